@@ -1,4 +1,5 @@
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 
 export type ListenAddress = ReturnType<typeof parseListenAddress>;
 
@@ -11,7 +12,7 @@ export function parseListenAddress(text: string) {
   const port = Number(parts?.port);
   if (!parts || port > 65_535) {
     const wanted = "give host:port or :port, as in :9809, localhost:9809, [::1]:9809";
-    throw invalidOption(`http-endpoint ${JSON.stringify(text)} is not a listen address: ${wanted}`);
+    throw invalidOption(`http-endpoint ${quoteText(text)} is not a listen address: ${wanted}`);
   }
   return { host: parts.ipv6 || parts.host || undefined, port };
 }

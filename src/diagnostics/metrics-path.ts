@@ -1,4 +1,5 @@
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 
 /** The paths of the HTTP endpoint besides that of the metrics. */
 export const FIXED_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"] as const;
@@ -13,7 +14,7 @@ export const PROFILE_PATHS = [
 /** Throws INVALID_OPTION for an invalid path of the metrics, or one that is served already. */
 export function checkMetricsPath(path: string, { isProfiled }: { readonly isProfiled: boolean }): void {
   const refuse = (why: string) => {
-    throw invalidOption(`metrics-path ${JSON.stringify(path)} ${why}`);
+    throw invalidOption(`metrics-path ${quoteText(path)} ${why}`);
   };
   const taken: readonly string[] = [...FIXED_PATHS, ...(isProfiled ? PROFILE_PATHS : [])];
   if (!/^\/[^?#\s]*$/.test(path)) refuse("is no path of a URL: it must begin with /, as /metrics does");

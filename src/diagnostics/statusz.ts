@@ -1,4 +1,4 @@
-import { boundText, escapeJson } from "../logging/escape";
+import { boundText, escapeJson, quoteText } from "../logging/escape";
 import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
@@ -71,15 +71,14 @@ function asText(value: unknown, indent = ""): string {
 
 type Driver = ReturnType<typeof describeDriver>;
 
-const quote = (text: string) => escapeJson(JSON.stringify(boundText(text)));
 /** A text, quoted only if it would break its line. */
-const plain = (text: string) => (quote(text) === `"${text}"` ? text : quote(text));
+const plain = (text: string) => (quoteText(text) === `"${text}"` ? text : quoteText(text));
 
 type Change = Driver["history"][number];
 
 function asLine({ at, from, to, event: { kind, ...details } }: Change): string {
   const more = Object.values(details)
     .filter((detail) => typeof detail === "string")
-    .map(quote);
+    .map(quoteText);
   return [at, `${from} -> ${to}`, kind, ...more].join("  ");
 }

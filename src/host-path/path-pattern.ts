@@ -1,4 +1,5 @@
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 import { parseCsiAddress } from "../unix/socket-path";
 
 /** A path in which a `*` stands for part of a segment; at most one in each segment. */
@@ -14,7 +15,7 @@ export const segmentsOf = (path: string): readonly string[] => path.split("/").s
 
 /** Reads a pattern. Throws INVALID_OPTION where it is not absolute, or a segment has more than one `*`. */
 export function parsePattern(text: string, option: string): PathPattern {
-  const refuse = (why: string) => invalidOption(`${option} ${JSON.stringify(text)}: ${why}`);
+  const refuse = (why: string) => invalidOption(`${option} ${quoteText(text)}: ${why}`);
   if (!text.startsWith("/")) throw refuse("a pattern must be an absolute path");
   const segments = segmentsOf(text);
   if (segments.some((segment) => segment === "" || segment === "." || segment === ".."))
@@ -77,8 +78,12 @@ export function pairPatterns(
     );
   if (addresses === 0) throw invalidOption("csiAddresses is an empty list: give a path or a pattern");
   return csiAddresses.map((address, index) => {
-    const csiAddress = parsePattern(parseCsiAddress(address), "csiAddresses");
-    const kubeletRegistrationPath = parsePattern(hostPaths[index] ?? "", "kubeletRegistrationPaths");
+    const option = `csiAddresses[${index}]`;
+    const csiAddress = parsePattern(parseCsiAddress(address, option), option);
+    const kubeletRegistrationPath = parsePattern(
+      hostPaths[index] ?? "",
+      `kubeletRegistrationPaths[${index}]`,
+    );
     if (csiAddress.stars === kubeletRegistrationPath.stars) return { csiAddress, kubeletRegistrationPath };
     const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${hostPaths[index]}`;
     throw invalidOption(`${counts}: each '*' must stand for the same in both`);

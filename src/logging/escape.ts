@@ -66,6 +66,9 @@ export function boundTexts(value: unknown, max?: number): unknown {
 /** The text as one line that controls no terminal. */
 export const escapeUnprintable = (text: string): string => escapeJson(text).replaceAll("\n", "\\n");
 
+/** The text in quotes for a message to a person: bounded, one line that controls no terminal. */
+export const quoteText = (text: string): string => escapeJson(JSON.stringify(boundText(text)));
+
 function escapeCodePoint(character: string): string {
   if (character === '"' || character === "\\") return `\\${character}`;
   const codePoint = character.codePointAt(0) ?? 0;

@@ -1,9 +1,10 @@
 import { invalidOption } from "../base/errors";
 import { isLabel, isSubdomain } from "../kubelet-rules/resource-name";
+import { quoteText } from "../logging/escape";
 import { judgeDriverName } from "../registrar/driver/driver-name";
 
 export function refuse(flag: string, value: string, why: string): never {
-  throw invalidOption(`--${flag} ${JSON.stringify(value)} ${why}`);
+  throw invalidOption(`--${flag} ${quoteText(value)} ${why}`);
 }
 
 const DOMAIN_PART = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";

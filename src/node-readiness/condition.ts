@@ -1,4 +1,5 @@
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 import type { NodeCondition, NodeView } from "./api/node";
 import { isTemplate, patternOf } from "./driver-template";
 import type { ObservedRegistration } from "./observed-registrations";
@@ -16,7 +17,7 @@ type WantedCondition = Required<Pick<NodeCondition, "type" | "status" | "reason"
 export function parseConditionType(text: string): string {
   const known = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"];
   const refuse = (why: string): never => {
-    throw invalidOption(`node condition ${JSON.stringify(text)}: ${why}`);
+    throw invalidOption(`node condition ${quoteText(text)}: ${why}`);
   };
   if (known.includes(text)) refuse("this one is kubelet's own");
   if (!isTemplate(text))

@@ -1,4 +1,5 @@
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 import { flag, listOf, milliseconds, text } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import { type ApiAccess, apiAccess } from "./api/access";
@@ -42,7 +43,7 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions, isNod
     severalDrivers: optional(flag, isNodeWide),
   });
   if (!NODE_NAME.test(given.nodeName))
-    throw invalidOption(`node name ${JSON.stringify(given.nodeName)} can be no Node's`);
+    throw invalidOption(`node name ${quoteText(given.nodeName)} can be no Node's`);
   if (given.impersonateNode && startupTaints.length > 0)
     throw invalidOption(`startNodeReadiness: impersonateNode: ${NO_TAINTS_AS_NODE}`);
   if (given.impersonateNode && condition === undefined)

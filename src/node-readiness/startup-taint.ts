@@ -1,4 +1,5 @@
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 import type { NodeView, Taint } from "./api/node";
 import type { PatchOperation } from "./api/node-api";
 import { fillIn, isTemplate } from "./driver-template";
@@ -23,7 +24,7 @@ const KEPT_BY_OTHERS: ReadonlyMap<string, string> = new Map([
 export function parseStartupTaint(text: string) {
   const [key = "", effect, ...rest] = text.split(":");
   const refuse = (why: string): never => {
-    throw invalidOption(`startup taint ${JSON.stringify(text)}: ${why}`);
+    throw invalidOption(`startup taint ${quoteText(text)}: ${why}`);
   };
   if (key.includes("=")) refuse("give the key without a value, as in example.com/agent-not-ready:NoSchedule");
   if (!isTemplate(key))

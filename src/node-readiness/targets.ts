@@ -1,4 +1,5 @@
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 import { parseConditionType } from "./condition";
 import { DRIVER_PLACEHOLDER } from "./driver-template";
 import { parseStartupTaint } from "./startup-taint";
@@ -23,7 +24,7 @@ export function requireDriverPlaceholder(
   const check = (what: string, text: string, example: string) => {
     if (text.includes(DRIVER_PLACEHOLDER)) return;
     const advice = `write ${DRIVER_PLACEHOLDER} for the driver's name, as in ${DRIVER_PLACEHOLDER}/${example}`;
-    throw invalidOption(`${what} ${JSON.stringify(text)} is one for several drivers: ${advice}`);
+    throw invalidOption(`${what} ${quoteText(text)} is one for several drivers: ${advice}`);
   };
   for (const taint of startupTaints) check("startup taint", taint, "agent-not-ready");
   if (condition !== undefined) check("node condition", condition, "Registered");

@@ -42,7 +42,8 @@ function refuseUnknown(whose: string, given: readonly string[], known: readonly 
   const unknown = given.find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const meant = nearWord(unknown, known);
-  const hint = meant ? `did you mean ${meant}?` : `there are ${known.join(", ")}`;
+  const all = known.length > 0 ? `there are ${known.join(", ")}` : "it takes none";
+  const hint = meant ? `did you mean ${meant}?` : all;
   throw invalidOption(`${whose}: there is no option ${show(unknown)}; ${hint}`);
 }
 

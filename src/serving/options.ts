@@ -1,6 +1,13 @@
-import type { Server, ServerOptions } from "@grpc/grpc-js";
-import { isObject } from "../base/refuse-option";
-import { callbackOf, hostSocketPath, kindOf, milliseconds, socketPath } from "../options/option-kinds";
+import type { Server, ServerInterceptor, ServerOptions } from "@grpc/grpc-js";
+import { isObject, refuseOption } from "../base/refuse-option";
+import {
+  callbackOf,
+  hostSocketPath,
+  listOf,
+  milliseconds,
+  type OptionKind,
+  socketPath,
+} from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../options/start-options";
 import { COMMON_OPTIONS, type CommonOptions } from "../registrar/model/options";
@@ -24,14 +31,22 @@ export interface CsiServingOptions extends CommonOptions {
 
 export type ResolvedCsiServingOptions = Resolved<CsiServingOptions>;
 
-const serverOptions = kindOf("an object with options of grpc-js' Server", (given) =>
-  isObject(given) ? copyOf(given) : undefined,
-);
+const SERVER_OPTIONS = "an object with options of grpc-js' Server";
+const interceptors = listOf(callbackOf<ServerInterceptor>());
 
-function copyOf(given: ServerOptions): ServerOptions {
-  const { interceptors } = given;
-  return { ...given, ...(Array.isArray(interceptors) && { interceptors: [...interceptors] }) };
-}
+/** Checks only what grpc-js would fail with at the first call, outside of any caller. */
+const serverOptions: OptionKind<ServerOptions> = {
+  takes: SERVER_OPTIONS,
+  read: (given, name) => {
+    if (!isObject(given)) return refuseOption(name, given, SERVER_OPTIONS);
+    const options: ServerOptions = given;
+    if (options.interceptors === undefined) return { ...options };
+    return {
+      ...options,
+      interceptors: [...interceptors.read(options.interceptors, `${name}: interceptors`)],
+    };
+  },
+};
 
 export function resolveServingOptions(
   options: CsiServingOptions,

@@ -5,6 +5,7 @@ import { isPromise } from "../base/guarded-call";
 import { guardConnection } from "../grpc/client/guarded-connection";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
+import { escapeUnprintable } from "../logging/escape";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/model/outcome";
 import type { Registration } from "../registrar/registration/registration";
@@ -125,7 +126,7 @@ async function askItsName(
     return name;
   } catch (cause) {
     refuseAborted("the CSI driver", signal);
-    const text = `the driver does not tell its name: GetPluginInfo failed with ${messageOf(cause)}`;
+    const text = `the driver does not tell its name: GetPluginInfo failed with ${escapeUnprintable(messageOf(cause))}`;
     throw new RegistrarError("DRIVER_TIMEOUT", text, { cause });
   } finally {
     client.close();

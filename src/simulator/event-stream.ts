@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { invalidOption, markPlace, RegistrarError } from "../base/errors";
 import { createEventSource, type EventOf, type Events, type KindsOf } from "../base/event-source";
 import { isPromise } from "../base/guarded-call";
+import { escapeUnprintable } from "../logging/escape";
 import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
 import { type OptionTable, optional, readOptions } from "../options/read-options";
 
@@ -78,7 +79,12 @@ export function createEventLog<Event extends SimulatorEvent>(
   const ended = new AbortController();
   setMaxListeners(0, ended.signal); // Any number of callers may wait, and Node would warn about a leak.
 
-  const wait = async <Kind extends Event["kind"]>(kind: Kind, given: WhenOptions<EventOf<Event, Kind>>) => {
+  /** `awaited`: how the error names what was awaited, if not by its kind. */
+  const wait = async <Kind extends Event["kind"]>(
+    kind: Kind,
+    given: WhenOptions<EventOf<Event, Kind>>,
+    awaited?: string,
+  ) => {
     type Wanted = EventOf<Event, Kind>;
     const withPlace = markPlace();
     const options = readOptions<WhenOptions<Wanted>>("when", given, {
@@ -88,8 +94,13 @@ export function createEventLog<Event extends SimulatorEvent>(
     });
     const { where, signal, timeoutMs = waitTimeoutMs } = options;
     source.checkKind(kind, "when");
-    const wanted = (event: Event): event is Wanted =>
-      event.kind === kind && (where === undefined || answerOf(where(event as Wanted)));
+    let mismatches = 0;
+    const wanted = (event: Event): event is Wanted => {
+      if (event.kind !== kind) return false;
+      if (where === undefined || answerOf(where(event as Wanted))) return true;
+      mismatches += 1;
+      return false;
+    };
     const past = options.from === "now" ? undefined : history.find(wanted);
     if (past) return past;
     return new Promise<Wanted>((resolve, reject) => {
@@ -101,8 +112,10 @@ export function createEventLog<Event extends SimulatorEvent>(
       };
       const giveUp = (code: "ABORTED" | "TIMEOUT", why: string, cause?: unknown) => {
         settle();
-        const text = `"${kind}" of ${whose} did not happen: ${why}; ${tellSeen(history)}`;
-        reject(withPlace(new RegistrarError(code, text, { cause })));
+        const others =
+          awaited === undefined && mismatches > 0 ? `; ${mismatches} came, none matched where` : "";
+        const text = `${awaited ?? `"${kind}"`} of ${whose} did not happen: ${why}${others}; ${tellSeen(history)}`;
+        reject(withPlace(new RegistrarError(code, escapeUnprintable(text), { cause })));
       };
       const timer = setTimeout(() => giveUp("TIMEOUT", `it did not come within ${timeoutMs} ms`), timeoutMs);
       const unsubscribe = source.subscribe((event) => {
@@ -134,8 +147,10 @@ export function createEventLog<Event extends SimulatorEvent>(
   };
   return {
     stream,
+    wait,
     append: (event: WithoutTime<Event>): void => {
-      const stamped = { ...event, atMs: Date.now() } as unknown as Event;
+      // The history and every listener get the same object.
+      const stamped = Object.freeze({ ...event, atMs: Date.now() } as unknown as Event);
       history.push(stamped);
       if (history.length > HISTORY) history.shift();
       source.emit(stamped);

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { RegistrarError } from "../base/errors";
 import type { EventOf } from "../base/event-source";
 import { behaviourOf, type PluginType } from "../kubelet-rules/versions";
+import { quoteText } from "../logging/escape";
 import { callbackOf, text } from "../options/option-kinds";
 import { optional, readOptions } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
@@ -152,7 +153,8 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     text.read(driverName, `${kind}: driverName`);
     const bounds = readOptions(kind, options, WAIT_OPTIONS);
     const where = (event: { readonly driverName: string }) => event.driverName === driverName;
-    return known ?? steps.stream.when(kind, { ...bounds, from: "now", where });
+    const awaited = `${kind}(${quoteText(driverName)})`;
+    return known ?? steps.wait(kind, { ...bounds, from: "now", where }, awaited);
   };
 
   return {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { RegistrarError } from "../base/errors";
 import { callUnary } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
+import { escapeUnprintable } from "../logging/escape";
 import { goRpcError } from "./go-text";
 import { connected, createKubeletClient } from "./kubelet-client";
 import { createNode, withNodeId } from "./node";
@@ -50,7 +51,7 @@ export async function legacyObject(
     );
   } catch (cause) {
     if (signal.aborted) throw new RegistrarError("ABORTED", "stopped before the driver answered", { cause });
-    const text = `the CSI driver did not answer: ${goRpcError(cause, csiAddress)}`;
+    const text = `the CSI driver did not answer: ${escapeUnprintable(goRpcError(cause, csiAddress))}`;
     throw new RegistrarError("DRIVER_TIMEOUT", text, { cause });
   } finally {
     client.close();

@@ -39,15 +39,19 @@ export function createNodeInfoManager(
   let node = createNode(nodeName, uid, nodeLabels);
   let csiNode = createCsiNode(nodeName, uid);
 
+  // Callers and listeners get copies: what they change must not change the simulation.
+  const nodeCopy = () => copyOf(node);
+  const csiNodeCopy = () => copyOf(csiNode);
+
   const setNode = (next: NodeObject) => {
     if (next === node) return;
     node = next;
-    emit({ kind: "node-changed", node });
+    emit({ kind: "node-changed", node: nodeCopy() });
   };
   const setCsiNode = (next: CsiNodeObject) => {
     if (next === csiNode) return;
     csiNode = next;
-    emit({ kind: "csi-node-changed", csiNode });
+    emit({ kind: "csi-node-changed", csiNode: csiNodeCopy() });
   };
 
   const updateCsiNode = (driver: DriverOnNode) => {
@@ -60,8 +64,8 @@ export function createNodeInfoManager(
   };
 
   return {
-    node: () => node,
-    csiNode: () => csiNode,
+    node: nodeCopy,
+    csiNode: csiNodeCopy,
     /** Writes a driver into both objects. Throws REFUSED, in kubelet's words. */
     install: (driver: DriverOnNode): void => {
       const { name, nodeId, topology } = driver;
@@ -82,6 +86,9 @@ export function createNodeInfoManager(
     },
   };
 }
+
+/** Not by `structuredClone`: until jest 30.4 its objects fail toStrictEqual (jestjs/jest#14011). */
+const copyOf = <Value>(object: Value): Value => JSON.parse(JSON.stringify(object)) as Value;
 
 function refuseUpdate(kind: string, lowerKind: string, problem: string | undefined): void {
   if (problem === undefined) return;

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { invalidOption, RegistrarError } from "../base/errors";
+import { quoteText } from "../logging/escape";
 
 /** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv silently cuts a longer path. */
 export const MAX_SOCKET_PATH_BYTES = 107;
@@ -30,12 +31,12 @@ export function pathInUnixAddress(address: string): string | undefined {
   return path?.includes("\0") ? undefined : path?.replace(/^\/{2,}/, "/");
 }
 
-/** The path in a `--csi-address`. Throws INVALID_OPTION unless it is the address of a unix socket. */
-export function parseCsiAddress(address: string): string {
+/** The path in a `--csi-address`. Throws INVALID_OPTION, naming `option`, unless it is the address of a unix socket. */
+export function parseCsiAddress(address: string, option = "csi-address"): string {
   const path = pathInUnixAddress(address);
   if (path !== undefined) return path;
   throw invalidOption(
-    `csi-address ${JSON.stringify(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,
+    `${option} ${quoteText(address)} is not a unix socket path: give /absolute/path or unix:///absolute/path`,
   );
 }
 

@@ -5,6 +5,7 @@ import {
   escapeUnprintable,
   plain,
   quoteGo,
+  quoteText,
 } from "../../src/logging/escape";
 
 // Outcomes of Go's strconv.Quote (Go 1.26).
@@ -49,6 +50,11 @@ test("text for people keeps its quotes and steers nothing", () => {
 
 test("text becomes one line, and steers nothing", () => {
   expect(escapeUnprintable('{"a": "é"}\nb\x1b')).toBe(String.raw`{"a": "é"}\nb\u001b`);
+});
+
+test("a quoted text is bounded, and steers nothing", () => {
+  expect(quoteText('a "b"\n\u202e\u200b\x1b')).toBe(String.raw`"a \"b\"\n\u202e\u200b\u001b"`);
+  expect(quoteText("x".repeat(5_000))).toMatch(/^"x+ \[cut, 5000 characters in all\]"$/);
 });
 
 test("a long text is cut to its bound, and a second bound changes nothing", () => {

@@ -53,6 +53,7 @@ test.each<[given: object, says: string]>([
   ],
   [{ startupTaints: "a/b" }, 'startupTaints is "a/b"; it takes a list'],
   [{ startupTaints: ["a b"] }, 'startup taint "a b": the key must be'],
+  [{ startupTaints: ["a\u202eb"] }, String.raw`startup taint "a\u202eb": the key must be`],
   [{ condition: 5 }, "condition is 5; it takes a text"],
   [{ severalDrivers: "yes" }, 'severalDrivers is "yes"; it takes true or false'],
   [{ startupTaints: ["{driver}"] }, "with {driver} DNS-NAME/NAME"],

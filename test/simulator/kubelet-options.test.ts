@@ -48,6 +48,10 @@ test.each<[Partial<KubeletOptions>, string]>([
     "startKubelet: timings: notifyMs is 2147483648; it takes milliseconds",
   ],
   [{ faults: [{ kind: "refuse", reason: "no", stage: "never" as "validation" }] }, "faults[0]: stage is"],
+  [
+    { faults: [{ kind: "never-call", times: 1 } as never] },
+    'faults[0]: there is no option "times"; it takes none',
+  ],
 ])("%j is refused", (options, text) => {
   expect(() => resolveKubeletOptions({ pluginRegistrationPath: "/reg", ...options })).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(text) }),

@@ -38,6 +38,21 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
   expect(kubelet.node().metadata).toMatchObject({ labels: { rack: "7" }, annotations: {} });
 });
 
+test("what a caller changes in the objects and events changes nothing", async () => {
+  const { kubelet } = await node.all({ driver: { topology: { rack: "7" } } });
+  const registered = await kubelet.registered("x.csi");
+  const before = JSON.stringify([kubelet.node(), kubelet.csiNode(), kubelet.events.history()]);
+  (kubelet.csiNode().spec.drivers as unknown[]).pop();
+  Object.assign(kubelet.node().metadata.labels, { rack: "8" });
+  (kubelet.events.history() as unknown[]).pop();
+  expect(() => Object.assign(registered, { driverName: "y.csi" })).toThrow(TypeError);
+  expect(JSON.stringify([kubelet.node(), kubelet.csiNode(), kubelet.events.history()])).toBe(before);
+
+  const { csiNode } = await kubelet.events.when("csi-node-changed");
+  (csiNode.spec.drivers as unknown[]).pop();
+  expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
+});
+
 test("tells each step: who was called, what came of it", async () => {
   const { kubelet } = await node.all();
   await told(kubelet, await kubelet.registered("x.csi"));

@@ -27,13 +27,23 @@ const refusal = { kind: "failed", socketPath, error: "no such node", backoffMs: 
 test.each<[told: string, ...Step[]]>([
   ["it has seen no socket in /reg"],
   [
-    "it has seen /reg/x.sock and not called yet",
+    "it has seen /reg/x.sock and does not call: the fault never-call is active",
     seen,
     { kind: "waiting", socketPath, because: { kind: "never-call" } },
   ],
+  ["it has seen /reg/x.sock and not called yet", seen],
   ["/reg/x.sock is gone", seen, { kind: "socket-gone", socketPath }],
   ["NodeGetInfo on /reg/x.sock has not ended yet", seen, calling("NodeGetInfo")],
   ["no such node", seen, refusal],
+  // A registrar that is refused exits: its socket goes before or after kubelet has noted the failure.
+  ["/reg/x.sock is gone; before that: no such node", seen, refusal, { kind: "socket-gone", socketPath }],
+  ["no such node", seen, { kind: "socket-gone", socketPath }, refusal],
+  ["it has registered x.csi", seen, refusal, registered],
+  [
+    "it has registered x.csi; before that: no such node",
+    { ...refusal, socketPath: "/reg/y.sock" },
+    registered,
+  ],
   [
     "NotifyRegistrationStatus on /reg/x.sock has not ended yet",
     registered,
@@ -52,6 +62,6 @@ test("a wait that was given up tells the last step", async () => {
   await using node = await createTestNode();
   const kubelet = await node.kubelet();
   await expect(kubelet.registered("x.csi", { signal: AbortSignal.abort() })).rejects.toThrow(
-    `"registered" of the simulated kubelet did not happen: the caller gave up; it has seen no socket in ${node.pluginDir}`,
+    `registered("x.csi") of the simulated kubelet did not happen: the caller gave up; it has seen no socket in ${node.pluginDir}`,
   );
 });

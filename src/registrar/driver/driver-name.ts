@@ -1,5 +1,6 @@
 import { RegistrarError } from "../../base/errors";
 import { isExtendedResource, isSubdomain } from "../../kubelet-rules/resource-name";
+import { quoteText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";
 import { SOCKET_TAIL } from "../socket/socket-name";
@@ -43,8 +44,7 @@ export function judgeDriverName(name: string): DriverNameVerdict {
 /** Throws UNSAFE_DRIVER_NAME for a name that could leave the registration directory, warns of other oddities. */
 export function admitDriverName(name: string, log: Logger): void {
   const verdict = judgeDriverName(name);
-  if (verdict.kind === "unsafe")
-    refuse(`CSI driver name ${JSON.stringify(name)} is refused: ${verdict.problem}`);
+  if (verdict.kind === "unsafe") refuse(`CSI driver name ${quoteText(name)} is refused: ${verdict.problem}`);
   if (verdict.kind === "unusual")
     log.warn("CSI driver name breaks the CSI specification", { name, problem: verdict.problem });
 }
@@ -60,9 +60,9 @@ export function admitPluginName(type: PluginType, name: string, log: Logger): vo
   if (type === "CSIPlugin") admitDriverName(name, log);
   // Kubernetes takes the letters of a driver's name in either case.
   if (type === "DRAPlugin" && (name.length > MAX_DRA_NAME_LENGTH || !isSubdomain(name.toLowerCase())))
-    refuse(`DRA driver name ${JSON.stringify(name)} must be a DNS subdomain, 63 characters at most`);
+    refuse(`DRA driver name ${quoteText(name)} must be a DNS subdomain, 63 characters at most`);
   if (type === "DevicePlugin" && !isExtendedResource(name))
-    refuse(`device plugin name ${JSON.stringify(name)} must be a resource, such as "example.com/disk"`);
+    refuse(`device plugin name ${quoteText(name)} must be a resource, such as "example.com/disk"`);
 }
 
 function refuse(text: string): never {

@@ -1,11 +1,17 @@
 import { status } from "@grpc/grpc-js";
 import { BACKOFF, backoffMs } from "../../base/backoff";
-import { errnoOf, RegistrarError } from "../../base/errors";
+import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
 import { pause } from "../../base/pause";
 import type { PluginIdentity } from "../../grpc/protos";
 import { statusCodeOf } from "../../grpc/status";
+import { escapeUnprintable } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
-import { type AcceptingOptions, untilAccepting, untilReplaced } from "../../unix/unix-socket";
+import {
+  type AcceptingOptions,
+  explainConnectError,
+  untilAccepting,
+  untilReplaced,
+} from "../../unix/unix-socket";
 import type { DriverCall } from "../model/events";
 import type { ResolvedRegistrarOptions } from "../model/options";
 import { type CallOutcome, connectDriver } from "./driver-connection";
@@ -62,15 +68,20 @@ export async function watchCsiDriver(
   let nextAtMs = 0;
   /** The server that gets calls at the slow pace only. */
   let except: AcceptingOptions["except"];
+  /** Why the last connection, and the last call, failed: for the error at the driver timeout. */
+  let unreachable: Error | undefined;
+  let failure: unknown;
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
       const onRefused = (problem: Error) => {
+        unreachable = problem;
         presence.lost();
         if (errnoOf(problem) === "EAGAIN") observer.onStuck?.();
       };
       const waiting = { log, signal, remindEveryMs: context.remindEveryMs, onRefused, except };
       const file = await untilAccepting(csiSocketPath, waiting);
+      unreachable = undefined;
       presence.found(file);
       if (!(await pause(nextAtMs - performance.now(), signal))) break;
 
@@ -87,6 +98,7 @@ export async function watchCsiDriver(
       } catch (error) {
         const code = statusCodeOf(error);
         if (signal.aborted || code === undefined) throw error;
+        failure = error;
         presence.lost();
         const pace = PACES[code] ?? "soon";
         log.error(error, "Error retreiving CSI driver name", { next: NEXT[pace] });
@@ -105,7 +117,10 @@ export async function watchCsiDriver(
   if (!patience.signal.aborted) return;
   const limit = `the driver timeout of ${driverTimeoutMs / 1000} s`;
   const text = `no answer from the CSI driver on ${csiSocketPath} within ${limit}`;
-  throw new RegistrarError("DRIVER_TIMEOUT", text);
+  // A driver that fails and exits: what it answered says more than that its socket is gone.
+  const last = failure === undefined ? explainConnectError(unreachable, csiSocketPath) : messageOf(failure);
+  const why = last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}`;
+  throw new RegistrarError("DRIVER_TIMEOUT", `${text}${why}`, { cause: failure ?? unreachable });
 }
 
 /**

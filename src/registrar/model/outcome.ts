@@ -1,4 +1,5 @@
 import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
+import { escapeUnprintable } from "../../logging/escape";
 
 /** How a registration ended. */
 export type RegistrationOutcome =
@@ -22,7 +23,7 @@ export function failedBy(thrown: unknown): RegistrationOutcome {
 }
 
 export function refusedFor(reason: string, hint?: string): RegistrationOutcome {
-  const text = `kubelet refused the driver: ${reason}${hint === undefined ? "" : ` (${hint})`}`;
+  const text = `kubelet refused the driver: ${escapeUnprintable(reason)}${hint === undefined ? "" : ` (${hint})`}`;
   return { kind: "refused", reason, hint, error: new RegistrarError("REFUSED", text) };
 }
 

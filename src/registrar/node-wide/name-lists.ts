@@ -1,5 +1,6 @@
 import { invalidOption } from "../../base/errors";
 import { isPattern, matchPattern, type PathPattern, parsePattern } from "../../host-path/path-pattern";
+import { quoteText } from "../../logging/escape";
 import { judgeDriverName } from "../driver/driver-name";
 
 /** The names to register and the names not to; without `allow` every name that is not in `deny`. */
@@ -17,7 +18,7 @@ const NAME_IN_PATH = "*";
 
 /** An entry of `allow`; without a pattern the name is allowed at every path. No name has a slash: `=/` begins the path. */
 function parseAllowed(entry: string) {
-  const refuse = (why: string) => invalidOption(`allowed driver ${JSON.stringify(entry)}: ${why}`);
+  const refuse = (why: string) => invalidOption(`allowed driver ${quoteText(entry)}: ${why}`);
   const at = entry.indexOf("=/");
   const name = at === -1 ? entry : entry.slice(0, at);
   const pattern = at === -1 ? undefined : parsePattern(entry.slice(at + 1), "allowed driver");
@@ -37,7 +38,7 @@ export function checkNameLists({ allow = [], deny = [] }: NameLists): void {
   const withPath = deny.find((entry) => entry.includes("="));
   if (withPath !== undefined)
     throw invalidOption(
-      `denied driver ${JSON.stringify(withPath)}: a name is denied at every path, give it alone`,
+      `denied driver ${quoteText(withPath)}: a name is denied at every path, give it alone`,
     );
 }
 

@@ -140,7 +140,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     return {
       ...parts.driver(),
       state: state.kind,
-      history,
+      history: [...history],
       registrationSocketPath: known?.everPublished ? socketPathOf(known, context) : undefined,
       tally: tally.current,
       outcome,

@@ -87,6 +87,9 @@ test.each([
   ["DevicePlugin", "kubernetes.io/gpu", "must be a resource"],
   ["DevicePlugin", "../x/gpu", "must be a resource"],
   ["CSIPlugin", "../x", "is refused: it contains '/'"],
+  ["CSIPlugin", "a\u202e\u200bb", String.raw`CSI driver name "a\u202e\u200bb" is refused`],
+  ["DRAPlugin", "a\u202eb", String.raw`DRA driver name "a\u202eb" must be`],
+  ["DevicePlugin", "a\u202eb", String.raw`device plugin name "a\u202eb" must be`],
 ] as const)("a %s is not called %s", (type, name, message) => {
   expect(() => admitPluginName(type, name, recordLog().logger)).toThrow(
     expect.objectContaining({ code: "UNSAFE_DRIVER_NAME", message: expect.stringContaining(message) }),

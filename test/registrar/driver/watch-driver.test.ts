@@ -115,22 +115,39 @@ test("a driver that ends a connection and then answers no more is lost, and is b
 });
 
 describe("driverTimeoutMs", () => {
-  const timedOut = {
+  /** `why`: the end of the message, which says how the last attempt failed. */
+  const timedOut = (why: string, cause?: object) => ({
     name: "RegistrarError",
     code: "DRIVER_TIMEOUT",
-    message: expect.stringContaining("within the driver timeout of 0.05 s"),
-  };
+    message: expect.stringMatching(new RegExp(`within the driver timeout of 0.05 s${why}$`)),
+    ...(cause && { cause: expect.objectContaining(cause) }),
+  });
 
   test("ends the wait for a driver that does not come", () =>
     expectNothingLeft(async () => {
       await using watch = watchAt(socketPath, { driverTimeoutMs: 50 });
-      await expect(watch.ended).rejects.toMatchObject(timedOut);
+      const why = "; the last attempt failed: ENOENT: no such socket yet: .*";
+      await expect(watch.ended).rejects.toMatchObject(timedOut(why, { code: "ENOENT" }));
     }));
+
+  test("ends the wait for a driver that fails, with its text, also if it is gone then", async () => {
+    const code = status.PERMISSION_DENIED;
+    await using driver = await startScriptedDriver(socketPath, { code, details: "license\u001b expired" });
+    await using watch = watchAt(socketPath, { driverTimeoutMs: 1_000 });
+    await watch.log.when("Error retreiving CSI driver name");
+    await driver.stop();
+    await expect(watch.ended).rejects.toMatchObject({
+      message: expect.stringMatching(
+        / of 1 s; the last attempt failed: 7 PERMISSION_DENIED: license\\u001b expired$/,
+      ),
+      cause: expect.objectContaining({ code }),
+    });
+  });
 
   test("ends the wait for a driver that does not answer", async () => {
     await using _driver = await startScriptedDriver(socketPath, "hang");
     await using watch = watchAt(socketPath, { driverTimeoutMs: 50 });
-    await expect(watch.ended).rejects.toMatchObject(timedOut);
+    await expect(watch.ended).rejects.toMatchObject(timedOut(""));
   });
 
   test("means nothing once the driver has answered, not even when it is lost", async () => {
