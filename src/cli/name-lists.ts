@@ -1,4 +1,5 @@
 import { invalidOption } from "../base/errors";
+import { quoteText } from "../logging/escape";
 import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
 import { textFlag } from "./command-flags";
 
@@ -26,6 +27,6 @@ function namesOf(flag: string, list = ""): readonly string[] {
     .filter((name) => name !== "");
   // "," would allow every driver: probably a template that had no names.
   if (list !== "" && names.length === 0)
-    throw invalidOption(`${flag} ${JSON.stringify(list)} names no driver: give names, or leave it out`);
+    throw invalidOption(`${flag} ${quoteText(list)} names no driver: give names, or leave it out`);
   return names;
 }

@@ -11,6 +11,8 @@ export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = [
   "1.36",
   "1.37",
 ];
+/** Stands for every later kubelet, too. */
+export const NEWEST_SIMULATED = "1.37" satisfies SimulatedVersion;
 
 /** A kubelet's version: `1.30`, `v1.30.4`, or as a vendor's node reports it, `v1.36.1+k3s1`. */
 export type KubeletVersion =
@@ -31,7 +33,7 @@ export function simulatedVersion(version: string): SimulatedVersion | undefined 
   if (minor <= 25) return "1.24";
   if (minor <= 28) return "1.28";
   if (minor <= 33) return "1.33";
-  return SIMULATED_VERSIONS.find((simulated) => simulated === `1.${minor}`) ?? "1.37";
+  return SIMULATED_VERSIONS.find((simulated) => simulated === `1.${minor}`) ?? NEWEST_SIMULATED;
 }
 
 /**

@@ -17,10 +17,7 @@ export function parseTargets(given: {
 }
 
 /** Throws INVALID_OPTION for a taint or a condition without `{driver}`. */
-export function requireDriverPlaceholder(
-  startupTaints: readonly string[],
-  condition: string | undefined,
-): void {
+function requireDriverPlaceholder(startupTaints: readonly string[], condition: string | undefined): void {
   const check = (what: string, text: string, example: string) => {
     if (text.includes(DRIVER_PLACEHOLDER)) return;
     const advice = `write ${DRIVER_PLACEHOLDER} for the driver's name, as in ${DRIVER_PLACEHOLDER}/${example}`;

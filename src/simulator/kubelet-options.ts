@@ -1,4 +1,9 @@
-import { type KubeletVersion, type SimulatedVersion, simulatedVersion } from "../kubelet-rules/versions";
+import {
+  type KubeletVersion,
+  NEWEST_SIMULATED,
+  type SimulatedVersion,
+  simulatedVersion,
+} from "../kubelet-rules/versions";
 import {
   folderPath,
   kindOf,
@@ -90,8 +95,6 @@ export interface ResolvedKubeletOptions extends Omit<Resolved<KubeletOptions>, "
   readonly timings: KubeletTimings;
 }
 
-const NEWEST: SimulatedVersion = "1.37";
-
 const version = kindOf('a kubelet\'s version from 1.13 on, such as "1.30"', (given) =>
   typeof given === "string" && simulatedVersion(given) !== undefined ? (given as KubeletVersion) : undefined,
 );
@@ -133,7 +136,7 @@ export function resolveKubeletOptions(
     pluginRegistrationPath: required(folderPath),
     nodeName: optional(text, "node-1"),
     nodeLabels: optional(textsByKey),
-    version: optional(version, NEWEST),
+    version: optional(version, NEWEST_SIMULATED),
     volumeLimitPeriodsMs: optional(valuesByKey(milliseconds()), {}),
     reconcilePeriodMs: timing(1000),
     timings: (given = {}, name) => timings.read(given, name),
@@ -143,7 +146,7 @@ export function resolveKubeletOptions(
   return {
     ...rest,
     nodeLabels: given.nodeLabels ?? { "kubernetes.io/hostname": given.nodeName },
-    simulated: simulatedVersion(given.version) ?? NEWEST,
+    simulated: simulatedVersion(given.version) ?? NEWEST_SIMULATED,
     timings: { ...others, reconcilePeriodMs },
   };
 }

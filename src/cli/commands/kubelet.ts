@@ -1,5 +1,5 @@
 import { LONGEST_WAIT_MS } from "../../base/pause";
-import { type KubeletVersion, simulatedVersion } from "../../kubelet-rules/versions";
+import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
 import { startKubelet } from "../../simulator/kubelet";
 import type { KubeletFault } from "../../simulator/kubelet-options";
 import {
@@ -33,7 +33,7 @@ const flags = {
   "kubelet-version": {
     ...textFlag("which kubelet to simulate, from 1.13 on"),
     coerce: parseKubeletVersion,
-    default: "1.37",
+    default: NEWEST_SIMULATED,
   },
   refuse: textFlag("refuse every driver with this text"),
   "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },

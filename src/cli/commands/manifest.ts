@@ -4,11 +4,9 @@ import type { NodeAccessOptions } from "../../manifest/node-access";
 import { POLICY_MINOR } from "../../manifest/node-policy";
 import { DEFAULT_PARTS, type ManifestOptions, PARTS, resolveManifestOptions } from "../../manifest/options";
 import { isNodeWidePart, makeManifests, makeNodeWideManifests } from "../../manifest/parts";
-import { parseConditionType } from "../../node-readiness/condition";
 import { NO_TAINTS_AS_NODE } from "../../node-readiness/options";
 import { IMPERSONATION_MINOR } from "../../node-readiness/rbac";
-import { parseStartupTaint } from "../../node-readiness/startup-taint";
-import { requireDriverPlaceholder } from "../../node-readiness/targets";
+import { parseTargets } from "../../node-readiness/targets";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { createCommand } from "../command-line";
 import { nameListsFrom } from "../name-lists";
@@ -80,8 +78,10 @@ function nodeAccessFrom(
 ): NodeAccessOptions | undefined {
   const { startupTaint = [], nodeCondition, nodeReadinessRule: readinessRule = false } = values;
   const { kubernetesVersion: minor, unconfined = false, nodeAccess = "policy" } = values;
-  const startupTaints = startupTaint.map(parseStartupTaint);
-  const condition = nodeCondition === undefined ? undefined : parseConditionType(nodeCondition);
+  const { startupTaints, condition } = parseTargets({
+    ...{ startupTaints: startupTaint, condition: nodeCondition },
+    severalDrivers: isNodeWide,
+  });
   const isOld = minor !== undefined && minor < POLICY_MINOR;
   if (nodeAccess === "impersonation") {
     requireMinor(
@@ -106,6 +106,5 @@ function nodeAccessFrom(
         `1.${POLICY_MINOR} on; --unconfined writes rights for every node`,
     );
   const confinedBy = isOld ? "nothing" : nodeAccess;
-  if (isNodeWide) requireDriverPlaceholder(startupTaint, nodeCondition);
   return { startupTaints, condition, drivers, readinessRule, confinedBy };
 }

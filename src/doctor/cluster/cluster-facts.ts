@@ -1,4 +1,4 @@
-import { type Finding, findingsOf } from "../findings/finding";
+import { type Finding, findingsOf, keyOf } from "../findings/finding";
 import { MANIFEST_CHECKS } from "../manifest/checks";
 import { manifestAccess } from "../manifest/checks/access";
 import type { OurImage } from "../manifest/program";
@@ -65,8 +65,6 @@ export function manifestsOf(
     unread: unreadObjects,
   };
 }
-
-const keyOf = ({ code, subject, text }: Finding) => JSON.stringify([code, subject, text]);
 
 /** What `doctor -f` would find in the pods that admission gave this registrar, and whether their accounts have its rights. */
 function runningFindings({ pods, access }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {

@@ -64,8 +64,3 @@ export function kubectlFor({ context }: ClusterTarget, pod: Place["pod"], verb: 
   const chosen = context === undefined ? "" : ` --context=${context}`;
   return `kubectl${chosen} -n ${namespace} ${verb} ${name}`;
 }
-
-/** `1 node`, `5,000 nodes`. */
-export function counted(count: number, one: string): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : `${one}s`}`;
-}

@@ -1,7 +1,7 @@
 import { plain } from "../../logging/escape";
 import { renderColumns } from "../findings/columns";
 import { findingTable, sumLine, type TableLook } from "../findings/table";
-import { counted } from "./groups";
+import { counted } from "../rules/words";
 import type { ClusterReport, reportOnClusterSwap } from "./report";
 
 /** So many nodes of a cause are named, and so many rows shown; programs get all. */
@@ -42,12 +42,12 @@ function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): read
     plain(container),
     program ?? "-",
     plain(image ?? "-"),
-    plain(pods.map((one) => podsText(one, image)).join(", ") || "-"),
+    plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
   ]);
   return [...renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"], rows), ""];
 }
 
-function podsText(
+function imageText(
   { image, program, count }: ClusterReport["registrars"][number]["pods"][number],
   ofSet: string | null,
 ): string {

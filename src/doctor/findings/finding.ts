@@ -48,6 +48,9 @@ export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): r
   );
 }
 
+/** The same for two findings that say the same. */
+export const keyOf = ({ code, subject, text }: Finding): string => JSON.stringify([code, subject, text]);
+
 export function flat(verdicts: Verdicts): readonly Verdict[] {
   if (verdicts === undefined) return [];
   return "status" in verdicts ? [verdicts] : verdicts.flatMap(flat);

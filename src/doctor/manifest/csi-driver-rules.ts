@@ -1,6 +1,7 @@
 import { MIN_LIMIT_PERIOD_S } from "../../kubelet-rules/api-validation";
 import { isSubdomain } from "../../kubelet-rules/resource-name";
 import { boundText } from "../../logging/escape";
+import { FS_GROUP_POLICIES, LIFECYCLE_MODES } from "../../manifest/options";
 import { isTemplate, type Tree, text, tree } from "../rules/objects";
 import { MAX_NAME_LENGTH } from "./driver-name";
 
@@ -15,8 +16,8 @@ interface Rule {
   readonly fix: string;
 }
 
-const MODES: readonly unknown[] = ["Persistent", "Ephemeral"];
-const POLICIES: readonly unknown[] = ["ReadWriteOnceWithFSType", "File", "None"];
+const MODES: readonly unknown[] = LIFECYCLE_MODES;
+const POLICIES: readonly unknown[] = FS_GROUP_POLICIES;
 const SWITCH: Rule = {
   accepts: (value) => typeof value === "boolean",
   fix: "write true or false, without quotes",

@@ -1,4 +1,4 @@
-import { type Finding, findingsOf } from "../findings/finding";
+import { type Finding, findingsOf, keyOf } from "../findings/finding";
 import { MANIFEST_CHECKS } from "./checks";
 import { manifestArguments } from "./checks/arguments";
 import type { OurImage } from "./program";
@@ -24,7 +24,6 @@ export function readSwap(read: (ours: OurImage) => ManifestFacts, ours: OurImage
 
 /** The findings that the swap brings. Those of containers with an unknown program stay: it may concern them. */
 export function findingsOfSwap({ before, after }: Swap, checks = MANIFEST_CHECKS): readonly Finding[] {
-  const keyOf = ({ code, subject, text }: Finding) => JSON.stringify([code, subject, text]);
   const known = new Set(findingsOf(checks, before).map(keyOf));
   const notJudged = new Set(
     after.deployments.filter(({ program }) => program.kind === "unknown").map(({ place }) => place),

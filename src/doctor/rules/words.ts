@@ -8,11 +8,15 @@ export function tooLong(bytes: number): string {
 /** What to do about a driver without a CSIDriver object: Kubernetes then attaches its volumes first. */
 export const APPLY_CSI_DRIVER = "apply one with its name: registrar manifest --include=csidriver writes it";
 
+/** `1 node`, `5,000 nodes`. */
+export function counted(count: number, one: string): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : `${one}s`}`;
+}
+
 const NAMED = 3;
 
 /** `2 pods (default/a, default/b)`, with the first names only. */
 export function podsText(pods: readonly string[]): string {
   const more = pods.length > NAMED ? ", ..." : "";
-  const count = `${pods.length.toLocaleString("en")} pod${pods.length === 1 ? "" : "s"}`;
-  return `${count} (${pods.slice(0, NAMED).join(", ")}${more})`;
+  return `${counted(pods.length, "pod")} (${pods.slice(0, NAMED).join(", ")}${more})`;
 }

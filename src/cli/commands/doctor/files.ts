@@ -8,7 +8,7 @@ import type { OurImage } from "../../../doctor/manifest/program";
 import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
 import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
 import { renderFileTable } from "../../../doctor/manifest/table";
-import { boundText, plain } from "../../../logging/escape";
+import { plain, quoteText } from "../../../logging/escape";
 import { version } from "../../version";
 import { readFiles } from "./read-files";
 import { settingsOf } from "./settings";
@@ -17,7 +17,7 @@ function noRegistrar(image: string | undefined): string {
   const fix =
     image === undefined
       ? "; if one is this registrar's, name its image with --image=IMAGE"
-      : `, nor the image ${JSON.stringify(boundText(image, 300))} without another command`;
+      : `, nor the image ${quoteText(image)} without another command`;
   return `no registrar in these files: no container has its arguments or its image${fix}`;
 }
 

@@ -11,9 +11,7 @@ import type { NodeAccessOptions } from "../../../manifest/node-access";
 import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
-import { parseConditionType } from "../../../node-readiness/condition";
-import { parseStartupTaint } from "../../../node-readiness/startup-taint";
-import { requireDriverPlaceholder } from "../../../node-readiness/targets";
+import { parseTargets } from "../../../node-readiness/targets";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../command-flags";
 import { createCommand, type FlagValues } from "../../command-line";
 import { parseBool } from "../../go-values";
@@ -118,10 +116,8 @@ function makeImagePolicy(values: FlagValues<typeof flags>): string {
 /** What the registrars do with their Node: undefined if nothing was asked for. Throws INVALID_OPTION. */
 function nodeAccessFrom(taints: readonly string[] = [], condition?: string): NodeAccessOptions | undefined {
   if (taints.length === 0 && condition === undefined) return undefined;
-  requireDriverPlaceholder(taints, condition);
   return {
-    startupTaints: taints.map(parseStartupTaint),
-    condition: condition === undefined ? undefined : parseConditionType(condition),
+    ...parseTargets({ startupTaints: taints, condition, severalDrivers: true }),
     drivers: undefined,
     readinessRule: false,
     confinedBy: "policy",

@@ -1,7 +1,7 @@
 import { check, problem, warning } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
+import { counted } from "../../rules/words";
 import type { ClusterFacts } from "../cluster-facts";
-import { counted } from "../groups";
 
 /** Kubelet asks a driver whose CSIDriver has a period for its limit by itself. */
 export const volumeLimits = check<ClusterFacts>("CSI213", "volume-limits", (facts) => {

@@ -1,7 +1,7 @@
 import { check, problem, warning } from "../../findings/finding";
-import { APPLY_CSI_DRIVER, podsText } from "../../rules/words";
+import { APPLY_CSI_DRIVER, counted, podsText } from "../../rules/words";
 import type { ClusterFacts } from "../cluster-facts";
-import { counted, inState, judgeGroups, placeCheck } from "../groups";
+import { inState, judgeGroups, placeCheck } from "../groups";
 import type { Place } from "../places";
 
 export const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [

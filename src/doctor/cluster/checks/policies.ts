@@ -1,9 +1,10 @@
 import { boundText } from "../../../logging/escape";
 import { OPT_OUT } from "../../../manifest/image-policy/image-policy";
 import { check, ok, type Verdict, warning } from "../../findings/finding";
+import { counted } from "../../rules/words";
 import type { ClusterFacts } from "../cluster-facts";
 import type { RegistrarUnit } from "../driver-names";
-import { counted, inState, placeCheck } from "../groups";
+import { inState, placeCheck } from "../groups";
 import { matchOf, otherProgramOf, type PolicyMatch } from "../policy-match";
 import type { RegistrarPod } from "../read-pod";
 

@@ -1,8 +1,9 @@
 import { check, ok, problem, unknown, type Verdicts } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
+import { counted } from "../../rules/words";
 import type { ClusterFacts } from "../cluster-facts";
-import { counted, inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "../groups";
+import { inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "../groups";
 import { isWithoutRegistrar, type Place } from "../places";
 
 export const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [

@@ -1,6 +1,6 @@
 import type { NodeInfo } from "../../../grpc/protos";
 import { invalidCsiNodeDriver, invalidLabels, invalidNodeId } from "../../../kubelet-rules/api-validation";
-import { behaviourOf } from "../../../kubelet-rules/versions";
+import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { boundText } from "../../../logging/escape";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
 import { check, flat, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
@@ -151,7 +151,7 @@ function judgeNodeInfo(name: string, subject: string, info: NodeInfo, cause: str
     );
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
   const topology = accessibleTopology?.segments ?? {};
-  const { maxNodeIdBytes } = behaviourOf("1.37");
+  const { maxNodeIdBytes } = behaviourOf(NEWEST_SIMULATED);
   const why =
     (isNamed
       ? invalidCsiNodeDriver("this", { name, nodeId }, maxNodeIdBytes)

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { PluginInfo } from "../../../grpc/protos";
 import { explainHostPath } from "../../../host-path/host-path";
-import { behaviourOf } from "../../../kubelet-rules/versions";
+import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import type { DirectoryFacts, Facts, RegistrationFacts, RegistrationReport, SocketFacts } from "../facts";
@@ -118,7 +118,7 @@ function judgeOther(one: RegistrationFacts, facts: Facts): Verdict | undefined {
     return unseen === undefined ? warning(path, text, fix) : unknown(path, text, RUN_AS_ROOT);
   }
   const { type } = one.info.value;
-  const known: readonly string[] = behaviourOf("1.37").pluginTypes;
+  const known: readonly string[] = behaviourOf(NEWEST_SIMULATED).pluginTypes;
   if (known.includes(type)) return undefined;
   const text = `is of type "${type}", for which kubelet has no handler`;
   return warning(path, text, "remove the plugin, or correct its type");
