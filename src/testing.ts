@@ -8,7 +8,7 @@ export type { NodeInfo, PluginInfo } from "./grpc/protos";
 export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "./kubelet-rules/versions";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
-export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/csi-driver";
+export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/driver/csi-driver";
 export type {
   CsiDriverAnswers,
   CsiDriverFault,
@@ -17,15 +17,10 @@ export type {
   CsiMethod,
   NodeCapability,
   ResolvedCsiDriverOptions,
-} from "./simulator/csi-driver-options";
-export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/csi-driver-services";
-export type { CsiNodeDriver, CsiNodeObject } from "./simulator/csi-node";
+} from "./simulator/driver/options";
+export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/driver/services";
 export type { EventStream, SimulatorEvent, WaitOptions, WhenOptions } from "./simulator/event-stream";
-export {
-  type KubeletEventOf,
-  type SimulatedKubelet,
-  startKubelet,
-} from "./simulator/kubelet";
+export type { CsiNodeDriver, CsiNodeObject } from "./simulator/kubelet/csi-objects";
 export type {
   CallResult,
   DeregistrationCause,
@@ -33,12 +28,17 @@ export type {
   KubeletCall,
   KubeletEvent,
   RefusalStage,
-} from "./simulator/kubelet-events";
+} from "./simulator/kubelet/events";
+export {
+  type KubeletEventOf,
+  type SimulatedKubelet,
+  startKubelet,
+} from "./simulator/kubelet/kubelet";
+export type { NodeObject } from "./simulator/kubelet/node";
 export type {
   KubeletFault,
   KubeletOptions,
   KubeletTimings,
   ResolvedKubeletOptions,
-} from "./simulator/kubelet-options";
-export type { NodeObject } from "./simulator/node";
+} from "./simulator/kubelet/options";
 export type { ResolvedSimulatorOptions, SimulatorOptions } from "./simulator/simulator-options";

@@ -25,7 +25,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "cli/commands/demo/stage.ts": "the same",
   "unix/dot-socket.ts": "the age of a file, whose times are of the day",
   "grpc/client/unary.ts": "a deadline, which grpc-js takes as a time of the day",
-  "simulator/kubelet-client.ts": "the same",
+  "simulator/kubelet/calls.ts": "the same",
 };
 
 test("the time of day is looked at only where it is meant", () => {

@@ -4,9 +4,8 @@ import { RegistrarError } from "../base/errors";
 import { callUnary } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
 import { escapeUnprintable } from "../logging/escape";
-import { goRpcError } from "./go-text";
-import { connected, createKubeletClient } from "./kubelet-client";
-import { createNode, withNodeId } from "./node";
+import { connected, createKubeletClient, goRpcError } from "./kubelet/calls";
+import { createNode, withNodeId } from "./kubelet/node";
 
 /** driver-registrar's modes: on every node it annotated the Node, once in a cluster it created a CSIDriver. */
 export const LEGACY_MODES = ["node-register", "kubernetes-register"] as const;

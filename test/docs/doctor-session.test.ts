@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { startCsiDriver } from "../../src/simulator/csi-driver";
-import { startKubelet } from "../../src/simulator/kubelet";
+import { startCsiDriver } from "../../src/simulator/driver/csi-driver";
+import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { startCli } from "../end-to-end/support/process";
 import { eventually } from "../support/eventually";
 import { PATIENCE_MS } from "../support/history";

@@ -23,8 +23,8 @@ import {
 } from "../../src/registrar/model/options";
 import { type NodeRegistrarOptions, resolveNodeOptions } from "../../src/registrar/node-wide/options";
 import { type CsiServingOptions, resolveServingOptions } from "../../src/serving/options";
-import { type CsiDriverOptions, resolveCsiDriverOptions } from "../../src/simulator/csi-driver-options";
-import { type KubeletOptions, resolveKubeletOptions } from "../../src/simulator/kubelet-options";
+import { type CsiDriverOptions, resolveCsiDriverOptions } from "../../src/simulator/driver/options";
+import { type KubeletOptions, resolveKubeletOptions } from "../../src/simulator/kubelet/options";
 
 type Fault =
   | { readonly kind: "slow"; readonly delayMs: number; readonly times?: number }

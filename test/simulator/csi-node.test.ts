@@ -1,4 +1,9 @@
-import { createCsiNode, type DriverOnNode, withDriver, withoutDriver } from "../../src/simulator/csi-node";
+import {
+  createCsiNode,
+  type DriverOnNode,
+  withDriver,
+  withoutDriver,
+} from "../../src/simulator/kubelet/csi-objects";
 
 const empty = createCsiNode("node-1", "uid");
 const rules = { comparesVolumeLimit: true };

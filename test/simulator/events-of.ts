@@ -1,5 +1,5 @@
-import type { KubeletEventOf } from "../../src/simulator/kubelet";
-import type { KubeletEvent } from "../../src/simulator/kubelet-events";
+import type { KubeletEvent } from "../../src/simulator/kubelet/events";
+import type { KubeletEventOf } from "../../src/simulator/kubelet/kubelet";
 
 export function eventsOf<Kind extends KubeletEvent["kind"]>(
   { events }: { readonly events: { history(): readonly KubeletEvent[] } },

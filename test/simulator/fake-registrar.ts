@@ -2,9 +2,9 @@ import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc
 import { startGrpcServer } from "../../src/grpc/server/server";
 import { unaryHandler } from "../../src/grpc/server/unary-handler";
 import { silentLogger } from "../../src/logging/logger";
-import { listenUntilCrash } from "../../src/simulator/csi-driver";
+import { listenUntilCrash } from "../../src/simulator/driver/csi-driver";
+import { observeRequests } from "../../src/simulator/driver/request-observer";
 import { createEventLog } from "../../src/simulator/event-stream";
-import { observeRequests } from "../../src/simulator/request-observer";
 
 type FakeRegistrarEvent = { readonly atMs: number } & (
   | { readonly kind: "called"; readonly method: string; readonly authority: string }

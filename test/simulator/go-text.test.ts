@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { quoteGoList } from "../../src/logging/escape";
-import { goRpcError } from "../../src/simulator/go-text";
+import { goRpcError } from "../../src/simulator/kubelet/calls";
 
 const failed = (code: number, details: string) =>
   Object.assign(new Error("as grpc-js words it"), { code, details });

@@ -1,4 +1,4 @@
-import { type KubeletOptions, resolveKubeletOptions } from "../../src/simulator/kubelet-options";
+import { type KubeletOptions, resolveKubeletOptions } from "../../src/simulator/kubelet/options";
 
 test("fills in kubelet's own times and a node", () => {
   const { logger: _, ...options } = resolveKubeletOptions({ pluginRegistrationPath: "/reg/../reg" });

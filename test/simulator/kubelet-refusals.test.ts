@@ -1,4 +1,4 @@
-import type { CsiDriverOptions } from "../../src/simulator/csi-driver-options";
+import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { eachTest } from "../support/each-test";
 import { createTestNode } from "../support/registrar-node";
 import { eventsOf } from "./events-of";

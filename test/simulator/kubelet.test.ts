@@ -1,5 +1,5 @@
 import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
-import { startKubelet } from "../../src/simulator/kubelet";
+import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
 import { createTestNode } from "../support/registrar-node";
 import { told } from "../support/told";

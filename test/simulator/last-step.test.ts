@@ -1,6 +1,6 @@
 import { createEventLog } from "../../src/simulator/event-stream";
-import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet-events";
-import { tellLastStep } from "../../src/simulator/last-step";
+import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet/events";
+import { tellLastStep } from "../../src/simulator/kubelet/last-step";
 import { createTestNode } from "../support/registrar-node";
 
 type Step = Parameters<ReturnType<typeof createEventLog<KubeletEvent>>["append"]>[0];

@@ -5,7 +5,7 @@ import {
   withNodeId,
   withoutNodeId,
   withTopologyLabels,
-} from "../../src/simulator/node";
+} from "../../src/simulator/kubelet/node";
 
 const node = createNode("node-1", "uid", { zone: "a" });
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { createOperationExecutor } from "../../src/simulator/plugin-manager";
+import { createOperationExecutor } from "../../src/simulator/kubelet/plugin-manager";
 
 function makeExecutor(backoffInitialMs = 60_000, backoffMaxMs = 90_000) {
   const told: string[] = [];

@@ -12,8 +12,8 @@ import {
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { createEventLog } from "../../src/simulator/event-stream";
-import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet-events";
-import { startPluginWatcher } from "../../src/simulator/plugin-watcher";
+import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet/events";
+import { startPluginWatcher } from "../../src/simulator/kubelet/plugin-watcher";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 let folder: TempFolder;

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { KubeletVersion } from "../../src/kubelet-rules/versions";
-import type { SimulatedKubelet } from "../../src/simulator/kubelet";
+import type { SimulatedKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
 import { createTestNode } from "../support/registrar-node";
 import { eventsOf } from "./events-of";

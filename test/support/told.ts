@@ -1,5 +1,5 @@
 import type { WaitOptions } from "../../src/simulator/event-stream";
-import type { KubeletEventOf, SimulatedKubelet } from "../../src/simulator/kubelet";
+import type { KubeletEventOf, SimulatedKubelet } from "../../src/simulator/kubelet/kubelet";
 
 /** Resolves when kubelet has told the registrar of this registration: it does that after it. */
 export async function told(

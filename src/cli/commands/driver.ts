@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
-import { startCsiDriver } from "../../simulator/csi-driver";
+import { startCsiDriver } from "../../simulator/driver/csi-driver";
 import {
   CSI_HEALTH,
   CSI_METHODS,
   type CsiDriverFault,
   DEFAULT_ANSWERS,
   NODE_CAPABILITIES,
-} from "../../simulator/csi-driver-options";
-import type { CsiDriverEvent } from "../../simulator/csi-driver-services";
+} from "../../simulator/driver/options";
+import type { CsiDriverEvent } from "../../simulator/driver/services";
 import { tryConnect } from "../../unix/unix-socket";
 import {
   choiceFlag,

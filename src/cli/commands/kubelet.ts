@@ -1,7 +1,7 @@
 import { LONGEST_WAIT_MS } from "../../base/pause";
 import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
-import { startKubelet } from "../../simulator/kubelet";
-import type { KubeletFault } from "../../simulator/kubelet-options";
+import { startKubelet } from "../../simulator/kubelet/kubelet";
+import type { KubeletFault } from "../../simulator/kubelet/options";
 import {
   choiceFlag,
   countFlag,

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { startRegistrar } from "../../../src/registrar/start-registrar";
-import { startCsiDriver } from "../../../src/simulator/csi-driver";
+import { startCsiDriver } from "../../../src/simulator/driver/csi-driver";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";

@@ -5,10 +5,10 @@ import type { Facts, Target } from "../../../src/doctor/node/facts";
 import { gatherFacts } from "../../../src/doctor/node/gather";
 import { reportOn } from "../../../src/doctor/node/report";
 import type { RegistrarOptions } from "../../../src/registrar/model/options";
-import type { SimulatedCsiDriver } from "../../../src/simulator/csi-driver";
-import type { CsiDriverOptions } from "../../../src/simulator/csi-driver-options";
-import type { SimulatedKubelet } from "../../../src/simulator/kubelet";
-import type { KubeletOptions } from "../../../src/simulator/kubelet-options";
+import type { SimulatedCsiDriver } from "../../../src/simulator/driver/csi-driver";
+import type { CsiDriverOptions } from "../../../src/simulator/driver/options";
+import type { SimulatedKubelet } from "../../../src/simulator/kubelet/kubelet";
+import type { KubeletOptions } from "../../../src/simulator/kubelet/options";
 import type { FakeRegistrar, FakeRegistrarOptions } from "../../simulator/fake-registrar";
 import { createTestNode, startTestRegistrar } from "../../support/registrar-node";
 

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from "node:fs";
 import type { DriverFacts } from "../../../src/doctor/node/facts";
-import type { CsiDriverOptions } from "../../../src/simulator/csi-driver-options";
+import type { CsiDriverOptions } from "../../../src/simulator/driver/options";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
 import { findingsOf, healthyFacts } from "./healthy-facts";

@@ -6,7 +6,7 @@ import { type ListPodsResponse, protos } from "../../../src/grpc/protos";
 import { startGrpcServer } from "../../../src/grpc/server/server";
 import { unaryHandler } from "../../../src/grpc/server/unary-handler";
 import { silentLogger } from "../../../src/logging/logger";
-import { listenUntilCrash } from "../../../src/simulator/csi-driver";
+import { listenUntilCrash } from "../../../src/simulator/driver/csi-driver";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { createDoctorNode, type DoctorNode, problemsIn, WHOLE } from "./doctor-node";
 import { findingsOf, healthyFacts } from "./healthy-facts";

@@ -1,6 +1,6 @@
 import type { EventOf } from "../../../base/event-source";
-import type { CsiDriverEvent } from "../../../simulator/csi-driver-services";
-import type { KubeletCall, KubeletEvent } from "../../../simulator/kubelet-events";
+import type { CsiDriverEvent } from "../../../simulator/driver/services";
+import type { KubeletCall, KubeletEvent } from "../../../simulator/kubelet/events";
 
 /** Who is on stage, each a process of its own. */
 export type Role = "driver" | "kubelet" | RegistrarRole;

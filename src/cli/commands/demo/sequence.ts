@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/kubelet-events";
-import { nodeIdsOf } from "../../../simulator/node";
+import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/kubelet/events";
+import { nodeIdsOf } from "../../../simulator/kubelet/node";
 import type { Deed, Happening, LogLine, RegistrarRole, Role } from "./happenings";
 
 export type Lane = Role | "API objects";

@@ -1,6 +1,6 @@
-import { defaultCsiDriver } from "../../../simulator/csi-driver-object";
-import type { SimulatedKubelet } from "../../../simulator/kubelet";
-import type { KubeletEvent } from "../../../simulator/kubelet-events";
+import { defaultCsiDriver } from "../../../simulator/kubelet/csi-objects";
+import type { KubeletEvent } from "../../../simulator/kubelet/events";
+import type { SimulatedKubelet } from "../../../simulator/kubelet/kubelet";
 import { parseChoice } from "../../command-flags";
 import { writeLine } from "../../event-lines";
 

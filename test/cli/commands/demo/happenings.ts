@@ -1,5 +1,5 @@
 import type { Happening, LogLine, RegistrarRole } from "../../../../src/cli/commands/demo/happenings";
-import type { KubeletEvent } from "../../../../src/simulator/kubelet-events";
+import type { KubeletEvent } from "../../../../src/simulator/kubelet/events";
 
 // Happenings as the demo hears of them.
 

@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
-import { messageOf } from "../base/errors";
-import type { KindsOf } from "../base/event-source";
-import { protos } from "../grpc/protos";
-import type { ServiceHost } from "../grpc/server/server";
-import { unaryHandler } from "../grpc/server/unary-handler";
+import { messageOf } from "../../base/errors";
+import type { KindsOf } from "../../base/event-source";
+import { protos } from "../../grpc/protos";
+import type { ServiceHost } from "../../grpc/server/server";
+import { unaryHandler } from "../../grpc/server/unary-handler";
+import type { WithoutTime } from "../event-stream";
+import type { FaultScript } from "../faults";
 import {
   CSI_METHODS,
   type CsiDriverFault,
@@ -13,9 +15,7 @@ import {
   type CsiMethod,
   type NodeCapability,
   type ResolvedCsiDriverAnswers,
-} from "./csi-driver-options";
-import type { WithoutTime } from "./event-stream";
-import type { FaultScript } from "./faults";
+} from "./options";
 
 export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "listening"; readonly csiAddress: string }

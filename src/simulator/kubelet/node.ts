@@ -1,5 +1,5 @@
-import { NODE_ID_ANNOTATION } from "../kubelet-rules/node-id-annotation";
-import { quoteGo } from "../logging/escape";
+import { NODE_ID_ANNOTATION } from "../../kubelet-rules/node-id-annotation";
+import { quoteGo } from "../../logging/escape";
 
 /** The part of a Kubernetes Node that a registration changes. */
 export interface NodeObject {

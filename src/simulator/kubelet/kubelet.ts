@@ -1,27 +1,28 @@
 import { setMaxListeners } from "node:events";
-import { RegistrarError } from "../base/errors";
-import type { EventOf } from "../base/event-source";
-import { behaviourOf, type PluginType } from "../kubelet-rules/versions";
-import { quoteText } from "../logging/escape";
-import { callbackOf, text } from "../options/option-kinds";
-import { optional, readOptions } from "../options/read-options";
-import { refuseAborted } from "../options/start-options";
-import type { CsiNodeObject } from "./csi-node";
+import { RegistrarError } from "../../base/errors";
+import type { EventOf } from "../../base/event-source";
+import { behaviourOf, type PluginType } from "../../kubelet-rules/versions";
+import { quoteText } from "../../logging/escape";
+import { callbackOf, text } from "../../options/option-kinds";
+import { optional, readOptions } from "../../options/read-options";
+import { refuseAborted } from "../../options/start-options";
+import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
+import { createFaultScript } from "../faults";
+import { createCaller } from "./calls";
+import type { KubeletContext, PluginHandler } from "./context";
+import type { CsiNodeObject } from "./csi-objects";
 import { createCsiRegistrationHandler } from "./csi-registration-handler";
-import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "./event-stream";
-import { createFaultScript } from "./faults";
-import { createCaller, type KubeletContext, type PluginHandler } from "./kubelet-context";
-import { KUBELET_EVENTS, type KubeletEvent } from "./kubelet-events";
+import { KUBELET_EVENTS, type KubeletEvent } from "./events";
+import { tellLastStep } from "./last-step";
+import type { NodeObject } from "./node";
+import { createNodeInfoManager } from "./node-info-manager";
 import {
   KUBELET_FAULTS,
   type KubeletFault,
   type KubeletOptions,
   type ResolvedKubeletOptions,
   resolveKubeletOptions,
-} from "./kubelet-options";
-import { tellLastStep } from "./last-step";
-import type { NodeObject } from "./node";
-import { createNodeInfoManager } from "./node-info-manager";
+} from "./options";
 import { createDeviceHandler, createDraHandler } from "./other-plugin-handlers";
 import { startPluginManager } from "./plugin-manager";
 

@@ -1,8 +1,8 @@
-import { isExtendedResource } from "../kubelet-rules/resource-name";
-import type { KubeletBehaviour } from "../kubelet-rules/versions";
-import { quoteGo, quoteGoList } from "../logging/escape";
-import type { KubeletContext, PluginHandler } from "./kubelet-context";
-import type { Emit } from "./kubelet-events";
+import { isExtendedResource } from "../../kubelet-rules/resource-name";
+import type { KubeletBehaviour } from "../../kubelet-rules/versions";
+import { quoteGo, quoteGoList } from "../../logging/escape";
+import type { KubeletContext, PluginHandler } from "./context";
+import type { Emit } from "./events";
 
 /** The gRPC services that kubelets since 1.34 call: `servicesSupportedByKubelet` in `pkg/kubelet/cm/dra/plugin`. */
 const DRA_SERVICES: readonly string[] = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];

@@ -1,5 +1,5 @@
-import type { EventOf } from "../base/event-source";
-import type { KubeletEvent } from "./kubelet-events";
+import type { EventOf } from "../../base/event-source";
+import type { KubeletEvent } from "./events";
 
 /**
  * How far a kubelet came with any registration, in a few words: for the error of a wait that failed. The last failure

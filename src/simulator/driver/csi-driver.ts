@@ -1,9 +1,11 @@
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { RegistrarError } from "../base/errors";
-import { startGrpcServer } from "../grpc/server/server";
-import { refuseAborted } from "../options/start-options";
-import { listenOnSocketFile } from "../unix/socket-file";
+import { RegistrarError } from "../../base/errors";
+import { startGrpcServer } from "../../grpc/server/server";
+import { refuseAborted } from "../../options/start-options";
+import { listenOnSocketFile } from "../../unix/socket-file";
+import { createEventLog, type EventStream } from "../event-stream";
+import { createFaultScript } from "../faults";
 import {
   CSI_DRIVER_FAULTS,
   type CsiDriverAnswers,
@@ -13,11 +15,9 @@ import {
   type ResolvedCsiDriverAnswers,
   type ResolvedCsiDriverOptions,
   resolveCsiDriverOptions,
-} from "./csi-driver-options";
-import { addCsiDriverServices, CSI_DRIVER_EVENTS, type CsiDriverEvent } from "./csi-driver-services";
-import { createEventLog, type EventStream } from "./event-stream";
-import { createFaultScript } from "./faults";
+} from "./options";
 import { observeRequests } from "./request-observer";
+import { addCsiDriverServices, CSI_DRIVER_EVENTS, type CsiDriverEvent } from "./services";
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {

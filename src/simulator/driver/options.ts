@@ -9,10 +9,10 @@ import {
   text,
   textsByKey,
   wholeNumber,
-} from "../options/option-kinds";
-import { type OptionTable, optional, readOptions, required, variant } from "../options/read-options";
-import type { Resolved, ResolvedStartOptions } from "../options/start-options";
-import { faultTimes, type SimulatorOptions, simulatorOptions } from "./simulator-options";
+} from "../../options/option-kinds";
+import { type OptionTable, optional, readOptions, required, variant } from "../../options/read-options";
+import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
+import { faultTimes, type SimulatorOptions, simulatorOptions } from "../simulator-options";
 
 export type CsiMethod = (typeof CSI_METHODS)[number];
 

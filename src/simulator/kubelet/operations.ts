@@ -1,10 +1,10 @@
 import type { Client } from "@grpc/grpc-js";
-import { callUnary } from "../grpc/client/unary";
-import { protos, type RegistrationStatus } from "../grpc/protos";
-import { authorityFor } from "../kubelet-rules/versions";
-import { connected, createKubeletClient } from "./kubelet-client";
-import type { Called, KubeletContext, PluginHandler, Refusal } from "./kubelet-context";
-import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./kubelet-events";
+import { callUnary } from "../../grpc/client/unary";
+import { protos, type RegistrationStatus } from "../../grpc/protos";
+import { authorityFor } from "../../kubelet-rules/versions";
+import { type Called, connected, createKubeletClient } from "./calls";
+import type { KubeletContext, PluginHandler, Refusal } from "./context";
+import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./events";
 import type { DesiredPlugin } from "./plugin-watcher";
 
 export type ActualPlugin = DesiredPlugin & IntroducedPlugin;

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import { createHpackDecoder } from "../grpc/hpack/decoder";
-import { createChunkConsumer } from "../grpc/http2/chunk-reader";
-import { CLIENT_PREFACE, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "../grpc/http2/frames";
-import { gatherHeaderBlock } from "../grpc/http2/header-block";
+import { createHpackDecoder } from "../../grpc/hpack/decoder";
+import { createChunkConsumer } from "../../grpc/http2/chunk-reader";
+import { CLIENT_PREFACE, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "../../grpc/http2/frames";
+import { gatherHeaderBlock } from "../../grpc/http2/header-block";
 
 /**
  * Reads what a client sends and reports each request's method, without its service, and `:authority` as they are on the

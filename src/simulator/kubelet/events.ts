@@ -1,10 +1,10 @@
-import type { KindsOf } from "../base/event-source";
-import type { NodeInfo, PluginInfo } from "../grpc/protos";
-import type { SimulatedVersion } from "../kubelet-rules/versions";
-import type { CsiNodeObject } from "./csi-node";
-import type { WithoutTime } from "./event-stream";
-import type { KubeletFault } from "./kubelet-options";
+import type { KindsOf } from "../../base/event-source";
+import type { NodeInfo, PluginInfo } from "../../grpc/protos";
+import type { SimulatedVersion } from "../../kubelet-rules/versions";
+import type { WithoutTime } from "../event-stream";
+import type { CsiNodeObject } from "./csi-objects";
 import type { NodeObject } from "./node";
+import type { KubeletFault } from "./options";
 
 /** What kubelet does on a socket: connecting, and the three unary calls of a registration. */
 export type KubeletCall = "dial" | "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { RegistrarError } from "../base/errors";
-import { invalidCsiNodeDriver, invalidLabels } from "../kubelet-rules/api-validation";
-import type { KubeletBehaviour } from "../kubelet-rules/versions";
+import { RegistrarError } from "../../base/errors";
+import { invalidCsiNodeDriver, invalidLabels } from "../../kubelet-rules/api-validation";
+import type { KubeletBehaviour } from "../../kubelet-rules/versions";
 import {
   type CsiNodeObject,
   changedDriver,
@@ -9,9 +9,8 @@ import {
   type DriverOnNode,
   withDriver,
   withoutDriver,
-} from "./csi-node";
-import type { Emit } from "./kubelet-events";
-import type { ResolvedKubeletOptions } from "./kubelet-options";
+} from "./csi-objects";
+import type { Emit } from "./events";
 import {
   createNode,
   type NodeObject,
@@ -20,6 +19,7 @@ import {
   withoutNodeId,
   withTopologyLabels,
 } from "./node";
+import type { ResolvedKubeletOptions } from "./options";
 
 /** The two objects that a registration changes, as the API server keeps them: they outlive a kubelet restart. */
 export type NodeInfoManager = ReturnType<typeof createNodeInfoManager>;

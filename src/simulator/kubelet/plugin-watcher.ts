@@ -1,9 +1,9 @@
 import { type BigIntStats, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { attempt, errnoOf, invalidOption, messageOf } from "../base/errors";
-import type { KubeletBehaviour } from "../kubelet-rules/versions";
-import { namesIn } from "../unix/files";
-import type { Emit } from "./kubelet-events";
+import { attempt, errnoOf, invalidOption, messageOf } from "../../base/errors";
+import type { KubeletBehaviour } from "../../kubelet-rules/versions";
+import { namesIn } from "../../unix/files";
+import type { Emit } from "./events";
 
 export interface DesiredPlugin {
   readonly socketPath: string;

@@ -3,7 +3,7 @@ import {
   NEWEST_SIMULATED,
   type SimulatedVersion,
   simulatedVersion,
-} from "../kubelet-rules/versions";
+} from "../../kubelet-rules/versions";
 import {
   folderPath,
   kindOf,
@@ -14,10 +14,10 @@ import {
   text,
   textsByKey,
   valuesByKey,
-} from "../options/option-kinds";
-import { optional, optionsOf, readOptions, required, variant } from "../options/read-options";
-import type { Resolved, ResolvedStartOptions } from "../options/start-options";
-import { faultTimes, type SimulatorOptions, simulatorOptions } from "./simulator-options";
+} from "../../options/option-kinds";
+import { optional, optionsOf, readOptions, required, variant } from "../../options/read-options";
+import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
+import { faultTimes, type SimulatorOptions, simulatorOptions } from "../simulator-options";
 
 /** Something that a simulated kubelet does wrong, or against the plugin, on request. */
 export type KubeletFault =

@@ -1,5 +1,5 @@
-import type { KubeletTimings } from "./kubelet-options";
 import { type ActualPlugin, type OperationContext, register, unregister } from "./operations";
+import type { KubeletTimings } from "./options";
 import { startPluginWatcher } from "./plugin-watcher";
 
 /**

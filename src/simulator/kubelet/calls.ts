@@ -1,0 +1,126 @@
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { getSystemErrorMap } from "node:util";
+import { type Client, connectivityState, type ServiceError } from "@grpc/grpc-js";
+import { messageOf, RegistrarError } from "../../base/errors";
+import { createOwningClient } from "../../grpc/client/owned-connections";
+import { HTTP2_ERRORS } from "../../grpc/http2/frames";
+import type { NodeInfo, PluginInfo } from "../../grpc/protos";
+import { grpcCodeName } from "../../grpc/status";
+import type { FaultScript } from "../faults";
+import type { CallResult, Emit, KubeletCall } from "./events";
+import type { KubeletFault } from "./options";
+
+/**
+ * A client that sends the `:authority` that a kubelet of some version would send. Node's HTTP/2 *client* accepts any
+ * text there, also a raw path; only its server rejects one. It still differs from grpc-go in the user agent
+ * (`grpc-node-js/...`) and in two headers about compression. After a failure it connects again as grpc-go does: in 1 s,
+ * then 1.6 times longer each time. A relative path is relative to `/`, where kubelet runs.
+ */
+export function createKubeletClient(socketPath: string, authority: string): Client {
+  return createOwningClient(resolve("/", socketPath), { "grpc.default_authority": authority });
+}
+
+/**
+ * Resolves when the server's first HTTP/2 frame arrives, as grpc-go's blocking dial does; until then it dials a socket
+ * without a listener again and again. Rejects with ABORTED after `timeoutMs` or when aborted.
+ */
+export function connected(client: Client, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const channel = client.getChannel();
+    const deadline = Date.now() + timeoutMs;
+    const giveUp = (why: string) => reject(new RegistrarError("ABORTED", why));
+    if (signal.aborted) return giveUp("context canceled");
+    const cancel = () => giveUp("context canceled");
+    signal.addEventListener("abort", cancel, { once: true });
+    // Not `waitForReady`: it looks once more after the channel was closed, which makes grpc-js (1.14) dial again.
+    const look = (late?: Error) => {
+      if (signal.aborted) return;
+      const state = late ? undefined : channel.getConnectivityState(true);
+      if (state !== undefined && state !== connectivityState.READY)
+        return channel.watchConnectivityState(state, deadline, look);
+      signal.removeEventListener("abort", cancel);
+      if (late) giveUp("context deadline exceeded");
+      else resolve();
+    };
+    look();
+  });
+}
+
+export type Called<Answer> =
+  | { readonly kind: "ok"; readonly answer: Answer }
+  | { readonly kind: "error"; readonly error: string };
+
+/**
+ * Makes what one running kubelet calls with: it times each call, delays it on request, reports its start and end, and never
+ * throws.
+ */
+export function createCaller({
+  emit,
+  faults,
+  signal,
+}: {
+  readonly emit: Emit;
+  readonly faults: FaultScript<KubeletFault>;
+  readonly signal: AbortSignal;
+}) {
+  return async <Answer>(
+    call: KubeletCall,
+    socketPath: string,
+    run: () => Promise<Answer>,
+  ): Promise<Called<Answer>> => {
+    const slow = faults.take("slow", ({ before }) => before === call);
+    if (slow) {
+      emit({ kind: "fault-applied", fault: slow, socketPath });
+      await delay(slow.delayMs, undefined, { signal }).catch(() => {});
+    }
+    if (signal.aborted) return { kind: "error", error: "context canceled" };
+    emit({ kind: "calling", call, socketPath });
+    const startedAt = performance.now();
+    const called = await run().then(
+      (answer) => ({ kind: "ok", answer }) as const,
+      (error: unknown) => ({ kind: "error", error: goRpcError(error, socketPath) }) as const,
+    );
+    if (!signal.aborted) {
+      const durationMs = performance.now() - startedAt;
+      emit({ kind: "called", call, socketPath, durationMs, result: resultOf(called) });
+    }
+    return called;
+  };
+}
+
+/** Reports only answers with content: those of dial and of NotifyRegistrationStatus are empty. */
+function resultOf(called: Called<unknown>): CallResult {
+  if (called.kind === "error") return called;
+  const isEmpty = Object.keys(Object(called.answer)).length === 0;
+  return isEmpty ? { kind: "ok" } : { kind: "ok", answer: called.answer as PluginInfo | NodeInfo };
+}
+
+/**
+ * A failed call in the words of grpc-go, kubelet's gRPC library: registrars get these texts as the reason of a refusal,
+ * and people search for them. `rpc error: code = Unavailable desc = connection error: ...`.
+ */
+export function goRpcError(error: unknown, socketPath: string): string {
+  const { code, details } = error as Partial<ServiceError>;
+  if (typeof code !== "number" || details === undefined) return messageOf(error);
+  return `rpc error: code = ${grpcCodeName(code)} desc = ${goDescription(details, socketPath)}`;
+}
+
+/** grpc-js' own errors, which the server did not send, in grpc-go's words. */
+function goDescription(details: string, socketPath: string): string {
+  if (details.startsWith("Deadline exceeded")) return "context deadline exceeded";
+  if (details.startsWith("No connection established")) {
+    const errno = /connect (?<errno>E[A-Z0-9]+)/.exec(details)?.groups?.errno;
+    // Of the errors that connect(2) usually gives, libuv has the same texts as Go.
+    const [, text = errno] = [...getSystemErrorMap().values()].find(([name]) => name === errno) ?? [];
+    const why =
+      errno === undefined ? "error reading server preface: EOF" : `dial unix ${socketPath}: connect: ${text}`;
+    return `connection error: desc = "transport: Error while dialing: ${why}"`;
+  }
+  if (details.startsWith("Connection dropped")) return "error reading from server: EOF";
+  if (details.includes("RST_STREAM")) {
+    const h2Code = Number(/code (?<code>\d+)/.exec(details)?.groups?.code);
+    return `stream terminated by RST_STREAM with error code: ${HTTP2_ERRORS[h2Code] ?? h2Code}`;
+  }
+  return details;
+}
