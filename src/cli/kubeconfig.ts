@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { delimiter, dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import { invalidOption, messageOf } from "../base/errors";
-import type { ApiAccess } from "../node-readiness/api/access";
-import { accessFromKubeconfigs, type Kubeconfig } from "../node-readiness/api/kubeconfig";
+import type { ApiAccess } from "../kube-api/access";
+import { accessFromKubeconfigs, type Kubeconfig } from "../kube-api/kubeconfig";
 
 /** Reads the files that KUBECONFIG lists; missing ones of several are skipped. Throws INVALID_OPTION. */
 export function readKubeconfig(list: string): ApiAccess {

@@ -1,7 +1,7 @@
 import { invalidOption, messageOf } from "../base/errors";
 import type { NodeReadinessTarget } from "../doctor/node/node-readiness-facts";
+import { type ApiAccess, type Environment, inClusterAccess } from "../kube-api/access";
 import type { Logger } from "../logging/logger";
-import { type ApiAccess, type Environment, inClusterAccess } from "../node-readiness/api/access";
 import { parseConditionType } from "../node-readiness/condition";
 import { NODE_NAME_VARIABLES } from "../node-readiness/node-name";
 import { observeRegistrations } from "../node-readiness/observed-registrations";

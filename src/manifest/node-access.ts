@@ -1,5 +1,5 @@
 import { invalidOption } from "../base/errors";
-import { SERVICE_ACCOUNT_FOLDER } from "../node-readiness/api/access";
+import { SERVICE_ACCOUNT_FOLDER } from "../kube-api/access";
 import { DRIVER_PLACEHOLDER, fillIn } from "../node-readiness/driver-template";
 import { IMPERSONATION_MINOR, neededRules, ruleText } from "../node-readiness/rbac";
 import { type NodePolicyOptions, nodePolicy } from "./node-policy";

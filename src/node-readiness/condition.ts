@@ -1,7 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
-import type { NodeCondition, NodeView } from "./api/node";
 import { isTemplate, patternOf } from "./driver-template";
+import type { NodeCondition, NodeView } from "./node";
 import type { ObservedRegistration } from "./observed-registrations";
 
 export interface ConditionSubject {

@@ -1,8 +1,8 @@
 /** `registrar/node-readiness`: keeps startup taints and a condition of a node in step with its registrations. */
 
+export { type ApiAccess, type Environment, inClusterAccess, type Secret } from "../kube-api/access";
+export { accessFromKubeconfig } from "../kube-api/kubeconfig";
 export { only, type Registrations } from "../registrar/registrations";
-export { type ApiAccess, type Environment, inClusterAccess, type Secret } from "./api/access";
-export { accessFromKubeconfig } from "./api/kubeconfig";
 export {
   type ObservedRegistration,
   type ObservedRegistrations,

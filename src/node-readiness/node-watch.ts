@@ -1,8 +1,8 @@
 import { backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
-import type { ApiFailure } from "./api/failure";
-import { isOlder, type NodeView } from "./api/node";
-import type { NodeApi } from "./api/node-api";
+import type { ApiFailure } from "../kube-api/failure";
+import { isOlder, type NodeView } from "./node";
+import type { NodeApi } from "./node-api";
 import type { Pace } from "./pace";
 
 /** After a watch that lasted this long the next one starts without a growing wait. */

@@ -1,8 +1,8 @@
 import { invalidOption } from "../base/errors";
+import { type ApiAccess, apiAccess } from "../kube-api/access";
 import { quoteText } from "../logging/escape";
 import { flag, listOf, milliseconds, text } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
-import { type ApiAccess, apiAccess } from "./api/access";
 import { parseTargets } from "./targets";
 
 /** Options of `startNodeReadiness`. */

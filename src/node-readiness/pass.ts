@@ -1,5 +1,5 @@
-import type { ApiFailure, Outcome } from "./api/failure";
-import type { NodeApi } from "./api/node-api";
+import type { ApiFailure, Outcome } from "../kube-api/failure";
+import type { NodeApi } from "./node-api";
 import type { NodeStore } from "./node-watch";
 import type { ObservedRegistration } from "./observed-registrations";
 

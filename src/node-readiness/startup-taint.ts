@@ -1,8 +1,8 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
-import type { NodeView, Taint } from "./api/node";
-import type { PatchOperation } from "./api/node-api";
 import { fillIn, isTemplate } from "./driver-template";
+import type { NodeView, Taint } from "./node";
+import type { PatchOperation } from "./node-api";
 
 export type StartupTaint = ReturnType<typeof parseStartupTaint>;
 

@@ -1,6 +1,6 @@
 import { backoffMs } from "../base/backoff";
 import type { Logger } from "../logging/logger";
-import type { NodeView, Taint } from "./api/node";
+import type { NodeView, Taint } from "./node";
 import type { ObservedRegistration } from "./observed-registrations";
 import { PACE } from "./pace";
 import { earlier, failed, type Keeper, type Pass, type PassOutcome, settled } from "./pass";

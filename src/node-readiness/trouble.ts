@@ -1,5 +1,5 @@
+import type { ApiFailure } from "../kube-api/failure";
 import type { Logger } from "../logging/logger";
-import type { ApiFailure } from "./api/failure";
 
 /** A failure of requests to the API server that lasts. */
 export interface Trouble {

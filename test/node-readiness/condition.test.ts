@@ -1,4 +1,3 @@
-import type { NodeCondition, NodeView } from "../../src/node-readiness/api/node";
 import {
   type ConditionSubject,
   conditionFor,
@@ -7,6 +6,7 @@ import {
   parseConditionType,
   planCondition,
 } from "../../src/node-readiness/condition";
+import type { NodeCondition, NodeView } from "../../src/node-readiness/node";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { registrationIn } from "./support/controlled-registrations";
 

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../src/node-readiness/api/failure";
+import type { Outcome } from "../../src/kube-api/failure";
 import { createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";

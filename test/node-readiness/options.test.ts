@@ -1,5 +1,5 @@
-import { type ApiAccess, inClusterAccess } from "../../src/node-readiness/api/access";
-import { accessFromKubeconfig } from "../../src/node-readiness/api/kubeconfig";
+import { type ApiAccess, inClusterAccess } from "../../src/kube-api/access";
+import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";

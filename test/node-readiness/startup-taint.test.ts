@@ -1,4 +1,4 @@
-import type { NodeView, Taint } from "../../src/node-readiness/api/node";
+import type { NodeView, Taint } from "../../src/node-readiness/node";
 import {
   parseStartupTaint,
   planRemoval,

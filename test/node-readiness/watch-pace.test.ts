@@ -1,5 +1,5 @@
-import type { ApiFailure } from "../../src/node-readiness/api/failure";
-import type { NodeApi } from "../../src/node-readiness/api/node-api";
+import type { ApiFailure } from "../../src/kube-api/failure";
+import type { NodeApi } from "../../src/node-readiness/node-api";
 import { PACE } from "../../src/node-readiness/pace";
 
 const { watch: pace } = PACE;

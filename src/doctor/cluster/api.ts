@@ -1,8 +1,8 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../base/errors";
+import { list, numberOrNone, text, textOrNone, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
-import { list, numberOrNone, text, textOrNone, tree } from "../rules/objects";
 
 export interface ListRequest {
   /** `/apis/storage.k8s.io/v1/csinodes`. */

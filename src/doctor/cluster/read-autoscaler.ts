@@ -1,7 +1,7 @@
+import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { nameOf } from "../manifest/deployment";
 import { podIn } from "../manifest/pod";
 import { wordsOf } from "../manifest/words";
-import { list, type Tree, text, tree } from "../rules/objects";
 
 const IMAGE = /(?:^|\/)cluster-autoscaler(?:-[a-z0-9]+)?(?::v?1\.(\d+)[^/]*|[@:][^/]*)?$/;
 const FLAG = /^--?enable-csi-node-aware-scheduling(?:=|$)/;

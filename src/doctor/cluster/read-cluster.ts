@@ -1,10 +1,10 @@
 import { invalidOption } from "../../base/errors";
+import { type Tree, text, tree } from "../../kube-api/objects";
 import { nameOf, type ReadSettings, type Unread, unreadAt } from "../manifest/deployment";
 import type { OurImage } from "../manifest/program";
 import { addAccess, noAccess } from "../manifest/read-access";
 import { readCsiDriver } from "../manifest/read-csi-driver";
 import type { Deployment } from "../manifest/read-deployments";
-import { type Tree, text, tree } from "../rules/objects";
 import type { ListApi, ListFailure } from "./api";
 import { readAutoscaler } from "./read-autoscaler";
 import { createNeedSum, readExhausted, readNeedEvent, readPendingPod } from "./read-needs";

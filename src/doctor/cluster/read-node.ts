@@ -1,6 +1,6 @@
 import { attempt } from "../../base/errors";
+import { list, text, textOrNone, tree } from "../../kube-api/objects";
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/node-id-annotation";
-import { list, text, textOrNone, tree } from "../rules/objects";
 
 /**
  * A row of the table of Nodes, with the Node's metadata: the whole objects are ten times as large, for the names of the

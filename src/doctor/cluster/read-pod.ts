@@ -1,7 +1,7 @@
+import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
 import { nameOf } from "../manifest/deployment";
 import { requiredNodeTerms } from "../manifest/node-rules";
-import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../rules/objects";
 import type { ReadRunning } from "./read-running";
 import type { RegistrarSet } from "./read-set";
 

@@ -1,6 +1,6 @@
+import { list, type Tree, text, textOrNone, timeOrNone, tree } from "../../kube-api/objects";
 import { POLICY_ANNOTATIONS, POLICY_LABEL, POLICY_NAMES } from "../../manifest/image-policy/image-policy";
 import { imagePattern, servedPattern } from "../../manifest/image-policy/recognise";
-import { list, type Tree, text, textOrNone, timeOrNone, tree } from "../rules/objects";
 
 /** What a policy or its binding selects pods by. */
 interface Selection {

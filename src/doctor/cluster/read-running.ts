@@ -1,7 +1,7 @@
+import { list, type Tree, text, tree } from "../../kube-api/objects";
 import type { ReadSettings } from "../manifest/deployment";
 import type { OurImage } from "../manifest/program";
 import { type Deployment, deploymentsIn } from "../manifest/read-deployments";
-import { list, type Tree, text, tree } from "../rules/objects";
 import type { RegistrarSet } from "./read-set";
 
 /** The registrars of a running pod, as admission left them. */

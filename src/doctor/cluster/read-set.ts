@@ -1,7 +1,7 @@
+import { list, numberOrNone, text, textOrNone, tree } from "../../kube-api/objects";
 import { nameOf, type ReadSettings } from "../manifest/deployment";
 import type { OurImage } from "../manifest/program";
 import { deploymentsIn } from "../manifest/read-deployments";
-import { list, numberOrNone, text, textOrNone, tree } from "../rules/objects";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 

@@ -1,4 +1,4 @@
-import { type Tree, text, tree } from "../rules/objects";
+import { type Tree, text, tree } from "../../kube-api/objects";
 import charts from "./charts.json";
 
 /**

@@ -1,8 +1,9 @@
+import { type Tree, text, tree } from "../../kube-api/objects";
 import { MIN_LIMIT_PERIOD_S } from "../../kubelet-rules/api-validation";
 import { isSubdomain } from "../../kubelet-rules/resource-name";
 import { boundText } from "../../logging/escape";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES } from "../../manifest/options";
-import { isTemplate, type Tree, text, tree } from "../rules/objects";
+import { isTemplate } from "../rules/words";
 import { MAX_NAME_LENGTH } from "./driver-name";
 
 /** A field that no API server or driver takes, as a finding names it. */

@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors";
+import { text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
 import type { AccessNeeds } from "../../node-readiness/rbac";
-import { text, tree } from "../rules/objects";
 import type { Program } from "./program";
 
 /** Reads arguments as the program does that they are for. */

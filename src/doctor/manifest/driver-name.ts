@@ -1,4 +1,5 @@
-import { isTemplate, list, type Tree, text, tree } from "../rules/objects";
+import { list, type Tree, text, tree } from "../../kube-api/objects";
+import { isTemplate } from "../rules/words";
 import { environmentOf } from "./read-program";
 import { wordsOf } from "./words";
 

@@ -1,5 +1,6 @@
 import { dirname } from "node:path/posix";
-import { isTemplate, list, type Tree, text, tree } from "../rules/objects";
+import { list, type Tree, text, tree } from "../../kube-api/objects";
+import { isTemplate } from "../rules/words";
 import { type MountedFolder, mountOf, mountsOf, onHost } from "./mounts";
 import { environmentOf } from "./read-program";
 import { wordsOf } from "./words";

@@ -1,4 +1,4 @@
-import type { Tree } from "../rules/objects";
+import type { Tree } from "../../kube-api/objects";
 
 /** With a repository and a tag or digest: a name alone may be of anything. */
 const OFFICIAL_IMAGE =

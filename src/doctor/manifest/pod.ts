@@ -1,5 +1,5 @@
+import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
-import { list, type Tree, text, tree } from "../rules/objects";
 import { rootIn } from "../rules/registration-directory";
 import { nameOf } from "./deployment";
 import { driverNameIn } from "./driver-name";

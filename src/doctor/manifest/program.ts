@@ -1,5 +1,5 @@
+import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
-import { list, type Tree, text, tree } from "../rules/objects";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =

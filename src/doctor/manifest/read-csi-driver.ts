@@ -1,4 +1,4 @@
-import { list, numberOrNone, tree } from "../rules/objects";
+import { list, numberOrNone, tree } from "../../kube-api/objects";
 import { refusedFieldsOf } from "./csi-driver-rules";
 import { nameOf } from "./deployment";
 

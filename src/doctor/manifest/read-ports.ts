@@ -1,6 +1,6 @@
 import { attempt } from "../../base/errors";
 import { parseListenAddress } from "../../diagnostics/listen-address";
-import { list, numberOrNone, type Tree, text, tree } from "../rules/objects";
+import { list, numberOrNone, type Tree, text, tree } from "../../kube-api/objects";
 import { flagIn, wordsOf } from "./words";
 
 /** A TCP port that a container listens on or declares. */

@@ -1,4 +1,4 @@
-import { list, numberOrNone, type Tree, text, textOrNone, tree } from "../rules/objects";
+import { list, numberOrNone, type Tree, text, textOrNone, tree } from "../../kube-api/objects";
 import type { RegistrarSettings } from "./deployment";
 import { behindRegistrar } from "./program";
 import { environmentOf } from "./read-program";

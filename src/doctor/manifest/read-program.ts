@@ -1,7 +1,7 @@
 import { invalidOption } from "../../base/errors";
 import { nearWord } from "../../base/near-word";
+import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
-import { list, type Tree, text, tree } from "../rules/objects";
 import { behindRegistrar, type Program } from "./program";
 
 /** A `$(NAME)` whose value is not in the object. */

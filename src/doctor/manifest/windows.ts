@@ -1,4 +1,4 @@
-import { list, type Tree, text, tree } from "../rules/objects";
+import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { type NodeRules, nodeRulesOf } from "./node-rules";
 import { isWindowsImage } from "./program";
 

@@ -1,4 +1,4 @@
-import { list, type Tree, text } from "../rules/objects";
+import { list, type Tree, text } from "../../kube-api/objects";
 import { environmentOf } from "./read-program";
 
 /** A container's command and arguments, with its variables filled in. */

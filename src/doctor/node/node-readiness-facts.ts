@@ -1,9 +1,9 @@
 import { messageOf } from "../../base/errors";
-import { type ApiAccess, readSecret } from "../../node-readiness/api/access";
-import { type ApiClient, createApiClient } from "../../node-readiness/api/client";
-import type { Outcome } from "../../node-readiness/api/failure";
-import { fieldsOf } from "../../node-readiness/api/json";
-import { createNodeApi, nodeUser } from "../../node-readiness/api/node-api";
+import { type ApiAccess, readSecret } from "../../kube-api/access";
+import { type ApiClient, createApiClient } from "../../kube-api/client";
+import type { Outcome } from "../../kube-api/failure";
+import { tree } from "../../kube-api/objects";
+import { createNodeApi, nodeUser } from "../../node-readiness/node-api";
 import { type AccessNeeds, neededRules, type PolicyRule } from "../../node-readiness/rbac";
 import type { StartupTaint } from "../../node-readiness/startup-taint";
 
@@ -78,7 +78,7 @@ async function askForRights(
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     const answer = await client.call({ method: "POST", path, body }, new AbortController().signal);
     if (answer.kind === "failed") return answer;
-    const { allowed } = fieldsOf(fieldsOf(answer.value).status);
+    const { allowed } = tree(tree(answer.value).status);
     rights[allowed === true ? "allowed" : "denied"].push(`${verb} ${full}`);
   }
   return { kind: "done", value: rights };

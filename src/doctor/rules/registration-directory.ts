@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import { isWithin, type Place } from "../../host-path/mounts";
 import { type Verdict, warning } from "../findings/finding";
-import { isTemplate } from "./objects";
+import { isTemplate } from "./words";
 
 /** The folder in kubelet's root that its plugin watcher watches. */
 const NAME = "plugins_registry";

@@ -20,3 +20,8 @@ export function podsText(pods: readonly string[]): string {
   const more = pods.length > NAMED ? ", ..." : "";
   return `${counted(pods.length, "pod")} (${pods.slice(0, NAMED).join(", ")}${more})`;
 }
+
+/** Whether a text has placeholders, which an installer or kubelet will fill in. */
+export function isTemplate(text: string): boolean {
+  return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
+}

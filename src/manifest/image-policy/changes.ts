@@ -1,4 +1,4 @@
-import { SERVICE_ACCOUNT_FOLDER } from "../../node-readiness/api/access";
+import { SERVICE_ACCOUNT_FOLDER } from "../../kube-api/access";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
 import { LEAST } from "../least";
 import { celList, celText, literal } from "./cel";

@@ -1,9 +1,9 @@
 import { findingsOf } from "../../../src/doctor/findings/finding";
 import { nodeReadiness } from "../../../src/doctor/node/checks/node-readiness";
 import { lookAtNodeReadiness } from "../../../src/doctor/node/node-readiness-facts";
-import type { ApiAccess } from "../../../src/node-readiness/api/access";
-import { type ApiCall, createApiClient } from "../../../src/node-readiness/api/client";
-import { nodeUser } from "../../../src/node-readiness/api/node-api";
+import type { ApiAccess } from "../../../src/kube-api/access";
+import { type ApiCall, createApiClient } from "../../../src/kube-api/client";
+import { nodeUser } from "../../../src/node-readiness/node-api";
 import { healthyFacts } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { createApiClient } from "../../../src/node-readiness/api/client";
-import { createNodeApi } from "../../../src/node-readiness/api/node-api";
+import { createApiClient } from "../../../src/kube-api/client";
+import { createNodeApi } from "../../../src/node-readiness/node-api";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
 import { ACCOUNT, useCluster } from "./support/cluster";

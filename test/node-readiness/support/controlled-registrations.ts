@@ -1,5 +1,5 @@
-import type { Outcome } from "../../../src/node-readiness/api/failure";
-import type { NodeApi } from "../../../src/node-readiness/api/node-api";
+import type { Outcome } from "../../../src/kube-api/failure";
+import type { NodeApi } from "../../../src/node-readiness/node-api";
 import type { NodeStore } from "../../../src/node-readiness/node-watch";
 import type {
   ObservedRegistration,

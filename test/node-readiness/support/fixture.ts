@@ -1,4 +1,4 @@
-import type { ApiAccess } from "../../../src/node-readiness/api/access";
+import type { ApiAccess } from "../../../src/kube-api/access";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../../src/node-readiness/options";
 import type { Pace } from "../../../src/node-readiness/pace";
 import { runNodeReadiness } from "../../../src/node-readiness/start-node-readiness";

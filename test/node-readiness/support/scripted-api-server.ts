@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { ApiAccess } from "../../../src/node-readiness/api/access";
-import type { NodeCondition, Taint } from "../../../src/node-readiness/api/node";
+import type { ApiAccess } from "../../../src/kube-api/access";
+import type { NodeCondition, Taint } from "../../../src/node-readiness/node";
 import type { Certificate } from "./certificates";
 
 export const NODE_NAME = "node-1";

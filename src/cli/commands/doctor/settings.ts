@@ -1,7 +1,7 @@
 import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { RegistrarSettings } from "../../../doctor/manifest/deployment";
 import type { Program } from "../../../doctor/manifest/program";
-import { isTemplate } from "../../../doctor/rules/objects";
+import { isTemplate } from "../../../doctor/rules/words";
 import { parseCsiAddress } from "../../../unix/socket-path";
 import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../flag-checks";
 import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../flags";

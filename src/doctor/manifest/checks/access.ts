@@ -1,5 +1,5 @@
 import { isWithin } from "../../../host-path/mounts";
-import { SERVICE_ACCOUNT_FOLDER } from "../../../node-readiness/api/access";
+import { SERVICE_ACCOUNT_FOLDER } from "../../../kube-api/access";
 import { neededRules, type PolicyRule, rulesText } from "../../../node-readiness/rbac";
 import { includesAccount } from "../read-access";
 import type { Deployment, ManifestFacts } from "../read-deployments";

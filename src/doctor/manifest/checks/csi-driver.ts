@@ -1,8 +1,7 @@
 import { nearWord } from "../../../base/near-word";
 import { isPattern } from "../../../host-path/path-pattern";
 import { check, problem, warning as warningOf } from "../../findings/finding";
-import { isTemplate } from "../../rules/objects";
-import { APPLY_CSI_DRIVER } from "../../rules/words";
+import { APPLY_CSI_DRIVER, isTemplate } from "../../rules/words";
 import { driverFolderIn, MAX_NAME_LENGTH } from "../driver-name";
 import type { Deployment, ManifestFacts } from "../read-deployments";
 import { eachDeployment, type Statement, unknown, warning } from "./each-deployment";

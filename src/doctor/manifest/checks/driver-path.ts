@@ -1,8 +1,7 @@
 import { isPattern, matchSegments, segmentsOf } from "../../../host-path/path-pattern";
 import { fitsSocketPath } from "../../../unix/socket-path";
-import { isTemplate } from "../../rules/objects";
 import { judgeDriverPlace } from "../../rules/registration-directory";
-import { tooLong } from "../../rules/words";
+import { isTemplate, tooLong } from "../../rules/words";
 import { type MountedFolder, mountOf, onHost } from "../mounts";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path/posix";
 import { isPattern } from "../../../host-path/path-pattern";
-import { isTemplate } from "../../rules/objects";
+import { isTemplate } from "../../rules/words";
 import { type DriverSocket, placeOf, type SocketPlace } from "../driver-socket";
 import { eachDeployment, ok, problem, type Statement } from "./each-deployment";
 

@@ -1,5 +1,5 @@
 import { isPattern } from "../../../host-path/path-pattern";
-import { isTemplate } from "../../rules/objects";
+import { isTemplate } from "../../rules/words";
 import { onHost } from "../mounts";
 import type { Deployment } from "../read-deployments";
 import type { ProbeFacts } from "../read-probes";

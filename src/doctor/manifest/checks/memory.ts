@@ -1,6 +1,6 @@
 import { boundText } from "../../../logging/escape";
 import { LEAST } from "../../../manifest/least";
-import { isTemplate } from "../../rules/objects";
+import { isTemplate } from "../../rules/words";
 import { placeInChart } from "../charts";
 import { quantityOf } from "../quantity";
 import { eachDeployment, problem, type Statement } from "./each-deployment";

@@ -1,7 +1,7 @@
 import { check, problem } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE, together } from "../../rules/duplicates";
-import { isTemplate } from "../../rules/objects";
+import { isTemplate } from "../../rules/words";
 import { mayMeet } from "../node-rules";
 import type { PodFacts } from "../pod";
 import type { Deployment, ManifestFacts } from "../read-deployments";

@@ -1,4 +1,4 @@
-import { isTemplate } from "../../rules/objects";
+import { isTemplate } from "../../rules/words";
 import { placeInChart } from "../charts";
 import type { Deployment } from "../read-deployments";
 import type { ProbeFacts } from "../read-probes";

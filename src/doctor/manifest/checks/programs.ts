@@ -1,6 +1,6 @@
 import { resolve } from "node:path/posix";
 import { boundText } from "../../../logging/escape";
-import { isTemplate } from "../../rules/objects";
+import { isTemplate } from "../../rules/words";
 import { mountOf } from "../mounts";
 import type { Deployment } from "../read-deployments";
 import type { ProbeFacts } from "../read-probes";

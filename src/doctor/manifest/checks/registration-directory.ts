@@ -1,9 +1,8 @@
 import { dirname } from "node:path/posix";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
-import { isTemplate } from "../../rules/objects";
 import { directoryFor, isRegistrationDirectory, rootIn } from "../../rules/registration-directory";
-import { tooLong } from "../../rules/words";
+import { isTemplate, tooLong } from "../../rules/words";
 import { mountOf, onHost } from "../mounts";
 import type { Deployment } from "../read-deployments";
 import { eachDeployment, ok, problem, type Statement, unknown } from "./each-deployment";

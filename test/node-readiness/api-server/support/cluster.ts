@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ApiAccess } from "../../../../src/node-readiness/api/access";
-import { type ApiClient, createApiClient } from "../../../../src/node-readiness/api/client";
-import type { Outcome } from "../../../../src/node-readiness/api/failure";
-import { parseNode, type Taint } from "../../../../src/node-readiness/api/node";
+import type { ApiAccess } from "../../../../src/kube-api/access";
+import { type ApiClient, createApiClient } from "../../../../src/kube-api/client";
+import type { Outcome } from "../../../../src/kube-api/failure";
+import { parseNode, type Taint } from "../../../../src/node-readiness/node";
 import { startControlPlane } from "../../../cluster/support/control-plane";
 import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";

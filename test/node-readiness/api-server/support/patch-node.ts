@@ -1,5 +1,5 @@
-import { createApiClient } from "../../../../src/node-readiness/api/client";
-import type { Outcome } from "../../../../src/node-readiness/api/failure";
+import { createApiClient } from "../../../../src/kube-api/client";
+import type { Outcome } from "../../../../src/kube-api/failure";
 import { eventually } from "../../../support/eventually";
 import type { Cluster } from "./cluster";
 

@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
-import type { ApiAccess } from "../../../src/node-readiness/api/access";
-import { createApiClient } from "../../../src/node-readiness/api/client";
-import { createNodeApi } from "../../../src/node-readiness/api/node-api";
-import { expectNothingLeft } from "../../support/resources";
-import { createTempFolder } from "../../support/temp-folder";
-import { makeCertificate } from "../support/certificates";
-import { makeTestCertificate, startServer } from "../support/fixture";
-import { type Fault, NODE_NAME } from "../support/scripted-api-server";
+import type { ApiAccess } from "../../src/kube-api/access";
+import { createApiClient } from "../../src/kube-api/client";
+import { createNodeApi } from "../../src/node-readiness/node-api";
+import { makeCertificate } from "../node-readiness/support/certificates";
+import { makeTestCertificate, startServer } from "../node-readiness/support/fixture";
+import { type Fault, NODE_NAME } from "../node-readiness/support/scripted-api-server";
+import { expectNothingLeft } from "../support/resources";
+import { createTempFolder } from "../support/temp-folder";
 
 const { signal } = new AbortController();
 const getNode = { method: "GET", path: `/api/v1/nodes/${NODE_NAME}` } as const;
@@ -126,7 +126,7 @@ test.each<[string, Fault, object]>([
   [
     "more than 2 MB",
     page(200, "application/json", `"${"x".repeat(2 << 20)}"`),
-    { kind: "unreachable", message: "the answer has more than 2097152 bytes" },
+    unexpected("HTTP status 200: the answer has more than 2097152 bytes"),
   ],
   [
     "101: another protocol",

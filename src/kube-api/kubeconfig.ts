@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { RegistrarError } from "../../base/errors";
-import { text } from "../../options/option-kinds";
+import { RegistrarError } from "../base/errors";
+import { text } from "../options/option-kinds";
 import { type ApiAccess, isServer, type Secret } from "./access";
-import { fieldsOf, listOf } from "./json";
+import { list, textOrNone, tree } from "./objects";
 
 /** A parsed kubeconfig file, and the folder of its relative paths. */
 export interface Kubeconfig {
@@ -21,7 +21,7 @@ export function accessFromKubeconfig(config: unknown, folder: string): ApiAccess
 
 /** The same for several files: the first with a value, or an entry of a name, wins, as in client-go. */
 export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
-  const current = files.map(({ config }) => wordOf(fieldsOf(config)["current-context"])).find(Boolean);
+  const current = files.map(({ config }) => textOrNone(tree(config)["current-context"])).find(Boolean);
   const context = entryOf(files, "contexts", current, "context");
   const cluster = entryOf(files, "clusters", context.fields.cluster, "cluster");
   const user = entryOf(files, "users", context.fields.user, "user");
@@ -29,16 +29,16 @@ export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
   if (!isServer(server)) return refuse(`the server must be https://HOST:PORT, not ${JSON.stringify(server)}`);
   if (cluster.fields["insecure-skip-tls-verify"] === true)
     refuse("insecure-skip-tls-verify is refused: give the server's certificate-authority");
-  if (wordOf(cluster.fields["proxy-url"]) !== undefined)
+  if (textOrNone(cluster.fields["proxy-url"]) !== undefined)
     refuse("a cluster with proxy-url is not supported: the registrar connects to the API server itself");
   for (const way of ["exec", "auth-provider", "username", "as"])
     if ((user.fields[way] ?? "") !== "")
       refuse(`a user with ${way} is not supported: give token, tokenFile or client-certificate`);
-  const token = wordOf(user.fields.token);
+  const token = textOrNone(user.fields.token);
   return {
     server,
     authority: secretOf(cluster, "certificate-authority"),
-    serverName: wordOf(cluster.fields["tls-server-name"]),
+    serverName: textOrNone(cluster.fields["tls-server-name"]),
     // A file wins over a token beside it, because only the file is renewed.
     token:
       secretOf(user, "token", "tokenFile") ??
@@ -50,20 +50,17 @@ export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
 
 type Entry = ReturnType<typeof entryOf>;
 
-/** A text. Like client-go, it treats an empty one as absent. */
-const wordOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-
 function secretOf({ fields, folder }: Entry, name: string, fileName = name): Secret | undefined {
-  const data = wordOf(fields[`${name}-data`]);
+  const data = textOrNone(fields[`${name}-data`]);
   if (data !== undefined) return { kind: "value", value: Buffer.from(data, "base64").toString("utf8") };
-  const path = wordOf(fields[fileName]);
+  const path = textOrNone(fields[fileName]);
   return path === undefined ? undefined : { kind: "file", path: resolve(folder, path) };
 }
 
 function entryOf(files: readonly Kubeconfig[], listName: string, wanted: unknown, field: string) {
   for (const { config, folder } of files) {
-    const found = listOf(fieldsOf(config)[listName]).find((entry) => fieldsOf(entry).name === wanted);
-    if (found !== undefined) return { fields: fieldsOf(fieldsOf(found)[field]), folder };
+    const found = list(tree(config)[listName]).find((entry) => tree(entry).name === wanted);
+    if (found !== undefined) return { fields: tree(tree(found)[field]), folder };
   }
   return refuse(`there is no ${JSON.stringify(wanted)} among its ${listName}`);
 }

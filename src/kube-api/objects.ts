@@ -30,8 +30,3 @@ export function timeOrNone(value: unknown): number | undefined {
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }
-
-/** Whether a text has placeholders, which an installer or kubelet will fill in. */
-export function isTemplate(text: string): boolean {
-  return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
-}

@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "./json";
+import { list, tree } from "../kube-api/objects";
 
 /** A taint of a Node, with all its fields: a patch compares whole taints. */
 export interface Taint {
@@ -22,15 +22,15 @@ export type NodeView = NonNullable<ReturnType<typeof parseNode>>;
 
 /** Reads a Node; undefined for any other object. */
 export function parseNode(object: unknown) {
-  const { kind, metadata, spec, status } = fieldsOf(object);
-  const { uid, resourceVersion } = fieldsOf(metadata);
+  const { kind, metadata, spec, status } = tree(object);
+  const { uid, resourceVersion } = tree(metadata);
   if (kind !== "Node" || typeof uid !== "string" || typeof resourceVersion !== "string") return undefined;
   return {
     /** A new one after the Node was deleted and created again. */
     uid,
     resourceVersion,
-    taints: listOf(fieldsOf(spec).taints) as readonly Taint[],
-    conditions: listOf(fieldsOf(status).conditions) as readonly NodeCondition[],
+    taints: list(tree(spec).taints) as readonly Taint[],
+    conditions: list(tree(status).conditions) as readonly NodeCondition[],
   };
 }
 
@@ -45,14 +45,14 @@ export interface ListedDriver {
 }
 
 export function driversIn(csiNode: unknown): readonly ListedDriver[] {
-  return listOf(fieldsOf(fieldsOf(csiNode).spec).drivers).flatMap((driver) => {
-    const { name, nodeID, topologyKeys, allocatable } = fieldsOf(driver);
-    const { count } = fieldsOf(allocatable);
+  return list(tree(tree(csiNode).spec).drivers).flatMap((driver) => {
+    const { name, nodeID, topologyKeys, allocatable } = tree(driver);
+    const { count } = tree(allocatable);
     if (typeof name !== "string") return [];
     return {
       name,
       nodeId: String(nodeID ?? ""),
-      topologyKeys: listOf(topologyKeys).map(String).sort(),
+      topologyKeys: list(topologyKeys).map(String).sort(),
       maxVolumes: typeof count === "number" ? count : undefined,
     };
   });

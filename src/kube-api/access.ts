@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { invalidOption } from "../../base/errors";
-import { kindOf, text } from "../../options/option-kinds";
-import { optional, optionsOf, required, variant } from "../../options/read-options";
+import { invalidOption } from "../base/errors";
+import { kindOf, text } from "../options/option-kinds";
+import { optional, optionsOf, required, variant } from "../options/read-options";
 
 /** A credential, or the file that holds it (read before each request, because it rotates). */
 export type Secret =

@@ -1,5 +1,5 @@
-import { boundText } from "../../logging/escape";
-import { fieldsOf } from "./json";
+import { boundText } from "../logging/escape";
+import { tree } from "./objects";
 
 /** Why a request to the API server failed. */
 export interface ApiFailure {
@@ -46,7 +46,7 @@ const KINDS: Readonly<Record<number, ApiFailure["kind"]>> = {
 
 /** Reads a status code and, if there is one, a Status object. */
 export function failureOf(code: number, body: unknown, retryAfter: string | undefined): ApiFailure {
-  const { kind: bodyKind, reason, message: given } = fieldsOf(body);
+  const { kind: bodyKind, reason, message: given } = tree(body);
   const hasMessage = typeof given === "string" && given !== "";
   const message = boundText(hasMessage ? given : `HTTP status ${code}`);
   const kind = KINDS[code];

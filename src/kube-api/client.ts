@@ -1,10 +1,11 @@
 import type { IncomingMessage } from "node:http";
-import { Agent, type RequestOptions, request } from "node:https";
-import { messageOf } from "../../base/errors";
-import { boundText } from "../../logging/escape";
+import { Agent, type RequestOptions } from "node:https";
+import { messageOf } from "../base/errors";
+import { boundText } from "../logging/escape";
 import { type ApiAccess, readSecret } from "./access";
 import { type ApiFailure, failureOf, type Outcome } from "./failure";
-import { parseJson, readAll, readJsonLines } from "./json";
+import { MAX_JSON_BYTES, parseJson, readJsonLines } from "./json";
+import { readBody, sendRequest } from "./request";
 
 export interface ApiCall {
   readonly method: "GET" | "PATCH" | "POST";
@@ -69,19 +70,10 @@ export function createApiClient(access: ApiAccess, user?: string) {
       return { kind: "done", value };
     });
 
-  /** Resolves with the head of the answer. Rejects if the request ends without one, or the server switches protocols. */
-  const send = (options: RequestOptions, body: unknown, signal: AbortSignal) =>
-    new Promise<IncomingMessage>((resolve, reject) => {
-      calls += 1;
-      request({ ...options, signal }, resolve)
-        .once("upgrade", (_response, socket) => {
-          socket.destroy();
-          reject(new Error("HTTP status 101: the server speaks another protocol than HTTP here"));
-        })
-        .once("error", reject)
-        .once("close", () => reject(new Error("the connection was closed before an answer")))
-        .end(body === undefined ? undefined : JSON.stringify(body));
-    });
+  const send = (options: RequestOptions, signal: AbortSignal, body?: unknown) => {
+    calls += 1;
+    return sendRequest(options, signal, body);
+  };
 
   return {
     /** Sends a request. Never rejects; ends with `signal`, or after 10 s. */
@@ -89,7 +81,7 @@ export function createApiClient(access: ApiAccess, user?: string) {
       using limit = startTimeLimit(signal, CALL_TIMEOUT_MS, `no answer in ${CALL_TIMEOUT_MS / 1000} s`);
       const options = await optionsFor(wanted);
       if (options.kind === "failed") return options;
-      const ask = async () => readAnswer(await send(options.value, wanted.body, limit.signal));
+      const ask = async () => readAnswer(await send(options.value, limit.signal, wanted.body));
       return await attempt("unreachable", ask, limit.signal);
     },
     /** Passes on each JSON line of an answer, as in a watch. Never rejects: resolves with the failure that ended it. */
@@ -99,7 +91,7 @@ export function createApiClient(access: ApiAccess, user?: string) {
       using limit = startTimeLimit(signal, idleMs, `nothing came in ${idleMs / 1000} s`);
       const read = async (): Promise<Outcome<unknown>> => {
         // On a connection of its own: the agent closes idle ones.
-        const response = await send({ ...options.value, agent: false }, undefined, limit.signal);
+        const response = await send({ ...options.value, agent: false }, limit.signal);
         response.socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
         if (response.statusCode !== 200) return readAnswer(response);
         onOpen();
@@ -133,7 +125,7 @@ async function attempt<Value>(
 }
 
 async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> {
-  const body = await readAll(response);
+  const body = await readBody(response, MAX_JSON_BYTES);
   const { statusCode: code = 0, headers } = response;
   const type = headers["content-type"] ?? "no content type";
   const isGood = code >= 200 && code < 300;
@@ -141,6 +133,7 @@ async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> 
     kind: "failed" as const,
     failure: { kind: "unexpected" as const, message: boundText(`HTTP status ${code}: ${why}`) },
   });
+  if (body === undefined) return unexpected(`the answer has more than ${MAX_JSON_BYTES} bytes`);
   let object: unknown;
   if (/\bjson\b/.test(type)) {
     try {

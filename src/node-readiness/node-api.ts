@@ -1,6 +1,6 @@
-import type { ApiCall, ApiClient } from "./client";
-import { type ApiFailure, failureOf, type Outcome } from "./failure";
-import { fieldsOf } from "./json";
+import type { ApiCall, ApiClient } from "../kube-api/client";
+import { type ApiFailure, failureOf, type Outcome } from "../kube-api/failure";
+import { tree } from "../kube-api/objects";
 import { driversIn, type ListedDriver, type NodeView, parseNode } from "./node";
 
 /** One operation of a JSON Patch (RFC 6902). */
@@ -66,10 +66,10 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
       });
       let reported: ApiFailure | undefined;
       const onObject = (line: unknown) => {
-        const { type, object } = fieldsOf(line);
-        const version = String(fieldsOf(fieldsOf(object).metadata).resourceVersion);
+        const { type, object } = tree(line);
+        const version = String(tree(tree(object).metadata).resourceVersion);
         const node = parseNode(object);
-        if (type === "ERROR") reported = failureOf(Number(fieldsOf(object).code), object, undefined);
+        if (type === "ERROR") reported = failureOf(Number(tree(object).code), object, undefined);
         if (type === "BOOKMARK") onVersion(version, undefined);
         if (type === "DELETED") onVersion(version, null);
         if ((type === "ADDED" || type === "MODIFIED") && node) onVersion(version, node);

@@ -1,17 +1,8 @@
-/** The longest answer, and the longest line of a watch: etcd limits objects to 1.5 MB. */
-const MAX_JSON_BYTES = 2 << 20;
+/** The longest answer with one object, and the longest line of a watch: etcd limits objects to 1.5 MB. */
+export const MAX_JSON_BYTES = 2 << 20;
 /** The most arrays and objects in one text: an empty one takes 2 bytes of text and 70 of memory. */
 const MAX_COLLECTIONS = 50_000;
 const OPENING_BYTES = [0x5b, 0x7b]; // [ and {
-
-/** The fields of an object; no fields for any other value. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
 
 /** Parses JSON. Throws for invalid JSON, and for more than 50,000 arrays and objects. */
 export function parseJson(bytes: Buffer): unknown {
@@ -23,18 +14,6 @@ export function parseJson(bytes: Buffer): unknown {
         throw new Error(`the answer has more than ${MAX_COLLECTIONS} arrays and objects`);
     }
   return JSON.parse(bytes.toString("utf8"));
-}
-
-/** Reads a stream to its end. Throws if it has more than 2 MiB. */
-export async function readAll(source: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of source) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_JSON_BYTES) throw new Error(`the answer has more than ${MAX_JSON_BYTES} bytes`);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** Reads JSON values, one per line, as they arrive. Throws for a line that is invalid or longer than MAX_JSON_BYTES. */

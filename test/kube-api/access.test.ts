@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { readKubeconfig } from "../../../src/cli/kubeconfig";
-import { inClusterAccess, readSecret } from "../../../src/node-readiness/api/access";
-import { accessFromKubeconfig } from "../../../src/node-readiness/api/kubeconfig";
-import { createTempFolder } from "../../support/temp-folder";
+import { readKubeconfig } from "../../src/cli/kubeconfig";
+import { inClusterAccess, readSecret } from "../../src/kube-api/access";
+import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
+import { createTempFolder } from "../support/temp-folder";
 
 test.each([
   ["10.96.0.1", "https://10.96.0.1:443"],
