@@ -21,6 +21,7 @@ const ROOMS: readonly string[] = [
   "kube-api",
   "node-readiness",
   "diagnostics",
+  "flags",
   "manifest",
   "doctor",
   "cli",

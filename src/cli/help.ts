@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { type FlagSpec, flagTable } from "./flags";
+import { type FlagSpec, flagTable } from "../flags/table";
 
 /** yargs to render a help text: it reads no argv, prints nothing and does not exit. No other run loads it. */
 export async function createHelp(programName: string, width: number): Promise<Argv> {

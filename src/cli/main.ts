@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { attempt } from "../base/errors";
+import { nearestFlag, OFFICIAL_PROBE_MODE, parseFlags } from "../flags/table";
 import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
-import { nearestFlag, OFFICIAL_PROBE_MODE, parseFlags } from "./flags";
 import { memoryProblem } from "./memory-limit";
 import { print } from "./print";
 import { endOnSignals, missedSigterm } from "./signals";

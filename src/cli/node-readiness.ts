@@ -1,5 +1,7 @@
 import { invalidOption, messageOf } from "../base/errors";
 import type { NodeReadinessTarget } from "../doctor/node/node-readiness-facts";
+import { nodeReadinessTargetsOf } from "../flags/checks";
+import type { Flags } from "../flags/table";
 import { type ApiAccess, type Environment, inClusterAccess } from "../kube-api/access";
 import type { Logger } from "../logging/logger";
 import { parseConditionType } from "../node-readiness/condition";
@@ -9,8 +11,6 @@ import { resolveNodeReadinessOptions } from "../node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
 import { parseStartupTaint } from "../node-readiness/startup-taint";
 import type { Registrations } from "../registrar/registrations";
-import { nodeReadinessTargetsOf } from "./flag-checks";
-import type { Flags } from "./flags";
 
 /** Checks what needs the environment, and returns the function that starts it. Rejects with INVALID_OPTION. */
 export async function prepareNodeReadiness(

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { flagTable } from "../../src/cli/flags";
+import { flagTable } from "../../src/flags/table";
 
 // yargs is an ES module, which jest cannot load: the help is tried as it ships, bundled and in a process of its own.
 const folder = mkdtempSync(join(tmpdir(), "registrar-help-"));

@@ -1,6 +1,6 @@
 import { COMMANDS } from "../../src/cli/commands";
-import { parseFlags } from "../../src/cli/flags";
 import { createRoutes } from "../../src/diagnostics";
+import { parseFlags } from "../../src/flags/table";
 import { pairPatterns } from "../../src/host-path/path-pattern";
 import { silentLogger } from "../../src/logging/logger";
 import { runCommand } from "../support/run-command";

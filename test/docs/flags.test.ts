@@ -1,4 +1,4 @@
-import { flagTable } from "../../src/cli/flags";
+import { flagTable } from "../../src/flags/table";
 import { codeIn, codeOf, readText, rowsIn, sectionOf } from "./markdown";
 
 const page = readText("docs/flags.md");

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands";
-import { flagTable } from "../../src/cli/flags";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { nodeReadinessMetrics } from "../../src/diagnostics/node-readiness";
+import { flagTable } from "../../src/flags/table";
 import type { LoopEvent, StateName } from "../../src/registrar/model/state";
 import { leadsTo } from "../support/registration-states";
 import { runCommand } from "../support/run-command";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { parseFlags } from "../../src/cli/flags";
+import { parseFlags } from "../../src/flags/table";
 import { DOCUMENTS, fencesIn, ROOT, readText } from "./markdown";
 
 /** Every piece of YAML that people may copy. */

@@ -80,8 +80,11 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     to: from.replace("*$", "$"),
     why: "a short cut for text that needs no escape",
   })),
-  ofNoMatch("src/cli/go-values.ts", "const [, sign, literal] = intLiteral.exec(text) ?? [];"),
-  ofNoMatch("src/cli/go-flags.ts", "const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?/s.exec(word) ?? [];"),
+  ofNoMatch("src/flags/values.ts", "const [, sign, literal] = intLiteral.exec(text) ?? [];"),
+  ofNoMatch(
+    "src/flags/grammar.ts",
+    "const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?/s.exec(word) ?? [];",
+  ),
   {
     file: "src/grpc/server/unary-request.ts",
     from: "if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;",

@@ -39,8 +39,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("grpc/hpack/decoder", "grpc/hpack/encoder", "grpc/hpack/huffman"),
   mirrored("node-readiness/condition", "node-readiness/startup-taint", "node-readiness/rewrite-pace"),
   mirrored("base/near-word", "options/read-options"),
-  mirrored("cli/go-flags", "cli/go-values"),
-  { files: ["src/cli/klog-values.ts"], tests: ["test/cli/go-values.test.ts"] },
+  mirrored("flags/grammar", "flags/values"),
   mirrored("logging/escape", "logging/json-line", "logging/klog-text"),
   mirrored("logging/vmodule", "logging/repeats"),
 ];

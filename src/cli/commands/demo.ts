@@ -1,4 +1,4 @@
-import { choiceFlag, switchFlag, textFlag } from "../command-flags";
+import { choiceFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { createCommand } from "../command-line";
 import { durationText } from "../event-lines";
 import { listenOnly } from "../signals";

@@ -1,16 +1,6 @@
 import { resolve } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
-import { startCsiDriver } from "../../simulator/driver/csi-driver";
-import {
-  CSI_HEALTH,
-  CSI_METHODS,
-  type CsiDriverFault,
-  DEFAULT_ANSWERS,
-  NODE_CAPABILITIES,
-} from "../../simulator/driver/options";
-import type { CsiDriverEvent } from "../../simulator/driver/services";
-import { tryConnect } from "../../unix/unix-socket";
 import {
   choiceFlag,
   countFlag,
@@ -23,7 +13,17 @@ import {
   parseFault,
   textFlag,
   timesOf,
-} from "../command-flags";
+} from "../../flags/kinds";
+import { startCsiDriver } from "../../simulator/driver/csi-driver";
+import {
+  CSI_HEALTH,
+  CSI_METHODS,
+  type CsiDriverFault,
+  DEFAULT_ANSWERS,
+  NODE_CAPABILITIES,
+} from "../../simulator/driver/options";
+import type { CsiDriverEvent } from "../../simulator/driver/services";
+import { tryConnect } from "../../unix/unix-socket";
 import { createCommand } from "../command-line";
 import { durationText, type Narrator, tellEvents, writeLine } from "../event-lines";
 import { unlessStopped, untilAborted, untilStopped } from "../signals";

@@ -1,7 +1,4 @@
 import { LONGEST_WAIT_MS } from "../../base/pause";
-import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
-import { startKubelet } from "../../simulator/kubelet/kubelet";
-import type { KubeletFault } from "../../simulator/kubelet/options";
 import {
   choiceFlag,
   countFlag,
@@ -13,7 +10,10 @@ import {
   parseFault,
   switchFlag,
   textFlag,
-} from "../command-flags";
+} from "../../flags/kinds";
+import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
+import { startKubelet } from "../../simulator/kubelet/kubelet";
+import type { KubeletFault } from "../../simulator/kubelet/options";
 import { createCommand, type FlagValues } from "../command-line";
 import { tellEvents, writeLine } from "../event-lines";
 import { unlessStopped, untilAborted, untilStopped } from "../signals";

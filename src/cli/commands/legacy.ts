@@ -1,5 +1,5 @@
+import { choiceFlag, outputFlag, textFlag } from "../../flags/kinds";
 import { LEGACY_MODES, legacyObject } from "../../simulator/legacy-registrar";
-import { choiceFlag, outputFlag, textFlag } from "../command-flags";
 import { createCommand } from "../command-line";
 import { writeLine } from "../event-lines";
 import { unlessStopped, untilStopped } from "../signals";

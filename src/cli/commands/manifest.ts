@@ -1,4 +1,5 @@
 import { invalidOption } from "../../base/errors";
+import { nameListsFrom } from "../../flags/name-lists";
 import { KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import type { NodeAccessOptions } from "../../manifest/node-access";
 import { POLICY_MINOR } from "../../manifest/node-policy";
@@ -9,7 +10,6 @@ import { IMPERSONATION_MINOR } from "../../node-readiness/rbac";
 import { parseTargets } from "../../node-readiness/targets";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { createCommand } from "../command-line";
-import { nameListsFrom } from "../name-lists";
 import { print } from "../print";
 import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
 import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./manifest/object-flags";

@@ -1,6 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { attempt, messageOf } from "../../base/errors";
+import { inFlags } from "../../flags/flag-words";
+import { nameListsFrom } from "../../flags/name-lists";
+import { isNodeWide, nodeDirectory, patternsOf, resolvePaths } from "../../flags/paths";
+import type { Flags } from "../../flags/table";
 import { bareCall } from "../../grpc/client/bare-call";
 import { fieldsOf } from "../../grpc/client/first-fields";
 import { matchPattern, pairPatterns } from "../../host-path/path-pattern";
@@ -12,10 +16,6 @@ import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/registr
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
 import { isFolder } from "../../unix/files";
 import { parseCsiAddress } from "../../unix/socket-path";
-import { inFlags } from "../flag-words";
-import type { Flags } from "../flags";
-import { nameListsFrom } from "../name-lists";
-import { isNodeWide, nodeDirectory, patternsOf, resolvePaths } from "../paths";
 
 /**
  * `--mode=health-probe` and `--mode=ready-probe`: asks the registrar of this container over its registration socket, with

@@ -1,4 +1,4 @@
-import { parseDurationMs } from "../../../src/cli/go-values";
+import { parseDurationMs } from "../../../src/flags/values";
 import { type ApiObjects, startKubelet } from "../support/kubelet";
 import { kubeletStep, type Step } from "./step";
 import type { TestedKubelet } from "./tested-kubelet";

@@ -1,8 +1,8 @@
 import type { Options } from "yargs";
+import { startProblemOf } from "../../../flags/checks";
+import { parseGoFlags } from "../../../flags/grammar";
+import { acceptedFlags, parseFlags } from "../../../flags/table";
 import { noSuchFlag } from "../../command-line";
-import { startProblemOf } from "../../flag-checks";
-import { acceptedFlags, parseFlags } from "../../flags";
-import { parseGoFlags } from "../../go-flags";
 
 type OwnFlags = Readonly<Record<string, Pick<Options, "type" | "array">>>;
 

@@ -2,11 +2,11 @@ import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { RegistrarSettings } from "../../../doctor/manifest/deployment";
 import type { Program } from "../../../doctor/manifest/program";
 import { isTemplate } from "../../../doctor/rules/words";
+import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../../flags/checks";
+import { askOfficial, correctArgument } from "../../../flags/official";
+import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../../flags/table";
+import { parseBool } from "../../../flags/values";
 import { parseCsiAddress } from "../../../unix/socket-path";
-import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../flag-checks";
-import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../flags";
-import { parseBool } from "../../go-values";
-import { askOfficial, correctArgument } from "../../official-flags";
 
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
 export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Target } from "../../../doctor/node/facts";
 import { KNOWN_DIRECTORIES } from "../../../doctor/rules/registration-directory";
+import { CONTAINER_DIRECTORY } from "../../../flags/paths";
+import { flagTable } from "../../../flags/table";
 import { isPattern } from "../../../host-path/path-pattern";
 import { isFolder } from "../../../unix/files";
-import { flagTable } from "../../flags";
-import { CONTAINER_DIRECTORY } from "../../paths";
 
 const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
 const NODE_FILES = { exists: existsSync, isDirectory: isFolder };

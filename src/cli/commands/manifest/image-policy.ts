@@ -1,3 +1,5 @@
+import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
+import { parseBool } from "../../../flags/values";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
 import { type AddedArgument, RAISES } from "../../../manifest/image-policy/changes";
 import {
@@ -12,9 +14,7 @@ import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
 import { parseTargets } from "../../../node-readiness/targets";
-import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../command-flags";
 import { createCommand, type FlagValues } from "../../command-line";
-import { parseBool } from "../../go-values";
 import { parseOurImage } from "../../our-image";
 import { print } from "../../print";
 import { objectFlags, requireMinor } from "./object-flags";

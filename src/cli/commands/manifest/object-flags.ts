@@ -1,9 +1,9 @@
 import { invalidOption } from "../../../base/errors";
+import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { DISTRIBUTIONS } from "../../../host-path/kubelet-roots";
 import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES, PARTS, type Part } from "../../../manifest/options";
 import { isNodeWidePart } from "../../../manifest/parts";
-import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../command-flags";
 import { camelCase, type FlagValues } from "../../command-line";
 import { parseOurImage } from "../../our-image";
 

@@ -1,7 +1,7 @@
 import { invalidOption } from "../../../base/errors";
+import { startProblemOf } from "../../../flags/checks";
+import { type FlagName, nearestFlag, parseFlags } from "../../../flags/table";
 import type { AddedArgument } from "../../../manifest/image-policy/changes";
-import { startProblemOf } from "../../flag-checks";
-import { type FlagName, nearestFlag, parseFlags } from "../../flags";
 
 const OTHERS = "belongs to each driver's own arguments";
 const NODE_WIDE = "is for a registrar of a whole node";

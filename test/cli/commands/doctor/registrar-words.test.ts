@@ -1,5 +1,5 @@
 import { translateRegistrarWords } from "../../../../src/cli/commands/doctor/registrar-words";
-import { flagTable } from "../../../../src/cli/flags";
+import { flagTable } from "../../../../src/flags/table";
 import { DEPLOYMENTS } from "../../../charts/deployments";
 
 const OWN = { "csi-address": {}, timeout: {}, output: {} };

@@ -1,6 +1,6 @@
 import { nearWord } from "../base/near-word";
-import { acceptedFlags, flagTable } from "./flags";
-import { type GoFlag, parseGoFlags } from "./go-flags";
+import { type GoFlag, parseGoFlags } from "./grammar";
+import { acceptedFlags, flagTable } from "./table";
 
 /** The official registrar's latest release, as a number: v2.17 is 217. */
 const LATEST = 217;

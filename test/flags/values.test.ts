@@ -1,5 +1,12 @@
-import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "../../src/cli/go-values";
-import { parseQuantity, parseVerbosity, parseVmodule } from "../../src/cli/klog-values";
+import {
+  type Parsed,
+  parseBool,
+  parseDurationMs,
+  parseInt64,
+  parseQuantity,
+  parseVerbosity,
+  parseVmodule,
+} from "../../src/flags/values";
 
 // Each case was tried on the official registrar v2.17: `-version=TEXT`, `-health-port=TEXT`, `-timeout=TEXT`, `-v=TEXT`,
 // `-vmodule=TEXT`, `-log-text-info-buffer-size=TEXT`. It accepts what has a value here; of the others it says what stands

@@ -1,7 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
 import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
-import { textFlag } from "./command-flags";
+import { textFlag } from "./kinds";
 
 export const NAME_LIST_FLAGS = {
   "allow-drivers": textFlag("the registrar's own: these names only, a,b=/path,..."),

@@ -7,9 +7,9 @@ import { resolveLogging } from "../logging/logging-options";
 import { parseTargets } from "../node-readiness/targets";
 import { resolveOptions } from "../registrar/model/options";
 import { inFlags } from "./flag-words";
-import type { Flags } from "./flags";
 import { nameListsFrom } from "./name-lists";
 import { isNodeWide, patternsOf } from "./paths";
+import type { Flags } from "./table";
 
 export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | undefined {
   if (healthPort > 0) return `:${healthPort}`;

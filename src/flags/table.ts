@@ -1,9 +1,16 @@
 import type { CamelCaseKey } from "yargs";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
-import { type GoFlag, parseGoFlags } from "./go-flags";
-import { type Parsed, parseBool, parseDurationMs, parseInt64 } from "./go-values";
-import { parseQuantity, parseVerbosity, parseVmodule } from "./klog-values";
+import { type GoFlag, parseGoFlags } from "./grammar";
+import {
+  type Parsed,
+  parseBool,
+  parseDurationMs,
+  parseInt64,
+  parseQuantity,
+  parseVerbosity,
+  parseVmodule,
+} from "./values";
 
 export interface FlagSpec<Kind extends string, Value> extends GoFlag {
   readonly kind: Kind;

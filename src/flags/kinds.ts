@@ -1,5 +1,5 @@
 import { nearWord } from "../base/near-word";
-import { parseBool, parseDurationMs } from "./go-values";
+import { parseBool, parseDurationMs } from "./values";
 
 // The kinds of flags that our own commands have, as yargs declares them. The user sees what `coerce` throws after the
 // flag's name.

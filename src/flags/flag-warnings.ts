@@ -6,8 +6,8 @@ import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
 import { isFolder, statsOf } from "../unix/files";
 import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../unix/socket-path";
-import type { FlagName, Flags } from "./flags";
 import { isNodeWide, type Paths } from "./paths";
+import type { FlagName, Flags } from "./table";
 
 /** The flags that have no effect without a `*` in the paths, and those that have none with one. */
 const FOR_PATTERNS: readonly FlagName[] = ["driver-gone-after", "allow-drivers", "deny-drivers"];

@@ -1,5 +1,5 @@
-import { type GoFlag, parseGoFlags } from "../../src/cli/go-flags";
-import { parseBool, parseDurationMs } from "../../src/cli/go-values";
+import { type GoFlag, parseGoFlags } from "../../src/flags/grammar";
+import { parseBool, parseDurationMs } from "../../src/flags/values";
 
 const flags = new Map<string, GoFlag>([
   ["csi-address", { boolean: false, parse: (text) => ({ value: text }) }],

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { warnAboutFlags } from "../../src/cli/flag-warnings";
-import { parseFlags } from "../../src/cli/flags";
+import { warnAboutFlags } from "../../src/flags/flag-warnings";
+import { parseFlags } from "../../src/flags/table";
 import { recordLog } from "../support/recorded-log";
 
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
 import { isPattern } from "../host-path/path-pattern";
 import { parseCsiAddress } from "../unix/socket-path";
-import type { Flags } from "./flags";
+import type { Flags } from "./table";
 
 /** Where DaemonSets mount the plugin registration directory in the registrar's container. */
 export const CONTAINER_DIRECTORY = "/registration";

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { adviceOnHostPaths } from "../../src/cli/flag-warnings";
+import { adviceOnHostPaths } from "../../src/flags/flag-warnings";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { createTempFolder } from "../support/temp-folder";
 

@@ -1,5 +1,5 @@
-import type { FlagName } from "../../src/cli/flags";
-import { CONTAINER_DIRECTORY, nodeDirectory, resolvePaths } from "../../src/cli/paths";
+import { CONTAINER_DIRECTORY, nodeDirectory, resolvePaths } from "../../src/flags/paths";
+import type { FlagName } from "../../src/flags/table";
 
 const NODE_DIRECTORY = "/root/of/kubelet/plugins_registry";
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";

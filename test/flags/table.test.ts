@@ -1,4 +1,4 @@
-import { type Flags, flagTable, parseFlags } from "../../src/cli/flags";
+import { type Flags, flagTable, parseFlags } from "../../src/flags/table";
 
 function flagsOf(...argv: string[]): Flags {
   const line = parseFlags(argv);

@@ -1,5 +1,5 @@
 import { quoteGo } from "../logging/escape";
-import type { Parsed } from "./go-values";
+import type { Parsed } from "./values";
 
 export interface GoFlag {
   /** A boolean has no value (its text is then `true`) or takes `=value`; it never takes the next word. */
