@@ -1,10 +1,10 @@
 import { dirname, resolve } from "node:path";
 import { attempt } from "../base/errors";
 import { adviceOnHostPath } from "../host-path/advice";
-import type { Mount } from "../host-path/mounts";
 import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
 import { isFolder, statsOf } from "../unix/files";
+import type { Mount } from "../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../unix/socket-path";
 import { isNodeWide, type Paths } from "./paths";
 import type { FlagName, Flags } from "./table";

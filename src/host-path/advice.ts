@@ -1,3 +1,4 @@
+import { type Mount, placeOf, readMounts } from "../unix/mounts";
 import {
   type DriverPaths,
   explainHostPath,
@@ -5,8 +6,7 @@ import {
   type HostPathVerdict,
   judgeHostPath,
 } from "./host-path";
-import { readMounts, realPathOf } from "./mount-table";
-import { type Mount, placeOf } from "./mounts";
+import { realPathOf } from "./mount-table";
 import { fillPattern, isPattern, matchSegments, segmentsOf } from "./path-pattern";
 
 type Paths = Pick<HostPathQuestion, "csiSocketPath" | "kubeletRegistrationPath">;

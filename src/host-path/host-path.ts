@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
+import { isWithin, type Mount, placeOf } from "../unix/mounts";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
-import { isWithin, type Mount, placeOf } from "./mounts";
 
 /** Both names of one driver socket, and the directory whose mount shows kubelet's root. */
 export interface DriverPaths {

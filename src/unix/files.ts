@@ -1,5 +1,29 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
+import { lstat, readdir, stat } from "node:fs/promises";
 import { attempt, errnoOf } from "../base/errors";
+import { callFileSystem } from "./file-calls";
+
+/** What is at a path; `blocked` if that cannot be read, `hanging` if its file system does not answer. */
+export type FileFound = Stats | "gone" | "blocked" | "hanging";
+
+/** The file at a path, behind symbolic links. Never rejects, never hangs. */
+export const findFile = (path: string): Promise<FileFound> => found(callFileSystem(path, () => stat(path)));
+
+/** The file at a path, or the symbolic link. Never rejects, never hangs. */
+export const findLink = (path: string): Promise<FileFound> => found(callFileSystem(path, () => lstat(path)));
+
+/** The names in a directory; none if it cannot be read. Never rejects, never hangs. */
+export const listNames = (directory: string): Promise<readonly string[]> =>
+  callFileSystem(directory, () => readdir(directory)).catch(() => []);
+
+const found = (call: Promise<Stats>): Promise<FileFound> =>
+  call.catch((error: unknown) => NOT_FOUND[errnoOf(error) ?? ""] ?? "blocked");
+
+const NOT_FOUND: Readonly<Record<string, FileFound>> = {
+  ENOENT: "gone",
+  ENOTDIR: "gone",
+  ETIMEDOUT: "hanging",
+};
 
 /** The file at a path, behind symbolic links; undefined if it does not exist or stat fails. */
 export const statsOf = (path: string): Stats | undefined => attempt(() => statSync(path));

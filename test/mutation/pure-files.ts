@@ -29,7 +29,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("registrar/node-wide/name-lists"),
   mirrored("base/backoff", "kubelet-rules/resource-name"),
   mirrored("base/event-source"),
-  mirrored("host-path/mounts"),
+  mirrored("unix/mounts"),
   mirrored("host-path/host-path"),
   mirrored("diagnostics/http/request-head"),
   mirrored("diagnostics/listen-address"),

@@ -1,5 +1,5 @@
 import { judgeHostPath } from "../../src/host-path/host-path";
-import { parseMountinfo } from "../../src/host-path/mounts";
+import { parseMountinfo } from "../../src/unix/mounts";
 
 /** A mount as in mountinfo: device, folder of its file system, where it is mounted, file system. */
 export type Row = readonly [device: string, root: string, mountPoint: string, fileSystem?: string];

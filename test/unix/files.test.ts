@@ -1,7 +1,27 @@
-import { lstatSync, renameSync, utimesSync } from "node:fs";
-import { isSameFile, isSameSocket } from "../../src/unix/files";
+import { lstatSync, mkdirSync, renameSync, utimesSync } from "node:fs";
+import { someCallHangs } from "../../src/unix/file-calls";
+import { findFile, findLink, isSameFile, isSameSocket, listNames } from "../../src/unix/files";
+import { eventually } from "../support/eventually";
 import { leaveDeadSocket } from "../support/foreign-socket";
+import { mayMount, mountHanging } from "../support/hanging-mount";
 import { createTempFolder } from "../support/temp-folder";
+
+(mayMount() ? test : test.skip)("a file system that never answers stops no call on another", async () => {
+  await using folder = await createTempFolder();
+  const [one, other] = [folder.at("one"), folder.at("other")];
+  mkdirSync(one);
+  mkdirSync(other);
+  {
+    using _one = mountHanging(one);
+    using _other = mountHanging(other);
+    const looks = await Promise.all([findFile(one), findLink(`${other}/csi.sock`), listNames(other)]);
+    expect(looks).toEqual(["hanging", "hanging", []]);
+    expect(await findFile(folder.path)).toMatchObject({ ino: expect.any(Number) });
+    expect(await findLink(folder.at("x"))).toBe("gone");
+  }
+  await eventually(() => expect(someCallHangs()).toBe(false));
+  expect(await listNames(folder.path)).toEqual(["one", "other"]);
+});
 
 test("a socket is the same under another name, and another one where only its inode's number is", async () => {
   await using folder = await createTempFolder();

@@ -1,5 +1,5 @@
-import { isWithin } from "../../host-path/mounts";
 import { list, type Tree, text, tree } from "../../kube-api/objects";
+import { isWithin } from "../../unix/mounts";
 import { environmentOf } from "./read-program";
 
 export type MountedFolder = ReturnType<typeof mountsOf>[number];

@@ -8,8 +8,8 @@ import type {
   StorageHealth,
 } from "../../grpc/protos";
 import type { HostPathVerdict } from "../../host-path/host-path";
-import type { Place } from "../../host-path/mounts";
 import type { NameLists } from "../../registrar/node-wide/name-lists";
+import type { Place } from "../../unix/mounts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 
 /** Where to look; paths are absolute and as seen from here. */

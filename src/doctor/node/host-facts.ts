@@ -1,9 +1,8 @@
 import { accessSync, constants, readFileSync, realpathSync, statfsSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { attempt, errnoOf } from "../../base/errors";
-import { readMounts } from "../../host-path/mount-table";
-import { placeOf } from "../../host-path/mounts";
 import { isFolder } from "../../unix/files";
+import { placeOf, readMounts } from "../../unix/mounts";
 import type { DirectoryFacts, SelinuxFacts } from "./facts";
 import { listRegistrations } from "./registration-facts";
 import { fileTypeOf, lookAtSocket, ownershipOf, statsOrErrno } from "./socket-facts";

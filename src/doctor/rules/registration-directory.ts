@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
-import { isWithin, type Place } from "../../host-path/mounts";
+import { isWithin, type Place } from "../../unix/mounts";
 import { type Verdict, warning } from "../findings/finding";
 import { isTemplate } from "./words";
 

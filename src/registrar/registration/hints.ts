@@ -2,7 +2,7 @@ import type { ConnectionTally } from "../../grpc/server/server";
 import { adviceOnHostPath } from "../../host-path/advice";
 import { type DriverPaths, fixText } from "../../host-path/host-path";
 import { otherKubeletRoots } from "../../host-path/kubelet-roots";
-import { readMounts } from "../../host-path/mount-table";
+import { readMounts } from "../../unix/mounts";
 
 /** How the operator runs the driver, which decides what the operator can change. */
 export interface HintedUser {

@@ -1,6 +1,6 @@
-import { isWithin } from "../../../host-path/mounts";
 import { SERVICE_ACCOUNT_FOLDER } from "../../../kube-api/access";
 import { neededRules, type PolicyRule, rulesText } from "../../../node-readiness/rbac";
+import { isWithin } from "../../../unix/mounts";
 import { includesAccount } from "../read-access";
 import type { Deployment, ManifestFacts } from "../read-deployments";
 import { eachDeployment, ok, problem, type Statement, unknown } from "./each-deployment";

@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { messageOf } from "../../../base/errors";
 import { explainHostPath, fixText } from "../../../host-path/host-path";
-import { isWithin } from "../../../host-path/mounts";
 import { validateVersions } from "../../../kubelet-rules/driver-versions";
+import { isWithin } from "../../../unix/mounts";
 import { check, ok, problem, unknown, type Verdict, warning } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";

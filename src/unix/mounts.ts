@@ -1,3 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { attempt } from "../base/errors";
+
 /** The fields of a line of `/proc/self/mountinfo` that matter here (proc_pid_mountinfo(5)). */
 export interface Mount {
   /** The number of the file system, such as `8:1`. */
@@ -11,6 +15,16 @@ export interface Mount {
 
 /** Where a path leads behind all mounts; `mountPoint` is of the mount that contains it. */
 export type Place = NonNullable<ReturnType<typeof placeOf>>;
+
+/** File systems whose server may stop answering; every call on a path below such a mount then hangs. */
+const CAN_HANG = /^(?:9p|afs|autofs|beegfs|ceph|cifs|coda|fuse|gpfs|lustre|nfs|ocfs2|orangefs|smb|virtiofs)/;
+
+export const canHang = ({ fileSystem }: Pick<Mount, "fileSystem">): boolean => CAN_HANG.test(fileSystem);
+
+/** The mounts of this process' namespace; undefined where the system does not tell. Never hangs. */
+export function readMounts(procfs = "/proc"): readonly Mount[] | undefined {
+  return attempt(() => parseMountinfo(readFileSync(join(procfs, "self", "mountinfo"), "utf8")));
+}
 
 /** Reads mountinfo; ignores lines of another form. */
 export function parseMountinfo(text: string): readonly Mount[] {

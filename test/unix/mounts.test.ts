@@ -1,4 +1,4 @@
-import { parseMountinfo, placeOf } from "../../src/host-path/mounts";
+import { parseMountinfo, placeOf } from "../../src/unix/mounts";
 
 const CONTAINER = parseMountinfo(
   [

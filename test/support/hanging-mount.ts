@@ -1,0 +1,28 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { attempt } from "../../src/base/errors";
+
+const openFuse = () => openSync("/dev/fuse", "r+");
+
+/** Whether this process may mount file systems, FUSE among them. */
+export function mayMount(): boolean {
+  const fuse = attempt(openFuse);
+  if (fuse === undefined) return false;
+  closeSync(fuse);
+  return spawnSync("unshare", ["--mount", "true"]).status === 0;
+}
+
+/** Mounts a FUSE file system whose server never answers, until it is disposed of. */
+export function mountHanging(directory: string): Disposable {
+  const fuse = openFuse();
+  const options = "fd=3,rootmode=40000,user_id=0,group_id=0";
+  const command = ["--internal-only", "--types", "fuse", "--options", options, "none", directory];
+  const { status, stderr } = spawnSync("mount", command, { stdio: ["ignore", "ignore", "pipe", fuse] });
+  if (status !== 0) throw new Error(`cannot mount on ${directory}: ${stderr}`);
+  return {
+    [Symbol.dispose]: () => {
+      spawnSync("umount", ["--lazy", directory]);
+      closeSync(fuse); // The kernel fails the calls that hang.
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { dirname } from "node:path";
+import { callFileSystem, someCallHangs } from "../../src/unix/file-calls";
+import { eachTest } from "../support/each-test";
+import { createTempFolder } from "../support/temp-folder";
+
+const folder = eachTest(createTempFolder);
+
+/** A call that does not end before the function returned. */
+function startHanging(path: string) {
+  let end = () => {};
+  const call = callFileSystem(path, () => new Promise<void>((resolve) => (end = resolve)));
+  return { call, end: () => end() };
+}
+
+const answered = (path: string) => callFileSystem(path, async () => "answered");
+
+test("gives up a call that hangs, and asks no more at or below its path until it ends", async () => {
+  const path = folder.at("evil");
+  const { call, end } = startHanging(path);
+  await expect(call).rejects.toMatchObject({ code: "ETIMEDOUT", message: expect.stringContaining(path) });
+  expect(someCallHangs()).toBe(true);
+  await expect(answered(`${path}/csi.sock`)).rejects.toMatchObject({ code: "ETIMEDOUT" });
+  expect(await answered(`${path}-other`)).toBe("answered");
+  expect(await answered(dirname(path))).toBe("answered");
+  end();
+  await new Promise(setImmediate);
+  expect(someCallHangs()).toBe(false);
+  expect(await answered(`${path}/csi.sock`)).toBe("answered");
+});
+
+test("a call that finds no free thread is given up, and is not made later", async () => {
+  const [one, other] = [startHanging(folder.at("one")), startHanging(folder.at("other"))];
+  const third = jest.fn(async () => "answered");
+  const calls = [one.call, other.call, callFileSystem(folder.at("third"), third)];
+  for (const { status } of await Promise.allSettled(calls)) expect(status).toBe("rejected");
+  one.end();
+  await new Promise(setImmediate);
+  expect(third).not.toHaveBeenCalled();
+  expect(await callFileSystem(folder.at("third"), third)).toBe("answered");
+  other.end();
+});
+
+test("gives its own error to a call that fails", async () => {
+  await expect(callFileSystem(folder.path, () => Promise.reject(new Error("EIO")))).rejects.toThrow("EIO");
+});
