@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { attempt, messageOf } from "../../base/errors";
+import { messageOf } from "../../base/errors";
 import { inFlags } from "../../flags/flag-words";
 import { nameListsFrom } from "../../flags/name-lists";
 import { isNodeWide, nodeDirectory, patternsOf, resolvePaths } from "../../flags/paths";
@@ -12,7 +12,7 @@ import { plain } from "../../logging/escape";
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { socketsFitting } from "../../registrar/node-wide/discovery";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
-import { ENDPOINT_KEY, SELF_CHECK_KEY, STATE_KEY } from "../../registrar/registration/self-check";
+import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../registrar/registration/self-check";
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
 import { isFolder } from "../../unix/files";
 import { parseCsiAddress } from "../../unix/socket-path";
@@ -54,7 +54,7 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
 
 interface Meant {
   readonly text: string;
-  /** Whether a URI-encoded endpoint is such a driver's. */
+  /** Whether an endpoint is such a driver's. */
   fits(endpoint: string): boolean;
   /** The drivers for which a healthy registrar would answer and none does; `mine` are those of `answers` that fit. */
   findUnserved(mine: readonly SelfReport[], answers: readonly SelfReport[]): Promise<string | undefined>;
@@ -63,7 +63,7 @@ interface Meant {
 function meantByPath({ csiAddress }: Flags, path: string): Meant {
   return {
     text: path,
-    fits: (endpoint) => endpoint !== "" && endpoint === encodeURI(path),
+    fits: (endpoint) => endpoint !== "" && endpoint === path,
     findUnserved: async (mine) => {
       if (mine.length > 0) return undefined;
       return (await quickNameOf(parseCsiAddress(csiAddress))) === undefined ? undefined : path;
@@ -78,8 +78,7 @@ function meantByPatterns(flags: Flags): Meant {
   return {
     text: kubeletRegistrationPaths.join(" "),
     fits: (endpoint) => {
-      const path = attempt(() => decodeURI(endpoint)) ?? endpoint;
-      return pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, path));
+      return pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint));
     },
     findUnserved: async (mine, answers) => {
       if (mine.some(({ state }) => state !== undefined)) return undefined;
@@ -132,8 +131,8 @@ type SelfReport = Awaited<ReturnType<typeof askRegistrar>>;
 const QUICK_DRIVER_MS = 300;
 
 /**
- * GetInfo marked as a self-check: our registrars answer it with headers about themselves. The endpoint is URI-encoded;
- * `state` is undefined for a registrar other than ours, such as the official one.
+ * GetInfo marked as a self-check: our registrars answer it with a report about themselves. `state` is undefined for another
+ * registrar, such as the official one.
  */
 async function askRegistrar(socketPath: string, timeoutMs: number) {
   const { headers, message } = await bareCall(socketPath, "/pluginregistration.Registration/GetInfo", {
@@ -141,10 +140,8 @@ async function askRegistrar(socketPath: string, timeoutMs: number) {
     fields: { [SELF_CHECK_KEY]: "1" },
   });
   const name = textIn(message, PLUGIN_NAME_FIELD);
-  const endpoint = headers[ENDPOINT_KEY];
-  return endpoint === undefined
-    ? { name, endpoint: encodeURI(textIn(message, ENDPOINT_FIELD)), state: undefined }
-    : { name, endpoint: String(endpoint), state: String(headers[STATE_KEY] ?? "") };
+  const state = decodeReport(headers[REPORT_KEY]?.toString())?.state;
+  return { name, endpoint: textIn(message, ENDPOINT_FIELD), state };
 }
 
 /** The name of the driver behind a socket; undefined if none answers at once. */

@@ -1,11 +1,10 @@
 import type { Client } from "@grpc/grpc-js";
-import { attempt, messageOf } from "../../base/errors";
+import { messageOf } from "../../base/errors";
 import { callUnary, createUnixClient } from "../../grpc/client/unary";
 import { type ListPodsResponse, type PluginIdentity, protos } from "../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../grpc/status";
-import { boundTexts } from "../../logging/escape";
-import { REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "../../registrar/registration/self-check";
-import type { Answer, DriverFacts, RegistrationFacts, RegistrationReport, SocketFacts } from "./facts";
+import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../registrar/registration/self-check";
+import type { Answer, DriverFacts, RegistrationFacts, SocketFacts } from "./facts";
 import { announces } from "./matching";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most.
@@ -71,9 +70,9 @@ export function askRegistration(
   timeoutMs: number,
 ): Promise<Pick<RegistrationFacts, "info" | "report">> {
   return withClient(socketPath, async (client) => {
-    let report: RegistrationReport | undefined;
+    let report: RegistrationFacts["report"];
     const onHeaders = (headers: Readonly<Record<string, string>>) => {
-      report = reportIn(headers);
+      report = decodeReport(headers[REPORT_KEY]);
     };
     const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
     const info = await answerOf(callUnary(client, protos.registration.GetInfo, {}, options));
@@ -100,15 +99,4 @@ async function answerOf<Value>(call: Promise<Value>): Promise<Answer<Value>> {
   } catch (error) {
     return { kind: "failed", code: grpcCodeName(statusCodeOf(error)), message: messageOf(error) };
   }
-}
-
-/** What a registrar of this project says of itself in the headers of its answer. */
-function reportIn(headers: Readonly<Record<string, string>>): RegistrationReport | undefined {
-  const { [STATE_KEY]: state, [SINCE_KEY]: since, [REASON_KEY]: reason } = headers;
-  if (state === undefined) return undefined;
-  return boundTexts({
-    state,
-    since: since !== undefined && /^\d+$/.test(since) ? Number(since) : undefined,
-    reason: reason === undefined ? undefined : (attempt(() => decodeURIComponent(reason)) ?? reason),
-  });
 }

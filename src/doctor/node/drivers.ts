@@ -1,3 +1,4 @@
+import { attempt } from "../../base/errors";
 import { driverOfSocket } from "../../registrar/socket/socket-name";
 import type { DriverRow } from "../findings/report";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
@@ -48,7 +49,7 @@ function publishedRow({ info, path, report }: Answering): Row {
   return {
     name,
     state: report?.state ?? "untold",
-    since: report?.since === undefined ? null : new Date(report.since).toISOString(),
+    since: attempt(() => new Date(report?.since ?? Number.NaN).toISOString()) ?? null,
     reason: report?.reason ?? null,
     csiSocket: endpoint === "" ? path : endpoint,
     registrationSocket: path,

@@ -9,6 +9,7 @@ import type {
 } from "../../grpc/protos";
 import type { HostPathVerdict } from "../../host-path/host-path";
 import type { NameLists } from "../../registrar/node-wide/name-lists";
+import type { RegistrationReport } from "../../registrar/registration/self-check";
 import type { Place } from "../../unix/mounts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 
@@ -68,14 +69,6 @@ export interface DriverFacts {
   readonly capabilities: Answer<NodeCapabilities>;
   /** Not asked of a driver that does not announce the call. */
   readonly storageHealth: Answer<StorageHealth>;
-}
-
-/** The registration's state, as registrars of this project report it. */
-export interface RegistrationReport {
-  readonly state: string;
-  /** Milliseconds since 1970. */
-  readonly since: number | undefined;
-  readonly reason: string | undefined;
 }
 
 /** One socket in the registration directory, or something else in the place of one. */

@@ -2,6 +2,7 @@ import type { NodeCapabilities } from "../../grpc/protos";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../../registrar/socket/socket-name";
 import type { Answer, DriverFacts, Facts, RegistrationFacts } from "./facts";
+import { troubleOf } from "./trouble";
 
 // Which registration socket belongs to which driver.
 
@@ -37,15 +38,20 @@ export function isTargets(one: RegistrationFacts, facts: Facts): boolean {
   return name !== undefined && name === (info ? info.name : driverOfSocket(one.socket.path));
 }
 
-/** The name of the driver that was found and has no registration socket but this one, which does not answer. */
-export function driverLeftIn({ socket, info }: RegistrationFacts, facts: Facts): string | undefined {
-  const name = driverOfSocket(socket.path);
-  if (name === undefined || info.kind === "answered") return undefined;
+/**
+ * The driver that has no registration socket but this one, which does not answer. If the registrar's process is gone, only a
+ * driver that was found counts.
+ */
+export function driverLeftIn(one: RegistrationFacts, facts: Facts): string | undefined {
+  const name = driverOfSocket(one.socket.path);
+  if (name === undefined || one.info.kind === "answered") return undefined;
   const isAnswered = facts.registrations.some((other) => answerIn(other.info)?.name === name);
-  const isThere = facts.found.some(
-    (driver) =>
-      nameTold(driver) === name && isNodeDriver(driver) && unwantedReason(driver, facts) === undefined,
-  );
+  const isThere =
+    troubleOf(one, true).state === "hanging" ||
+    facts.found.some(
+      (driver) =>
+        nameTold(driver) === name && isNodeDriver(driver) && unwantedReason(driver, facts) === undefined,
+    );
   return isThere && !isAnswered ? name : undefined;
 }
 

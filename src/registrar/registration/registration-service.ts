@@ -4,19 +4,13 @@ import { unaryHandler } from "../../grpc/server/unary-handler";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { RegistrationLoopOptions } from "./context";
-import { ENDPOINT_KEY, REASON_KEY, SELF_CHECK_KEY, SINCE_KEY, STATE_KEY } from "./self-check";
-
-const MAX_REASON_LENGTH = 1_000;
+import { encodeReport, REPORT_KEY, type RegistrationReport, SELF_CHECK_KEY } from "./self-check";
 
 export interface RegistrationServiceOptions
   extends Pick<RegistrationLoopOptions, "type" | "supportedVersions" | "kubeletRegistrationPath"> {
   readonly driverName: () => string;
-  /** For self-checks: the state, since when in milliseconds since the epoch, and why if the state does not say it all. */
-  readonly report: () => {
-    readonly state: string;
-    readonly since: number;
-    readonly reason: string | undefined;
-  };
+  /** For self-checks. */
+  readonly report: () => RegistrationReport;
   /** `publication` is aborted when the socket over which kubelet called is no longer ours. */
   readonly onGetInfo: (publication: AbortSignal | undefined) => void;
   readonly onRegistrationStatus: (status: RegistrationStatus, publication: AbortSignal | undefined) => void;
@@ -37,13 +31,7 @@ export function addRegistrationService(
   server.addService(protos.registration, {
     GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata, listenerGone }) => {
       if (metadata.get(SELF_CHECK_KEY).length > 0) {
-        const { state, since, reason } = options.report();
-        sendMetadata({
-          [STATE_KEY]: state,
-          [ENDPOINT_KEY]: encodeURI(options.kubeletRegistrationPath),
-          [SINCE_KEY]: String(since),
-          ...(reason === undefined ? {} : { [REASON_KEY]: encodeReason(reason) }),
-        });
+        sendMetadata({ [REPORT_KEY]: encodeReport(options.report()) });
       } else {
         log.v(4).info("Received GetInfo call", { request: "" });
         setImmediate(options.onGetInfo, listenerGone);
@@ -65,11 +53,6 @@ export function addRegistrationService(
       return {};
     }),
   });
-}
-
-/** A header is short ASCII. `Buffer` replaces half of a surrogate pair, which UTF-8 cannot encode. */
-function encodeReason(reason: string): string {
-  return encodeURIComponent(Buffer.from(reason.slice(0, MAX_REASON_LENGTH)).toString());
 }
 
 /** The registration status in protobuf's text form, as the official registrar logs it. */

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { markPlace } from "../../base/errors";
 import type { EventSource, Events } from "../../base/event-source";
 import { type ServiceHost, startGrpcServer } from "../../grpc/server/server";
@@ -95,7 +96,14 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     driverName: () => facts()?.driverName ?? "",
     report: () => {
       const now = status();
-      return { state: now.state, since: history.at(-1)?.at ?? startedAt, reason: reasonOf(now) };
+      return {
+        state: now.state,
+        since: history.at(-1)?.at ?? startedAt,
+        reason: reasonOf(now),
+        refusal: now.tally.refusal,
+        hasKubeletCalled: now.tally.getInfoCalls > 0,
+        standbys: [...open].filter(({ bytesRead }) => bytesRead === 0).length,
+      };
     },
     onGetInfo: (publication) => onCall(publication, { kind: "asked" }, { kind: "get-info" }),
     onRegistrationStatus: ({ pluginRegistered: registered, error }, publication) => {
@@ -105,7 +113,14 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   };
   const addServices = (host: ServiceHost) => addRegistrationService(host, service, log);
   const server = startGrpcServer({ log, addServices });
-  const socket = createRegistrationSocket(server.accept, log);
+  /** A client calls at once; a standby registrar sends nothing. */
+  const open = new Set<Socket>();
+  const accept: typeof server.accept = (connection, publication) => {
+    open.add(connection);
+    connection.once("close", () => open.delete(connection));
+    server.accept(connection, publication);
+  };
+  const socket = createRegistrationSocket(accept, log);
   const context: RegistrationContext = { options, log, server, socket };
 
   const onTransition = (next: RegistrationState, event: LoopEvent, from: RegistrationState) => {

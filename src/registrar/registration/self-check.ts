@@ -1,15 +1,53 @@
 import { lstatSync } from "node:fs";
-import { errnoOf, messageOf } from "../../base/errors";
+import { attempt, errnoOf, messageOf } from "../../base/errors";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../grpc/client/unary";
 import { type PluginInfo, protos } from "../../grpc/protos";
+import { boundText, boundTexts } from "../../logging/escape";
 
 /** Request metadata by which a client of GetInfo says that it is not kubelet. */
 export const SELF_CHECK_KEY = "x-registrar-self-check";
-/** Response metadata of such a call: the state, since when (milliseconds since the epoch), and, URI-encoded, the rest. */
-export const STATE_KEY = "x-registrar-state";
-export const SINCE_KEY = "x-registrar-since";
-export const REASON_KEY = "x-registrar-reason";
-export const ENDPOINT_KEY = "x-registrar-endpoint";
+/** Response metadata of such a call: a RegistrationReport, encoded by `encodeReport`. */
+export const REPORT_KEY = "x-registrar-report";
+
+/** What a registrar of this project tells self-checks about its registration. Programs read the fields, people `reason`. */
+export interface RegistrationReport {
+  readonly state: string;
+  /** Since when it is in this state, in milliseconds since the epoch; NaN if another registrar reports no number. */
+  readonly since: number;
+  /** Why, in a few words; undefined if the state says it all. */
+  readonly reason?: string | undefined;
+  /** Kubelet's words, if its latest registration status was a refusal. */
+  readonly refusal?: string | undefined;
+  /** Kubelet has called GetInfo since the registrar started. */
+  readonly hasKubeletCalled: boolean;
+  /** The number of other registrars of the driver that stand by. */
+  readonly standbys: number;
+}
+
+const MAX_REPORT_TEXT_LENGTH = 1_000;
+
+/** A header holds short ASCII only. */
+export function encodeReport(report: RegistrationReport): string {
+  return Buffer.from(JSON.stringify(boundTexts(report, MAX_REPORT_TEXT_LENGTH))).toString("base64url");
+}
+
+/** Undefined for a registrar of another project, such as the official one. */
+export function decodeReport(header: string | undefined): RegistrationReport | undefined {
+  const report = attempt(() => JSON.parse(Buffer.from(header ?? "", "base64url").toString()) as unknown);
+  const { state, since, reason, refusal, hasKubeletCalled, standbys } = Object(report);
+  const textOf = (value: unknown) => (typeof value === "string" ? boundText(value) : undefined);
+  const known = textOf(state);
+  return known === undefined
+    ? undefined
+    : {
+        state: known,
+        since: Number(since),
+        reason: textOf(reason),
+        refusal: textOf(refusal),
+        hasKubeletCalled: hasKubeletCalled === true,
+        standbys: Number(standbys) || 0,
+      };
+}
 
 /** How a registration socket was found. The texts are the official registrar's (node_register.go, httpServer). */
 export type SelfCheck =

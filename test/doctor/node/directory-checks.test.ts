@@ -2,7 +2,7 @@ import type { Status } from "../../../src/doctor/findings/finding";
 import type { DirectoryFacts, SocketFacts } from "../../../src/doctor/node/facts";
 import { reportOn } from "../../../src/doctor/node/report";
 import type { HostPathVerdict } from "../../../src/host-path/host-path";
-import { ELSEWHERE, findingsOf, healthyFacts } from "./healthy-facts";
+import { ELSEWHERE, findingsOf, healthyFacts, reporting } from "./healthy-facts";
 
 type Changes = Parameters<typeof healthyFacts>[0];
 type Case = readonly [check: string, status: Status, text: RegExp, changes: Changes];
@@ -33,14 +33,8 @@ const kubeletPath = (path: string | undefined, found: object = { folderInSight: 
 const accepting = (inode: string) => ({ kind: "accepting", inode });
 const hostPath = (verdict: HostPathVerdict): Changes => ({ facts: { hostPath: verdict } });
 const unwritable = (errno: string, uid = 0) => ({ folder: { unwritable: errno }, host: { uid } });
-/** What the registrar on the socket says of itself. */
-const reporting = (state: string, reason?: string): Changes => ({
-  facts: {
-    registrations: healthyFacts().registrations.map((one) => ({
-      ...one,
-      report: { state, since: undefined, reason },
-    })),
-  },
+const called = (state: string, hasKubeletCalled = true): Changes => ({
+  facts: reporting(state, { hasKubeletCalled }),
   ...place("/srv/plugins_registry"),
 });
 const directory = (facts: DirectoryFacts): Changes => ({ facts: { directory: facts } });
@@ -73,27 +67,9 @@ test.each<Case>([
   ["directory-kubelets", "ok", /has a path/, place("/plugins_registry")],
   ["directory-kubelets", "ok", /has a path/, place("/snap/microk8s/var/lib/kubelet/plugins_registry")],
   ["directory-kubelets", "unknown", /no known kubelet/, place("/srv/plugins_registry")],
-  [
-    "directory-kubelets",
-    "ok",
-    /is kubelet's: it registered what is on .*reg\.sock$/,
-    reporting("registered"),
-  ],
-  ["directory-kubelets", "ok", /is kubelet's: it called on .*reg\.sock$/, reporting("asked")],
-  ["directory-kubelets", "ok", /it called/, reporting("refused", "kubelet refused: no")],
-  [
-    "directory-kubelets",
-    "ok",
-    /it called/,
-    reporting("listening", "kubelet has not called again; before, kubelet refused: no"),
-  ],
-  [
-    "directory-kubelets",
-    "ok",
-    /it called/,
-    reporting("standby", "another registrar of the driver holds the registration; kubelet says: no"),
-  ],
-  ["directory-kubelets", "unknown", /no known kubelet/, reporting("listening", "kubelet has not called")],
+  ["directory-kubelets", "ok", /is kubelet's: it registered what is on .*reg\.sock$/, called("registered")],
+  ["directory-kubelets", "ok", /is kubelet's: it called on .*reg\.sock$/, called("listening")],
+  ["directory-kubelets", "unknown", /no known kubelet/, called("listening", false)],
   ["directory-kubelets", "unknown", /this node has \/k0s too/, { host: { otherDirectories: ["/k0s"] } }],
   ["directory-kubelets", "problem", /belongs to the container/, place("/registration", "overlay", false)],
   ["directory-kubelets", "problem", /emptyDir/, place("/pods/1/volumes/kubernetes.io~empty-dir/reg")],

@@ -1,6 +1,7 @@
 import { type Finding, findingsOf as findingsOfChecks } from "../../../src/doctor/findings/finding";
 import { NODE_CHECKS } from "../../../src/doctor/node/checks";
 import type { DirectoryFacts, Facts } from "../../../src/doctor/node/facts";
+import type { RegistrationReport } from "../../../src/registrar/registration/self-check";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;
 
@@ -69,6 +70,17 @@ export function healthyFacts(
     ...changes.facts,
   };
 }
+
+/** The same with what its registrar reports. */
+export const reporting = (
+  state: string,
+  report: Partial<RegistrationReport> = {},
+): Pick<Facts, "registrations"> => ({
+  registrations: healthyFacts().registrations.map((one) => ({
+    ...one,
+    report: { state, since: 0, hasKubeletCalled: false, standbys: 0, ...report },
+  })),
+});
 
 /** The findings of one check, as far as a table of cases goes. */
 export function findingsOf(check: string, facts: Facts): readonly Finding[] {

@@ -50,6 +50,16 @@ test.each([
   ]);
 });
 
+test("hanging, and its driver is nowhere to be seen: a problem all the same", async () => {
+  await using node = await createNode();
+  await using _hanging = await startForeignSocket(`${node.directory}/unseen.csi-reg.sock`);
+  const { says, troubles } = await node.look();
+  expect(says("registration")).toMatch(
+    /unseen\.csi-reg\.sock does not answer .*: the registrar of unseen\.csi hangs/,
+  );
+  expect(troubles).toContain("problem CSI015");
+});
+
 test("of another driver than the one named: a warning, and the same advice", async () => {
   await using node = await createNode();
   await node.driver({ csiAddress: node.at("y.sock"), name: "y.csi" });

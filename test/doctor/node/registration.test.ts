@@ -155,6 +155,24 @@ test("two sockets for one driver; of another driver that is a warning only", asy
   expect(other.says("registration")).toMatch(/^unknown: the CSI driver has no known name/);
 });
 
+test("a second registrar that stands by is worth a warning, whoever is looked at", async () => {
+  await using node = await createDoctorNode();
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const first = await node.registrar();
+  await first.state("registered");
+  const second = await node.registrar();
+  await Promise.all([first.state("standby"), second.state("registered")]);
+  await told(kubelet, await kubelet.registered("x.csi"));
+  const standsBy = /^warning: x\.csi has a second registrar that stands by.*; fix: leave one registrar/;
+  for (const target of [{}, WHOLE])
+    await eventually(async () =>
+      expect((await node.look(target)).says("registration-duplicates")).toMatch(standsBy),
+    );
+  await first.registrar.close();
+  await eventually(async () => expect((await node.look()).says("registration-duplicates")).toMatch(/^ok: /));
+});
+
 test("an endpoint where there is nothing, another driver, or something else", async () => {
   await using node = await createDoctorNode();
   await node.driver();

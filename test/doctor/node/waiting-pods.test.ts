@@ -9,7 +9,7 @@ import { silentLogger } from "../../../src/logging/logger";
 import { listenUntilCrash } from "../../../src/simulator/driver/csi-driver";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { createDoctorNode, type DoctorNode, problemsIn, WHOLE } from "./doctor-node";
-import { findingsOf, healthyFacts } from "./healthy-facts";
+import { findingsOf, healthyFacts, reporting } from "./healthy-facts";
 
 type Pod = ListPodsResponse["pods"][number];
 
@@ -118,10 +118,7 @@ test("the texts of an answer are bounded", async () => {
 const PODS = { kind: "answered", value: [{ pod: "default/web", drivers: ["x.csi"] }] } as const;
 
 function withState(state: string | undefined): Facts {
-  const [one] = healthyFacts().registrations;
-  const report = state === undefined ? undefined : { state, since: undefined, reason: undefined };
-  const registrations = one === undefined ? [] : [{ ...one, report }];
-  return healthyFacts({ facts: { registrations, pods: PODS } });
+  return healthyFacts({ facts: { ...(state === undefined ? {} : reporting(state)), pods: PODS } });
 }
 
 test.each([

@@ -26,7 +26,7 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions) {
           type: "CSIPlugin",
           supportedVersions: ["1.0.0"],
           kubeletRegistrationPath,
-          report: () => ({ state: "", since: 0, reason: undefined }),
+          report: () => ({ state: "", since: 0, hasKubeletCalled: false, standbys: 0 }),
           onGetInfo: () => {},
           onRegistrationStatus: () => {},
         },

@@ -4,7 +4,7 @@ import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { check, ok, problem, unknown, unread } from "../../findings/finding";
 import { kubeletDirectoryOf, MOUNT_IT } from "../../rules/registration-directory";
 import { tooLong } from "../../rules/words";
-import type { Facts, RegistrationReport } from "../facts";
+import type { Facts } from "../facts";
 import { targetName } from "../matching";
 import { ownershipText, RUN_AS_ROOT } from "../words";
 
@@ -45,7 +45,9 @@ export const directoryKubelets = check("CSI010", "directory-kubelets", (facts: F
   const { path, place } = directory;
   const unsure = (text: string) =>
     unknown(path, text, "compare with plugins_registry in kubelet's --root-dir");
-  const proof = registrations.find(({ report }) => report && hasKubeletCalled(report));
+  const proof = registrations.find(
+    ({ report }) => report?.hasKubeletCalled || report?.state === "registered",
+  );
   if (proof) {
     const did = proof.report?.state === "registered" ? "registered what is" : "called";
     return ok(path, `is kubelet's: it ${did} on ${proof.socket.path}`);
@@ -66,11 +68,6 @@ export const directoryKubelets = check("CSI010", "directory-kubelets", (facts: F
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, "not-kubelets");
   return unsure(`is ${place.path} on its file system, which is no known kubelet's registration directory`);
 });
-
-/** What a registrar reports once kubelet has called it: see `reasonOf` in `registrar/model/status.ts`. */
-function hasKubeletCalled({ state, reason = "" }: RegistrationReport): boolean {
-  return ["registered", "asked", "refused"].includes(state) || /kubelet (?:refused|says): /.test(reason);
-}
 
 export const socketPath = check("CSI011", "socket-path", (facts: Facts) => {
   const name = targetName(facts);

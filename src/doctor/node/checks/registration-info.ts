@@ -83,6 +83,13 @@ export const registrationVersions = check("CSI017", "registration-versions", (fa
 export const registrationDuplicates = check("CSI018", "registration-duplicates", (facts: Facts) =>
   [...grouped(answeringIn(facts), ({ info }) => info.name)].map(([name, ones]) => {
     const isTargets = ones.some((one) => one.isTargets);
+    const standbys = ones.reduce((sum, { report }) => sum + (report?.standbys ?? 0), 0);
+    if (ones.length === 1 && standbys > 0)
+      return warning(
+        name,
+        `has ${standbys === 1 ? "a second registrar that stands by" : `${standbys} more registrars that stand by`} for the one on ${ones[0].path}`,
+        LEAVE_ONE,
+      );
     if (ones.length === 1) return isTargets ? ok(name, "has one living registration socket") : undefined;
     const paths = ones.map(({ path }) => path);
     return (isTargets ? problem : warning)(

@@ -3,8 +3,9 @@ import type { PluginInfo } from "../../../grpc/protos";
 import { explainHostPath } from "../../../host-path/host-path";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
+import type { RegistrationReport } from "../../../registrar/registration/self-check";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
-import type { DirectoryFacts, Facts, RegistrationFacts, RegistrationReport, SocketFacts } from "../facts";
+import type { DirectoryFacts, Facts, RegistrationFacts, SocketFacts } from "../facts";
 import { answerIn, driverLeftIn, isTargets, targetName } from "../matching";
 import { troubleOf } from "../trouble";
 import { DRIVER, downCause, nodeInfoCause, RUN_AS_ROOT, SEE_REGISTRAR } from "../words";
@@ -51,9 +52,9 @@ function judge(one: RegistrationFacts, facts: Facts): Verdict {
 type Stated = RegistrationReport & Pick<PluginInfo, "name" | "endpoint"> & Pick<SocketFacts, "path">;
 
 function judgeState(one: Stated, facts: Facts): Verdict {
-  const { name, path, state, reason } = one;
+  const { name, path, state, reason, refusal } = one;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
-  if (state === "refused" || (state === "listening" && /refused/.test(reason ?? "")))
+  if (state === "refused" || (state === "listening" && refusal !== undefined))
     return judgeRefusal(one, facts);
   switch (state) {
     case "registered":
@@ -74,9 +75,8 @@ function judgeState(one: Stated, facts: Facts): Verdict {
   }
 }
 
-function judgeRefusal({ name, endpoint, reason }: Stated, facts: Facts): Verdict {
+function judgeRefusal({ name, endpoint, refusal: words }: Stated, facts: Facts): Verdict {
   const { kubeletRegistrationPath, pattern } = facts.target;
-  const words = reason?.replace(/^.*?kubelet refused: /, "");
   const path = (pattern ? undefined : kubeletRegistrationPath) ?? endpoint;
   const hint = hintForRefusal(words ?? "", path, { foundByPattern: pattern && name });
   return problem(
