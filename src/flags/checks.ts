@@ -2,13 +2,12 @@ import { invalidOption, messageOf } from "../base/errors";
 import { LONGEST_WAIT_MS } from "../base/pause";
 import { parseListenAddress } from "../diagnostics/listen-address";
 import { checkMetricsPath } from "../diagnostics/metrics-path";
-import { pairPatterns } from "../host-path/path-pattern";
 import { resolveLogging } from "../logging/logging-options";
 import { parseTargets } from "../node-readiness/targets";
-import { resolveOptions } from "../registrar/model/options";
-import { inFlags } from "./flag-words";
+import { folderPath } from "../options/option-kinds";
+import { csiAddressKind } from "../registrar/model/options";
 import { nameListsFrom } from "./name-lists";
-import { isNodeWide, patternsOf } from "./paths";
+import { isNodeWide, patternPairsOf, patternsOf } from "./paths";
 import type { Flags } from "./table";
 
 export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | undefined {
@@ -54,6 +53,18 @@ export function checkFlags(flags: Flags): void {
   parseTargets(nodeReadinessTargetsOf(flags));
 }
 
+/** Throws INVALID_OPTION for paths and name lists with which no registrar starts. */
+export function checkPaths(flags: Flags): void {
+  const nodeWide = isNodeWide(flags);
+  if (nodeWide) {
+    patternPairsOf(flags);
+    nameListsFrom(flags);
+  }
+  for (const address of nodeWide ? patternsOf(flags).csiAddresses : [flags.csiAddress])
+    csiAddressKind.read(address, "csi-address");
+  folderPath.read(flags.pluginRegistrationPath, "plugin-registration-path");
+}
+
 function checkWait(flag: string, ms: number, hint = ""): void {
   if (!(ms >= 0)) throw invalidOption(`${flag} must not be negative`);
   if (ms > LONGEST_WAIT_MS) throw invalidOption(`${flag} must be 24 days at most${hint}`);
@@ -64,18 +75,11 @@ export function startProblemOf(flags: Flags): string | undefined {
   const logging = resolveLogging(flags);
   if (logging.kind === "invalid") return `LoggingConfiguration is invalid: ${logging.error}`;
   if (flags.healthPort > 0 && flags.httpEndpoint !== "") return BOTH_PORTS;
-  const kubeletRegistrationPath = flags.kubeletRegistrationPath || "/not-told";
   try {
     checkFlags(flags);
-    if (isNodeWide(flags)) {
-      const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
-      pairPatterns(csiAddresses, kubeletRegistrationPaths);
-      nameListsFrom(flags);
-    }
-    const { csiAddress, pluginRegistrationPath } = flags;
-    resolveOptions({ csiAddress, kubeletRegistrationPath, pluginRegistrationPath });
+    checkPaths(flags);
     return undefined;
   } catch (error) {
-    return messageOf(inFlags(error));
+    return messageOf(error);
   }
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
-import { isPattern } from "../host-path/path-pattern";
+import { isPattern, pairPatterns } from "../host-path/path-pattern";
 import { parseCsiAddress } from "../unix/socket-path";
 import type { Flags } from "./table";
 
@@ -23,6 +23,17 @@ export function patternsOf({ every: { csiAddress, kubeletRegistrationPath } }: P
     csiAddresses: csiAddress,
     kubeletRegistrationPaths: isGiven ? kubeletRegistrationPath : csiAddress,
   };
+}
+
+const FLAG_OF = {
+  csiAddresses: "csi-address",
+  kubeletRegistrationPaths: "kubelet-registration-path",
+} as const;
+
+/** The patterns, each driver's with the one for kubelet. Throws INVALID_OPTION if they do not fit together. */
+export function patternPairsOf(flags: Pick<Flags, "every">) {
+  const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
+  return pairPatterns(csiAddresses, kubeletRegistrationPaths, (list) => FLAG_OF[list]);
 }
 
 export type Paths = Extract<ReturnType<typeof resolvePaths>, { readonly kind: "paths" }>;

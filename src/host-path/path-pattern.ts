@@ -66,23 +66,30 @@ export interface PatternPair {
   readonly kubeletRegistrationPath: PathPattern;
 }
 
+/** The name of a list of patterns, or of one pattern in it, in an error. */
+type NamePatterns = (list: "csiAddresses" | "kubeletRegistrationPaths", index?: number) => string;
+
+const nameOption: NamePatterns = (list, index) => (index === undefined ? list : `${list}[${index}]`);
+
 /** Pairs driver socket patterns with host patterns, in order. Throws INVALID_OPTION if the counts, or a pair's stars, differ. */
 export function pairPatterns(
   csiAddresses: readonly string[],
   hostPaths: readonly string[],
+  nameOf = nameOption,
 ): readonly PatternPair[] {
   const [addresses, paths] = [csiAddresses.length, hostPaths.length];
   if (addresses !== paths)
     throw invalidOption(
-      `${addresses} csiAddresses but ${paths} kubeletRegistrationPaths: each needs its own`,
+      `${addresses} ${nameOf("csiAddresses")} but ${paths} ${nameOf("kubeletRegistrationPaths")}: each needs its own`,
     );
-  if (addresses === 0) throw invalidOption("csiAddresses is an empty list: give a path or a pattern");
+  if (addresses === 0)
+    throw invalidOption(`${nameOf("csiAddresses")} is an empty list: give a path or a pattern`);
   return csiAddresses.map((address, index) => {
-    const option = `csiAddresses[${index}]`;
+    const option = nameOf("csiAddresses", index);
     const csiAddress = parsePattern(parseCsiAddress(address, option), option);
     const kubeletRegistrationPath = parsePattern(
       hostPaths[index] ?? "",
-      `kubeletRegistrationPaths[${index}]`,
+      nameOf("kubeletRegistrationPaths", index),
     );
     if (csiAddress.stars === kubeletRegistrationPath.stars) return { csiAddress, kubeletRegistrationPath };
     const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${hostPaths[index]}`;

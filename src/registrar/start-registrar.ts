@@ -28,16 +28,8 @@ import { openRegistration, type Registration } from "./registration/registration
  * await registrar.ready;
  */
 export async function startRegistrar(options: RegistrarOptions): Promise<Registration> {
-  const resolved = resolveOptions(options);
+  const { signal, logger: log, ...resolved } = resolveOptions(options);
   hostSocketPath.read(resolved.kubeletRegistrationPath, "startRegistrar: kubeletRegistrationPath");
-  return start(resolved);
-}
-
-/** The same with any text for `kubeletRegistrationPath`: like the official registrar, it leaves the judgement to kubelet. */
-export const startSidecar = async (options: RegistrarOptions): Promise<Registration> =>
-  start(resolveOptions(options));
-
-function start({ signal, logger: log, ...resolved }: ReturnType<typeof resolveOptions>): Registration {
   refuseAborted("the registrar", signal);
   return registerDriver(resolved, { signal, log });
 }
@@ -49,7 +41,10 @@ interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" 
   readonly placeTaken?: RegistrationLoopOptions["placeTaken"];
 }
 
-/** Registers the driver behind a socket: waits for it, asks its name, publishes its registration socket, and so on. */
+/**
+ * Registers the driver behind a socket: waits for it, asks its name, publishes its registration socket, and so on. Any text
+ * may be the `kubeletRegistrationPath`: like the official registrar, it leaves the judgement to kubelet.
+ */
 export function registerDriver(
   options: ResolvedRegistrarOptions,
   { signal, log: parentLog, placeTaken, ...wishes }: RegisterContext,

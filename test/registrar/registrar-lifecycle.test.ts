@@ -1,8 +1,9 @@
 import { getEventListeners } from "node:events";
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { resolveOptions } from "../../src/registrar/model/options";
 import type { StateName } from "../../src/registrar/model/state";
-import { startRegistrar, startSidecar } from "../../src/registrar/start-registrar";
+import { registerDriver, startRegistrar } from "../../src/registrar/start-registrar";
 import { connectRaw } from "../grpc/served-grpc";
 import { frame, GOAWAY, getInfoCall, HELLO, PING, RAW_PATH } from "../grpc/wire";
 import { eachTest } from "../support/each-test";
@@ -161,7 +162,8 @@ test.each(["rel/csi.sock", "unix:///csi/csi.sock", `/${"a".repeat(200)}`, "/csi\
       code: "INVALID_OPTION",
       message: expect.stringContaining("startRegistrar: kubeletRegistrationPath is "),
     });
-    const sidecar = await startSidecar(options);
+    const { signal, logger: log, ...resolved } = resolveOptions(options);
+    const sidecar = registerDriver(resolved, { signal, log });
     expect(sidecar.endpoint).toBe(kubeletRegistrationPath);
     await sidecar.close();
   },

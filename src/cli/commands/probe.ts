@@ -1,13 +1,12 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors";
-import { inFlags } from "../../flags/flag-words";
 import { nameListsFrom } from "../../flags/name-lists";
-import { isNodeWide, nodeDirectory, patternsOf, resolvePaths } from "../../flags/paths";
+import { isNodeWide, nodeDirectory, patternPairsOf, resolvePaths } from "../../flags/paths";
 import type { Flags } from "../../flags/table";
 import { bareCall } from "../../grpc/client/bare-call";
 import { fieldsOf } from "../../grpc/client/first-fields";
-import { matchPattern, pairPatterns } from "../../host-path/path-pattern";
+import { matchPattern } from "../../host-path/path-pattern";
 import { plain } from "../../logging/escape";
 import { judgeDriverName } from "../../registrar/driver/driver-name";
 import { socketsFitting } from "../../registrar/node-wide/discovery";
@@ -48,7 +47,7 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
     if (unserved === undefined) return 0;
     return fail(problem ?? `no registrar for ${unserved} answers on a socket in ${folder}`);
   } catch (error) {
-    return fail(messageOf(inFlags(error)));
+    return fail(messageOf(error));
   }
 }
 
@@ -72,11 +71,10 @@ function meantByPath({ csiAddress }: Flags, path: string): Meant {
 }
 
 function meantByPatterns(flags: Flags): Meant {
-  const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
-  const pairs = pairPatterns(csiAddresses, kubeletRegistrationPaths);
+  const pairs = patternPairsOf(flags);
   const lists = nameListsFrom(flags);
   return {
-    text: kubeletRegistrationPaths.join(" "),
+    text: pairs.map(({ kubeletRegistrationPath }) => kubeletRegistrationPath.text).join(" "),
     fits: (endpoint) => {
       return pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint));
     },

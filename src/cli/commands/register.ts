@@ -1,18 +1,18 @@
 import { messageOf } from "../../base/errors";
 import type { ProcessFacts } from "../../diagnostics/metric-table";
 import type { ViewNodeReadiness } from "../../diagnostics/node-readiness";
-import { BOTH_PORTS, checkFlags, httpEndpointOf, wantsNodeReadiness } from "../../flags/checks";
+import { BOTH_PORTS, checkFlags, checkPaths, httpEndpointOf, wantsNodeReadiness } from "../../flags/checks";
 import { warnAboutFlags, warnAboutWords } from "../../flags/flag-warnings";
-import { inFlags } from "../../flags/flag-words";
 import { nameListsFrom } from "../../flags/name-lists";
 import { isNodeWide, nodeDirectory, type Paths, patternsOf, resolvePaths } from "../../flags/paths";
 import type { Flags } from "../../flags/table";
 import type { Logger } from "../../logging/logger";
 import type { LoggingResolution } from "../../logging/logging-options";
+import { resolveOptions } from "../../registrar/model/options";
 import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import type { NodeRegistrar } from "../../registrar/start-node-registrar";
-import { startSidecar } from "../../registrar/start-registrar";
+import { registerDriver } from "../../registrar/start-registrar";
 import { isFolder } from "../../unix/files";
 import { createCliLogger } from "../cli-logger";
 import { collectWhenQuiet, keepHeapSmall } from "../garbage";
@@ -50,6 +50,8 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     const keepNodeReady = wantsNodeReadiness(flags)
       ? await (await import("../node-readiness")).prepareNodeReadiness(flags, process.env)
       : undefined;
+    checkPaths(flags);
+    signal.throwIfAborted();
     await using registrar = await start(flags, paths, { signal, logger: log });
     const registrations = "all" in registrar ? registrar : only(registrar);
     void keepHeapSmall();
@@ -63,7 +65,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     return 1;
   } catch (error) {
     if (signal.aborted) return 0;
-    return fail(inFlags(error), "Cannot start");
+    return fail(error, "Cannot start");
   }
 }
 
@@ -78,7 +80,8 @@ async function start(
   if (!isNodeWide(flags)) {
     const { csiAddress, driverTimeoutMs, onRegistrationFailure } = flags;
     const own = { csiAddress, kubeletRegistrationPath, driverTimeoutMs, onRegistrationFailure };
-    return startSidecar({ ...common, ...own });
+    const { signal, logger: log, ...options } = resolveOptions({ ...common, ...own });
+    return registerDriver(options, { signal, log });
   }
   const { driverGoneAfterMs } = flags;
   const { startNodeRegistrar } = await import("../../registrar/start-node-registrar");

@@ -95,7 +95,7 @@ export interface ResolvedRegistrationOptions extends Resolved<InProcessOptions> 
 const CSI_ADDRESS = "the driver's unix socket, /absolute/path or unix:///absolute/path";
 
 /** Not `socketPath`: the log shows the address as it was given, with `unix:`. */
-const csiAddress: OptionKind<string> = {
+export const csiAddressKind: OptionKind<string> = {
   takes: CSI_ADDRESS,
   read: (given, name) => {
     const address = typeof given === "string" ? absoluteCsiAddress(given) : "";
@@ -118,7 +118,7 @@ export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStart
 /** Fills defaults and checks; no other place knows either. Throws INVALID_OPTION. */
 export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOptions & ResolvedStartOptions {
   const given = readOptions<Resolved<RegistrarOptions> & ResolvedStartOptions>("startRegistrar", options, {
-    csiAddress: required(csiAddress),
+    csiAddress: required(csiAddressKind),
     // The sidecar hands this path to kubelet as it is, as the official one does: kubelet judges it.
     kubeletRegistrationPath: required(nonEmpty("the driver's socket as kubelet sees it on the host")),
     driverTimeoutMs: optional(milliseconds({ orZero: true }), 0),
