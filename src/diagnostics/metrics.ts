@@ -1,5 +1,8 @@
+import { messageOf } from "../base/errors";
 import { grpcCodeName } from "../grpc/status";
 import { boundText, escapeJson } from "../logging/escape";
+import type { Logger } from "../logging/logger";
+import { createPacedWarning } from "../logging/paced-warning";
 import type { DriverCall } from "../registrar/model/events";
 import type { Registrations } from "../registrar/registrations";
 import { counted } from "./health-checks";
@@ -14,28 +17,39 @@ const MAX_UNSCRAPED_CALLS = 500;
 /** Each name takes memory for good. A driver that changes its name again and again gets no more. */
 const MAX_DRIVER_NAMES = 1_000;
 
-/** The metrics path. prom-client takes megabytes, so it is loaded at the first scrape; calls until then are kept for it. */
+/**
+ * The metrics path. prom-client takes megabytes, so it is loaded at the first scrape; calls until then are kept for it. If it
+ * cannot be loaded, as without file descriptors, the next scrape tries again.
+ */
 export function createMetricsRoute(
   registrations: Registrations,
   facts: ProcessFacts,
+  log: Logger,
   nodeReadiness?: ViewNodeReadiness,
 ): Route {
+  const warn = createPacedWarning(log.named("metrics"), "Cannot load the metrics, calls are not counted");
   const unscraped: (readonly [DriverCall, string])[] = [];
+  let metrics: Awaited<ReturnType<typeof loadMetrics>> | undefined;
   let loading: ReturnType<typeof loadMetrics> | undefined;
-  const load = () => {
-    loading ??= loadMetrics(registrations, facts, nodeReadiness).then((metrics) => {
-      for (const [call, driverName] of unscraped.splice(0)) metrics.observe(call, driverName);
-      return metrics;
-    });
-    return loading;
+  const load = async () => {
+    loading ??= loadMetrics(registrations, facts, nodeReadiness);
+    try {
+      metrics = await loading;
+    } catch (error) {
+      loading = undefined;
+      throw error;
+    }
+    for (const [call, driverName] of unscraped.splice(0)) metrics.observe(call, driverName);
+    return metrics;
   };
   registrations.subscribe((event) => {
     const { registration } = event;
     if (event.kind !== "driver-call") return;
     const driverName = registration.status().identity?.name ?? UNKNOWN_DRIVER;
-    if (loading === undefined) unscraped.push([event.call, driverName]);
-    else void loading.then((metrics) => metrics.observe(event.call, driverName));
-    if (unscraped.length >= MAX_UNSCRAPED_CALLS) void load();
+    if (metrics !== undefined) metrics.observe(event.call, driverName);
+    else unscraped.push([event.call, driverName]);
+    if (unscraped.length < MAX_UNSCRAPED_CALLS || loading !== undefined) return;
+    load().catch((error) => warn({ err: messageOf(error), calls: unscraped.splice(0).length }));
   });
   return async () => {
     const { registry } = await load();

@@ -42,7 +42,7 @@ export function createRoutes(
   return new Map<string, Route>([
     ...Object.entries(fixed),
     ...(profiledCommandLine ? createProfilingRoutes(profiledCommandLine) : []),
-    [metricsPath, createMetricsRoute(registrations, facts, nodeReadiness)],
+    [metricsPath, createMetricsRoute(registrations, facts, log, nodeReadiness)],
   ]);
 }
 

@@ -1,5 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { createMetricsRoute } from "../../src/diagnostics/metrics";
+import { silentLogger } from "../../src/logging/logger";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { Registrations, RegistrationsEvent } from "../../src/registrar/registrations";
 import { PROCESS_FACTS } from "../support/diagnostics";
@@ -113,19 +114,62 @@ test("are valid before there is a driver, and escape what it says of itself", as
   expect(samples.get(`registrar_driver_info{driver_name="${DRIVER}",vendor_version="${escaped}"}`)).toBe(1);
 });
 
-test("a driver that takes name after name cannot grow the metrics without end", async () => {
+/** The route of a fleet whose driver calls a test makes up, and a scrape of it. */
+function createRoute() {
   let tell: (event: RegistrationsEvent) => void = () => {};
   const fleet = { scope: "one-driver", all: [], subscribe: (to: typeof tell) => (tell = to) };
-  const route = createMetricsRoute(fleet as unknown as Registrations, PROCESS_FACTS);
-  const call = { method: "/csi.v1.Identity/GetPluginInfo", code: 0, durationMs: 1 };
-  for (let number = 0; number < 1_500; number++) {
-    const status = () => ({ identity: { name: `disk-${number}` } });
-    tell({ kind: "driver-call", call, registration: { status } as unknown as Registration });
-  }
+  const route = createMetricsRoute(fleet as unknown as Registrations, PROCESS_FACTS, silentLogger);
   const request = { method: "GET", path: "/metrics", query: new URLSearchParams(), accept: "", isLast: true };
-  const { body } = await route(request, new AbortController().signal);
-  const counts = String(body).match(/^csi_sidecar_operations_seconds_count\{.*/gm) ?? [];
+  return {
+    call: (name: string) => {
+      const call = { method: "/csi.v1.Identity/GetPluginInfo", code: 0, durationMs: 1 };
+      const status = () => ({ identity: { name } });
+      tell({ kind: "driver-call", call, registration: { status } as unknown as Registration });
+    },
+    /** The lines that count calls. */
+    scrape: async () => {
+      const { body } = await route(request, new AbortController().signal);
+      return String(body).match(/^csi_sidecar_operations_seconds_count\{.*/gm) ?? [];
+    },
+  };
+}
+
+test("a driver that takes name after name cannot grow the metrics without end", async () => {
+  const { call, scrape } = createRoute();
+  for (let number = 0; number < 1_500; number++) call(`disk-${number}`);
+  const counts = await scrape();
   expect(counts).toHaveLength(1_001);
   const others = counts.find((line) => line.includes('driver_name="unknown-driver"'));
   expect(others).toMatch(/ 500$/);
+});
+
+describe("prom-client cannot be loaded for a while, as without file descriptors (issue 35)", () => {
+  const load = jest.fn<object, []>();
+  beforeEach(() => {
+    jest.resetModules();
+    jest.doMock("prom-client", load);
+    load.mockReset().mockImplementation(() => jest.requireActual("prom-client"));
+    load.mockImplementationOnce(() => {
+      throw new Error("EMFILE: too many open files");
+    });
+  });
+  afterEach(() => void jest.dontMock("prom-client"));
+
+  test("a scrape fails, the next one has all calls", async () => {
+    const { call, scrape } = createRoute();
+    call(DRIVER);
+    await expect(scrape()).rejects.toThrow("EMFILE");
+    call(DRIVER);
+    expect(await scrape()).toEqual([expect.stringMatching(/ 2$/)]);
+  });
+
+  test("500 calls without a scrape: they are dropped, those after them are counted", async () => {
+    const { call, scrape } = createRoute();
+    for (let number = 0; number < 500; number++) call(DRIVER);
+    await new Promise(setImmediate);
+    for (let number = 0; number < 500; number++) call(DRIVER);
+    expect(await scrape()).toEqual([expect.stringMatching(/ 500$/)]);
+    call(DRIVER);
+    expect(await scrape()).toEqual([expect.stringMatching(/ 501$/)]);
+  });
 });
