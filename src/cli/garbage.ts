@@ -31,7 +31,7 @@ export async function keepHeapSmall(): Promise<void> {
  */
 export function collectWhenQuiet(
   registrations: Registrations,
-  collect: () => unknown = collectGarbage,
+  collect: () => unknown = () => collectGarbage().catch(() => {}),
 ): void {
   const quiet = setTimeout(collect, QUIET_MS).unref();
   registrations.subscribe((event) => {

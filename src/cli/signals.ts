@@ -11,9 +11,11 @@ const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as co
  */
 export function endOnSignals(exitCode?: number): void {
   for (const name of STOP_SIGNALS) {
-    listenOnly(name, async () => {
-      const { constants } = await import("node:os");
-      process.exit(exitCode ?? 128 + constants.signals[name]);
+    listenOnly(name, () => {
+      import("node:os").then(
+        ({ constants }) => process.exit(exitCode ?? 128 + constants.signals[name]),
+        () => process.exit(1),
+      );
     });
   }
 }

@@ -100,10 +100,13 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
       events.emit({ ...event, registration });
       if (event.kind === "driver-lost") expectDeparture(member);
     });
-    void registration.closed.then((outcome) => {
-      admission.release(owner);
-      onClosed(member, outcome);
-    });
+    const message = "Cannot start over with a CSI driver";
+    registration.closed
+      .then((outcome) => {
+        admission.release(owner);
+        onClosed(member, outcome);
+      })
+      .catch((error) => log.error(error, message, { csiAddress }));
   };
 
   /** After a registration has ended: a driver that is there starts over, at once or later if it failed. */
@@ -132,7 +135,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     log.info("CSI driver has gone", { csiAddress, reason });
     if (member.phase === "failed") members.delete(csiAddress);
     member.phase = "leaving";
-    void member.registration.close();
+    member.registration.close().catch(() => {}); // It never rejects.
   };
 
   /** After a while, looks whether the driver is back. If not, deregisters it and waits for its socket. */

@@ -90,7 +90,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     return outcome;
   });
   const close = () => {
-    void registration.close();
+    registration.close().catch(() => {}); // It never rejects.
     return closed;
   };
   return {
@@ -152,7 +152,7 @@ function createDriverServer(options: ServerOptions) {
       }
       const closed = new Promise((resolve) => socket.once("close", resolve));
       open.set(socket, closed);
-      void closed.then(() => open.delete(socket));
+      socket.once("close", () => open.delete(socket));
       injector.injectConnection(guardConnection(socket, "client"));
     },
     /** Ends each connection when its last call ends, or after `graceMs`. Resolves when none is left; never rejects. */

@@ -24,4 +24,4 @@ async function main() {
   }
 }
 
-main();
+void main();

@@ -54,7 +54,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     signal.throwIfAborted();
     await using registrar = await start(flags, paths, { signal, logger: log });
     const registrations = "all" in registrar ? registrar : only(registrar);
-    void keepHeapSmall();
+    keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.
     collectWhenQuiet(registrations);
     await using nodeReadiness = keepNodeReady?.(registrations, log);
     const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.status, log);

@@ -64,7 +64,7 @@ export function serveHttpConnection(socket: Socket, respond: Respond) {
     if (isMore) socket.pause();
     isLast = isMore || request === undefined || request.isLast;
     answering = new AbortController();
-    void answer(request, answering.signal);
+    answer(request, answering.signal).catch(() => socket.destroy());
   }
 
   async function answer(request: HttpRequest | undefined, signal: AbortSignal): Promise<void> {

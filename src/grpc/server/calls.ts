@@ -109,7 +109,8 @@ export function createServerCalls(options: ServerCallsOptions) {
     if (call === undefined || call.requestEnded) return;
     call.requestEnded = true;
     const message = call.request.end();
-    if (Buffer.isBuffer(message)) void run(streamId, call, message);
+    if (Buffer.isBuffer(message))
+      run(streamId, call, message).catch(() => reset(streamId, Http2Error.REFUSED_STREAM));
     else fail(streamId, true, message);
   }
 

@@ -173,7 +173,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   let withPlace = markPlace();
   const ready = new Promise<void>((resolve, reject) => {
     events.subscribe("state-changed", ({ change }) => change.to === "registered" && resolve());
-    void closed.then((end) => reject(withPlace(errorOf(end, signal?.reason))));
+    closed.then((end) => reject(withPlace(errorOf(end, signal?.reason))), reject);
   });
   ready.catch(() => {}); // Not an unhandled rejection if no caller waits: `closed` has the same outcome.
 

@@ -137,7 +137,7 @@ export function createVolumeLimitUpdater(
       const stopped = new AbortController();
       running.set(driverName, stopped);
       const ended = AbortSignal.any([signal, stopped.signal]);
-      void repeat(periodMs, () => update(driverName, endpoint, () => ended.aborted), ended);
+      repeat(periodMs, () => update(driverName, endpoint, () => ended.aborted), ended).catch(() => {});
     },
     stop,
   };

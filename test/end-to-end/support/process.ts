@@ -37,7 +37,7 @@ export function startCli(
     const line = parseLogLine(text);
     if (line !== undefined) log.add(line);
   });
-  child.exited.then(({ code, signal }) => log.end(`it ended with ${signal ?? code}`));
+  void child.exited.then(({ code, signal }) => log.end(`it ended with ${signal ?? code}`));
   let isExpectedToEnd = false;
 
   /** Resolves with the line that has this message, now or as soon as it comes. */

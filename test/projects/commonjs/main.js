@@ -22,4 +22,4 @@ async function main() {
   await rm(folder, { recursive: true });
 }
 
-main();
+void main();

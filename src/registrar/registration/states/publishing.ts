@@ -26,7 +26,7 @@ export async function publishSocket(
   const overLiving = isNewName && options.placeTaken !== "stand-by";
   const failureIsFatal = isFirst && reason !== "peer-gone";
   const isSameRefusal = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0;
-  if (isFirst) void sweepDotSockets(pluginRegistrationPath);
+  if (isFirst) sweepDotSockets(pluginRegistrationPath).catch(() => {}); // It ignores failures.
   const alias = isNewName
     ? await findAlias(pluginRegistrationPath, fileNameOf(options.type, facts.driverName))
     : facts.alias;
