@@ -1,14 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { createTempFolder } from "../support/temp-folder";
-import { buildPrograms, buildReleases, programPath } from "./support/build";
-import { makeClusterGroup } from "./support/cgroups";
+import { buildPrograms, buildReleases } from "./support/build";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
+import { inOwnCluster, run } from "./support/own-cluster";
 import { writePage } from "./support/page";
 
 const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write]
@@ -68,12 +64,12 @@ async function main(): Promise<number> {
   await using folder = await createTempFolder();
   const outcomes = values.outcomes === undefined ? folder.at("outcomes") : resolve(values.outcomes);
   const env = { ...process.env, CLUSTER_PLAYS: values.plays, CLUSTER_OUTCOMES: outcomes };
-  const code = process.env.KUBECONFIG ? await run(jest, env) : await inOwnCluster(jest, env);
+  const code = process.env.KUBECONFIG ? await run(jest, env) : await buildAndRun(jest, env);
   if (values.write) writePage(outcomes);
   return code;
 }
 
-async function inOwnCluster(command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+async function buildAndRun(command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const missing = missingFromMachine();
   if (missing.length > 0) {
     say(
@@ -84,48 +80,7 @@ async function inOwnCluster(command: readonly string[], env: NodeJS.ProcessEnv):
   }
   await buildPrograms(say);
   await buildReleases(say);
-  const images = await makeImages(say);
-
-  const folder = mkdtempSync(join(tmpdir(), "registrar-cluster-"));
-  const { version, folders, hierarchies } = makeClusterGroup(basename(folder));
-  // Outlives this process, however that ends, until everything of the cluster is gone.
-  const janitor = spawn("sh", [join(__dirname, "support", "janitor.sh"), folder, ...folders], {
-    stdio: ["pipe", "ignore", "inherit"],
-    detached: true,
-  });
-  const swept = once(janitor, "exit");
-  try {
-    return await run(
-      [
-        // Enters the groups, then the namespaces; dies with this process, and everything inside with it.
-        ...[
-          "sh",
-          "-c",
-          'for group in $GROUPS_ENTERED; do echo $$ > "$group/cgroup.procs"; done; exec "$@"',
-          "sh",
-        ],
-        ...["setpriv", "--pdeathsig=SIGKILL", "unshare", "--fork", "--kill-child", "--mount-proc"],
-        ...["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"],
-        ...["sh", join(__dirname, "support", "enter-cluster.sh"), String(version), ...hierarchies, "--"],
-        ...[programPath("kubernetes"), "init", ...command],
-      ],
-      {
-        ...env,
-        GROUPS_ENTERED: folders.join(" "),
-        CLUSTER_FOLDER: folder,
-        CLUSTER_IMAGES: JSON.stringify(images),
-      },
-    );
-  } finally {
-    janitor.stdin.end();
-    await swept;
-  }
-}
-
-async function run([program = "", ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const child = spawn(program, words, { stdio: "inherit", env, cwd: ROOT });
-  const [code, signal] = await once(child, "exit");
-  return signal === null ? code : 1;
+  return inOwnCluster(command, await makeImages(say), env);
 }
 
 main().then(

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export interface GoBuild {
+  /** The go command's arguments, such as `build -o FILE ./...` or `test -c -o FILE ./...`. */
   readonly args: readonly string[];
   /** What decides, besides the sources, whether something was built before. */
   readonly key: readonly string[];
@@ -56,7 +57,7 @@ export function createGoBuilder(sources: string) {
       if ((await readFile(build.stamp, "utf8").catch(() => "")) === inputs) return;
       build.onStart();
       await mkdir(dirname(build.stamp), { recursive: true });
-      await go(["build", ...build.args]);
+      await go(build.args);
       await writeFile(build.stamp, inputs);
     },
   };

@@ -60,7 +60,7 @@ export async function buildPrograms(
     const patience =
       program === "kubernetes" ? `, of ${KUBERNETES_VERSION}: half an hour the first time` : "";
     await go.build({
-      args: [...flags, "-o", programPath(program), `./${program}`],
+      args: ["build", ...flags, "-o", programPath(program), `./${program}`],
       key: [goVersion, ...flags],
       isSource: (name) =>
         /^go\.(mod|sum)$/.test(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
@@ -89,7 +89,7 @@ export async function buildReleases(announce: (text: string) => void): Promise<v
     const linkerFlags = `-s -w -X main.version=${version}`;
     const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags}`];
     await createGoBuilder(folder).build({
-      args: [...flags, "-o", programPath(program), `./cmd/${program}`],
+      args: ["build", ...flags, "-o", programPath(program), `./cmd/${program}`],
       key: [goVersion, module, ...flags],
       isSource: (name) => /^go\.(mod|sum)$/.test(name),
       stamp: `${programPath(program)}.sha256`,

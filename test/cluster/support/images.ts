@@ -61,19 +61,24 @@ export function dynamicPrograms(): { readonly hostpath: string } | undefined {
 /** The Node of our image. */
 export const imageNode = (): string => process.env.IMAGE_NODE ?? process.execPath;
 
-/** Makes the images unless the very same were made before; `announce` is called with what is being made. */
-export async function makeImages(announce: (text: string) => void): Promise<Images> {
-  const { official, charts } = givenPrograms();
-  const dynamic = dynamicPrograms();
-  const hostpath = dynamic?.hostpath ?? givenPrograms().hostpath;
-  await using folder = await createTempFolder();
+/** What decides how our image is. */
+export const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"].map((path) =>
+  join(ROOT, path),
+);
+
+/**
+ * Makes images as tarballs, unless the very same were made before, in a directory for what is needed meanwhile. `announce` is
+ * called with what is being made, and `made` has the tarball of each name.
+ */
+export function createImageMaker(folder: string, announce: (text: string) => void) {
   const made: Record<string, string> = {};
   const make = async (
     name: string,
     inputs: readonly string[],
     build: (buildah: Buildah, root: string) => void | Promise<void>,
+    file = basename(name).replace(":", "-"),
   ) => {
-    const tarball = join(BIN, "images", `${basename(name).replace(":", "-")}.tar`);
+    const tarball = join(BIN, "images", `${file}.tar`);
     made[name] = tarball;
     const hash = hashOf(inputs);
     const stamp = `${tarball}.sha256`;
@@ -81,13 +86,23 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
     announce(`making the image ${name}`);
     mkdirSync(join(BIN, "images"), { recursive: true });
     rmSync(tarball, { force: true });
-    const root = folder.at("root", basename(tarball));
+    const root = join(folder, "root", basename(tarball));
     mkdirSync(root, { recursive: true });
-    const buildah = createBuildah(folder.path);
+    const buildah = createBuildah(folder);
     await build(buildah, root);
     buildah.archive(name, tarball);
     writeFileSync(stamp, hash);
   };
+  return { made, make };
+}
+
+/** Makes the images unless the very same were made before; `announce` is called with what is being made. */
+export async function makeImages(announce: (text: string) => void): Promise<Images> {
+  const { official, charts } = givenPrograms();
+  const dynamic = dynamicPrograms();
+  const hostpath = dynamic?.hostpath ?? givenPrograms().hostpath;
+  await using folder = await createTempFolder();
+  const { made, make } = createImageMaker(folder.path, announce);
   const pod = programPath("podprogram");
   const single = (name: string, program: string, entrypoint: readonly string[]) =>
     make(name, [program, ...(name === IMAGES.hostpath ? [pod] : [])], (buildah, root) => {
@@ -105,8 +120,7 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
     });
 
   const node = imageNode();
-  const sources = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
-  await make(IMAGES.ours, [...sources.map((path) => join(ROOT, path)), node], (buildah, root) =>
+  await make(IMAGES.ours, [...REGISTRAR_INPUTS, node], (buildah, root) =>
     buildRegistrar(buildah, IMAGES.ours, node, root),
   );
   for (const part of ["pause", "driver", "workload"] as const)

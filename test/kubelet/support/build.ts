@@ -18,10 +18,10 @@ export function programPath(program: Program, version: string): string {
 export async function buildPrograms(version: string, announce: (text: string) => void): Promise<void> {
   const goVersion = await go.version(`Go is needed to build kubelet ${version}`);
   const folder = join(binFolder, version);
-  const args = [...goFlags(version), "-trimpath", "-ldflags=-s -w", "-o", `${folder}/`, "./..."];
+  const args = ["build", ...goFlags(version), "-trimpath", "-ldflags=-s -w", "-o", `${folder}/`, "./..."];
   await go.build({
     args,
-    key: [goVersion, "build", ...args],
+    key: [goVersion, ...args],
     isSource: (name) => name.endsWith(".go") || name.startsWith(join("versions", `${version}.`)),
     stamp: join(folder, "inputs.sha256"),
     onStart: () => announce(`building kubelet ${version} with ${goVersion}: minutes the first time`),

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { ROOT } from "../../docs/markdown";
+import { programPath } from "./build";
+import { makeClusterGroup } from "./cgroups";
+import type { Images } from "./images";
+
+/**
+ * Runs a command inside the namespaces and control groups of a cluster, where `startCluster` finds the images and its directory:
+ * its exit code. Nothing of the cluster is left when this resolves, or when this process ends in any way.
+ */
+export async function inOwnCluster(
+  command: readonly string[],
+  images: Images,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "registrar-cluster-"));
+  const { version, folders, hierarchies } = makeClusterGroup(basename(folder));
+  // Outlives this process, however that ends, until everything of the cluster is gone.
+  const janitor = spawn("sh", [join(__dirname, "janitor.sh"), folder, ...folders], {
+    stdio: ["pipe", "ignore", "inherit"],
+    detached: true,
+  });
+  const swept = once(janitor, "exit");
+  try {
+    return await run(
+      [
+        // Enters the groups, then the namespaces; dies with this process, and everything inside with it.
+        ...[
+          "sh",
+          "-c",
+          'for group in $GROUPS_ENTERED; do echo $$ > "$group/cgroup.procs"; done; exec "$@"',
+          "sh",
+        ],
+        ...["setpriv", "--pdeathsig=SIGKILL", "unshare", "--fork", "--kill-child", "--mount-proc"],
+        ...["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"],
+        ...["sh", join(__dirname, "enter-cluster.sh"), String(version), ...hierarchies, "--"],
+        ...[programPath("kubernetes"), "init", ...command],
+      ],
+      {
+        ...env,
+        GROUPS_ENTERED: folders.join(" "),
+        CLUSTER_FOLDER: folder,
+        CLUSTER_IMAGES: JSON.stringify(images),
+      },
+    );
+  } finally {
+    janitor.stdin.end();
+    await swept;
+  }
+}
+
+/** Runs a program with this one's input and outputs: its exit code, or 1 if a signal ended it. */
+export async function run(
+  [program = "", ...words]: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  const child = spawn(program, words, { stdio: "inherit", env, cwd: ROOT });
+  const [code, signal] = await once(child, "exit");
+  return signal === null ? code : 1;
+}

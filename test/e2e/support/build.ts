@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BIN, KUBERNETES_VERSION } from "../../cluster/support/build";
+import { createGoBuilder } from "../../support/go-build";
+
+/** Everything that the tests need besides the cluster: programs of Kubernetes' module, and one for each image that pods name. */
+export interface Programs {
+  /** All tests, and ginkgo's command, which runs them in several processes. */
+  readonly tests: string;
+  readonly ginkgo: string;
+  readonly agnhost: string;
+  /** The registrar's image in the drivers' manifests, whichever releases they name. */
+  readonly registrarImages: readonly string[];
+  /** The program of each other image of kubernetes-csi, by the image's reference. */
+  readonly ofImages: ReadonlyMap<string, string>;
+  /** The objects that snapshots need: definitions of resources, and the rights of the snapshot controller; YAML. */
+  readonly snapshotObjects: string;
+}
+
+/** Modules of kubernetes-csi by the name of their image. Each has `cmd/NAME`. */
+const MODULES: Readonly<Record<string, string>> = {
+  "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6",
+  "csi-attacher": "github.com/kubernetes-csi/external-attacher/v4",
+  "csi-resizer": "github.com/kubernetes-csi/external-resizer/v2",
+  "csi-snapshotter": "github.com/kubernetes-csi/external-snapshotter/v8",
+  "snapshot-controller": "github.com/kubernetes-csi/external-snapshotter/v8",
+  "csi-external-health-monitor-controller": "github.com/kubernetes-csi/external-health-monitor",
+  hostpathplugin: "github.com/kubernetes-csi/csi-driver-host-path",
+  livenessprobe: "github.com/kubernetes-csi/livenessprobe",
+};
+/** Never used by a test that runs here: the tests of snapshot metadata need its certificates. */
+const UNUSED = ["csi-snapshot-metadata"];
+const REGISTRAR = "csi-node-driver-registrar";
+/** The manifests of the drivers that the tests deploy, in Kubernetes' module. */
+const MANIFESTS = ["hostpath", "mock", "external-snapshotter"].map((name) =>
+  join("test", "e2e", "testing-manifests", "storage-csi", name),
+);
+
+/** The name of an image without registry and tag. */
+export const programOf = (image: string): string => image.replace(/^.*\//, "").replace(/:.*$/, "");
+const versionOf = (image: string): string => image.slice(image.lastIndexOf(":") + 1);
+
+/**
+ * Builds the tests of a Kubernetes release and the programs of the images that its drivers' manifests name, unless they were built
+ * before. A file of that name in `given` is taken instead of a build; the tests' version of a sidecar that the module proxy lacks
+ * is replaced by the module's newest. Rejects with a list of what can be had in neither way.
+ */
+export async function buildE2e(
+  announce: (text: string) => void,
+  given: string | undefined,
+  version = KUBERNETES_VERSION,
+): Promise<Programs> {
+  const here = createGoBuilder(__dirname);
+  const goVersion = await here.version("Go is needed to build Kubernetes' tests");
+  const kubernetes = await here.download(`k8s.io/kubernetes@v${version}`);
+  const folder = join(BIN, `e2e-${version}`);
+  mkdirSync(folder, { recursive: true });
+  const built = async (module: string, name: string, args: readonly string[]) => {
+    const program = join(folder, name);
+    const [command = "", ...rest] = args;
+    const flags = [command, "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, ...rest];
+    await createGoBuilder(module).build({
+      args: flags,
+      key: [goVersion, module, ...args],
+      isSource: (file) => file === "go.mod" || file === "go.sum",
+      stamp: `${program}.sha256`,
+      onStart: () => announce(`building ${name} with ${goVersion}: minutes the first time`),
+    });
+    return program;
+  };
+
+  // Kubernetes' own go.mod, with its staging modules by their releases: the module zip lacks their directories.
+  const modules = join(folder, "go.mod");
+  if (!existsSync(modules)) {
+    const staged = `v0.${version.split(".").slice(1).join(".")}`;
+    const text = readFileSync(join(kubernetes, "go.mod"), "utf8");
+    writeFileSync(modules, text.replaceAll(/=> \.\/staging\/src\/(\S+)/g, `=> $1 ${staged}`));
+    writeFileSync(join(folder, "go.sum"), readFileSync(join(kubernetes, "go.sum")));
+  }
+  const ofKubernetes = [`-modfile=${modules}`, "-mod=mod"];
+  const tests = await built(kubernetes, "e2e.test", ["test", ...ofKubernetes, "-c", "./test/e2e"]);
+  const ginkgo = await built(kubernetes, "ginkgo", [
+    "build",
+    ...ofKubernetes,
+    "github.com/onsi/ginkgo/v2/ginkgo",
+  ]);
+  const agnhost = await built(kubernetes, "agnhost", ["build", ...ofKubernetes, "./test/images/agnhost"]);
+
+  // What a distribution brings, and the tests expect: snapshots' resources and their controller.
+  const snapshotter = await here.download(SNAPSHOTTER);
+  const definitions = await here.download(SNAPSHOT_DEFINITIONS);
+  const snapshotObjects = [
+    ...yamlIn(join(definitions, "config", "crd")),
+    ...yamlIn(join(snapshotter, "deploy", "kubernetes", "snapshot-controller")),
+  ].join("\n---\n");
+
+  const missing: string[] = [];
+  const ofImages = new Map<string, string>();
+  const images = imagesOf([...manifestsOf(kubernetes), snapshotObjects]);
+  const registrarImages = images.filter((image) => programOf(image) === REGISTRAR);
+  for (const image of images.filter((one) => !registrarImages.includes(one))) {
+    const name = programOf(image);
+    const own = given && join(given, name);
+    if (own && existsSync(own)) ofImages.set(image, own);
+    else
+      try {
+        const module = await downloadOr(here, MODULES[name] ?? "", versionOf(image), announce);
+        const linked = `-ldflags=-s -w -X main.version=${versionOf(image)}`;
+        ofImages.set(image, await built(module, name, ["build", "-mod=readonly", linked, `./cmd/${name}`]));
+      } catch (error) {
+        missing.push(`${name} ${versionOf(image)}: ${(error as Error).message}`);
+      }
+  }
+  if (missing.length > 0)
+    throw new Error(
+      `these programs can be built from no module here; put them into the directory of E2E_PROGRAMS:\n${missing.join("\n")}`,
+    );
+  return { tests, ginkgo, agnhost, registrarImages, ofImages, snapshotObjects };
+}
+
+const SNAPSHOTTER = "github.com/kubernetes-csi/external-snapshotter/v8@v8.5.0";
+const SNAPSHOT_DEFINITIONS = "github.com/kubernetes-csi/external-snapshotter/client/v8@v8.4.0";
+
+const yamlIn = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith(".yaml") && file !== "kustomization.yaml")
+    .map((file) => readFileSync(join(folder, file), "utf8"));
+
+const manifestsOf = (kubernetes: string): readonly string[] =>
+  MANIFESTS.flatMap((path) =>
+    readdirSync(join(kubernetes, path), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".yaml"))
+      .map((file) => readFileSync(join(kubernetes, path, file), "utf8")),
+  );
+
+/** The images of sig-storage that manifests name. */
+function imagesOf(texts: readonly string[]): readonly string[] {
+  const named = texts.flatMap((text) =>
+    Array.from(text.matchAll(/image: (\S*sig-storage\S*)/g), ([, image = ""]) => image),
+  );
+  return [...new Set(named)].filter((image) => !UNUSED.includes(programOf(image))).sort();
+}
+
+/** The module in this version, or in the newest that can be had. */
+async function downloadOr(
+  go: ReturnType<typeof createGoBuilder>,
+  module: string,
+  version: string,
+  announce: (text: string) => void,
+): Promise<string> {
+  try {
+    return await go.download(`${module}@${version}`);
+  } catch {
+    announce(`${module} ${version} is not available here: the newest release stands in for it`);
+    return go.download(`${module}@latest`);
+  }
+}

@@ -1,0 +1,106 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { programPath } from "../../cluster/support/build";
+import {
+  createImageMaker,
+  IMAGES,
+  type Images,
+  imageNode,
+  REGISTRAR_INPUTS,
+} from "../../cluster/support/images";
+import { buildRegistrar } from "../../image/support/stand-in-bases";
+import { copyProgram, whereIs } from "../../support/sandbox/program-files";
+import { createTempFolder } from "../../support/temp-folder";
+import { type Programs, programOf } from "./build";
+
+/** What the hostpath driver runs: its own image is Alpine with util-linux, coreutils and tar. */
+const DRIVER_TOOLS = [
+  ...[
+    "mount",
+    "umount",
+    "losetup",
+    "findmnt",
+    "blkid",
+    "blockdev",
+    "mkfs.ext4",
+    "mkfs.ext3",
+    "fsck",
+    "fsck.ext4",
+  ],
+  ...["fallocate", "dd", "cp", "tar", "gzip", "sh", "ls", "mkdir", "rm", "cat", "stat", "resize2fs"],
+];
+/** Names of images that the tests' own pods use, in the list of `e2e.test -list-images`. */
+const OF_TESTS = ["agnhost", "busybox", "pause"];
+
+/**
+ * Makes an image for each name that the tests use, of this machine's programs: under the official registrar's name ours, or, if
+ * `official` is its binary, the official one. `announce` is called with what is made.
+ */
+export async function makeE2eImages(
+  announce: (text: string) => void,
+  programs: Programs,
+  official: string | undefined,
+): Promise<Images> {
+  await using folder = await createTempFolder();
+  const { make, made } = createImageMaker(folder.path, announce);
+  const listed = execFileSync(programs.tests, ["-list-images"], { encoding: "utf8" }).split("\n");
+  const busybox = whereIs("busybox") ?? "";
+  const shell = (root: string) => {
+    mkdirSync(join(root, "bin"), { recursive: true });
+    for (const path of ["tmp", "etc", "root"]) mkdirSync(join(root, path), { recursive: true });
+    writeFileSync(join(root, "etc", "passwd"), "root:x:0:0:root:/root:/bin/sh\n");
+    cpSync(busybox, join(root, "bin", "busybox"));
+    for (const applet of execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n"))
+      if (applet !== "busybox") symlinkSync("busybox", join(root, "bin", applet));
+  };
+  const PATH = "/usr/bin:/usr/sbin:/bin:/sbin";
+
+  await make(IMAGES.pause, [programPath("podprogram")], (buildah, root) => {
+    cpSync(programPath("podprogram"), join(root, "podprogram"));
+    buildah.imageOf(root, IMAGES.pause, { PATH }, ["/podprogram", "pause"]);
+  });
+  for (const image of listed.filter((one) => OF_TESTS.includes(programOf(one)))) {
+    const [program, entrypoint] = {
+      agnhost: [programs.agnhost, ["/agnhost"]] as const,
+      pause: [programPath("podprogram"), ["/podprogram", "pause"]] as const,
+    }[programOf(image)] ?? [busybox, undefined];
+    await make(image, [program, busybox], (buildah, root) => {
+      shell(root);
+      if (entrypoint) cpSync(program, join(root, entrypoint[0] ?? ""));
+      buildah.imageOf(root, image, { PATH }, entrypoint);
+    });
+  }
+  for (const [image, program] of programs.ofImages) {
+    const name = programOf(image);
+    await make(image, [program], (buildah, root) => {
+      if (name === "hostpathplugin")
+        for (const tool of DRIVER_TOOLS)
+          if (whereIs(tool)) copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
+      mkdirSync(join(root, "tmp"), { recursive: true });
+      cpSync(program, join(root, name));
+      buildah.imageOf(root, image, { PATH }, [`/${name}`]);
+    });
+  }
+  for (const image of programs.registrarImages) {
+    const file = `${programOf(image)}-${official === undefined ? "ours" : "official"}`;
+    if (official === undefined)
+      await make(
+        image,
+        [...REGISTRAR_INPUTS, imageNode()],
+        (buildah, root) => buildRegistrar(buildah, image, imageNode(), root),
+        file,
+      );
+    else
+      await make(
+        image,
+        [official],
+        (buildah, root) => {
+          cpSync(official, join(root, programOf(image)));
+          buildah.imageOf(root, image, { PATH }, [`/${programOf(image)}`]);
+        },
+        file,
+      );
+  }
+  return made;
+}
