@@ -39,6 +39,27 @@ test.each([
   const script = join(ROOT, "scripts", "release-notes.mjs");
   const { stdout, stderr, status } = spawnSync(process.execPath, [script, tag, folder.path], {
     encoding: "utf8",
+    env: { PATH: process.env.PATH },
   });
   expect([stdout, stderr, status]).toEqual([notes, complaint, complaint === "" ? 0 : 1]);
+});
+
+test.each([
+  ["team/registrar", ""],
+  [
+    "other/fork",
+    "repository.url in package.json is git+https://github.com/team/registrar.git, and this repository needs git+https://github.com/other/fork.git",
+  ],
+])("built in the repository %s", async (repository, complaint) => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("CHANGELOG.md"), CHANGELOG);
+  const home = "https://github.com/team/registrar";
+  const urls = { homepage: home, bugs: { url: `${home}/issues` }, repository: { url: `git+${home}.git` } };
+  writeFileSync(folder.at("package.json"), JSON.stringify({ version: "1.2.0", ...urls }));
+  const script = join(ROOT, "scripts", "release-notes.mjs");
+  const { stderr, status } = spawnSync(process.execPath, [script, "v1.2.0", folder.path], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, GITHUB_REPOSITORY: repository },
+  });
+  expect([stderr, status]).toEqual(complaint ? [`release-notes: ${complaint}\n`, 1] : ["", 0]);
 });

@@ -51,8 +51,8 @@ test("a change is run as a developer runs it", () => {
   expect(commandsOf(workflow("ci.yml").jobs.run)).toEqual([ALLOW_NAMESPACES, "bash .ci/run"]);
 });
 
-test("every week there is what takes longer, by commands that exist", () => {
-  const { run } = workflow("weekly.yml").jobs;
+test.each(["weekly.yml", "upkeep.yml"])("%s has what takes longer, by commands that exist", (name) => {
+  const { run } = workflow(name).jobs;
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the workflow's.
   expect(commandsOf(run)).toEqual([ALLOW_NAMESPACES, "npm ci", "${{ matrix.command }}"]);
   const commands = run?.strategy?.matrix.command.map((line) => line.split(" ")) ?? [];
@@ -122,7 +122,7 @@ test("a release publishes, and attaches, the very tarball that its tests judged"
 });
 
 test("every suite that package.json has runs for a change or every week", () => {
-  const ran = [readText(".ci/run"), readText(`${FOLDER}/weekly.yml`)].join();
+  const ran = [".ci/run", `${FOLDER}/weekly.yml`, `${FOLDER}/upkeep.yml`].map(readText).join();
   const suites = Object.keys(scripts).filter((name) => name.startsWith("test"));
   for (const suite of suites) expect(ran).toMatch(new RegExp(`(?:npm|run|suite|tested) ${suite}\\b`));
 });
