@@ -78,7 +78,13 @@ export async function buildE2e(
     writeFileSync(join(folder, "go.sum"), readFileSync(join(kubernetes, "go.sum")));
   }
   const ofKubernetes = [`-modfile=${modules}`, "-mod=mod"];
-  const tests = await built(kubernetes, "e2e.test", ["test", ...ofKubernetes, "-c", "./test/e2e"]);
+  const tests = await built(kubernetes, "e2e.test", [
+    "test",
+    ...ofKubernetes,
+    "-c",
+    "-vet=off",
+    "./test/e2e",
+  ]);
   const ginkgo = await built(kubernetes, "ginkgo", [
     "build",
     ...ofKubernetes,
