@@ -1,4 +1,12 @@
-import { setTimeout as delay } from "node:timers/promises";
+import * as promises from "node:timers/promises";
+
+/**
+ * Node's own timers and clock, kept at the import: the fake timers that jest, vitest and others put in their place later do
+ * not stop what a test kit does.
+ */
+export const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
+export const monotonicMs = performance.now.bind(performance);
+const { setTimeout: delay } = promises;
 
 /** The longest wait of a Node timer, in milliseconds: 24 days. A longer one would fire at once. */
 export const LONGEST_WAIT_MS = 2 ** 31 - 1;

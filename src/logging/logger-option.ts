@@ -1,6 +1,7 @@
+import { inspect, types } from "node:util";
 import { createLogger, isGuarded, type Logger, type LogRecord, type LogSink, silentLogger } from "./logger";
 
-/** `console`, or what has its functions: a logger of winston. */
+/** `console`, or what has its functions, such as a logger of winston. */
 export type ConsoleLike = Pick<Console, "info" | "warn" | "error">;
 
 type PinoWrite = (fields: object, message: string) => void;
@@ -49,11 +50,16 @@ function loggerSink(to: Logger): LogSink {
   };
 }
 
+/** Only `console` prints an Error in an object: winston's JSON of one is `{}`, so others get its text, stack and causes. */
 function consoleSink(to: ConsoleLike): LogSink {
   const levels = { info: "info", warning: "warn", error: "error" } as const;
+  const shown = (value: unknown) => (types.isNativeError(value) && to !== console ? inspect(value) : value);
   return {
     enabled: (verbosity) => verbosity <= MOST_INFO_VERBOSITY,
-    write: (record) => to[levels[record.severity]](record.message, fieldsOf(record)),
+    write: (record) => {
+      const fields = Object.entries(fieldsOf(record)).map(([name, value]) => [name, shown(value)]);
+      to[levels[record.severity]](record.message, Object.fromEntries(fields));
+    },
   };
 }
 

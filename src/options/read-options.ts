@@ -1,4 +1,4 @@
-import { invalidOption } from "../base/errors";
+import { invalidOption, RegistrarError } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { isObject, refuseOption, show } from "../base/refuse-option";
 import { type OptionKind, oneOf } from "./option-kinds";
@@ -36,6 +36,16 @@ export function readOptions<Options extends object>(
     if (value !== undefined) options[name] = value;
   }
   return options as Options;
+}
+
+/** What `check` returns. The message of an INVALID_OPTION that it throws gets `whose` in front. */
+export function checkFor<Value>(whose: string, check: () => Value): Value {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof RegistrarError) || error.code !== "INVALID_OPTION") throw error;
+    throw invalidOption(`${whose}: ${error.message}`, { cause: error.cause });
+  }
 }
 
 function refuseUnknown(whose: string, given: readonly string[], known: readonly string[]): void {

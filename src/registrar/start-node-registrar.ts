@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { BACKOFF, backoffMs } from "../base/backoff";
 import type { Events } from "../base/event-source";
 import { fillPattern, type PatternPair, pairPatterns } from "../host-path/path-pattern";
+import { checkFor } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
 import { statsOf } from "../unix/files";
 import { tryConnect } from "../unix/unix-socket";
@@ -59,10 +60,11 @@ interface Member {
  */
 export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise<NodeRegistrar> {
   const { signal, logger, ...resolved } = resolveNodeOptions(options);
-  const { csiAddresses, kubeletRegistrationPaths, driverGoneAfterMs, names, ...common } = resolved;
-  const pairs = pairPatterns(csiAddresses, kubeletRegistrationPaths);
+  const { csiAddresses, kubeletRegistrationPaths, driverGoneAfterMs, names, onEvent, ...common } = resolved;
+  const whose = "startNodeRegistrar";
+  const pairs = checkFor(whose, () => pairPatterns(csiAddresses, kubeletRegistrationPaths));
   const resolve = (csiAddress: string, kubeletRegistrationPath: string) =>
-    resolveOptions({ ...common, csiAddress, kubeletRegistrationPath, onRegistrationFailure: "retry" });
+    resolveOptions({ ...common, csiAddress, kubeletRegistrationPath, onRegistrationFailure: "retry" }, whose);
   // What all drivers share must be right before the first one comes.
   for (const { csiAddress, kubeletRegistrationPath } of pairs)
     resolve(csiAddress.text, kubeletRegistrationPath.text);
@@ -70,6 +72,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const log = logger.named("start-node-registrar");
   const admission = createAdmission(names);
   const events = createRegistrarEvents<RegistrationsEvent>(log);
+  events.subscribe(onEvent);
   const members = new Map<string, Member>();
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.

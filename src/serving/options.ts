@@ -1,20 +1,14 @@
 import type { Server, ServerInterceptor, ServerOptions } from "@grpc/grpc-js";
 import { isObject, refuseOption } from "../base/refuse-option";
-import {
-  callbackOf,
-  hostSocketPath,
-  listOf,
-  milliseconds,
-  type OptionKind,
-  socketPath,
-} from "../options/option-kinds";
+import { callbackOf, hostSocketPath, listOf, milliseconds, type OptionKind } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../options/start-options";
-import { COMMON_OPTIONS, type CommonOptions } from "../registrar/model/options";
+import { COMMON_OPTIONS, type CommonOptions, csiAddressKind } from "../registrar/model/options";
+import { parseCsiAddress } from "../unix/socket-path";
 
 /** The options of a CSI driver in this process. */
 export interface CsiServingOptions extends CommonOptions {
-  /** Where to listen, as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its folder must exist. */
+  /** Where to listen, as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its directory must exist. */
   readonly csiAddress: string;
   /** The same socket as kubelet sees it on the host, an absolute path. @default csiAddress */
   readonly endpoint?: string | undefined;
@@ -22,7 +16,8 @@ export interface CsiServingOptions extends CommonOptions {
    * Adds the driver's services, before it returns. Identity must be among them: GetPluginInfo gives the name to register.
    * The server is grpc-js' own and has its socket: do not bind it.
    */
-  readonly addServices: (server: Server) => void;
+  // biome-ignore lint/suspicious/noConfusingVoidType: `void` alone would let an async function compile.
+  readonly addServices: (server: Server) => void | undefined;
   /** What grpc-js' server is made with, such as `interceptors`. @default {} */
   readonly serverOptions?: ServerOptions | undefined;
   /** Milliseconds that running calls have to end in, when it closes. @default 10000 */
@@ -52,7 +47,7 @@ export function resolveServingOptions(
   options: CsiServingOptions,
 ): ResolvedCsiServingOptions & ResolvedStartOptions {
   const given = readOptions("serveCsiDriver", options, {
-    csiAddress: required(socketPath),
+    csiAddress: (address, name) => parseCsiAddress(csiAddressKind.read(address, name)),
     endpoint: optional(hostSocketPath),
     addServices: required(callbackOf<CsiServingOptions["addServices"]>()),
     serverOptions: optional(serverOptions, {}),

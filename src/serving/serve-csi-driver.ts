@@ -1,10 +1,11 @@
 import type { Socket } from "node:net";
-import { Server, ServerCredentials, type ServerOptions } from "@grpc/grpc-js";
+import { Server, ServerCredentials, type ServerOptions, status } from "@grpc/grpc-js";
 import { invalidOption, messageOf, RegistrarError } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
 import { guardConnection } from "../grpc/client/guarded-connection";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
+import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/model/outcome";
@@ -46,8 +47,9 @@ const NAME_WITHIN_MS = 10_000;
  * `ready` resolves when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with
  * policy `exit`, or by a failure.
  *
- * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with DRIVER_TIMEOUT
- * where its GetPluginInfo fails or takes 10 s, with UNSAFE_DRIVER_NAME, with ABORTED where it was stopped before.
+ * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with IDENTITY_MISSING
+ * if `addServices` adds no GetPluginInfo, with DRIVER_TIMEOUT if that fails or takes 10 s, with UNSAFE_DRIVER_NAME, with
+ * ABORTED if it was stopped before.
  *
  * @example
  * await using driver = await serveCsiDriver({
@@ -77,8 +79,8 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     socket = await keepListening(resolved.csiAddress, driver.accept, logger);
     name = await askItsName(resolved, signal);
     refuseDriversOwn(registrationSocketPath(resolved.pluginRegistrationPath, name), resolved.csiAddress);
-    const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs } = resolved;
-    const how = { pluginRegistrationPath, onRegistrationFailure, timeoutMs, signal, logger };
+    const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent } = resolved;
+    const how = { pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent, signal, logger };
     registration = await startRegistration({ name, endpoint, ...how });
   } catch (error) {
     await stopServing();
@@ -126,8 +128,10 @@ async function askItsName(
     return name;
   } catch (cause) {
     refuseAborted("the CSI driver", signal);
-    const text = `the driver does not tell its name: GetPluginInfo failed with ${escapeUnprintable(messageOf(cause))}`;
-    throw new RegistrarError("DRIVER_TIMEOUT", text, { cause });
+    const text = `cannot learn the driver's name: GetPluginInfo failed with ${escapeUnprintable(messageOf(cause))}`;
+    if (statusCodeOf(cause) !== status.UNIMPLEMENTED)
+      throw new RegistrarError("DRIVER_TIMEOUT", text, { cause });
+    throw new RegistrarError("IDENTITY_MISSING", `${text}; addServices must add csi.v1.Identity`, { cause });
   } finally {
     client.close();
   }

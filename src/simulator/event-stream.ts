@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { invalidOption, markPlace, RegistrarError } from "../base/errors";
 import { createEventSource, type EventOf, type Events, type KindsOf } from "../base/event-source";
 import { isPromise } from "../base/guarded-call";
+import { startTimer, stopTimer } from "../base/pause";
 import { escapeUnprintable } from "../logging/escape";
 import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
 import { type OptionTable, optional, readOptions } from "../options/read-options";
@@ -54,6 +55,13 @@ export const WAIT_OPTIONS: OptionTable<WaitOptions> = {
   signal: optional(signal),
 };
 
+interface WaitWording<Event> {
+  readonly awaited?: string;
+  readonly refusalIn?: (event: Event) => string | undefined;
+}
+
+/** grpc-js cannot do without `process.nextTick`, which jest replaces too. */
+const WITH_FAKE_TIMERS = 'gRPC needs process.nextTick, so give useFakeTimers({ doNotFake: ["nextTick"] })';
 const HISTORY = 1000;
 const KINDS_TOLD = 6;
 
@@ -79,11 +87,14 @@ export function createEventLog<Event extends SimulatorEvent>(
   const ended = new AbortController();
   setMaxListeners(0, ended.signal); // Any number of callers may wait, and Node would warn about a leak.
 
-  /** `awaited`: how the error names what was awaited, if not by its kind. */
+  /**
+   * `awaited`: how the error names what was awaited, if not by its kind. `refusalIn`: why, after an event, it will not happen
+   * any more; the wait rejects with REFUSED and that text.
+   */
   const wait = async <Kind extends Event["kind"]>(
     kind: Kind,
     given: WhenOptions<EventOf<Event, Kind>>,
-    awaited?: string,
+    { awaited, refusalIn = () => undefined }: WaitWording<Event> = {},
   ) => {
     type Wanted = EventOf<Event, Kind>;
     const withPlace = markPlace();
@@ -106,20 +117,25 @@ export function createEventLog<Event extends SimulatorEvent>(
     return new Promise<Wanted>((resolve, reject) => {
       const settled = new AbortController();
       const settle = () => {
-        clearTimeout(timer);
+        stopTimer(timer);
         settled.abort();
         unsubscribe();
       };
-      const giveUp = (code: "ABORTED" | "TIMEOUT", why: string, cause?: unknown) => {
+      const giveUp = (code: "ABORTED" | "REFUSED" | "TIMEOUT", why: string, cause?: unknown) => {
         settle();
         const others =
           awaited === undefined && mismatches > 0 ? `; ${mismatches} came, none matched where` : "";
         const text = `${awaited ?? `"${kind}"`} of ${whose} did not happen: ${why}${others}; ${tellSeen(history)}`;
         reject(withPlace(new RegistrarError(code, escapeUnprintable(text), { cause })));
       };
-      const timer = setTimeout(() => giveUp("TIMEOUT", `it did not come within ${timeoutMs} ms`), timeoutMs);
+      const timer = startTimer(() => {
+        const fake = setTimeout === startTimer ? "" : `, with fake timers: ${WITH_FAKE_TIMERS}`;
+        giveUp("TIMEOUT", `it did not come within ${timeoutMs} ms${fake}`);
+      }, timeoutMs);
       const unsubscribe = source.subscribe((event) => {
         try {
+          const refusal = refusalIn(event);
+          if (refusal !== undefined) return giveUp("REFUSED", refusal);
           if (!wanted(event)) return;
           settle();
           resolve(event);

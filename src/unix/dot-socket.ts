@@ -104,17 +104,21 @@ const removeQuietly = (path: string) => attempt(() => rmSync(path, { force: true
 export function socketUnusable(problem: string, folder: string, error: unknown): RegistrarError {
   // libuv turns bind's ENOENT into EACCES.
   const isAway = errnoOf(error) === "EACCES" && !existsSync(folder);
-  const errno = isAway ? "ENOENT" : (errnoOf(error) ?? "");
-  const reason = EXPLANATIONS[errno] ?? messageOf(error);
+  const cause = isAway ? Object.assign(new Error(`ENOENT: ${folder} is away`), { code: "ENOENT" }) : error;
+  const errno = errnoOf(cause) ?? "";
+  const reason = EXPLANATIONS[errno] ?? messageOf(cause);
   const text = `${problem}: ${errno ? `${errno}: ` : ""}${reason}`;
-  return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
+  return new RegistrarError("SOCKET_UNUSABLE", text, { cause });
 }
+
+const NOT_PERMITTED =
+  "permission denied: it must be a directory that this user can write to; in a pod that is root, with a fitting SELinux label";
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "the folder does not exist: is it mounted?",
   ENOTDIR: "part of the path is not a folder",
-  EACCES: "permission denied: run as root, and check SELinux labels of the folder",
-  EPERM: "permission denied: run as root, and check SELinux labels of the folder",
+  EACCES: NOT_PERMITTED,
+  EPERM: NOT_PERMITTED,
   EROFS: "the folder is mounted read-only",
   ENOSPC: "no space left on its file system",
 };

@@ -26,31 +26,35 @@ test("pino as it is: fields first, err as its serialiser knows it, klog's verbos
 });
 
 test("console as it is, without klog's chatter", () => {
-  const calls: unknown[][] = [];
-  const say =
-    (level: string) =>
-    (...args: unknown[]) =>
-      void calls.push([level, ...args]);
-  const log = resolveLogger({ info: say("info"), warn: say("warn"), error: say("error") });
+  const prints = (["info", "warn", "error"] as const).map((level) =>
+    jest.spyOn(console, level).mockReturnValue(),
+  );
+  const log = resolveLogger(console);
   const broken = new Error("broken");
   log.v(2).info("names", { a: 1 });
   log.v(4).info("details");
   log.warn("careful");
   log.error(broken, "failed");
-  expect(calls).toEqual([
-    ["info", "names", { a: 1 }],
-    ["warn", "careful", {}],
-    ["error", "failed", { err: broken }],
+  expect(prints.map(({ mock }) => mock.calls)).toEqual([
+    [["names", { a: 1 }]],
+    [["careful", {}]],
+    [["failed", { err: broken }]],
   ]);
+  for (const print of prints) print.mockRestore();
   expect(isLoggerOption(console)).toBe(true);
 });
 
-test("winston as it is: it has children, but writes as console does", () => {
+test("winston, which has children but writes as console does, gets errors as text: its JSON of an Error is {}", () => {
   const calls: unknown[][] = [];
   const say = (...args: unknown[]) => void calls.push(args);
   const log = resolveLogger({ child: () => {}, info: say, warn: say, error: say, debug: say } as never);
   log.with({ driver: "x.csi" }).info("plain");
-  expect(calls).toEqual([["plain", { driver: "x.csi" }]]);
+  log.error(new Error("broken", { cause: new Error("no room") }), "failed", { attempt: 2 });
+  const err = expect.stringMatching(/^Error: broken\n {4}at [\s\S]*\[cause\]: Error: no room\n {6}at /);
+  expect(calls).toEqual([
+    ["plain", { driver: "x.csi" }],
+    ["failed", { err, attempt: 2 }],
+  ]);
 });
 
 test("whatever a caller's logger does, who logs goes on", async () => {

@@ -8,6 +8,7 @@ import {
   type RegistrarEvent,
   type Registration,
   type RegistrationOptions,
+  serveCsiDriver,
   startRegistrar,
   startRegistration,
 } from "registrar";
@@ -21,6 +22,7 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
   await using driver = await startCsiDriver({ csiAddress: "/x.sock", name: "x.csi", maxVolumes: 8 });
   const registration: Registration = await startRegistration({ ...options, signal, logger });
   const registrar: Registration = await startRegistrar({ csiAddress: "/x.sock", kubeletRegistrationPath: "/x.sock" });
+  await serveCsiDriver({ csiAddress: "/x.sock", addServices: (server) => server.addService({}, {}) });
   const either: readonly Registration[] = [registration, registrar];
   const nothing: void = await registration.ready;
   const outcome = await registration.closed;
@@ -69,6 +71,10 @@ export function wrong(): readonly unknown[] {
     startRegistration({ ...options, type: "DRAPlugin" }),
     // @ts-expect-error There is no such policy.
     startRegistration({ ...options, onRegistrationFailure: "ignore" }),
+    // @ts-expect-error It tells kubelet no version.
+    startRegistration({ ...options, supportedVersions: [] }),
+    // @ts-expect-error Services that come later would be missing.
+    serveCsiDriver({ csiAddress: "/x.sock", addServices: async () => {} }),
     // @ts-expect-error There is no second argument.
     startKubelet({ pluginRegistrationPath: "/tmp/r" }, { signal: AbortSignal.abort() }),
     // @ts-expect-error There is no such kubelet.

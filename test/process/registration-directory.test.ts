@@ -20,7 +20,7 @@ const UNUSABLE: readonly (readonly [what: string, how: Surroundings, err: RegExp
   [
     "a folder in which we may not write",
     { asOrdinaryUser: true, script: 'chmod 0500 "$1"' },
-    /EACCES: permission denied: run as root, and check SELinux/,
+    /EACCES: permission denied: it must be a directory that this user can write to/,
   ],
   [
     "a folder that we may not enter",

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { createLogger } from "../../src/logging/logger";
 import type { LoggerOption } from "../../src/logging/logger-option";
+import type { RegistrarEvent } from "../../src/registrar/model/events";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
@@ -16,9 +17,9 @@ import { startScriptedDriver } from "../support/scripted-driver";
 const node = eachTest(createTestNode);
 
 const name = "x.csi";
-const start = (logger: LoggerOption) => {
+const start = (logger: LoggerOption, onEvent?: (event: RegistrarEvent) => unknown) => {
   const { pluginRegistrationPath } = node;
-  return startRegistration({ name, endpoint: ENDPOINT, pluginRegistrationPath, logger });
+  return startRegistration({ name, endpoint: ENDPOINT, pluginRegistrationPath, logger, onEvent });
 };
 const files = () => readdirSync(node.pluginRegistrationPath);
 const broken = () => {
@@ -45,8 +46,13 @@ const FAILED = "A listener to events failed";
 test("listeners that throw or reject, and loops that break off: the log has what they failed with", () =>
   expectNothingLeft(async () => {
     const log = recordLog();
-    const registration = await start(log.logger);
-    registration.subscribe(broken);
+    const first: unknown[] = [];
+    const registration = await start(log.logger, (event) => {
+      first.push("change" in event ? event.change.to : event.kind);
+      broken();
+    });
+    // It misses none, while `subscribe` begins when the socket is in place.
+    expect(first).toEqual(["publishing", "published", "listening"]);
     registration.subscribe("notified", later);
     const looping = (async () => {
       for await (const { kind } of registration) throw new Error(`broken off at ${kind}`);
@@ -65,13 +71,17 @@ test("the same at all drivers of a node, whose events end with it", () =>
   expectNothingLeft(async () => {
     await using _driver = await startScriptedDriver(node.csiAddress, { name });
     const log = recordLog();
+    const owners = new Set<unknown>();
     const registrar = await startNodeRegistrar({
       csiAddresses: [node.csiAddress],
       kubeletRegistrationPaths: [ENDPOINT],
       pluginRegistrationPath: node.pluginRegistrationPath,
       logger: log.logger,
+      onEvent: async ({ registration }) => {
+        owners.add(registration.csiAddress);
+        throw new Error("the disk is full");
+      },
     });
-    registrar.subscribe(later);
     const seen: unknown[] = [];
     const looping = (async () => {
       for await (const { change, registration } of registrar.iterate("state-changed"))
@@ -83,5 +93,6 @@ test("the same at all drivers of a node, whose events end with it", () =>
     expect(await registrar.close()).toEqual({ kind: "stopped" });
     await looping;
     expect(seen).toContainEqual([name, "registered"]);
+    expect([...owners]).toEqual([node.csiAddress]);
     expect(log.all(FAILED).length).toBeGreaterThan(5);
   }));

@@ -183,7 +183,32 @@ test.each<[string, () => Partial<CsiServingOptions>, object]>([
   [
     "there is no Identity service",
     () => ({ addServices: () => {} }),
-    { code: "DRIVER_TIMEOUT", message: expect.stringContaining("UNIMPLEMENTED") },
+    { code: "IDENTITY_MISSING", message: expect.stringMatching(/UNIMPLEMENTED.*; addServices must add/) },
+  ],
+  [
+    "GetPluginInfo fails",
+    () => ({
+      addServices: (server) => {
+        const fails = (_call: unknown, answer: Answer) =>
+          answer({ code: status.INTERNAL, details: "no room" });
+        server.addService(identity, { GetPluginInfo: fails });
+      },
+    }),
+    { code: "DRIVER_TIMEOUT", message: expect.stringContaining("INTERNAL: no room") },
+  ],
+  [
+    "its address is relative",
+    () => ({ csiAddress: "csi.sock" }),
+    { code: "INVALID_OPTION", message: expect.stringContaining('csiAddress is "csi.sock"; it takes') },
+  ],
+  [
+    "the directory of its socket is away",
+    () => ({ csiAddress: `${node.csiAddress}.d/csi.sock` }),
+    {
+      code: "SOCKET_UNUSABLE",
+      message: expect.stringContaining("ENOENT: the folder does not exist"),
+      cause: expect.objectContaining({ code: "ENOENT" }),
+    },
   ],
   ["serverOptions are none", () => ({ serverOptions: [] as never }), { code: "INVALID_OPTION" }],
   [

@@ -110,6 +110,18 @@ test("a wait ends at its limit, and says what was seen", async () => {
   });
 });
 
+test("a wait ends with fake timers, too, and says what they may leave real", async () => {
+  jest.useFakeTimers();
+  try {
+    const text = "did not come within 1 ms, with fake timers: gRPC needs process.nextTick, so give";
+    await expect(makeLog().stream.when("tick", { timeoutMs: 1 })).rejects.toMatchObject(
+      failure("TIMEOUT", text),
+    );
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test("a wait for an event that fits says how many did not, and escapes what it quotes", async () => {
   const tellSeen = () => "seen: a\u202eb";
   const log = createEventLog<Event>("the clock", { tick: true, tock: true }, { tellSeen });

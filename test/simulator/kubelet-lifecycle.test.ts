@@ -1,7 +1,7 @@
 import { createLogger } from "../../src/logging/logger";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
-import { createTestNode } from "../support/registrar-node";
+import { createTestNode, DRIVER, startTestRegistrar } from "../support/registrar-node";
 import { told } from "../support/told";
 import { eventsOf } from "./events-of";
 
@@ -134,6 +134,50 @@ test("a refusal is history once the driver is registered", async () => {
   await expect(kubelet.refused("x.csi", { signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: "ABORTED",
   });
+});
+
+test("registered() ends, with kubelet's words, when the registrar of a refused driver gives up", async () => {
+  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room", times: 1 }] });
+  const registered = kubelet.registered(DRIVER);
+  await node.driver();
+  node.keep(await startTestRegistrar(node));
+  await expect(registered).rejects.toMatchObject({
+    code: "REFUSED",
+    message: expect.stringMatching(
+      /^registered\("x.csi"\) of the simulated kubelet .* gave up: Regis.* no room; /,
+    ),
+  });
+});
+
+test.each([
+  ["the same name", "x.csi"],
+  ["another name", "x.csi-_2"],
+])(
+  "registered() does not end when a registrar leaves after another has come, under %s",
+  async (_what, name) => {
+    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room", times: 1 }] });
+    await node.driver();
+    const first = await node.plugin();
+    const registered = kubelet.registered(DRIVER);
+    await kubelet.refused(DRIVER);
+    const socketPath = node.socketPath(name);
+    await node.plugin({ socketPath });
+    await first.close();
+    await expect(registered).resolves.toMatchObject({ socketPath });
+  },
+);
+
+test("fake timers stop nothing of it but what gRPC needs", async () => {
+  jest.useFakeTimers({ doNotFake: ["nextTick"] });
+  try {
+    const faults = [{ kind: "refuse", reason: "no", times: 1 }] as const;
+    const kubelet = await node.kubelet({ faults, timings: { backoffInitialMs: 20 } });
+    await node.driver({ listenAfterMs: 1 });
+    await node.plugin();
+    await kubelet.registered(DRIVER);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 describe("faults", () => {

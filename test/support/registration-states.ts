@@ -51,6 +51,7 @@ export const EVENT_KINDS = Object.keys({
   "driver-restarted": 0,
   published: 0,
   "socket-gone": 0,
+  "directory-gone": 0,
   "socket-dead": 0,
   "socket-taken": 0,
   "kubelet-silent": 0,

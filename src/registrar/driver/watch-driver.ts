@@ -101,7 +101,7 @@ export async function watchCsiDriver(
         failure = error;
         presence.lost();
         const pace = PACES[code] ?? "soon";
-        log.error(error, "Error retreiving CSI driver name", { next: NEXT[pace] });
+        log.error(error, "Error retreiving CSI driver name", { next: `${NEXT[pace]}${whoseLimit(error)}` });
         nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
         except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
         if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);
@@ -119,7 +119,8 @@ export async function watchCsiDriver(
   const text = `no answer from the CSI driver on ${csiSocketPath} within ${limit}`;
   // A driver that fails and exits: what it answered says more than that its socket is gone.
   const last = failure === undefined ? explainConnectError(unreachable, csiSocketPath) : messageOf(failure);
-  const why = last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}`;
+  const why =
+    last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}${whoseLimit(failure)}`;
   throw new RegistrarError("DRIVER_TIMEOUT", `${text}${why}`, { cause: failure ?? unreachable });
 }
 
@@ -140,6 +141,10 @@ async function endOf(
   over.abort();
   return performance.now() - sinceMs;
 }
+
+/** Says which setting the deadline of a call is. */
+const whoseLimit = (error: unknown) =>
+  statusCodeOf(error) === status.DEADLINE_EXCEEDED ? "; each call may take --timeout (timeoutMs)" : "";
 
 /** For the log. */
 const NEXT = {

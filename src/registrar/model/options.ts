@@ -2,6 +2,7 @@ import { invalidOption } from "../../base/errors";
 import { refuseOption } from "../../base/refuse-option";
 import type { PluginType } from "../../kubelet-rules/versions";
 import {
+  callbackOf,
   flag,
   folderPath,
   hostSocketPath,
@@ -26,6 +27,7 @@ import {
   parseCsiAddress,
   pathInUnixAddress,
 } from "../../unix/socket-path";
+import type { RegistrarEvent } from "./events";
 
 export type { PluginType };
 
@@ -42,6 +44,8 @@ export interface CommonOptions extends StartOptions {
   readonly timeoutMs?: number | undefined;
   /** On refusal, end with outcome `refused` (`exit`) or stay and publish again with backoff (`retry`). @default "exit" */
   readonly onRegistrationFailure?: RegistrationFailurePolicy | undefined;
+  /** Called with each event from the first one on; `subscribe` misses what happens before it is called. @default nothing */
+  readonly onEvent?: ((event: RegistrarEvent) => unknown) | undefined;
 }
 
 export interface RegistrarOptions extends CommonOptions {
@@ -68,12 +72,12 @@ export type RegistrationOptions = InProcessOptions &
         /** What kubelet registers it as. @default "CSIPlugin" */
         readonly type?: "CSIPlugin" | undefined;
         /** The versions of CSI that kubelet gets. @default ["1.0.0"] */
-        readonly supportedVersions?: readonly string[] | undefined;
+        readonly supportedVersions?: readonly [string, ...string[]] | undefined;
       }
     | {
         readonly type: Exclude<PluginType, "CSIPlugin">;
         /** What the driver speaks: gRPC services of a DRA driver such as `v1.DRAPlugin`, `v1beta1` of a device plugin. */
-        readonly supportedVersions: readonly string[];
+        readonly supportedVersions: readonly [string, ...string[]];
       }
   );
 
@@ -112,12 +116,16 @@ export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStart
   pluginRegistrationPath: optional(folderPath, "/registration"),
   timeoutMs: optional(milliseconds(), 1_000),
   onRegistrationFailure: optional(oneOf<RegistrationFailurePolicy>(["exit", "retry"]), "exit"),
+  onEvent: optional(callbackOf<(event: RegistrarEvent) => unknown>(), () => {}),
   ...START_OPTIONS,
 };
 
 /** Fills defaults and checks; no other place knows either. Throws INVALID_OPTION. */
-export function resolveOptions(options: RegistrarOptions): ResolvedRegistrarOptions & ResolvedStartOptions {
-  const given = readOptions<Resolved<RegistrarOptions> & ResolvedStartOptions>("startRegistrar", options, {
+export function resolveOptions(
+  options: RegistrarOptions,
+  whose = "startRegistrar",
+): ResolvedRegistrarOptions & ResolvedStartOptions {
+  const given = readOptions<Resolved<RegistrarOptions> & ResolvedStartOptions>(whose, options, {
     csiAddress: required(csiAddressKind),
     // The sidecar hands this path to kubelet as it is, as the official one does: kubelet judges it.
     kubeletRegistrationPath: required(nonEmpty("the driver's socket as kubelet sees it on the host")),

@@ -101,6 +101,8 @@ export type LoopEvent =
     }
   /** What is at our path, as in `SocketFound`. */
   | { readonly kind: "socket-gone" }
+  /** The plugin registration directory was removed or replaced, with our socket in it. */
+  | { readonly kind: "directory-gone" }
   | { readonly kind: "socket-dead" }
   | { readonly kind: "socket-taken"; readonly alias: string | undefined }
   /** Kubelet backs off from our path: another name gets a fresh start. */
@@ -123,6 +125,7 @@ export const PUBLISH_REASONS = [
   "driver-renamed",
   "driver-restarted",
   "socket-gone",
+  "directory-gone",
   "socket-dead",
   "kubelet-silent",
   "retry",

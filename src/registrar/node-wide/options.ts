@@ -1,14 +1,15 @@
-import { flag, listOf, milliseconds, text } from "../../options/option-kinds";
-import { optional, optionsOf, readOptions, required } from "../../options/read-options";
+import { callbackOf, flag, listOf, milliseconds, text } from "../../options/option-kinds";
+import { checkFor, optional, optionsOf, readOptions, required } from "../../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
 import { COMMON_OPTIONS, type RegistrarOptions } from "../model/options";
+import type { RegistrationsEvent } from "../registrations";
 import { checkNameLists, type NameLists } from "./name-lists";
 
 /** The options of a node-wide registrar. Times are milliseconds, 24 days at most. */
 export interface NodeRegistrarOptions
   extends Omit<
     RegistrarOptions,
-    "csiAddress" | "kubeletRegistrationPath" | "onRegistrationFailure" | "driverTimeoutMs"
+    "csiAddress" | "kubeletRegistrationPath" | "onRegistrationFailure" | "driverTimeoutMs" | "onEvent"
   > {
   /** Patterns of driver sockets as this process sees them: `/plugins/STAR/csi.sock` with `*` for STAR. */
   readonly csiAddresses: readonly string[];
@@ -18,6 +19,8 @@ export interface NodeRegistrarOptions
   readonly driverGoneAfterMs?: number | undefined;
   /** Which driver names are wanted. @default all */
   readonly names?: NameLists | undefined;
+  /** Called with each event of each registration from the first one on. @default nothing */
+  readonly onEvent?: ((event: RegistrationsEvent) => unknown) | undefined;
 }
 
 /** The same with every default filled in. */
@@ -37,7 +40,8 @@ export function resolveNodeOptions(
     driverGoneAfterMs: optional(milliseconds({ orZero: true }), 30_000),
     names: optional(nameLists, {}),
     ...common,
+    onEvent: optional(callbackOf<(event: RegistrationsEvent) => unknown>(), () => {}),
   });
-  checkNameLists(resolved.names);
+  checkFor("startNodeRegistrar", () => checkNameLists(resolved.names));
   return resolved;
 }

@@ -74,6 +74,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const inbox = createInbox<LoopEvent>();
   const tally = createTally();
   events.subscribe(tally.count);
+  events.subscribe(options.onEvent);
   let state: RegistrationState = { kind: "waiting" };
   let history: readonly StateChange[] = [];
   let outcome: RegistrationOutcome | undefined;

@@ -113,6 +113,7 @@ function whileInPlace(
       return state.again ? state : { ...state, again: event.kind };
 
     case "socket-gone":
+    case "directory-gone":
     case "socket-dead":
       return publish(facts, event.kind);
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf, RegistrarError } from "../../base/errors";
 import type { Logger } from "../../logging/logger";
 import { bindDotSocket, giveName, socketUnusable } from "../../unix/dot-socket";
-import { isSameFile, isSameSocket, linkStatsOf } from "../../unix/files";
+import { type FileFound, findFile, isSameFile, isSameSocket, linkStatsOf } from "../../unix/files";
 import { checkSocketPathLength } from "../../unix/socket-path";
 import { tryConnect } from "../../unix/unix-socket";
 import type { SocketFound } from "../model/state";
@@ -22,6 +22,7 @@ interface Published {
   readonly path: string;
   readonly server: Server;
   readonly stats: Stats;
+  readonly directory: FileFound;
 }
 
 /**
@@ -82,6 +83,14 @@ export function createRegistrationSocket(
       return published?.path;
     },
     look,
+    /** Whether the directory in which our socket was published is still there: not removed, not replaced. */
+    hasDirectory: async (): Promise<boolean> => {
+      if (published === undefined) return false;
+      const [before, now] = [published.directory, await findFile(dirname(published.path))];
+      if (typeof before === "string" || typeof now === "string") return now !== "gone";
+      // A removed directory that is still mounted has no link left; its inode number may be used again.
+      return now.nlink > 0 && isSameFile(before, now) && before.birthtimeMs === now.birthtimeMs;
+    },
     /**
      * Puts a fresh socket at `path` in place of the socket that is there; with `overLiving` also if another process
      * listens on it. Resolves with what was there before: `taken` without `overLiving` means that ours is not there.
@@ -117,7 +126,8 @@ export function createRegistrationSocket(
         throw error;
       }
       retire();
-      published = { withdrawn, path, server: next.server, stats: next.stats };
+      const directory = await findFile(dirname(path));
+      published = { withdrawn, path, server: next.server, stats: next.stats, directory };
       return before;
     },
     withdraw,

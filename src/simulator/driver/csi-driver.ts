@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
-import { RegistrarError } from "../../base/errors";
+import { pause } from "../../base/pause";
 import { startGrpcServer } from "../../grpc/server/server";
 import { refuseAborted } from "../../options/start-options";
 import { listenOnSocketFile } from "../../unix/socket-file";
@@ -50,11 +49,8 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
 export async function startCsiDriver(options: CsiDriverOptions): Promise<SimulatedCsiDriver> {
   const { signal, logger, ...driver } = resolveCsiDriverOptions(options);
   refuseAborted("the simulated CSI driver", signal);
-  const stopped = (cause?: unknown) =>
-    new RegistrarError("ABORTED", "the simulated CSI driver was stopped before it listened", { cause });
-  await delay(driver.listenAfterMs, undefined, signal && { signal }).catch((cause: unknown) => {
-    throw stopped(cause);
-  });
+  await pause(driver.listenAfterMs, signal ?? new AbortController().signal);
+  refuseAborted("the simulated CSI driver", signal);
 
   const log = createEventLog(`the simulated CSI driver ${driver.name}`, CSI_DRIVER_EVENTS, driver);
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
@@ -88,7 +84,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   const close = () => stop("close");
   if (signal?.aborted) {
     await close();
-    throw stopped();
+    refuseAborted("the simulated CSI driver", signal);
   }
   signal?.addEventListener("abort", close, { once: true });
 

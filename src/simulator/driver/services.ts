@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { messageOf } from "../../base/errors";
 import type { KindsOf } from "../../base/event-source";
+import { monotonicMs, pause } from "../../base/pause";
 import { protos } from "../../grpc/protos";
 import type { ServiceHost } from "../../grpc/server/server";
 import { unaryHandler } from "../../grpc/server/unary-handler";
@@ -128,9 +128,9 @@ type Answer = (request: object) => object;
 
 function scripted(method: CsiMethod, answer: Answer, options: CsiDriverServicesOptions) {
   return unaryHandler<object, object>(async (request, { peerGone }) => {
-    const startedAt = performance.now();
+    const startedAt = monotonicMs();
     const report = (result: CsiAnswerResult) =>
-      options.emit({ kind: "answered", method, durationMs: performance.now() - startedAt, result });
+      options.emit({ kind: "answered", method, durationMs: monotonicMs() - startedAt, result });
     try {
       await misbehave(method, options, peerGone);
       const response = answer(request);
@@ -151,7 +151,7 @@ async function misbehave(
 ): Promise<void> {
   const here = (fault: { readonly method: CsiMethod }) => fault.method === method;
   const slow = faults.take("slow", here);
-  if (slow) await delay(slow.delayMs, undefined, { signal: peerGone });
+  if (slow && !(await pause(slow.delayMs, peerGone))) throw new Error("the caller gave up");
   if (faults.take("hang", here)) {
     if (!peerGone.aborted) await once(peerGone, "abort");
     throw new Error("the caller gave up");

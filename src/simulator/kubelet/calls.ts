@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { getSystemErrorMap } from "node:util";
 import { type Client, connectivityState, type ServiceError } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../../base/errors";
+import { monotonicMs, pause } from "../../base/pause";
 import { createOwningClient } from "../../grpc/client/owned-connections";
 import { HTTP2_ERRORS } from "../../grpc/http2/frames";
 import type { NodeInfo, PluginInfo } from "../../grpc/protos";
@@ -72,17 +72,17 @@ export function createCaller({
     const slow = faults.take("slow", ({ before }) => before === call);
     if (slow) {
       emit({ kind: "fault-applied", fault: slow, socketPath });
-      await delay(slow.delayMs, undefined, { signal }).catch(() => {});
+      await pause(slow.delayMs, signal);
     }
     if (signal.aborted) return { kind: "error", error: "context canceled" };
     emit({ kind: "calling", call, socketPath });
-    const startedAt = performance.now();
+    const startedAt = monotonicMs();
     const called = await run().then(
       (answer) => ({ kind: "ok", answer }) as const,
       (error: unknown) => ({ kind: "error", error: goRpcError(error, socketPath) }) as const,
     );
     if (!signal.aborted) {
-      const durationMs = performance.now() - startedAt;
+      const durationMs = monotonicMs() - startedAt;
       emit({ kind: "called", call, socketPath, durationMs, result: resultOf(called) });
     }
     return called;

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { RegistrarError } from "../../base/errors";
+import { pause } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
 import { type NodeInfo, protos } from "../../grpc/protos";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
@@ -145,7 +145,6 @@ export function createVolumeLimitUpdater(
 
 async function repeat(periodMs: number, act: () => Promise<void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await delay(periodMs, undefined, { signal }).catch(() => {});
-    if (!signal.aborted) await act();
+    if (await pause(periodMs, signal)) await act();
   }
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { basename } from "node:path";
 import { RegistrarError } from "../../base/errors";
 import type { EventOf } from "../../base/event-source";
 import { behaviourOf, type PluginType } from "../../kubelet-rules/versions";
@@ -6,6 +7,7 @@ import { quoteText } from "../../logging/escape";
 import { callbackOf, text } from "../../options/option-kinds";
 import { optional, readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
+import { namesIn } from "../../unix/files";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../faults";
 import { createCaller } from "./calls";
@@ -39,7 +41,10 @@ export interface SimulatedKubelet extends AsyncDisposable {
   /** The directory that it watches, absolute. */
   readonly pluginRegistrationPath: string;
   readonly events: EventStream<KubeletEvent>;
-  /** Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. */
+  /**
+   * Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. Rejects with
+   * REFUSED if its registration ends meanwhile: kubelet refused it, and its registrar removed its socket.
+   */
   registered(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"registered">>;
   /** Resolves when the driver is not registered, at once if it is not. A restart deregisters nothing. */
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
@@ -144,6 +149,19 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
   signal?.addEventListener("abort", close, { once: true });
 
+  /** Kubelet's words to a registrar that gave up: a refused one that goes on leaves another socket, maybe by another name. */
+  const refusalIn = (driverName: string) => (event: KubeletEvent) => {
+    const refusal = refused.get(driverName);
+    if (event.kind !== "socket-gone" || event.socketPath !== refusal?.socketPath) return undefined;
+    const settled = [...registered.values(), ...refused.values()].map(({ socketPath }) =>
+      basename(socketPath),
+    );
+    const others = namesIn(pluginRegistrationPath).filter(
+      (name) => !name.startsWith(".") && !settled.includes(name),
+    );
+    return others.length > 0 ? undefined : `its registrar gave up: ${refusal.reason}`;
+  };
+
   /** Resolves with `known`, where there is that, else with the next event of this kind and driver. */
   const wait = async <Kind extends "registered" | "deregistered" | "refused", Known>(
     kind: Kind,
@@ -155,7 +173,8 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     const bounds = readOptions(kind, options, WAIT_OPTIONS);
     const where = (event: { readonly driverName: string }) => event.driverName === driverName;
     const awaited = `${kind}(${quoteText(driverName)})`;
-    return known ?? steps.wait(kind, { ...bounds, from: "now", where }, awaited);
+    const wording = kind === "registered" ? { awaited, refusalIn: refusalIn(driverName) } : { awaited };
+    return known ?? steps.wait(kind, { ...bounds, from: "now", where }, wording);
   };
 
   return {

@@ -1,3 +1,4 @@
+import { monotonicMs, startTimer, stopTimer } from "../../base/pause";
 import { type ActualPlugin, type OperationContext, register, unregister } from "./operations";
 import type { KubeletTimings } from "./options";
 import { startPluginWatcher } from "./plugin-watcher";
@@ -45,7 +46,7 @@ export function startPluginManager(
     const because =
       wait === "never-call"
         ? ({ kind: wait } as const)
-        : ({ kind: "backoff", remainingMs: Math.max(0, wait.untilMs - performance.now()) } as const);
+        : ({ kind: "backoff", remainingMs: Math.max(0, wait.untilMs - monotonicMs()) } as const);
     emit({ kind: "waiting", socketPath, because });
   };
 
@@ -60,7 +61,7 @@ export function startPluginManager(
     for (const plugin of desired.values())
       if (isStillMissing(plugin.socketPath))
         start("register", plugin.socketPath, () => register(plugin, context));
-    timer = setTimeout(tick, timings.reconcilePeriodMs);
+    timer = startTimer(tick, timings.reconcilePeriodMs);
   };
   let timer: NodeJS.Timeout | undefined;
   tick();
@@ -68,7 +69,7 @@ export function startPluginManager(
   return {
     /** Stops the loop and waits for running operations, which the signal given at the start must have ended. */
     close: async (): Promise<void> => {
-      clearTimeout(timer);
+      stopTimer(timer);
       close();
       await executor.idle();
     },
@@ -78,7 +79,7 @@ export function startPluginManager(
 /** The wait of a path after its latest failure, in milliseconds. */
 export interface PathBackoff {
   readonly waitMs: number;
-  /** When it ends, by `performance.now()`. */
+  /** When it ends, by `monotonicMs()`. */
   readonly untilMs: number;
 }
 
@@ -102,7 +103,7 @@ export function createOperationExecutor(
     backoffs.delete(socketPath);
     if (error === undefined) return;
     const waitMs = before ? Math.min(before.waitMs * 2, limits.backoffMaxMs) : limits.backoffInitialMs;
-    backoffs.set(socketPath, { waitMs, untilMs: performance.now() + waitMs });
+    backoffs.set(socketPath, { waitMs, untilMs: monotonicMs() + waitMs });
     onFailure(socketPath, error, waitMs);
   };
 
@@ -114,7 +115,7 @@ export function createOperationExecutor(
     start: (socketPath: string, run: () => Promise<string | undefined>): PathBackoff | undefined => {
       if (running.has(socketPath)) return undefined;
       const backoff = backoffs.get(socketPath);
-      if (backoff && backoff.untilMs > performance.now()) return backoff;
+      if (backoff && backoff.untilMs > monotonicMs()) return backoff;
       const ended = run().then((error) => finish(socketPath, error));
       running.set(socketPath, ended);
       return undefined;

@@ -14,6 +14,7 @@ test("fills in every default", () => {
   expect(options).toEqual({
     ...required,
     csiSocketPath: "/csi/csi.sock",
+    onEvent: expect.any(Function),
     pluginRegistrationPath: "/registration",
     timeoutMs: 1_000,
     driverTimeoutMs: 0,
@@ -91,8 +92,9 @@ test("what another plugin speaks must be told", () => {
   const missing = "supportedVersions is missing; a DRAPlugin must tell";
   // @ts-expect-error: the type says so, too.
   expect(() => resolveRegistrationOptions(dra)).toThrow(missing);
+  // @ts-expect-error: and this.
   expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(missing);
-  const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] };
+  const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] } as const;
   expect(resolveRegistrationOptions(given)).toMatchObject(given);
   const csi = { type: "CSIPlugin", supportedVersions: ["1.0.0"] };
   expect(resolveRegistrationOptions({ name: "x", endpoint: "/x" })).toMatchObject(csi);

@@ -24,6 +24,7 @@ const TABLE: { readonly [Kind in LoopEvent["kind"]]: readonly (StateName | undef
   "driver-restarted":   [_, _, P, P, P, P, _, _, _],
   published:            [_, L, _, _, _, _, _, _, _],
   "socket-gone":        [_, _, P, P, P, P, _, _, _],
+  "directory-gone":     [_, _, P, P, P, P, _, _, _],
   "socket-dead":        [_, _, P, P, P, P, _, _, _],
   "socket-taken":       [_, S, S, S, S, S, _, _, _],
   "kubelet-silent":     [_, _, P, _, _, _, _, _, _],

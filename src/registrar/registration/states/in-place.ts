@@ -37,7 +37,8 @@ export async function watchOurSocket(
       if (found === "taken") return { kind: "socket-taken", alias: state.facts.alias };
       if (!isKubeletBusy(state, context)) {
         if (found === "dead") return { kind: "socket-dead" };
-        if (found !== "ours") return { kind: "socket-gone" };
+        if (found !== "ours")
+          return { kind: (await context.socket.hasDirectory()) ? "socket-gone" : "directory-gone" };
         if (state.again) return { kind: state.again, kubeletIsIdle: true };
       }
       await watch.wait(signal, untilNextLookMs()); // The net under inotify.

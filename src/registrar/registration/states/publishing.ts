@@ -40,6 +40,11 @@ export async function publishSocket(
       const found = await socket.publish(socketPath, { overLiving, signal });
       if (found === "taken" && !overLiving) return { kind: "socket-taken", alias };
       log.v(isSameRefusal ? 4 : 0).info("Registration Server started", { socketPath, found });
+      if (reason === "directory-gone")
+        log.warn("The plugin registration directory was removed or replaced, which kubelet does not notice", {
+          pluginRegistrationPath,
+          check: "if kubelet does not call, restart it",
+        });
       return { kind: "published", socketPath, alias, found };
     } catch (error) {
       if (signal.aborted) return undefined;

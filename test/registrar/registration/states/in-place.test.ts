@@ -44,7 +44,7 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
     ["a dead socket in its place", "socket-dead", () => leaveDeadSocket(socketPath)],
     [
       "a folder that somebody removed and made anew",
-      "socket-gone",
+      "directory-gone",
       () => {
         rmSync(node.pluginRegistrationPath, { recursive: true });
         mkdirSync(node.pluginRegistrationPath);
@@ -52,7 +52,7 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
     ],
     [
       "a folder that somebody moved away, and another in its place",
-      "socket-gone",
+      "directory-gone",
       () => {
         mkdirSync(`${node.pluginRegistrationPath}-new`);
         renameSync(node.pluginRegistrationPath, `${node.pluginRegistrationPath}-old`);

@@ -56,7 +56,7 @@ test("a folder that was mounted anew without a sign is watched from the next loo
   await eventually(() => expect(waits.pending().some((ms) => ms <= LOOK_EVERY_MS)).toBe(true));
 
   rmSync(join(other, file));
-  await eventually(() => expect(publications(started)).toHaveProperty(["socket-gone"], 1));
+  await eventually(() => expect(publications(started)).toHaveProperty(["directory-gone"], 1));
 });
 
 test("a kubelet that asked and then says nothing for too long is waited for no more", async () => {
