@@ -38,8 +38,8 @@ const NAME_WITHIN_MS = 10_000;
 
 /**
  * Serves the driver's services with grpc-js' own server and registers the driver with kubelet: the driver and its
- * registrar in one call. Kubelets up to 1.25 cannot mount from a driver in Node: they send the socket's path as
- * `:authority`, and Node's HTTP/2 resets such requests.
+ * registrar in one call. Kubelets up to 1.25 reach it too: the socket's path, which they send as `:authority`, is replaced
+ * before Node's HTTP/2 refuses it.
  *
  * The order is the one that kubelet needs: listen, ask the driver its name, publish the registration socket. At the
  * end: deregister, remove the socket, let running calls end. A socket that was removed is made again; another

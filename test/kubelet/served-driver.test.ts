@@ -60,9 +60,7 @@ function createDriver() {
   return { published, addServices };
 }
 
-const sendsThePath = (version: string) => Number(version.split(".")[1]) < 26;
-
-test.each(kubeletVersions().filter((version) => !sendsThePath(version)))(
+test.each(kubeletVersions())(
   "kubelet %s registers a driver that is served by us, mounts and unmounts a volume of it",
   async (version) => {
     await using node = await startNode(version);
@@ -91,21 +89,6 @@ test.each(kubeletVersions().filter((version) => !sendsThePath(version)))(
     );
   },
 );
-
-for (const version of kubeletVersions().filter(sendsThePath))
-  test(`kubelet ${version} does not reach a driver in Node, whose HTTP/2 resets a request with a path as :authority`, async () => {
-    await using node = await startNode(version);
-    const { kubeletRegistrationPath: endpoint, csiAddress } = await node.addDriver(name);
-    await using driver = await serveCsiDriver({
-      ...{ csiAddress, endpoint, addServices: createDriver().addServices },
-      pluginRegistrationPath: node.pluginRegistrationPath,
-    });
-    await expect(driver.ready).rejects.toMatchObject({
-      code: "REFUSED",
-      message: expect.stringContaining("PROTOCOL_ERROR"),
-    });
-    expect(node.kubelet.objects().csiNode?.spec.drivers ?? []).toEqual([]);
-  });
 
 test.each(kubeletVersions())(
   "kubelet %s registers a driver that registers itself, forgets it when it closes, and says no to it in its own words",

@@ -11,7 +11,7 @@ export function firstFields(message: Buffer): Buffer {
   return message;
 }
 
-/** Where each field of a protobuf message and its value begin and end, up to anything that is no field. */
+/** Where each field of a protobuf message and its value begin and end, up to an unknown wire type; a group's two tags count. */
 export function* fieldsOf(message: Buffer) {
   let end = 0;
   const varint = () => {
@@ -27,7 +27,7 @@ export function* fieldsOf(message: Buffer) {
     const at = end;
     const tag = varint();
     const wireType = tag % 8;
-    const length = wireType === 2 ? varint() : { 0: 0, 1: 8, 5: 4 }[wireType];
+    const length = wireType === 2 ? varint() : { 0: 0, 1: 8, 3: 0, 4: 0, 5: 4 }[wireType];
     if (length === undefined) return;
     if (wireType === 0) varint();
     const start = end;

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { RegistrarError } from "../../base/errors";
+import { createAuthorityReplacer } from "../guard/authority";
 import { type ChunkReader, createChunkConsumer } from "../http2/chunk-reader";
 import { CLIENT_PREFACE, FrameFlag, FrameType, readFrameHeader } from "../http2/frames";
 import { gatherHeaderBlock } from "../http2/header-block";
@@ -16,6 +17,8 @@ const MAX_BLOCKS_WITHOUT_END = 64;
  * A stream between a socket and Node's HTTP/2: a header block of the peer arrives whole or not at all. An endless one of a
  * server (CVE-2024-27983) fails an assertion in Node 20, which ends the process; here it ends the connection. Node 20 and
  * 24.9 also keep the descriptor of a socket whose peer violated HTTP/2, unless HTTP/2 has a stream in its place.
+ *
+ * Of a client, an `:authority` that Node's HTTP/2 refuses is replaced: see `createAuthorityReplacer`.
  *
  * Destroying either destroys both. When HTTP/2 ends it, the peer receives what is left and is cut off, because it may never
  * hang up. Back-pressure goes through in both directions. It never emits `error`.
@@ -66,6 +69,7 @@ function* forwardFrames(
   pass: (bytes: Buffer) => void,
 ): Generator<void, void, void> {
   if (peer === "client") yield* bytes.passOn(CLIENT_PREFACE.length, pass);
+  const replaceAuthority = createAuthorityReplacer();
   let blocks = 0;
   for (;;) {
     const frame = yield* readFrameHeader(bytes, Number.POSITIVE_INFINITY);
@@ -75,7 +79,11 @@ function* forwardFrames(
       if (blocks > MAX_BLOCKS_WITHOUT_END) refuse(`${blocks} header blocks without the end of an answer`);
     }
     if (frame.type === FrameType.HEADERS) {
-      const { asSent } = yield* gatherHeaderBlock(bytes, frame, MAX_HEADER_BYTES);
+      const { asSent, block, fragments } = yield* gatherHeaderBlock(bytes, frame, MAX_HEADER_BYTES);
+      if (peer === "client" && replaceAuthority(block)) {
+        let at = 0;
+        for (const fragment of fragments) at += block.copy(fragment, 0, at);
+      }
       for (const piece of asSent) pass(piece);
     } else {
       pass(frame.bytes);

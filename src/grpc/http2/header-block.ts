@@ -7,8 +7,10 @@ const MAX_CONTINUATION_FRAMES = 8;
 
 /** A header block: of a HEADERS frame and the CONTINUATION frames after it. */
 interface GatheredHeaderBlock {
-  /** HPACK, without padding and priority. */
+  /** HPACK, without padding and priority: a copy. */
   readonly block: Buffer;
+  /** The same bytes within `asSent`. */
+  readonly fragments: readonly Buffer[];
   /** The frames, byte for byte. */
   readonly asSent: readonly Buffer[];
 }
@@ -34,7 +36,7 @@ export function* gatherHeaderBlock(
     const payload = frame.flags & FrameFlag.END_HEADERS ? piece : Buffer.from(piece);
     asSent.push(frame.bytes, payload);
     fragments.push(frame === headers ? withoutPaddingAndPriority(frame, payload) : payload);
-    if (frame.flags & FrameFlag.END_HEADERS) return { block: Buffer.concat(fragments), asSent };
+    if (frame.flags & FrameFlag.END_HEADERS) return { block: Buffer.concat(fragments), fragments, asSent };
 
     if (fragments.length > MAX_CONTINUATION_FRAMES) {
       refuse(`more than ${MAX_CONTINUATION_FRAMES} CONTINUATION frames`);

@@ -1,0 +1,184 @@
+import { connect as connectHttp2, createServer, type IncomingHttpHeaders } from "node:http2";
+import { connect, createServer as createListener, type Socket } from "node:net";
+import * as fc from "fast-check";
+import { guardConnection } from "../../../src/grpc/client/guarded-connection";
+import { createAuthorityReplacer } from "../../../src/grpc/guard/authority";
+import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
+import { propertyTest } from "../../support/fuzz";
+import { createTempFolder } from "../../support/temp-folder";
+import {
+  bytesOf,
+  CONTINUATION,
+  END_HEADERS,
+  END_STREAM,
+  fixture,
+  frame,
+  HEADERS,
+  HELLO,
+  PADDED,
+  PING,
+  PRIORITY,
+  RAW_PATH,
+} from "../wire";
+
+/** Node's HTTP/2 behind the guard, at a path, with the header fields of each request that it takes. */
+async function serveHttp2() {
+  const folder = await createTempFolder();
+  const path = folder.at("s");
+  const requests: IncomingHttpHeaders[] = [];
+  const http2 = createServer({ settings: { headerTableSize: 4_096 } });
+  http2.on("stream", (stream, headers) => {
+    requests.push(headers);
+    stream.on("error", () => {});
+    stream.respond({ ":status": 200 }, { endStream: true });
+  });
+  const sockets: Socket[] = [];
+  const listener = createListener((socket) => {
+    sockets.push(socket);
+    http2.emit("connection", guardConnection(socket, "client"));
+  });
+  await new Promise<void>((resolve) => listener.listen(path, resolve));
+  return {
+    ...{ path, requests, sockets },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => listener.close(resolve));
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What Node takes as the `:authority` of each request in these bytes, which come in chunks of `chunkBytes`. */
+async function authoritiesOf(frames: Buffer, chunkBytes = 65_536) {
+  const sent = Buffer.concat([HELLO, frames, frame(PING, 0, 0, MARK)]);
+  await using served = await serveHttp2();
+  const client = connect(served.path).on("error", () => {});
+  await new Promise((resolve) => client.once("data", resolve)); // Node's settings come at once.
+  for (let at = 0; at < sent.length; at += chunkBytes)
+    served.sockets[0]?.emit("data", Buffer.from(sent.subarray(at, at + chunkBytes)));
+  await new Promise((resolve) => {
+    client.on("data", (bytes: Buffer) => bytes.includes(MARK) && client.destroy());
+    client.once("close", resolve);
+  });
+  return served.requests.map(({ ":authority": authority }) => authority);
+}
+
+const MARK = Buffer.from("all read");
+const REST = bytesOf("83 86 84"); // POST, http and / by their index.
+const request = (block: Buffer, streamId = 1) =>
+  frame(HEADERS, END_HEADERS | END_STREAM, streamId, Buffer.concat([REST, block]));
+const text = (value: string) => Buffer.concat([Buffer.of(value.length), Buffer.from(value, "latin1")]);
+const literal = (start: string, value: string) => Buffer.concat([bytesOf(start), text(value)]);
+const SPELLED_OUT = Buffer.from(":authority").toString("hex");
+const field = literal("01", "/a/path");
+const FILLED = "aaaaaaa";
+
+test.each<[string, Buffer | readonly Buffer[], readonly string[]]>([
+  ["a literal without indexing", request(field), [FILLED]],
+  ["a literal that is never indexed", request(literal("11", "/a/path")), [FILLED]],
+  [
+    "a literal with indexing, and its index",
+    [request(literal("41", "/a/path")), request(bytesOf("be"), 3)],
+    [FILLED, FILLED],
+  ],
+  [
+    "a name that is an index of the dynamic table",
+    [request(literal("41", "x")), request(literal("7e", "/a/path"), 3), request(bytesOf("bf"), 5)],
+    ["x", FILLED, "x"],
+  ],
+  ["a name that is spelled out", request(literal(`40 0a ${SPELLED_OUT}`, "/a/path")), [FILLED]],
+  ["a name in Huffman code", request(literal("00 88 b83b5339ec327d7f", "/a/path")), [FILLED]],
+  ["a value in Huffman code: 5 bytes", request(bytesOf("01 85 60d4ac755f")), ["aaaaa"]],
+  [
+    "a value of 300 bytes",
+    request(Buffer.concat([bytesOf("01 7f ad01"), Buffer.alloc(300, "/")])),
+    ["a".repeat(300)],
+  ],
+  ["a legal value", request(literal("01", "[::1]:80")), ["[::1]:80"]],
+  ["a legal value in Huffman code", request(bytesOf("01 86 a0e41d139d09")), ["localhost"]],
+  [
+    "padding and priority",
+    frame(
+      HEADERS,
+      PADDED | PRIORITY | END_HEADERS | END_STREAM,
+      1,
+      Buffer.concat([bytesOf("07 00000000 10"), REST, field, Buffer.from("/ar/lib")]),
+    ),
+    [FILLED],
+  ],
+  [
+    "CONTINUATION in the middle of the value",
+    [
+      frame(HEADERS, END_STREAM, 1, REST),
+      frame(CONTINUATION, 0, 1, field.subarray(0, 4)),
+      frame(CONTINUATION, END_HEADERS, 1, field.subarray(4)),
+    ],
+    [FILLED],
+  ],
+  ["the size of a table before it", request(bytesOf("")), []],
+  ["an empty one", request(literal("01", "")), []],
+  [
+    "what kubelet 1.24 sends",
+    fixture("kubelet-1.24.hex").subarray(CLIENT_PREFACE.length),
+    Array(3).fill("a".repeat(44)),
+  ],
+  [
+    "what kubelet 1.28 sends",
+    fixture("kubelet-1.28.hex").subarray(CLIENT_PREFACE.length),
+    Array(3).fill("a".repeat(44)),
+  ],
+  [
+    "what kubelet 1.36 sends",
+    fixture("kubelet-1.36.hex").subarray(CLIENT_PREFACE.length),
+    Array(3).fill(encodeURIComponent(RAW_PATH)),
+  ],
+])("%s, in chunks of any size", async (_what, sent, authorities) => {
+  for (const chunkBytes of [1, 7, undefined])
+    expect(await authoritiesOf(Buffer.concat([sent].flat()), chunkBytes)).toEqual(authorities);
+});
+
+test("of each character, what Node takes stays as it is, and all others become an a", async () => {
+  const odd = Array.from({ length: 256 }, (_, code) => `a${String.fromCharCode(code)}`);
+  const taken = await authoritiesOf(
+    Buffer.concat(odd.map((one, index) => request(literal("01", one), 2 * index + 1))),
+  );
+  const legal = "!$%&'()*+,-.0123456789:;=ABCDEFGHIJKLMNOPQRSTUVWXYZ[]_abcdefghijklmnopqrstuvwxyz~";
+  expect(taken).toEqual(odd.map((one) => (legal.includes(one.charAt(1)) ? one : "aa")));
+});
+
+propertyTest(
+  "bytes that mean nothing are read to their end",
+  { runs: 1_000, given: fc.array(fc.uint8Array({ maxLength: 60 })) },
+  (blocks) => {
+    const replaceAuthority = createAuthorityReplacer();
+    for (const block of blocks) expect([true, false]).toContain(replaceAuthority(Buffer.from(block)));
+  },
+);
+
+const value = fc.oneof(
+  fc.constantFrom("localhost", RAW_PATH, "/a", `/${"b".repeat(5_000)}`),
+  fc
+    .string({ unit: "binary-ascii", minLength: 1, maxLength: 60 })
+    .map((one) => one.replace(/[\0-\x20\x7f]/g, "/")),
+);
+const requestFields = fc.record({ authority: value, x: fc.constantFrom("1", "2"), y: value });
+
+propertyTest(
+  "every other field of a client with HPACK's table arrives as it was sent",
+  { runs: 60, given: fc.array(requestFields, { minLength: 1, maxLength: 12 }) },
+  async (sent) => {
+    await using served = await serveHttp2();
+    const session = connectHttp2("http://localhost", { createConnection: () => connect(served.path) });
+    for (const { authority, x, y } of sent) {
+      const stream = session.request({ ":authority": authority, x, y });
+      await new Promise((resolve, reject) => stream.on("error", reject).resume().once("close", resolve));
+    }
+    session.destroy();
+    const others = sent.map(({ x, y }) => ({ x, y }));
+    expect(served.requests.map(({ x, y }) => ({ x, y }))).toEqual(others);
+    for (const [index, { authority }] of sent.entries())
+      expect([authority, expect.stringMatching(/^a+$/)]).toContainEqual(
+        served.requests[index]?.[":authority"],
+      );
+  },
+);
