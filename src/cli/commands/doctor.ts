@@ -131,12 +131,12 @@ export const runDoctor = createCommand(
         : tell(await reportOnSwap({ file, image, swap }), renderSwapTable);
     }
     const target = {
-      ...resolveTarget(flags, nodeDirectory(process.env)),
+      ...(await resolveTarget(flags, nodeDirectory(process.env))),
       names: nameListsFrom(flags),
       startProblem: startProblemIn(argv, FLAGS),
       ...(await nodeReadinessIn(flags)),
     };
-    const hostProblem = hostRootProblem(target);
+    const hostProblem = await hostRootProblem(target);
     if (hostProblem !== undefined) throw invalidOption(hostProblem);
     const how = { timeoutMs: flags.timeout ?? DEFAULT_TIMEOUT_MS, uid: process.getuid?.() };
     const report = await lookUntilHealthy(async () => reportOn(await gatherFacts(target, how)), {

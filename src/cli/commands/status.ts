@@ -5,12 +5,12 @@ import type { DriverRow } from "../../doctor/findings/report";
 import { driversIn } from "../../doctor/node/drivers";
 import type { Facts } from "../../doctor/node/facts";
 import { gatherFacts } from "../../doctor/node/gather";
+import { isDirectory } from "../../doctor/node/socket-facts";
 import { podsText } from "../../doctor/rules/words";
 import { outputFlag, switchFlag, textFlag, timeoutFlag } from "../../flags/kinds";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../../flags/name-lists";
 import { nodeDirectory } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
-import { isFolder } from "../../unix/files";
 import { createCommand } from "../command-line";
 import { print } from "../print";
 import { untilStopped } from "../signals";
@@ -27,7 +27,7 @@ export const runStatus = createCommand(
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
       "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind,",
       "`hanging` one that does not answer.",
-      "Why something is not well, doctor tells.",
+      "Run registrar doctor to see why a driver is not registered.",
     ].join(" "),
     flags: {
       "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
@@ -45,7 +45,7 @@ export const runStatus = createCommand(
   },
   async (flags) => {
     const target = {
-      ...resolveTarget(flags, nodeDirectory(process.env)),
+      ...(await resolveTarget(flags, nodeDirectory(process.env))),
       csiSocketPath: undefined,
       names: nameListsFrom(flags),
     };
@@ -55,10 +55,12 @@ export const runStatus = createCommand(
       print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
     const facts = await gather();
     const first = driversIn(facts);
-    const unseen = unseenRegistrations(facts);
-    if (unseen !== undefined) process.stderr.write(`registrar status: ${unseen}\n`);
-    else if (first.length === 0 && flags.output === "text")
-      process.stderr.write(`registrar status: ${noDriver(facts)}\n`);
+    const unseen = await unseenRegistrations(facts);
+    const complain = (what: string) => process.stderr.write(`registrar status: ${what}\n`);
+    for (const { path, fileSystem } of facts.leftOut)
+      complain(`${path} is a mount of ${fileSystem}, whose server may not answer: it is not looked at`);
+    if (unseen !== undefined) complain(unseen);
+    else if (first.length === 0 && flags.output === "text") complain(await noDriver(facts));
     const written = show(first, true);
     if (!flags.watch && unseen !== undefined) return written || EXIT_UNSEEN;
     if (!flags.watch)
@@ -90,9 +92,9 @@ function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
   return `${(hasHeadings ? lines : lines.slice(1)).join("\n")}\n`;
 }
 
-export function unseenRegistrations({ target, directory }: Facts): string | undefined {
+export async function unseenRegistrations({ target, directory }: Facts): Promise<string | undefined> {
   const { path } = directory;
-  const hostProblem = hostRootProblem(target);
+  const hostProblem = await hostRootProblem(target);
   if (hostProblem !== undefined) return hostProblem;
   switch (directory.kind) {
     case "missing":
@@ -109,9 +111,9 @@ export function unseenRegistrations({ target, directory }: Facts): string | unde
 }
 
 /** The folders without a driver: a container may not see the node's. */
-export function noDriver({ directory: { path } }: Facts): string {
+export async function noDriver({ directory: { path } }: Facts): Promise<string> {
   const plugins = join(dirname(path), "plugins");
-  return `no driver in ${path}, ${isFolder(plugins) ? `nor in ${plugins}` : `and no ${plugins} here to look in`}`;
+  return `no driver in ${path}, ${(await isDirectory(plugins)) ? `nor in ${plugins}` : `and no ${plugins} here to look in`}`;
 }
 
 export function rowChanges(

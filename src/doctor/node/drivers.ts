@@ -2,10 +2,20 @@ import { attempt } from "../../base/errors";
 import { driverOfSocket } from "../../registrar/socket/socket-name";
 import type { DriverRow } from "../findings/report";
 import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
-import { type Answering, answeringIn, nameTold, twinOf, unregisteredIn, unwantedReason } from "./matching";
+import {
+  type Answering,
+  answeringIn,
+  isItDenied,
+  nameTold,
+  twinOf,
+  unregisteredIn,
+  unwantedReason,
+  waitingIn,
+} from "./matching";
 import { podsByDriver } from "./pods-facts";
+import type { RunningRegistrar } from "./processes";
 import { troubleOf } from "./trouble";
-import { failureText, IS_IT_DENIED, socketText } from "./words";
+import { failureText, socketText, waitingText } from "./words";
 
 type Row = Omit<DriverRow, "waitingPods">;
 
@@ -41,7 +51,26 @@ function driversSeen(facts: Facts): readonly Row[] {
     .flatMap((one) => silentRow(one, unpublished))
     .filter(({ name }) => !published.some((row) => row.name === name));
   const others = unpublished.filter((driver) => !silent.some(({ name }) => name === nameTold(driver)));
-  return [...published, ...silent, ...others.map((driver) => unpublishedRow(driver, facts))];
+  return [
+    ...published,
+    ...silent,
+    ...others.map((driver) => unpublishedRow(driver, facts)),
+    ...waitingIn(facts)
+      .filter(({ socket }) => !others.some((driver) => driver.socket.path === socket.path))
+      .map(waitingRow),
+  ];
+}
+
+function waitingRow(one: RunningRegistrar): Row {
+  const reason = `a registrar ${waitingText(one)}`;
+  return {
+    name: null,
+    state: "waiting",
+    since: null,
+    reason,
+    csiSocket: one.endpoint,
+    registrationSocket: null,
+  };
 }
 
 function publishedRow({ info, path, report }: Answering): Row {
@@ -91,6 +120,6 @@ function reasonText(driver: DriverFacts, facts: Facts): string {
   if (nodeInfo.kind === "failed") return `the driver ${failureText("NodeGetInfo", nodeInfo)}`;
   const twin = twinOf(driver, facts);
   return twin === undefined
-    ? `the driver answers; no registrar has published it; ${IS_IT_DENIED}`
+    ? `the driver answers; no registrar has published it${isItDenied(facts)}`
     : `another driver has its name: ${twin}; only one of them can be registered`;
 }

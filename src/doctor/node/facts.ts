@@ -12,6 +12,8 @@ import type { NameLists } from "../../registrar/node-wide/name-lists";
 import type { RegistrationReport } from "../../registrar/registration/self-check";
 import type { Place } from "../../unix/mounts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
+import type { RunningRegistrar } from "./processes";
+import type { LeftOut } from "./walk";
 
 /** Where to look; paths are absolute and as seen from here. */
 export interface Target {
@@ -129,10 +131,15 @@ export interface Facts {
   /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
   readonly found: readonly DriverFacts[];
   readonly deadSockets: readonly SocketFacts[];
+  /** The paths of the sockets below kubelet's root as the host has them, by inode. */
+  readonly socketsOnHost: ReadonlyMap<string, string>;
   /** What is at the kubelet registration path, seen from here. */
   readonly kubeletPath: SocketFacts | undefined;
   readonly directory: DirectoryFacts;
   readonly registrations: readonly RegistrationFacts[];
+  readonly leftOut: readonly LeftOut[];
+  /** The processes with a registrar that are seen from here. */
+  readonly registrars: readonly RunningRegistrar[];
   readonly host: {
     /** The doctor's user ID; undefined on a system without user IDs. */
     readonly uid: number | undefined;

@@ -1,18 +1,19 @@
-import { readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { attempt } from "../../base/errors";
+import type { Dirent } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { judgeByMounts } from "../../host-path/advice";
 import type { HostPathVerdict } from "../../host-path/host-path";
 import { socketsFitting } from "../../registrar/node-wide/discovery";
 import { readMounts } from "../../unix/mounts";
-import { KNOWN_DIRECTORIES } from "../rules/registration-directory";
+import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../rules/registration-directory";
 import { askDriver } from "./calls";
 import type { Facts, SocketFacts, Target } from "./facts";
 import { lookAtDirectory, lookAtSelinux, otherDirectories } from "./host-facts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
 import { lookAtPods } from "./pods-facts";
+import { findRegistrars } from "./processes";
 import { listRegistrations, lookAtRegistration } from "./registration-facts";
 import { lookAtSocket } from "./socket-facts";
+import { walk } from "./walk";
 import { hasNoSocket, isDead, isStuck } from "./words";
 
 export interface GatherOptions {
@@ -39,7 +40,7 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
   const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
   const ask = (socket: SocketFacts) => askDriver(socket, timeoutMs);
-  const registrationPaths = listRegistrations(pluginRegistrationPath).paths;
+  const listed = await listRegistrations(pluginRegistrationPath);
   const known = knownDirectories.map((path) => join(hostRoot, path));
   const [driver, kubeletPath, directory, registrations, nodeReadiness, pods] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
@@ -47,12 +48,13 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
       ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
       : undefined,
     lookAtDirectory(pluginRegistrationPath, PROC),
-    Promise.all(registrationPaths.map((path) => lookAtRegistration(path, timeoutMs, hostRoot))),
+    Promise.all(listed.paths.map((path) => lookAtRegistration(path, timeoutMs, hostRoot))),
     target.nodeReadiness && askApiServer(target.nodeReadiness),
     lookAtPods(pluginRegistrationPath, timeoutMs),
   ]);
-  const fitting = new Set(target.pattern === undefined ? [] : socketsFitting(target.pattern));
-  const paths = new Set([...socketsUnder(join(dirname(pluginRegistrationPath), "plugins")), ...fitting]);
+  const fitting = new Set(target.pattern === undefined ? [] : await socketsFitting(target.pattern));
+  const below = await socketsUnder(join(dirname(pluginRegistrationPath), "plugins"));
+  const paths = new Set([...below.paths.slice(0, MAX_SOCKETS), ...fitting]);
   const sockets = await Promise.all([...paths].map((path) => lookAtSocket(path)));
   return {
     target,
@@ -60,13 +62,18 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
     hostPath: driver && hasNoSocket(driver.socket) ? undefined : hostPathVerdict(target),
     found: await Promise.all(livingBeside(driver?.socket, sockets).map(ask)),
     deadSockets: sockets.filter((socket) => fitting.has(socket.path) && isDead(socket)),
+    socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
+      ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
+      : new Map(),
     kubeletPath,
     directory,
     registrations,
+    registrars: await findRegistrars(pluginRegistrationPath, PROC),
+    leftOut: [...listed.leftOut, ...below.leftOut],
     host: {
       uid,
       selinux: lookAtSelinux(PROC, SYS),
-      otherDirectories: otherDirectories(pluginRegistrationPath, known),
+      otherDirectories: await otherDirectories(pluginRegistrationPath, known),
     },
     nodeReadiness,
     pods,
@@ -94,17 +101,14 @@ function livingBeside(
 }
 
 /** The sockets below kubelet's `plugins`, except in kubelet's own folders there, which hold mounted volumes. */
-function socketsUnder(folder: string, depth = MAX_DEPTH): readonly string[] {
-  if (depth === 0) return [];
-  const entries = attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
-  return entries
-    .flatMap((entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isSocket()) return [path];
-      const isKubelets = entry.name === "kubernetes.io" || entry.name === "globalmount";
-      return entry.isDirectory() && !isKubelets ? socketsUnder(path, depth - 1) : [];
-    })
-    .slice(0, MAX_SOCKETS);
+function socketsUnder(directory: string) {
+  const isKubelets = ({ name }: Dirent) => name === "kubernetes.io" || name === "globalmount";
+  return walk(
+    directory,
+    (entry) => entry.isSocket(),
+    (entry) => !isKubelets(entry),
+    MAX_DEPTH,
+  );
 }
 
 function hostPathVerdict(target: Target): HostPathVerdict | undefined {

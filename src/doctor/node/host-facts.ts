@@ -1,49 +1,57 @@
-import { accessSync, constants, readFileSync, realpathSync, statfsSync, watch } from "node:fs";
+import { constants, readFileSync, watch } from "node:fs";
+import { access, realpath, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { attempt, errnoOf } from "../../base/errors";
-import { isFolder } from "../../unix/files";
+import { attempt } from "../../base/errors";
+import { callFileSystem } from "../../unix/file-calls";
 import { placeOf, readMounts } from "../../unix/mounts";
 import type { DirectoryFacts, SelinuxFacts } from "./facts";
 import { listRegistrations } from "./registration-facts";
-import { fileTypeOf, lookAtSocket, ownershipOf, statsOrErrno } from "./socket-facts";
+import { errnoIn, fileTypeOf, isDirectory, lookAtSocket, ownershipOf, statsOrErrno } from "./socket-facts";
 
 /** Looks at the plugin registration directory. It asks the system for the right and the room to write, and writes nothing. */
 export async function lookAtDirectory(path: string, procfs: string): Promise<DirectoryFacts> {
-  const stats = statsOrErrno(path);
+  const stats = await statsOrErrno(path);
   if (stats === "ENOENT") return { kind: "missing", path };
   if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
   if (!stats.isDirectory()) return { kind: "not-a-folder", path, fileType: fileTypeOf(stats) };
+  const rights = constants.W_OK | constants.X_OK;
+  const real = await callFileSystem(path, () => realpath(path)).catch(() => path);
   return {
     kind: "folder",
     path,
     ownership: ownershipOf(stats),
-    unlistable: listRegistrations(path).errno,
-    unwritable: errnoIn(() => accessSync(path, constants.W_OK | constants.X_OK)) ?? fullIn(path),
-    unwatchable: errnoIn(() => watch(path).close()),
-    place: attempt(() => placeOf(realpathSync(path), readMounts(procfs) ?? [])),
+    unlistable: (await listRegistrations(path)).errno,
+    unwritable:
+      (await callFileSystem(path, () => access(path, rights)).catch(errnoIn)) ?? (await fullIn(path)),
+    unwatchable: watchProblem(path),
+    place: placeOf(real, readMounts(procfs) ?? []),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
     kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
   };
 }
 
 /** Some file systems count no inodes: they have 0 of 0 left. */
-function fullIn(path: string): string | undefined {
-  const { files = 0, ffree } = attempt(() => statfsSync(path)) ?? {};
+async function fullIn(path: string): Promise<string | undefined> {
+  const { files = 0, ffree } = (await callFileSystem(path, () => statfs(path)).catch(() => undefined)) ?? {};
   return files > 0 && ffree === 0 ? "ENOSPC" : undefined;
 }
 
-function errnoIn(act: () => void): string | undefined {
+function watchProblem(path: string): string | undefined {
   try {
-    act();
+    watch(path).close();
     return undefined;
   } catch (error) {
-    return errnoOf(error) ?? "EIO";
+    return errnoIn(error);
   }
 }
 
 /** Those of `directories` that exist, except `path`. */
-export function otherDirectories(path: string, directories: readonly string[]): readonly string[] {
-  return directories.filter((directory) => directory !== path && isFolder(directory));
+export async function otherDirectories(
+  path: string,
+  directories: readonly string[],
+): Promise<readonly string[]> {
+  const isThere = await Promise.all(directories.map(isDirectory));
+  return directories.filter((directory, index) => directory !== path && isThere[index]);
 }
 
 /** Reads what SELinux shows without its tools; a kernel with SELinux switched off does not list its file system. */

@@ -2,7 +2,9 @@ import type { NodeCapabilities } from "../../grpc/protos";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../../registrar/socket/socket-name";
 import type { Answer, DriverFacts, Facts, RegistrationFacts } from "./facts";
+import type { RunningRegistrar } from "./processes";
 import { troubleOf } from "./trouble";
+import { isDead } from "./words";
 
 // Which registration socket belongs to which driver.
 
@@ -86,6 +88,27 @@ export function unwantedReason(driver: DriverFacts, facts: Facts): string | unde
   const name = nameTold(driver);
   if (name === undefined || isRegistered(driver, facts)) return undefined;
   return whyUnwanted(name, driver.socket.path, facts.target.names);
+}
+
+/** The registrars that wait for a driver's socket. */
+export function waitingIn({ registrars, registrations }: Facts): readonly RunningRegistrar[] {
+  const endpoints = registrations.map(({ info }) => answerIn(info)?.endpoint);
+  return registrars.filter(
+    ({ isNodeWide, endpoint, socket }) =>
+      !isNodeWide && !endpoints.includes(endpoint) && (socket.kind === "missing" || isDead(socket)),
+  );
+}
+
+/** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */
+export function pathFix(inode: string | undefined, { socketsOnHost }: Facts, advice: string): string {
+  const path = inode && socketsOnHost.get(inode);
+  return path ? `write --kubelet-registration-path=${path}` : advice;
+}
+
+/** What to give where a node-wide registrar's lists of names may exclude a driver; empty if no such registrar is seen. */
+export function isItDenied({ target, registrars }: Facts): string {
+  const isPossible = target.pattern !== undefined || registrars.some((one) => one.isNodeWide);
+  return isPossible ? "; if the node-wide registrar denies it, give its --deny-drivers here" : "";
 }
 
 export function isRegistered(driver: DriverFacts, { registrations }: Facts): boolean {

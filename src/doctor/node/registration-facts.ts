@@ -1,26 +1,19 @@
-import { readdirSync } from "node:fs";
+import type { Dirent } from "node:fs";
 import { join } from "node:path";
-import { errnoOf } from "../../base/errors";
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
 import { tryConnect } from "../../unix/unix-socket";
 import { askIdentity, askRegistration } from "./calls";
 import type { RegistrationFacts } from "./facts";
 import { lookAtSocket } from "./socket-facts";
+import { walk } from "./walk";
 
 /** Lists sockets and what is named like one, as kubelet's plugin watcher does: also in subfolders, no hidden names. */
-export function listRegistrations(directory: string): { readonly paths: string[]; readonly errno?: string } {
-  try {
-    const paths = readdirSync(directory, { withFileTypes: true })
-      .filter(({ name }) => !name.startsWith("."))
-      .flatMap((entry) => {
-        const path = join(directory, entry.name);
-        if (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL)) return [path];
-        return entry.isDirectory() ? listRegistrations(path).paths : [];
-      });
-    return { paths: paths.sort() };
-  } catch (error) {
-    return { paths: [], errno: errnoOf(error) ?? "EIO" };
-  }
+export async function listRegistrations(directory: string) {
+  const isHidden = ({ name }: Dirent) => name.startsWith(".");
+  const isWanted = (entry: Dirent) =>
+    !isHidden(entry) && (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL));
+  const { paths, ...rest } = await walk(directory, isWanted, (entry) => !isHidden(entry));
+  return { ...rest, paths: paths.sort() };
 }
 
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */

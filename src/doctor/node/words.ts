@@ -1,5 +1,6 @@
 import { tooLong } from "../rules/words";
 import type { Answer, Ownership, SocketFacts } from "./facts";
+import type { RunningRegistrar } from "./processes";
 
 // What several checks say, and the causes that their findings share.
 
@@ -7,8 +8,10 @@ export const DRIVER = "the CSI driver";
 export const SEE_DRIVER = "see the driver's log";
 export const DRIVER_HANGS = `${SEE_DRIVER}: it hangs or is still starting`;
 export const SEE_REGISTRAR = "see the log of its registrar";
-export const IS_IT_DENIED = "is it denied? give --deny-drivers";
 export const RUN_AS_ROOT = "run registrar doctor as root";
+/** What to do about a path that cannot be looked at. */
+export const remedyForErrno = (errno: string, more: string): string =>
+  errno === "ETIMEDOUT" ? "see what is mounted there, and whether its server runs" : `${RUN_AS_ROOT}${more}`;
 export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
 
 export function ownershipText({ mode, uid, gid }: Ownership): string {
@@ -25,10 +28,16 @@ export function socketText(socket: Exclude<SocketFacts, { readonly kind: "accept
     case "not-a-socket":
       return `is ${socket.fileType}, not a socket`;
     case "out-of-reach":
-      return `cannot be looked at: ${socket.errno}`;
+      return `cannot be looked at: ${socket.errno}${socket.errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
     case "too-long":
       return tooLong(socket.bytes);
   }
+}
+
+/** What a registrar waits for, by its process. */
+export function waitingText({ pid, socket }: RunningRegistrar): string {
+  const missing = socket.kind === "accepting" ? "" : socketText(socket);
+  return `(process ${pid}) waits for its driver: ${socket.path} ${missing}`;
 }
 
 /** What is wrong with an answer. Of a call that took too long: what its connection showed, if anything. */
@@ -61,6 +70,9 @@ export function namelessCause({ inode }: SocketFacts): string | undefined {
 export function nodeInfoCause(name: string | undefined): string {
   return `node-info ${name}`;
 }
+
+/** The cause of everything that says that a driver has several registrars. */
+export const duplicatesCause = (endpoint: string): string => `duplicates ${endpoint}`;
 
 /** Whether a socket's listen queue is full: its process hangs. */
 export function isStuck({ errno }: SocketFacts): boolean {

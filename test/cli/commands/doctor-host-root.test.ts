@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { startRegistrar } from "../../../src/registrar/start-registrar";
 import { startCsiDriver } from "../../../src/simulator/driver/csi-driver";
+import { startFakeRegistrar } from "../../simulator/fake-registrar";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
@@ -57,6 +58,38 @@ test("what kubelet is told is a path of the host: it is looked for below its roo
     expect(status.text).toContain(PLUGIN);
     await driver.close();
     expect(await endpoints()).toMatchObject([{ status: "problem" }]);
+  }));
+
+test.each(["/csi/csi.sock", PLUGIN.replace(NAME, "wrong")])(
+  "a wrong path, %s: the right one is in the fix",
+  (wrong) =>
+    onHost(async (host) => {
+      await using _driver = await driverOn(host);
+      await using _registrar = await startFakeRegistrar({
+        socketPath: host.at(REGISTRY, `${NAME}-reg.sock`),
+        info: { name: NAME, endpoint: wrong },
+      });
+      const fix = `write --kubelet-registration-path=${PLUGIN}`;
+      const fixes = async (...words: readonly string[]) => {
+        const { findings } = JSON.parse((await run(host, "doctor", "-o", "json", ...words)).text);
+        const wrongs = findings.filter((one: { status: string }) => one.status === "problem");
+        return wrongs.map(({ code, fix }: Record<string, string>) => [code, fix]);
+      };
+      expect(await fixes()).toEqual([["CSI016", fix]]);
+      const paths = [`--csi-address=${host.at(PLUGIN)}`, `--kubelet-registration-path=${wrong}`];
+      expect(await fixes(...paths)).toContainEqual(["CSI016", fix]);
+    }),
+);
+
+test("a path that leads to no socket below kubelet's root: the driver's own is in the fix", () =>
+  onHost(async (host) => {
+    await using _driver = await driverOn(host);
+    const wrong = PLUGIN.replace("csi.sock", "other.sock");
+    const paths = [`--csi-address=${host.at(PLUGIN)}`, `--kubelet-registration-path=${wrong}`];
+    const { findings } = JSON.parse((await run(host, "doctor", "-o", "json", ...paths)).text);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: "CSI007", fix: `write --kubelet-registration-path=${PLUGIN}` }),
+    );
   }));
 
 test("an empty host has no kubelet there, and no other's is taken for it", () =>

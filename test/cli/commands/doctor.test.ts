@@ -85,7 +85,7 @@ test("JSON says the same to programs, in keys that stay", () =>
         name: "x.csi",
         state: "unpublished",
         since: null,
-        reason: "the driver answers; no registrar has published it; is it denied? give --deny-drivers",
+        reason: "the driver answers; no registrar has published it",
         csiSocket: paths.csiAddress,
         registrationSocket: null,
         waitingPods: null,
@@ -134,7 +134,7 @@ test.each([
 
 describe("what is looked at", () => {
   const on = (...there: readonly string[]) => {
-    const isThere = (path: string) => there.includes(path);
+    const isThere = async (path: string) => there.includes(path);
     return { exists: isThere, isDirectory: isThere };
   };
   const NODE = "/root/of/kubelet/plugins_registry";
@@ -156,8 +156,8 @@ describe("what is looked at", () => {
     ["a directory that is named", named, on(NODE), "/s", NONE, "/d"],
     ["a whole node's registrar", patterns, on(NODE), NONE, "/h/*/s", NODE],
     ["nothing at all", {}, on(), NONE, NONE, NODE],
-  ])("in %s", (_, flags, files, csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath) => {
+  ])("in %s", async (_, flags, files, csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath) => {
     const target = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
-    expect(resolveTarget(flags, NODE, files)).toMatchObject(target);
+    expect(await resolveTarget(flags, NODE, files)).toMatchObject(target);
   });
 });

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket } from "../../support/foreign-socket";
+import { mayMount, mountHanging } from "../../support/hanging-mount";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
@@ -93,6 +94,70 @@ test("a registrar that is frozen is told", async () => {
   const { stdout } = await runCommand("doctor", flag);
   expect(stdout).toMatch(/PROBLEM +CSI015 .*: the\s+registrar\s+of\s+x\.csi\s+hangs/s);
   expect(stdout.match(/PROBLEM|WARNING {2}/g)).toEqual(["PROBLEM"]);
+});
+
+test("registrars that are seen only as processes: one that waits for its driver, and two of one driver", async () => {
+  const { folder, flag, csiAddress } = await makeNode();
+  await using _folder = folder;
+  const start = (name: string) =>
+    startCommand([
+      ...[flag, `--csi-address=${folder.at(name)}`, `--kubelet-registration-path=/k/plugins/${name}`],
+      `--termination-log=${folder.at("log")}`,
+    ]);
+  using waiting = start("a.sock");
+  await eventually(async () => {
+    const { status, stdout } = await runCommand("status", flag, "-o", "json");
+    const row = { name: null, state: "waiting", csiSocket: "/k/plugins/a.sock" };
+    expect([status, JSON.parse(stdout)]).toMatchObject([1, row]);
+  });
+  const findings = async (...words: readonly string[]) => {
+    const { findings } = JSON.parse((await runCommand("doctor", flag, "-o", "json", ...words)).stdout);
+    return findings.filter(({ code }: { code: string }) => code === "CSI024");
+  };
+  const text = `(process ${waiting.pid}) waits for its driver: ${folder.at("a.sock")} is not there`;
+  expect(await findings()).toMatchObject([{ status: "problem", subject: "a registrar", text }]);
+  expect(await findings(`--csi-address=${csiAddress}`)).toMatchObject([{ status: "warning", text }]);
+
+  using second = start("a.sock");
+  const both = [waiting.pid, second.pid].sort((one, other) => one - other).join(", ");
+  await eventually(async () =>
+    expect(await findings()).toContainEqual(
+      expect.objectContaining({
+        subject: "/k/plugins/a.sock",
+        text: `has 2 registrars on this node: processes ${both}`,
+      }),
+    ),
+  );
+});
+
+// Where /dev/fuse is missing, or this user may not mount, no file system can be made to hang.
+(mayMount() ? test : test.skip)("mounts that never answer are left out, and told", async () => {
+  const { folder, flag, ...node } = await makeNode();
+  await using _folder = folder;
+  await using _driver = await node.driver();
+  await using _registrar = await node.registrar();
+  const paths = [folder.at("plugins", "evil"), folder.at("plugins_registry", "evil")];
+  for (const path of paths) mkdirSync(path);
+  using _below = mountHanging(paths[0] ?? "");
+  using _beside = mountHanging(paths[1] ?? "");
+
+  using status = startCommand(["status", flag]);
+  expect(await status.exitCode()).toBe(1);
+  expect(status.lines.join("\n")).toMatch(/^x\.csi +listening /m);
+  for (const path of paths)
+    expect(status.stderr).toContain(`${path} is a mount of fuse, whose server may not`);
+
+  using doctor = startCommand(["doctor", flag, "-o", "json"]);
+  expect(await doctor.exitCode()).toBe(1);
+  const { findings } = JSON.parse(doctor.lines.join("\n"));
+  for (const path of paths)
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: "CSI020", status: "unknown", subject: path }),
+    );
+
+  // A path that leads into such a mount is bounded, but Node cannot end before the call does.
+  using into = startCommand(["doctor", flag, `--csi-address=${paths[0]}/csi.sock`, "-o", "json"]);
+  await into.line(/"text": "cannot be looked at: ETIMEDOUT, its file system does not answer"/);
 });
 
 test("a driver that is denied, or not allowed, is well without a registrar", async () => {

@@ -41,12 +41,7 @@ const directory = (facts: DirectoryFacts): Changes => ({ facts: { directory: fac
 
 test.each<Case>([
   ["registration-directory", "ok", /is a folder \(mode 0750, owner 0:0\)/, {}],
-  [
-    "registration-directory",
-    "unknown",
-    /may not be read by this user: EAC/,
-    { folder: { unlistable: "EAC" } },
-  ],
+  ["registration-directory", "unknown", /cannot be read: EAC/, { folder: { unlistable: "EAC" } }],
   ["registration-directory", "problem", /^\/r is not there/, directory({ kind: "missing", path: "/r" })],
   ["registration-directory", "problem", /^\/r is a file, not a folder/, directory(FILE)],
 

@@ -11,8 +11,10 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
   const csiAddress = await node.driverUnder("x.csi");
   const { says, healthy, drivers } = await node.look(WHOLE);
   expect(says("drivers-found")).toMatch(
-    /^problem: .* has the driver x\.csi, for which there is no .*--deny-drivers$/,
+    /^problem: .* has the driver x\.csi, for which there is no .*; the CSI driver answers$/,
   );
+  const withPattern = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
+  expect(withPattern.says("drivers-found")).toMatch(/^problem: .* denies it, give its --deny-drivers here$/);
   expect(healthy).toBe(false);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished", csiSocket: csiAddress }]);
 });

@@ -36,6 +36,9 @@ export function healthyFacts(
     hostPath: undefined,
     found: [],
     deadSockets: [],
+    socketsOnHost: new Map(),
+    leftOut: [],
+    registrars: [],
     kubeletPath: missing,
     directory: {
       kind: "folder",

@@ -52,7 +52,7 @@ test.each([
   [{ files: 0, ffree: 0 }, undefined],
 ])("a directory whose file system has %j inodes", async (inodes, unwritable) => {
   await using folder = await createTempFolder();
-  jest.spyOn(fs, "statfsSync").mockReturnValue(inodes as never);
+  jest.spyOn(fs.promises, "statfs").mockResolvedValue(inodes as never);
   expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable });
 });
 
@@ -74,5 +74,5 @@ test("kubelet's device plugin socket is looked for beside the directory", async 
 
 test("other directories are those that exist", async () => {
   await using folder = await createTempFolder();
-  expect(otherDirectories("/x", [folder.path, folder.at("none"), "/x"])).toEqual([folder.path]);
+  expect(await otherDirectories("/x", [folder.path, folder.at("none"), "/x"])).toEqual([folder.path]);
 });

@@ -6,7 +6,7 @@ import { kubeletDirectoryOf, MOUNT_IT } from "../../rules/registration-directory
 import { tooLong } from "../../rules/words";
 import type { Facts } from "../facts";
 import { targetName } from "../matching";
-import { ownershipText, RUN_AS_ROOT } from "../words";
+import { ownershipText, RUN_AS_ROOT, remedyForErrno } from "../words";
 
 export const registrationDirectory = check("CSI008", "registration-directory", ({ directory }: Facts) => {
   const { path } = directory;
@@ -16,7 +16,7 @@ export const registrationDirectory = check("CSI008", "registration-directory", (
   if (directory.kind === "not-a-folder")
     return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
   const errno = directory.kind === "folder" ? directory.unlistable : directory.errno;
-  return unread(path, `may not be read by this user: ${errno}`, `${RUN_AS_ROOT}: it is root's, mode 0750`);
+  return unread(path, `cannot be read: ${errno}`, remedyForErrno(errno ?? "", ": it is root's, mode 0750"));
 });
 
 export const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: Facts) => {

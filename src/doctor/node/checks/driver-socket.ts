@@ -3,12 +3,14 @@ import { isPattern } from "../../../host-path/path-pattern";
 import { check, ok, problem, unknown, unread, type Verdict } from "../../findings/finding";
 import { judgeDriverPlace } from "../../rules/registration-directory";
 import type { Facts, SocketFacts } from "../facts";
+import { pathFix } from "../matching";
 import {
   DRIVER,
   hasNoSocket,
   ownershipText,
   RUN_AS_ROOT,
   remedyFor,
+  remedyForErrno,
   START_DRIVER,
   socketText,
 } from "../words";
@@ -46,8 +48,10 @@ export const kubeletPath = check("CSI007", "kubelet-path", (facts: Facts) => {
   return unknown("the kubelet registration path", "was not named", fix);
 });
 
-function judgeKubeletPath(path: string, { target, driver, kubeletPath: found, hostPath }: Facts): Verdict {
+function judgeKubeletPath(path: string, facts: Facts): Verdict {
+  const { target, driver, kubeletPath: found, hostPath } = facts;
   const { csiSocketPath } = target;
+  const inode = driver?.socket.inode;
   if (!path.startsWith("/"))
     return problem(path, "is no absolute path", "give the path of the driver's socket on the host");
   const misplaced = judgeDriverPlace(path, path, "lies");
@@ -67,15 +71,22 @@ function judgeKubeletPath(path: string, { target, driver, kubeletPath: found, ho
   if (isUnsure || isUnseen || isPattern(path)) return judgeByMounts(path, hostPath);
   if (found.kind === "missing")
     return driver?.socket.kind === "accepting"
-      ? problem(path, `${GIVEN}; it is not there`, "correct the path: the driver listens elsewhere")
+      ? problem(
+          path,
+          `${GIVEN}; it is not there`,
+          pathFix(inode, facts, "correct the path: the driver listens elsewhere"),
+        )
       : problem(path, `${GIVEN}; it is not there`, START_DRIVER, `missing ${csiSocketPath}`);
   if (found.kind !== "accepting") return judgeClosed(found, fixes, `${GIVEN}; it `);
-  const inode = driver?.socket.inode;
   if (inode === undefined) return ok(path, "accepts connections");
   if (path === csiSocketPath) return ok(path, `${GIVEN}, too`);
   return inode === found.inode
     ? ok(path, "is the driver's socket under the path that kubelet gets")
-    : problem(path, "is another socket than that of --csi-address", "make both flags name the same socket");
+    : problem(
+        path,
+        "is another socket than that of --csi-address",
+        pathFix(inode, facts, "make both flags name the same socket"),
+      );
 }
 
 function judgeByMounts(path: string, hostPath: Facts["hostPath"]): Verdict {
@@ -98,7 +109,7 @@ function judgeClosed(
   const { path } = socket;
   const text = lead + socketText(socket);
   if (socket.kind === "out-of-reach")
-    return unread(path, text, `${RUN_AS_ROOT}, and check the folders above it`);
+    return unread(path, text, remedyForErrno(socket.errno, ", and check the folders above it"));
   if (socket.kind !== "not-accepting") return problem(path, text, fixes[socket.kind]);
   return socket.errno === "EACCES"
     ? unread(path, text, `${RUN_AS_ROOT}; if SELinux denies it to root, set seLinuxOptions.type: spc_t`)

@@ -1,11 +1,38 @@
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
-import { check, ok, problem, type Verdict, warning } from "../../findings/finding";
+import { check, ok, problem, unknown, type Verdict, warning } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
+import { LEAVE_ONE } from "../../rules/duplicates";
 import type { DriverFacts, Facts } from "../facts";
-import { driverLeftIn, isNodeDriver, isRegistered, nameTold, twinOf, unwantedReason } from "../matching";
-import { DRIVER, IS_IT_DENIED, nodeInfoCause, remedyFor, START_DRIVER, socketText } from "../words";
+import {
+  driverLeftIn,
+  isItDenied,
+  isNodeDriver,
+  isRegistered,
+  nameTold,
+  twinOf,
+  unwantedReason,
+  waitingIn,
+} from "../matching";
+import {
+  DRIVER,
+  downCause,
+  duplicatesCause,
+  nodeInfoCause,
+  remedyFor,
+  START_DRIVER,
+  socketText,
+  waitingText,
+} from "../words";
 
 export const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
   ...facts.found.map((one) => judge(one, facts)),
+  ...facts.leftOut.map(({ path, fileSystem }) =>
+    unknown(
+      path,
+      `is a mount of ${fileSystem}, whose server may not answer: it is not looked at`,
+      "have the driver's socket on the node's own disk",
+    ),
+  ),
   ...facts.deadSockets.map(({ path }) =>
     warning(
       path,
@@ -14,6 +41,27 @@ export const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
     ),
   ),
 ]);
+
+/** Registrars as the processes of this node show them, where their own sockets do not. */
+export const registrars = check("CSI024", "registrars", (facts: Facts) => {
+  const bad = facts.target.csiSocketPath === undefined ? problem : warning;
+  const waiting = waitingIn(facts).map((one) =>
+    bad(
+      "a registrar",
+      waitingText(one),
+      `${START_DRIVER}; or correct --csi-address, or the volume that both containers mount`,
+      downCause(one.socket),
+    ),
+  );
+  const shared = [...grouped(facts.registrars, ({ endpoint }) => endpoint)]
+    .filter(([, ones]) => ones.length > 1)
+    .map(([endpoint, ones]) => {
+      const pids = ones.map(({ pid }) => pid).join(", ");
+      const text = `has ${ones.length} registrars on this node: processes ${pids}`;
+      return warning(endpoint, text, LEAVE_ONE, duplicatesCause(endpoint));
+    });
+  return [...waiting, ...shared];
+});
 
 function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
   const { socket } = driver;
@@ -43,7 +91,7 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
   return bad(
     path,
     `has the driver ${name}, for which there is no registration socket in ${directory.path}`,
-    `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} answers; ${IS_IT_DENIED}`,
+    `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} answers${isItDenied(facts)}`,
     nodeInfoCause(name),
   );
 }

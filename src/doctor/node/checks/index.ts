@@ -3,7 +3,7 @@ import type { Facts } from "../facts";
 import { directoryKubelets, directoryWritable, registrationDirectory, socketPath } from "./directory";
 import { driverHealth, driverIdentity, driverName, driverNodeInfo, driverReady } from "./driver";
 import { driverSocket, kubeletPath } from "./driver-socket";
-import { driversFound } from "./drivers-found";
+import { driversFound, registrars } from "./drivers-found";
 import { commandLine, inotify, kubelet, selinux } from "./machine";
 import { nodeReadiness } from "./node-readiness";
 import { otherRegistrations, registration } from "./registration";
@@ -35,4 +35,5 @@ export const NODE_CHECKS: readonly Check<Facts>[] = [
   nodeReadiness,
   driverHealth,
   waitingPods,
+  registrars,
 ];

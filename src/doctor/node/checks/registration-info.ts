@@ -7,8 +7,8 @@ import { check, ok, problem, unknown, type Verdict, warning } from "../../findin
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
 import type { Facts } from "../facts";
-import { type Answering, answeringIn } from "../matching";
-import { DRIVER_HANGS, namelessCause, RUN_AS_ROOT, remedyFor, socketText } from "../words";
+import { type Answering, allDrivers, answeringIn, nameTold, pathFix } from "../matching";
+import { DRIVER_HANGS, duplicatesCause, namelessCause, RUN_AS_ROOT, remedyFor, socketText } from "../words";
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's folder";
@@ -17,41 +17,39 @@ export const registrationEndpoint = check("CSI016", "registration-endpoint", (fa
   answeringIn(facts).map((one) => judgeEndpoint(one, facts)),
 );
 
-function judgeEndpoint(
-  { info, isTargets, endpoint, path }: Answering,
-  { target, directory, host, hostPath }: Facts,
-): Verdict | undefined {
+function judgeEndpoint({ info, isTargets, endpoint, path }: Answering, facts: Facts): Verdict | undefined {
+  const { target, directory, host, hostPath } = facts;
   const { name } = info;
+  const own = allDrivers(facts).filter((driver) => nameTold(driver) === name);
+  const inode = own.length === 1 ? own[0]?.socket.inode : undefined;
+  const fixPath = pathFix(inode, facts, CORRECT_PATH);
   const told = target.kubeletRegistrationPath;
   const bad = isTargets ? problem : warning;
   const ifTargets = (verdict: Verdict) => (isTargets ? verdict : undefined);
   if (endpoint === undefined)
-    return bad(name, `is said to be at "${info.endpoint}", which is no absolute path`, CORRECT_PATH);
+    return bad(name, `is said to be at "${info.endpoint}", which is no absolute path`, fixPath);
   const place = info.endpoint === "" ? `${path}, its registration socket` : info.endpoint;
   const saidAt = `is said to be at ${place}`;
   if (isTargets && target.csiSocketPath !== undefined && told !== undefined && told !== info.endpoint)
-    return problem(name, `${saidAt}, not at ${told}`, CORRECT_PATH);
+    return problem(name, `${saidAt}, not at ${told}`, fixPath);
   const { socket, identity } = endpoint;
-  if (socket.kind === "missing" && !socket.folderInSight && !isInSight(socket.path, directory))
+  const mayBeThere =
+    !isInSight(socket.path, directory) && (inode === undefined || !facts.socketsOnHost.has(inode));
+  if (socket.kind === "missing" && !socket.folderInSight && mayBeThere)
     return ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
   if (socket.errno === "EACCES" && host.uid !== 0)
     return ifTargets(unknown(name, `${saidAt}, which this user may not look at`, RUN_AS_ROOT));
   if (socket.kind !== "accepting") {
     const [fix, cause] = remedyFor(socket, target.csiSocketPath);
-    return bad(
-      name,
-      `${saidAt}, which ${socketText(socket)}`,
-      cause === undefined ? CORRECT_PATH : fix,
-      cause,
-    );
+    return bad(name, `${saidAt}, which ${socketText(socket)}`, cause === undefined ? fixPath : fix, cause);
   }
   if (identity.kind !== "answered") {
     const isLate = identity.kind === "not-asked" || identity.code === "DeadlineExceeded";
     const text = `${saidAt}, which answers no GetPluginInfo${isLate ? " in time" : ""}`;
-    return bad(name, text, isLate ? DRIVER_HANGS : CORRECT_PATH, namelessCause(socket));
+    return bad(name, text, isLate ? DRIVER_HANGS : fixPath, namelessCause(socket));
   }
   if (identity.value.name !== name)
-    return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, CORRECT_PATH);
+    return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath);
   // What answers at this path in the container may be nothing on the host.
   const advice = isTargets && told === info.endpoint && hostPath ? explainHostPath(hostPath) : undefined;
   if (advice) return problem(name, `${saidAt}; ${advice.problem}`, fixText(advice), "host-path");
@@ -89,6 +87,7 @@ export const registrationDuplicates = check("CSI018", "registration-duplicates",
         name,
         `has ${standbys === 1 ? "a second registrar that stands by" : `${standbys} more registrars that stand by`} for the one on ${ones[0].path}`,
         LEAVE_ONE,
+        duplicatesCause(ones[0].info.endpoint),
       );
     if (ones.length === 1) return isTargets ? ok(name, "has one living registration socket") : undefined;
     const paths = ones.map(({ path }) => path);
@@ -96,6 +95,7 @@ export const registrationDuplicates = check("CSI018", "registration-duplicates",
       name,
       `has ${paths.length} living registration sockets: ${paths.join(", ")}; kubelet refuses all but one, and when any goes the driver is deregistered`,
       LEAVE_ONE,
+      duplicatesCause(ones[0].info.endpoint),
     );
   }),
 );

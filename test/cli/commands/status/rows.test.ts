@@ -53,16 +53,16 @@ test.each<[string, DriverRow[], DriverRow[], string[]]>([
 
 const inPlace = (directory: DirectoryFacts) => unseenRegistrations(healthyFacts({ facts: { directory } }));
 
-test("a folder that may not be read is no folder without drivers", () => {
+test("a folder that may not be read is no folder without drivers", async () => {
   const path = "/registration";
-  expect(unseenRegistrations(healthyFacts())).toBeUndefined();
-  expect(unseenRegistrations(healthyFacts({ folder: { unlistable: "EACCES" } }))).toBe(
+  expect(await unseenRegistrations(healthyFacts())).toBeUndefined();
+  expect(await unseenRegistrations(healthyFacts({ folder: { unlistable: "EACCES" } }))).toBe(
     "/registration may not be read: EACCES",
   );
-  expect(inPlace({ kind: "out-of-reach", path, errno: "EACCES" })).toBe(
+  expect(await inPlace({ kind: "out-of-reach", path, errno: "EACCES" })).toBe(
     "/registration cannot be looked at: EACCES",
   );
-  expect(inPlace({ kind: "missing", path })).toBe("/registration is not there");
+  expect(await inPlace({ kind: "missing", path })).toBe("/registration is not there");
 });
 
 test("no driver: where it was looked for", async () => {
@@ -70,7 +70,7 @@ test("no driver: where it was looked for", async () => {
   const path = folder.at("plugins_registry");
   const plugins = folder.at("plugins");
   const told = () => noDriver(healthyFacts({ folder: { path } }));
-  expect(told()).toBe(`no driver in ${path}, and no ${plugins} here to look in`);
+  expect(await told()).toBe(`no driver in ${path}, and no ${plugins} here to look in`);
   mkdirSync(plugins);
-  expect(told()).toBe(`no driver in ${path}, nor in ${plugins}`);
+  expect(await told()).toBe(`no driver in ${path}, nor in ${plugins}`);
 });
