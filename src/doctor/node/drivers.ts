@@ -1,7 +1,7 @@
 import { attempt } from "../../base/errors";
 import { driverOfSocket } from "../../registrar/socket/socket-name";
 import type { DriverRow } from "../findings/report";
-import type { DriverFacts, Facts, RegistrationFacts } from "./facts";
+import type { DriverFacts, Facts, RegistrationFacts, RunningRegistrar } from "./facts";
 import {
   type Answering,
   answeringIn,
@@ -13,7 +13,6 @@ import {
   waitingIn,
 } from "./matching";
 import { podsByDriver } from "./pods-facts";
-import type { RunningRegistrar } from "./processes";
 import { troubleOf } from "./trouble";
 import { failureText, socketText, waitingText } from "./words";
 

@@ -12,8 +12,6 @@ import type { NameLists } from "../../registrar/node-wide/name-lists";
 import type { RegistrationReport } from "../../registrar/registration/self-check";
 import type { Place } from "../../unix/mounts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness-facts";
-import type { RunningRegistrar } from "./processes";
-import type { LeftOut } from "./walk";
 
 /** Where to look; paths are absolute and as seen from here. */
 export interface Target {
@@ -81,6 +79,23 @@ export interface RegistrationFacts {
   readonly report: RegistrationReport | undefined;
   /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
   readonly endpoint: Pick<DriverFacts, "socket" | "identity"> | undefined;
+}
+
+/** A process with a registrar, of any project, for the registration directory that is looked at. */
+export interface RunningRegistrar {
+  readonly pid: number;
+  readonly isNodeWide: boolean;
+  /** The driver's socket as kubelet gets it. */
+  readonly endpoint: string;
+  /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
+  readonly socket: SocketFacts;
+}
+
+/** A mount that was not looked at, because its server may not answer. */
+export interface LeftOut {
+  readonly path: string;
+  /** `nfs4`, `fuse.s3fs`. */
+  readonly fileSystem: string;
 }
 
 /** A pod of this node that kubelet has not started, with inline volumes. */

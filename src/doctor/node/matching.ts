@@ -1,8 +1,7 @@
 import type { NodeCapabilities } from "../../grpc/protos";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../../registrar/socket/socket-name";
-import type { Answer, DriverFacts, Facts, RegistrationFacts } from "./facts";
-import type { RunningRegistrar } from "./processes";
+import type { Answer, DriverFacts, Facts, RegistrationFacts, RunningRegistrar } from "./facts";
 import { troubleOf } from "./trouble";
 import { isDead } from "./words";
 

@@ -8,18 +8,8 @@ import { callFileSystem } from "../../unix/file-calls";
 import { parseCsiAddress } from "../../unix/socket-path";
 import { behindRegistrar } from "../manifest/program";
 import { KNOWN_DIRECTORIES } from "../rules/registration-directory";
-import type { SocketFacts } from "./facts";
+import type { RunningRegistrar } from "./facts";
 import { lookAtSocket, statsOrErrno } from "./socket-facts";
-
-/** A process with a registrar, of any project, for the registration directory that is looked at. */
-export interface RunningRegistrar {
-  readonly pid: number;
-  readonly isNodeWide: boolean;
-  /** The driver's socket as kubelet gets it. */
-  readonly endpoint: string;
-  /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
-  readonly socket: SocketFacts;
-}
 
 /** A process' short name, which can be read without waiting for the process. */
 const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;

@@ -3,14 +3,8 @@ import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { callFileSystem, mountOf } from "../../unix/file-calls";
 import { canHang } from "../../unix/mounts";
+import type { LeftOut } from "./facts";
 import { errnoIn } from "./socket-facts";
-
-/** A mount that was not looked at, because its server may not answer. */
-export interface LeftOut {
-  readonly path: string;
-  /** `nfs4`, `fuse.s3fs`. */
-  readonly fileSystem: string;
-}
 
 interface Walked {
   readonly paths: string[];

@@ -1,6 +1,5 @@
 import { tooLong } from "../rules/words";
-import type { Answer, Ownership, SocketFacts } from "./facts";
-import type { RunningRegistrar } from "./processes";
+import type { Answer, Ownership, RunningRegistrar, SocketFacts } from "./facts";
 
 // What several checks say, and the causes that their findings share.
 
