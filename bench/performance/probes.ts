@@ -1,13 +1,19 @@
+import { readdirSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { startCsiDriver } from "../../src/testing";
 import { askHttp } from "../../test/support/http";
 import type { Bench, Row } from "../bench";
 import { cpuLimit } from "../support/cgroups";
 import { type Contestant, present } from "../support/contestants";
-import { accepting, createPlace, DRIVER, freePort } from "../support/place";
+import { startCrowd } from "../support/crowd";
+import { accepting, createPlace, DRIVER, freePort, type Place } from "../support/place";
 import { cpuMsOf, start, timeOf } from "../support/processes";
 import { interleave, median } from "../support/samples";
 
-const REQUESTS = 200;
+const REQUESTS = 10;
+/** A check holds for a second. */
+const APART_MS = 1_100;
+const CROWDS = [20, 200];
 
 /** What probes cost: an exec probe a process each, an HTTP probe some CPU time of the one that runs. */
 export async function probes(bench: Bench): Promise<readonly Row[]> {
@@ -33,7 +39,7 @@ export async function probes(bench: Bench): Promise<readonly Row[]> {
       official ? `${ms(official).toFixed(0)} ms` : "",
     ]);
   }
-  return [...rows, await httpProbe(bench)];
+  return [...rows, await httpProbe(bench), ...(await crowdedProbes(bench))];
 }
 
 /** CPU time of the registrar for one `/healthz`. */
@@ -42,12 +48,39 @@ async function httpProbe({ cached, official }: Bench): Promise<Row> {
   for (const contestant of present(cached, official)) {
     await using place = await createPlace();
     await using _driver = await startCsiDriver({ csiAddress: place.csiAddress, name: DRIVER });
-    const port = await freePort();
-    await using registrar = start(contestant.command(place, [`--http-endpoint=127.0.0.1:${port}`]));
-    await accepting(place.socketPath);
-    const before = cpuMsOf(registrar.pid);
-    for (let request = 0; request < REQUESTS; request++) await askHttp(port, "/healthz");
-    costs.push(`${((cpuMsOf(registrar.pid) - before) / REQUESTS).toFixed(2)} ms of CPU`);
+    costs.push(await costOf(contestant, place, () => accepting(place.socketPath)));
   }
   return ["HTTP probe, /healthz", costs[0] ?? "", costs[1] ?? ""];
+}
+
+/** The same for many drivers in one process. */
+async function crowdedProbes({ cached }: Bench): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const count of CROWDS) {
+    await using crowd = await startCrowd(count);
+    const pluginDir = crowd.pluginDir("reg");
+    const isPublished = async () => {
+      while (readdirSync(pluginDir).length < count) await delay(50);
+    };
+    rows.push([
+      `HTTP probe, /healthz, ${count} drivers`,
+      await costOf(cached, crowd.everybody(pluginDir), isPublished),
+      "",
+    ]);
+  }
+  return rows;
+}
+
+async function costOf(contestant: Contestant, place: Place, isServing: () => Promise<unknown>) {
+  const port = await freePort();
+  await using registrar = start(contestant.command(place, [`--http-endpoint=127.0.0.1:${port}`]));
+  await isServing();
+  const costs: number[] = [];
+  for (let request = 0; request < REQUESTS; request++) {
+    await delay(APART_MS);
+    const before = cpuMsOf(registrar.pid);
+    await askHttp(port, "/healthz");
+    costs.push(cpuMsOf(registrar.pid) - before);
+  }
+  return `${median(costs).toFixed(1)} ms of CPU`;
 }

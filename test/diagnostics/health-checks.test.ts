@@ -133,6 +133,7 @@ describe("readiness of a whole node", () => {
     const outcome = { kind, error: "a file is in the way" } as unknown as RegistrationOutcome;
     return only("node-wide", registrarLike({ state: "stopped", identity: identity("b.csi"), outcome }));
   };
+  const mute = registrarLike(registered("m.csi").status(), { kind: "wrong", text: "it does not answer" });
   const standby = registrarLike({ ...inState("standby").status(), identity: identity("d.csi") });
   const text = "its name d.csi is withheld: it is not to be registered here";
   const denied = registrarLike({ identity: identity("d.csi"), trouble: { kind: "not-wanted", text } });
@@ -154,6 +155,14 @@ describe("readiness of a whole node", () => {
       null,
       { "b.csi/registered": "state is refused: kubelet refused: no such topology" },
     ],
+    [
+      "whose socket does not answer",
+      only("node-wide", mute),
+      "m.csi",
+      { "m.csi/socket": "it does not answer" },
+    ],
+    // Too much work for each driver of a node (issue 35).
+    ["whose socket is not dialed", only("node-wide", mute), null, { "m.csi/socket": undefined }],
     ["which is not there", fleet, "c.csi", { "c.csi": "no CSI driver here has told this name" }],
     ["which another registrar serves", only("node-wide", standby), "d.csi", { "/csi.sock": undefined }],
     ["which is not accepted", only("node-wide", denied), "d.csi", { "d.csi": `state is waiting: ${text}` }],
