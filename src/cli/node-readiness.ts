@@ -1,5 +1,5 @@
 import { invalidOption, messageOf } from "../base/errors";
-import type { NodeReadinessTarget } from "../doctor/node/node-readiness-facts";
+import type { NodeReadinessTarget } from "../doctor/node/read/node-readiness";
 import { nodeReadinessTargetsOf } from "../flags/checks";
 import type { Flags } from "../flags/table";
 import { type ApiAccess, type Environment, inClusterAccess } from "../kube-api/access";

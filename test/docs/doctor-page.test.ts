@@ -1,6 +1,6 @@
-import { CLUSTER_CHECKS } from "../../src/doctor/cluster/checks";
+import { CLUSTER_CHECKS } from "../../src/doctor/cluster/judge/checks";
 import { MANIFEST_CHECKS } from "../../src/doctor/manifest/checks";
-import { NODE_CHECKS } from "../../src/doctor/node/checks";
+import { NODE_CHECKS } from "../../src/doctor/node/judge/checks";
 import { fencesIn, readText } from "./markdown";
 
 const page = readText("docs/doctor.md");

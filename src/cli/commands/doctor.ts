@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { invalidOption } from "../../base/errors";
-import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/report";
-import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/table";
+import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/tell/report";
+import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/tell/table";
 import type { Report } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
 import { renderFileTable } from "../../doctor/manifest/table";
-import type { Target } from "../../doctor/node/facts";
-import { gatherFacts } from "../../doctor/node/gather";
-import { reportOn } from "../../doctor/node/report";
+import type { Target } from "../../doctor/node/read/facts";
+import { gatherFacts } from "../../doctor/node/read/gather";
+import { reportOn } from "../../doctor/node/tell/report";
 import { durationFlag, listFlag, outputFlag, switchFlag, textFlag, timeoutFlag } from "../../flags/kinds";
 import { NAME_LIST_FLAGS, nameListsFrom } from "../../flags/name-lists";
 import { nodeDirectory } from "../../flags/paths";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createListApi, type ListPage, type ListRequest } from "../../../src/doctor/cluster/api";
+import { createListApi, type ListPage, type ListRequest } from "../../../src/doctor/cluster/read/list-api";
 import { createTempFolder } from "../../support/temp-folder";
 
 type Answer = { readonly code?: number; readonly headers?: Record<string, string>; readonly body: unknown };

@@ -1,6 +1,6 @@
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
-import { nameDrivers } from "../../../src/doctor/cluster/driver-names";
-import { readRegistrarSet } from "../../../src/doctor/cluster/read-set";
+import { nameDrivers } from "../../../src/doctor/cluster/judge/driver-names";
+import { readRegistrarSet } from "../../../src/doctor/cluster/read/set";
 import { daemonSet, type SetChanges } from "../../support/cluster-objects";
 
 interface World {

@@ -1,7 +1,7 @@
 import { settingsOf } from "../../../src/cli/commands/doctor/settings";
-import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/api";
-import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read-cluster";
-import { reportOnCluster, reportOnClusterSwap } from "../../../src/doctor/cluster/report";
+import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read/cluster";
+import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/read/list-api";
+import { reportOnCluster, reportOnClusterSwap } from "../../../src/doctor/cluster/tell/report";
 import type { OurImage } from "../../../src/doctor/manifest/program";
 import {
   csiDriver,

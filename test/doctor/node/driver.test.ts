@@ -1,5 +1,5 @@
 import { renameSync, writeFileSync } from "node:fs";
-import type { DriverFacts } from "../../../src/doctor/node/facts";
+import type { DriverFacts } from "../../../src/doctor/node/read/facts";
 import type { CsiDriverOptions } from "../../../src/simulator/driver/options";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/node-readiness-facts";
+import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/read/node-readiness";
 import type { Certificate } from "../../node-readiness/support/certificates";
 import { makeTestCertificate, STARTUP_TAINT } from "../../node-readiness/support/fixture";
 import { NODE_NAME, startScriptedApiServer } from "../../node-readiness/support/scripted-api-server";

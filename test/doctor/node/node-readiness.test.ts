@@ -1,4 +1,4 @@
-import type { NodeReadinessFacts, NodeReadinessTarget } from "../../../src/doctor/node/node-readiness-facts";
+import type { NodeReadinessFacts, NodeReadinessTarget } from "../../../src/doctor/node/read/node-readiness";
 import type { NodeInfo } from "../../../src/grpc/protos";
 import type { ApiFailure } from "../../../src/kube-api/failure";
 import type { Taint } from "../../../src/node-readiness/node";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
-import type { Facts } from "../../../src/doctor/node/facts";
-import { reportOn } from "../../../src/doctor/node/report";
+import type { Facts } from "../../../src/doctor/node/read/facts";
+import { reportOn } from "../../../src/doctor/node/tell/report";
 import { type ListPodsResponse, protos } from "../../../src/grpc/protos";
 import { startGrpcServer } from "../../../src/grpc/server/server";
 import { unaryHandler } from "../../../src/grpc/server/unary-handler";

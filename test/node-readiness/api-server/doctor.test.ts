@@ -1,6 +1,6 @@
 import { findingsOf } from "../../../src/doctor/findings/finding";
-import { nodeReadiness } from "../../../src/doctor/node/checks/node-readiness";
-import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/node-readiness-facts";
+import { nodeReadiness } from "../../../src/doctor/node/judge/node-readiness";
+import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/read/node-readiness";
 import { healthyFacts } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { FOREIGN_TAINT } from "../support/fixture";

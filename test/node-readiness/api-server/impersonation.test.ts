@@ -1,6 +1,6 @@
 import { findingsOf } from "../../../src/doctor/findings/finding";
-import { nodeReadiness } from "../../../src/doctor/node/checks/node-readiness";
-import { lookAtNodeReadiness } from "../../../src/doctor/node/node-readiness-facts";
+import { nodeReadiness } from "../../../src/doctor/node/judge/node-readiness";
+import { lookAtNodeReadiness } from "../../../src/doctor/node/read/node-readiness";
 import type { ApiAccess } from "../../../src/kube-api/access";
 import { type ApiCall, createApiClient } from "../../../src/kube-api/client";
 import { nodeUser } from "../../../src/node-readiness/node-api";

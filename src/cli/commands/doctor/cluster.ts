@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
-import { createListApi } from "../../../doctor/cluster/api";
-import { startKubectlProxy } from "../../../doctor/cluster/kubectl-proxy";
-import { type ClusterReading, type ClusterTarget, readCluster } from "../../../doctor/cluster/read-cluster";
+import { type ClusterReading, type ClusterTarget, readCluster } from "../../../doctor/cluster/read/cluster";
+import { startKubectlProxy } from "../../../doctor/cluster/read/kubectl-proxy";
+import { createListApi } from "../../../doctor/cluster/read/list-api";
 import { plain } from "../../../logging/escape";
 import { camelCase } from "../../command-line";
 import { version } from "../../version";

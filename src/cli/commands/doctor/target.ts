@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
-import type { Target } from "../../../doctor/node/facts";
-import { isDirectory, statsOrErrno } from "../../../doctor/node/socket-facts";
+import type { Target } from "../../../doctor/node/read/facts";
+import { isDirectory, statsOrErrno } from "../../../doctor/node/read/socket";
 import { KNOWN_DIRECTORIES } from "../../../doctor/rules/registration-directory";
 import { CONTAINER_DIRECTORY } from "../../../flags/paths";
 import { flagTable } from "../../../flags/table";

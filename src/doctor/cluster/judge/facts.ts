@@ -1,0 +1,93 @@
+import { type Finding, findingsOf, keyOf } from "../../findings/finding";
+import { MANIFEST_CHECKS } from "../../manifest/checks";
+import { manifestAccess } from "../../manifest/checks/access";
+import type { OurImage } from "../../manifest/program";
+import { noAccess } from "../../manifest/read-access";
+import type { ManifestFacts } from "../../manifest/read-deployments";
+import type { ClusterReading } from "../read/cluster";
+import { nameDrivers, type RegistrarUnit } from "./driver-names";
+import { placesIn } from "./places";
+
+export type ClusterFacts = ReturnType<typeof conclude>;
+
+/** These compare objects of one file. In a cluster the pods on a node are compared. */
+const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111", "CSI116"];
+export const CLUSTER_MANIFEST_CHECKS = MANIFEST_CHECKS.filter(({ code }) => !OF_FILES_ONLY.includes(code));
+
+/** Names the drivers, and drops all but the one that is asked for. */
+export function conclude(reading: ClusterReading) {
+  const { target } = reading;
+  const all = nameDrivers(reading);
+  const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
+    target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
+  const units = all.filter((unit) => isMeant(unit.driver.name, unit));
+  const places = placesIn(reading, all).filter(({ driver, unit }) => isMeant(driver, unit));
+  const manifests = manifestsOf({ ...reading, units });
+  const findings = findingsOf(CLUSTER_MANIFEST_CHECKS, manifests);
+  const running = runningFindings(reading, manifests);
+  const known = new Set(findings.map(keyOf));
+  const found = [...findings, ...running.filter((finding) => !known.has(keyOf(finding)))];
+  return {
+    ...reading,
+    units,
+    places,
+    /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
+    manifestFindings: leadingFirst(found.filter(({ status }) => status !== "ok")),
+  };
+}
+
+/** The DaemonSets' registrars as `doctor -f` has them; with `ours` as if these images were this registrar's. */
+export function manifestsOf(
+  {
+    units,
+    csiDrivers,
+    csiDriverSpecs,
+    unreadObjects,
+    target,
+  }: Pick<ClusterReading, "csiDrivers" | "csiDriverSpecs" | "unreadObjects" | "target"> & {
+    units: readonly RegistrarUnit[];
+  },
+  ours?: OurImage,
+): ManifestFacts {
+  const places = units.map(({ registrar }) => registrar.place);
+  const sets = [...new Set(units.map(({ set }) => set))];
+  return {
+    pods: [],
+    access: noAccess(),
+    deployments:
+      ours === undefined
+        ? units.map(({ registrar }) => registrar)
+        : sets.flatMap((set) => set.registrarsWith(ours)).filter(({ place }) => places.includes(place)),
+    csiDrivers: [...(csiDrivers ?? [])],
+    csiDriverSpecs: csiDriverSpecs.filter(
+      ({ name }) => target.driver === undefined || name === target.driver,
+    ),
+    unread: unreadObjects,
+  };
+}
+
+/** What `doctor -f` would find in the pods that admission gave this registrar, and whether their accounts have its rights. */
+function runningFindings({ pods, access }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {
+  const programs = new Map(manifests.deployments.map(({ place, program }) => [place, program.kind]));
+  const registrars = [...new Set(pods.map(({ running }) => running))]
+    .flatMap((running) => running.registrars)
+    .filter(({ place, program }) => program.kind === "ours" && programs.has(place));
+  const given = registrars.filter(({ place }) => programs.get(place) !== "ours");
+  const facts = { ...manifests, unread: [] };
+  return [
+    ...findingsOf(CLUSTER_MANIFEST_CHECKS, { ...facts, deployments: given }),
+    ...(access === undefined
+      ? []
+      : findingsOf([manifestAccess], { ...facts, deployments: registrars, access })),
+  ];
+}
+
+/** The first problem of a registrar is the cause of its pods' trouble. */
+function leadingFirst(findings: readonly Finding[]): readonly Finding[] {
+  const led = new Set<string>();
+  return findings.map((finding) => {
+    if (finding.status !== "problem" || led.has(finding.subject)) return finding;
+    led.add(finding.subject);
+    return { ...finding, cause: finding.subject };
+  });
+}

@@ -1,0 +1,66 @@
+import { check, type Verdict } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
+import type { ClusterTarget } from "../read/cluster";
+import type { ClusterFacts } from "./facts";
+import type { Place } from "./places";
+
+/** Nodes that do not report have one cause, whatever their drivers are. */
+export const NODES_AWAY = "nodes away";
+
+/** One registrar of the whole node would serve all drivers there. */
+const NODE_WIDE_AWAY = "node-wide registrar away";
+
+type IsMeant = (place: Place) => boolean;
+/** Judges a group of places by its first. */
+type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
+
+export function placeCheck(code: string, name: string, isMeant: IsMeant, judge: Judge) {
+  return check<ClusterFacts>(code, name, (facts) => judgeGroups(facts, isMeant, judge));
+}
+
+export const inState =
+  (...kinds: readonly Place["state"]["kind"][]): IsMeant =>
+  ({ state }) =>
+    kinds.includes(state.kind);
+
+/** Judges places in the order in which they were found, those of a driver with the same cause together. */
+export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge): readonly Verdict[] {
+  const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
+  const groups = grouped(facts.places.filter(isMeant), keyOf).values();
+  return Array.from(groups, (group) => {
+    const [first] = group;
+    return { ...judge(first, facts, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
+  });
+}
+
+/** The cause of a place's state: equal for all places that one change would fix. */
+export function causeOf(place: Place, { manifestFindings }: ClusterFacts): string {
+  const { state, unit, driver } = place;
+  if (state.kind === "node-away") return NODES_AWAY;
+  if (state.kind === "dropped") return NODE_WIDE_AWAY;
+  const isOfRegistrar = state.kind === "unregistered" || state.restarts?.isRegistrar;
+  const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
+  return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${reasonKey(place)}`;
+}
+
+/** The reason without what differs from node to node and from time to time. */
+function reasonKey({ state, node, pod }: Place): string {
+  const { restarts } = state;
+  const text = restarts
+    ? `${restarts.container} ${restarts.message || `${restarts.reason} ${restarts.exitCode}`}`
+    : (state.reason ?? "");
+  return [pod?.name, pod?.name.split("/")[1], node]
+    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), text)
+    .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
+}
+
+export function nodesOf(places: readonly Place[]): readonly string[] {
+  return [...new Set(places.flatMap(({ node }) => node ?? []))];
+}
+
+/** The beginning of a kubectl command on a pod. */
+export function kubectlFor({ context }: ClusterTarget, pod: Place["pod"], verb: string): string {
+  const [namespace = "", name = ""] = pod?.name.split("/") ?? [];
+  const chosen = context === undefined ? "" : ` --context=${context}`;
+  return `kubectl${chosen} -n ${namespace} ${verb} ${name}`;
+}

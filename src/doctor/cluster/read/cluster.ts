@@ -1,0 +1,245 @@
+import { invalidOption } from "../../../base/errors";
+import { type Tree, text, tree } from "../../../kube-api/objects";
+import { nameOf, type ReadSettings, type Unread, unreadAt } from "../../manifest/deployment";
+import type { OurImage } from "../../manifest/program";
+import { addAccess, noAccess } from "../../manifest/read-access";
+import { readCsiDriver } from "../../manifest/read-csi-driver";
+import type { Deployment } from "../../manifest/read-deployments";
+import { readAutoscaler } from "./autoscaler";
+import type { ListApi, ListFailure } from "./list-api";
+import { createNeedSum, readExhausted, readNeedEvent, readPendingPod } from "./needs";
+import { readCsiNode, readNodeRow } from "./node";
+import { readRegistrarPod } from "./pod";
+import { isByName, readBinding, readPolicy } from "./policy";
+import { createRunningReader } from "./running";
+import { readRegistrarSet } from "./set";
+
+/** Restricts the report to one node or driver; undefined: all. */
+export interface ClusterTarget {
+  readonly context: string | undefined;
+  readonly node: string | undefined;
+  readonly driver: string | undefined;
+}
+
+/** Of each object it has only the facts that the checks judge, so that a large cluster fits into little memory. */
+export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
+
+export interface ReadOptions {
+  readonly settingsOf: ReadSettings;
+  readonly ours?: OurImage | undefined;
+  /** Called with the number of objects of a kind that were read so far. */
+  readonly onProgress: (resource: string, count: number) => void;
+}
+
+/** The lists by resource, as RBAC names it; `unknown` is what is unknown without the list. */
+const LISTS = {
+  daemonsets: {
+    apiGroup: "apps",
+    unknown: "which registrars the cluster has, and how their pods are",
+    // More is kept of these than of other objects; 5,000 of them fit.
+    maxBytes: 64 * 2 ** 20,
+  },
+  csinodes: { apiGroup: "storage.k8s.io", unknown: "which drivers kubelet has registered" },
+  csidrivers: { apiGroup: "storage.k8s.io", unknown: "whether a driver has its CSIDriver object" },
+  deployments: { apiGroup: "apps", unknown: "whether Cluster Autoscaler sees drivers of new nodes" },
+  volumeattachments: { apiGroup: "storage.k8s.io", unknown: "which attached volumes need a driver" },
+  nodes: { apiGroup: "", unknown: "whether nodes are ready, and which node IDs they have", asTable: true },
+  pods: { apiGroup: "", unknown: "how the registrars' pods are, and which pods wait" },
+  events: { apiGroup: "", unknown: "which pods wait for a driver" },
+  mutatingadmissionpolicies: {
+    apiGroup: "admissionregistration.k8s.io",
+    unknown: "which pods a policy gives this registrar",
+  },
+  mutatingadmissionpolicybindings: {
+    apiGroup: "admissionregistration.k8s.io",
+    unknown: "which policies are in force",
+  },
+  namespaces: { apiGroup: "", unknown: "which namespaces a policy selects", asTable: true },
+  clusterroles: {
+    apiGroup: "rbac.authorization.k8s.io",
+    unknown: "whether registrars may change their Node",
+  },
+  clusterrolebindings: {
+    apiGroup: "rbac.authorization.k8s.io",
+    unknown: "whether registrars may change their Node",
+  },
+};
+type Resource = keyof typeof LISTS;
+
+/** API servers before Kubernetes 1.36 do not have these. */
+const MAY_BE_ABSENT: readonly Resource[] = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
+
+/** The reasons of events that name a missing driver: kubelet's at a mount, the controllers' at an attach. */
+const REASONS = ["FailedMount", "FailedAttachVolume"];
+
+/**
+ * Reads a cluster's lists page by page and keeps the facts that the checks judge. Lists that cannot be read are in `unread`.
+ * Rejects with INVALID_OPTION if no list can be read, or the target's node does not exist.
+ */
+export async function readCluster(
+  api: Pick<ListApi, "list">,
+  target: ClusterTarget,
+  { settingsOf, ours, onProgress }: ReadOptions,
+) {
+  const unread = new Map<Resource, ListFailure>();
+  const unreadObjects: Unread[] = [];
+  const counts = new Map<Resource, number>();
+  let nowMs: number | undefined;
+
+  /** Resolves with what `parse` returns, except undefined; an object for which it throws goes to `unreadObjects`. */
+  const read = async <Value>(
+    resource: Resource,
+    query: Readonly<Record<string, string>>,
+    parse: (item: unknown) => Value | undefined,
+    namespace = "",
+  ): Promise<readonly Value[]> => {
+    const { apiGroup } = LISTS[resource];
+    const values: Value[] = [];
+    const group = apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/v1`;
+    const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
+    const failure = await api.list({ ...LISTS[resource], path, query }, ({ items, dateMs }) => {
+      nowMs ??= dateMs;
+      for (const item of items)
+        try {
+          const value = parse(item);
+          if (value !== undefined) values.push(value);
+        } catch (error) {
+          unreadObjects.push(unreadAt(`${resource} ${nameOf(item)}`, error));
+        }
+      const count = (counts.get(resource) ?? 0) + items.length;
+      counts.set(resource, count);
+      onProgress(resource, count);
+    });
+    if (failure !== undefined && !(failure.isAbsent && MAY_BE_ABSENT.includes(resource)))
+      unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
+    return values;
+  };
+
+  const isMeant = (node: string | undefined) =>
+    target.node === undefined || node === undefined || node === target.node;
+  const named = target.node === undefined ? {} : { fieldSelector: `metadata.name=${target.node}` };
+  // The pods on the node, and those that have no node yet.
+  const podFields =
+    target.node === undefined
+      ? [{}]
+      : [{ fieldSelector: `spec.nodeName=${target.node}` }, { fieldSelector: "spec.nodeName=" }];
+  const readSets = async (images: OurImage) => {
+    const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, settingsOf, images));
+    const readRunning = createRunningReader(settingsOf, images);
+    const lists = sets.flatMap((set) =>
+      podFields.map((fields) => {
+        const query = { labelSelector: set.selector, ...fields };
+        const [namespace] = set.name.split("/");
+        return read(
+          "pods",
+          query,
+          (item) => readRegistrarPod(item, set, nowMs ?? Date.now(), readRunning),
+          namespace,
+        );
+      }),
+    );
+    const pods = (await Promise.all(lists)).flat().filter(({ node }) => isMeant(node));
+    return { sets, pods };
+  };
+  /** The policies first: by them the images that they give are known. */
+  const readAdmitted = async () => {
+    const [policies, bindings] = await Promise.all([
+      read("mutatingadmissionpolicies", {}, readPolicy),
+      read("mutatingadmissionpolicybindings", {}, readBinding),
+    ]);
+    const images = { ...ours, given: new Set(policies.flatMap(({ image }) => image ?? [])) };
+    const own = bindings.filter(({ policy }) => policies.some(({ name }) => name === policy));
+    const isNamed = [...policies, ...own].every(({ selection }) => isByName(selection.namespaces));
+    const namespaces = isNamed ? [] : await read("namespaces", {}, readNamespace);
+    return { ...(await readSets(images)), images, policies, bindings: own, namespaces: new Map(namespaces) };
+  };
+
+  const needs = createNeedSum();
+  const waitingOn = target.node === undefined ? "" : `,spec.nodeName=${target.node}`;
+  const [
+    { sets, pods, images, policies, bindings, namespaces },
+    nodes,
+    csiNodes,
+    csiDriverSpecs,
+    pending,
+    events,
+    exhausted,
+  ] = await Promise.all([
+    readAdmitted(),
+    read("nodes", named, readNodeRow),
+    read("csinodes", named, readCsiNode),
+    read("csidrivers", {}, (item) => readCsiDriver(item)),
+    read("pods", { fieldSelector: `status.phase=Pending${waitingOn}` }, readPendingPod),
+    Promise.all(
+      REASONS.map((reason) => read("events", { fieldSelector: `reason=${reason}` }, readNeedEvent)),
+    ),
+    read("volumeattachments", {}, (item) => {
+      needs.addAttachment(item, isMeant);
+      return readExhausted(item, isMeant);
+    }),
+  ]);
+  needs.addPods(pending, events.flat());
+  // Only these drivers and an autoscaler may not get on.
+  const autoscalers = csiDriverSpecs.some(({ keepsPodsOff }) => keepsPodsOff)
+    ? await read("deployments", {}, readAutoscaler)
+    : [];
+  const access = noAccess(true);
+  if (pods.some(({ running }) => running.registrars.some(asksApiServer)))
+    await Promise.all([
+      read("clusterroles", {}, (item) => addAccess(access, { ...tree(item), kind: "ClusterRole" })),
+      read("clusterrolebindings", {}, (item) =>
+        addAccess(access, { ...tree(item), kind: "ClusterRoleBinding" }),
+      ),
+    ]);
+
+  const [failure] = unread.values();
+  if (counts.size === 0 && failure !== undefined)
+    throw invalidOption(`nothing can be read of the cluster: ${failure.message}${adviceOn(failure.message)}`);
+  if (target.node !== undefined && !unread.has("nodes") && nodes.length === 0)
+    throw invalidOption(`there is no node ${target.node}`);
+  const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
+  return {
+    target,
+    nowMs: nowMs ?? Date.now(),
+    sets,
+    unreadObjects,
+    /** The images that are this registrar's. */
+    images,
+    policies,
+    /** Undefined: they could not be read. */
+    bindings: ifRead("mutatingadmissionpolicybindings", bindings),
+    /** The labels by name; without one that no policy asks for. */
+    namespaces,
+    /** Undefined: the roles or their bindings could not be read. */
+    access: ifRead("clusterroles", ifRead("clusterrolebindings", access)),
+    // In an order that does not depend on which list was read first.
+    pods: [...pods].sort((one, other) => (one.name < other.name ? -1 : 1)),
+    /** Undefined, as the next two: the list could not be read. */
+    nodes: ifRead("nodes", new Map(nodes.map((node) => [node.name, node]))),
+    /** Node -> driver -> node ID. */
+    csiNodes: ifRead("csinodes", new Map(csiNodes)),
+    csiDrivers: ifRead("csidrivers", new Set(csiDriverSpecs.map(({ name }) => name))),
+    csiDriverSpecs,
+    exhausted,
+    autoscalers,
+    needs: needs.all(),
+    unread: [...unread]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([resource, failure]) => ({ resource, ...LISTS[resource], ...failure })),
+  };
+}
+
+function readNamespace(row: unknown): readonly [name: string, labels: Tree] {
+  const { name, labels } = tree(tree(tree(row).object).metadata);
+  return [text(name), tree(labels)];
+}
+
+const asksApiServer = ({ program, settings }: Deployment) =>
+  program.kind === "ours" && settings.nodeAccess !== undefined;
+
+/** kubectl without any configuration tries this address. */
+function adviceOn(message: string): string {
+  return /(?:127\.0\.0\.1|\[::1\]|localhost):8080/.test(message)
+    ? "; kubectl seems to have no cluster: set KUBECONFIG, or give --kubeconfig or --context"
+    : "";
+}

@@ -1,0 +1,80 @@
+import { list, text, textOrNone, tree } from "../../../kube-api/objects";
+import { grouped } from "../../findings/grouped";
+import { nameOf } from "../../manifest/deployment";
+
+/** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
+const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI drivers/;
+/** The attach controllers' message (pkg/volume/csi/csi_attacher.go; external-attacher, pkg/controller). */
+const ATTACH_FAILED = /CSINode \S+ does not contain driver (\S*[A-Za-z0-9])/;
+
+/** A pod that waits on a node, and the drivers of its inline volumes. */
+type PendingPod = NonNullable<ReturnType<typeof readPendingPod>>;
+
+/** Undefined for a pod that has no node yet. */
+export function readPendingPod(object: unknown) {
+  const { metadata, spec } = tree(object);
+  const node = textOrNone(tree(spec).nodeName);
+  if (node === undefined) return undefined;
+  const inlineDrivers = list(tree(spec).volumes).flatMap(
+    (volume) => textOrNone(tree(tree(volume).csi).driver) ?? [],
+  );
+  return { uid: text(tree(metadata).uid), name: nameOf(object), node, inlineDrivers };
+}
+
+type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
+
+/** An event that names the driver that a pod needs; undefined for other events. */
+export function readNeedEvent(object: unknown) {
+  const { message, involvedObject } = tree(object);
+  const [, driver] = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? [];
+  const { kind, uid } = tree(involvedObject);
+  return driver === undefined || kind !== "Pod" ? undefined : { podUid: text(uid), driver };
+}
+
+const RESOURCE_EXHAUSTED = 8;
+
+/** A VolumeAttachment that the driver refused with gRPC's ResourceExhausted: the node has no room for the volume. */
+export function readExhausted(object: unknown, isMeant: (node: string) => boolean) {
+  const { spec, status } = tree(object);
+  const { attacher: driver, nodeName: node } = tree(spec);
+  const { errorCode, message } = tree(tree(status).attachError);
+  const isExhausted = errorCode === RESOURCE_EXHAUSTED || /\bcode = ResourceExhausted\b/.test(text(message));
+  if (!isExhausted || typeof driver !== "string" || typeof node !== "string" || !isMeant(node))
+    return undefined;
+  return { driver, node };
+}
+
+export interface Need {
+  readonly node: string;
+  readonly driver: string;
+  /** `NAMESPACE/NAME` of the pods that wait for a volume. */
+  readonly pods: string[];
+  attachments: number;
+}
+
+/** Sums up what waits, for each driver on each node. */
+export function createNeedSum() {
+  const needs = new Map<string, Need>();
+  const needOf = (node: string, driver: string) => {
+    const key = `${node} ${driver}`;
+    const need = needs.get(key) ?? { node, driver, pods: [], attachments: 0 };
+    needs.set(key, need);
+    return need;
+  };
+  return {
+    /** Adds a VolumeAttachment if its node is meant. */
+    addAttachment: (object: unknown, isMeant: (node: string) => boolean): void => {
+      const { attacher: driver, nodeName: node } = tree(tree(object).spec);
+      if (typeof driver === "string" && typeof node === "string" && isMeant(node))
+        needOf(node, driver).attachments += 1;
+    },
+    addPods: (pods: readonly PendingPod[], events: readonly NeedEvent[]) => {
+      const byPod = grouped(events, ({ podUid }) => podUid);
+      for (const { uid, name, node, inlineDrivers } of pods) {
+        const others = byPod.get(uid)?.map(({ driver }) => driver) ?? [];
+        for (const driver of new Set([...inlineDrivers, ...others])) needOf(node, driver).pods.push(name);
+      }
+    },
+    all: () => [...needs.values()],
+  };
+}

@@ -1,0 +1,97 @@
+import { list, type Tree, text, textOrNone, timeOrNone, tree } from "../../../kube-api/objects";
+import { POLICY_ANNOTATIONS, POLICY_LABEL, POLICY_NAMES } from "../../../manifest/image-policy/image-policy";
+import { imagePattern, servedPattern } from "../../../manifest/image-policy/recognise";
+
+/** What a policy or its binding selects pods by. */
+interface Selection {
+  readonly namespaces: Tree;
+  readonly pods: Tree;
+}
+
+/** A policy that `registrar manifest --image-policy` wrote. */
+export type ImagePolicy = NonNullable<ReturnType<typeof readPolicy>>;
+export type PolicyBinding = ReturnType<typeof readBinding>;
+
+const MAX_NAME_LENGTH = 128;
+
+/** Undefined for any other policy. One that an earlier version wrote is known by its name. */
+export function readPolicy(object: unknown) {
+  const { metadata, spec } = tree(object);
+  const { name, labels, annotations } = tree(metadata);
+  const label = tree(labels)[POLICY_LABEL];
+  const kind = (["swap", "drop"] as const).find((one) =>
+    label === undefined ? name === POLICY_NAMES[one] : label === one,
+  );
+  if (kind === undefined) return undefined;
+  const about = (fact: keyof typeof POLICY_ANNOTATIONS) =>
+    textOrNone(tree(annotations)[POLICY_ANNOTATIONS[fact]]);
+  const more = (about("matchImages")?.split(",") ?? []).filter(({ length }) => length <= MAX_NAME_LENGTH);
+  const root = about("kubeletRoot");
+  return {
+    kind,
+    name: text(name),
+    changedMs: changedMsOf(tree(metadata)),
+    /** The image that pods get. */
+    image: kind === "swap" ? about("image") : undefined,
+    images: new RegExp(imagePattern(more)),
+    /** The paths of sockets for which the node-wide registrar finds the driver; undefined: not known, or all. */
+    served: root === undefined ? undefined : new RegExp(servedPattern(root)),
+    selection: selectionOf(tree(spec).matchConstraints),
+  };
+}
+
+export function readBinding(object: unknown) {
+  const { metadata, spec } = tree(object);
+  const { policyName, matchResources } = tree(spec);
+  return {
+    policy: text(policyName),
+    changedMs: changedMsOf(tree(metadata)),
+    selection: selectionOf(matchResources),
+  };
+}
+
+function selectionOf(resources: unknown): Selection {
+  const { namespaceSelector, objectSelector } = tree(resources);
+  return { namespaces: tree(namespaceSelector), pods: tree(objectSelector) };
+}
+
+/** When an object was made, or written the last time. */
+function changedMsOf({ creationTimestamp, managedFields }: Tree): number {
+  const times = [creationTimestamp, ...list(managedFields).map((one) => tree(one).time)];
+  return Math.max(0, ...times.flatMap((time) => timeOrNone(time) ?? []));
+}
+
+/** The label of each namespace that has its name. */
+export const NAME_LABEL = "kubernetes.io/metadata.name";
+
+/** Whether a namespace's name alone tells if the selector selects it. */
+export function isByName(selector: Tree): boolean {
+  const { matchLabels, matchExpressions } = selector;
+  const keys = [...Object.keys(tree(matchLabels)), ...list(matchExpressions).map((one) => tree(one).key)];
+  return keys.every((key) => key === NAME_LABEL);
+}
+
+/** Whether a label selector selects an object with these labels. An empty one selects all. */
+export function selects({ matchLabels, matchExpressions }: Tree, labels: Tree): boolean {
+  return (
+    Object.entries(tree(matchLabels)).every(([key, value]) => labels[key] === value) &&
+    list(matchExpressions)
+      .map(tree)
+      .every(({ key, operator, values }) => {
+        const value = labels[text(key)];
+        const isIn = value !== undefined && list(values).includes(value);
+        switch (operator) {
+          case "In":
+            return isIn;
+          case "NotIn":
+            return !isIn;
+          case "Exists":
+            return value !== undefined;
+          case "DoesNotExist":
+            return value === undefined;
+          default:
+            return false;
+        }
+      })
+  );
+}

@@ -1,0 +1,88 @@
+import { type Finding, findingsOf } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
+import { reportFindings } from "../../findings/report";
+import { findingsOfSwap, readSwap } from "../../manifest/swap";
+import { CLUSTER_CHECKS } from "../judge/checks";
+import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "../judge/facts";
+import { causeOf } from "../judge/groups";
+import type { Place } from "../judge/places";
+import { rights } from "../judge/reading";
+import type { ClusterReading } from "../read/cluster";
+import { registrarRows } from "./registrars";
+
+/** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
+const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
+
+export type ClusterReport = ReturnType<typeof reportOnCluster>;
+
+/** What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. */
+export function reportOnCluster(reading: ClusterReading) {
+  const facts = conclude(reading);
+  return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
+}
+
+/**
+ * The same with the findings that a swap of the official image in the DaemonSets would bring, and no others. `swap` is the
+ * image that takes its place; empty: any of ours.
+ */
+export function reportOnClusterSwap(reading: ClusterReading, swap: string) {
+  const facts = conclude(reading);
+  const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
+  const found = findingsOfSwap(both, CLUSTER_MANIFEST_CHECKS);
+  const report = reportOf(facts, [...found, ...findingsOf([rights], facts)]);
+  return { ...report, target: { ...report.target, swap, swapped: both.swapped } };
+}
+
+function reportOf(facts: ClusterFacts, found: readonly Finding[]) {
+  const { findings, healthy, summary } = reportFindings(found);
+  // The first finding of a cause is the one to fix.
+  const codes = new Map(found.toReversed().map(({ cause, code }) => [cause, code]));
+  const { context = null, node = null, driver = null } = facts.target;
+  return {
+    schema: CLUSTER_SCHEMA,
+    healthy,
+    target: { context, node, driver },
+    drivers: driverRows(facts),
+    registrars: registrarRows(facts),
+    summary,
+    findings: findings.map((finding, index) => ({ ...finding, nodes: found[index]?.nodes ?? [] })),
+    nodes: facts.places.map((place) => placeRow(place, codes.get(causeOf(place, facts)))),
+  };
+}
+
+function driverRows({ units, places, csiDrivers }: ClusterFacts) {
+  const unitsOf = grouped(units, ({ driver }) => driver.name);
+  const placesOf = grouped(places, ({ driver }) => driver);
+  return [...new Set([...unitsOf.keys(), ...placesOf.keys()])].sort().map((name) => {
+    const own = placesOf.get(name) ?? [];
+    return {
+      name,
+      /** `NAMESPACE/NAME` of the DaemonSets that register it. */
+      daemonSets: [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
+      /** The number of nodes where it should be or is, and of those where it is healthy. */
+      nodes: own.length,
+      registered: own.filter(({ state }) => state.kind === "registered").length,
+      /** Whether there is a CSIDriver object; null: it may not be read. */
+      csiDriver: csiDrivers?.has(name) ?? null,
+    };
+  });
+}
+
+function placeRow({ node, driver, state, pod, isListed, need }: Place, code: string | undefined) {
+  return {
+    /** Null: the pod has no node. */
+    node: node ?? null,
+    driver,
+    state: state.kind,
+    /** Null: the driver is healthy. */
+    reason: state.reason,
+    /** The code of the finding that has the cause. */
+    code: code ?? null,
+    /** `NAMESPACE/NAME` of the registrar's pod. */
+    pod: pod?.name ?? null,
+    /** Whether CSINode has it; null: it may not be read. */
+    csiNode: isListed ?? null,
+    waitingPods: need?.pods ?? [],
+    volumeAttachments: need?.attachments ?? 0,
+  };
+}

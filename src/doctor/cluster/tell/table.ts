@@ -1,0 +1,100 @@
+import { plain } from "../../../logging/escape";
+import { renderColumns } from "../../findings/columns";
+import { findingTable, sumLine, type TableLook } from "../../findings/table";
+import { counted } from "../../rules/words";
+import type { ClusterReport, reportOnClusterSwap } from "./report";
+
+/** So many nodes of a cause are named, and so many rows shown; programs get all. */
+const NAMED = 5;
+const SHOWN = 20;
+
+/** The report for people: the drivers, the nodes where one is not well, and last the causes, the worst at the end. */
+export function renderClusterTable(report: ClusterReport, look: TableLook): string {
+  return [
+    ...driverTable(report),
+    "",
+    ...registrarTable(report),
+    ...nodeTable(report),
+    ...findingTable(report.findings, look, { more: nodesRemark }),
+    "",
+    sumLine(report, look),
+    "",
+  ].join("\n");
+}
+
+/** What a swap of the image would change, for people: the registrars, the findings, how many are swapped. */
+export function renderClusterSwapTable(
+  report: ReturnType<typeof reportOnClusterSwap>,
+  look: TableLook,
+): string {
+  const { swap, swapped } = report.target;
+  const what = `${counted(swapped, "registrar")} swapped${swap && ` to ${plain(swap)}`}`;
+  const findings = findingTable(report.findings, look);
+  const end =
+    findings.length === 0 ? [`${what}: that adds no problem.`] : ["", `${what}. ${sumLine(report, look)}`];
+  return [...registrarTable(report), ...findings, ...end, ""].join("\n");
+}
+
+function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): readonly string[] {
+  if (registrars.length === 0) return [];
+  const rows = registrars.map(({ daemonSet, container, image, program, pods }) => [
+    plain(daemonSet),
+    plain(container),
+    program ?? "-",
+    plain(image ?? "-"),
+    plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
+  ]);
+  return [...renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"], rows), ""];
+}
+
+function imageText(
+  { image, program, count }: ClusterReport["registrars"][number]["pods"][number],
+  ofSet: string | null,
+): string {
+  const what = image === null ? "none" : image === ofSet ? "the same" : `${program} ${image}`;
+  return `${count.toLocaleString("en")}: ${what}`;
+}
+
+function driverTable({ drivers }: ClusterReport): readonly string[] {
+  if (drivers.length === 0)
+    return ["No driver: no DaemonSet has a registrar, and no CSINode lists a driver."];
+  const rows = drivers.map(({ name, registered, nodes, csiDriver, daemonSets }) => [
+    plain(name),
+    `${registered.toLocaleString("en")} of ${nodes.toLocaleString("en")}`,
+    csiDriver === null ? "?" : csiDriver ? "yes" : "no",
+    plain(daemonSets.join(", ") || "-"),
+  ]);
+  return renderColumns(["DRIVER", "REGISTERED ON", "CSIDRIVER", "DAEMONSETS"], rows);
+}
+
+function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
+  // The report of one node lists healthy drivers, too.
+  const rows = target.node === null ? nodes.filter(({ reason }) => reason !== null) : nodes;
+  if (rows.length === 0) return [];
+  const cells = rows
+    .slice(0, SHOWN)
+    .map(({ node, driver, state, code, pod, waitingPods }) => [
+      plain(node ?? "(no node)"),
+      plain(driver),
+      state,
+      code ?? "-",
+      waitingPods.length.toLocaleString("en"),
+      plain(pod ?? "-"),
+    ]);
+  const left = rows.length - SHOWN;
+  const more =
+    left > 0
+      ? [`... and ${counted(left, "row")} more: see one with --node or --driver, or all with -o json`]
+      : [];
+  return [...renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells), ...more, ""];
+}
+
+function nodesRemark({
+  nodes,
+  status,
+}: ClusterReport["findings"][number]): readonly (readonly [string, string])[] {
+  if (nodes.length === 0 || status === "ok") return [];
+  const left = nodes.length - NAMED;
+  const more = left > 0 ? ` and ${left.toLocaleString("en")} more` : "";
+  return [["on ", `${counted(nodes.length, "node")}: ${nodes.slice(0, NAMED).join(", ")}${more}`]];
+}

@@ -1,0 +1,106 @@
+import type { ApiFailure } from "../../../kube-api/failure";
+import type { Taint } from "../../../node-readiness/node";
+import { neededRules, rulesText } from "../../../node-readiness/rbac";
+import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/startup-taint";
+import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
+import type { Facts } from "../read/facts";
+import { type NodeReadinessFacts, needsOf } from "../read/node-readiness";
+import { driversIn } from "./drivers";
+
+/** Keeps startup taints on. */
+const CAUSE = "node-readiness";
+const NODE_NAME_FIX =
+  "give --node-name, or set NODE_NAME from fieldRef spec.nodeName in the registrar's container";
+
+export const nodeReadiness = check("CSI021", "node-readiness", (facts: Facts) => {
+  const { nodeReadiness: seen } = facts;
+  switch (seen?.kind) {
+    case undefined:
+      return undefined;
+    case "not-asked": {
+      const { nodeName, access } = seen.target;
+      return [
+        nodeName.kind === "unknown"
+          ? warning("this node", `has no name here: ${nodeName.why}`, NODE_NAME_FIX)
+          : undefined,
+        access.kind === "unknown"
+          ? unknown("the node's readiness", `cannot be seen from here: ${access.why}`)
+          : undefined,
+      ];
+    }
+    case "no-token":
+      return problem(
+        seen.path,
+        `cannot be read: ${seen.why}`,
+        "mount the service account's token into the registrar's container: automountServiceAccountToken: true",
+        CAUSE,
+      );
+    case "asked":
+      return [judgeRights(seen), judgeNode(seen, facts)];
+  }
+});
+
+type Asked = Extract<NodeReadinessFacts, { readonly kind: "asked" }>;
+
+function judgeRights({ rights, target }: Asked): Verdicts {
+  if (rights.kind === "failed") return judgeFailure(rights.failure);
+  const { allowed, denied } = rights.value;
+  if (denied.length === 0) return ok("the service account", `may do what is needed: ${allowed.join(", ")}`);
+  const rules = neededRules(needsOf(target));
+  return problem(
+    "the service account",
+    `may not ${denied.join(", ")}`,
+    `bind it to a ClusterRole with these rules: ${rulesText(rules)}`,
+    CAUSE,
+  );
+}
+
+function judgeFailure({ kind, message }: ApiFailure): Verdict {
+  const what = kind === "unreachable" ? "cannot be reached" : "does not answer as it should";
+  const fix =
+    kind === "unauthorized"
+      ? "see whether the token is of this cluster, and its service account still there"
+      : "see whether this pod can reach it, and whether its certificate fits the CA here";
+  return problem("the API server", `${what}: ${message}`, fix, CAUSE);
+}
+
+function judgeNode({ node, nodeName, listed, target }: Asked, facts: Facts): Verdicts {
+  if (node.kind === "failed") {
+    const { kind, message } = node.failure;
+    if (kind === "not-found")
+      return problem(nodeName, "is no Node of this cluster", `${NODE_NAME_FIX}: kubectl get nodes`, CAUSE);
+    // For any other failure the rights' own answer has it already.
+    return kind === "forbidden"
+      ? unknown(nodeName, `may not be read, so its taints are not known: ${message}`)
+      : undefined;
+  }
+  const drivers = driversIn(facts).flatMap(({ name }) => name ?? []);
+  const isListed = (name: string) =>
+    listed.kind === "done" ? listed.value.some((driver) => driver.name === name) : undefined;
+  const found = [...new Set(drivers)].flatMap((driver) =>
+    findTaints(node.value, startupTaintsOf(driver, target.startupTaints)).map((taint) =>
+      judgeTaint(nodeName, taint, driver, isListed(driver)),
+    ),
+  );
+  if (found.length > 0) return found;
+  if (drivers.length > 0) return ok(nodeName, "has no startup taint of a driver that is here");
+  const { taints } = node.value;
+  return taints.length === 0
+    ? ok(nodeName, "has no taint")
+    : unknown(nodeName, `has taints, and no driver tells its name: ${taints.map(taintText).join(", ")}`);
+}
+
+function judgeTaint(nodeName: string, taint: Taint, driver: string, isListed: boolean | undefined): Verdict {
+  const since = typeof taint.timeAdded === "string" ? ` since ${taint.timeAdded}` : "";
+  const on = `has the startup taint ${taintText(taint)}${since}`;
+  if (isListed === undefined)
+    return unknown(nodeName, `${on}; whether CSINode lists ${driver} may not be read`);
+  if (!isListed) return ok(nodeName, `${on}, as it should: CSINode does not list ${driver} yet`);
+  return problem(
+    nodeName,
+    `${on}, though CSINode lists ${driver}: no pod is scheduled here that does not tolerate it`,
+    "see the registrar's log for what the API server does not do; until it does: " +
+      `kubectl taint node ${nodeName} ${taint.key}:${taint.effect}-`,
+    CAUSE,
+  );
+}

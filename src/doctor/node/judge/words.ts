@@ -1,0 +1,84 @@
+import { tooLong } from "../../rules/words";
+import {
+  type Answer,
+  isDead,
+  isStuck,
+  type Ownership,
+  type RunningRegistrar,
+  type SocketFacts,
+} from "../read/facts";
+
+// What several checks say, and the causes that their findings share.
+
+export const DRIVER = "the CSI driver";
+export const SEE_DRIVER = "see the driver's log";
+export const DRIVER_HANGS = `${SEE_DRIVER}: it hangs or is still starting`;
+export const SEE_REGISTRAR = "see the log of its registrar";
+export const RUN_AS_ROOT = "run registrar doctor as root";
+/** What to do about a path that cannot be looked at. */
+export const remedyForErrno = (errno: string, more: string): string =>
+  errno === "ETIMEDOUT" ? "see what is mounted there, and whether its server runs" : `${RUN_AS_ROOT}${more}`;
+export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
+
+export function ownershipText({ mode, uid, gid }: Ownership): string {
+  return `mode ${mode.toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
+}
+
+/** What is wrong with a socket, to follow its path. */
+export function socketText(socket: Exclude<SocketFacts, { readonly kind: "accepting" }>): string {
+  switch (socket.kind) {
+    case "not-accepting":
+      return `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`;
+    case "missing":
+      return "is not there";
+    case "not-a-socket":
+      return `is ${socket.fileType}, not a socket`;
+    case "out-of-reach":
+      return `cannot be looked at: ${socket.errno}${socket.errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
+    case "too-long":
+      return tooLong(socket.bytes);
+  }
+}
+
+/** What a registrar waits for, by its process. */
+export function waitingText({ pid, socket }: RunningRegistrar): string {
+  const missing = socket.kind === "accepting" ? "" : socketText(socket);
+  return `(process ${pid}) waits for its driver: ${socket.path} ${missing}`;
+}
+
+/** What is wrong with an answer. Of a call that took too long: what its connection showed, if anything. */
+export function failureText(
+  call: string,
+  { code, message }: Extract<Answer<unknown>, { readonly kind: "failed" }>,
+): string {
+  if (code !== "DeadlineExceeded") return `fails ${call}: ${code}: ${message}`;
+  const shown = /Deadline exceeded after [\d.]+s(: .*)$/.exec(message)?.[1] ?? "";
+  return `does not answer ${call} in time${shown}`;
+}
+
+/** The cause of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
+export function downCause(socket: SocketFacts, path = socket.path): string | undefined {
+  if (socket.kind === "missing" && socket.folderInSight) return `missing ${path}`;
+  return isDead(socket) ? `down ${socket.inode}` : undefined;
+}
+
+/** The cause of everything that fails because a socket's process does not tell its name. */
+export function namelessCause({ inode }: SocketFacts): string | undefined {
+  return inode && `nameless ${inode}`;
+}
+
+/** The cause of everything that fails because kubelet refuses a driver for its answer to NodeGetInfo. */
+export function nodeInfoCause(name: string | undefined): string {
+  return `node-info ${name}`;
+}
+
+/** The cause of everything that says that a driver has several registrars. */
+export const duplicatesCause = (endpoint: string): string => `duplicates ${endpoint}`;
+
+/** What to do about a driver's socket that accepts no connection, and its cause. */
+export function remedyFor(
+  socket: SocketFacts,
+  path?: string,
+): readonly [fix: string, cause: string | undefined] {
+  return isStuck(socket) ? [DRIVER_HANGS, namelessCause(socket)] : [START_DRIVER, downCause(socket, path)];
+}

@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { attempt } from "../../../base/errors";
+import { CONTAINER_DIRECTORY, isNodeWide } from "../../../flags/paths";
+import { isProbeMode, parseFlags } from "../../../flags/table";
+import { callFileSystem } from "../../../unix/file-calls";
+import { parseCsiAddress } from "../../../unix/socket-path";
+import { behindRegistrar } from "../../manifest/program";
+import { KNOWN_DIRECTORIES } from "../../rules/registration-directory";
+import type { RunningRegistrar } from "./facts";
+import { lookAtSocket, statsOrErrno } from "./socket";
+
+/** A process' short name, which can be read without waiting for the process. */
+const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
+
+/** Finds those whose files this user may see; a container without the host's processes sees its own only. */
+export async function findRegistrars(
+  directory: string,
+  procfs: string,
+): Promise<readonly RunningRegistrar[]> {
+  const ours = await statsOrErrno(directory);
+  if (typeof ours === "string") return [];
+  const readOne = async (pid: string): Promise<readonly RunningRegistrar[]> => {
+    const path = join(procfs, pid, "cmdline");
+    const text = await callFileSystem(path, () => readFile(path, "utf8")).catch(() => "");
+    const args = behindRegistrar(text.split("\0").slice(0, -1));
+    const line = args && /^(?:-|$)/.test(args[0] ?? "") ? parseFlags(args) : undefined;
+    if (line?.kind !== "flags" || isProbeMode(line.flags.mode)) return [];
+    const { flags } = line;
+    const csiAddress = attempt(() => parseCsiAddress(flags.csiAddress)) ?? flags.csiAddress;
+    const root = (path: string) => join(procfs, pid, path.startsWith("/") ? "root" : "cwd", path);
+    const isGiven = flags.given.has("plugin-registration-path");
+    const directories = isGiven
+      ? [flags.pluginRegistrationPath]
+      : [CONTAINER_DIRECTORY, ...KNOWN_DIRECTORIES];
+    const there = await Promise.all(directories.map((one) => statsOrErrno(root(one))));
+    if (!there.some((one) => typeof one !== "string" && one.dev === ours.dev && one.ino === ours.ino))
+      return [];
+    const endpoint = flags.kubeletRegistrationPath || csiAddress;
+    const socket = { ...(await lookAtSocket(root(csiAddress))), path: csiAddress };
+    return [{ pid: Number(pid), isNodeWide: isNodeWide(flags), endpoint, socket }];
+  };
+  const pids = attempt(() => readdirSync(procfs)) ?? [];
+  const isCandidate = (pid: string) =>
+    /^\d+$/.test(pid) &&
+    MAY_BE_REGISTRAR.test(attempt(() => readFileSync(join(procfs, pid, "comm"), "utf8")) ?? "");
+  return (await Promise.all(pids.filter(isCandidate).map(readOne))).flat();
+}

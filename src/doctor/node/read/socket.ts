@@ -1,0 +1,45 @@
+import type { Stats } from "node:fs";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { errnoOf } from "../../../base/errors";
+import { callFileSystem } from "../../../unix/file-calls";
+import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
+import { explainConnectError, tryConnect } from "../../../unix/unix-socket";
+import type { Ownership, SocketFacts } from "./facts";
+
+/** Looks at a path where a unix socket belongs. By default it connects, says nothing and leaves. */
+export async function lookAtSocket(path: string, tryReach = tryConnect): Promise<SocketFacts> {
+  const bytes = Buffer.byteLength(path);
+  // Before anything else: libuv would cut the path and connect to another one.
+  if (bytes > MAX_SOCKET_PATH_BYTES) return { kind: "too-long", path, bytes };
+  const stats = await statsOrErrno(path);
+  if (stats === "ENOENT") return { kind: "missing", path, folderInSight: await isDirectory(dirname(path)) };
+  if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
+  if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
+  const seen = { path, ownership: ownershipOf(stats), inode: `${stats.dev}:${stats.ino}` };
+  const error = await tryReach(path);
+  if (error === undefined) return { kind: "accepting", ...seen };
+  const explanation = explainConnectError(error, path) ?? error.message;
+  return { kind: "not-accepting", ...seen, errno: errnoOf(error), explanation };
+}
+
+/** The file's stats, of a symbolic link those of its target; else the errno, ETIMEDOUT of a file system that hangs. */
+export const statsOrErrno = (path: string): Promise<Stats | string> =>
+  callFileSystem(path, () => stat(path)).catch(errnoIn);
+
+export const isDirectory = async (path: string): Promise<boolean> => {
+  const stats = await statsOrErrno(path);
+  return typeof stats !== "string" && stats.isDirectory();
+};
+
+export const errnoIn = (error: unknown): string => errnoOf(error) ?? "EIO";
+
+export function ownershipOf({ mode, uid, gid }: Stats): Ownership {
+  return { mode: mode & 0o7777, uid, gid };
+}
+
+export function fileTypeOf(stats: Stats): string {
+  if (stats.isFile()) return "a file";
+  if (stats.isDirectory()) return "a folder";
+  return stats.isSocket() ? "a socket" : "a device or pipe";
+}
