@@ -4,6 +4,7 @@ import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/tell/
 import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/tell/table";
 import type { Report } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
+import { lastPart } from "../../doctor/manifest/program";
 import { renderFileTable } from "../../doctor/manifest/table";
 import type { Target } from "../../doctor/node/read/facts";
 import { gatherFacts } from "../../doctor/node/read/gather";
@@ -12,6 +13,7 @@ import { durationFlag, listFlag, outputFlag, switchFlag, textFlag, timeoutFlag }
 import { NAME_LIST_FLAGS, nameListsFrom } from "../../flags/name-lists";
 import { nodeDirectory } from "../../flags/paths";
 import { escapeJson } from "../../logging/escape";
+import { isOtherSidecar } from "../../manifest/image-policy/recognise";
 import { check as checkName, checkPinned } from "../../manifest/names";
 import { parseCsiAddress } from "../../unix/socket-path";
 import { createCommand, type FlagValues } from "../command-line";
@@ -41,7 +43,7 @@ const FLAGS = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
-  image: textFlag("with -f or --cluster: the image that is this registrar's"),
+  image: textFlag("with -f or --cluster: the image that is this registrar's, or that --swap swaps"),
   swap: {
     ...textFlag("with -f or --cluster: only what a swap to our image changes; or --swap=IMAGE"),
     coerce: parseOurImage,
@@ -81,6 +83,8 @@ export const runDoctor = createCommand(
       if (/^(?:true|false)$/i.test(swap))
         throw new Error(`--swap "${swap}" is no image: give NAME:TAG, or no value`);
       if (swap !== "") checkPinned("swap", swap);
+      if (flags.swap !== undefined && image !== undefined && isOtherSidecar(lastPart(image)))
+        throw new Error(`--image "${image}" is another sidecar, which a registrar cannot replace`);
     },
     failureExitCode: EXIT_UNSEEN,
     examples: [
@@ -95,7 +99,7 @@ export const runDoctor = createCommand(
         "JSON: {schema, healthy, target,",
         "drivers: [{name, state, since, reason, csiSocket, registrationSocket, waitingPods}],",
         "summary: {problem, warning, unknown, ok},",
-        "findings: [{code, check, status, subject, text, fix, follows, followsIndex}]}.",
+        "findings: [{code, check, status, subject, text, objects, fix, follows, followsIndex}]}.",
         "With --cluster, drivers has other fields, and there are nodes and registrars. docs/doctor.md has them, and every code.",
       ].join(" "),
       "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",

@@ -1,9 +1,11 @@
-import type { Finding, Status } from "./finding";
+import type { Finding, FoundObject, Status } from "./finding";
 
 /** The report's form. The number grows when a field goes or changes its meaning, not when one is added. */
 export const SCHEMA = "registrar.doctor/1";
 
 export interface ReportedFinding extends Pick<Finding, "code" | "check" | "status" | "subject" | "text"> {
+  /** Those that the subject names; empty where it names something else. */
+  readonly objects: readonly FoundObject[];
   /** Null if there is nothing to do. */
   readonly fix: string | null;
   /** The code of the problem that causes this one; null if this one stands by itself. */
@@ -74,10 +76,10 @@ function withFollowers(findings: readonly Finding[]): readonly ReportedFinding[]
   const leading = new Map<string, number>();
   for (const [index, { cause }] of findings.entries())
     if (cause !== undefined && !leading.has(cause)) leading.set(cause, index);
-  return findings.map(({ code, check, status, subject, text, fix = null, cause }, index) => {
+  return findings.map(({ code, check, status, subject, text, objects = [], fix = null, cause }, index) => {
     const lead = cause === undefined ? index : (leading.get(cause) ?? index);
     const follows = lead === index ? null : (findings[lead]?.code ?? null);
     const followsIndex = follows === null ? null : lead;
-    return { code, check, status, subject, text, fix, follows, followsIndex };
+    return { code, check, status, subject, text, objects, fix, follows, followsIndex };
   });
 }

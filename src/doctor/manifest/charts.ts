@@ -16,6 +16,8 @@ export interface Chart {
   readonly how?: string;
   /** The CSI driver of a chart whose objects lack the label. */
   readonly driver?: string;
+  /** The folder of the driver's socket, where that has another name. */
+  readonly folder?: string;
   /** What `helm template` needs beside them. */
   readonly needs?: string;
   readonly image: string;
@@ -38,10 +40,17 @@ export function chartOf({ metadata, spec }: Tree, driverNames: readonly string[]
   const template = tree(tree(tree(spec).template).metadata);
   const labels = [metadata, template].map((one) => text(tree(tree(one).labels)["helm.sh/chart"]));
   return CHARTS.find(
-    ({ chart, driver }) =>
+    ({ chart, driver, folder }) =>
       labels.some((label) => label.startsWith(chart) && /^[-_]v?\d/.test(label.slice(chart.length))) ||
-      (driver !== undefined && driverNames.includes(driver)),
+      [driver, folder].some((name) => name !== undefined && driverNames.includes(name)),
   );
+}
+
+/** A fix of what the image policy changes, too: where the chart has no value for it, the policy is the fix. */
+export function fixInChart(one: Chart | undefined, key: ChartKey, fix: string): string {
+  return one !== undefined && one[key] === undefined
+    ? `use registrar manifest --image-policy, which raises it: the chart ${one.chart} has no value for that`
+    : fix + placeInChart(one, key);
 }
 
 /** Where to apply a fix, as the end of its sentence. */

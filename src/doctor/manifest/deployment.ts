@@ -2,6 +2,7 @@ import { messageOf } from "../../base/errors";
 import { text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
 import type { AccessNeeds } from "../../node-readiness/rbac";
+import type { FoundObject } from "../findings/finding";
 import type { Program } from "./program";
 
 /** Reads arguments as the program does that they are for. */
@@ -41,17 +42,30 @@ export function nameOf(object: unknown): string {
   return [namespace, name].map(text).filter(Boolean).join("/");
 }
 
+/** A file, or an object in one. */
+export function foundIn(file: string | null, object: unknown = {}): FoundObject {
+  const { kind, metadata } = tree(object);
+  const { namespace, name } = tree(metadata);
+  const field = (value: unknown) => text(value) || null;
+  return { file, kind: field(kind), namespace: field(namespace), name: field(name), container: null };
+}
+
+/** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
+export function placeText({ file, kind, namespace, name, container }: FoundObject): string {
+  const object = `${kind ?? ""} ${[namespace, name].filter(Boolean).join("/")}`;
+  return `${file === null ? "" : `${file}: `}${object}${container === null ? "" : `, container ${container}`}`;
+}
+
 /** A file or object that could not be judged. */
 export interface Unread {
   readonly place: string;
+  readonly object?: FoundObject;
   readonly why: string;
   /** What to do, where that is known. */
   readonly advice?: string;
 }
 
-export function unreadAt(place: string, error: unknown): Unread {
-  return {
-    place,
-    why: error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500),
-  };
+export function unreadAt(place: string, error: unknown, object?: FoundObject): Unread {
+  const why = error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500);
+  return { place, ...(object && { object }), why };
 }

@@ -1,7 +1,8 @@
 import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
+import type { FoundObject } from "../findings/finding";
 import { rootIn } from "../rules/registration-directory";
-import { nameOf } from "./deployment";
+import { placeText } from "./deployment";
 import { driverNameIn } from "./driver-name";
 import { type DriverSocket, driverSocketsOf } from "./driver-socket";
 import { type NodeRules, nodeRulesOf } from "./node-rules";
@@ -13,6 +14,7 @@ import { isForWindows } from "./windows";
 export interface PodFacts {
   /** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
   readonly owner: string;
+  readonly object: FoundObject;
   /** The same for an object that is in two files. */
   readonly identity: string;
   readonly isForWindows: boolean;
@@ -54,7 +56,7 @@ export function podIn(object: Tree): Tree {
 }
 
 /** Throws INVALID_OPTION for variables that get too long. */
-export function readPod(owner: string, object: Tree, registrars: readonly Tree[] = []): PodFacts {
+export function readPod(owner: FoundObject, object: Tree, registrars: readonly Tree[] = []): PodFacts {
   const pod = podIn(object);
   const init = list(pod.initContainers).map(tree);
   // Others have ended when the containers start.
@@ -65,8 +67,9 @@ export function readPod(owner: string, object: Tree, registrars: readonly Tree[]
   const running = [...list(pod.containers).map(tree), ...sidecars];
   const drivers = running.filter((container) => !registrars.includes(container));
   return {
-    owner,
-    identity: `${text(object.kind)} ${nameOf(object)}`,
+    owner: placeText(owner),
+    object: owner,
+    identity: placeText({ ...owner, file: null }),
     isForWindows: running.some((container) => isForWindows(pod, container)),
     nodes: nodeRulesOf(pod),
     ports: portsOf(running, pod.hostNetwork === true),

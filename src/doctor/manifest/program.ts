@@ -3,7 +3,12 @@ import { boundText } from "../../logging/escape";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =
-  | { readonly kind: "ours"; readonly hasShell: boolean; readonly isSwapped: boolean }
+  | {
+      readonly kind: "ours";
+      readonly hasShell: boolean;
+      /** The image whose place ours takes; undefined shell: it may have one. */
+      readonly replaced: { readonly hasShell: boolean | undefined } | undefined;
+    }
   /** v2.17 is 217; undefined where the image does not say it. A build by somebody else may have a shell. */
   | {
       readonly kind: "official";
@@ -20,11 +25,13 @@ export interface OurImage {
   readonly version?: string | undefined;
   /** Images that policies of the cluster give the official one's pods. */
   readonly given?: ReadonlySet<string> | undefined;
+  /** The names of images whose place a policy of ours would take. */
+  readonly matched?: RegExp | undefined;
   /** Images whose place ours takes. */
   readonly swapped?: ReadonlySet<string> | undefined;
 }
 
-const OURS = { kind: "ours", hasShell: false, isSwapped: false } as const;
+const OURS = { kind: "ours", hasShell: false, replaced: undefined } as const;
 
 /** Ours, the official one or the all-in-one sidecar (KEP-4958), as the images and the package call it. */
 const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|csi-sidecars|cli\.js)(?:\.exe)?$/;
@@ -47,7 +54,10 @@ const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 export function programOf(container: Tree, ours: OurImage): Program {
   const image = text(container.image);
   const { name, tag } = partsOf(image);
-  if (ours.swapped?.has(image)) return { ...OURS, isSwapped: true };
+  if (ours.swapped?.has(image)) {
+    const before = programOf(container, { ...ours, swapped: undefined });
+    return { ...OURS, replaced: { hasShell: before.kind === "unknown" ? undefined : before.hasShell } };
+  }
   if (isNamed(image, ours) || ours.given?.has(image) || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
@@ -76,6 +86,9 @@ export function isWindowsImage(image: unknown): boolean {
   return /-win-registrar$/.test(partsOf(text(image)).name);
 }
 
+/** The last part of an image's name, without tag and digest. */
+export const lastPart = (image: string): string => partsOf(image).name;
+
 /** The release that an image's tag names; undefined for an image without a tag. */
 export function tagOf(image: string): string | undefined {
   return partsOf(image).tag || undefined;
@@ -93,19 +106,25 @@ function partsOf(image: string) {
 export function isRegistrar(container: Tree, ours: OurImage): boolean {
   const image = text(container.image);
   const { name } = partsOf(image);
-  const [command, args] = [list(container.command).map(text), list(container.args).map(text)];
+  const [command, args] = [itemsOf(container.command).map(text), itemsOf(container.args).map(text)];
   const words = [...command, ...args];
   const own = command.length > 0 ? behindRegistrar(words) : args;
   const folders = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
   return (
-    words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word)) ||
+    words.some((word) => /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(word)) ||
     OFFICIAL_NAME.test(name) ||
-    (isNamed(image, ours) && own !== undefined && /^(?:-|$)/.test(own[0] ?? "")) ||
+    ((isNamed(image, ours) || ours.matched?.test(image)) &&
+      own !== undefined &&
+      /^(?:-|$)/.test(own[0] ?? "")) ||
     (programOf(container, ours).kind === "ours" &&
       (/registrar/.test(text(container.name)) ||
         folders.some((folder) => /^\/registration\/*$/.test(folder))))
   );
 }
+
+/** A command or its arguments; the API server refuses a text in the place of a list. */
+export const itemsOf = (words: unknown): readonly unknown[] =>
+  typeof words === "string" ? [words] : list(words);
 
 function splitCommand(words: readonly string[]) {
   const [program = "", ...rest] = NODE.test(words[0] ?? "") ? words.slice(1) : words;

@@ -1,18 +1,22 @@
 import { list, numberOrNone, tree } from "../../kube-api/objects";
+import type { FoundObject } from "../findings/finding";
 import { refusedFieldsOf } from "./csi-driver-rules";
-import { nameOf } from "./deployment";
+import { foundIn, nameOf, placeText } from "./deployment";
 
 /** What is judged of a CSIDriver's spec. */
 export type CsiDriverFacts = ReturnType<typeof readCsiDriver>;
 
-/** `owner`: what findings call the object. */
-export function readCsiDriver(object: unknown, owner = `CSIDriver ${nameOf(object)}`) {
+export function readCsiDriver(
+  object: unknown,
+  owner: FoundObject = { ...foundIn(null, object), kind: "CSIDriver" },
+) {
   const spec = tree(tree(object).spec);
   const { serviceAccountTokenInSecrets } = spec;
   const modes = list(spec.volumeLifecycleModes);
   return {
     name: nameOf(object),
-    place: owner,
+    place: placeText(owner),
+    object: owner,
     /** Seconds after which kubelet asks for the volume limit again; undefined: never. */
     limitPeriodS: numberOrNone(spec.nodeAllocatableUpdatePeriodSeconds),
     /** The scheduler keeps pods with claims off nodes where CSINode lacks the driver. */

@@ -2,9 +2,11 @@ import { attempt, invalidOption } from "../../base/errors";
 import { list, numberOrNone, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
+import type { FoundObject } from "../findings/finding";
 import { chartOf } from "./charts";
 import {
-  nameOf,
+  foundIn,
+  placeText,
   type ReadObject,
   type ReadSettings,
   type RegistrarSettings,
@@ -12,6 +14,7 @@ import {
   unreadAt,
 } from "./deployment";
 import { driverFolderIn } from "./driver-name";
+import { addLimits, type LimitFacts, limitsIn, noLimits } from "./limits";
 import { mountsOf } from "./mounts";
 import { imageForOperator } from "./operator";
 import { hookOf, type PodFacts, podIn, readPod } from "./pod";
@@ -19,7 +22,7 @@ import { isRegistrar, type OurImage, programOf } from "./program";
 import { type AccessFacts, addAccess, noAccess } from "./read-access";
 import { type CsiDriverFacts, readCsiDriver } from "./read-csi-driver";
 import { probesOf } from "./read-probes";
-import { literalsIn, noTextsOf, startOf } from "./read-program";
+import { environmentOf, literalsIn, noTextsOf, startOf } from "./read-program";
 import { isForWindows } from "./windows";
 
 interface Limits {
@@ -38,6 +41,7 @@ export interface ManifestFacts {
   /** Those with a registrar, and others that may be on its node. */
   readonly pods: readonly PodFacts[];
   readonly access: AccessFacts;
+  readonly limits: LimitFacts;
   /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
   readonly csiDriverSpecs: readonly CsiDriverFacts[];
@@ -53,41 +57,44 @@ export function readDeployments(
   const deployments: Deployment[] = [];
   const pods: PodFacts[] = [];
   const access = noAccess();
+  const limits = noLimits();
   const csiDriverSpecs: CsiDriverFacts[] = [];
   const unread: Unread[] = [];
-  const read = (place: string, act: () => void) => {
+  const read = (place: string, found: FoundObject, act: () => void) => {
     try {
       act();
     } catch (error) {
-      unread.push(unreadAt(place, error));
+      unread.push(unreadAt(place, error, found));
     }
   };
   for (const { file, object: root } of objects)
-    read(file, () => {
+    read(file, foundIn(file), () => {
       refuseHuge(root, OF_LIST);
       for (const object of unfold(root)) {
-        const owner = `${file}: ${text(object.kind)} ${nameOf(object)}`;
-        read(owner, () => {
+        const owner = foundIn(file, object);
+        const place = placeText(owner);
+        read(place, owner, () => {
           const found = deploymentsIn(owner, object, settingsOf, ours);
           const image = found.length > 0 ? undefined : imageForOperator(object);
-          if (image !== undefined) unread.push({ place: owner, ...writtenByOperator(image) });
-          else if (found.length > 0 && isPatch(object)) unread.push({ place: owner, ...PATCH });
+          if (image !== undefined) unread.push({ place, object: owner, ...writtenByOperator(image) });
+          else if (found.length > 0 && isPatch(object)) unread.push({ place, object: owner, ...PATCH });
           else {
             deployments.push(...found);
             const pod = found[0]?.pod ?? attempt(() => readOtherPod(owner, object));
             if (pod !== undefined) pods.push(pod);
           }
           addAccess(access, object);
+          addLimits(limits, object);
           if (object.kind === "CSIDriver") csiDriverSpecs.push(readCsiDriver(object, owner));
         });
       }
     });
   const csiDrivers = csiDriverSpecs.map(({ name }) => name);
-  return { deployments, pods, access, csiDrivers, csiDriverSpecs, unread };
+  return { deployments, pods, access, limits, csiDrivers, csiDriverSpecs, unread };
 }
 
 /** A pod without a registrar; undefined for an object without containers. Throws as {@link deploymentsIn} does. */
-function readOtherPod(owner: string, object: Tree): PodFacts | undefined {
+function readOtherPod(owner: FoundObject, object: Tree): PodFacts | undefined {
   const pod = podIn(object);
   if (list(pod.containers).length === 0) return undefined;
   refuseHuge(pod, OF_POD);
@@ -99,7 +106,7 @@ const PATCH = {
   advice: "apply it first: kubectl kustomize FOLDER | registrar doctor -f -",
 };
 
-function writtenByOperator(image: string): Omit<Unread, "place"> {
+function writtenByOperator(image: string): Pick<Unread, "why" | "advice"> {
   return {
     why: `an operator writes the registrar ${boundText(image)}`,
     advice: "apply it, and then use registrar doctor --cluster",
@@ -137,7 +144,12 @@ function refuseHuge(root: unknown, { values, textLength }: Limits): void {
 export type Deployment = ReturnType<typeof deploymentsIn>[number];
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
-export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSettings, ours: OurImage = {}) {
+export function deploymentsIn(
+  owner: FoundObject,
+  object: Tree,
+  settingsOf: ReadSettings,
+  ours: OurImage = {},
+) {
   const spec = tree(object.spec);
   const pod = podIn(object);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
@@ -148,34 +160,35 @@ export function deploymentsIn(owner: string, object: Tree, settingsOf: ReadSetti
   return registrars.map((container) => {
     const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
     const security = { ...ofPod, ...ofContainer };
-    const { limits } = tree(container.resources);
+    const found = { ...owner, container: text(container.name) };
     const program = programOf(container, ours);
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
     return {
-      /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
-      place: `${owner}, container ${text(container.name)}`,
-      objectKind: text(object.kind),
+      object: found,
+      place: placeText(found),
       container: text(container.name),
       chart: chartOf(object, [...shared.driverNames, driverFolderIn(settings.kubeletRegistrationPath) ?? ""]),
       image: text(container.image),
       program,
       isForWindows: isForWindows(pod, container),
+      /** A plain init container: the others start when it has ended. */
+      isInit: isPlainInit(container, pod),
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
       command: start.command,
+      args: start.args,
       noTexts: noTextsOf(container),
       /** Variables without a value in the driver's paths. */
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, (words) => settingsOf(words, program)),
-      /** Without a limit "0", which means the same. */
-      memoryLimit: text(tree(limits).memory ?? "0"),
-      cpuLimit: text(tree(limits).cpu ?? "0"),
-      /** What stands in the place of a map of limits; empty: nothing else. */
-      wrongLimits: typeof limits === "object" && !Array.isArray(limits) ? "" : text(JSON.stringify(limits)),
+      limits: limitsIn(container),
+      podLimits: limitsIn(pod),
+      nodeOptions: nodeOptionsOf(container),
+      profiles: profilesOf(object, pod, container),
       preStop: hookOf(container, "preStop"),
       postStart: hookOf(container, "postStart"),
       runAsUser: numberOrNone(security.runAsUser),
@@ -207,6 +220,41 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
       advice: "run registrar doctor in the pod, or see the log of its start",
     }
   );
+}
+
+/** Whether the pod's containers wait for its end. Kubelet starts them beside one that always restarts. */
+function isPlainInit(container: Tree, pod: Tree): boolean {
+  return list(pod.initContainers).includes(container) && container.restartPolicy !== "Always";
+}
+
+/** The options for every Node in the container; `value` is undefined if it comes from elsewhere. */
+function nodeOptionsOf(container: Tree) {
+  const one = list(container.env)
+    .map(tree)
+    .findLast(({ name }) => name === "NODE_OPTIONS");
+  if (one === undefined) return undefined;
+  return {
+    value: one.valueFrom === undefined ? environmentOf(container)("$(NODE_OPTIONS)").text : undefined,
+  };
+}
+
+const APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/";
+
+/** Profiles from the node's files that limit what the container's program may do. */
+function profilesOf(
+  { kind, metadata, spec }: Tree,
+  pod: Tree,
+  { name, securityContext }: Tree,
+): readonly string[] {
+  const { seccompProfile, appArmorProfile } = { ...tree(pod.securityContext), ...tree(securityContext) };
+  const { annotations } = tree(kind === "Pod" ? metadata : tree(tree(spec).template).metadata);
+  const [, annotated] = /^localhost\/(.*)$/s.exec(text(tree(annotations)[APP_ARMOR + text(name)])) ?? [];
+  const local = (profile: unknown) =>
+    tree(profile).type === "Localhost" ? text(tree(profile).localhostProfile) : undefined;
+  return Object.entries({
+    seccomp: local(seccompProfile),
+    AppArmor: local(appArmorProfile) ?? annotated,
+  }).flatMap(([what, profile]) => (profile === undefined ? [] : [`${what} profile ${boundText(profile)}`]));
 }
 
 /** The security context that forbids root, the pod's first. */

@@ -2,7 +2,7 @@ import { invalidOption } from "../../base/errors";
 import { nearWord } from "../../base/near-word";
 import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
-import { behindRegistrar, type Program } from "./program";
+import { behindRegistrar, itemsOf, type Program } from "./program";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {
@@ -20,7 +20,7 @@ interface FilledIn {
 /** How a container starts: by itself, with its own arguments, or by another program, which has arguments of its own. */
 export function startOf(container: Tree, { kind }: Program) {
   const fill = environmentOf(container);
-  const filledIn = (words: unknown) => list(words).map((word) => fill(text(word)));
+  const filledIn = (words: unknown) => itemsOf(words).map((word) => fill(text(word)));
   const [command, args] = [filledIn(container.command), filledIn(container.args)];
   const words = [...command, ...args];
   const behind = behindRegistrar(words.map((word) => word.text));
@@ -98,14 +98,22 @@ export function literalsIn(words: readonly string[], open: readonly OpenVariable
   });
 }
 
-/** The words that YAML reads as a number or a boolean because they have no quotes. */
+/** The words that YAML reads as a number or a boolean because they have no quotes, and a text in the place of a list. */
 export function noTextsOf({ command, args, env }: Tree) {
+  const noLists = Object.entries({ command, args })
+    .filter(([, value]) => typeof value === "string")
+    .map(([where, value]) => ({
+      value: boundText(JSON.stringify(value)),
+      where: `as ${where}`,
+      what: "list",
+    }));
   const inList = (where: string, values: unknown) =>
-    list(values).map((value) => ({ value, where: `in ${where}` }));
+    itemsOf(values).map((value) => ({ value, where: `in ${where}` }));
   const variables = list(env)
     .map(tree)
     .map(({ name, value }) => ({ value, where: `as value of ${text(name)}` }));
-  return [...inList("command", command), ...inList("args", args), ...variables]
+  const noTexts = [...inList("command", command), ...inList("args", args), ...variables]
     .filter(({ value }) => typeof value !== "string" && value !== null && value !== undefined)
-    .map(({ value, where }) => ({ value: boundText(JSON.stringify(value)), where }));
+    .map(({ value, where }) => ({ value: boundText(JSON.stringify(value)), where, what: "string" }));
+  return [...noLists, ...noTexts];
 }

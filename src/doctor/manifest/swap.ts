@@ -1,25 +1,40 @@
+import { imagePattern } from "../../manifest/image-policy/recognise";
 import { type Finding, findingsOf, keyOf } from "../findings/finding";
 import { MANIFEST_CHECKS } from "./checks";
 import { manifestArguments } from "./checks/arguments";
-import type { OurImage } from "./program";
+import { lastPart, type OurImage } from "./program";
 import type { ManifestFacts } from "./read-deployments";
 
-/** Files as they are, and as if our image were in the place of the official one. */
+/** Objects as they are, and as if our image were in the place of the official one. */
 export interface Swap {
   readonly before: ManifestFacts;
   readonly after: ManifestFacts;
-  /** How many containers for Linux have the official image. */
+  /** How many containers for Linux have an image that the image policy swaps. */
   readonly swapped: number;
 }
 
-/** Reads the same objects twice. A container for Windows counts as swapped where it shares its image with one for Linux. */
-export function readSwap(read: (ours: OurImage) => ManifestFacts, ours: OurImage): Swap {
-  const before = read(ours);
-  const officials = before.deployments.filter(
-    ({ program, isForWindows }) => program.kind === "official" && !isForWindows,
+/**
+ * Reads the same objects twice. Like the image policy, it swaps each image that has the official one's name, or that of `image`.
+ * A container for Windows counts as swapped where it shares its image with one for Linux.
+ */
+export function readSwap(
+  read: (ours: OurImage) => ManifestFacts,
+  { image = "", ...ours }: OurImage,
+  to = "",
+): Swap {
+  const matched = new RegExp(imagePattern(image === "" ? [] : [lastPart(image)]));
+  const known = { ...ours, matched, image: to || undefined };
+  const before = read(known);
+  const taken = before.deployments.filter(
+    (one) =>
+      !one.isForWindows &&
+      (one.program.kind === "official" || (one.program.kind === "unknown" && matched.test(one.image))),
   );
-  const images = new Set(officials.map(({ image }) => image));
-  return { before, after: read({ ...ours, swapped: images }), swapped: officials.length };
+  return {
+    before,
+    after: read({ ...known, swapped: new Set(taken.map((one) => one.image)) }),
+    swapped: taken.length,
+  };
 }
 
 /** The findings that the swap brings. Those of containers with an unknown program stay: it may concern them. */

@@ -70,7 +70,7 @@ test("JSON says the same to programs, in keys that stay", async () => {
   ]);
   for (const finding of report.findings)
     expect(Object.keys(finding)).toEqual([
-      ...["code", "check", "status", "subject", "text", "fix", "follows", "followsIndex", "nodes"],
+      ...["code", "check", "status", "subject", "text", "objects", "fix", "follows", "followsIndex", "nodes"],
     ]);
   expect(report.nodes.filter(({ state }: { state: string }) => state !== "registered")).toHaveLength(9);
   expect(code).toBe(1);

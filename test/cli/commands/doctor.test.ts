@@ -67,7 +67,7 @@ test("JSON says the same to programs, in keys that stay", () =>
     expect(Object.keys(report.summary)).toEqual(["problem", "warning", "unknown", "ok"]);
     for (const finding of report.findings)
       expect(Object.keys(finding)).toEqual([
-        ...["code", "check", "status", "subject", "text", "fix", "follows", "followsIndex"],
+        ...["code", "check", "status", "subject", "text", "objects", "fix", "follows", "followsIndex"],
       ]);
     expect(report.findings).toContainEqual({
       code: "CSI004",
@@ -75,6 +75,7 @@ test("JSON says the same to programs, in keys that stay", () =>
       status: "ok",
       subject: "x.csi",
       text: "is a legal name",
+      objects: [],
       fix: null,
       follows: null,
       followsIndex: null,

@@ -1,4 +1,4 @@
-import { saidOf as allSaidOf, type Changes, OFFICIAL } from "./one-daemon-set";
+import { saidOf as allSaidOf, type Changes, daemonSet, OFFICIAL, TOLD } from "./one-daemon-set";
 
 /** Rights are judged by a check of their own. */
 const saidOf = (changes: Changes) => allSaidOf(changes).filter((line) => !line.startsWith("CSI116"));
@@ -170,6 +170,34 @@ test.each([
   expect(saidOf({ container: { command } })).toContainEqual(
     expect.stringMatching(/^CSI101 problem: .*-nope/),
   );
+});
+
+const ONE_TEXT = `--csi-address=/csi/csi.sock ${TOLD}`;
+const joined = (args: unknown): Changes => ({ container: { image: OFFICIAL, args } });
+const JOINED =
+  /^CSI101 problem: has several arguments in one item: --csi-address=.* -> write each as an item of its own$/;
+
+test.each<readonly [what: string, Changes, expected: readonly RegExp[]]>([
+  ["one item", joined([ONE_TEXT]), [JOINED]],
+  ["lines of one item", joined([`--v=5\n${ONE_TEXT}\n`]), [/^CSI101 problem: has several/]],
+  [
+    "no list",
+    joined(ONE_TEXT),
+    [/^CSI101 problem: has ".*" as args, which is not a list: .* -> write a list/, JOINED],
+  ],
+  ["a value with a space", { args: ["--node-name=a b"] }, []],
+])("several arguments as %s", (_what, changes, expected) => {
+  expect(saidOf(changes)).toEqual(expected.map((line) => expect.stringMatching(line)));
+});
+
+test.each<readonly [more: object, args: readonly string[], expected: readonly RegExp[]]>([
+  [{}, [], [/^CSI101 problem: is an init container, and never ends: .* -> move it to containers, or/]],
+  [{ restartPolicy: "Always" }, [], []],
+  [{}, ["--version"], []],
+])("an init container with %j and %j", (more, args, expected) => {
+  const [registrar = {}, driver = {}] = daemonSet({ args }).spec.template.spec.containers;
+  const pod = { initContainers: [{ ...registrar, ...more }], containers: [driver] };
+  expect(saidOf({ pod })).toEqual(expected.map((line) => expect.stringMatching(line)));
 });
 
 const NO_PATH = expect.stringMatching(/^CSI101 problem: .*required parameter/);

@@ -15,16 +15,12 @@ function labelled(chart: string, changes: Changes): readonly object[] {
   ];
 }
 
-const none = (chart: string) =>
-  `; the chart ${chart} has no value for that: see registrar manifest --image-policy`;
-
 test.each<readonly [label: string, end: string]>([
   ["aws-ebs-csi-driver-2.64.0", "; in the chart aws-ebs-csi-driver: sidecars.nodeDriverRegistrar.resources"],
   [
     "azuredisk-csi-driver-v1.34.5",
     "; in the chart azuredisk-csi-driver: linux.resources.nodeDriverRegistrar",
   ],
-  ["juicefs-csi-driver-0.32.4", none("juicefs-csi-driver")],
   ["csi-s3-proxy-1.0.0", ""],
   ["mine-1.0.0", ""],
 ])("%s: the fix of a memory limit ends with %j", (label, end) => {
@@ -40,11 +36,15 @@ test("a flag that does not exist: the fix names the value of the arguments", () 
   ]);
 });
 
-/** The driver's folder tells the chart of these, which have no label. */
+/** The driver's or its folder's name tells the chart of these, which have no label. */
 test.each<readonly [RegExp, Changes]>([
   [
     /^CSI105 .*64Mi; in the chart aws-efs-csi-driver: sidecars\.nodeDriverRegistrar\.resources$/,
     { container: LIMIT, args: [told("efs.csi.aws.com")] },
+  ],
+  [
+    /^CSI105 .* reboot -> use registrar manifest --image-policy, which raises it: the chart mayastor has no value for that$/,
+    { container: LIMIT, args: [told("io.openebs.mayastor")] },
   ],
   [
     /^CSI114 .*; in the chart openstack-cinder-csi: csi\.nodeDriverRegistrar\.resources$/,

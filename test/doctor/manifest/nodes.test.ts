@@ -47,6 +47,46 @@ test.each<readonly [what: string, object, object]>([
   expect(saidOfTwo(one, other)).toEqual(["CSI109", "CSI110"]);
 });
 
+const named = (name: string, path: string, changes: object = {}) => {
+  const args = [`--kubelet-registration-path=${path}/csi.sock`];
+  const { containers } = daemonSet({ args }).spec.template.spec;
+  const [registrar = {}] = containers;
+  const driver = { name: "driver", args: ["--drivername=x.csi"] };
+  const volumes = [
+    { name: "plugin", hostPath: { path } },
+    { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } },
+  ];
+  return { ...daemonSet({ name, pod: { containers: [registrar, driver], volumes } }), ...changes };
+};
+const PLUGINS = "/var/lib/kubelet/plugins";
+
+test("two sockets of one driver: their registrars take the registration socket from each other", () => {
+  const two = [named("a", `${PLUGINS}/x.csi`), named("b", `${PLUGINS}/other`)];
+  expect(said(...two, CSI_DRIVER)).toEqual([
+    expect.stringMatching(
+      /^CSI110 problem: both register a driver at \/var.*\/plugins_registry\/x\.csi-reg\.sock/,
+    ),
+  ]);
+});
+
+test.each([
+  ["Pod", ["CSI110"]],
+  ["Deployment", ["CSI110"]],
+])("a %s beside a DaemonSet of the same driver", (kind, expected) => {
+  const { spec, ...other } = daemonSet({ name: "other" });
+  const one = { ...other, kind, spec: kind === "Pod" ? spec.template.spec : spec };
+  expect(said(daemonSet(), one, CSI_DRIVER).map((line) => line.slice(0, 6))).toEqual(expected);
+  // Two of them may be on two nodes.
+  expect(said(one, { ...one, metadata: { name: "third" } }, CSI_DRIVER)).toEqual([]);
+});
+
+test("a path is the same with two slashes", () => {
+  const args = ["--kubelet-registration-path=/var/lib/kubelet//plugins/x.csi/csi.sock"];
+  expect(said(daemonSet(), daemonSet({ name: "y", args }), CSI_DRIVER)).toEqual([
+    expect.stringMatching(/^CSI110/),
+  ]);
+});
+
 test.each([
   ["both", ["x", "y"]],
   ["all", ["x", "y", "z"]],

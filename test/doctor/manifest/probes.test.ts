@@ -88,8 +88,13 @@ test.each<readonly [expected: RegExp, Changes]>([
   expect(more).toEqual([]);
 });
 
-test("the mode that proves nothing", () => {
-  expect(saidOf({ container: mode("kubelet-registration-probe") })).toEqual([
+test.each([
+  [TOLD],
+  // It ends with 0 whatever it is given.
+  ["--kubelet-registration-path=/other.sock"],
+  ["--plugin-registration-path=/elsewhere", TOLD],
+])("the mode that proves nothing, with %j", (...words) => {
+  expect(saidOf({ container: exec("--mode=kubelet-registration-probe", ...words) })).toEqual([
     expect.stringMatching(/^CSI104 warning: .* --mode=kubelet-registration-probe, which proves nothing/),
   ]);
 });

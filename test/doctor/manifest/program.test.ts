@@ -1,5 +1,5 @@
 import { isRegistrar, programOf } from "../../../src/doctor/manifest/program";
-import { type Changes, saidOf, TOLD } from "./one-daemon-set";
+import { type Changes, daemonSet, saidOf, TOLD } from "./one-daemon-set";
 
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar";
 const MIRROR = "harbor.corp/infra/csi-node-driver-registrar";
@@ -123,6 +123,55 @@ test.each<readonly [container: object, said: string]>([
 });
 
 const REGISTRAR = "/csi-node-driver-registrar";
+const options = (value: unknown, more: object = {}): Changes => ({
+  container: { env: [{ name: "NODE_OPTIONS", value, ...more }] },
+});
+const mountedAt = (mountPath: string): Changes => {
+  const { volumeMounts = [] } = daemonSet().spec.template.spec.containers[0] as { volumeMounts?: object[] };
+  return { container: { volumeMounts: [...volumeMounts, { name: "host", mountPath }] } };
+};
+const secured = (securityContext: object): Changes => ({ container: { securityContext } });
+const APP_ARMOR = { "container.apparmor.security.beta.kubernetes.io/registrar": "localhost/driver" };
+const localhost = { type: "Localhost", localhostProfile: "driver" };
+
+test.each<readonly [expected: string | undefined, Changes]>([
+  [
+    "problem: sets NODE_OPTIONS=.*: this registrar's image does not have /hook.js, and Node ends with 1",
+    options("--v8-pool-size=1 --require /hook.js"),
+  ],
+  ["problem: .* does not have pkg, and Node", options("--import=pkg")],
+  ["warning: sets NODE_OPTIONS=--require /csi/x.js, which changes", options("--require /csi/x.js")],
+  ["warning: sets NODE_OPTIONS=--max-old-space-size=9, which changes", options("--max-old-space-size=9")],
+  ["unknown: takes NODE_OPTIONS from elsewhere", options(undefined, { valueFrom: {} })],
+  [undefined, options("")],
+  [undefined, { container: { ...options("--require /x").container, image: `${K8S}:v2.17.0` } }],
+  ...["/nodejs", "/usr", "/", "/registrar/cli", "/lib64"].map((path): readonly [string, Changes] => [
+    `problem: mounts the volume host at ${path}, over files of this registrar's image`,
+    mountedAt(path),
+  ]),
+  ...["/lib/modules", "/usr/share/x", "/usr/local/bin", "/nodejs-x"].map(
+    (path): readonly [undefined, Changes] => [undefined, mountedAt(path)],
+  ),
+  [
+    "unknown: runs under the seccomp profile driver, which may forbid",
+    secured({ seccompProfile: localhost }),
+  ],
+  ["unknown: runs under the AppArmor profile driver", secured({ appArmorProfile: localhost })],
+  [
+    "unknown: runs under the AppArmor profile driver",
+    { pod: { securityContext: { appArmorProfile: localhost } } },
+  ],
+  [undefined, secured({ seccompProfile: { type: "RuntimeDefault" } })],
+])("what keeps Node from starting: %s", (expected, changes) => {
+  const rows = expected ? [expect.stringMatching(new RegExp(`^CSI117 ${expected}`))] : [];
+  expect(saidOf(changes)).toEqual(rows);
+});
+
+test("an AppArmor profile by the pod's annotation", () => {
+  const { template } = daemonSet().spec;
+  const spec = { selector: {}, template: { ...template, metadata: { annotations: APP_ARMOR } } };
+  expect(saidOf({ spec })).toEqual([expect.stringMatching(/^CSI117 unknown: .* AppArmor profile driver,/)]);
+});
 
 test.each<object>([
   { command: [REGISTRAR], readinessProbe: run(REGISTRAR, "--version") },

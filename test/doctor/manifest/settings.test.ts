@@ -1,4 +1,4 @@
-import { type Changes, daemonSet, OFFICIAL, said, saidOf } from "./one-daemon-set";
+import { type Changes, CSI_DRIVER, daemonSet, OFFICIAL, said, saidOf } from "./one-daemon-set";
 
 const limits = (memory: string): Changes => ({ container: { resources: { limits: { memory } } } });
 const command = ["/bin/sh", "-c", "rm -rf /registration/x"];
@@ -126,15 +126,131 @@ const NOT_ROOT = { runAsNonRoot: true };
 
 test.each<readonly [pod: object, container: object, what: string, fix: string]>([
   [OTHER, {}, "runAsUser 1000", "set runAsUser: 0"],
-  [{}, NOT_ROOT, "runAsNonRoot", "take runAsNonRoot off"],
   [{}, { ...ROOT, ...NOT_ROOT }, "runAsNonRoot", "take runAsNonRoot off"],
   [NOT_ROOT, ROOT, "runAsNonRoot", "set runAsNonRoot: false in the container"],
-  [NOT_ROOT, NOT_ROOT, "runAsNonRoot", "set runAsNonRoot: false in the container"],
   [{}, { ...OTHER, ...NOT_ROOT }, "runAsNonRoot", "take runAsNonRoot off, and set runAsUser: 0"],
 ])("a pod with %j, a container with %j", (pod, container, what, fix) => {
   expect(saidOf({ pod: { securityContext: pod }, container: { securityContext: container } })).toEqual([
     `CSI108 problem: does not run as root: ${what} -> ${fix}`,
   ]);
+});
+
+test.each<readonly [pod: object, container: object, image: string, expected: RegExp]>([
+  [
+    {},
+    NOT_ROOT,
+    "registrar:v1",
+    /cannot be created: runAsNonRoot, no runAsUser, and the image's user is root -> take/,
+  ],
+  [NOT_ROOT, NOT_ROOT, "registrar:v1", /cannot be created: .* -> set runAsNonRoot: false in the container$/],
+  [NOT_ROOT, {}, "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0", /cannot be created/],
+  // Its builder may have set another user.
+  [NOT_ROOT, {}, OFFICIAL, /does not run as root: runAsNonRoot/],
+])("runAsNonRoot without a user: %j, %j, %s", (pod, container, image, expected) => {
+  const found = saidOf({ pod: { securityContext: pod }, container: { image, securityContext: container } });
+  expect(found).toEqual([expect.stringMatching(new RegExp(`^CSI108 problem: ${expected.source}`))]);
+});
+
+const arch = (operator: string, ...values: readonly string[]) => ({
+  key: "kubernetes.io/arch",
+  operator,
+  values,
+});
+
+test.each<readonly [expected: RegExp | undefined, Changes]>([
+  [
+    /problem: is for s390x nodes, and this registrar's image is for amd64 and arm64 ->/,
+    { pod: { nodeSelector: { "kubernetes.io/arch": "s390x" } } },
+  ],
+  [/problem: is for arm and ppc64le nodes/, affinity([arch("In", "arm")], [arch("In", "ppc64le")])],
+  [
+    /warning: may be on ppc64le and s390x nodes, .* may have none/,
+    affinity([arch("In", "amd64", "ppc64le", "s390x")]),
+  ],
+  [/warning: may be on arm nodes/, affinity([arch("In", "arm")], [])],
+  [undefined, affinity([arch("In", "amd64", "s390x"), arch("In", "amd64")])],
+  [undefined, affinity([arch("NotIn", "s390x")])],
+  [undefined, { pod: { nodeSelector: { "kubernetes.io/arch": "{{ .arch }}" } } }],
+  [undefined, { ...affinity([arch("In", "s390x")]), container: { image: OFFICIAL } }],
+])("an architecture: %s", (expected, changes) => {
+  const rows = expected ? [expect.stringMatching(new RegExp(`^CSI112 ${expected.source}`))] : [];
+  expect(saidOf(changes)).toEqual(rows);
+});
+
+const range = (max: object | undefined, byDefault?: object, namespace: string | undefined = "ns") => ({
+  kind: "LimitRange",
+  metadata: { name: "all", namespace },
+  spec: {
+    limits: [
+      { type: "Pod", max: { memory: "1Mi" } },
+      { type: "Container", max, default: byDefault },
+    ],
+  },
+});
+const autoscaler = (mode: unknown, policy: object = {}, name = "x") => ({
+  kind: "VerticalPodAutoscaler",
+  metadata: { name: "v", namespace: "ns" },
+  spec: {
+    targetRef: { kind: "DaemonSet", name },
+    updatePolicy: { updateMode: mode },
+    resourcePolicy: { containerPolicies: [{ containerName: "registrar", ...policy }] },
+  },
+});
+const ofPod = (own: object, pod: object): Changes => ({
+  container: { resources: { limits: own } },
+  pod: { resources: { limits: pod } },
+});
+const CPU_LIMIT: Changes = { container: { resources: { limits: { cpu: "1" } } } };
+
+test.each<readonly [expected: string | undefined, Changes, beside: object]>([
+  [
+    "CSI105 problem: is in a pod with a memory limit of 60Mi: .* -> raise that limit to 100Mi",
+    ofPod({}, { memory: "60Mi" }),
+    {},
+  ],
+  [
+    "CSI105 problem: has a memory limit of 70Mi, and its pod allows 66Mi at most: the API server",
+    ofPod({ memory: "70Mi" }, { memory: "66Mi" }),
+    {},
+  ],
+  ["CSI114 warning: is in a pod with a CPU limit of 40m: it registers", ofPod({}, { cpu: "40m" }), {}],
+  [undefined, ofPod({ memory: "64Mi" }, { memory: "200Mi" }), {}],
+  [
+    "CSI105 problem: gets a memory limit of 50Mi from LimitRange ns/all: .* -> raise the limit in LimitRange ns/all",
+    {},
+    range({ memory: "50Mi" }),
+  ],
+  ["CSI105 problem: gets a memory limit of 32Mi from", {}, range({ memory: "1Gi" }, { memory: "32Mi" })],
+  [
+    "CSI105 problem: has a memory limit of 100Mi, and LimitRange ns/all allows 50Mi at most",
+    limits("100Mi"),
+    range({ memory: "50Mi" }),
+  ],
+  [
+    "CSI105 problem: .* allows 50Mi",
+    { ...limits("100Mi"), container: { ...limits("100Mi").container, image: OFFICIAL } },
+    range({ memory: "50Mi" }),
+  ],
+  [undefined, {}, range({ memory: "50Mi" }, undefined, "other")],
+  [undefined, { container: { image: OFFICIAL } }, range({ memory: "50Mi" })],
+  [undefined, limits("100Mi"), range(undefined, { memory: "10Mi" })],
+  [
+    "CSI105 warning: may get a lower memory limit from VerticalPodAutoscaler ns/v -> add .* minAllowed: \\{memory: 64Mi",
+    limits("100Mi"),
+    autoscaler("Recreate"),
+  ],
+  ["CSI105 warning", limits("100Mi"), autoscaler(undefined, { containerName: "*" })],
+  ["CSI114 warning: may get a lower CPU limit .* minAllowed: \\{cpu: 50m", CPU_LIMIT, autoscaler("Recreate")],
+  [undefined, limits("100Mi"), autoscaler(false)],
+  [undefined, limits("100Mi"), autoscaler("Recreate", { mode: "Off" })],
+  [undefined, limits("100Mi"), autoscaler("Recreate", { minAllowed: { memory: "64Mi" } })],
+  [undefined, limits("100Mi"), autoscaler("Recreate", { controlledValues: "RequestsOnly" })],
+  [undefined, limits("100Mi"), autoscaler("Recreate", { controlledResources: ["cpu"] })],
+  [undefined, limits("100Mi"), autoscaler("Recreate", {}, "y")],
+  [undefined, {}, autoscaler("Recreate")],
+])("limits that the container does not have itself: %s", (expected, changes, beside) => {
+  const rows = expected ? [expect.stringMatching(new RegExp(`^${expected}`))] : [];
+  expect(said(daemonSet(changes), CSI_DRIVER, beside)).toEqual(rows);
 });
 
 test.each<Changes>([

@@ -82,6 +82,49 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
     [/^CSI117 problem: .* started by sh, .* cannot be created$/],
   ],
   [
+    "a hook in a copy, whose image may have a shell or not",
+    [{ container: onStop("sh", "-c", "rm -f /registration/x-reg.sock") }],
+    [
+      /^CSI106 unknown: .* always fails after the swap, because the image has no shell, and may fail before: sh/,
+    ],
+  ],
+  [
+    "FIPS",
+    [{ container: { image: "cgr.dev/x/kubernetes-csi-node-driver-registrar-fips:v2.17.0" } }],
+    [/^CSI117 warning: .* has an image for FIPS 140 by its name/],
+  ],
+  [
+    "another architecture",
+    [{ pod: { nodeSelector: { "kubernetes.io/arch": "ppc64le" } } }],
+    [/^CSI112 problem: .* is for ppc64le nodes/],
+  ],
+  [
+    "a copy that may have another user",
+    [{ container: { securityContext: { runAsNonRoot: true } } }],
+    [/^CSI108 problem: .* cannot be created: runAsNonRoot, no runAsUser/],
+  ],
+  [
+    "Node's options and a profile",
+    [
+      {
+        container: {
+          env: [{ name: "NODE_OPTIONS", value: "-r /x.js" }],
+          securityContext: { appArmorProfile: { type: "Localhost", localhostProfile: "x" } },
+        },
+      },
+    ],
+    [/^CSI117 problem: .* NODE_OPTIONS/, /^CSI117 unknown: .* AppArmor/],
+  ],
+  [
+    "an image by digest, and a tag that is no release",
+    ["x/csi-node-driver-registrar@sha256:0", "x/csi-node-driver-registrar:latest"].map((image, n) => ({
+      name: `n${n}`,
+      pod: { nodeSelector: { n: `${n}` } },
+      container: { image, ...limits({ memory: "30Mi" }) },
+    })),
+    [/^CSI105 problem: .*ns\/n0/, /^CSI105 problem: .*ns\/n1/],
+  ],
+  [
     "Windows shares the value",
     [{}, WINDOWS],
     [/^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image as one for Linux/],

@@ -4,7 +4,7 @@ import { type Report, reportOf } from "../../../doctor/findings/report";
 import type { TableLook } from "../../../doctor/findings/table";
 import { MANIFEST_CHECKS } from "../../../doctor/manifest/checks";
 import { manifestReadable } from "../../../doctor/manifest/checks/settings";
-import type { OurImage } from "../../../doctor/manifest/program";
+import { lastPart, type OurImage } from "../../../doctor/manifest/program";
 import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
 import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
 import { renderFileTable } from "../../../doctor/manifest/table";
@@ -34,17 +34,30 @@ export async function reportOnFiles({ file: files, image }: FileFlags): Promise<
 
 /** A report on what the swap of the official registrar's image changes. */
 interface SwapReport extends Report {
-  readonly target: { readonly files: readonly string[]; readonly swap: string; readonly swapped: number };
+  readonly target: {
+    readonly files: readonly string[];
+    readonly swap: string;
+    readonly swapped: number;
+    /** The command whose policy swaps the images that `--image` names; null without it. */
+    readonly policy: string | null;
+  };
 }
 
-/** `swap` is the image that takes the official one's place; empty: any of ours. */
+/**
+ * `swap` is the image that takes the official one's place; empty: any of ours. `image` names another image whose place it takes,
+ * as the policy's `--match-image` does.
+ */
 export async function reportOnSwap({
   file: files,
   image,
   swap,
 }: FileFlags & { readonly swap: string }): Promise<SwapReport> {
-  const both = readSwap(await readerOf(files), { image, version });
-  const target = { files, swap, swapped: both.swapped };
+  const both = readSwap(await readerOf(files), { image, version }, swap);
+  const policy =
+    image === undefined || both.swapped === 0
+      ? null
+      : `registrar manifest --image-policy --image=${swap || "IMAGE"} --match-image=${lastPart(image)}`;
+  const target = { files, swap, swapped: both.swapped, policy };
   const nothing = both.swapped === 0 ? [nothingToSwap({ file: files, image }, both.before)] : [];
   return { ...reportOf(target, [...findingsOfSwap(both), ...nothing]), target };
 }
@@ -73,8 +86,9 @@ export function renderSwapTable(report: SwapReport, look: TableLook): string {
   const { findings, target } = report;
   const registrars = target.swapped === 1 ? "1 registrar" : `${target.swapped} registrars`;
   const what = `${registrars} swapped${target.swap && ` to ${plain(target.swap)}`}`;
-  if (findings.length === 0) return `${what}: that adds no problem.\n`;
-  return renderFileTable(report, look, `${what}. `);
+  const next = target.policy === null ? "" : `To swap them in a cluster: ${target.policy}\n`;
+  if (findings.length === 0) return `${what}: that adds no problem.\n${next}`;
+  return renderFileTable(report, look, `${what}. `) + next;
 }
 
 /** The files are read once; they may be judged twice. Throws INVALID_OPTION for files without a registrar. */

@@ -1,7 +1,8 @@
-import { createReadStream, readdirSync, statSync } from "node:fs";
+import { createReadStream } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, invalidOption } from "../../../base/errors";
-import { type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/deployment";
+import { foundIn, type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/deployment";
 import { type ReadYaml, readYaml } from "./read-yaml";
 
 const MEBIBYTE = 2 ** 20;
@@ -16,42 +17,50 @@ const RENDER_IT = "render it first: helm template NAME CHART | registrar doctor 
 export async function readFiles(names: readonly string[]) {
   const objects: ReadObject[] = [];
   const unread: Unread[] = [];
-  const read = async <Value>(place: string, act: () => Value | Promise<Value>) => {
+  const read = async <Value>(file: string, act: () => Value | Promise<Value>, place = file) => {
     try {
       return await act();
     } catch (error) {
-      unread.push(unreadAt(place, error));
+      unread.push(unreadAt(place, error, foundIn(file)));
       return undefined;
     }
   };
   for (const name of names)
     for (const path of (await read(name, () => filesIn(name))) ?? []) {
       const file = path === "-" ? "stdin" : path;
-      const documents = documentsIn((await read(file, () => textOf(path))) ?? "");
+      const documents = documentsIn((await read(file, () => textOf(path, path !== name))) ?? "");
       const templates: string[] = [];
       for (const [index, document] of documents.entries()) {
         const place = documents.length === 1 ? file : `${file}, document ${index + 1}`;
-        const one = await read(place, () => parseDocument(document));
+        const one = await read(file, () => parseDocument(document), place);
         if (one?.kind === "template") templates.push(one.where);
         else if (one !== undefined && one.object !== null) objects.push({ file, object: one.object });
       }
       const [where] = templates;
       if (where !== undefined)
-        unread.push({ place: file, why: `it is a template: ${where}`, advice: RENDER_IT });
+        unread.push({
+          place: file,
+          object: foundIn(file),
+          why: `it is a template: ${where}`,
+          advice: RENDER_IT,
+        });
     }
   return { objects, unread };
 }
 
 /** A folder stands for the YAML and JSON files in it, as it does for kubectl. */
-function filesIn(name: string): readonly string[] {
-  if (name === "-" || !statSync(name).isDirectory()) return [name];
-  return readdirSync(name)
+async function filesIn(name: string): Promise<readonly string[]> {
+  if (name === "-" || !(await stat(name)).isDirectory()) return [name];
+  const names = await readdir(name);
+  return names
     .filter((file) => /\.(?:ya?ml|json)$/.test(file))
     .sort()
     .map((file) => join(name, file));
 }
 
-async function textOf(path: string): Promise<string> {
+/** What the command line names is read even if it is a pipe; nothing may ever write to a pipe in a folder. */
+async function textOf(path: string, isInFolder: boolean): Promise<string> {
+  if (isInFolder && !(await stat(path)).isFile()) throw invalidOption("it is not a regular file");
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of path === "-" ? process.stdin : createReadStream(path)) {

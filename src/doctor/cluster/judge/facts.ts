@@ -1,6 +1,7 @@
 import { type Finding, findingsOf, keyOf } from "../../findings/finding";
 import { MANIFEST_CHECKS } from "../../manifest/checks";
 import { manifestAccess } from "../../manifest/checks/access";
+import { noLimits } from "../../manifest/limits";
 import type { OurImage } from "../../manifest/program";
 import { noAccess } from "../../manifest/read-access";
 import type { ManifestFacts } from "../../manifest/read-deployments";
@@ -54,6 +55,7 @@ export function manifestsOf(
   return {
     pods: [],
     access: noAccess(),
+    limits: noLimits(),
     deployments:
       ours === undefined
         ? units.map(({ registrar }) => registrar)

@@ -27,7 +27,7 @@ export function createRunningReader(settingsOf: ReadSettings, ours?: OurImage): 
     if (found !== undefined) return found;
     const object = { kind: "Pod", metadata: { namespace }, spec };
     const running = {
-      registrars: deploymentsIn(`DaemonSet ${set.name}`, object, settingsOf, ours).map((one) => ({
+      registrars: deploymentsIn(set.object, object, settingsOf, ours).map((one) => ({
         ...one,
         // The API server has mounted a token, or not: the mounts tell.
         pod: { ...one.pod, isTokenMounted: false },

@@ -1,5 +1,5 @@
 import { list, numberOrNone, text, textOrNone, tree } from "../../../kube-api/objects";
-import { nameOf, type ReadSettings } from "../../manifest/deployment";
+import { foundIn, nameOf, type ReadSettings } from "../../manifest/deployment";
 import type { OurImage } from "../../manifest/program";
 import { deploymentsIn } from "../../manifest/read-deployments";
 
@@ -9,8 +9,8 @@ export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 export function readRegistrarSet(object: unknown, settingsOf: ReadSettings, ours?: OurImage) {
   const name = nameOf(object);
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
-  const place = `DaemonSet ${name}`;
-  const registrars = deploymentsIn(place, daemonSet, settingsOf, ours);
+  const found = foundIn(null, daemonSet);
+  const registrars = deploymentsIn(found, daemonSet, settingsOf, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
   const { uid, namespace, annotations } = tree(metadata);
@@ -18,11 +18,12 @@ export function readRegistrarSet(object: unknown, settingsOf: ReadSettings, ours
   return {
     uid: text(uid),
     name,
+    object: found,
     /** The `labelSelector` of a list of its pods. */
     selector: selectorOf(tree(spec).selector),
     registrars,
     /** The same, where these images are this registrar's. */
-    registrarsWith: (images: OurImage) => deploymentsIn(place, source, settingsOf, images),
+    registrarsWith: (images: OurImage) => deploymentsIn(found, source, settingsOf, images),
     /** The labels of its new pods. */
     podLabels: tree(tree(tree(tree(spec).template).metadata).labels),
     /** How its pods name the template that they are made from. */

@@ -1,4 +1,5 @@
 import { isPattern } from "../../../host-path/path-pattern";
+import { boundText } from "../../../logging/escape";
 import { placeInChart } from "../charts";
 import type { Deployment } from "../read-deployments";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
@@ -7,16 +8,41 @@ const NODE_NAME_ENTRY =
   "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
 export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {
-  const quoted = one.noTexts.map(({ value, where }) =>
+  const quoted = one.noTexts.map(({ value, where, what }) =>
     problem(
-      `has ${value} ${where}, which is not a string: the API server refuses it`,
-      `quote it: ${JSON.stringify(value)}`,
+      `has ${value} ${where}, which is not a ${what}: the API server refuses it`,
+      what === "list" ? "write a list with an item for each argument" : `quote it: ${JSON.stringify(value)}`,
     ),
   );
-  const found = [...quoted, ...judgePatterns(one)];
+  const found = [...quoted, ...judgeJoined(one), ...judgeInit(one), ...judgePatterns(one)];
   const judged = judge(one);
-  return found.length > 0 && judged.status === "ok" ? found : [...found, judged];
+  // What one text of several arguments lacks may be in it.
+  const isMoot = judged.status === "ok" || joinedIn(one) !== undefined;
+  return found.length > 0 && isMoot ? found : [...found, judged];
 });
+
+/** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
+const joinedIn = ({ args, unseen }: Deployment) =>
+  unseen === undefined
+    ? args.find((word) => /^--?[a-z][\w-]*\S*\s+--?[a-z][\w-]*/.test(word.trim()))
+    : undefined;
+
+function judgeJoined(one: Deployment): readonly Statement[] {
+  const joined = joinedIn(one);
+  if (joined === undefined) return [];
+  const text = `has several arguments in one item: ${boundText(joined.trim())}`;
+  return [problem(text, `write each as an item of its own${placeInChart(one.chart, "arguments")}`)];
+}
+
+function judgeInit({ isInit, settings }: Deployment): readonly Statement[] {
+  if (!isInit || settings.task !== "register") return [];
+  return [
+    problem(
+      "is an init container, and never ends: the containers of its pod never start",
+      "move it to containers, or give it restartPolicy: Always",
+    ),
+  ];
+}
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
 function judgePatterns({ program, unseen, settings }: Deployment): readonly Statement[] {

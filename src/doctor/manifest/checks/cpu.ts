@@ -1,9 +1,9 @@
 import { LEAST } from "../../../manifest/least";
-import { placeInChart } from "../charts";
+import { fixInChart } from "../charts";
 import { quantityOf } from "../quantity";
 import type { ProbeFacts } from "../read-probes";
 import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
-import { judgeQuantity } from "./memory";
+import { boundOn, judgeAutoscaler, judgeLimit } from "./limits";
 
 /** Seconds of CPU at least and at most: without Node's pages in the page cache, more. See docs/measurements.md. */
 const EXEC_PROBE = { least: 0.08, most: 0.16 };
@@ -21,26 +21,26 @@ const THEN: Readonly<Record<ProbeFacts["kind"], string>> = {
   startupProbe: RESTARTS,
 };
 
-export const manifestCpu = eachDeployment(
-  "CSI114",
-  "manifest-cpu",
-  ({ program, cpuLimit, probes, chart }) => {
-    const place = placeInChart(chart, "resources");
-    const refused = judgeQuantity("CPU", cpuLimit, `write 200m, for example${place}`);
-    if (refused !== undefined) return refused;
-    const cpus = quantityOf(cpuLimit);
-    if (program.kind !== "ours" || !cpus) return undefined;
-    const judged = [judgeStart(cpus, probes), ...probes.map((probe) => judgeProbe(cpus, probe))];
-    const found = judged.filter((statement) => statement !== undefined);
-    if (found.length === 0 && cpus < LEAST_CPUS)
-      found.push(warning(`it registers after ${range(START, cpus)}`, RAISE));
-    return found.map((statement) => ({
-      ...statement,
-      text: `has a CPU limit of ${cpuLimit}: ${statement.text}`,
-      fix: `${statement.fix}${place}`,
-    }));
-  },
-);
+export const manifestCpu = eachDeployment("CSI114", "manifest-cpu", (one, facts) => {
+  const refused = judgeLimit(one, facts, "cpu", "200m");
+  if (refused !== undefined || one.program.kind !== "ours") return refused;
+  const bound = boundOn(one, facts, "cpu");
+  if (bound === undefined) return undefined;
+  const { amount: cpus, raise } = bound;
+  const judged = [judgeStart(cpus, one.probes), ...one.probes.map((probe) => judgeProbe(cpus, probe))];
+  const found = judged.filter((statement) => statement !== undefined);
+  if (found.length === 0 && cpus < LEAST_CPUS)
+    found.push(warning(`it registers after ${range(START, cpus)}`, RAISE));
+  if (found.length === 0) return judgeAutoscaler(one, facts, "cpu", LEAST.cpu);
+  return found.map((statement) => ({
+    ...statement,
+    text: `${bound.text}: ${statement.text}`,
+    fix:
+      raise === undefined
+        ? fixInChart(one.chart, "resources", statement.fix ?? "")
+        : `raise ${raise} to 200m at least`,
+  }));
+});
 
 /** An exec probe that runs the registrar is a Node process, which shares the container's limit. */
 function judgeProbe(cpus: number, { kind, asks, settings, timing }: ProbeFacts): Statement | undefined {

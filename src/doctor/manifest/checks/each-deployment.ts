@@ -14,7 +14,9 @@ export function eachDeployment(code: string, name: string, judge: Judge, isMeant
     facts.deployments
       .filter(isMeant)
       .flatMap((one) =>
-        [judge(one, facts) ?? []].flat().map((statement) => ({ ...statement, subject: one.place })),
+        [judge(one, facts) ?? []]
+          .flat()
+          .map((statement) => ({ ...statement, subject: one.place, objects: [one.object] })),
       ),
   );
 }

@@ -21,7 +21,7 @@ export function judgeExecProbe(probe: ProbeFacts, deployment: Deployment): State
       `has a ${kind} with --mode=${mode}, for which the official registrar starts a second one`,
       "use --http-endpoint and an httpGet on /healthz, or this registrar's image",
     );
-  const failure = settings && judgeWords(kind, settings, deployment);
+  const failure = settings && judgeWords(kind, settings, deployment, mode !== OFFICIAL_MODE);
   const passes = !isOfficial || (program.release ?? 0) >= PASSES_SINCE;
   if (failure !== undefined || mode !== OFFICIAL_MODE || !passes) return failure;
   return warning(
@@ -32,7 +32,12 @@ export function judgeExecProbe(probe: ProbeFacts, deployment: Deployment): State
 
 type Settings = Deployment["settings"];
 
-function judgeWords(kind: string, asked: Settings, deployment: Deployment): Statement | undefined {
+function judgeWords(
+  kind: string,
+  asked: Settings,
+  deployment: Deployment,
+  asksForPaths: boolean,
+): Statement | undefined {
   const { mounts } = deployment;
   const isOfficial = deployment.program.kind === "official";
   const { refusal, task } = asked;
@@ -48,7 +53,7 @@ function judgeWords(kind: string, asked: Settings, deployment: Deployment): Stat
       `has a ${kind} that always fails: kubelet-registration-path is a required parameter`,
       "add the container's --kubelet-registration-path to it",
     );
-  return isOfficial ? undefined : judgePaths(kind, asked, deployment);
+  return isOfficial || !asksForPaths ? undefined : judgePaths(kind, asked, deployment);
 }
 
 /** A probe with other paths than the container's asks about another driver, or none. */

@@ -1,10 +1,11 @@
 import { resolve } from "node:path/posix";
+import { isWithin } from "../../../host-path/mounts";
 import { boundText } from "../../../logging/escape";
 import { isTemplate } from "../../rules/words";
 import { mountOf } from "../mounts";
 import type { Deployment } from "../read-deployments";
 import type { ProbeFacts } from "../read-probes";
-import { eachDeployment, problem } from "./each-deployment";
+import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
 
 /** All that our image has, by the Dockerfile. Its PATH finds one of them, by its name. */
 const IN_OUR_IMAGE = [
@@ -23,8 +24,15 @@ const THEN: Readonly<Record<ProbeFacts["kind"], string>> = {
 const LEAVE = "leave this container to the official image";
 
 export const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => {
-  const { program, command, probes, postStart } = one;
+  const { program } = one;
   if (program.kind !== "ours" || program.hasShell) return undefined;
+  return [judgeWords, judgeMounts, judgeNodeOptions, judgeProfiles, judgeFips].flatMap(
+    (judge) => judge(one) ?? [],
+  );
+});
+
+function judgeWords(one: Deployment): readonly Statement[] {
+  const { command, probes, postStart } = one;
   const uses = [
     {
       word: command[0],
@@ -50,7 +58,60 @@ export const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (o
       ? []
       : problem(`${what} ${boundText(word)}, which this registrar's image does not have: ${result}`, fix),
   );
-});
+}
+
+/** What the image starts with, by the Dockerfile: Node's libraries, and the files of the registrar. */
+const NEEDED = [
+  ...IN_OUR_IMAGE.slice(0, 3),
+  ...["/registrar/cli", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/x86_64-linux-gnu"],
+  ...["/usr/lib/aarch64-linux-gnu", "/lib64/ld-linux-x86-64.so.2"],
+];
+
+function judgeMounts({ mounts }: Deployment): readonly Statement[] {
+  const over = mounts.filter(({ mountPath }) => NEEDED.some((path) => isWithin(path, mountPath)));
+  return over.map(({ mountPath, volume }) =>
+    problem(
+      `mounts the volume ${volume} at ${mountPath}, over files of this registrar's image: the container cannot start`,
+      `mount it elsewhere, or ${LEAVE}`,
+    ),
+  );
+}
+
+/** Options that load a file or package. */
+const LOADING = /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)(?:=|\s+)(\S+)/;
+
+function judgeNodeOptions(one: Deployment): Statement | undefined {
+  const { nodeOptions } = one;
+  if (nodeOptions === undefined || nodeOptions.value === "") return undefined;
+  const fix = "take NODE_OPTIONS out of its env";
+  const { value } = nodeOptions;
+  if (value === undefined)
+    return unknown(
+      "takes NODE_OPTIONS from elsewhere: Node ends if it refuses an option or lacks a file",
+      fix,
+    );
+  const [, file] = LOADING.exec(value) ?? [];
+  const sets = `sets NODE_OPTIONS=${boundText(value)}`;
+  return file === undefined || mayRun(file, one)
+    ? warning(`${sets}, which changes this registrar's Node, too`, fix)
+    : problem(`${sets}: this registrar's image does not have ${boundText(file)}, and Node ends with 1`, fix);
+}
+
+const judgeProfiles = ({ profiles }: Deployment): readonly Statement[] =>
+  profiles.map((profile) =>
+    unknown(
+      `runs under the ${profile}, which may forbid what Node needs and the official registrar does not`,
+      "try it on one node, or use RuntimeDefault",
+    ),
+  );
+
+function judgeFips({ program, image }: Deployment): Statement | undefined {
+  if (program.kind !== "ours" || !program.replaced || !/fips/i.test(image)) return undefined;
+  return warning(
+    `has an image for FIPS 140 by its name, ${boundText(image)}, and this registrar's image is not validated`,
+    `where FIPS is required, ${LEAVE}`,
+  );
+}
 
 /** A volume may have other programs. */
 function mayRun(word: string, { mounts }: Deployment): boolean {

@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { CSI_DRIVER, daemonSet } from "../../../doctor/manifest/one-daemon-set";
 import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
@@ -28,6 +30,7 @@ async function judge(text: string) {
         ? [`${subject} ${text}${fix.replace(/^/, " -> ").replace(" -> correct it, or leave it out", "")}`]
         : [],
     ),
+    findings,
     judged: told.flatMap(({ code, subject }) => (code === "CSI101" ? [subject] : [])),
   };
 }
@@ -89,6 +92,49 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   expect([status, stderr]).toEqual([3, ""]);
 });
 
+const affinity = (nodeSelectorTerms: readonly object[]) => ({
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+});
+const inPool = (...values: readonly string[]) => ({
+  matchExpressions: [{ key: "pool", operator: "In", values }],
+});
+const many = (count: number, termsOf: (n: number) => readonly object[]) =>
+  Array.from({ length: count }, (_, n) =>
+    JSON.stringify(daemonSet({ name: `n${n}`, pod: affinity(termsOf(n)) })),
+  ).join("\n---\n");
+
+test("40 DaemonSets with 9,000 values each are compared", async () => {
+  const text = many(40, (n) => [inPool(...Array.from({ length: 9_000 }, (_, at) => `${n}-${at}`))]);
+  const { judged, unread } = await judge(text);
+  expect([judged.length, unread]).toEqual([41, []]);
+});
+
+test("700 DaemonSets with 60 terms each: doctor says that it compares no more", async () => {
+  const text = many(700, (n) => Array.from({ length: 60 }, (_, at) => inPool(`${n}-${at}`)));
+  const { judged, findings, status } = await judge(text);
+  expect([judged.length, status]).toEqual([701, 3]);
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      code: "CSI110",
+      text: "cannot be compared: their node selectors and affinities are too long",
+    }),
+  );
+});
+
+test("a FIFO in a folder is named and not read, a FIFO by its name is read", async () => {
+  await using folder = await createTempFolder();
+  execFileSync("mkfifo", [folder.at("a.yaml")]);
+  writeFileSync(folder.at("b.yaml"), GOOD);
+  const both = await runCommand("doctor", "-f", folder.at("."));
+  expect(both.stdout).toMatch(/a\.yaml\n {2}unknown {2}CSI113 .* cannot be judged: it is not a regular file/);
+  expect(both).toMatchObject({ status: 3, stdout: expect.stringMatching(/1 ok|3 ok/) });
+  const [one] = await Promise.all([
+    runCommand("doctor", "-f", folder.at("a.yaml")),
+    writeFile(folder.at("a.yaml"), GOOD),
+  ]);
+  expect(one).toMatchObject({ status: 0, stderr: "" });
+});
+
 test("a hook that says rm 400,000 times is searched once", async () => {
   const lifecycle = { preStop: { exec: { command: ["rm ".repeat(400_000)] } } };
   const pod = { kind: "Pod", metadata: { name: "long" }, spec: { containers: [{ name: "a", lifecycle }] } };
@@ -111,7 +157,11 @@ test.each([undefined, 2])(
     await using folder = await createTempFolder();
     const objects = ["a", "b"].map((name) => JSON.stringify(daemonSet({ name }), null, indent));
     writeFileSync(folder.at("all.json"), objects.join("\n"));
-    const { stdout } = await runCommand("doctor", "-o", "json", "-f", folder.at("all.json"));
+    const file = folder.at("all.json");
+    const { stdout } = await runCommand("doctor", "-o", "json", "-f", file);
+    expect(JSON.parse(stdout).findings[0].objects).toEqual([
+      { file, kind: "DaemonSet", namespace: "ns", name: "a", container: "registrar" },
+    ]);
     expect(stdout).toMatch(/: DaemonSet ns\/a, container registrar"/);
     expect(stdout).toMatch(/: DaemonSet ns\/b, container registrar"/);
     expect(stdout).not.toMatch(/CSI113/);

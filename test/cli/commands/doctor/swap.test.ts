@@ -68,11 +68,23 @@ test.each([
   expect({ status, stdout }).toEqual({ status: 0, stdout: expected });
 });
 
+test("with --image it judges what --match-image of the image policy takes, and prints that command", async () => {
+  const object = daemonSet({ container: { image: "x/my-registrar:latest", ...limits({ memory: "30Mi" }) } });
+  const { status, stdout } = await swap(["--swap=y/registrar:v1", "--image=x/my-registrar"], object);
+  expect(stdout).toMatch(/CSI105 .*has a memory limit of 30Mi/);
+  expect(stdout).toMatch(
+    /^1 registrar swapped to y\/registrar:v1\. Not well.*\nTo swap them in a cluster: registrar manifest --image-policy --image=y\/registrar:v1 --match-image=my-registrar$/m,
+  );
+  expect(status).toBe(1);
+  const [next = ""] = /(?<=cluster: registrar ).*/.exec(stdout) ?? [];
+  expect((await runCommand(...next.split(" "))).stdout).toMatch(/my-registrar/);
+});
+
 test("in JSON the target has the image and how many registrars were swapped", async () => {
   const objects = ["a", "b"].map((name) => daemonSet({ name, container: official }));
   const { stdout } = await swap(["--swap=x/y:v1", "-o", "json"], ...objects);
   expect(JSON.parse(stdout)).toMatchObject({
-    target: { swap: "x/y:v1", swapped: 2 },
+    target: { swap: "x/y:v1", swapped: 2, policy: null },
     healthy: true,
     findings: [],
   });
@@ -84,6 +96,12 @@ test.each<readonly [words: readonly string[], container: object, status: number,
   [["--swap=True"], official, 2, /--swap "True" is no image/],
   [["--swap=a b"], official, 2, /: --swap "a b" is no image reference: give NAME:TAG or NAME@DIGEST/],
   [["--swap=x/y"], official, 2, /: --swap "x\/y" has no tag and no digest: /],
+  [
+    ["--swap", "--image=x/livenessprobe:v2"],
+    official,
+    2,
+    /is another sidecar, which a registrar cannot replace$/,
+  ],
   [["--swap", "x/y:v1"], official, 2, /it takes flags only/],
 ])("%j is refused for %j", async (words, container, status, error) => {
   const ended = await swap(words, daemonSet({ container }));
