@@ -1,6 +1,6 @@
 import { resolve } from "node:path/posix";
-import { isWithin } from "../../../host-path/mounts";
 import { boundText } from "../../../logging/escape";
+import { isWithin } from "../../../unix/mounts";
 import { isTemplate } from "../../rules/words";
 import { mountOf } from "../mounts";
 import type { Deployment } from "../read-deployments";
