@@ -1,7 +1,10 @@
 import type { ResolvedBasics } from "./options";
 import { scalar, type Yaml, yaml } from "./template";
 
-/** A registrar that is down has no series: kube-state-metrics counts its restarts, and CSIRegistrarsUnseen fires. */
+/** Our pages, where the package's homepage has them. */
+export const PAGES = "https://example.com/registrar/blob/main/docs";
+
+/** A registrar that is down has no series: the alerts about that ask kube-state-metrics, too. */
 export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
   # Alerts for every driver that has a registrar. The label node comes from the PodMonitor. Your Prometheus loads only
   # the rules that its ruleSelector matches: add the labels that it requires.
@@ -21,6 +24,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             for: 5m
             labels: {severity: critical}
             annotations:
+              runbook_url: ${PAGES}/troubleshooting.md#a-pod-waits-driver-name-not-found
               summary: CSI driver {{ $labels.driver_name }} is not registered on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} runs, but kubelet has not registered
@@ -31,15 +35,17 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             expr: increase(registrar_notices_total{result="refused"}[15m]) > 0
             labels: {severity: warning}
             annotations:
+              runbook_url: ${PAGES}/troubleshooting.md#why-kubelet-refuses-a-driver
               summary: Kubelet refuses CSI driver {{ $labels.driver_name }} on node {{ $labels.node }}
               description: >-
                 Kubelet refused to register the driver of {{ $labels.namespace }}/{{ $labels.pod }}; the
                 registrar's log and /statusz have the reason. Needs --on-registration-failure=retry: otherwise
                 the registrar exits, and CSIRegistrarRestarting fires.
           - alert: CSIRegistrarRestarting
-            expr: increase(kube_pod_container_status_restarts_total{container=~".*registrar.*"}[15m]) > 2
+            expr: increase(kube_pod_container_status_restarts_total{container=~".*registrar.*"}[15m]) >= 3
             labels: {severity: warning}
             annotations:
+              runbook_url: ${PAGES}/troubleshooting.md#the-registrar-restarts-again-and-again
               summary: The registrar in {{ $labels.namespace }}/{{ $labels.pod }} restarts again and again
               description: >-
                 \`kubectl describe pod\` shows under Last State why it exited, with kubelet's error if it refused
@@ -49,15 +55,31 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             for: 15m
             labels: {severity: warning}
             annotations:
+              runbook_url: ${PAGES}/operations.md#alerts
               summary: No registrar is scraped in this cluster
               description: >-
                 Prometheus has no series of any registrar: the pods are down, or it does not scrape them
                 (PodMonitor, port --http-endpoint). Meanwhile no other alert about registrations can fire.
+          - alert: CSIRegistrarMissing
+            expr: >-
+              group by (namespace, job, node) (last_over_time(registrar_build_info[1d]))
+              unless on (namespace, job, node) registrar_build_info
+              and on (namespace, job) registrar_build_info and on (node) kube_node_info
+            for: 15m
+            labels: {severity: warning}
+            annotations:
+              runbook_url: ${PAGES}/operations.md#alerts
+              summary: Node {{ $labels.node }} has lost the registrar of {{ $labels.job }}
+              description: >-
+                Within a day Prometheus scraped a registrar of {{ $labels.job }} on this node, and on others it
+                still does. On this one the pod is down, or does not answer: no pod with the driver's volumes can
+                start there. Needs kube-state-metrics.
           - alert: CSIDriverNotRegistrable
             expr: registrar_driver_trouble == 1
             for: 10m
             labels: {severity: warning}
             annotations:
+              runbook_url: ${PAGES}/operations.md#alerts
               summary: "A CSI driver on node {{ $labels.node }} cannot be registered: {{ $labels.reason }}"
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} found the driver socket {{
@@ -65,20 +87,24 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
                 of the node has its name. failed: its name is not safe, or its registration socket cannot be
                 created. /statusz has the details.
           - alert: CSIRegistrationFlapping
-            expr: sum without (reason) (increase(registrar_publications_total[1h])) > 5
+            expr: >-
+              sum without (reason) (increase(
+              registrar_publications_total{reason!~"driver-named|kubelet-silent|retry"}[1h])) >= 6
             labels: {severity: warning}
             annotations:
+              runbook_url: ${PAGES}/troubleshooting.md#two-registrars
               summary: The registration of CSI driver {{ $labels.driver_name }} on node {{ $labels.node }} does not last
               description: >-
-                The registrar in {{ $labels.namespace }}/{{ $labels.pod }} published its registration socket {{
-                $value | humanize }} times in an hour; each time kubelet deregistered the driver for a moment. A
-                second DaemonSet or a cleanup job may remove or replace the socket. registrar_publications_total
-                has the reasons.
+                The registrar in {{ $labels.namespace }}/{{ $labels.pod }} published its registration socket
+                again {{ $value | humanize }} times in an hour; each time kubelet deregistered the driver for a
+                moment. A second DaemonSet or a cleanup job may remove or replace the socket.
+                registrar_publications_total has the reasons.
           - alert: CSIDriverDisconnected
             expr: registrar_driver_connected{driver_name!="unknown-driver"} == 0
             for: 5m
             labels: {severity: warning}
             annotations:
+              runbook_url: ${PAGES}/operations.md#alerts
               summary: CSI driver {{ $labels.driver_name }} has no connection on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} has had no connection to the driver
@@ -89,6 +115,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             for: 15m
             labels: {severity: warning}
             annotations:
+              runbook_url: ${PAGES}/troubleshooting.md#two-registrars
               summary: CSI driver {{ $labels.driver_name }} has two registrars on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} has stood by for 15 minutes because
@@ -98,6 +125,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             for: 1m
             labels: {severity: warning}
             annotations:
+              runbook_url: ${PAGES}/node-readiness.md#when-the-api-server-does-not-do-it
               summary: >-
                 Startup taint {{ $labels.taint }} of CSI driver {{ $labels.driver_name }} stays on node {{
                 $labels.node }}

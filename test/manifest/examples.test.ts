@@ -6,7 +6,9 @@ import { nodeReadinessMetrics } from "../../src/diagnostics/node-readiness";
 import { PARTS, type Part, resolveManifestOptions } from "../../src/manifest/options";
 import { makeManifests, makeNodeWideManifests } from "../../src/manifest/parts";
 import { scalar } from "../../src/manifest/template";
+import { anchorsIn, readText } from "../docs/markdown";
 
+const { homepage } = JSON.parse(readText("package.json"));
 const EXAMPLES = join(__dirname, "..", "..", "examples");
 const read = (name: string) => readFileSync(join(EXAMPLES, name), "utf8");
 
@@ -93,7 +95,8 @@ test("all parts are one stream of documents without a fault, each with comments"
   const kinds = documents.map((document) => document.toJS().kind);
   expect(kinds.join(" ")).toBe("CSIDriver DaemonSet StorageClass Pod PodMonitor PrometheusRule");
   for (const one of text.split("---\n")) expect(one).toMatch(/^# /);
-  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(125);
+  const prose = text.split("\n").filter((line) => !line.includes("runbook_url: "));
+  for (const line of prose) expect(line.length).toBeLessThanOrEqual(125);
 });
 
 const TEXTS = [
@@ -128,7 +131,7 @@ describe("the alerts", () => {
     readonly alert: string;
     readonly expr: string;
     readonly labels: { readonly severity: string };
-    readonly annotations: { readonly summary: string; readonly description: string };
+    readonly annotations: Readonly<Record<"summary" | "description" | "runbook_url", string>>;
   }[] = groups[0].rules;
   /** `registrar_state{state="standby"}`: name and what is selected. */
   const selectorsIn = (expr: string) => Array.from(expr.matchAll(/(registrar_\w+)(?:\{([^}]*)\})?/g));
@@ -145,12 +148,22 @@ describe("the alerts", () => {
     }
   });
 
+  test("each has a runbook: a section of our docs, below the package's homepage", () => {
+    for (const { annotations } of rules) {
+      const pages = `${homepage}/blob/main/docs/`;
+      expect(annotations.runbook_url.startsWith(pages)).toBe(true);
+      const [page = "", anchor] = annotations.runbook_url.slice(pages.length).split("#");
+      expect(anchorsIn(readText(`docs/${page}`))).toContain(anchor);
+    }
+  });
+
   test("cover what can go wrong with a registration, and say what is wrong where", () => {
     expect(rules.map(({ alert }) => alert)).toEqual([
       "CSIDriverNotRegistered",
       "CSIDriverRefused",
       "CSIRegistrarRestarting",
       "CSIRegistrarsUnseen",
+      "CSIRegistrarMissing",
       "CSIDriverNotRegistrable",
       "CSIRegistrationFlapping",
       "CSIDriverDisconnected",
@@ -159,7 +172,7 @@ describe("the alerts", () => {
     ]);
     for (const { labels } of rules) expect(["critical", "warning"]).toContain(labels.severity);
     for (const { annotations } of rules.filter(
-      ({ alert }) => !/^CSI(?:RegistrarRestart|RegistrarsUn|DriverNotRegistrable)/.test(alert),
+      ({ alert }) => !/^CSI(?:RegistrarRestart|RegistrarsUn|RegistrarMiss|DriverNotRegistrable)/.test(alert),
     )) {
       expect(annotations.summary).toContain("{{ $labels.driver_name }}");
       expect(annotations.summary).toContain("{{ $labels.node }}");

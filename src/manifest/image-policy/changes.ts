@@ -9,6 +9,8 @@ export interface AddedArgument {
   readonly unless: readonly string[];
   /** Whether it needs the API server: a container without a token does not get it. */
   readonly needsToken: boolean;
+  /** The port that it listens on: a container does not get it where something else may have the port. */
+  readonly port?: number | undefined;
 }
 
 export const RAISES = ["memory", "cpu", "probe-timeouts"] as const;
@@ -34,6 +36,8 @@ function raiseLimit(resource: string, least: string): Change {
     // 0 is no limit.
     `${given}.isGreaterThan(quantity('0'))`,
     `${given}.isLessThan(quantity('${least}'))`,
+    // The API server refuses a limit above the pod's own.
+    `!quantity(object.spec.?resources.?limits[?'${resource}'].orValue('${least}')).isLessThan(quantity('${least}'))`,
   ];
   return {
     when: tests.join(" && "),
@@ -43,11 +47,10 @@ function raiseLimit(resource: string, least: string): Change {
   };
 }
 
-const cpu = raiseLimit("cpu", LEAST.cpu);
 /** What a Node process needs: docs/charts.md has the reasons. */
 const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
   memory: [raiseLimit("memory", LEAST.memory)],
-  cpu: [{ ...cpu, when: `(${EXEC_PROBES.map(hasExec).join(" || ")}) && ${cpu.when}` }],
+  cpu: [raiseLimit("cpu", LEAST.cpu)],
   "probe-timeouts": EXEC_PROBES.map((probe) => ({
     when: `${hasExec(probe)} && r.is.${probe}.?timeoutSeconds.orValue(1) < ${LEAST.probeTimeoutSeconds}`,
     op: "add",
@@ -55,6 +58,21 @@ const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
     value: String(LEAST.probeTimeoutSeconds),
   })),
 };
+
+/** The JSON Patch that lowers the limits that `swapPatch` raised to `variables.max`; empty if it raises none. */
+export function lowerPatch(image: string, keep: readonly Raise[]): string {
+  const resources = (["memory", "cpu"] as const).filter((resource) => !keep.includes(resource));
+  return resources
+    .map((resource) => {
+      const least = LEAST[resource];
+      return `variables.containers.filter(r, r.is.?image.orValue('') == ${celText(image)} &&
+    r.is.?resources.?limits[?'${resource}'].orValue('') == '${least}' &&
+    quantity(variables.max[?'${resource}'].orValue('${least}')).isLessThan(quantity('${least}')))
+  .map(r, JSONPatch{op: 'replace', path: '/spec/' + r.list + '/' + string(r.at) + '/resources/limits/${resource}',
+    value: variables.max['${resource}']})`;
+    })
+    .join(" +\n");
+}
 
 /** Arguments come right behind the program: flags behind a plain word would not count. */
 const ADD_ARGUMENTS: readonly Change[] = [
@@ -89,13 +107,28 @@ const ADD_NODE_NAME: readonly Change[] = [
   { when: `${needsName} && size(r.is.?env.orValue([])) > 0`, op: "add", path: "/env/-", value: NODE_NAME },
 ];
 
+const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_FOLDER)})`;
+
+/** Whether another process may listen on the port: on the host's network, a second registrar, or a container that names the port. */
+const mayBeTaken = (port: number) =>
+  [
+    "object.spec.?hostNetwork.orValue(false) || size(variables.registrars) > 1",
+    `variables.containers.exists(c, c.is.name != r.is.name && (
+    c.is.?ports.orValue([]).exists(p, p.containerPort == ${port}) ||
+    (c.is.?command.orValue([]) + c.is.?args.orValue([]) + c.is.?env.orValue([]).map(e, e.?value.orValue('')))
+      .exists(t, t.matches('(^|[:=])${port}$'))))`,
+  ].join(" ||\n  ");
+
 /** The list of the words that a registrar `r` gets. */
 export function addedWords(args: readonly AddedArgument[]): string {
-  const lists = args.map(({ words, unless, needsToken }) => {
+  const lists = args.map(({ words, unless, needsToken, port }) => {
     const names = unless.map(literal).join("|");
-    const has = `r.words.exists(w, w.matches(${celText(`^--?(${names})(=|$)`)}))`;
-    const token = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_FOLDER)})`;
-    return `(${has}${needsToken ? ` || ${token}` : ""} ? [] : ${celList(words)})`;
+    const tests = [
+      `r.words.exists(w, w.matches(${celText(`^--?(${names})(=|$)`)}))`,
+      ...(needsToken ? [HAS_NO_TOKEN] : []),
+      ...(port === undefined ? [] : [mayBeTaken(port)]),
+    ];
+    return `(${tests.join(" ||\n  ")} ? [] : ${celList(words)})`;
   });
   return lists.join(" +\n") || "[]";
 }

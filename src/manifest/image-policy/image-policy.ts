@@ -2,8 +2,8 @@ import { check, checkPinned, refuse } from "../names";
 import { resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
 import { celText } from "./cel";
-import { type AddedArgument, addedWords, type Raise, swapPatch } from "./changes";
-import { isOtherSidecar, matchConditions, registrarVariables, servedPattern } from "./recognise";
+import { type AddedArgument, addedWords, lowerPatch, type Raise, swapPatch } from "./changes";
+import { CONTAINERS, isOtherSidecar, matchConditions, registrarsVariable, servedPattern } from "./recognise";
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
@@ -52,10 +52,13 @@ export interface DropOptions extends PolicyScope {
   readonly kubeletRoot?: string | undefined;
 }
 
+/** The API server refuses a pod with such an annotation for a container that it does not have. */
+const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
+
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
 export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readonly Yaml[] {
   checkPinned("image", image);
-  return policy(scope, {
+  const swap = policy(scope, {
     kind: "swap",
     facts: { image },
     about: yaml`
@@ -72,6 +75,39 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
     `,
     patch: swapPatch(image, args, keep),
   });
+  const lowered = lowerPatch(image, keep);
+  return scope.engine === "kyverno" || lowered === ""
+    ? swap
+    : [...swap, ...limitsPolicy(scope, image, lowered)];
+}
+
+/** Only as a parameter can a policy read a LimitRange: it is then evaluated for each one, and not at all without one. */
+function limitsPolicy(scope: PolicyScope, image: string, patch: string): readonly Yaml[] {
+  const isOurs = `exists(c, c.?image.orValue('') == ${celText(image)})`;
+  const parts = {
+    head: yaml`
+      paramKind: {apiVersion: v1, kind: LimitRange}
+      failurePolicy: Ignore
+      # The API server evaluates policies in any order: so once more after the others.
+      reinvocationPolicy: IfNeeded
+    `,
+    conditions: yaml`
+      - name: has-this-image
+        expression: object.spec.containers.${isOurs} || object.spec.?initContainers.orValue([]).${isOurs}
+    `,
+    variables: yaml`
+      ${CONTAINERS}
+      - name: max
+        expression: params.spec.limits.filter(l, l.type == 'Container').map(l, l.?max.orValue({}))[?0].orValue({})
+    `,
+    patch,
+  };
+  const about = yaml`
+    # Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace.
+  `;
+  const params = yaml`paramRef: {selector: {}, parameterNotFoundAction: Allow}`;
+  const name = scalar(`${scope.name ?? POLICY_NAMES.swap}-limits`);
+  return kubernetesPolicy({ name, about, spec: specOf(scope, parts), params });
 }
 
 /**
@@ -86,15 +122,23 @@ export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): reado
     kind: "drop",
     facts: { kubeletRoot: root },
     about: yaml`
-      # Takes every official CSI registrar${whereOf(scope)} out of the pods as they are created, if the DaemonSet above finds its
-      # driver. To go back, delete the policy, restart the drivers' DaemonSets, and delete the DaemonSet above last.
+      # Takes every official CSI registrar${whereOf(scope)} out of the pods as they are created, if the node-wide registrar finds its
+      # driver. Apply that one's DaemonSet first, and wait for its pods. To go back, delete this policy, restart the drivers'
+      # DaemonSets, and delete that DaemonSet last.
     `,
     variables: yaml`
-      # Their drivers' sockets are where the DaemonSet above looks.
+      # The values of --kubelet-registration-path: behind a '=', or the next word.
+      - name: named
+        expression: |-
+          variables.registrars.map(r, {'list': r.list, 'at': r.at, 'is': r.is, 'paths': dyn(r.words.transformList(i, w,
+            w.matches('^--?kubelet-registration-path=') || i > 0 && r.words[i - 1].matches('^--?kubelet-registration-path$'),
+            w.find('[^=]*$')))})
+      # Those whose driver's socket is where the node-wide registrar looks. A value may be a variable.
       - name: served
         expression: |-
-          variables.registrars.filter(r, (r.words + r.is.?env.orValue([]).map(e, e.?value.orValue('')))
-            .exists(t, t.matches(${path})))
+          variables.named.filter(r, size(r.paths) > 0 && r.paths.all(p, p.matches(${path}) || r.is.?env.orValue([])
+            .exists(e, '$(' + e.name + ')' == p && e.?value.orValue('').matches(${path}))) &&
+            !('${APPARMOR_PREFIX}' + r.is.name in object.metadata.?annotations.orValue({})))
       # A pod cannot be without containers.
       - name: dropped
         expression: |-
@@ -138,34 +182,62 @@ function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
     annotations:
       ${annotations}
   `;
-  const spec = yaml`
-    failurePolicy: Ignore
-    reinvocationPolicy: Never
-    matchConstraints:
-      resourceRules:
-        - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
-      # A pod, or a DaemonSet's template, opts out by this label.
-      objectSelector:
-        matchExpressions:
-          - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
-      ${namespaceSelector(scope)}
-    matchConditions:
-      ${matchConditions(matchImages)}
-    variables:
-      ${registrarVariables(matchImages)}
+  const spec = specOf(scope, {
+    head: yaml`
+      failurePolicy: Ignore
+      reinvocationPolicy: Never
+    `,
+    conditions: matchConditions(matchImages),
+    variables: yaml`
+      ${CONTAINERS}
+      ${registrarsVariable(matchImages)}
       ${parts.variables}
-    mutations:
-      - patchType: JSONPatch
-        jsonPatch:
-          expression: |-
-            ${lines(parts.patch)}
-  `;
+    `,
+    patch: parts.patch,
+  });
   return (scope.engine ?? "kubernetes") === "kubernetes"
-    ? kubernetesPolicy(name, parts.about, marks, spec)
+    ? kubernetesPolicy({ name, about: parts.about, marks, spec })
     : [kyvernoPolicy(name, parts.about, spec)];
 }
 
-const kubernetesPolicy = (name: string, about: Yaml, marks: Yaml, spec: Yaml): readonly Yaml[] => [
+interface SpecParts {
+  readonly head: Yaml;
+  readonly conditions: Yaml;
+  readonly variables: Yaml;
+  readonly patch: string;
+}
+
+const specOf = (scope: PolicyScope, { head, conditions, variables, patch }: SpecParts): Yaml => yaml`
+  ${head}
+  matchConstraints:
+    resourceRules:
+      - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+    # A pod, or a DaemonSet's template, opts out by this label.
+    objectSelector:
+      matchExpressions:
+        - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
+    ${namespaceSelector(scope)}
+  matchConditions:
+    ${conditions}
+  variables:
+    ${variables}
+  mutations:
+    - patchType: JSONPatch
+      jsonPatch:
+        expression: |-
+          ${lines(patch)}
+`;
+
+interface KubernetesParts {
+  readonly name: string;
+  readonly about: Yaml;
+  readonly marks?: Yaml;
+  readonly spec: Yaml;
+  /** Which parameters the policy is evaluated with. Default: none. */
+  readonly params?: Yaml;
+}
+
+const kubernetesPolicy = ({ name, about, marks, spec, params }: KubernetesParts): readonly Yaml[] => [
   yaml`
     ${about}
     # It needs Kubernetes 1.${IMAGE_POLICY_MINOR}. If the API server cannot evaluate it for a pod, that pod is created unchanged.
@@ -184,6 +256,7 @@ const kubernetesPolicy = (name: string, about: Yaml, marks: Yaml, spec: Yaml): r
       name: ${name}
     spec:
       policyName: ${name}
+      ${params}
   `,
 ];
 

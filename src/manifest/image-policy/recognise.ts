@@ -22,13 +22,18 @@ export function imagePattern(matchImages: readonly string[]): string {
   return `(^|/)(${names})(:[^/@]+)?(@[^/]+)?$`;
 }
 
-/** The same for the path of a driver's socket that the node-wide registrar finds, at the end of an argument or variable. */
+/** The same for a kubelet registration path whose driver the node-wide registrar finds. */
 export const servedPattern = (kubeletRoot: string) =>
-  `(^|=)(unix://)?${literal(kubeletRoot)}/plugins/[^/*]+/csi[.]sock$`;
+  `^(unix://)?${literal(kubeletRoot)}/plugins/[^/*]+/csi[.]sock$`;
 
 const imageTest = (matchImages: readonly string[]) => `matches(${celText(imagePattern(matchImages))})`;
 
-const OS_LABELS = celList(["kubernetes.io/os", "beta.kubernetes.io/os"]);
+const OS_LABELS = ["kubernetes.io/os", "beta.kubernetes.io/os"];
+/** Every Windows node has it, and no other node. */
+const WINDOWS_BUILD = celText("node.kubernetes.io/windows-build");
+/** Whether only Windows nodes have a label with this value; GKE's is `windows_ltsc`, for one. */
+const isWindowsLabel = (key: string, value: string) =>
+  `(${key} == ${WINDOWS_BUILD} || ${key} in ${celList([...OS_LABELS, "cloud.google.com/gke-os-distribution"])} && ${value}.startsWith('windows'))`;
 
 /** Leaves out pods without a registrar, and those that are for Windows by what the pod itself says. */
 export function matchConditions(matchImages: readonly string[]): Yaml {
@@ -42,26 +47,31 @@ export function matchConditions(matchImages: readonly string[]): Yaml {
     - name: is-not-for-windows
       expression: |-
         object.spec.?os.name.orValue('') != 'windows' &&
-        !${OS_LABELS}.exists(os, object.spec.?nodeSelector[?os].orValue('') == 'windows') &&
+        !object.spec.?nodeSelector.orValue({}).exists(k, ${isWindowsLabel("k", "object.spec.nodeSelector[k]")}) &&
         !object.spec.?securityContext.?windowsOptions.hasValue() &&
         !object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms.orValue([])
-          .exists(t, t.?matchExpressions.orValue([]).exists(e, e.key in ${OS_LABELS} && (
-            e.operator == 'In' && 'windows' in e.?values.orValue([]) ||
-            e.operator == 'NotIn' && 'linux' in e.?values.orValue([]))))
+          .exists(t, t.?matchExpressions.orValue([]).exists(e,
+            e.operator == 'In' && e.?values.orValue([]).exists(v, ${isWindowsLabel("e.key", "v")}) ||
+            e.operator == 'Exists' && e.key == ${WINDOWS_BUILD} ||
+            e.operator == 'NotIn' && e.key in ${celList(OS_LABELS)} && 'linux' in e.?values.orValue([])))
   `;
 }
+
+/** The variable `containers`: each one, and where it is. */
+export const CONTAINERS: Yaml = yaml`
+  - name: containers
+    expression: |-
+      object.spec.containers.transformList(i, c, {'list': dyn('containers'), 'at': dyn(i), 'is': dyn(c)}) +
+      object.spec.?initContainers.orValue([]).transformList(i, c, {'list': dyn('initContainers'), 'at': dyn(i), 'is': dyn(c)})
+`;
 
 /**
  * The variable `registrars`: where each one is, and the words of its command line. The DaemonSet controller replaces a pod's
  * node affinity by the node's name, so that a pod for Windows may show only in its paths. A container or exec probe that
  * runs another program is left alone, because our image does not have that program.
  */
-export function registrarVariables(matchImages: readonly string[]): Yaml {
+export function registrarsVariable(matchImages: readonly string[]): Yaml {
   return yaml`
-    - name: containers
-      expression: |-
-        object.spec.containers.transformList(i, c, {'list': dyn('containers'), 'at': dyn(i), 'is': dyn(c)}) +
-        object.spec.?initContainers.orValue([]).transformList(i, c, {'list': dyn('initContainers'), 'at': dyn(i), 'is': dyn(c)})
     # A container or exec probe that runs another program is left alone, and so is one with a path of Windows.
     - name: registrars
       expression: |-
@@ -72,7 +82,7 @@ export function registrarVariables(matchImages: readonly string[]): Yaml {
             .all(p, p.?exec.?command[?0].orValue('${PROGRAM}') == '${PROGRAM}') &&
           !r.is.?securityContext.?windowsOptions.hasValue() &&
           !(r.is.?args.orValue([]) + r.is.?env.orValue([]).map(e, e.?value.orValue('')) +
-            r.is.?volumeMounts.orValue([]).map(m, m.mountPath)).exists(t, t.matches('[A-Za-z]:\\\\\\\\|[.]exe'))
+            r.is.?volumeMounts.orValue([]).map(m, m.mountPath)).exists(t, t.matches('[A-Za-z]:\\\\\\\\|[.]exe$'))
         ).map(r, {
           'is': r.is, 'list': r.list, 'at': r.at, 'path': dyn('/spec/' + r.list + '/' + string(r.at)),
           'words': r.is.?command.orValue([]) + r.is.?args.orValue([])})

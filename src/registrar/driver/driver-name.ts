@@ -32,7 +32,9 @@ export function judgeDriverName(name: string): DriverNameVerdict {
   if (UNPRINTABLE.test(name)) return unsafe("it contains control characters");
   if (name.startsWith(".")) return unsafe("it begins with a dot");
   if (name.includes("..")) return unsafe("it contains '..'");
-  if (Buffer.byteLength(name) > MAX_BYTES) return unsafe(`it has ${name.length} characters`);
+  const bytes = Buffer.byteLength(name);
+  if (bytes > MAX_BYTES)
+    return unsafe(`it has ${bytes} bytes, and a file's name leaves room for ${MAX_BYTES}`);
   if (SPECIFIED.test(name)) return { kind: "valid" };
   const problem =
     name.length > 63

@@ -2,6 +2,7 @@ import { parseAllDocuments } from "yaml";
 import { runCommand } from "../../support/run-command";
 
 const IMAGE = "--image=example.com/registrar:v1";
+const DROPPING = ["--drop", "--include=policy"];
 const run = (...flags: readonly string[]) => runCommand("manifest", "--image-policy", ...flags);
 const written = async (...flags: readonly string[]) => {
   const { status, stdout, stderr } = await run(IMAGE, ...flags);
@@ -9,24 +10,36 @@ const written = async (...flags: readonly string[]) => {
   return parseAllDocuments(stdout).map((document) => document.toJS());
 };
 
-test("writes a policy that never refuses a pod, and its binding", async () => {
-  const [policy, binding, ...more] = await written();
-  expect(more).toEqual([]);
-  expect(policy).toMatchObject({
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingAdmissionPolicy",
-    metadata: { name: "registrar-image" },
-    spec: { failurePolicy: "Ignore", reinvocationPolicy: "Never" },
-  });
-  expect(policy.spec.matchConstraints.namespaceSelector).toBeUndefined();
-  expect(binding).toMatchObject({
-    kind: "MutatingAdmissionPolicyBinding",
-    metadata: { name: "registrar-image" },
-    spec: { policyName: "registrar-image" },
-  });
+test.each([
+  [[], ["registrar-image", "registrar-image-limits"]],
+  [["--keep=memory"], ["registrar-image", "registrar-image-limits"]],
+  [["--keep=memory,cpu", "--name=x"], ["x"]],
+])("%j writes policies that never refuse a pod, each with its binding: %s", async (flags, names) => {
+  const objects = await written(...flags);
+  expect(objects).toMatchObject(
+    names.flatMap((name) => [
+      {
+        apiVersion: "admissionregistration.k8s.io/v1",
+        kind: "MutatingAdmissionPolicy",
+        metadata: { name },
+        spec: { failurePolicy: "Ignore" },
+      },
+      { kind: "MutatingAdmissionPolicyBinding", metadata: { name }, spec: { policyName: name } },
+    ]),
+  );
+  expect(objects).toHaveLength(2 * names.length);
+  expect(objects[0].spec.matchConstraints.namespaceSelector).toBeUndefined();
 });
 
-test.each<readonly string[]>([["--keep=cpu", "--namespace=a", "--arg=--v=2"], ["--drop"]])(
+test("the policy of the limits selects the same pods, and lowers what is raised", async () => {
+  const [swap, , limits] = await written("--namespace=a", "--namespace-label=b", "--keep=cpu");
+  expect(limits.spec.matchConstraints).toEqual(swap.spec.matchConstraints);
+  const [{ jsonPatch }] = limits.spec.mutations;
+  expect(jsonPatch.expression).toContain("/resources/limits/memory");
+  expect(jsonPatch.expression).not.toContain("cpu");
+});
+
+test.each<readonly string[]>([["--keep=cpu", "--namespace=a", "--arg=--v=2"], DROPPING])(
   "--policy-engine=kyverno with %j: the same for pods alone, and no binding",
   async (...flags) => {
     const native = (await written(...flags)).find(({ kind }) => kind === "MutatingAdmissionPolicy");
@@ -51,7 +64,7 @@ test.each<readonly string[]>([["--keep=cpu", "--namespace=a", "--arg=--v=2"], ["
 test.each([
   ["--kubernetes-version=v1.36.1"],
   ["--kubernetes-version=1.35", "--policy-engine=kyverno"],
-  ["--kubernetes-version=1.30", "--policy-engine=kyverno", "--drop", "--startup-taint={driver}/x"],
+  ["--kubernetes-version=1.30", "--policy-engine=kyverno", ...DROPPING, "--startup-taint={driver}/x"],
 ])("%s %s: the version changes nothing of what is written", async (version, ...flags) => {
   expect(await written(version, ...flags)).toEqual(await written(...flags));
 });
@@ -92,7 +105,7 @@ test("each flag reaches the policy", async () => {
   expect(policy.spec.variables.at(-1).expression).toContain(String.raw`['--termination-log=/it\'s\\"\n']`);
 });
 
-test.each([[[]], [["--drop"]]])(
+test.each([[[]], [DROPPING]])(
   "the first line of %j says whose registrars: those of the namespaces that are given",
   async (form) => {
     const headOf = async (...flags: readonly string[]) =>
@@ -103,12 +116,12 @@ test.each([[[]], [["--drop"]]])(
   },
 );
 
-test("--drop writes the registrar for the whole node before the policy, for the same folder of kubelet's", async () => {
+test("--drop has two files: the registrar of the whole node, and the policy for the same folder of kubelet's", async () => {
   const flags = ["--drop", "--distribution=microk8s", "--http-port=1234", "--startup-taint={driver}/x"];
-  const objects = await written(...flags);
+  const objects = await written(...flags, "--include=daemonset");
   expect(objects.map(({ kind }) => kind)).toEqual([
     ...["ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ClusterRole"],
-    ...["ClusterRoleBinding", "DaemonSet", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"],
+    ...["ClusterRoleBinding", "DaemonSet"],
   ]);
   const { metadata, spec } = objects[5];
   expect(metadata).toMatchObject({ name: "csi-registrar", namespace: "kube-system" });
@@ -119,7 +132,12 @@ test("--drop writes the registrar for the whole node before the policy, for the 
       "--http-endpoint=:1234",
     ]),
   );
-  expect(JSON.stringify(objects[6])).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
+  const policy = await written(...flags, "--include=policy");
+  expect(policy.map(({ kind }) => kind)).toEqual([
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+  ]);
+  expect(JSON.stringify(policy)).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
 });
 
 test.each([
@@ -166,9 +184,14 @@ test.each([
     /--drop with a taint or condition needs Kubernetes 1.30, not 1.29/,
   ],
   [[IMAGE, "--drop=on"], /--drop: "on" is not true or false; leave the value out for true/],
+  [
+    [IMAGE, "--drop"],
+    /--drop has two files: apply that of --include=daemonset, then that of --include=policy;/,
+  ],
+  [[IMAGE, "--include=policy"], /--include needs --drop beside it/],
   [[IMAGE, "--http-port=1"], /--http-port needs --drop beside it/],
   [[IMAGE, "--kubelet-root=/k"], /--kubelet-root needs --drop beside it/],
-  [[IMAGE, "--drop", "--kubelet-root=k"], /--kubelet-root "k" must be an absolute path/],
+  [[IMAGE, ...DROPPING, "--kubelet-root=k"], /--kubelet-root "k" must be an absolute path/],
   [[IMAGE, "--drop", "--arg=--v=2"], /give --arg or --drop, not both/],
   [[IMAGE, "--drop", "--keep=cpu"], /give --keep or --drop, not both/],
   [[], /it needs --image/],

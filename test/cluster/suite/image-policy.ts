@@ -149,9 +149,9 @@ insideTest(
     await using charts = await chartsStage();
     const fifth = pluginOf(stage);
     const plugins = [...charts.plugins, fifth];
-    const dropping = writtenManifest("--image-policy", "--drop");
-    const policy = dropping.filter(({ kind }) => kind !== "DaemonSet");
-    const nodeWide = dropping.filter(({ kind }) => kind === "DaemonSet");
+    const [nodeWide = [], policy = []] = ["daemonset", "policy"].map((part) =>
+      writtenManifest("--image-policy", "--drop", `--include=${part}`),
+    );
     try {
       await change("apply", swapping(), fifth, swapped(fifth));
       expect(await doctorSays()).toMatch(
@@ -162,8 +162,9 @@ insideTest(
       await stage.mountsVolume("user-of-swapped");
 
       await change("delete", swapping(), fifth, authors(fifth));
-      await change("apply", dropping, fifth, dropped(fifth));
+      await cluster().kubectlWith(nodeWide, "apply", "--server-side");
       await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
+      await change("apply", policy, fifth, dropped(fifth));
       await restartAll("ours to node-wide", plugins, dropped);
       await stage.mountsVolume("user-of-dropped");
       expect(await doctorSays()).toBe("");
@@ -181,7 +182,7 @@ insideTest(
       for (const plugin of plugins)
         report(`node-wide deleted, CSINode lacked ${plugin.drivers}`, [await missingMs(plugin, from)]);
     } finally {
-      await remove([...swapping(), ...dropping]);
+      await remove([...swapping(), ...policy, ...nodeWide]);
     }
   },
 );

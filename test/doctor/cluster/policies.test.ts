@@ -4,7 +4,7 @@ import { DISK } from "./sick-cluster";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const SWAP = ["--image-policy", `--image=${OURS}`];
-const DROP = [...SWAP, "--drop"];
+const DROP = [...SWAP, "--drop", "--include=policy"];
 
 const saidIn = async (world: World) =>
   (await (await clusterOf(world)).report()).findings

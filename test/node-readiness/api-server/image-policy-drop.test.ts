@@ -1,9 +1,10 @@
 import { eventually } from "../../support/eventually";
 import { useCluster } from "./support/cluster";
-import { applyPolicy, dryRun, type PodSpec } from "./support/dry-pods";
+import { applyPolicy, dryRun, IMAGE, OURS, type PodSpec } from "./support/dry-pods";
 
 const cluster = useCluster(async (started) => {
-  await applyPolicy(started, "drop", "--drop", "--image=example.com/csi-node-driver-registrar:v1");
+  for (const include of ["daemonset", "policy"])
+    await applyPolicy(started, "drop", "--drop", IMAGE, `--include=${include}`);
   await eventually(async () =>
     expect((await dryRun(started, "drop", pod([DRIVER, served("r")]))).containers).toHaveLength(1),
   );
@@ -61,6 +62,26 @@ test.each<readonly [string, PodSpec, left: string]>([
     "driver r",
   ],
   ["a pod is never left empty", pod([served("r")]), "r"],
+  [
+    "one whose driver's socket another variable names stays",
+    pod([DRIVER, registrar("r", "/x/csi.sock", { env: [{ name: "A", value: `${PLUGINS}/y/csi.sock` }] })]),
+    "driver r",
+  ],
+  [
+    "one whose address alone is such a path stays",
+    pod([
+      DRIVER,
+      registrar("r", "", {
+        args: [`--csi-address=${PLUGINS}/x/csi.sock`, "-kubelet-registration-path=/x/csi.sock"],
+      }),
+    ]),
+    "driver r",
+  ],
+  [
+    "a flag with one dash is the same",
+    pod([DRIVER, registrar("r", "", { args: [`-kubelet-registration-path=${PLUGINS}/x/csi.sock`] })]),
+    "driver",
+  ],
   ["60 containers", pod([DRIVER, ...Array.from({ length: 59 }, (_, at) => served(`r${at}`))]), "driver"],
 ])("%s", async (_what, spec, left) => {
   const { containers, initContainers = [] } = await dryRun(cluster, "drop", spec);
@@ -70,11 +91,19 @@ test.each<readonly [string, PodSpec, left: string]>([
   expect(names.join(" ")).toBe(left);
 });
 
-test("the registrar for the whole node is in the same output, before the policy", async () => {
+test("one with an AppArmor profile in an annotation stays, as the API server refuses a profile of no container", async () => {
+  const annotations = { "container.apparmor.security.beta.kubernetes.io/a": "runtime/default" };
+  const { containers } = await dryRun(cluster, "drop", pod([DRIVER, served("a"), served("b")]), {
+    annotations,
+  });
+  expect(containers).toMatchObject([{ name: "driver" }, { name: "a" }]);
+});
+
+test("the policy leaves the registrar of the whole node alone", async () => {
   const words = ["get", "daemonset", "csi-registrar", "--namespace=kube-system", "-o", "json"];
   const { spec } = JSON.parse(await cluster.controlPlane.kubectl(...words)).spec.template;
   const { containers, volumes } = spec;
   expect((await dryRun(cluster, "drop", { containers, volumes })).containers).toMatchObject([
-    { image: "example.com/csi-node-driver-registrar:v1" },
+    { image: OURS },
   ]);
 });

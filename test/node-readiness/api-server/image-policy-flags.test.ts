@@ -3,6 +3,7 @@ import {
   applyPolicy,
   type Changes,
   changesOf,
+  dryRun,
   enforced,
   IMAGE,
   limits,
@@ -21,7 +22,17 @@ const cluster = useCluster(async (started) => {
   await applyPolicy(started, "ready", IMAGE, "--startup-taint={driver}/x", "--node-condition={driver}/Ready");
   await applyPolicy(started, "others", IMAGE, "--namespace-label=team=network");
   await applyPolicy(started, "team", IMAGE, "--namespace-label=team=storage");
-  await enforced(started, "swap", "kept", "ready", "team");
+  await applyPolicy(started, "limited", IMAGE);
+  for (const [name, max] of [
+    ["a", "{memory: 50Mi}"],
+    ["b", "{cpu: 30m, memory: 1Gi}"],
+    ["c", "{ephemeral-storage: 1Gi}"],
+  ])
+    await started.apply(
+      `{apiVersion: v1, kind: LimitRange, metadata: {name: ${name}, namespace: limited}, ` +
+        `spec: {limits: [{type: Container, max: ${max}}]}}`,
+    );
+  await enforced(started, "swap", "kept", "ready", "team", "limited");
 });
 
 const SWAPPED = { "containers.1.image": OURS };
@@ -69,6 +80,18 @@ test("--keep leaves limits and probes as they are", async () => {
   const spec = withDriver({ ...REGISTRAR, ...limits("32Mi", "20m"), livenessProbe: PROBE });
   expect(await changesOf(cluster, "kept", spec)).toEqual(SWAPPED);
 });
+
+test.each([
+  ["32Mi", "20m", "50Mi", "30m"],
+  ["50Mi", "30m", "50Mi", "30m"],
+])(
+  "limits of %s and %s rise to what every LimitRange of the namespace allows",
+  async (memory, cpu, ...raised) => {
+    const spec = { containers: [{ ...REGISTRAR, ...limits(memory, cpu) }] };
+    const { containers } = await dryRun(cluster, "limited", spec);
+    expect(containers).toMatchObject([{ image: OURS, ...limits(raised[0], raised[1]) }]);
+  },
+);
 
 test("namespaces are chosen by a label too", async () => {
   expect(await changesOf(cluster, "team", withDriver(REGISTRAR))).toEqual(SWAPPED);

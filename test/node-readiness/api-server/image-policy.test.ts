@@ -17,7 +17,9 @@ import {
   withDriver,
 } from "./support/dry-pods";
 
-const ADDED = ["--on-registration-failure=retry", "--http-endpoint=:9"];
+const RETRY = "--on-registration-failure=retry";
+const PORT = "--http-endpoint=:9809";
+const ADDED = [RETRY, PORT];
 const cluster = useCluster(async (started) => {
   await applyPolicy(started, "swap", IMAGE, ...ADDED.map((word) => `--arg=${word}`));
   await enforced(started, "swap");
@@ -25,6 +27,10 @@ const cluster = useCluster(async (started) => {
 
 const swapped = (at: number, args: readonly string[] = [...ADDED, ...PATHS], list?: string): Changes =>
   swappedTo(at, args, list);
+const podLimits = (memory: string, cpu: string) => ({
+  ...withDriver({ ...REGISTRAR, ...limits("32Mi", "20m") }),
+  ...limits(memory, cpu),
+});
 const exec = (...command: readonly string[]) => ({ exec: { command } });
 const windowsTerm = (key: string, operator: string, values: readonly string[]) => ({
   affinity: {
@@ -49,7 +55,31 @@ test.each<readonly [string, PodSpec, Changes]>([
     { "containers.1.args": [...ADDED, ...PATHS] },
   ],
   ["no arguments", withDriver({ ...REGISTRAR, args: undefined }), swapped(1, ADDED)],
-  ["two registrars", withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }), { ...swapped(1), ...swapped(2) }],
+  [
+    "two registrars, without the port that only one could have",
+    withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }),
+    { ...swapped(1, [RETRY, ...PATHS]), ...swapped(2, [RETRY, ...PATHS]) },
+  ],
+  ["the host's network", { ...withDriver(REGISTRAR), hostNetwork: true }, swapped(1, [RETRY, ...PATHS])],
+  ...[
+    { ports: [{ containerPort: 9809 }] },
+    { args: ["--health-port=9809"] },
+    { args: ["--health-port", "9809"] },
+    { command: ["/probe", "--http-endpoint=127.0.0.1:9809"] },
+    { env: [{ name: "PORT", value: ":9809" }] },
+  ].map(
+    (more) =>
+      [
+        `the port in the hands of another container: ${JSON.stringify(more)}`,
+        withDriver({ ...DRIVER, name: "probe", ...more }, REGISTRAR),
+        swapped(2, [RETRY, ...PATHS]),
+      ] as const,
+  ),
+  [
+    "another port beside it",
+    withDriver({ ...DRIVER, name: "p", args: ["--p=19809"] }, REGISTRAR),
+    swapped(2),
+  ],
   [
     "a native sidecar",
     { ...withDriver(), initContainers: [{ ...REGISTRAR, restartPolicy: "Always" }] },
@@ -60,7 +90,7 @@ test.each<readonly [string, PodSpec, Changes]>([
     withDriver(
       ...Array.from({ length: 59 }, (_, at) => ({ ...(at % 2 ? REGISTRAR : DRIVER), name: `c${at}` })),
     ),
-    Object.assign({}, ...Array.from({ length: 29 }, (_, at) => swapped(2 * at + 2))),
+    Object.assign({}, ...Array.from({ length: 29 }, (_, at) => swapped(2 * at + 2, [RETRY, ...PATHS]))),
   ],
   [
     "60 registrars with everything that can be changed",
@@ -72,7 +102,7 @@ test.each<readonly [string, PodSpec, Changes]>([
     Object.assign(
       {},
       ...Array.from({ length: 60 }, (_, at) => ({
-        ...swapped(at),
+        ...swapped(at, [RETRY, ...PATHS]),
         [`containers.${at}.resources.limits.memory`]: "64Mi",
         [`containers.${at}.resources.limits.cpu`]: "50m",
         [`containers.${at}.livenessProbe.timeoutSeconds`]: 10,
@@ -95,7 +125,7 @@ test.each<readonly [string, PodSpec, Changes]>([
       [
         `the flag as ${word}`,
         withDriver({ ...REGISTRAR, args: [word, ":1"] }),
-        swapped(1, ["--on-registration-failure=retry", word, ":1"]),
+        swapped(1, [RETRY, word, ":1"]),
       ] as const,
   ),
   [
@@ -130,7 +160,21 @@ test.each<readonly [string, PodSpec, Changes]>([
     withDriver({ ...REGISTRAR, ...limits("0", "0"), livenessProbe: { ...PROBE, timeoutSeconds: 10 } }),
     swapped(1),
   ],
-  ["little CPU without exec probes", withDriver({ ...REGISTRAR, ...limits("1Gi", "10m") }), swapped(1)],
+  [
+    "little CPU without exec probes",
+    withDriver({ ...REGISTRAR, ...limits("1Gi", "10m") }),
+    { ...swapped(1), "containers.1.resources.limits.cpu": "50m" },
+  ],
+  ["limits of the pod below ours", podLimits("60Mi", "49m"), swapped(1)],
+  [
+    "limits of the pod like ours",
+    podLimits("64Mi", "50m"),
+    {
+      ...swapped(1),
+      "containers.1.resources.limits.memory": "64Mi",
+      "containers.1.resources.limits.cpu": "50m",
+    },
+  ],
   [
     "limits in other units",
     withDriver({
@@ -183,6 +227,21 @@ test.each<readonly [string, PodSpec, Changes]>([
     { ...withDriver(REGISTRAR), ...windowsTerm("kubernetes.io/os", "In", ["linux"]) },
     swapped(1),
   ],
+  ...[
+    { nodeSelector: { "node.kubernetes.io/windows-build": "10.0.20348" } },
+    { nodeSelector: { "cloud.google.com/gke-os-distribution": "windows_ltsc" } },
+    windowsTerm("node.kubernetes.io/windows-build", "In", ["10.0.17763", "10.0.20348"]),
+    windowsTerm("node.kubernetes.io/windows-build", "Exists", []),
+    windowsTerm("cloud.google.com/gke-os-distribution", "In", ["windows_ltsc_containerd"]),
+  ].map((more) => [`Windows by ${JSON.stringify(more)}`, { ...withDriver(REGISTRAR), ...more }, {}] as const),
+  ...[
+    { nodeSelector: { "cloud.google.com/gke-os-distribution": "cos" } },
+    windowsTerm("node.kubernetes.io/windows-build", "DoesNotExist", []),
+    windowsTerm("cloud.google.com/gke-os-distribution", "NotIn", ["windows_ltsc"]),
+  ].map(
+    (more) =>
+      [`Linux by ${JSON.stringify(more)}`, { ...withDriver(REGISTRAR), ...more }, swapped(1)] as const,
+  ),
   ["any zone by affinity", { ...withDriver(REGISTRAR), ...windowsTerm("zone", "Exists", []) }, swapped(1)],
   [
     "a host process",
@@ -194,6 +253,15 @@ test.each<readonly [string, PodSpec, Changes]>([
     {},
   ],
   ["a Windows program", withDriver({ ...REGISTRAR, command: ["csi-node-driver-registrar.exe"] }), {}],
+  [
+    "a driver whose name has .exe in it",
+    withDriver({
+      ...REGISTRAR,
+      args: [...PATHS, "--kubelet-registration-path=/plugins/disk.csi.exegy.test/csi.sock"],
+    }),
+    swapped(1, [...ADDED, ...PATHS, "--kubelet-registration-path=/plugins/disk.csi.exegy.test/csi.sock"]),
+  ],
+  ["a program of Windows in an argument", withDriver({ ...REGISTRAR, args: ["--x=csi-proxy.exe"] }), {}],
   [
     "a Windows path in its arguments",
     withDriver({ ...REGISTRAR, args: ["--csi-address=unix://C:\\csi\\csi.sock"] }),

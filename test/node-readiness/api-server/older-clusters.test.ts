@@ -32,7 +32,7 @@ test.each([
     "registrar-image",
     ["--arg=--on-registration-failure=retry", "--namespace=csi", "--node-condition={driver}/X"],
   ],
-  ["registrar-drop", ["--drop", "--namespace-label=team=storage"]],
+  ["registrar-drop", ["--drop", "--include=policy", "--namespace-label=team=storage"]],
 ])("%s: Kyverno's CRD knows every field of the policy", async (name, flags) => {
   expect(await cluster.apply(await written(...flags))).toContain(
     `mutatingpolicy.policies.kyverno.io/${name} serverside-applied`,

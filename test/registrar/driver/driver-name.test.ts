@@ -51,8 +51,8 @@ test.each([
   ["csi\u0085", "it contains control characters"],
   ["csi\u202e", "it contains control characters"],
   ["csi\u2028", "it contains control characters"],
-  ["n".repeat(247), "it has 247 characters"],
-  ["ü".repeat(124), "it has 124 characters"],
+  ["n".repeat(247), "it has 247 bytes, and a file's name leaves room for 246"],
+  ["ü".repeat(124), "it has 248 bytes, and a file's name leaves room for 246"],
 ])("%j is unsafe", (name, problem) => {
   expect(judgeDriverName(name)).toEqual({ kind: "unsafe", problem });
 });

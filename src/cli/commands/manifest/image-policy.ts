@@ -1,3 +1,4 @@
+import { invalidOption } from "../../../base/errors";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { parseBool } from "../../../flags/values";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
@@ -21,6 +22,7 @@ import { objectFlags, requireMinor } from "./object-flags";
 import { sidecarArguments } from "./sidecar-argument";
 import { refuseSplitArgument } from "./split-argument";
 
+const DROP_PARTS = ["daemonset", "policy"] as const;
 const forDrop = { implies: "drop" } as const;
 
 const flags = {
@@ -50,6 +52,10 @@ const flags = {
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
   drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),
+  include: {
+    ...choiceFlag("with --drop, which of its two files: daemonset comes first, and goes last", DROP_PARTS),
+    ...forDrop,
+  },
   distribution: { ...choiceFlag("with --drop: sets kubelet's root directory", DISTRIBUTIONS), ...forDrop },
   "kubelet-root": {
     ...textFlag("with --drop: kubelet's root directory"),
@@ -82,7 +88,7 @@ export const runImagePolicy = createCommand(
     check: (values) => void makeImagePolicy(values),
     examples: [
       "manifest --image-policy --image example.com/registrar:v1 --arg=--v=2 --namespace csi-nfs",
-      "manifest --image-policy --image example.com/registrar:v1 --drop",
+      "manifest --image-policy --image example.com/registrar:v1 --drop --include=daemonset",
     ],
     notes: [
       `Kubernetes 1.${IMAGE_POLICY_MINOR}, or Kyverno 1.${KYVERNO_MINOR}. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
@@ -106,8 +112,13 @@ function makeImagePolicy(values: FlagValues<typeof flags>): string {
     if (access === undefined) requireMinor("--drop", objectFlags["node-wide"], minor);
     else requireMinor("--drop with a taint or condition", { since: POLICY_MINOR }, minor);
     const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
-    const nodeWide = makeNodeWideManifests({ image, kubeletRoot, httpPort }, ["daemonset"], access);
-    return `${nodeWide}---\n${streamOf(dropPolicy({ ...scope, image, kubeletRoot }))}`;
+    if (values.include === "policy") return streamOf(dropPolicy({ ...scope, image, kubeletRoot }));
+    if (values.include === "daemonset")
+      return makeNodeWideManifests({ image, kubeletRoot, httpPort }, ["daemonset"], access);
+    throw invalidOption(
+      "--drop has two files: apply that of --include=daemonset, then that of --include=policy; delete them in the " +
+        "other order, and restart the drivers' DaemonSets in between",
+    );
   }
   const args = [...sidecarArguments(values.arg ?? []), ...readinessArguments(access)];
   return streamOf(swapPolicy({ ...scope, image, args, keep: values.keep ?? [] }));

@@ -1,5 +1,5 @@
 import { invalidOption } from "../../../base/errors";
-import { startProblemOf } from "../../../flags/checks";
+import { httpEndpointOf, startProblemOf } from "../../../flags/checks";
 import { type FlagName, nearestFlag, parseFlags } from "../../../flags/table";
 import type { AddedArgument } from "../../../manifest/image-policy/changes";
 
@@ -60,5 +60,6 @@ function sidecarArgument(word: string): AddedArgument {
   if (name === undefined) return refuse("is no flag: write --arg=--FLAG=VALUE");
   const why = REFUSED[name];
   if (why !== undefined) return refuse(why);
-  return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false };
+  const port = Number(httpEndpointOf(line.flags)?.replace(/.*:/, "")) || undefined;
+  return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false, port };
 }

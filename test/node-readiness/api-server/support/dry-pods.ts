@@ -51,14 +51,19 @@ export async function applyPolicy(cluster: Cluster, namespace: string, ...flags:
   return stdout;
 }
 
+interface Metadata {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
 /** Creates a pod by dry run: its spec as it would be stored. Rejects if it is refused. */
 export async function dryRun(
   cluster: Cluster,
   namespace: string,
   spec: PodSpec,
-  labels = {},
+  more: Metadata = {},
 ): Promise<PodSpec> {
-  const metadata = { name: "pod", namespace, labels };
+  const metadata = { name: "pod", namespace, ...more };
   const body = { apiVersion: "v1", kind: "Pod", metadata, spec };
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
   const answer = await cluster.admin.call({ method: "POST", path, body }, new AbortController().signal);
@@ -68,7 +73,7 @@ export async function dryRun(
 
 /** What the policy changes in a pod: beside the same pod that opts out. The token's random name is the same in both. */
 export async function changesOf(cluster: Cluster, namespace: string, spec: PodSpec): Promise<Changes> {
-  const optOut = { "registrar-image-policy": "ignore" };
+  const optOut = { labels: { "registrar-image-policy": "ignore" } };
   const [before, after] = [
     await dryRun(cluster, namespace, spec, optOut),
     await dryRun(cluster, namespace, spec),

@@ -1,0 +1,174 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { alertRules } from "../../src/manifest/alert-rules";
+import { PUBLISH_REASONS } from "../../src/registrar/model/state";
+import { createGoBuilder } from "../support/go-build";
+import { createTempFolder } from "../support/temp-folder";
+
+interface Alert {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const FOLDER = join(__dirname, "alerts");
+const PROGRAM = join(__dirname, "bin", "alerts");
+const { spec } = parse(alertRules({ namespace: "monitoring" }).lines.join("\n"));
+const ALERTS: readonly string[] = spec.groups[0].rules.map(({ alert }: { readonly alert: string }) => alert);
+
+/** A series of one sample a minute: in the notation of promtool's tests, `1x9` is ten times 1, `0+1x9` counts to 9, `_x9` is none. */
+const of = (name: string, values: string, more = "") =>
+  `${name}{namespace="csi",pod="nfs-1",node="n1",job="csi/nfs",driver_name="nfs.csi"${more}} ${values}`;
+const built = (node: string, values: string) =>
+  `registrar_build_info{namespace="csi",pod="on-${node}",node="${node}",job="csi/nfs"} ${values}`;
+const published = (reason: string, values: string) =>
+  of("registrar_publications_total", values, `,reason="${reason}"`);
+const node = (name: string, values = "1x999") => `kube_node_info{node="${name}"} ${values}`;
+const restarts = (container: string, values: string) =>
+  `kube_pod_container_status_restarts_total{namespace="csi",pod="nfs-1",container="${container}"} ${values}`;
+
+/** What happens, for how many minutes, and whether the alert fires then. */
+type Row = readonly [what: string, fires: boolean, minutes: number, ...series: readonly string[]];
+
+const CASES: Readonly<Record<string, readonly Row[]>> = {
+  CSIDriverNotRegistered: [
+    ["not registered for 5 minutes", true, 5, of("registrar_registered", "0x9")],
+    ["not registered for 4 minutes", false, 4, of("registrar_registered", "0x9")],
+    ["registered again in between", false, 9, of("registrar_registered", "0x4 1 0x9")],
+    [
+      "another registrar has it",
+      false,
+      9,
+      of("registrar_registered", "0x9"),
+      of("registrar_state", "1x9", ',state="standby"'),
+    ],
+  ],
+  CSIDriverRefused: [
+    ["refused once", true, 16, of("registrar_notices_total", "0x9 1x9", ',result="refused"')],
+    ["refused 16 minutes ago", false, 16, of("registrar_notices_total", "1x20", ',result="refused"')],
+    ["registered once more", false, 16, of("registrar_notices_total", "0x9 1x9", ',result="registered"')],
+  ],
+  CSIRegistrarRestarting: [
+    ["3 restarts in 15 minutes", true, 20, restarts("node-driver-registrar", "7x9 8 9 10x20")],
+    ["2 restarts", false, 20, restarts("node-driver-registrar", "7x9 8 9x20")],
+    ["another container", false, 20, restarts("liveness-probe", "7x9 8 9 10x20")],
+  ],
+  CSIRegistrarsUnseen: [
+    ["no registrar for 15 minutes", true, 15],
+    ["no registrar for 14 minutes", false, 14],
+    ["one registrar", false, 20, built("n1", "1x20")],
+  ],
+  CSIRegistrarMissing: [
+    [
+      "one of two is gone for 15 minutes",
+      true,
+      45,
+      built("n1", "1x20 _x40"),
+      built("n2", "1x60"),
+      node("n1"),
+    ],
+    ["for less than that", false, 30, built("n1", "1x20 _x40"), built("n2", "1x60"), node("n1")],
+    [
+      "its pod has another name now",
+      false,
+      45,
+      built("n1", "1x20 _x40"),
+      `${built("n1", "_x20 1x40")}`.replace("on-n1", "new"),
+      built("n2", "1x60"),
+      node("n1"),
+    ],
+    ["the node is gone, too", false, 45, built("n1", "1x20 _x40"), built("n2", "1x60"), node("n2")],
+    [
+      "the driver was uninstalled",
+      false,
+      45,
+      built("n1", "1x20 _x40"),
+      built("n2", "1x20 _x40"),
+      node("n1"),
+      node("n2"),
+    ],
+    ["both are there", false, 45, built("n1", "1x60"), built("n2", "1x60"), node("n1"), node("n2")],
+  ],
+  CSIDriverNotRegistrable: [
+    ["no answer for 10 minutes", true, 10, of("registrar_driver_trouble", "1x20", ',reason="no-answer"')],
+    ["no answer for 9 minutes", false, 9, of("registrar_driver_trouble", "1x20", ',reason="no-answer"')],
+  ],
+  CSIRegistrationFlapping: [
+    ...(
+      ["driver-renamed", "driver-restarted", "socket-gone", "socket-dead", "peer-gone", "reregister"] as const
+    ).map((reason): Row => [`6 times in an hour: ${reason}`, true, 60, published(reason, "7x9 8+1x5 13x60")]),
+    ...(["driver-named", "kubelet-silent", "retry"] as const).map(
+      (reason): Row => [`the driver was not registered: ${reason}`, false, 60, published(reason, "0+1x60")],
+    ),
+    [
+      "6 times for two reasons",
+      true,
+      60,
+      published("socket-gone", "7x9 8 9 10x60"),
+      published("reregister", "7x9 8 9 10x60"),
+    ],
+    ["5 times in an hour", false, 60, published("socket-gone", "7x9 8 9 10 11 12x60")],
+  ],
+  CSIDriverDisconnected: [
+    ["no connection for 5 minutes", true, 5, of("registrar_driver_connected", "0x9")],
+    ["no connection for 4 minutes", false, 4, of("registrar_driver_connected", "0x9")],
+    [
+      "a driver that never answered",
+      false,
+      9,
+      of("registrar_driver_connected", "0x9").replace("nfs.csi", "unknown-driver"),
+    ],
+  ],
+  CSIRegistrarStandby: [
+    ["standing by for 15 minutes", true, 15, of("registrar_state", "1x20", ',state="standby"')],
+    ["for 14 minutes", false, 14, of("registrar_state", "1x20", ',state="standby"')],
+    ["registered", false, 15, of("registrar_state", "1x20", ',state="registered"')],
+  ],
+  CSIStartupTaintStays: [
+    ["overdue for a minute", true, 1, of("registrar_startup_taint_overdue", "1x9", ',taint="t"')],
+    ["gone again", false, 9, of("registrar_startup_taint_overdue", "1 0x9", ',taint="t"')],
+  ],
+};
+
+/** The alerts that fire at the end of each row, by Prometheus' own code. */
+let fired: readonly (readonly Alert[])[] = [];
+
+beforeAll(async () => {
+  const go = createGoBuilder(FOLDER);
+  const version = await go.version("Go is needed to build Prometheus' rules");
+  const args = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", PROGRAM, "."];
+  await go.build({
+    args,
+    key: [version, ...args],
+    isSource: () => true,
+    stamp: `${PROGRAM}.sha256`,
+    onStart: () => process.stderr.write("building Prometheus' rules: minutes the first time\n"),
+  });
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("rules.json"), JSON.stringify(spec));
+  const rows = Object.values(CASES).flat();
+  const input = JSON.stringify(rows.map(([, , minutes, ...series]) => ({ minutes, series })));
+  const { stdout, stderr } = spawnSync(PROGRAM, [folder.at("rules.json")], { input, encoding: "utf8" });
+  expect(stderr).toBe("");
+  fired = JSON.parse(stdout);
+}, 900_000);
+
+const TABLE = Object.entries(CASES).flatMap(([alert, rows]) =>
+  rows.map(([what, fires]) => ({ alert, what, fires })),
+);
+
+test.each(TABLE.map((row, at) => ({ ...row, at })))("$alert, $what: $fires", ({ alert, fires, at }) => {
+  const found = fired[at]?.filter((one) => one.labels.alertname === alert);
+  expect(found).toHaveLength(fires ? 1 : 0);
+  // Every label that a text names is there.
+  for (const text of Object.values(found?.[0]?.annotations ?? {}))
+    expect(text).not.toMatch(/ {2}|\/\/?[ ;,.]|<no value>/);
+});
+
+test("each alert fires in a row, and does not in another", () => {
+  expect(Object.keys(CASES)).toEqual(ALERTS);
+  for (const rows of Object.values(CASES)) expect(new Set(rows.map(([, fires]) => fires)).size).toBe(2);
+  const reasons = CASES.CSIRegistrationFlapping?.map(([what]) => what).join();
+  for (const reason of PUBLISH_REASONS) expect(reasons).toContain(reason);
+});
