@@ -1,5 +1,6 @@
 import type { Argv } from "yargs";
-import { type FlagSpec, flagTable } from "../flags/table";
+import type { Flag } from "../flags/flag";
+import { flagTable } from "../flags/table";
 
 /** yargs to render a help text: it reads no argv, prints nothing and does not exit. No other run loads it. */
 export async function createHelp(programName: string, width: number): Promise<Argv> {
@@ -39,12 +40,12 @@ const notes = [
   "Outside containers KUBELET_ROOT_DIR names kubelet's root directory, by default /var/lib/kubelet.",
 ];
 
-function optionsOf(group: string, rows: Readonly<Record<string, FlagSpec<string, unknown>>>) {
+function optionsOf(group: string, rows: Readonly<Record<string, Flag & { readonly default: string }>>) {
   return Object.fromEntries(
     Object.entries(rows).map(([name, row]) => {
       const isZero = ["", "0", "0s", "false"].includes(row.default);
       const shown = isZero ? {} : { defaultDescription: row.default };
-      return [name, { group, describe: row.describe, boolean: row.boolean, ...shown }];
+      return [name, { group, describe: row.describe, boolean: row.bare !== undefined, ...shown }];
     }),
   );
 }

@@ -1,22 +1,55 @@
+import { messageOf } from "../base/errors";
 import { quoteGo } from "../logging/escape";
-import type { Parsed } from "./values";
 
-export interface GoFlag {
-  /** A boolean has no value (its text is then `true`) or takes `=value`; it never takes the next word. */
-  readonly boolean: boolean;
-  readonly parse: (text: string) => Parsed<unknown>;
+/** One flag, as the grammar needs it. */
+export interface FlagForm {
+  /** The value of the flag alone: `true` for a boolean. A flag that has one takes `=value`, and never the next word. */
+  readonly bare?: string;
+  /** Throws for a text that is no value; the message says why. */
+  readonly parse: (text: string) => unknown;
 }
+
+export interface Setting {
+  readonly name: string;
+  readonly text: string;
+  readonly value: unknown;
+}
+
+export interface Mistake {
+  readonly kind: "error";
+  /** The official registrar's first line on stderr; its exit code is 2. */
+  readonly message: string;
+  /** A flag that does not exist. */
+  readonly unknown?: string;
+  /** A flag without its value, and the words that follow. */
+  readonly incomplete?: string;
+  readonly following?: readonly string[];
+}
+
+/** A value that looks like a flag; a negative number is none. */
+const DASHED = /^-(?!(?:\d+|\d*\.\d+)$)/;
+const QUOTED = /^(["'])(.*)\1$/s;
 
 /**
  * Reads `argv` (without the program's name) as Go's package flag does, error texts included: one or two dashes,
  * `-flag value` or `-flag=value`, up to `--` or the first plain word. The first error ends it.
  * `-h` and `-help` ask for help, whatever value they are given. Source: func (*FlagSet) parseOne in Go's flag/flag.go.
+ *
+ * `ours` is the grammar of our own commands: a value that begins with a dash is given after `=`, where quotes around it
+ * are dropped.
  */
-export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string, GoFlag>) {
-  /** `message` is the official's first line on stderr, its exit code is 2; `unknown` is a flag that does not exist. */
-  const fail = (message: string, unknown?: string) => ({ kind: "error", message, unknown }) as const;
-  /** In the order given: if a flag is repeated, the last value counts. */
-  const settings: (readonly [name: string, value: unknown, text: string])[] = [];
+export function parseWords(
+  argv: readonly string[],
+  flags: ReadonlyMap<string, FlagForm>,
+  grammar: "go" | "ours" = "go",
+) {
+  const fail = (message: string, more: Omit<Mistake, "kind" | "message"> = {}): Mistake => ({
+    kind: "error",
+    message,
+    ...more,
+  });
+  /** In the order given. */
+  const settings: Setting[] = [];
   const words = [...argv];
   while (words[0]?.startsWith("-") && words[0] !== "-") {
     const word = words.shift() ?? "";
@@ -27,17 +60,20 @@ export function parseGoFlags(argv: readonly string[], flags: ReadonlyMap<string,
     const flag = flags.get(name);
     if (flag === undefined) {
       if (name === "h" || name === "help") return { kind: "help" } as const;
-      return fail(`flag provided but not defined: -${name}`, name);
+      return fail(`flag provided but not defined: -${name}`, { unknown: name });
     }
-    const text = given ?? (flag.boolean ? "true" : words.shift());
-    if (text === undefined) return fail(`flag needs an argument: -${name}`);
+    const isNext = grammar === "go" || !DASHED.test(words[0] ?? "");
+    const behind = grammar === "go" ? given : given?.replace(QUOTED, "$2");
+    const text = behind ?? flag.bare ?? (isNext ? words.shift() : undefined);
+    if (text === undefined)
+      return fail(`flag needs an argument: -${name}`, { incomplete: name, following: words });
 
-    const parsed = flag.parse(text);
-    if ("error" in parsed) {
-      const [sort, subject] = flag.boolean ? ["boolean value", ""] : ["value", "flag "];
-      return fail(`invalid ${sort} ${quoteGo(text)} for ${subject}-${name}: ${parsed.error}`);
+    try {
+      settings.push({ name, text, value: flag.parse(text) });
+    } catch (error) {
+      const [sort, subject] = flag.bare === undefined ? ["value", "flag "] : ["boolean value", ""];
+      return fail(`invalid ${sort} ${quoteGo(text)} for ${subject}-${name}: ${messageOf(error)}`);
     }
-    settings.push([name, parsed.value, text]);
   }
   // Go programs without commands ignore the words after the flags.
   return { kind: "parsed", settings, rest: words } as const;

@@ -1,12 +1,6 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
 import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
-import { textFlag } from "./kinds";
-
-export const NAME_LIST_FLAGS = {
-  "allow-drivers": textFlag("the registrar's own: these names only, a,b=/path,..."),
-  "deny-drivers": textFlag("the registrar's own: not these names, a,b,..."),
-} as const;
 
 /** The names that the flags allow and deny; an empty text allows every one. Throws INVALID_OPTION. */
 export function nameListsFrom(flags: {

@@ -1,5 +1,5 @@
 import { nearWord } from "../base/near-word";
-import { type GoFlag, parseGoFlags } from "./grammar";
+import { type FlagForm, parseWords } from "./grammar";
 import { acceptedFlags, flagTable } from "./table";
 
 /** The official registrar's latest release, as a number: v2.17 is 217. */
@@ -20,26 +20,26 @@ const LAST_WITH_KLOG: number = 210;
 const ALPHA_FLAGS = /^log-(?:text|json)-(?:split-stream|info-buffer-size)$/;
 
 /** The flags that its `--help` prints in a release. */
-export function officialFlags(release = LATEST): ReadonlyMap<string, GoFlag> {
+export function officialFlags(release = LATEST): ReadonlyMap<string, FlagForm> {
   const { dropIn, deprecated, removed, ours } = flagTable;
-  const mode = { ...ours.mode, parse: (value: string) => ({ value }) };
+  const mode = { ...ours.mode, parse: (text: string) => text };
   const { kubeconfig, ...klog } = removed;
-  return new Map<string, GoFlag>([
-    ...Object.entries<GoFlag>({ ...dropIn, ...deprecated, mode }).filter(
+  return new Map<string, FlagForm>([
+    ...Object.entries<FlagForm>({ ...dropIn, ...deprecated, mode }).filter(
       ([name]) => (addedIn(name) ?? 0) <= release,
     ),
-    ...(release <= LAST_WITH_KLOG ? Object.entries<GoFlag>(klog) : []),
-    ...(release < 101 ? Object.entries<GoFlag>({ kubeconfig }) : []),
+    ...(release <= LAST_WITH_KLOG ? Object.entries<FlagForm>(klog) : []),
+    ...(release < 101 ? Object.entries<FlagForm>({ kubeconfig }) : []),
   ]);
 }
 
 /** Whether an official registrar starts with some arguments; `unclear` if that depends on its release. */
 export function askOfficial(words: readonly string[], release: number | undefined) {
   const known = officialFlags(release);
-  const line = parseGoFlags(words, known);
+  const line = parseWords(words, known);
   if (line.kind === "parsed") {
     // Go keeps the last value of a repeated flag.
-    const alpha = [...new Map(line.settings.map(([name, value]) => [name, value]))].find(
+    const alpha = [...new Map(line.settings.map(({ name, value }) => [name, value]))].find(
       ([name, value]) => ALPHA_FLAGS.test(name) && value,
     );
     if (alpha === undefined) return { kind: "starts" } as const;
@@ -59,7 +59,7 @@ export function askOfficial(words: readonly string[], release: number | undefine
 export const correctArgument = (meant?: string) =>
   `correct that argument${meant === undefined ? "" : `: did you mean --${meant}?`}`;
 
-function adviceOn(flag: string | undefined, known: ReadonlyMap<string, GoFlag>): string {
+function adviceOn(flag: string | undefined, known: ReadonlyMap<string, FlagForm>): string {
   if (flag === undefined) return correctArgument();
   const since = addedIn(flag);
   if (since !== undefined)

@@ -1,9 +1,10 @@
-import type { CamelCaseKey } from "yargs";
+import { attempt, invalidOption } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
-import { type GoFlag, parseGoFlags } from "./grammar";
+import type { VmoduleRule } from "../logging/vmodule";
+import { type FieldOf, type Flag, fieldOf, joinedValue, type ValueOf } from "./flag";
+import { parseWords } from "./grammar";
 import {
-  type Parsed,
   parseBool,
   parseDurationMs,
   parseInt64,
@@ -12,33 +13,22 @@ import {
   parseVmodule,
 } from "./values";
 
-export interface FlagSpec<Kind extends string, Value> extends GoFlag {
-  readonly kind: Kind;
-  readonly parse: (text: string) => Parsed<Value>;
-  /** The default, as a user would type it. */
-  readonly default: string;
-  readonly describe: string;
-}
-
 const rowOf =
-  <Kind extends string, Value>(kind: Kind, parse: (text: string) => Parsed<Value>) =>
-  (byDefault = "", describe = ""): FlagSpec<Kind, Value> => ({
-    kind,
-    boolean: false,
-    parse,
-    default: byDefault,
-    describe,
-  });
-const string = rowOf("string", (text) => ({ value: text }));
-/** A repeated flag adds to the earlier values. */
-const list = rowOf("list", (text) => ({ value: text === "" ? [] : ([text] as readonly string[]) }));
-const int = rowOf("int", parseInt64);
-const duration = rowOf("duration", parseDurationMs);
-const verbosity = rowOf("verbosity", parseVerbosity);
-const vmodule = rowOf("vmodule", parseVmodule);
-const quantity = rowOf("quantity", parseQuantity);
-const refusalPolicy = rowOf("choice", choiceOf("exit", "retry"));
-const bool = (describe = "") => ({ ...rowOf("bool", parseBool)("false", describe), boolean: true });
+  <Value>(parse: (text: string) => Value) =>
+  (byDefault = "", describe = "") => ({ describe, default: byDefault, parse });
+const string = rowOf((text) => text);
+const duration = (byDefault: string, describe: string) =>
+  ({ ...rowOf(parseDurationMs)(byDefault, describe), unit: "Ms" }) as const;
+const list = (describe: string) => ({
+  ...string("", describe),
+  join: (texts: readonly string[]): readonly string[] => texts.filter((text) => text !== ""),
+});
+const vmodule = (describe: string) => ({
+  ...rowOf(parseVmodule)("", describe),
+  join: (rules: readonly (readonly VmoduleRule[])[]) => rules.flat(),
+});
+const quantity = rowOf(parseQuantity);
+const bool = (describe = "") => ({ ...rowOf(parseBool)("false", describe), bare: "true" });
 
 /** Every flag, in the order of the help. The parser, the typed result and the help all read this one table. */
 export const flagTable = {
@@ -50,8 +40,8 @@ export const flagTable = {
     timeout: duration("1s", "limit of one call to the driver, and of /healthz"),
     "http-endpoint": string("", "serve health and metrics here: :9809, localhost:9809"),
     "enable-pprof": bool("serve profiles there too, under /debug/pprof/"),
-    v: verbosity("0", "verbosity: 2 names the driver, 5 each call"),
-    vmodule: vmodule("", "the same by source file, pattern=N,... (text format only)"),
+    v: rowOf(parseVerbosity)("0", "verbosity: 2 names the driver, 5 each call"),
+    vmodule: vmodule("the same by source file, pattern=N,... (text format only)"),
     "logging-format": string("text", "text or json"),
     "log-text-split-stream": bool("text: info lines to stdout, others to stderr"),
     "log-json-split-stream": bool("json: info lines to stdout, others to stderr"),
@@ -67,13 +57,13 @@ export const flagTable = {
     "allow-drivers": string("", "with * in the paths: register only these names, a,b=/path,..."),
     "deny-drivers": string("", "with * in the paths: do not register these names, a,b,..."),
     "driver-timeout": duration("0s", "exit if the driver has not answered by then; 0: never"),
-    "on-registration-failure": refusalPolicy(
+    "on-registration-failure": rowOf(parseRefusalPolicy)(
       "exit",
       "what to do when kubelet refuses the driver: exit, retry",
     ),
     "reregister-on-driver-restart": bool("register the driver again when it comes back"),
     "require-driver": bool("not ready while the driver is away"),
-    "remove-startup-taint": list("", "startup taint to remove, repeatable"),
+    "remove-startup-taint": list("startup taint to remove, repeatable"),
     "node-condition": string("", "condition to keep on the node, by its type"),
     "node-condition-delay": duration("30s", "before it is False"),
     "impersonate-node": bool("ask the API server as this node"),
@@ -88,7 +78,7 @@ export const flagTable = {
   },
   /** Accepted with a warning that says what to use instead. */
   deprecated: {
-    "health-port": int("0", "use --http-endpoint=:PORT"),
+    "health-port": rowOf(parseInt64)("0", "use --http-endpoint=:PORT"),
     "connection-timeout": duration("0s", "no effect; --driver-timeout limits the wait for the driver"),
   },
   /** Of earlier releases, accepted and ignored: klog's flags were removed in v2.11 (KEP-2845), kubeconfig in v1.0.2. */
@@ -108,17 +98,12 @@ export const flagTable = {
   },
 };
 
-type Row = FlagSpec<string, unknown>;
 type Rows = typeof flagTable.dropIn & typeof flagTable.ours & typeof flagTable.deprecated;
-type FieldOf<Name extends keyof Rows> = Rows[Name]["kind"] extends "duration"
-  ? `${CamelCaseKey<Name>}Ms`
-  : CamelCaseKey<Name>;
-type ValueOf<Row> = Row extends FlagSpec<string, infer Value> ? Value : never;
 
 export type FlagName = keyof Rows;
 
 /** The value of each flag, or its default: `--csi-address` is `csiAddress`, the name of a duration ends in `Ms`. */
-export type Values = { readonly [Name in FlagName as FieldOf<Name>]: ValueOf<Rows[Name]> };
+export type Values = { readonly [Name in FlagName as FieldOf<Name, Rows[Name]>]: ValueOf<Rows[Name]> };
 
 export interface Flags extends Values {
   /** The flags that were given, even with a value that equals the default. */
@@ -131,9 +116,9 @@ export interface Flags extends Values {
   readonly rest: readonly string[];
 }
 
-export function acceptedFlags(): ReadonlyMap<string, GoFlag> {
+export function acceptedFlags(): ReadonlyMap<string, Flag> {
   const { dropIn, ours, deprecated, removed } = flagTable;
-  return new Map(Object.entries<GoFlag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
+  return new Map(Object.entries<Flag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
 }
 
 export const nearestFlag = (unknown: string | undefined) =>
@@ -145,22 +130,22 @@ export const nearestFlag = (unknown: string | undefined) =>
  */
 export function parseFlags(argv: readonly string[]) {
   const { dropIn, ours, deprecated, removed } = flagTable;
-  const rows: [string, Row][] = Object.entries({ ...dropIn, ...ours, ...deprecated });
-  const line = parseGoFlags(argv, acceptedFlags());
+  const rows = Object.entries<Flag & { readonly default: string }>({ ...dropIn, ...ours, ...deprecated });
+  const line = parseWords(argv, acceptedFlags());
   if (line.kind !== "parsed") return line;
 
-  const settings = new Map<string, unknown>();
-  for (const [name, value] of line.settings) {
-    const former = settings.get(name);
-    settings.set(name, Array.isArray(former) && Array.isArray(value) ? [...former, ...value] : value);
-  }
-  const every = (flag: string) => line.settings.filter(([name]) => name === flag).map(([, , text]) => text);
-  const values = rows.map(([name, row]) => [fieldOf(name, row), settings.get(name) ?? defaultOf(row)]);
+  const given = (flag: string) => line.settings.filter(({ name }) => name === flag);
+  const isGiven = (flag: string) => given(flag).length > 0;
+  const values = rows.map(([name, row]) => {
+    const items = isGiven(name) ? given(name).map(({ value }) => value) : [row.parse(row.default)];
+    return [fieldOf(name, row), joinedValue(row, items)];
+  });
+  const every = (flag: string) => given(flag).map(({ text }) => text);
   const flags: Flags = {
     ...(Object.fromEntries(values) as Values),
-    given: new Set(rows.map(([name]) => name as FlagName).filter((name) => settings.has(name))),
-    ignored: Object.keys(removed).filter((name) => settings.has(name)),
-    deprecated: deprecationsIn(settings),
+    given: new Set(rows.map(([name]) => name as FlagName).filter(isGiven)),
+    ignored: Object.keys(removed).filter(isGiven),
+    deprecated: deprecationsIn(isGiven, given("mode").at(-1)?.text),
     every: {
       csiAddress: every("csi-address"),
       kubeletRegistrationPath: every("kubelet-registration-path"),
@@ -168,16 +153,6 @@ export function parseFlags(argv: readonly string[]) {
     rest: line.rest,
   };
   return { kind: "flags", flags } as const;
-}
-
-function fieldOf(name: string, row: Row): string {
-  const camelCase = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-  return row.kind === "duration" ? `${camelCase}Ms` : camelCase;
-}
-
-function defaultOf(row: Row): unknown {
-  const parsed = row.parse(row.default);
-  return "value" in parsed ? parsed.value : undefined;
 }
 
 const CONTROLLER = "node-driver-registrar";
@@ -195,42 +170,43 @@ export function isProbeMode(mode: string): boolean {
   return mode === OFFICIAL_PROBE_MODE || PROBE_MODES.includes(mode);
 }
 
-function deprecationsIn(settings: ReadonlyMap<string, unknown>): Flags["deprecated"] {
+function deprecationsIn(isGiven: (flag: string) => boolean, mode = ""): Flags["deprecated"] {
   const rows = Object.entries(flagTable.deprecated);
   const advices = rows.map(([flag, { describe }]) => ({ flag, advice: describe }));
-  if (!PROBE_MODES.includes(String(settings.get("mode")))) {
+  if (!PROBE_MODES.includes(mode)) {
     advices.push({ flag: "mode", advice: "leave it out; probe with --mode=health-probe or /healthz" });
   }
-  return advices.filter(({ flag }) => settings.has(flag));
+  return advices.filter(({ flag }) => isGiven(flag));
 }
 
+const refuse = (why: string): never => {
+  throw invalidOption(why);
+};
+
 /** Any mode but a probe's is a normal run. A mistyped probe is refused: it would take the registration away. */
-function parseMode(text: string): Parsed<string> {
+function parseMode(text: string): string {
   const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
-  if (text === "" || modes.includes(text)) return { value: text };
+  if (text === "" || modes.includes(text)) return text;
   const word = text.toLowerCase();
   const meant = PROBES.find(({ names }) => names.includes(word))?.mode ?? nearWord(word, modes);
-  if (meant !== undefined) return { error: `did you mean ${meant}?` };
-  return /probe$/i.test(text) ? { error: `the probes are ${modes.join(", ")}` } : { value: text };
+  if (meant !== undefined) return refuse(`did you mean ${meant}?`);
+  return /probe$/i.test(text) ? refuse(`the probes are ${modes.join(", ")}`) : text;
 }
 
 /** What the all-in-one sidecar would run (KEP-4958). A list with another sidecar is refused: nothing would run that one. */
-function parseControllers(text: string): Parsed<string> {
-  if (text === "" || text === CONTROLLER) return { value: text };
-  return { error: `this program is ${CONTROLLER} alone: run the other sidecars from their own images` };
+function parseControllers(text: string): string {
+  if (text === "" || text === CONTROLLER) return text;
+  return refuse(`this program is ${CONTROLLER} alone: run the other sidecars from their own images`);
 }
 
 /** As csi-lib-utils handles `-automaxprocs`: an empty value means true, and the error is strconv's. */
-function parseAutomaxprocs(text: string): Parsed<boolean> {
-  const parsed = text === "" ? { value: true } : parseBool(text);
-  return "value" in parsed
-    ? parsed
-    : { error: `strconv.ParseBool: parsing ${quoteGo(text)}: invalid syntax` };
+function parseAutomaxprocs(text: string): boolean {
+  return (
+    attempt(() => parseBool(text || "true")) ??
+    refuse(`strconv.ParseBool: parsing ${quoteGo(text)}: invalid syntax`)
+  );
 }
 
-function choiceOf<Choice extends string>(...choices: readonly Choice[]) {
-  return (text: string): Parsed<Choice> => {
-    const value = choices.find((choice) => choice === text);
-    return value === undefined ? { error: `must be one of ${choices.join(", ")}` } : { value };
-  };
+function parseRefusalPolicy(text: string): "exit" | "retry" {
+  return text === "exit" || text === "retry" ? text : refuse("must be one of exit, retry");
 }

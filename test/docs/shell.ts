@@ -1,8 +1,8 @@
 /** One command of a line of shell: its words, without quotes, redirections and assignments in front. */
 export type Words = readonly string[];
 
-/** A comment, what ends a command, a redirection's sign, or a word. */
-const TOKEN = /#.*|[|&;]+|[<>]+|(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\|&;<>])+/g;
+/** A comment, what ends a command, a redirection, or a word. */
+const TOKEN = /#.*|[|&;]+|[<>]+\s*[^\s|&;<>]*|(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\|&;<>])+/g;
 
 /** The commands of a `sh` fence: lines joined at `\`, cut at `&&`, `|` and `;`, comments left out. */
 export function commandsIn(fence: string): readonly Words[] {

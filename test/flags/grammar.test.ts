@@ -1,10 +1,10 @@
-import { type GoFlag, parseGoFlags } from "../../src/flags/grammar";
+import { type FlagForm, parseWords } from "../../src/flags/grammar";
 import { parseBool, parseDurationMs } from "../../src/flags/values";
 
-const flags = new Map<string, GoFlag>([
-  ["csi-address", { boolean: false, parse: (text) => ({ value: text }) }],
-  ["timeout", { boolean: false, parse: parseDurationMs }],
-  ["version", { boolean: true, parse: parseBool }],
+const flags = new Map<string, FlagForm>([
+  ["csi-address", { parse: (text) => text }],
+  ["timeout", { parse: parseDurationMs }],
+  ["version", { bare: "true", parse: parseBool }],
 ]);
 
 // Each case was tried on the official registrar v2.17 (Go 1.26), whose flags these are.
@@ -47,15 +47,15 @@ const errors: [argv: string[], official: string][] = [
 ];
 
 test.each(errors)("%j is refused: %s", (argv, message) => {
-  expect(parseGoFlags(argv, flags)).toMatchObject({ kind: "error", message });
+  expect(parseWords(argv, flags)).toMatchObject({ kind: "error", message });
 });
 
 /** The official prints its usage on stderr; exit code 0. */
 const help = ["-h", "--h", "-help", "--help", "--help=false", "-help=", "-h=x"];
 
 test.each(help)("%s asks for help", (word) => {
-  expect(parseGoFlags([word], flags)).toEqual({ kind: "help" });
-  expect(parseGoFlags(["-version=false", word, "-x"], flags)).toEqual({ kind: "help" });
+  expect(parseWords([word], flags)).toEqual({ kind: "help" });
+  expect(parseWords(["-version=false", word, "-x"], flags)).toEqual({ kind: "help" });
 });
 
 /** The official accepts these: each flag with its value as JSON, and the words left over. */
@@ -83,12 +83,12 @@ test.each<[argv: string[], settings: string, ...rest: string[]]>([
   [["word", "-x"], "", "word", "-x"],
   [["", "-x"], "", "", "-x"],
 ])("%j is read as %j", (argv, settings, ...rest) => {
-  const line = parseGoFlags(argv, flags);
+  const line = parseWords(argv, flags);
   if (line.kind !== "parsed") throw new Error(`not accepted: ${JSON.stringify(line)}`);
-  expect(line.settings.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(" ")).toBe(settings);
+  expect(line.settings.map(({ name, value }) => `${name}=${JSON.stringify(value)}`).join(" ")).toBe(settings);
   expect(line.rest).toEqual(rest);
 });
 
 test("the words given stay as they are", () => {
-  expect(() => parseGoFlags(Object.freeze(["-timeout", "1s", "rest"]), flags)).not.toThrow();
+  expect(() => parseWords(Object.freeze(["-timeout", "1s", "rest"]), flags)).not.toThrow();
 });

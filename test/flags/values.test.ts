@@ -1,5 +1,5 @@
+import { messageOf } from "../../src/base/errors";
 import {
-  type Parsed,
   parseBool,
   parseDurationMs,
   parseInt64,
@@ -14,8 +14,13 @@ import {
 const bad = "parse error";
 const range = "value out of range";
 
-function outcomeOf<T>(parsed: Parsed<T>): T | string {
-  return "value" in parsed ? parsed.value : parsed.error;
+/** The value, or the error's text. */
+function outcomeOf<Value>(parse: (text: string) => Value, text: string): Value | string {
+  try {
+    return parse(text);
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** What each of these texts is read as. */
@@ -27,7 +32,7 @@ test.each<readonly [text: string, outcome: boolean | string]>([
   ...all(false, "0", "f", "F", "FALSE", "false", "False"),
   ...all(bad, "", "tRUE", "yes", "no", "on", "2", "10", "00", "falsely", "true ", " 1", "true\n", "-1"),
 ])("boolean %j: %s", (text, outcome) => {
-  expect(outcomeOf(parseBool(text))).toBe(outcome);
+  expect(outcomeOf(parseBool, text)).toBe(outcome);
 });
 
 test.each<readonly [text: string, outcome: number | string]>([
@@ -46,7 +51,7 @@ test.each<readonly [text: string, outcome: number | string]>([
   ...all(bad, "", "-", "+", "+-1", " 1", "1 ", "x", "1.0", "1e3", "08", "0_8", "0b2", "0o8", "0x", "0b"),
   ...all(bad, "0xg", "_1", "1_", "1__0", "0_", "0x1__F", "-_1", "1n", "Infinity", "1\n", "٣"),
 ])("integer %j: %s", (text, outcome) => {
-  expect(outcomeOf(parseInt64(text))).toBe(outcome);
+  expect(outcomeOf(parseInt64, text)).toBe(outcome);
 });
 
 test.each<readonly [text: string, outcome: number | string]>([
@@ -76,7 +81,7 @@ test.each<readonly [text: string, outcome: number | string]>([
   ...all(bad, "1d", "1S", "1sec", "1 s", " 1s", "1s ", "1s\n", "1e3s", "0x1s", "1_0s", "1mss", "Infinity"),
   ...all(bad, "1constructor", "9223372036854775808ns"),
 ])("duration %j: %s", (text, outcome) => {
-  expect(outcomeOf(parseDurationMs(text))).toBe(outcome);
+  expect(outcomeOf(parseDurationMs, text)).toBe(outcome);
 });
 
 const noUint = (text: string, why = "invalid syntax") =>
@@ -90,7 +95,7 @@ test.each<readonly [text: string, outcome: number | string]>([
   ...["2147483648", "99999999999999999999"].map((text) => [text, noUint(text, range)] as const),
   ...["", "-1", "+3", "x", "0x5", "1_0", " 5", "1.5", "5\n"].map((text) => [text, noUint(text)] as const),
 ])("verbosity %j: %s", (text, outcome) => {
-  expect(outcomeOf(parseVerbosity(text))).toBe(outcome);
+  expect(outcomeOf(parseVerbosity, text)).toBe(outcome);
 });
 
 const noPattern = (item: string) => `${JSON.stringify(item)} does not have the pattern=N format`;
@@ -109,7 +114,7 @@ test.each<readonly [text: string, outcome: unknown]>([
   ["a=-1", `parsing verbosity in "a=-1": ${noUint("-1")}`],
   ["a=2147483648", `parsing verbosity in "a=2147483648": ${noUint("2147483648", range)}`],
 ])("vmodule %j: %j", (text, outcome) => {
-  expect(outcomeOf(parseVmodule(text))).toEqual(outcome);
+  expect(outcomeOf(parseVmodule, text)).toEqual(outcome);
 });
 
 const noQuantity =
@@ -124,5 +129,5 @@ test.each<readonly [text: string, outcome: number | string]>([
   ...all(noQuantity, "1K", "1e", "1ki", "1Ee", "1-5", "1kk", "1ke3", "--1", "1e99999999999999999999"),
   ...all(noQuantity, "", "x", "1x", "1..2", "1 ", "1KiB", "KI", "1e3.5"),
 ])("quantity %j: %s", (text, outcome) => {
-  expect(outcomeOf(parseQuantity(text))).toBe(outcome);
+  expect(outcomeOf(parseQuantity, text)).toBe(outcome);
 });

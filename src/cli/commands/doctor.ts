@@ -9,20 +9,31 @@ import { renderFileTable } from "../../doctor/manifest/table";
 import type { Target } from "../../doctor/node/read/facts";
 import { gatherFacts } from "../../doctor/node/read/gather";
 import { reportOn } from "../../doctor/node/tell/report";
-import { durationFlag, listFlag, outputFlag, switchFlag, textFlag, timeoutFlag } from "../../flags/kinds";
-import { NAME_LIST_FLAGS, nameListsFrom } from "../../flags/name-lists";
+import { startProblemOf } from "../../flags/checks";
+import type { FlagValues } from "../../flags/command-flags";
+import type { Setting } from "../../flags/grammar";
+import {
+  durationFlag,
+  listFlag,
+  NAME_LIST_FLAGS,
+  outputFlag,
+  switchFlag,
+  textFlag,
+  timeoutFlag,
+} from "../../flags/kinds";
+import { nameListsFrom } from "../../flags/name-lists";
 import { nodeDirectory } from "../../flags/paths";
+import { acceptedFlags, parseFlags } from "../../flags/table";
 import { escapeJson } from "../../logging/escape";
 import { isOtherSidecar } from "../../manifest/image-policy/recognise";
 import { check as checkName, checkPinned } from "../../manifest/names";
 import { parseCsiAddress } from "../../unix/socket-path";
-import { createCommand, type FlagValues } from "../command-line";
+import { createCommand } from "../command-line";
 import { parseOurImage } from "../our-image";
 import { print } from "../print";
 import { endBySignals } from "../signals";
 import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
 import { renderSwapTable, reportOnFiles, reportOnSwap } from "./doctor/files";
-import { startProblemIn, translateRegistrarWords } from "./doctor/registrar-words";
 import { hostRootProblem, resolveTarget } from "./doctor/target";
 
 /** Columns without a terminal. */
@@ -35,7 +46,7 @@ const DEFAULT_TIMEOUT_MS = 1_000;
 
 const FLAGS = {
   file: {
-    ...listFlag("YAML to judge: files, folders, - for stdin; repeatable", String),
+    ...listFlag("YAML to judge: files, folders, - for stdin; repeatable"),
     alias: "f",
   },
   cluster: switchFlag("look at every node of a cluster, through kubectl"),
@@ -46,17 +57,18 @@ const FLAGS = {
   image: textFlag("with -f or --cluster: the image that is this registrar's, or that --swap swaps"),
   swap: {
     ...textFlag("with -f or --cluster: only what a swap to our image changes; or --swap=IMAGE"),
-    coerce: parseOurImage,
+    bare: "",
+    parse: parseOurImage,
   },
   "csi-address": {
     ...textFlag("CSI driver socket as seen from here"),
-    coerce: (text: string) => resolve(parseCsiAddress(text)),
+    parse: (text: string) => resolve(parseCsiAddress(text)),
   },
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
   "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
   ...NAME_LIST_FLAGS,
-  "remove-startup-taint": listFlag("the registrar's own: whether such a taint is on the node", String),
+  "remove-startup-taint": listFlag("the registrar's own: whether such a taint is on the node"),
   "node-condition": textFlag("the registrar's own: whether it may be written"),
   "impersonate-node": switchFlag("the registrar's own: whether it may act as the node"),
   "node-name": textFlag("the node's name; default: NODE_NAME, KUBE_NODE_NAME"),
@@ -75,7 +87,7 @@ export const runDoctor = createCommand(
       "Without --csi-address it looks at every driver of the node, registered or not.",
     ].join(" "),
     flags: FLAGS,
-    translate: (argv) => translateRegistrarWords(argv, FLAGS),
+    registrar: acceptedFlags(),
     check: (flags) => {
       refuseMixedFlags(flags);
       const { swap = "", image } = flags;
@@ -105,7 +117,7 @@ export const runDoctor = createCommand(
       "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",
     ],
   },
-  async (flags, argv) => {
+  async (flags, settings) => {
     const tell = <Told extends Pick<Report, "healthy" | "summary">>(
       report: Told,
       render: (report: Told, look: TableLook) => string,
@@ -137,7 +149,7 @@ export const runDoctor = createCommand(
     const target = {
       ...(await resolveTarget(flags, nodeDirectory(process.env))),
       names: nameListsFrom(flags),
-      startProblem: startProblemIn(argv, FLAGS),
+      startProblem: startProblemIn(settings),
       ...(await nodeReadinessIn(flags)),
     };
     const hostProblem = await hostRootProblem(target);
@@ -150,6 +162,13 @@ export const runDoctor = createCommand(
     return tell(report, renderTable);
   },
 );
+
+/** Why the registrar would not start with those of the flags that are its own; undefined if it would. */
+function startProblemIn(settings: readonly Setting[]): string | undefined {
+  const own = settings.filter(({ name }) => acceptedFlags().has(name));
+  const line = parseFlags(own.map(({ name, text }) => `--${name}=${text}`));
+  return line.kind === "flags" ? startProblemOf(line.flags) : undefined;
+}
 
 /** What to ask the API server, if the registrar's arguments are about node readiness. */
 async function nodeReadinessIn({

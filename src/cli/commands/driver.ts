@@ -35,8 +35,8 @@ export const runDriver = createCommand(
     name: "driver",
     describe: `Simulates a CSI driver, as far as registration sees one; ${WHAT_IT_IS_NOT}`,
     flags: {
-      "csi-address": { ...textFlag("path of the unix socket to listen on"), demandOption: true },
-      name: { ...textFlag("name for GetPluginInfo; invalid names are allowed"), demandOption: true },
+      "csi-address": { ...textFlag("path of the unix socket to listen on"), required: true },
+      name: { ...textFlag("name for GetPluginInfo; invalid names are allowed"), required: true },
       "vendor-version": { ...textFlag("version for GetPluginInfo"), default: DEFAULT_ANSWERS.vendorVersion },
       "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: DEFAULT_ANSWERS.nodeId },
       topology: pairsFlag("topology segment, KEY=VALUE; repeatable", parseSegment),

@@ -1,4 +1,5 @@
 import { LONGEST_WAIT_MS } from "../../base/pause";
+import type { FlagValues } from "../../flags/command-flags";
 import {
   choiceFlag,
   countFlag,
@@ -14,7 +15,7 @@ import {
 import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
 import { startKubelet } from "../../simulator/kubelet/kubelet";
 import type { KubeletFault } from "../../simulator/kubelet/options";
-import { createCommand, type FlagValues } from "../command-line";
+import { createCommand } from "../command-line";
 import { tellEvents, writeLine } from "../event-lines";
 import { unlessStopped, untilAborted, untilStopped } from "../signals";
 import { narrateKubelet } from "./kubelet/narrator";
@@ -27,12 +28,12 @@ const WHAT_IT_IS_NOT = "it mounts nothing and talks to no API server: Node and C
 const flags = {
   "plugin-registration-path": {
     ...textFlag("plugin registration directory to watch, created if missing"),
-    demandOption: true,
+    required: true,
   },
   "node-name": { ...textFlag("the node's name"), default: "node-1" },
   "kubelet-version": {
     ...textFlag("which kubelet to simulate, from 1.13 on"),
-    coerce: parseKubeletVersion,
+    parse: parseKubeletVersion,
     default: NEWEST_SIMULATED,
   },
   refuse: textFlag("refuse every driver with this text"),
@@ -51,7 +52,7 @@ const flags = {
   "restart-every": durationFlag("be killed and start again at this interval"),
   print: {
     ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
-    coerce: parsePrintable,
+    parse: parsePrintable,
   },
   output: eventOutputFlag,
 } as const;

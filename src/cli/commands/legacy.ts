@@ -13,7 +13,7 @@ export const runLegacy = createCommand(
       "prints the object that was written to the API server then. It writes nothing itself.",
     ].join(" "),
     flags: {
-      "csi-address": { ...textFlag("the driver's socket"), demandOption: true },
+      "csi-address": { ...textFlag("the driver's socket"), required: true },
       mode: { ...choiceFlag("what driver-registrar had to do", LEGACY_MODES), default: "node-register" },
       node: { ...textFlag("the node's name"), default: "node-1" },
       output: outputFlag("form of the object", ["yaml", "json"]),

@@ -13,14 +13,12 @@ import { createCommand } from "../command-line";
 import { print } from "../print";
 import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
 import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./manifest/object-flags";
-import { refuseSplitArgument } from "./manifest/split-argument";
 
 const runObjects = createCommand(
   {
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
     flags: objectFlags,
-    translate: (argv) => refuseSplitArgument(argv, "driver-arg", objectFlags),
     check: (values) => void makeAll(values),
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",

@@ -56,10 +56,13 @@ export function stepOfLogLine(line: string): Step | undefined {
 
   const [, failedPath, wait = "", error = ""] = FAILED.exec(text) ?? [];
   if (failedPath === undefined) return undefined;
-  const waitMs = parseDurationMs(wait);
-  if ("error" in waitMs) throw new Error(`cannot read the wait in kubelet's line: ${line}`);
   // Kubelet 1.20 puts the error in quotes.
-  return kubeletStep.fails(failedPath, error.startsWith('"') ? JSON.parse(error) : error, waitMs.value, atMs);
+  return kubeletStep.fails(
+    failedPath,
+    error.startsWith('"') ? JSON.parse(error) : error,
+    parseDurationMs(wait),
+    atMs,
+  );
 }
 
 const KLOG = /^[IWE]\d{4} (?<hours>\d\d):(?<minutes>\d\d):(?<seconds>[\d.]+) +\d+ [^\]]+\] (?<text>.*)$/;

@@ -3,8 +3,8 @@ import { setFlagsFromString } from "node:v8";
 import { type ClusterReading, type ClusterTarget, readCluster } from "../../../doctor/cluster/read/cluster";
 import { startKubectlProxy } from "../../../doctor/cluster/read/kubectl-proxy";
 import { createListApi } from "../../../doctor/cluster/read/list-api";
+import { fieldOf } from "../../../flags/flag";
 import { plain } from "../../../logging/escape";
-import { camelCase } from "../../command-line";
 import { version } from "../../version";
 import { settingsOf } from "./settings";
 
@@ -28,7 +28,7 @@ const OF_A_CLUSTER = ["node", "driver", "context"];
 
 /** Throws for flags of which some are for a cluster or files, and some for a node. */
 export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void {
-  const isGiven = (flag: string) => flags[camelCase(flag)] !== undefined;
+  const isGiven = (flag: string) => flags[fieldOf(flag)] !== undefined;
   if (isGiven("image") && !flags.cluster && !isGiven("file"))
     throw new Error("--image needs -f or --cluster beside it");
   if (isGiven("swap") && !flags.cluster && !isGiven("file"))

@@ -1,3 +1,4 @@
+import { attempt } from "../../../base/errors";
 import { parseListenAddress } from "../../../diagnostics/listen-address";
 import type { RegistrarSettings } from "../../../doctor/manifest/deployment";
 import type { Program } from "../../../doctor/manifest/program";
@@ -95,8 +96,11 @@ function ignoredOf(words: readonly string[], rest: readonly string[]): Registrar
   const [first, ...more] = rest;
   if (first === undefined) return undefined;
   const before = words[words.length - rest.length - 1] ?? "";
-  const isSwitch = acceptedFlags().get(before.replace(/^--?/, ""))?.boolean === true && /^-/.test(before);
-  const advice = isSwitch && "value" in parseBool(first) ? `write ${before}=${first}` : `take ${first} out`;
+  const isSwitch = acceptedFlags().get(before.replace(/^--?/, ""))?.bare !== undefined && /^-/.test(before);
+  const advice =
+    isSwitch && attempt(() => parseBool(first)) !== undefined
+      ? `write ${before}=${first}`
+      : `take ${first} out`;
   return { words: [first, ...more], advice };
 }
 

@@ -1,4 +1,5 @@
-import { invalidOption } from "../../../base/errors";
+import { attempt, invalidOption } from "../../../base/errors";
+import type { FlagValues } from "../../../flags/command-flags";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { parseBool } from "../../../flags/values";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
@@ -15,12 +16,11 @@ import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
 import { parseTargets } from "../../../node-readiness/targets";
-import { createCommand, type FlagValues } from "../../command-line";
+import { createCommand } from "../../command-line";
 import { parseOurImage } from "../../our-image";
 import { print } from "../../print";
 import { objectFlags, requireMinor } from "./object-flags";
 import { sidecarArguments } from "./sidecar-argument";
-import { refuseSplitArgument } from "./split-argument";
 
 const DROP_PARTS = ["daemonset", "policy"] as const;
 const forDrop = { implies: "drop" } as const;
@@ -29,8 +29,8 @@ const flags = {
   "image-policy": switchFlag("this form of the command"),
   image: {
     ...textFlag("image of the registrar, with a tag or digest"),
-    demandOption: true,
-    coerce: parseOurImage,
+    required: true,
+    parse: parseOurImage,
   },
   name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
   "kubernetes-version": objectFlags["kubernetes-version"],
@@ -38,18 +38,18 @@ const flags = {
     ...choiceFlag("what changes the pods", POLICY_ENGINES),
     defaultDescription: POLICY_ENGINES[0],
   },
-  namespace: listFlag("only this namespace's pods, repeatable", String),
+  namespace: listFlag("only this namespace's pods, repeatable"),
   "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
-  "match-image": listFlag("one more name of a registrar's image, its last part, repeatable", String),
+  "match-image": listFlag("one more name of a registrar's image, its last part, repeatable"),
   arg: {
-    ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2", String),
+    ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2"),
     conflicts: "drop",
   },
   keep: {
     ...choicesFlag("what not to raise", RAISES),
     conflicts: "drop",
   },
-  "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
+  "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect"),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
   drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),
   include: {
@@ -74,8 +74,7 @@ const flags = {
 export const isImagePolicy = (argv: readonly string[]) =>
   argv.some((word) => {
     const [flag, text = "true"] = /^--?image-policy(?:=(.*))?$/s.exec(word) ?? [];
-    const parsed = parseBool(text);
-    return flag !== undefined && !("value" in parsed && !parsed.value);
+    return flag !== undefined && attempt(() => parseBool(text)) !== false;
   });
 
 /** Writes a policy that swaps the registrars of every chart; resolves with the exit code. */
@@ -84,7 +83,6 @@ export const runImagePolicy = createCommand(
     name: "manifest --image-policy",
     describe: "Writes a policy that swaps every chart's registrar, for kubectl apply -f -",
     flags,
-    translate: (argv) => refuseSplitArgument(argv, "arg", flags),
     check: (values) => void makeImagePolicy(values),
     examples: [
       "manifest --image-policy --image example.com/registrar:v1 --arg=--v=2 --namespace csi-nfs",

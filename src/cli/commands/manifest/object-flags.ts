@@ -1,10 +1,11 @@
 import { invalidOption } from "../../../base/errors";
+import type { FlagValues } from "../../../flags/command-flags";
+import { fieldOf } from "../../../flags/flag";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { DISTRIBUTIONS } from "../../../host-path/kubelet-roots";
 import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES, PARTS, type Part } from "../../../manifest/options";
 import { isNodeWidePart } from "../../../manifest/parts";
-import { camelCase, type FlagValues } from "../../command-line";
 import { parseOurImage } from "../../our-image";
 
 const CSI_DRIVER = { parts: ["csidriver"] } as const;
@@ -25,7 +26,7 @@ export const objectFlags = {
   image: {
     ...textFlag("image of the registrar, for the daemonset"),
     ...RUN_BY_DAEMON_SET,
-    coerce: parseOurImage,
+    parse: parseOurImage,
   },
   "driver-image": { ...textFlag("image of the driver, for the daemonset"), ...RUN_BY_DAEMON_SET },
   // By maxSurge of its DaemonSet.
@@ -39,7 +40,7 @@ export const objectFlags = {
     ...DAEMON_SET,
   },
   "driver-arg": {
-    ...listFlag("argument of the driver, repeatable, written --driver-arg=ARG", String),
+    ...listFlag("argument of the driver, repeatable, written --driver-arg=ARG"),
     ...DAEMON_SET,
   },
   include: {
@@ -107,7 +108,7 @@ export const objectFlags = {
     gate: 35,
     hidden: true,
   },
-  "token-audience": { ...listFlag("", String), ...CSI_DRIVER, since: 21, gate: 20, hidden: true },
+  "token-audience": { ...listFlag(""), ...CSI_DRIVER, since: 21, gate: 20, hidden: true },
   "service-account-token-in-secrets": { ...switchFlag(""), ...CSI_DRIVER, since: 35, hidden: true },
   "storage-class": {
     ...textFlag("name of the StorageClass"),
@@ -115,7 +116,7 @@ export const objectFlags = {
     parts: ["storageclass"],
   },
   "startup-taint": {
-    ...listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect", String),
+    ...listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect"),
     ...DAEMON_SET,
   },
   "node-condition": {
@@ -124,7 +125,7 @@ export const objectFlags = {
   },
   "kubernetes-version": {
     ...textFlag("the cluster's version: refuses what it lacks"),
-    coerce: parseMinor,
+    parse: parseMinor,
   },
   "node-access": {
     ...choiceFlag("what confines it to its node", ["policy", "impersonation"]),
@@ -169,7 +170,7 @@ const FOR_A_DRIVER = [
  * flags that the parts need.
  */
 export function checkWritten(values: ObjectValues, parts: readonly Part[]): void {
-  const rows = ROWS.map((row) => ({ ...row, value: values[camelCase(row.flag) as keyof ObjectValues] }));
+  const rows = ROWS.map((row) => ({ ...row, value: values[fieldOf(row.flag) as keyof ObjectValues] }));
   for (const { flag, parts: places, since = 0, gate, value } of rows) {
     if (value === undefined) continue;
     if (values.nodeWide && FOR_A_DRIVER.includes(flag))
