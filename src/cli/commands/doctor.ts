@@ -54,9 +54,9 @@ const FLAGS = {
   driver: textFlag("with --cluster: this driver only"),
   context: textFlag("with --cluster: kubectl's context"),
   kubeconfig: textFlag("with --cluster: kubectl's file"),
-  image: textFlag("with -f or --cluster: the image that is this registrar's, or that --swap swaps"),
+  image: textFlag("with -f or --cluster: this registrar's image, or one to swap"),
   swap: {
-    ...textFlag("with -f or --cluster: only what a swap to our image changes; or --swap=IMAGE"),
+    ...textFlag("with -f or --cluster: what a swap to our image changes"),
     bare: "",
     parse: parseOurImage,
   },
