@@ -1,11 +1,11 @@
-// npm run charts [-- FILE]: the table of docs/charts.md, from src/doctor/manifest/charts.json.
+// npm run charts [-- FILE]: the table of docs/charts.md, from src/doctor/manifest/read/charts.json.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const PAGE = "docs/charts.md";
 const HEAD =
   "| Chart, version | Image | Arguments, environment, limits | Notes |\n| --- | --- | --- | --- |\n";
 
-const rows = JSON.parse(readFileSync("src/doctor/manifest/charts.json", "utf8"));
+const rows = JSON.parse(readFileSync("src/doctor/manifest/read/charts.json", "utf8"));
 const codeOf = (key) => (/[` ]/.test(key) ? key : `\`${key}\``);
 
 function cellsOf({ chart, source, version, image, how, needs, off, note, ...keys }) {

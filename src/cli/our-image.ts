@@ -1,4 +1,4 @@
-import { programOf } from "../doctor/manifest/program";
+import { programOf } from "../doctor/manifest/read/program";
 import { version } from "./version";
 
 /** An image that is to be this registrar's. A mirror may have the official one's name, with this version as its tag. */

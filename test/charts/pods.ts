@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { settingsOf } from "../../src/cli/commands/doctor/settings";
 import { findingsOf } from "../../src/doctor/findings/finding";
-import { MANIFEST_CHECKS } from "../../src/doctor/manifest/checks";
-import type { OurImage } from "../../src/doctor/manifest/program";
-import { readDeployments } from "../../src/doctor/manifest/read-deployments";
-import { findingsOfSwap, readSwap } from "../../src/doctor/manifest/swap";
+import { MANIFEST_CHECKS } from "../../src/doctor/manifest/judge/checks";
+import { findingsOfSwap, readSwap } from "../../src/doctor/manifest/judge/swap";
+import { readDeployments } from "../../src/doctor/manifest/read/deployments";
+import type { OurImage } from "../../src/doctor/manifest/read/program";
 
 /**
  * What a public chart or manifest deploys with a registrar. A chart was rendered by `helm template` with its defaults, or
@@ -50,5 +49,5 @@ export function findingsOfSwapIn(row: PodsRow) {
 
 function readerOf(rows: readonly PodsRow[]) {
   const objects = rows.flatMap(objectsOf).map((object) => ({ file: "a.yaml", object }));
-  return (ours: OurImage) => readDeployments(objects, settingsOf, ours);
+  return (ours: OurImage) => readDeployments(objects, ours);
 }

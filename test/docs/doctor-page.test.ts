@@ -1,5 +1,5 @@
 import { CLUSTER_CHECKS } from "../../src/doctor/cluster/judge/checks";
-import { MANIFEST_CHECKS } from "../../src/doctor/manifest/checks";
+import { MANIFEST_CHECKS } from "../../src/doctor/manifest/judge/checks";
 import { NODE_CHECKS } from "../../src/doctor/node/judge/checks";
 import { fencesIn, readText } from "./markdown";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { CHARTS } from "../../src/doctor/manifest/charts";
+import { CHARTS } from "../../src/doctor/manifest/read/charts";
 import { flagTable } from "../../src/flags/table";
 import { DEPLOYMENTS } from "../charts/deployments";
 import { NODE_LINES } from "../matrix/nodes";

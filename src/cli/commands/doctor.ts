@@ -4,8 +4,8 @@ import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/tell/
 import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/tell/table";
 import type { Report } from "../../doctor/findings/report";
 import { renderTable, type TableLook } from "../../doctor/findings/table";
-import { lastPart } from "../../doctor/manifest/program";
-import { renderFileTable } from "../../doctor/manifest/table";
+import { lastPart } from "../../doctor/manifest/read/program";
+import { renderFileTable } from "../../doctor/manifest/tell/table";
 import type { Target } from "../../doctor/node/read/facts";
 import { gatherFacts } from "../../doctor/node/read/gather";
 import { reportOn } from "../../doctor/node/tell/report";

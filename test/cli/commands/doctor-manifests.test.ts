@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import { findingsOf } from "../../../src/doctor/findings/finding";
-import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/checks";
-import { readDeployments } from "../../../src/doctor/manifest/read-deployments";
+import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/judge/checks";
+import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
 import { runCommand } from "../../support/run-command";
 
 // What we write ourselves, the doctor has no word to say about.
@@ -14,7 +13,7 @@ const EXAMPLES = join(__dirname, "..", "..", "..", "examples");
 /** Everything that is not well in a file, and how many registrars it has. */
 function judge(file: string, text: string) {
   const objects = parseAllDocuments(text).map((document) => ({ file, object: document.toJS() as unknown }));
-  const facts = readDeployments(objects, settingsOf);
+  const facts = readDeployments(objects);
   const bad = findingsOf(MANIFEST_CHECKS, facts).filter(({ status }) => status !== "ok");
   return { registrars: facts.deployments.length, bad: bad.map(({ code, text }) => `${code} ${text}`) };
 }

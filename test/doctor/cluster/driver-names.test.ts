@@ -1,4 +1,3 @@
-import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import { nameDrivers } from "../../../src/doctor/cluster/judge/driver-names";
 import { readRegistrarSet } from "../../../src/doctor/cluster/read/set";
 import { daemonSet, type SetChanges } from "../../support/cluster-objects";
@@ -19,7 +18,7 @@ function namesOf(
   const drivers = nameDrivers({
     sets: sets.map((changes, n) => {
       const object = daemonSet("x", { name: `set-${n}`, ...changes });
-      const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } }, settingsOf);
+      const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } });
       if (set === undefined) throw new Error("no registrar in it");
       return set;
     }),

@@ -1,8 +1,7 @@
-import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/read/list-api";
 import { reportOnCluster, reportOnClusterSwap } from "../../../src/doctor/cluster/tell/report";
-import type { OurImage } from "../../../src/doctor/manifest/program";
+import type { OurImage } from "../../../src/doctor/manifest/read/program";
 import {
   csiDriver,
   csiNode,
@@ -63,7 +62,7 @@ export function createMemoryCluster() {
   };
   const reading = (target: Partial<ClusterTarget> = {}, ours?: OurImage) => {
     const whole = { context: undefined, node: undefined, driver: undefined, ...target };
-    return readCluster({ list }, whole, { settingsOf, ours, onProgress: () => {} });
+    return readCluster({ list }, whole, { ours, onProgress: () => {} });
   };
   return {
     ...writer,

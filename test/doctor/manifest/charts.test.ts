@@ -1,4 +1,4 @@
-import { CHARTS } from "../../../src/doctor/manifest/charts";
+import { CHARTS } from "../../../src/doctor/manifest/read/charts";
 import { type Changes, CSI_DRIVER, daemonSet, said, saidOf } from "./one-daemon-set";
 
 const LIMIT = { resources: { limits: { memory: "32Mi" } } };

@@ -1,7 +1,6 @@
-import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import { findingsOf } from "../../../src/doctor/findings/finding";
-import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/checks";
-import { readDeployments } from "../../../src/doctor/manifest/read-deployments";
+import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/judge/checks";
+import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
 
 export const PATH = "/var/lib/kubelet/plugins/x.csi";
 export const TOLD = `--kubelet-registration-path=${PATH}/csi.sock`;
@@ -51,7 +50,7 @@ export const CSI_DRIVER = { kind: "CSIDriver", metadata: { name: "x.csi" } };
 /** The findings in these objects, except those with status ok. */
 export function said(...objects: readonly object[]): readonly string[] {
   const read = objects.map((object) => ({ file: "a.yaml", object }));
-  return findingsOf(MANIFEST_CHECKS, readDeployments(read, settingsOf))
+  return findingsOf(MANIFEST_CHECKS, readDeployments(read))
     .filter(({ status }) => status !== "ok")
     .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
 }

@@ -1,4 +1,4 @@
-import { isRegistrar, programOf } from "../../../src/doctor/manifest/program";
+import { isRegistrar, programOf } from "../../../src/doctor/manifest/read/program";
 import { type Changes, daemonSet, saidOf, TOLD } from "./one-daemon-set";
 
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar";

@@ -1,6 +1,5 @@
-import { settingsOf } from "../../../src/cli/commands/doctor/settings";
-import { readDeployments } from "../../../src/doctor/manifest/read-deployments";
-import { findingsOfSwap, readSwap } from "../../../src/doctor/manifest/swap";
+import { findingsOfSwap, readSwap } from "../../../src/doctor/manifest/judge/swap";
+import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
 import { type Changes, daemonSet, OFFICIAL, TOLD } from "./one-daemon-set";
 
 /** What the swap changes in DaemonSets, all of the official image unless another is given. */
@@ -9,7 +8,7 @@ function changedIn(...all: readonly Changes[]): readonly string[] {
     file: "a.yaml",
     object: daemonSet({ ...rest, container: { image: OFFICIAL, ...container } }),
   }));
-  const swap = readSwap((ours) => readDeployments(objects, settingsOf, ours), {});
+  const swap = readSwap((ours) => readDeployments(objects, ours), {});
   return findingsOfSwap(swap).map(
     ({ code, status, subject, text }) => `${code} ${status}: ${subject.split(",")[0]} ${text}`,
   );

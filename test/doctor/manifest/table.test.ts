@@ -1,14 +1,13 @@
-import { settingsOf } from "../../../src/cli/commands/doctor/settings";
 import { findingsOf } from "../../../src/doctor/findings/finding";
 import { reportOf } from "../../../src/doctor/findings/report";
-import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/checks";
-import { readDeployments } from "../../../src/doctor/manifest/read-deployments";
-import { renderFileTable } from "../../../src/doctor/manifest/table";
+import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/judge/checks";
+import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
+import { renderFileTable } from "../../../src/doctor/manifest/tell/table";
 import { type Changes, CSI_DRIVER, daemonSet } from "./one-daemon-set";
 
 function rendered(files: Readonly<Record<string, Changes>>, width = 72): readonly string[] {
   const sets = Object.entries(files).map(([file, changes]) => ({ file, object: daemonSet(changes) }));
-  const facts = readDeployments([{ file: "driver.yaml", object: CSI_DRIVER }, ...sets], settingsOf);
+  const facts = readDeployments([{ file: "driver.yaml", object: CSI_DRIVER }, ...sets]);
   const report = reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
   return renderFileTable(report, { width, colors: false }).split("\n");
 }

@@ -6,7 +6,6 @@ import { createListApi } from "../../../doctor/cluster/read/list-api";
 import { fieldOf } from "../../../flags/flag";
 import { plain } from "../../../logging/escape";
 import { version } from "../../version";
-import { settingsOf } from "./settings";
 
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
 const LOOK_EVERY_MS = 10_000;
@@ -81,7 +80,7 @@ export async function lookAtCluster<Report extends { readonly healthy: boolean }
   await using proxy = await startKubectlProxy({ context, kubeconfig, onMessage });
   using api = createListApi(proxy.socketPath);
   const look = async () => {
-    const how = { settingsOf, ours: { image, version }, onProgress: progress.show };
+    const how = { ours: { image, version }, onProgress: progress.show };
     const reading = await readCluster(api, { context, node, driver }, how);
     progress.end();
     return report(reading);

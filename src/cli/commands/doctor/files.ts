@@ -2,16 +2,15 @@ import { invalidOption } from "../../../base/errors";
 import { type Finding, findingsOf, unread } from "../../../doctor/findings/finding";
 import { type Report, reportOf } from "../../../doctor/findings/report";
 import type { TableLook } from "../../../doctor/findings/table";
-import { MANIFEST_CHECKS } from "../../../doctor/manifest/checks";
-import { manifestReadable } from "../../../doctor/manifest/checks/settings";
-import { lastPart, type OurImage } from "../../../doctor/manifest/program";
-import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read-deployments";
-import { findingsOfSwap, readSwap } from "../../../doctor/manifest/swap";
-import { renderFileTable } from "../../../doctor/manifest/table";
+import { MANIFEST_CHECKS } from "../../../doctor/manifest/judge/checks";
+import { manifestReadable } from "../../../doctor/manifest/judge/settings";
+import { findingsOfSwap, readSwap } from "../../../doctor/manifest/judge/swap";
+import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/read/deployments";
+import { lastPart, type OurImage } from "../../../doctor/manifest/read/program";
+import { renderFileTable } from "../../../doctor/manifest/tell/table";
 import { plain, quoteText } from "../../../logging/escape";
 import { version } from "../../version";
 import { readFiles } from "./read-files";
-import { settingsOf } from "./settings";
 
 function noRegistrar(image: string | undefined): string {
   const fix =
@@ -100,7 +99,7 @@ async function readerOf(files: readonly string[]): Promise<(ours: OurImage) => M
       `cannot read ${[`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ")}`,
     );
   return (ours) => {
-    const read = readDeployments(objects, settingsOf, ours);
+    const read = readDeployments(objects, ours);
     const facts = { ...read, unread: [...unread, ...read.unread] };
     const { deployments, csiDriverSpecs, pods } = facts;
     // A CSIDriver alone can be judged; pods without a registrar are not what was meant.

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, invalidOption } from "../../../base/errors";
-import { foundIn, type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/deployment";
+import { foundIn, type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/read/objects";
 import { type ReadYaml, readYaml } from "./read-yaml";
 
 const MEBIBYTE = 2 ** 20;

@@ -1,6 +1,6 @@
 import { isPattern } from "../../../host-path/path-pattern";
-import { onHost } from "../../manifest/mounts";
-import type { Deployment } from "../../manifest/read-deployments";
+import type { Deployment } from "../../manifest/read/deployments";
+import { onHost } from "../../manifest/read/mounts";
 import type { ClusterReading } from "../read/cluster";
 import type { RegistrarSet } from "../read/set";
 

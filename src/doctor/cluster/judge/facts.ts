@@ -1,10 +1,10 @@
 import { type Finding, findingsOf, keyOf } from "../../findings/finding";
-import { MANIFEST_CHECKS } from "../../manifest/checks";
-import { manifestAccess } from "../../manifest/checks/access";
-import { noLimits } from "../../manifest/limits";
-import type { OurImage } from "../../manifest/program";
-import { noAccess } from "../../manifest/read-access";
-import type { ManifestFacts } from "../../manifest/read-deployments";
+import { manifestAccess } from "../../manifest/judge/access";
+import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
+import { noAccess } from "../../manifest/read/access";
+import type { ManifestFacts } from "../../manifest/read/deployments";
+import { noLimits } from "../../manifest/read/limits";
+import type { OurImage } from "../../manifest/read/program";
 import type { ClusterReading } from "../read/cluster";
 import { nameDrivers, type RegistrarUnit } from "./driver-names";
 import { placesIn } from "./places";

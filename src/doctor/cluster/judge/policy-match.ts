@@ -1,6 +1,6 @@
 import { isPattern } from "../../../host-path/path-pattern";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
-import type { Deployment } from "../../manifest/read-deployments";
+import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterReading } from "../read/cluster";
 import { type ImagePolicy, isByName, NAME_LABEL, selects } from "../read/policy";
 import type { RegistrarUnit } from "./driver-names";

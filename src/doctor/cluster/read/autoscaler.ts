@@ -1,7 +1,7 @@
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
-import { nameOf } from "../../manifest/deployment";
-import { podIn } from "../../manifest/pod";
-import { wordsOf } from "../../manifest/words";
+import { nameOf } from "../../manifest/read/objects";
+import { podIn } from "../../manifest/read/pod";
+import { wordsOf } from "../../manifest/read/words";
 
 const IMAGE = /(?:^|\/)cluster-autoscaler(?:-[a-z0-9]+)?(?::v?1\.(\d+)[^/]*|[@:][^/]*)?$/;
 const FLAG = /^--?enable-csi-node-aware-scheduling(?:=|$)/;

@@ -1,10 +1,10 @@
 import { invalidOption } from "../../../base/errors";
 import { type Tree, text, tree } from "../../../kube-api/objects";
-import { nameOf, type ReadSettings, type Unread, unreadAt } from "../../manifest/deployment";
-import type { OurImage } from "../../manifest/program";
-import { addAccess, noAccess } from "../../manifest/read-access";
-import { readCsiDriver } from "../../manifest/read-csi-driver";
-import type { Deployment } from "../../manifest/read-deployments";
+import { addAccess, noAccess } from "../../manifest/read/access";
+import { readCsiDriver } from "../../manifest/read/csi-driver";
+import type { Deployment } from "../../manifest/read/deployments";
+import { nameOf, type Unread, unreadAt } from "../../manifest/read/objects";
+import type { OurImage } from "../../manifest/read/program";
 import { readAutoscaler } from "./autoscaler";
 import type { ListApi, ListFailure } from "./list-api";
 import { createNeedSum, readExhausted, readNeedEvent, readPendingPod } from "./needs";
@@ -25,7 +25,6 @@ export interface ClusterTarget {
 export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
 export interface ReadOptions {
-  readonly settingsOf: ReadSettings;
   readonly ours?: OurImage | undefined;
   /** Called with the number of objects of a kind that were read so far. */
   readonly onProgress: (resource: string, count: number) => void;
@@ -79,7 +78,7 @@ const REASONS = ["FailedMount", "FailedAttachVolume"];
 export async function readCluster(
   api: Pick<ListApi, "list">,
   target: ClusterTarget,
-  { settingsOf, ours, onProgress }: ReadOptions,
+  { ours, onProgress }: ReadOptions,
 ) {
   const unread = new Map<Resource, ListFailure>();
   const unreadObjects: Unread[] = [];
@@ -124,8 +123,8 @@ export async function readCluster(
       ? [{}]
       : [{ fieldSelector: `spec.nodeName=${target.node}` }, { fieldSelector: "spec.nodeName=" }];
   const readSets = async (images: OurImage) => {
-    const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, settingsOf, images));
-    const readRunning = createRunningReader(settingsOf, images);
+    const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, images));
+    const readRunning = createRunningReader(images);
     const lists = sets.flatMap((set) =>
       podFields.map((fields) => {
         const query = { labelSelector: set.selector, ...fields };

@@ -1,6 +1,6 @@
 import { list, text, textOrNone, tree } from "../../../kube-api/objects";
 import { grouped } from "../../findings/grouped";
-import { nameOf } from "../../manifest/deployment";
+import { nameOf } from "../../manifest/read/objects";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI drivers/;

@@ -1,7 +1,7 @@
 import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
-import { nameOf } from "../../manifest/deployment";
-import { requiredNodeTerms } from "../../manifest/node-rules";
+import { requiredNodeTerms } from "../../manifest/read/node-rules";
+import { nameOf } from "../../manifest/read/objects";
 import type { ReadRunning } from "./running";
 import type { RegistrarSet } from "./set";
 

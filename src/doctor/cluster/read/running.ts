@@ -1,7 +1,6 @@
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
-import type { ReadSettings } from "../../manifest/deployment";
-import type { OurImage } from "../../manifest/program";
-import { type Deployment, deploymentsIn } from "../../manifest/read-deployments";
+import { type Deployment, deploymentsIn } from "../../manifest/read/deployments";
+import type { OurImage } from "../../manifest/read/program";
 import type { RegistrarSet } from "./set";
 
 /** The registrars of a running pod, as admission left them. */
@@ -16,7 +15,7 @@ export type ReadRunning = (pod: Tree, set: RegistrarSet) => Running;
 const GENERATION = "pod-template-generation";
 
 /** Pods of one template that admission changed in the same way share one result, which keeps 25,000 pods small. */
-export function createRunningReader(settingsOf: ReadSettings, ours?: OurImage): ReadRunning {
+export function createRunningReader(ours?: OurImage): ReadRunning {
   const known = new Map<string, Running>();
   return (pod, set) => {
     const { nodeName, affinity, ...spec } = tree(pod.spec);
@@ -27,7 +26,7 @@ export function createRunningReader(settingsOf: ReadSettings, ours?: OurImage): 
     if (found !== undefined) return found;
     const object = { kind: "Pod", metadata: { namespace }, spec };
     const running = {
-      registrars: deploymentsIn(set.object, object, settingsOf, ours).map((one) => ({
+      registrars: deploymentsIn(set.object, object, ours).map((one) => ({
         ...one,
         // The API server has mounted a token, or not: the mounts tell.
         pod: { ...one.pod, isTokenMounted: false },

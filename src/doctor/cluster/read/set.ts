@@ -1,16 +1,16 @@
 import { list, numberOrNone, text, textOrNone, tree } from "../../../kube-api/objects";
-import { foundIn, nameOf, type ReadSettings } from "../../manifest/deployment";
-import type { OurImage } from "../../manifest/program";
-import { deploymentsIn } from "../../manifest/read-deployments";
+import { deploymentsIn } from "../../manifest/read/deployments";
+import { foundIn, nameOf } from "../../manifest/read/objects";
+import type { OurImage } from "../../manifest/read/program";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a DaemonSet without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
-export function readRegistrarSet(object: unknown, settingsOf: ReadSettings, ours?: OurImage) {
+export function readRegistrarSet(object: unknown, ours?: OurImage) {
   const name = nameOf(object);
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
   const found = foundIn(null, daemonSet);
-  const registrars = deploymentsIn(found, daemonSet, settingsOf, ours);
+  const registrars = deploymentsIn(found, daemonSet, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
   const { uid, namespace, annotations } = tree(metadata);
@@ -23,7 +23,7 @@ export function readRegistrarSet(object: unknown, settingsOf: ReadSettings, ours
     selector: selectorOf(tree(spec).selector),
     registrars,
     /** The same, where these images are this registrar's. */
-    registrarsWith: (images: OurImage) => deploymentsIn(found, source, settingsOf, images),
+    registrarsWith: (images: OurImage) => deploymentsIn(found, source, images),
     /** The labels of its new pods. */
     podLabels: tree(tree(tree(tree(spec).template).metadata).labels),
     /** How its pods name the template that they are made from. */

@@ -1,5 +1,5 @@
 import { grouped } from "../../findings/grouped";
-import { type Program, tagOf } from "../../manifest/program";
+import { type Program, tagOf } from "../../manifest/read/program";
 import type { ClusterFacts } from "../judge/facts";
 import { isWithoutRegistrar } from "../judge/places";
 

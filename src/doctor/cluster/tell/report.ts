@@ -1,7 +1,7 @@
 import { type Finding, findingsOf } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { reportFindings } from "../../findings/report";
-import { findingsOfSwap, readSwap } from "../../manifest/swap";
+import { findingsOfSwap, readSwap } from "../../manifest/judge/swap";
 import { CLUSTER_CHECKS } from "../judge/checks";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "../judge/facts";
 import { causeOf } from "../judge/groups";

@@ -6,7 +6,7 @@ import { CONTAINER_DIRECTORY, isNodeWide } from "../../../flags/paths";
 import { isProbeMode, parseFlags } from "../../../flags/table";
 import { callFileSystem } from "../../../unix/file-calls";
 import { parseCsiAddress } from "../../../unix/socket-path";
-import { behindRegistrar } from "../../manifest/program";
+import { behindRegistrar } from "../../manifest/read/program";
 import { KNOWN_DIRECTORIES } from "../../rules/registration-directory";
 import type { RunningRegistrar } from "./facts";
 import { lookAtSocket, statsOrErrno } from "./socket";

@@ -1,0 +1,31 @@
+import { check, type Status, type Verdict } from "../../findings/finding";
+import type { Deployment, ManifestFacts } from "../read/deployments";
+
+/** A verdict on a deployment: the subject is its place. */
+export type Statement = Omit<Verdict, "subject">;
+
+type Judge = (one: Deployment, facts: ManifestFacts) => Statement | undefined | readonly Statement[];
+
+/** Windows has other rules for paths and volumes. */
+export const isForLinux = ({ isForWindows }: Deployment): boolean => !isForWindows;
+
+export function eachDeployment(code: string, name: string, judge: Judge, isMeant = isForLinux) {
+  return check<ManifestFacts>(code, name, (facts) =>
+    facts.deployments
+      .filter(isMeant)
+      .flatMap((one) =>
+        [judge(one, facts) ?? []]
+          .flat()
+          .map((statement) => ({ ...statement, subject: one.place, objects: [one.object] })),
+      ),
+  );
+}
+
+const state =
+  (status: Status) =>
+  (text: string, fix?: string): Statement => ({ status, text, fix });
+
+export const ok: (text: string) => Statement = state("ok");
+export const unknown: (text: string, fix?: string) => Statement = state("unknown");
+export const warning: (text: string, fix: string) => Statement = state("warning");
+export const problem: (text: string, fix: string) => Statement = state("problem");

@@ -1,0 +1,52 @@
+import { imagePattern } from "../../../manifest/image-policy/recognise";
+import { type Finding, findingsOf, keyOf } from "../../findings/finding";
+import type { ManifestFacts } from "../read/deployments";
+import { lastPart, type OurImage } from "../read/program";
+import { manifestArguments } from "./arguments";
+import { MANIFEST_CHECKS } from "./checks";
+
+/** Objects as they are, and as if our image were in the place of the official one. */
+export interface Swap {
+  readonly before: ManifestFacts;
+  readonly after: ManifestFacts;
+  /** How many containers for Linux have an image that the image policy swaps. */
+  readonly swapped: number;
+}
+
+/**
+ * Reads the same objects twice. Like the image policy, it swaps each image that has the official one's name, or that of `image`.
+ * A container for Windows counts as swapped where it shares its image with one for Linux.
+ */
+export function readSwap(
+  read: (ours: OurImage) => ManifestFacts,
+  { image = "", ...ours }: OurImage,
+  to = "",
+): Swap {
+  const matched = new RegExp(imagePattern(image === "" ? [] : [lastPart(image)]));
+  const known = { ...ours, matched, image: to || undefined };
+  const before = read(known);
+  const taken = before.deployments.filter(
+    (one) =>
+      !one.isForWindows &&
+      (one.program.kind === "official" || (one.program.kind === "unknown" && matched.test(one.image))),
+  );
+  return {
+    before,
+    after: read({ ...known, swapped: new Set(taken.map((one) => one.image)) }),
+    swapped: taken.length,
+  };
+}
+
+/** The findings that the swap brings. Those of containers with an unknown program stay: it may concern them. */
+export function findingsOfSwap({ before, after }: Swap, checks = MANIFEST_CHECKS): readonly Finding[] {
+  const known = new Set(findingsOf(checks, before).map(keyOf));
+  const notJudged = new Set(
+    after.deployments.filter(({ program }) => program.kind === "unknown").map(({ place }) => place),
+  );
+  return findingsOf(checks, after).filter(
+    (finding) =>
+      finding.isUnread ||
+      (finding.code === manifestArguments.code && notJudged.has(finding.subject)) ||
+      (finding.status !== "ok" && !known.has(keyOf(finding))),
+  );
+}

@@ -1,0 +1,67 @@
+import { messageOf } from "../../../base/errors";
+import { text, tree } from "../../../kube-api/objects";
+import { boundText } from "../../../logging/escape";
+import type { AccessNeeds } from "../../../node-readiness/rbac";
+import type { FoundObject } from "../../findings/finding";
+
+/** How a registrar reads its arguments. */
+export interface RegistrarSettings {
+  /** Why the registrar does not start with them, and what to do; undefined: it starts. */
+  readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
+  /** Why the arguments do not tell whether it starts. */
+  readonly doubt: string | undefined;
+  readonly csiAddress: string;
+  readonly kubeletRegistrationPath: string;
+  readonly pluginRegistrationPath: string;
+  /** The HTTP endpoint; without a host it listens on all interfaces. */
+  readonly http: { readonly host: string | undefined; readonly port: number } | undefined;
+  readonly metricsPath: string;
+  /** The registrar requires the node's name from its environment. */
+  readonly needsNodeName: boolean;
+  /** What the registrar does with its Node; undefined: it asks no API server. */
+  readonly nodeAccess: AccessNeeds | undefined;
+  /** The words behind the flags, which the registrar ignores. */
+  readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
+  /** Undefined: the registrar cannot parse the arguments. */
+  readonly task: "register" | "probe" | "print" | undefined;
+}
+
+/** An object of a manifest. */
+export interface ReadObject {
+  readonly file: string;
+  readonly object: unknown;
+}
+
+/** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
+export function nameOf(object: unknown): string {
+  const { namespace, name } = tree(tree(object).metadata);
+  return [namespace, name].map(text).filter(Boolean).join("/");
+}
+
+/** A file, or an object in one. */
+export function foundIn(file: string | null, object: unknown = {}): FoundObject {
+  const { kind, metadata } = tree(object);
+  const { namespace, name } = tree(metadata);
+  const field = (value: unknown) => text(value) || null;
+  return { file, kind: field(kind), namespace: field(namespace), name: field(name), container: null };
+}
+
+/** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
+export function placeText({ file, kind, namespace, name, container }: FoundObject): string {
+  const object = `${kind ?? ""} ${[namespace, name].filter(Boolean).join("/")}`;
+  return `${file === null ? "" : `${file}: `}${object}${container === null ? "" : `, container ${container}`}`;
+}
+
+/** A file or object that could not be judged. */
+export interface Unread {
+  readonly place: string;
+  readonly object?: FoundObject;
+  readonly why: string;
+  /** What to do, where that is known. */
+  readonly advice?: string;
+}
+
+export function unreadAt(place: string, error: unknown, object?: FoundObject): Unread {
+  const why = error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500);
+  return { place, ...(object && { object }), why };
+}

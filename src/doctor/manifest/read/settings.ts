@@ -1,0 +1,129 @@
+import { attempt } from "../../../base/errors";
+import { parseListenAddress } from "../../../diagnostics/listen-address";
+import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../../flags/checks";
+import { askOfficial, correctArgument } from "../../../flags/official";
+import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../../flags/table";
+import { parseBool } from "../../../flags/values";
+import { parseCsiAddress } from "../../../unix/socket-path";
+import { isTemplate } from "../../rules/words";
+import type { RegistrarSettings } from "./objects";
+import type { Program } from "./program";
+
+/** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
+export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {
+  const words = args.map(withoutTemplates);
+  const settings = ourSettings(words);
+  switch (program.kind) {
+    case "ours":
+      return settings;
+    case "official":
+      return officialSettings(words, settings, program.release);
+    case "unknown": {
+      // Where it has other flags, not even the paths are known.
+      const isReadable = settings.refusal === undefined && settings.ignored === undefined;
+      return { ...(isReadable ? settings : NOTHING), needsNodeName: false };
+    }
+    default:
+      return program satisfies never;
+  }
+}
+
+function officialSettings(
+  words: readonly string[],
+  settings: RegistrarSettings,
+  release: number | undefined,
+): RegistrarSettings {
+  const answer = askOfficial(words, release);
+  switch (answer.kind) {
+    case "refused":
+      return { ...settings, refusal: answer, task: undefined };
+    case "unclear":
+      return {
+        ...settings,
+        doubt: `the official registrar has --${answer.flag} before v2.11 only, and the image does not say its release`,
+      };
+    case "starts":
+      return settings;
+    default:
+      return answer satisfies never;
+  }
+}
+
+function ourSettings(words: readonly string[]): RegistrarSettings {
+  const line = parseFlags(words);
+  if (line.kind === "help")
+    return {
+      ...NOTHING,
+      refusal: { problem: "it prints its help and ends", advice: correctArgument() },
+      task: "print",
+    };
+  if (line.kind === "error") {
+    const advice = correctArgument(nearestFlag(line.unknown));
+    return { ...NOTHING, refusal: { problem: line.message, advice } };
+  }
+  const { flags } = line;
+  const problem = startProblemOf({
+    ...flags,
+    removeStartupTaint: flags.removeStartupTaint.map(withoutPlaceholders),
+    nodeCondition: withoutPlaceholders(flags.nodeCondition),
+  });
+  const endpoint = httpEndpointOf(flags);
+  const isListening = problem === undefined && endpoint !== undefined;
+  return {
+    refusal: problem === undefined ? undefined : { problem, advice: correctArgument() },
+    doubt: undefined,
+    csiAddress:
+      problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
+    kubeletRegistrationPath: flags.kubeletRegistrationPath,
+    pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
+    http: isListening ? parseListenAddress(endpoint) : undefined,
+    metricsPath: flags.metricsPath,
+    needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
+    nodeAccess: wantsNodeReadiness(flags)
+      ? {
+          taints: flags.removeStartupTaint.length > 0,
+          condition: flags.nodeCondition !== "",
+          impersonation: flags.impersonateNode,
+        }
+      : undefined,
+    ignored: ignoredOf(words, flags.rest),
+    task: flags.version ? "print" : isProbeMode(flags.mode) ? "probe" : "register",
+  };
+}
+
+/** The words that end the flags, such as the next word of a switch. */
+function ignoredOf(words: readonly string[], rest: readonly string[]): RegistrarSettings["ignored"] {
+  const [first, ...more] = rest;
+  if (first === undefined) return undefined;
+  const before = words[words.length - rest.length - 1] ?? "";
+  const isSwitch = acceptedFlags().get(before.replace(/^--?/, ""))?.bare !== undefined && /^-/.test(before);
+  const advice =
+    isSwitch && attempt(() => parseBool(first)) !== undefined
+      ? `write ${before}=${first}`
+      : `take ${first} out`;
+  return { words: [first, ...more], advice };
+}
+
+/** An installer fills in a log level later: it counts as 2. */
+function withoutTemplates(word: string): string {
+  return word.replace(/^(--?v=)(?:\$[({].*|\{\{.*)$/, "$12");
+}
+
+/** An installer fills in a taint or a condition later: it counts as a valid one. Kubelet fills in $(NAME): it stays. */
+function withoutPlaceholders(target: string): string {
+  return isTemplate(target) && !target.includes("$(") ? "{driver}/valid" : target;
+}
+
+const NOTHING: RegistrarSettings = {
+  refusal: undefined,
+  doubt: undefined,
+  csiAddress: "",
+  kubeletRegistrationPath: "",
+  pluginRegistrationPath: "/registration",
+  http: undefined,
+  metricsPath: "/metrics",
+  needsNodeName: false,
+  nodeAccess: undefined,
+  ignored: undefined,
+  task: undefined,
+};

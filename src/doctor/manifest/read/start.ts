@@ -1,0 +1,119 @@
+import { invalidOption } from "../../../base/errors";
+import { nearWord } from "../../../base/near-word";
+import { list, type Tree, text, tree } from "../../../kube-api/objects";
+import { boundText } from "../../../logging/escape";
+import { behindRegistrar, itemsOf, type Program } from "./program";
+
+/** A `$(NAME)` whose value is not in the object. */
+interface OpenVariable {
+  readonly name: string;
+  /** It may have a value at run time; without one kubelet leaves the `$(NAME)` as it is. */
+  readonly isElsewhere: boolean;
+}
+
+/** A text with the variables' values in it. */
+interface FilledIn {
+  readonly text: string;
+  readonly open: readonly OpenVariable[];
+}
+
+/** How a container starts: by itself, with its own arguments, or by another program, which has arguments of its own. */
+export function startOf(container: Tree, { kind }: Program) {
+  const fill = environmentOf(container);
+  const filledIn = (words: unknown) => itemsOf(words).map((word) => fill(text(word)));
+  const [command, args] = [filledIn(container.command), filledIn(container.args)];
+  const words = [...command, ...args];
+  const behind = behindRegistrar(words.map((word) => word.text));
+  // A program that does more has the registrar as subcommand.
+  const own = command.length > 0 ? behind : ((kind === "unknown" ? behind : undefined) ?? args);
+  const used = words.slice(words.length - (own?.length ?? 0));
+  return {
+    command: command.map((word) => word.text),
+    startedBy: own === undefined ? words[0]?.text : undefined,
+    args: used.map((word) => word.text),
+    open: used.flatMap((word) => word.open),
+  };
+}
+
+/** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */
+const MAX_ARGUMENT_LENGTH = 2 ** 17;
+const MAX_ARGUMENTS_LENGTH = 2 ** 21;
+
+/** Kubelet adds variables for the namespace's services. */
+const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?$/;
+
+/**
+ * Fills in `$(NAME)` from the container's environment as kubelet does. Throws INVALID_OPTION if the result is longer than a
+ * program's arguments can be.
+ */
+export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
+  const values = new Map<string, FilledIn | undefined>();
+  const hasMore = list(envFrom).length > 0;
+  let total = 0;
+  const fill = (word: string): FilledIn => {
+    const open: OpenVariable[] = [];
+    let length = 0;
+    const refuseLong = (more: number) => {
+      length += more;
+      total += more;
+      if (length > MAX_ARGUMENT_LENGTH || total > MAX_ARGUMENTS_LENGTH)
+        throw invalidOption("its variables, filled in, are longer than a program's arguments can be");
+    };
+    const filledIn = word.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) => {
+      if (name === undefined) return "$";
+      const value = values.get(name);
+      const isElsewhere = hasMore || values.has(name) || OF_SERVICE.test(name);
+      refuseLong(value?.text.length ?? whole.length);
+      open.push(...(value?.open ?? [{ name, isElsewhere }]));
+      return value?.text ?? whole;
+    });
+    return { text: filledIn, open };
+  };
+  // One that comes from elsewhere hides what had its name before.
+  for (const { name, value, valueFrom } of list(env).map(tree))
+    values.set(text(name), valueFrom === undefined ? fill(text(value)) : undefined);
+  return fill;
+}
+
+/** No author of a DaemonSet writes more of them, or longer ones, by mistake. */
+const MAX_LITERALS = 10;
+const MAX_NAME_LENGTH = 100;
+
+/** The variables in these words that have no value. */
+export function literalsIn(words: readonly string[], open: readonly OpenVariable[], { env }: Tree) {
+  const names = list(env)
+    .map((one) => text(tree(one).name))
+    .filter(({ length }) => length <= MAX_NAME_LENGTH);
+  const literals = open.filter(
+    ({ name, isElsewhere }) => !isElsewhere && words.some((word) => word.includes(`$(${name})`)),
+  );
+  return [...new Set(literals.map(({ name }) => name))].slice(0, MAX_LITERALS).map((name) => {
+    if (names.includes(name)) {
+      const why = "which is set behind the variable that takes it";
+      return { name, why, advice: `put ${name} first in its env` };
+    }
+    const meant = name.length > MAX_NAME_LENGTH ? undefined : nearWord(name, names);
+    const advice = meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
+    return { name, why: "and no variable of the container is called so", advice };
+  });
+}
+
+/** The words that YAML reads as a number or a boolean because they have no quotes, and a text in the place of a list. */
+export function noTextsOf({ command, args, env }: Tree) {
+  const noLists = Object.entries({ command, args })
+    .filter(([, value]) => typeof value === "string")
+    .map(([where, value]) => ({
+      value: boundText(JSON.stringify(value)),
+      where: `as ${where}`,
+      what: "list",
+    }));
+  const inList = (where: string, values: unknown) =>
+    itemsOf(values).map((value) => ({ value, where: `in ${where}` }));
+  const variables = list(env)
+    .map(tree)
+    .map(({ name, value }) => ({ value, where: `as value of ${text(name)}` }));
+  const noTexts = [...inList("command", command), ...inList("args", args), ...variables]
+    .filter(({ value }) => typeof value !== "string" && value !== null && value !== undefined)
+    .map(({ value, where }) => ({ value: boundText(JSON.stringify(value)), where, what: "string" }));
+  return [...noLists, ...noTexts];
+}
