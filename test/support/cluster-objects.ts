@@ -139,9 +139,10 @@ function stateOf(change: ContainerChange) {
 }
 
 /** A Node with what kubelet writes into the annotation. */
-export function node(name: string, nodeIds: Readonly<Record<string, string>>) {
+export function node(name: string, nodeIds: Readonly<Record<string, string>>, architecture = "amd64") {
   const annotations = { [NODE_ID_ANNOTATION]: JSON.stringify(nodeIds) };
-  return { apiVersion: "v1", kind: "Node", metadata: { name, annotations } };
+  const labels = { "kubernetes.io/arch": architecture };
+  return { apiVersion: "v1", kind: "Node", metadata: { name, annotations, labels } };
 }
 
 export const nodeStatus = (isReady: boolean) => ({

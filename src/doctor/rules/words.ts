@@ -5,6 +5,9 @@ export function tooLong(bytes: number): string {
   return `has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
 }
 
+/** The architectures for which this registrar's image is built. */
+export const OUR_ARCHITECTURES: readonly string[] = ["amd64", "arm64"];
+
 /** What to do about a driver without a CSIDriver object: Kubernetes then attaches its volumes first. */
 export const APPLY_CSI_DRIVER = "apply one with its name: registrar manifest --include=csidriver writes it";
 

@@ -121,7 +121,7 @@ test("a server that is away: kubectl's words", async () => {
   const message = "dial tcp 127.0.0.1:8080: connect: connection refused";
   const { code, stderr } = await withAnswer("", 502, { message });
   expect(stderr).toMatch(
-    /^registrar doctor: nothing can be read of the cluster: dial tcp .*: connection refused; .* set KUBECONFIG/,
+    /^registrar doctor: nothing can be read of the cluster: HTTP status 502: dial tcp .*: connection refused; .* set KUBECONFIG/,
   );
   expect(code).toBe(3);
 });

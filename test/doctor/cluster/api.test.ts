@@ -70,22 +70,27 @@ test("a server that is too busy is asked again, not for ever", async () => {
   const busy: Answer = { ...status(429, "too many requests"), headers: { "retry-after": "0" } };
   expect((await listFrom([busy, busy, page([1])])).items).toEqual([1]);
   const { failure, seen } = await listFrom([busy, busy, busy, busy, busy]);
-  expect(failure).toEqual({ isForbidden: false, message: "too many requests" });
+  expect(failure).toEqual({ kind: "unavailable", retryAfterMs: 0, message: "too many requests" });
   expect(seen).toHaveLength(5);
 });
 
 test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
-  ["forbidden", status(403, 'User "u" cannot list'), { isForbidden: true, message: 'User "u" cannot list' }],
-  ["no credentials", status(401, "Unauthorized"), { isForbidden: false, message: "Unauthorized" }],
+  ["forbidden", status(403, 'User "u" cannot list'), { kind: "forbidden", message: 'User "u" cannot list' }],
+  ["no credentials", status(401, "Unauthorized"), { kind: "unauthorized", message: "Unauthorized" }],
   [
     "a server that is away, in kubectl's words",
     { code: 502, headers: { "content-type": "text/plain" }, body: "dial tcp 10.0.0.1:443: i/o timeout\n" },
-    { isForbidden: false, message: "dial tcp 10.0.0.1:443: i/o timeout" },
+    { kind: "unexpected", message: "HTTP status 502: dial tcp 10.0.0.1:443: i/o timeout" },
   ],
-  ["no word", { code: 500, body: {} }, { isForbidden: false, message: "HTTP status 500" }],
-  ["a list that has expired for good", status(410, "too old"), { isForbidden: false, message: "too old" }],
-  ["kubectl that ended", "break", { isForbidden: false, message: "socket hang up" }],
-  ["no JSON", { body: "<html>" }, { isForbidden: false, message: expect.stringContaining("JSON") }],
+  [
+    "no such resource",
+    { code: 404, headers: { "content-type": "text/plain" }, body: "404 page not found\n" },
+    { kind: "not-found", message: "HTTP status 404: 404 page not found" },
+  ],
+  ["no word", { code: 500, body: {} }, { kind: "unexpected", message: "HTTP status 500" }],
+  ["a list that has expired for good", status(410, "too old"), { kind: "expired", message: "too old" }],
+  ["kubectl that ended", "break", { kind: "unreachable", message: "socket hang up" }],
+  ["no JSON", { body: "<html>" }, { kind: "unreachable", message: expect.stringContaining("JSON") }],
 ])("%s: that is what it resolves with", async (_what, answer, failure) => {
   expect((await listFrom([page([1], "next"), answer])).failure).toEqual(failure);
 });
@@ -114,6 +119,11 @@ describe("limits, a thousandth of the real ones", () => {
     const endless = await small(...Array.from({ length: 9 }, () => thingsOf(10_000)));
     expect(endless.failure?.message).toBe("not read to its end: an object has more than 8 MiB");
     expect(endless.seen.at(-1)?.url.searchParams.get("limit")).toBe("1");
+  });
+
+  test("a server that asks for an hour is asked again after 10 s", async () => {
+    const busy: Answer = { ...status(503, "starting"), headers: { "retry-after": "3600" } };
+    expect((await small(busy, page([1]))).items).toEqual([1]);
   });
 
   test.each([

@@ -113,6 +113,7 @@ export interface Changes {
   /** As kubelet has registered them on node-1; default: without a fault. */
   readonly inCsiNode?: Readonly<Record<string, string>>;
   readonly inAnnotation?: Readonly<Record<string, string>>;
+  readonly architecture?: string;
   readonly isReady?: boolean;
   readonly status?: object;
   readonly isScheduled?: boolean;
@@ -126,7 +127,7 @@ export interface Changes {
 export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster> {
   const { inCsiNode = { [DISK]: "i-1" }, inAnnotation = inCsiNode, status = WELL, set, ...more } = changes;
   const cluster = createMemoryCluster();
-  await cluster.create("/api/v1/nodes", node("node-1", inAnnotation));
+  await cluster.create("/api/v1/nodes", node("node-1", inAnnotation, more.architecture));
   await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(more.isReady ?? true));
   await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", inCsiNode));
   if (more.hasCsiDriver ?? true) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));

@@ -163,9 +163,9 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 test("policies that may not be listed are unknown; an API server without them says nothing", async () => {
   const cluster = await clusterOf({});
   for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"])
-    cluster.refusals.set(resource, { isForbidden: false, isAbsent: true, message: "not found" });
+    cluster.refusals.set(resource, { kind: "not-found", message: "not found" });
   expect(await said(cluster)).toEqual([]);
-  cluster.refusals.set("mutatingadmissionpolicies", { isForbidden: true, message: "you may not" });
+  cluster.refusals.set("mutatingadmissionpolicies", { kind: "forbidden", message: "you may not" });
   expect(await said(cluster)).toEqual([
     expect.stringMatching(/^CSI212 unknown: mutatingadmissionpolicies may not be listed by you/),
   ]);
@@ -238,11 +238,16 @@ describe("the rights of a pod's own account (CSI116)", () => {
   });
 });
 
-test("--swap: what it would change in the DaemonSets, and nothing else", async () => {
-  const cluster = await clusterOf({ set: { resources: { limits: { memory: "30Mi" } } } });
+test("--swap: what it would change in the DaemonSets and on their nodes, and nothing else", async () => {
+  const cluster = await clusterOf({
+    architecture: "s390x",
+    set: { resources: { limits: { memory: "30Mi" } } },
+  });
   const { findings, target } = await cluster.swapReport("registrar:v2");
-  expect(findings.map(({ code, subject }) => `${code} ${subject}`)).toEqual([
+  expect(findings.map(({ code, subject, nodes }) => [code, subject, ...nodes].join(" "))).toEqual([
     "CSI105 DaemonSet storage/disk-node, container registrar",
+    "CSI217 DaemonSet storage/disk-node, container registrar node-1",
   ]);
+  expect(await said(cluster)).toEqual([]);
   expect(target).toMatchObject({ swap: "registrar:v2", swapped: 1 });
 });

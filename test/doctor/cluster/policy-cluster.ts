@@ -26,6 +26,7 @@ export interface World {
   readonly generations?: readonly [set: string, pod: string];
   readonly namespaceLabels?: Readonly<Record<string, string>>;
   readonly hasNodeWide?: boolean;
+  readonly architecture?: string;
 }
 
 interface Written {
@@ -57,7 +58,7 @@ function changed(set: Daemon, change: Container | null, labels = {}): Daemon {
 /** A node with one driver; its DaemonSet has the official registrar. */
 export async function clusterOf({ flags, policyAt = ago(20), podAt = ago(10), ...world }: World) {
   const cluster = createMemoryCluster();
-  await cluster.create("/api/v1/nodes", node("node-1", { [DISK]: "i-1" }));
+  await cluster.create("/api/v1/nodes", node("node-1", { [DISK]: "i-1" }, world.architecture));
   await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(true));
   await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", { [DISK]: "i-1" }));
   await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));

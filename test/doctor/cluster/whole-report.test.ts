@@ -12,7 +12,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
     ["storage.k8s.io", "volumeattachments", AWAY],
   ])("%s %s: the rest goes on", async (group, resource, expected) => {
     const cluster = await makeCluster({ inCsiNode: {} });
-    cluster.refusals.set(resource, { isForbidden: true, message: `${resource} is forbidden` });
+    cluster.refusals.set(resource, { kind: "forbidden", message: `${resource} is forbidden` });
     const rule = `{apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["list"]}`;
     expect(await said(cluster)).toEqual([
       expect.stringMatching(expected),
@@ -26,7 +26,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
       ...["daemonsets", "pods", "nodes", "csinodes", "csidrivers", "volumeattachments", "events"],
       ...["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"],
     ];
-    for (const resource of all) cluster.refusals.set(resource, { isForbidden: true, message: "you may not" });
+    for (const resource of all) cluster.refusals.set(resource, { kind: "forbidden", message: "you may not" });
     await expect(cluster.report()).rejects.toThrow("nothing can be read of the cluster: you may not");
   });
 });

@@ -1,4 +1,5 @@
 import type { Check } from "../../findings/finding";
+import { architectures } from "./architectures";
 import type { ClusterFacts } from "./facts";
 import { autoscalers, volumeLimits } from "./limits";
 import { coverage, csiDrivers, providers, waiting } from "./needs";
@@ -24,4 +25,5 @@ export const CLUSTER_CHECKS: readonly Check<ClusterFacts>[] = [
   autoscalers,
   imagePolicy,
   dropped,
+  architectures,
 ];

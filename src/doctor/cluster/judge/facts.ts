@@ -2,14 +2,17 @@ import { type Finding, findingsOf, keyOf } from "../../findings/finding";
 import { manifestAccess } from "../../manifest/judge/access";
 import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
 import { noAccess } from "../../manifest/read/access";
-import type { ManifestFacts } from "../../manifest/read/deployments";
+import type { Deployment, ManifestFacts } from "../../manifest/read/deployments";
 import { noLimits } from "../../manifest/read/limits";
 import type { OurImage } from "../../manifest/read/program";
 import type { ClusterReading } from "../read/cluster";
 import { nameDrivers, type RegistrarUnit } from "./driver-names";
 import { placesIn } from "./places";
 
-export type ClusterFacts = ReturnType<typeof conclude>;
+export type ClusterFacts = ReturnType<typeof conclude> & {
+  /** The registrars after a swap that is tried, in place of those of the pods. */
+  readonly swapped?: readonly Deployment[];
+};
 
 /** These compare objects of one file. In a cluster the pods on a node are compared. */
 const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111", "CSI116"];

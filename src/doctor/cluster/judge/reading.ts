@@ -10,13 +10,15 @@ export const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places
 });
 
 export const rights = check<ClusterFacts>("CSI212", "rights", (facts) =>
-  facts.unread.map(({ resource, apiGroup, isForbidden, message, unknown: what }) => {
+  facts.unread.map(({ resource, apiGroup, kind, message, unknown: what }) => {
     const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
-    const why = isForbidden ? "may not be listed by you" : "could not be listed";
+    const why = kind === "forbidden" ? "may not be listed by you" : "could not be listed";
     return unread(
       resource,
       `${why}, so it is unknown ${what}: ${message}`,
-      isForbidden ? `allow it in a ClusterRole: ${rule}` : "run it again, or look at less of it: --node",
+      kind === "forbidden"
+        ? `allow it in a ClusterRole: ${rule}`
+        : "run it again, or look at less of it: --node",
     );
   }),
 );

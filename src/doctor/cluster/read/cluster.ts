@@ -109,7 +109,7 @@ export async function readCluster(
       counts.set(resource, count);
       onProgress(resource, count);
     });
-    if (failure !== undefined && !(failure.isAbsent && MAY_BE_ABSENT.includes(resource)))
+    if (failure !== undefined && !(failure.kind === "not-found" && MAY_BE_ABSENT.includes(resource)))
       unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
     return values;
   };

@@ -1,7 +1,9 @@
-import { Agent, type IncomingMessage, request } from "node:http";
+import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../../base/errors";
-import { list, numberOrNone, text, textOrNone, tree } from "../../../kube-api/objects";
+import { type ApiFailure, failureOf } from "../../../kube-api/failure";
+import { list, textOrNone, tree } from "../../../kube-api/objects";
+import { readBody, sendRequest } from "../../../kube-api/request";
 import { boundText } from "../../../logging/escape";
 
 export interface ListRequest {
@@ -14,13 +16,8 @@ export interface ListRequest {
   readonly maxBytes?: number;
 }
 
-/** Why a list could not be read to its end. */
-export interface ListFailure {
-  readonly isForbidden: boolean;
-  /** The API server has no such resource. */
-  readonly isAbsent?: boolean;
-  readonly message: string;
-}
+/** Why a list could not be read to its end; `not-found`: the API server has no such resource. */
+export type ListFailure = Pick<ApiFailure, "kind" | "message">;
 
 /** A reference to one of the items keeps all of them in memory. */
 export interface ListPage {
@@ -59,23 +56,29 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
   let spent = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
-  const get = (path: string, accept: string) =>
-    new Promise<Answer>((resolve, reject) => {
-      const headers = { host: "localhost", accept };
-      const signal = AbortSignal.timeout(PAGE_TIMEOUT_MS);
-      request({ socketPath, path, agent, headers, signal }, (response) => {
-        readAnswer(response, maxPageBytes).then(resolve, reject);
-      })
-        .once("error", reject)
-        .end();
-    });
+  const get = async (path: string, accept: string) => {
+    const options = { socketPath, path, agent, headers: { host: "localhost", accept } };
+    const response = await sendRequest(options, AbortSignal.timeout(PAGE_TIMEOUT_MS));
+    const { statusCode: code = 0, headers } = response;
+    const bytes = await readBody(response, maxPageBytes);
+    const raw = bytes?.toString() ?? "";
+    const isJson = bytes !== undefined && /\bjson\b/.test(headers["content-type"] ?? "");
+    const body: unknown = isJson ? JSON.parse(raw) : { message: raw.trim() };
+    return {
+      /** More than a page may have: the rest was not read. */
+      bytes: bytes?.length ?? maxPageBytes + 1,
+      body,
+      failure: code === 200 ? undefined : listFailureOf(code, body, headers["retry-after"]),
+      dateMs: Date.parse(headers.date ?? "") || Date.now(),
+    };
+  };
 
-  const getPatiently = async (path: string, accept: string): Promise<Answer> => {
+  const getPatiently = async (path: string, accept: string) => {
     for (let tried = 1; ; tried++) {
       const answer = await get(path, accept);
-      const { retryAfterMs } = answer;
+      const { retryAfterMs } = answer.failure ?? {};
       if (retryAfterMs === undefined || tried === TRIES) return answer;
-      await delay(Math.min(retryAfterMs, MAX_WAIT_MS));
+      await delay(Math.min(retryAfterMs, MAX_WAIT_MS * scale));
     }
   };
 
@@ -102,58 +105,26 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
           const { metadata, items, rows } = tree(answer.body);
           const next = textOrNone(tree(metadata).continue);
           // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
-          const isExpired = answer.code === 410 && next !== undefined;
-          if (answer.code !== 200 && !isExpired) return failureOf(answer);
+          const isExpired = answer.failure?.kind === "expired" && next !== undefined;
+          if (answer.failure !== undefined && !isExpired) return answer.failure;
           if (!isExpired) onPage({ items: list(asTable ? rows : items), dateMs: answer.dateMs });
           if (next === undefined) return undefined;
           words.set("continue", next);
         }
       } catch (error) {
-        return { isForbidden: false, message: boundText(messageOf(error)) };
+        return { kind: "unreachable", message: boundText(messageOf(error)) };
       }
     },
     [Symbol.dispose]: () => agent.destroy(),
   };
 }
 
-type Answer = Awaited<ReturnType<typeof readAnswer>>;
-
-async function readAnswer(response: IncomingMessage, maxBytes: number) {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response) {
-    bytes += chunk.length;
-    // Leaving the loop destroys the response, and its connection.
-    if (bytes > maxBytes) break;
-    chunks.push(chunk);
-  }
-  const { statusCode: code = 0, headers } = response;
-  const raw = Buffer.concat(chunks).toString("utf8");
-  const isJson = /\bjson\b/.test(headers["content-type"] ?? "");
-  const seconds = Number(headers["retry-after"]);
-  const isBusy = code === 429 || code === 503;
-  return {
-    code,
-    /** More than `maxBytes`: the rest was not read. */
-    bytes,
-    /** The parsed JSON, or the text. */
-    body: isJson && bytes <= maxBytes ? (JSON.parse(raw) as unknown) : raw,
-    dateMs: Date.parse(headers.date ?? "") || Date.now(),
-    retryAfterMs: isBusy && seconds >= 0 ? seconds * 1000 : undefined,
-  };
+/** The API server answers in plain text where it does not have a resource. */
+function listFailureOf(...answer: Parameters<typeof failureOf>): ApiFailure {
+  const failure = failureOf(...answer);
+  return answer[0] === 404 ? { ...failure, kind: "not-found" } : failure;
 }
 
 function tooMuch(what: string, maxBytes: number): ListFailure {
-  return { isForbidden: false, message: `not read to its end: ${what} more than ${maxBytes / MEBIBYTE} MiB` };
-}
-
-function failureOf({ code, body }: Answer): ListFailure {
-  const { message, code: ownCode } = tree(body);
-  const words = typeof body === "string" ? body.trim() : text(message);
-  const status = numberOrNone(ownCode) ?? code;
-  return {
-    isForbidden: status === 403,
-    ...(status === 404 && { isAbsent: true }),
-    message: boundText(words || `HTTP status ${code}`),
-  };
+  return { kind: "unexpected", message: `not read to its end: ${what} more than ${maxBytes / MEBIBYTE} MiB` };
 }

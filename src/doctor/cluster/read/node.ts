@@ -8,13 +8,15 @@ import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/node-id-annotation";
  */
 export function readNodeRow(row: unknown) {
   const { cells, object } = tree(row);
-  const { name, annotations } = tree(tree(object).metadata);
+  const { name, annotations, labels } = tree(tree(object).metadata);
   const [status = ""] = text(list(cells)[1]).split(",");
   const nodeIds = tree(attempt(() => JSON.parse(text(tree(annotations)[NODE_ID_ANNOTATION]))));
   return {
     name: text(name),
     /** Kubelet reports to the API server. */
     isReady: status === "Ready",
+    /** `amd64`; undefined if kubelet has not written the label. */
+    architecture: textOrNone(tree(labels)["kubernetes.io/arch"]),
     /** Driver -> node ID. */
     nodeIds: new Map(Object.entries(nodeIds).map(([driver, id]) => [driver, text(id)])),
   };

@@ -2,6 +2,7 @@ import { type Finding, findingsOf } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { reportFindings } from "../../findings/report";
 import { findingsOfSwap, readSwap } from "../../manifest/judge/swap";
+import { architectures } from "../judge/architectures";
 import { CLUSTER_CHECKS } from "../judge/checks";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "../judge/facts";
 import { causeOf } from "../judge/groups";
@@ -29,7 +30,8 @@ export function reportOnClusterSwap(reading: ClusterReading, swap: string) {
   const facts = conclude(reading);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
   const found = findingsOfSwap(both, CLUSTER_MANIFEST_CHECKS);
-  const report = reportOf(facts, [...found, ...findingsOf([rights], facts)]);
+  const after = { ...facts, swapped: both.after.deployments };
+  const report = reportOf(facts, [...found, ...findingsOf([rights, architectures], after)]);
   return { ...report, target: { ...report.target, swap, swapped: both.swapped } };
 }
 

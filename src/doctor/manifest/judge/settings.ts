@@ -1,6 +1,6 @@
 import { boundText } from "../../../logging/escape";
 import { check, unread } from "../../findings/finding";
-import { isTemplate } from "../../rules/words";
+import { isTemplate, OUR_ARCHITECTURES } from "../../rules/words";
 import type { ManifestFacts } from "../read/deployments";
 import type { NodeRules } from "../read/node-rules";
 import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
@@ -62,8 +62,6 @@ export const manifestUser = eachDeployment(
 );
 
 const ARCHITECTURE_LABELS = ["kubernetes.io/arch", "beta.kubernetes.io/arch"];
-/** For these the image is built. */
-const OUR_ARCHITECTURES = ["amd64", "arm64"];
 
 export const manifestOperatingSystem = eachDeployment(
   "CSI112",

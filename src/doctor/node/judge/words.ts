@@ -46,14 +46,14 @@ export function waitingText({ pid, socket }: RunningRegistrar): string {
   return `(process ${pid}) waits for its driver: ${socket.path} ${missing}`;
 }
 
-/** What is wrong with an answer. Of a call that took too long: what its connection showed, if anything. */
+/** What is wrong with an answer. */
 export function failureText(
   call: string,
   { code, message }: Extract<Answer<unknown>, { readonly kind: "failed" }>,
 ): string {
-  if (code !== "DeadlineExceeded") return `fails ${call}: ${code}: ${message}`;
-  const shown = /Deadline exceeded after [\d.]+s(: .*)$/.exec(message)?.[1] ?? "";
-  return `does not answer ${call} in time${shown}`;
+  return code === "DeadlineExceeded"
+    ? `does not answer ${call} in time: ${message}`
+    : `fails ${call}: ${code}: ${message}`;
 }
 
 /** The cause of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
