@@ -3,7 +3,7 @@ import { LONGEST_WAIT_MS } from "../base/pause";
 import { parseListenAddress } from "../diagnostics/listen-address";
 import { checkMetricsPath } from "../diagnostics/metrics-path";
 import { resolveLogging } from "../logging/logging-options";
-import { parseTargets } from "../node-readiness/targets";
+import { parseTargets } from "../node-readiness/options";
 import { folderPath } from "../options/option-kinds";
 import { csiAddressKind } from "../registrar/model/options";
 import { nameListsFrom } from "./name-lists";

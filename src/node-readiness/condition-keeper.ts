@@ -3,12 +3,13 @@ import type { Logger } from "../logging/logger";
 import {
   type ConditionSubject,
   conditionFor,
-  findForgettable,
+  findGone,
+  GONE_FOR_GOOD_MS,
   MAX_CONDITIONS,
   planCondition,
 } from "./condition";
-import { createConditionSubjects, NOT_OURS } from "./condition-subjects";
-import { DRIVER_PLACEHOLDER } from "./driver-template";
+import { DRIVER_PLACEHOLDER, fillIn } from "./driver-template";
+import type { ObservedRegistration } from "./observed-registrations";
 import { earlier, failed, type Keeper, type Pass, type PassOutcome, settled } from "./pass";
 import { createRewritePace } from "./rewrite-pace";
 
@@ -34,6 +35,8 @@ export function createConditionKeeper(
   const subjects = createConditionSubjects(template);
   /** Since when the driver is not registered, by type. */
   const missingSince = new Map<string, number>();
+  /** Since when this keeper has known the condition of a driver that is gone, by type. */
+  const goneSince = new Map<string, number>();
   const writes = new Map<string, number>();
   const pace = createRewritePace(BACKOFF.conditionFight, { random });
   let isFullLogged = false;
@@ -46,7 +49,7 @@ export function createConditionKeeper(
     /** What to write, and how long to wait before; undefined if the Node has it already. */
     const plan = (listed: boolean) => {
       const wanted = conditionFor(subject, listed);
-      const patch = wanted && planCondition(node, wanted, new Date(now));
+      const patch = wanted && planCondition(node, wanted, new Date());
       if (wanted === undefined || patch === undefined) return undefined;
       const value = `${node.uid} ${wanted.status} ${wanted.reason}`;
       return { wanted, patch, value, waitMs: pace.waitMs(type, value, now) };
@@ -78,25 +81,34 @@ export function createConditionKeeper(
     const facts = { condition: type, status, reason, ...driver };
     log.info("Node condition set", facts);
     if (pace.wrote(type, value, now))
-      log.warn("Node condition is changed by somebody else again and again, writing it less often", {
+      log.warn("Another client keeps changing the node condition, writing it less often", {
         ...facts,
         check: "which other registrar of this node keeps the same condition for this driver?",
       });
     return settled(lookAgainMs);
   };
 
+  /** Removes the conditions of drivers that have been gone for an hour, and the oldest where there are too many. */
   const forget = async (live: readonly string[], pass: Pass): Promise<PassOutcome> => {
     const { node } = pass.store;
     if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return settled();
-    const { types, nextInMs } = findForgettable(node, template, { live, now: pass.now });
+    const gone = findGone(node, template, live);
+    for (const type of goneSince.keys()) if (!gone.includes(type)) goneSince.delete(type);
+    const dues = gone.map((type, place) => {
+      const since = goneSince.get(type) ?? pass.now;
+      goneSince.set(type, since);
+      const isExcess = place < live.length + gone.length - MAX_CONDITIONS;
+      return { type, inMs: isExcess ? 0 : since + GONE_FOR_GOOD_MS - pass.now };
+    });
+    const types = dues.filter(({ inMs }) => inMs <= 0).map(({ type }) => type);
+    const nextInMs = dues.map(({ inMs }) => (inMs > 0 ? inMs : undefined)).reduce(earlier, undefined);
     if (types.length === 0) return settled(nextInMs);
     const conditions = types.map((type) => ({ $patch: "delete", type }));
     const patched = await pass.api.patchStatus({ status: { conditions } }, pass.signal);
     if (patched.kind === "failed") return failed("removing conditions from the node", patched);
     pass.store.see(patched.value);
     subjects.forget(types);
-    for (const condition of types)
-      log.info("Node condition removed, its driver is gone for good", { condition });
+    for (const condition of types) log.info("Node condition removed, its driver is gone", { condition });
     return settled(nextInMs);
   };
 
@@ -109,8 +121,7 @@ export function createConditionKeeper(
         for (const type of memory.keys()) if (!types.includes(type)) memory.delete(type);
       if (!isFullLogged && all.length === MAX_CONDITIONS) {
         isFullLogged = true;
-        log.warn("Node has as many conditions of drivers as it gets, more drivers get none", {
-          conditions: all.length,
+        log.warn(`Limit of ${MAX_CONDITIONS} driver conditions reached, further drivers get none`, {
           check: "which drivers register under ever new names? --allow-drivers keeps them out",
         });
       }
@@ -134,5 +145,58 @@ export function createConditionKeeper(
           writes: writes.get(type) ?? 0,
         };
       }),
+  };
+}
+
+/** States in which another registrar decides about the condition. */
+const NOT_OURS: readonly ObservedRegistration["state"][] = ["standby", "stopping", "stopped"];
+
+/** Makes what decides which conditions there are to keep. */
+function createConditionSubjects(template: string) {
+  const isForEach = template.includes(DRIVER_PLACEHOLDER);
+  /** When each driver was last seen that was registered here, and not by another registrar since. */
+  const ours = new Map<string, number>();
+
+  return {
+    /** Records which drivers are registered here, and which left. */
+    remember: (registrations: readonly ObservedRegistration[], now: number): void => {
+      for (const { driverName, state } of registrations) {
+        if (driverName === undefined) continue;
+        if (state === "registered" || ours.has(driverName)) ours.set(driverName, now);
+        if (state === "standby") ours.delete(driverName);
+      }
+      for (const [driverName, seenAt] of ours) {
+        const isOver = now - seenAt >= GONE_FOR_GOOD_MS;
+        if (isOver || (seenAt < now && ours.size > MAX_CONDITIONS)) ours.delete(driverName);
+      }
+    },
+    /** Drops drivers that left, by the types of their conditions. */
+    forget: (types: readonly string[]): void => {
+      for (const driverName of ours.keys())
+        if (types.includes(fillIn(template, driverName) ?? "")) ours.delete(driverName);
+    },
+    list: (registrations: readonly ObservedRegistration[]): readonly ConditionSubject[] => {
+      if (!isForEach)
+        return registrations
+          .slice(0, 1)
+          .map((registration) => ({ type: template, driverName: registration.driverName, registration }));
+      const byName = new Map<string, ConditionSubject["registration"]>();
+      for (const registration of registrations) {
+        const { driverName } = registration;
+        if (driverName === undefined) continue;
+        const known = byName.get(driverName);
+        // A registration that ends may stay in the list beside its successor with the same name.
+        if (known === undefined || NOT_OURS.includes(known.state)) byName.set(driverName, registration);
+      }
+      // Drivers that left come last: the number of conditions is limited.
+      for (const driverName of [...ours.keys()].reverse())
+        if (!byName.has(driverName)) byName.set(driverName, { state: "gone", refusal: undefined });
+      return [...byName]
+        .flatMap(([driverName, registration]) => {
+          const type = fillIn(template, driverName);
+          return type === undefined ? [] : [{ type, driverName, registration }];
+        })
+        .slice(0, MAX_CONDITIONS);
+    },
   };
 }

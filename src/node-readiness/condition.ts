@@ -1,7 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
 import { isTemplate, patternOf } from "./driver-template";
-import type { NodeCondition, NodeView } from "./node";
+import type { NodeCondition, NodeView } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 
 export interface ConditionSubject {
@@ -44,7 +44,8 @@ export function conditionFor(
   const no = (reason: string, message: string) => ({ type, status: "False" as const, reason, message });
   switch (state) {
     case "registered":
-      if (!listed) return no("NotInCSINode", `kubelet says that it registered ${driver}, CSINode lacks it`);
+      if (!listed)
+        return no("NotInCSINode", `kubelet has registered ${driver}, but CSINode does not list it`);
       return { type, status: "True", reason: "Registered", message: `kubelet has registered ${driver}` };
     case "refused":
       return no("Refused", `kubelet refused ${driver}: ${(refusal ?? "").slice(0, MAX_REFUSAL)}`);
@@ -82,21 +83,12 @@ export function planCondition(node: NodeView, wanted: WantedCondition, now: Date
   return { status: { conditions: [condition] } };
 }
 
-/** The conditions to remove, and when the next one is due. Those in `live` are kept. */
-export function findForgettable(
-  node: NodeView,
-  template: string,
-  { live, now }: { readonly live: readonly string[]; readonly now: number },
-): { readonly types: readonly string[]; readonly nextInMs: number | undefined } {
+/** The types of the conditions of drivers that are gone, the one that was written first at first. Not those in `live`. */
+export function findGone(node: NodeView, template: string, live: readonly string[]): readonly string[] {
   const pattern = new RegExp(patternOf(template));
-  const gone = node.conditions
+  const writtenAt = ({ lastHeartbeatTime = "" }: NodeCondition) => Date.parse(lastHeartbeatTime) || 0;
+  return node.conditions
     .filter(({ type, reason }) => reason === GONE_REASON && pattern.test(type) && !live.includes(type))
-    .map(({ type, lastHeartbeatTime = "" }) => ({ type, at: Date.parse(lastHeartbeatTime) || 0 }))
-    .sort((one, other) => one.at - other.at);
-  const excess = live.length + gone.length - MAX_CONDITIONS;
-  const kept = gone.filter(({ at }, place) => place >= excess && now - at < GONE_FOR_GOOD_MS);
-  return {
-    types: gone.filter((one) => !kept.includes(one)).map(({ type }) => type),
-    nextInMs: kept[0] && kept[0].at + GONE_FOR_GOOD_MS - now,
-  };
+    .toSorted((one, other) => writtenAt(one) - writtenAt(other))
+    .map(({ type }) => type);
 }

@@ -7,20 +7,21 @@ export interface CsiNodeStatus {
   readonly driverName: string;
   /** Since when CSINode is known to lack it while kubelet has it registered; milliseconds since the epoch. */
   readonly lackingSince: number | undefined;
-  /** How often kubelet was made to register it anew. */
+  /** How often kubelet was made to register it again. */
   readonly reregistrations: number;
 }
 
 interface Memory {
-  lackingSince: number | undefined;
-  /** When to read CSINode because of this driver, milliseconds since the epoch; undefined if CSINode lists it. */
+  /** By the wall clock, and by that of the passes. */
+  lacking: { readonly since: number; readonly from: number } | undefined;
+  /** When to read CSINode because of this driver; undefined if CSINode lists it. */
   lookAt: number | undefined;
   reregistrations: number;
 }
 
 /**
- * Makes the keeper of CSINode. Kubelet writes CSINode only when it registers a driver, so a driver that is missing there
- * is registered anew. Nothing is done while there is no Node object: kubelet could not write CSINode.
+ * Makes the keeper of CSINode. Kubelet writes CSINode only when it registers a driver, so it must register a driver again
+ * that is missing there. Nothing is done while there is no Node object: kubelet could not write CSINode.
  */
 export function createCsiNodeKeeper(
   parentLog: Logger,
@@ -35,32 +36,32 @@ export function createCsiNodeKeeper(
   const afterLeisure = (now: number) => now + (pace.lookEveryMs / 2) * (1 + random());
 
   const memoryOf = (driverName: string): Memory => {
-    const fresh = { lackingSince: undefined, lookAt: undefined, reregistrations: 0 };
+    const fresh = { lacking: undefined, lookAt: undefined, reregistrations: 0 };
     const memory = memories.get(driverName) ?? fresh;
     memories.set(driverName, memory);
     return memory;
   };
 
-  const judge = (driverName: string, reregister: () => boolean, isListed: boolean, now: number): void => {
+  const onLook = (driverName: string, reregister: () => boolean, isListed: boolean, now: number): void => {
     const memory = memoryOf(driverName);
     if (isListed) {
       if (memory.lookAt !== undefined)
         log.info("CSINode lists the driver again", { csiDriverName: driverName });
-      memory.lackingSince = undefined;
+      memory.lacking = undefined;
       memory.lookAt = undefined;
       return;
     }
-    memory.lackingSince ??= now;
-    const due = Math.max(memory.lackingSince + pace.graceMs, now + fight.waitMs(driverName, "", now));
+    memory.lacking ??= { since: Date.now(), from: now };
+    const due = Math.max(memory.lacking.from + pace.graceMs, now + fight.waitMs(driverName, "", now));
     memory.lookAt = due;
     if (now < due) return;
     memory.lookAt = now + pace.graceMs;
     if (!reregister()) return; // Kubelet is asking about the driver, and will write CSINode itself.
     fight.wrote(driverName, "", now);
     memory.reregistrations += 1;
-    log.warn("CSINode lacks the driver, though kubelet has registered it: registering it anew", {
+    log.warn("CSINode lacks a driver that kubelet has registered, registering it again", {
       csiDriverName: driverName,
-      lackingFor: `${Math.round((now - memory.lackingSince) / 1000)}s`,
+      lackingFor: `${Math.round((now - memory.lacking.from) / 1000)}s`,
       times: memory.reregistrations,
       check: "who deletes the CSINode, or takes the driver out of it?",
     });
@@ -73,8 +74,10 @@ export function createCsiNodeKeeper(
           ? [{ driverName, reregister }]
           : [],
       );
-      for (const [driverName, memory] of memories)
-        if (subjects.every((subject) => subject.driverName !== driverName)) memory.lackingSince = undefined;
+      for (const [name, memory] of memories) {
+        if (registrations.every(({ driverName }) => driverName !== name)) memories.delete(name);
+        if (subjects.every(({ driverName }) => driverName !== name)) memory.lacking = undefined;
+      }
       if (subjects.length === 0) {
         nextLookAt = undefined;
         return settled();
@@ -87,7 +90,7 @@ export function createCsiNodeKeeper(
         if (listed.kind === "failed") return failed("reading CSINode", listed);
         nextLookAt = afterLeisure(now);
         for (const { driverName, reregister } of subjects)
-          judge(driverName, reregister, listed.value.includes(driverName), now);
+          onLook(driverName, reregister, listed.value.includes(driverName), now);
       }
       return settled(due() - now);
     },
@@ -95,8 +98,8 @@ export function createCsiNodeKeeper(
       registrations.flatMap(({ driverName = "" }) => {
         const memory = memories.get(driverName);
         if (memory === undefined) return [];
-        const { lackingSince, reregistrations } = memory;
-        return [{ driverName, lackingSince, reregistrations }];
+        const { lacking, reregistrations } = memory;
+        return [{ driverName, lackingSince: lacking?.since, reregistrations }];
       }),
   };
 }

@@ -1,12 +1,88 @@
 import type { ApiCall, ApiClient } from "../kube-api/client";
 import { type ApiFailure, failureOf, type Outcome } from "../kube-api/failure";
-import { tree } from "../kube-api/objects";
-import { driversIn, type ListedDriver, type NodeView, parseNode } from "./node";
+import { list, tree } from "../kube-api/objects";
+
+/** A taint of a Node, with all its fields: a patch compares whole taints. */
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+  readonly [field: string]: unknown;
+}
+
+export interface NodeCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+  readonly lastHeartbeatTime?: string;
+}
+
+/** The fields of a Node that node readiness uses. */
+export type NodeView = NonNullable<ReturnType<typeof parseNode>>;
+
+/** Reads a Node; undefined for any other object. */
+export function parseNode(object: unknown) {
+  const { kind, metadata, spec, status } = tree(object);
+  const { uid, resourceVersion } = tree(metadata);
+  if (kind !== "Node" || typeof uid !== "string" || typeof resourceVersion !== "string") return undefined;
+  return {
+    /** A new one after the Node was deleted and created again. */
+    uid,
+    resourceVersion,
+    taints: list(tree(spec).taints) as readonly Taint[],
+    conditions: list(tree(status).conditions) as readonly NodeCondition[],
+  };
+}
+
+/** What kubelet has written of a driver into CSINode. */
+export interface ListedDriver {
+  readonly name: string;
+  readonly nodeId: string;
+  /** In order. */
+  readonly topologyKeys: readonly string[];
+  /** Undefined: no limit. */
+  readonly maxVolumes: number | undefined;
+}
+
+export function driversIn(csiNode: unknown): readonly ListedDriver[] {
+  return list(tree(tree(csiNode).spec).drivers).flatMap((driver) => {
+    const { name, nodeID, topologyKeys, allocatable } = tree(driver);
+    const { count } = tree(allocatable);
+    if (typeof name !== "string") return [];
+    return {
+      name,
+      nodeId: String(nodeID ?? ""),
+      topologyKeys: list(topologyKeys).map(String).sort(),
+      maxVolumes: typeof count === "number" ? count : undefined,
+    };
+  });
+}
+
+/**
+ * Whether a view of a Node is older than another of the same Node. Resource versions are growing whole numbers
+ * (KEP-5504). Other versions never count as older: an old view then costs a patch that fails its test.
+ */
+export function isOlder(view: NodeView, than: NodeView): boolean {
+  const [one, other] = [view.resourceVersion, than.resourceVersion];
+  if (view.uid !== than.uid || !/^\d+$/.test(one) || !/^\d+$/.test(other)) return false;
+  return BigInt(one) < BigInt(other);
+}
 
 /** One operation of a JSON Patch (RFC 6902). */
 export type PatchOperation =
   | { readonly op: "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
+
+interface WatchLimits {
+  /** The watch begins after this version. */
+  readonly resourceVersion: string;
+  /** The API server ends it after about this time. */
+  readonly seconds: number;
+  /** The longest time without a line. */
+  readonly silentMs: number;
+}
 
 interface WatchListener {
   /** The API server has begun to answer. */
@@ -16,9 +92,6 @@ interface WatchListener {
 }
 
 export type NodeApi = ReturnType<typeof createNodeApi>;
-
-/** A watch with bookmarks once a minute that is silent for this time has lost its server. */
-const WATCH_IDLE_MS = 5 * 60_000;
 
 /** A node's own user. Groups are not to be named: the API server refuses a request for them, and adds its own. */
 export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
@@ -51,9 +124,9 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
       patch(nodePath, "application/json-patch+json", body, signal),
     patchStatus: (body: object, signal: AbortSignal) =>
       patch(`${nodePath}/status`, "application/strategic-merge-patch+json", body, signal),
-    /** Watches the Node after `resourceVersion` for about `seconds`. Resolves with the failure that ended it, if any. */
+    /** Watches the Node. Resolves with the failure that ended the watch, if any. */
     watchNode: async (
-      { resourceVersion, seconds }: { readonly resourceVersion: string; readonly seconds: number },
+      { resourceVersion, seconds, silentMs }: WatchLimits,
       signal: AbortSignal,
       { onOpen, onVersion }: WatchListener,
     ): Promise<ApiFailure | undefined> => {
@@ -75,7 +148,7 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
         if ((type === "ADDED" || type === "MODIFIED") && node) onVersion(version, node);
       };
       const path = `/api/v1/nodes?${query}`;
-      const failure = await client.follow(path, { signal, idleMs: WATCH_IDLE_MS, onOpen, onObject });
+      const failure = await client.follow(path, { signal, idleMs: silentMs, onOpen, onObject });
       return reported ?? failure;
     },
   };

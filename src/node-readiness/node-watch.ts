@@ -1,8 +1,7 @@
 import { backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
 import type { ApiFailure } from "../kube-api/failure";
-import { isOlder, type NodeView } from "./node";
-import type { NodeApi } from "./node-api";
+import { isOlder, type NodeApi, type NodeView } from "./node-api";
 import type { Pace } from "./pace";
 
 /** After a watch that lasted this long the next one starts without a growing wait. */
@@ -14,22 +13,22 @@ export type NodeStore = ReturnType<typeof createNodeStore>;
 /** Makes an empty store; it calls `onChange` for another Node, or another state of it. */
 export function createNodeStore(onChange: () => void) {
   let node: NodeView | undefined;
+  const take = (read: NodeView | undefined): void => {
+    if (read === undefined && node === undefined) return;
+    node = read;
+    onChange();
+  };
   return {
-    /** Undefined until it is seen, and after it is deleted. */
+    /** Undefined until it is read, and after it is deleted. */
     get node() {
       return node;
     },
-    /** Takes a view of the Node, unless it is older than the known one. */
+    /** Takes what a GET answered, whatever its version: after a restore of etcd versions go back. Undefined: no Node. */
+    take,
+    /** Takes the Node from a watch or the answer to a patch, unless it is older than the known one. */
     see: (seen: NodeView): void => {
-      if (node !== undefined && (isOlder(seen, node) || seen.resourceVersion === node.resourceVersion))
-        return;
-      node = seen;
-      onChange();
-    },
-    forget: (): void => {
-      if (node === undefined) return;
-      node = undefined;
-      onChange();
+      const isKnown = node !== undefined && seen.resourceVersion === node.resourceVersion;
+      if (!isKnown && !(node !== undefined && isOlder(seen, node))) take(seen);
     },
   };
 }
@@ -39,14 +38,15 @@ interface NodeWatchContext {
   readonly store: NodeStore;
   readonly pace: Pace["watch"];
   readonly signal: AbortSignal;
-  /** Called with each failure, and with undefined after each good answer of the API server. */
+  /** Called with each failure, and with undefined after each successful answer of the API server. */
   readonly onHealth: (failure: ApiFailure | undefined) => void;
   readonly random?: () => number;
 }
 
 /**
  * Keeps the store up to date until `signal` is aborted: one read, then watches, each from the version where the last one
- * ended. It reads again if the API server no longer has that version (410), or refuses something.
+ * ended. It reads again if the API server no longer has that version (410) or refuses the request, and after a watch that
+ * stayed silent: the API server accepts a watch from a version that it will only reach in days.
  */
 export function startNodeWatch(context: NodeWatchContext) {
   const { api, store, pace, signal, onHealth, random = Math.random } = context;
@@ -64,11 +64,11 @@ export function startNodeWatch(context: NodeWatchContext) {
   const read = async (): Promise<ApiFailure | undefined> => {
     const got = await api.getNode(signal);
     if (got.kind === "failed") {
-      if (got.failure.kind === "not-found") store.forget();
+      if (got.failure.kind === "not-found") store.take(undefined);
       return got.failure;
     }
     resourceVersion = got.value.resourceVersion;
-    store.see(got.value);
+    store.take(got.value);
     return undefined;
   };
 
@@ -81,22 +81,25 @@ export function startNodeWatch(context: NodeWatchContext) {
     };
     const onVersion = (version: string, node: NodeView | null | undefined) => {
       resourceVersion = version;
-      if (node === null) store.forget();
+      if (node === null) store.take(undefined);
       else if (node !== undefined) store.see(node);
     };
     const seconds = Math.ceil((pace.lastsMs / 2000) * (1 + random()));
-    const failure = await api.watchNode({ resourceVersion: from, seconds }, signal, { onOpen, onVersion });
+    const limits = { resourceVersion: from, seconds, silentMs: pace.silentMs };
+    const failure = await api.watchNode(limits, signal, { onOpen, onVersion });
     const openMs = openedAtMs === undefined ? undefined : performance.now() - openedAtMs;
     return { openMs, failure };
   };
 
   /** Reads or watches once. Returns a failure that must be reported. */
   const step = async (): Promise<ApiFailure | undefined> => {
-    if (resourceVersion === undefined) return read();
-    const { openMs, failure } = await watch(resourceVersion);
+    const from = resourceVersion;
+    if (from === undefined) return read();
+    const { openMs, failure } = await watch(from);
     const isGood = openMs !== undefined && openMs >= GOOD_WATCH_MS;
     if (isGood) attempt = 0;
-    if (failure !== undefined && failure.kind !== "unreachable") resourceVersion = undefined;
+    const wasSilent = resourceVersion === from && openMs !== undefined && openMs >= pace.silentMs / 2;
+    if (wasSilent || (failure !== undefined && failure.kind !== "unreachable")) resourceVersion = undefined;
     // A connection that broke is not a failure yet: the next attempt will show.
     const hasBroken = openMs !== undefined && failure?.kind === "unreachable";
     const isUsual = failure === undefined || failure.kind === "expired" || hasBroken;

@@ -3,7 +3,12 @@ import { type ApiAccess, apiAccess } from "../kube-api/access";
 import { quoteText } from "../logging/escape";
 import { flag, listOf, milliseconds, text } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
-import { parseTargets } from "./targets";
+import { parseConditionType } from "./condition";
+import { DRIVER_PLACEHOLDER } from "./driver-template";
+import { parseStartupTaint } from "./startup-taint";
+
+/** The variables in which charts pass the name of the pod's node; the first that is set counts. */
+export const NODE_NAME_VARIABLES = ["NODE_NAME", "KUBE_NODE_NAME"];
 
 /** Options of `startNodeReadiness`. */
 export interface NodeReadinessOptions {
@@ -56,3 +61,26 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions, isNod
 /** The admission plugin NodeRestriction refuses it. */
 export const NO_TAINTS_AS_NODE =
   "the API server lets no node remove its own taints, so it goes with a condition alone";
+
+/** Checks the taints and the condition, without the API server. Throws INVALID_OPTION. */
+export function parseTargets(given: {
+  readonly startupTaints: readonly string[];
+  readonly condition?: string | undefined;
+  readonly severalDrivers: boolean;
+}) {
+  const startupTaints = given.startupTaints.map(parseStartupTaint);
+  const condition = given.condition === undefined ? undefined : parseConditionType(given.condition);
+  if (given.severalDrivers) requireDriverPlaceholder(given.startupTaints, given.condition);
+  return { startupTaints, condition };
+}
+
+/** Throws INVALID_OPTION for a taint or a condition without `{driver}`. */
+function requireDriverPlaceholder(startupTaints: readonly string[], condition: string | undefined): void {
+  const check = (what: string, text: string, example: string) => {
+    if (text.includes(DRIVER_PLACEHOLDER)) return;
+    const advice = `write ${DRIVER_PLACEHOLDER} for the driver's name, as in ${DRIVER_PLACEHOLDER}/${example}`;
+    throw invalidOption(`${what} ${quoteText(text)} is one for several drivers: ${advice}`);
+  };
+  for (const taint of startupTaints) check("startup taint", taint, "agent-not-ready");
+  if (condition !== undefined) check("node condition", condition, "Registered");
+}

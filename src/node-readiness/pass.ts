@@ -15,7 +15,7 @@ export interface Pass {
   readonly api: NodeApi;
   readonly store: NodeStore;
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds by a monotonic clock: the wall clock may be set during a wait. */
   readonly now: number;
   /** The drivers that CSINode lists; read at most once in a pass. */
   listedDrivers(): Promise<Outcome<readonly string[]>>;
@@ -32,6 +32,7 @@ export const settled = (againInMs?: number): PassOutcome => ({ kind: "settled", 
 export const failed = (doing: string, { failure }: { readonly failure: ApiFailure }) =>
   ({ kind: "failed", doing, failure }) as const;
 
+/** The smaller number; undefined counts as later than any. */
 export function earlier(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return Math.min(one, other);

@@ -1,5 +1,5 @@
 import { BACKOFF, backoffMs } from "../base/backoff";
-import { invalidOption } from "../base/errors";
+import { invalidOption, messageOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
 import { show } from "../base/refuse-option";
 import { createApiClient } from "../kube-api/client";
@@ -20,7 +20,7 @@ import {
   resolveNodeReadinessOptions,
 } from "./options";
 import { PACE, type Pace } from "./pace";
-import { earlier, type Pass } from "./pass";
+import { earlier, failed, type Pass } from "./pass";
 import { IMPERSONATION_MINOR, neededRules, rulesText } from "./rbac";
 import { createTaintKeeper, type TaintStatus } from "./taint-keeper";
 import { createTroubles, type Trouble } from "./trouble";
@@ -114,7 +114,7 @@ export function runNodeReadiness(
     const names = [...new Set(all.flatMap(({ driverName }) => driverName ?? []))];
     const refused = names.filter((name) => templates.some((one) => fillIn(one, name) === undefined));
     for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
-      log.warn("Driver's name is that of others, its taints and conditions are left alone", {
+      log.warn("Driver name is in a domain of other programs, not changing its taints and conditions", {
         csiDriverName,
         names: templates.join(", "),
         check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
@@ -133,15 +133,15 @@ export function runNodeReadiness(
     },
   });
 
-  let latest = 0;
+  let registeredAts: readonly (number | undefined)[] = [];
   const unsubscribe = registrations.subscribe(() => {
-    const at = Math.max(0, ...registrations.all().map(({ registeredAt = 0 }) => registeredAt));
-    if (at > latest) {
+    const before = registeredAts;
+    registeredAts = registrations.all().map(({ registeredAt }) => registeredAt);
+    if (registeredAts.some((at) => at !== undefined && !before.includes(at))) {
       // Kubelet has just written CSINode: the API server is there.
       answering.call();
       watch.hurry();
     }
-    latest = at;
     changed.call();
   });
 
@@ -150,13 +150,16 @@ export function runNodeReadiness(
     while (!signal.aborted) {
       let listed: ReturnType<Pass["listedDrivers"]> | undefined;
       const listedDrivers = () => (listed ??= namesListed(api, signal));
-      const pass: Pass = { api, store, signal, now: Date.now(), listedDrivers };
+      const pass: Pass = { api, store, signal, now: performance.now(), listedDrivers };
       const all = registrations.all();
       warnOfNames(all);
       let againInMs: number | undefined;
       let hasFailed = false;
       for (const [part, keeper] of Object.entries(keepers)) {
-        const outcome = await keeper.pass(all, pass);
+        // A Node whose fields are not what they should be must not end the process.
+        const outcome = await keeper
+          .pass(all, pass)
+          .catch((error) => failed(part, { failure: { kind: "unexpected", message: messageOf(error) } }));
         if (signal.aborted) return;
         if (outcome.kind === "settled") {
           againInMs = earlier(againInMs, outcome.againInMs);

@@ -1,8 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
 import { fillIn, isTemplate } from "./driver-template";
-import type { NodeView, Taint } from "./node";
-import type { PatchOperation } from "./node-api";
+import type { NodeView, PatchOperation, Taint } from "./node-api";
 
 export type StartupTaint = ReturnType<typeof parseStartupTaint>;
 

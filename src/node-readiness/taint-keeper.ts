@@ -1,6 +1,6 @@
 import { backoffMs } from "../base/backoff";
 import type { Logger } from "../logging/logger";
-import type { NodeView, Taint } from "./node";
+import type { NodeView, Taint } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 import { PACE } from "./pace";
 import { earlier, failed, type Keeper, type Pass, type PassOutcome, settled } from "./pass";
@@ -23,8 +23,8 @@ export interface TaintStatus {
 
 /** After so many conflicts in a row, each answered with a fresh read, there is a pause. */
 const TRIES_AT_ONCE = 5;
-/** Above this number, those of drivers that left the node are dropped. */
-const MAX_MEMORIES = 256;
+/** So many passes must find CSINode without the driver before there is a warning. */
+const UNLISTED_PASSES = 4;
 
 interface Due {
   readonly driverName: string;
@@ -37,6 +37,8 @@ interface Memory {
   lastRemovalMs: number | undefined;
   /** Undefined while the taint is not on, or kubelet has not registered the driver. */
   overdue: { readonly since: number; hindrance: string | undefined } | undefined;
+  /** The latest passes in a row that found CSINode without the driver. */
+  unlistedPasses: number;
 }
 
 const nameOf = (driverName: string, { key }: Pick<Taint, "key">) => `${driverName}\n${key}`;
@@ -50,17 +52,17 @@ export function createTaintKeeper(
   const log = parentLog.named("taint-keeper");
   const fight = createRewritePace(pace.fight);
   const memories = new Map<string, Memory>();
-  let unlistedPasses = 0;
 
   const memoryOf = ({ driverName, taint }: Due): Memory => {
     const name = nameOf(driverName, taint);
-    const memory = memories.get(name) ?? { removals: 0, lastRemovalMs: undefined, overdue: undefined };
+    const fresh = { removals: 0, lastRemovalMs: undefined, overdue: undefined, unlistedPasses: 0 };
+    const memory = memories.get(name) ?? fresh;
     memories.set(name, memory);
     return memory;
   };
-  const hinder = (one: Due, now: number, hindrance: string | undefined) => {
+  const hinder = (one: Due, hindrance: string | undefined) => {
     const memory = memoryOf(one);
-    memory.overdue = { since: memory.overdue?.since ?? now, hindrance };
+    memory.overdue = { since: memory.overdue?.since ?? Date.now(), hindrance };
   };
 
   const findDue = (registrations: readonly ObservedRegistration[], node: NodeView): readonly Due[] =>
@@ -75,37 +77,38 @@ export function createTaintKeeper(
     const known = registrations.map(({ driverName }) => driverName);
     const present = due.map(({ driverName, taint }) => nameOf(driverName, taint));
     for (const [name, memory] of memories) {
-      if (memories.size > MAX_MEMORIES && !known.includes(name.split("\n")[0])) memories.delete(name);
-      if (!present.includes(name)) memory.overdue = undefined;
+      if (!known.includes(name.split("\n")[0])) memories.delete(name);
+      if (present.includes(name)) continue;
+      memory.overdue = undefined;
+      memory.unlistedPasses = 0;
     }
   };
 
   /** Records a patch. The Node in the API server's answer may have the taint again. */
-  const note = (removed: readonly Due[], node: NodeView) => {
-    const now = Date.now();
+  const note = (removed: readonly Due[], node: NodeView, now: number) => {
     for (const one of removed) {
       const { driverName, registeredAt, taint } = one;
       const facts = { taint: taintText(taint), csiDriverName: driverName };
       const isFight = fight.wrote(fightOf(one), node.uid, now);
       const isGone = findTaints(node, [taint]).length === 0;
-      if (isFight || !isGone) log.warn("Startup taint was removed, and somebody put it back", facts);
+      if (isFight || !isGone) log.warn("Another client added the startup taint again", facts);
       if (!isGone) continue;
       const memory = memoryOf(one);
       memory.removals += 1;
-      memory.lastRemovalMs = now - registeredAt;
+      memory.lastRemovalMs = Math.max(0, Date.now() - registeredAt);
       memory.overdue = undefined;
       log.info("Startup taint removed", { ...facts, afterRegistration: `${memory.lastRemovalMs / 1000}s` });
     }
   };
 
-  const remove = async (due: readonly Due[], { store, api, signal }: Pass): Promise<PassOutcome> => {
+  const remove = async (due: readonly Due[], { store, api, signal, now }: Pass): Promise<PassOutcome> => {
     const taints = due.map(({ taint }) => taint);
     for (let attempt = 1; ; attempt += 1) {
       const patch = store.node && planRemoval(store.node, taints);
       if (patch === undefined) return settled();
       const patched = await api.patchNode(patch, signal);
       if (patched.kind === "done") {
-        note(due, patched.value);
+        note(due, patched.value, now);
         store.see(patched.value);
         return settled();
       }
@@ -113,7 +116,7 @@ export function createTaintKeeper(
         return failed("removing startup taints", patched);
       const fresh = await api.getNode(signal);
       if (fresh.kind === "failed") return failed("reading the Node", fresh);
-      store.see(fresh.value);
+      store.take(fresh.value);
     }
   };
 
@@ -126,7 +129,7 @@ export function createTaintKeeper(
       let againInMs: number | undefined;
       const due = present.filter((one) => {
         const waitMs = fight.waitMs(fightOf(one), node?.uid ?? "", now);
-        hinder(one, now, waitMs > 0 ? "another client adds it again and again" : undefined);
+        hinder(one, waitMs > 0 ? "another client keeps adding it" : undefined);
         if (waitMs > 0) againInMs = earlier(againInMs, waitMs);
         return waitMs <= 0;
       });
@@ -135,23 +138,23 @@ export function createTaintKeeper(
       const listed = await pass.listedDrivers();
       if (listed.kind === "failed") return failed("reading CSINode", listed);
       const ready = due.filter(({ driverName }) => listed.value.includes(driverName));
-      const unlisted = due.filter((one) => !ready.includes(one));
-      for (const one of unlisted) {
-        hinder(one, now, "CSINode does not list the driver");
-        if (unlistedPasses === 3)
-          log.warn("Startup taint stays: kubelet says that it registered the driver, CSINode lacks it", {
+      for (const one of due) {
+        const memory = memoryOf(one);
+        memory.unlistedPasses = ready.includes(one) ? 0 : memory.unlistedPasses + 1;
+        if (memory.unlistedPasses === 0) continue;
+        hinder(one, "CSINode does not list the driver");
+        const waitMs = backoffMs(pace.unlisted, memory.unlistedPasses - 1);
+        againInMs = earlier(againInMs, waitMs);
+        if (memory.unlistedPasses === UNLISTED_PASSES)
+          log.warn("Startup taint stays: kubelet has registered the driver, but CSINode does not list it", {
             taint: taintText(one.taint),
             csiDriverName: one.driverName,
           });
       }
-      unlistedPasses = unlisted.length > 0 ? unlistedPasses + 1 : 0;
       const removed = await remove(ready, pass);
-      if (removed.kind === "failed") {
-        for (const one of ready) hinder(one, now, removed.failure.message);
-        return removed;
-      }
-      const retryMs = unlisted.length > 0 ? backoffMs(pace.unlisted, unlistedPasses - 1) : undefined;
-      return settled(earlier(againInMs, retryMs));
+      if (removed.kind === "settled") return settled(againInMs);
+      for (const one of ready) hinder(one, removed.failure.message);
+      return removed;
     },
     status: (registrations, { node }) =>
       registrations.flatMap(({ driverName }) => {

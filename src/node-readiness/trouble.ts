@@ -17,7 +17,8 @@ export interface Trouble {
  */
 export function createTroubles(parentLog: Logger, nodeName: string, rules: string) {
   const log = parentLog.named("node-readiness");
-  const lasting = new Map<string, Trouble>();
+  /** By part, with its beginning by a monotonic clock. */
+  const lasting = new Map<string, Trouble & { readonly from: number }>();
   const failures: Record<string, number> = {};
 
   return {
@@ -27,26 +28,28 @@ export function createTroubles(parentLog: Logger, nodeName: string, rules: strin
       if (failure === undefined) {
         lasting.delete(part);
         if (before !== undefined && lasting.size === 0)
-          log.info("API server does what it is asked for again", {
+          log.info("API server requests for node readiness succeed again", {
             doing,
-            after: `${Math.round((Date.now() - before.since) / 1000)}s`,
+            after: `${Math.round((performance.now() - before.from) / 1000)}s`,
           });
         return;
       }
       const { kind, message } = failure;
       failures[kind] = (failures[kind] ?? 0) + 1;
       const isLogged = [...lasting.values()].some((trouble) => trouble.kind === kind);
-      const since = before?.kind === kind ? before.since : Date.now();
-      lasting.set(part, { kind, doing, message, since });
+      const now = { since: Date.now(), from: performance.now() };
+      const { since, from } = before?.kind === kind ? before : now;
+      lasting.set(part, { kind, doing, message, since, from });
       if (isLogged) return;
       const check = adviceOn(failure, nodeName, rules);
-      log.warn(
-        "API server does not do what the node's readiness needs, trying again; the registration stands",
-        { doing, err: message, ...(check !== undefined && { check }) },
-      );
+      log.warn("API server request for node readiness failed, will retry; registration is not affected", {
+        doing,
+        err: message,
+        ...(check !== undefined && { check }),
+      });
     },
     get current(): Trouble | undefined {
-      return [...lasting.values()].sort((one, other) => one.since - other.since)[0];
+      return [...lasting.values()].sort((one, other) => one.from - other.from)[0];
     },
     /** The number of failures since the start, by kind. */
     failures,

@@ -1,12 +1,13 @@
 import { MAX_CONDITIONS } from "../../src/node-readiness/condition";
 import { createConditionKeeper } from "../../src/node-readiness/condition-keeper";
+import type { NodeCondition } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { recordLog } from "../support/recorded-log";
 import { DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
 
 const TYPE = `${DRIVER}/Registered`;
-const FOUGHT = "Node condition is changed by somebody else again and again, writing it less often";
+const FOUGHT = "Another client keeps changing the node condition, writing it less often";
 const MINUTE_MS = 60_000;
 const FALSE = { status: "False", reason: "NotRegistered" };
 
@@ -15,21 +16,26 @@ interface Said {
   readonly reason: string;
 }
 
+interface Deletion {
+  readonly type: string;
+  readonly $patch?: "delete";
+}
+
 /** A keeper whose time a test moves, beside a Node that another client may write too. */
 function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Said } = {}) {
   const log = recordLog();
   const keeper = createConditionKeeper("{driver}/Registered", delayMs, { log: log.logger, random: () => 0 });
   const store = createNodeStore(() => {});
   let revision = 0;
-  const write = (condition?: Said) => {
+  const write = (condition?: Said, others: readonly NodeCondition[] = []) => {
     revision += 1;
-    const conditions = condition ? [{ type: TYPE, ...condition }] : [];
+    const conditions = [...(condition ? [{ type: TYPE, ...condition }] : []), ...others];
     store.see({ uid: play.uid, resourceVersion: `${revision}`, taints: [], conditions });
   };
-  const patchStatus = async (patch: { status: { conditions: [Said & { $patch?: "delete" }] } }) => {
+  const patchStatus = async (patch: { status: { conditions: [Said & Deletion] } }) => {
     const [condition] = patch.status.conditions;
-    const { status, reason, $patch = `${status} ${reason}` } = condition;
-    play.writes.push({ at: play.now, said: $patch });
+    const { status, reason, type, $patch = `${status} ${reason}` } = condition;
+    play.writes.push({ at: play.now, said: $patch, type });
     write($patch === "delete" ? undefined : condition);
     const value = store.node;
     if (play.opponent) write(play.opponent);
@@ -40,7 +46,7 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     write,
     now: 1_000_000,
     /** When the keeper wrote, and what. */
-    writes: [] as { readonly at: number; readonly said: string }[],
+    writes: [] as { readonly at: number; readonly said: string; readonly type: string }[],
     csiNodeReads: 0,
     uid: "1",
     /** What another client writes when the keeper has written. */
@@ -154,9 +160,20 @@ test("the condition of a driver that has been gone for an hour is removed, and n
   expect(await play.pass()).toBe(60 * MINUTE_MS);
   await play.spend(3 * 60 * MINUTE_MS);
   expect(play.writes.map(({ said }) => said)).toEqual(["True Registered", "False DriverGone", "delete"]);
-  expect(play.log.all("Node condition removed, its driver is gone for good")).toHaveLength(1);
+  expect(play.log.all("Node condition removed, its driver is gone")).toHaveLength(1);
   await play.turn("registered");
   expect(play.said()).toEqual(["True Registered"]);
+});
+
+test("where there are too many conditions the oldest one of a driver that is gone goes at once", async () => {
+  const play = createPlay();
+  const others = Array.from({ length: MAX_CONDITIONS }, (_, at) => ({
+    ...{ type: `d${at}.x/Registered`, status: "False", reason: "DriverGone" },
+    lastHeartbeatTime: `2026-01-01T00:00:${String((at + 30) % 60).padStart(2, "0")}Z`,
+  }));
+  play.write({ status: "True", reason: "Registered" }, others);
+  expect(await play.pass()).toBe(60 * MINUTE_MS);
+  expect(play.writes).toMatchObject([{ said: "delete", type: "d30.x/Registered" }]);
 });
 
 test("the number of conditions is limited, with one warning", async () => {
@@ -168,7 +185,7 @@ test("the number of conditions is limited, with one warning", async () => {
   expect(play.writes.length).toBeLessThanOrEqual(2 * MAX_CONDITIONS);
   expect(play.status().map(({ type }) => type)).toContain(`${nameOf(0)}/Registered`);
   expect(play.status()).toHaveLength(MAX_CONDITIONS);
-  const warnings = play.log.all("Node has as many conditions of drivers as it gets, more drivers get none");
+  const warnings = play.log.all("Limit of 64 driver conditions reached, further drivers get none");
   expect(warnings).toHaveLength(1);
 });
 

@@ -1,12 +1,11 @@
 import {
   type ConditionSubject,
   conditionFor,
-  findForgettable,
-  MAX_CONDITIONS,
+  findGone,
   parseConditionType,
   planCondition,
 } from "../../src/node-readiness/condition";
-import type { NodeCondition, NodeView } from "../../src/node-readiness/node";
+import type { NodeCondition, NodeView } from "../../src/node-readiness/node-api";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { registrationIn } from "./support/controlled-registrations";
 
@@ -77,39 +76,22 @@ test.each<[string, NodeView, object | undefined]>([
   expect(planCondition(node, WANTED, NOW)).toEqual(patch);
 });
 
-describe("of the conditions of drivers that are gone", () => {
-  const MINUTE_MS = 60_000;
-  const agoMinutes = (count: number) => new Date(NOW.getTime() - count * MINUTE_MS).toISOString();
-  const goneSince = (type: string, minutes: number): NodeCondition => ({
-    ...{ type, status: "False", reason: "DriverGone", lastHeartbeatTime: agoMinutes(minutes) },
+test("the conditions of drivers that are gone: not those of others, the oldest first", () => {
+  const gone = (type: string, lastHeartbeatTime: string): NodeCondition => ({
+    ...{ type, status: "False", reason: "DriverGone", lastHeartbeatTime },
   });
-  const find = (conditions: readonly NodeCondition[], live: readonly string[] = []) =>
-    findForgettable(nodeWith(...conditions), "{driver}/Registered", { live, now: NOW.getTime() });
-
-  test("those are removed that have been for an hour, and nobody else's", () => {
-    const conditions = [
-      goneSince("a.example/Registered", 60),
-      goneSince("b.example/Registered", 59),
-      goneSince("c.example/Registered", 30),
-      goneSince("live.example/Registered", 90),
-      goneSince("d.example/Other", 90),
-      goneSince("Registered", 90),
-      { ...goneSince("e.example/Registered", 90), reason: "NotRegistered" },
-    ];
-    expect(find(conditions, ["live.example/Registered"])).toEqual({
-      types: ["a.example/Registered"],
-      nextInMs: MINUTE_MS,
-    });
-    expect(find([])).toEqual({ types: [], nextInMs: undefined });
-  });
-
-  test("the oldest go at once where there are too many", () => {
-    const conditions = Array.from({ length: MAX_CONDITIONS }, (_, at) =>
-      goneSince(`d${at}.x/Registered`, at % 50),
-    );
-    expect(find(conditions).types).toEqual([]);
-    expect(find(conditions, ["a", "b"]).types).toEqual(["d49.x/Registered", "d48.x/Registered"]);
-  });
+  const node = nodeWith(
+    gone("b.example/Registered", time),
+    gone("a.example/Registered", earlier),
+    gone("live.example/Registered", earlier),
+    gone("d.example/Other", earlier),
+    gone("Registered", earlier),
+    { ...gone("e.example/Registered", earlier), reason: "NotRegistered" },
+  );
+  expect(findGone(node, "{driver}/Registered", ["live.example/Registered"])).toEqual([
+    "a.example/Registered",
+    "b.example/Registered",
+  ]);
 });
 
 test.each(["CSIDriverRegistered", "example.com/CSIDriverRegistered", "{driver}/Registered"])("%s", (text) => {

@@ -8,7 +8,7 @@ import { DRIVER, passOf, registrationIn } from "./support/controlled-registratio
 
 const { lookEveryMs, graceMs, again } = PACE.csiNode;
 const START = 1_000_000;
-const ANEW = "CSINode lacks the driver, though kubelet has registered it: registering it anew";
+const ANEW = "CSINode lacks a driver that kubelet has registered, registering it again";
 const OTHER = "other.csi.example.com";
 
 /** A keeper whose time a test moves, beside a CSINode that it writes. */
@@ -81,7 +81,9 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   play.lists(OTHER);
   play.now += lookEveryMs;
   expect(await play.pass()).toBe(graceMs);
-  expect(play.status()).toEqual([{ driverName: DRIVER, lackingSince: play.now, reregistrations: 0 }]);
+  expect(play.status()).toEqual([
+    { driverName: DRIVER, lackingSince: expect.any(Number), reregistrations: 0 },
+  ]);
   expect(play.reregistered).toEqual([]);
 
   play.now += graceMs;
@@ -97,6 +99,18 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
   expect(play.status()).toEqual([{ driverName: DRIVER, lackingSince: undefined, reregistrations: 1 }]);
   play.registrations = [];
+  expect(play.status()).toEqual([]);
+});
+
+test("a driver that left is forgotten (issue 35)", async () => {
+  const play = createPlay();
+  play.lists();
+  await play.spend(lookEveryMs + graceMs);
+  expect(play.status()).toMatchObject([{ reregistrations: 1 }]);
+  const left = play.registrations;
+  play.registrations = [];
+  await play.pass();
+  play.registrations = left;
   expect(play.status()).toEqual([]);
 });
 
@@ -183,7 +197,7 @@ test("where the Node is missing nothing is done: kubelet could not write CSINode
   const play = createPlay();
   play.lists();
   await play.spend(lookEveryMs);
-  play.store.forget();
+  play.store.take(undefined);
   await play.spend(3 * lookEveryMs);
   expect(play.reregistered).toEqual([]);
 });

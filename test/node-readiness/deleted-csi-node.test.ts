@@ -1,4 +1,4 @@
-import { driversIn } from "../../src/node-readiness/node";
+import { driversIn } from "../../src/node-readiness/node-api";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";

@@ -64,6 +64,36 @@ test("a rolling update or a kubelet restart does not flap it", async () => {
   expect(patches(fixture)).toBe(1);
 });
 
+describe("the wall clock is set while a driver is not registered (issue 35)", () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  /** A driver that was registered and is not any more; then the clock is set. */
+  const play = async (fixture: Fixture, stepMs: number) => {
+    const { registrations, log } = fixture;
+    registrations.set("registered");
+    await log.when(SET);
+    registrations.set("listening");
+    await new Promise(setImmediate); // The delay has begun.
+    const now = Date.now;
+    jest.spyOn(Date, "now").mockImplementation(() => now() + stepMs);
+  };
+
+  test("an hour back: False comes after the delay all the same", async () => {
+    await using fixture = await startListed(QUICK);
+    await play(fixture, -3_600_000);
+    expect((await fixture.log.when(SET, 2)).fields).toMatchObject({ status: "False" });
+  });
+
+  test("two hours forward: the delay goes on", async () => {
+    const other = "other.csi.example.com";
+    await using fixture = await startListed({ ...PATIENT, condition: "{driver}/Registered" });
+    await play(fixture, 7_200_000);
+    fixture.server.listed = [DRIVER, other];
+    fixture.registrations.set("registered", other);
+    expect((await fixture.log.when(SET, 2)).fields).toMatchObject({ csiDriverName: other });
+  });
+});
+
 test("a registrar that stands by leaves the condition to the one that holds the registration", async () => {
   await using fixture = await startListed(AT_ONCE);
   const { server, registrations, log, readiness } = fixture;

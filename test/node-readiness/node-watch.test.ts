@@ -4,6 +4,7 @@ import {
   type Fixture,
   type FixtureOptions,
   IN_TROUBLE,
+  QUICK_PACE,
   STARTUP_TAINT,
   startFixture,
   WELL_AGAIN,
@@ -91,7 +92,14 @@ test("kubelet's registration status ends the wait for an API server that was awa
   let away = true;
   const options: FixtureOptions = {
     startupTaints: ["{driver}/agent-not-ready"],
-    pace: { watch: { retry: { initialMs: 3_600_000, maxMs: 3_600_000 }, lastsMs: 60_000, spreadMs: 10 } },
+    pace: {
+      watch: {
+        retry: { initialMs: 3_600_000, maxMs: 3_600_000 },
+        lastsMs: 60_000,
+        spreadMs: 10,
+        silentMs: 60_000,
+      },
+    },
   };
   await using fixture = await startFixture(options, (server) => {
     server.setTaints([STARTUP_TAINT]);
@@ -116,3 +124,25 @@ test("a Node that is deleted and created again is another one", async () => {
   await log.when("Startup taint removed");
   expect(readiness.status().taints).toMatchObject([{ present: false, removals: 1 }]);
 });
+
+test.each(["are silent", "end with 410"])(
+  "etcd is restored, its versions go back, and watches of versions to come %s: the Node counts as it is (issue 35)",
+  async (ending) => {
+    const options: FixtureOptions = {
+      startupTaints: ["{driver}/agent-not-ready"],
+      pace: { watch: { ...QUICK_PACE.watch, silentMs: 200 } },
+    };
+    await using fixture = await startFixture(options);
+    await fixture.isWatching();
+    const { server, log } = fixture;
+    server.script = ({ kind, resourceVersion }) =>
+      ending === "end with 410" && kind === "watch" && Number(resourceVersion) > 60
+        ? { kind: "status", code: 410, message: "too old resource version" }
+        : undefined;
+    fixture.register(DRIVER);
+    server.restore(50);
+    server.setTaints([STARTUP_TAINT]);
+    await log.when("Startup taint removed");
+    expect(server.node?.spec.taints).toEqual([]);
+  },
+);

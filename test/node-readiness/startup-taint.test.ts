@@ -1,4 +1,4 @@
-import type { NodeView, Taint } from "../../src/node-readiness/node";
+import type { NodeView, Taint } from "../../src/node-readiness/node-api";
 import {
   parseStartupTaint,
   planRemoval,

@@ -1,10 +1,16 @@
 import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
 import { DRIVER } from "./support/controlled-registrations";
-import { type FixtureOptions, FOREIGN_TAINT, STARTUP_TAINT, startFixture } from "./support/fixture";
+import {
+  type FixtureOptions,
+  FOREIGN_TAINT,
+  IN_TROUBLE,
+  STARTUP_TAINT,
+  startFixture,
+} from "./support/fixture";
 
 const REMOVED = "Startup taint removed";
-const STAYS = "Startup taint stays: kubelet says that it registered the driver, CSINode lacks it";
+const STAYS = "Startup taint stays: kubelet has registered the driver, but CSINode does not list it";
 const TAINTS = [FOREIGN_TAINT, STARTUP_TAINT];
 
 /** Node readiness of a node with a startup taint and another one, whose watch has begun. */
@@ -85,6 +91,15 @@ test("another client rewrites the list between read and patch: nothing of it is 
   expect(server.node?.spec.taints).toEqual([other]);
 });
 
+test("a Node with a taint that is none is a failed request, not the end of the process", async () => {
+  await using fixture = await startTainted(undefined, [null as never, STARTUP_TAINT]);
+  const { server, log } = fixture;
+  fixture.register(DRIVER);
+  await log.when(IN_TROUBLE);
+  server.setTaints([STARTUP_TAINT]);
+  await log.when(REMOVED);
+});
+
 test.each([409, 422])("%s is answered with a fresh read and another try (aws-efs#1320)", async (code) => {
   await using fixture = await startTainted();
   const { server, log } = fixture;
@@ -113,11 +128,11 @@ test("a taint that another client adds again and again is removed ever less ofte
     server.setTaints([STARTUP_TAINT]);
     await log.when(REMOVED, round);
   }
-  expect(log.all("Startup taint was removed, and somebody put it back")).toHaveLength(1);
+  expect(log.all("Another client added the startup taint again")).toHaveLength(1);
   const before = server.requests.length;
   server.setTaints([STARTUP_TAINT]);
   await eventually(() =>
-    expect(readiness.status().taints[0]?.hindrance).toBe("another client adds it again and again"),
+    expect(readiness.status().taints[0]?.hindrance).toBe("another client keeps adding it"),
   );
   expect(server.requests.length).toBe(before);
 });
@@ -134,7 +149,9 @@ test("a driver with a name of others gets neither their taint removed nor their 
   expect(server.node?.spec.taints).toEqual(taints.slice(0, 2));
   const types = server.node?.status.conditions.map(({ type }) => type);
   expect(types).toEqual([`${DRIVER}/Ready`, "nfs.csi.k8s.io/Ready"]);
-  const warnings = log.all("Driver's name is that of others, its taints and conditions are left alone");
+  const warnings = log.all(
+    "Driver name is in a domain of other programs, not changing its taints and conditions",
+  );
   expect(warnings.map(({ fields }) => fields.csiDriverName)).toEqual(names.slice(0, 2));
   expect(readiness.status().taints.map(({ driverName }) => driverName)).toEqual([DRIVER, names[2]]);
 });

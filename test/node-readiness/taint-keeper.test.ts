@@ -11,38 +11,63 @@ const PACE = {
   fight: { initialMs: 30_000, maxMs: 30_000 },
 };
 
-test("a driver that CSINode lacks is not looked up without a pause while another one's taint is fought for", async () => {
+/** A node with the startup taints of these drivers, which another client adds again, whatever was removed. */
+function createPlay(...drivers: readonly string[]) {
   const log = recordLog();
   const keeper = createTaintKeeper(WANTED, log.logger, PACE);
   const store = createNodeStore(() => {});
-  const taints = [FOUGHT, UNLISTED].map((driver) => ({
+  const taints = drivers.map((driver) => ({
     key: startupTaintsOf(driver, WANTED)[0]?.key ?? "",
     effect: "NoSchedule",
   }));
   let revision = 0;
-  /** Another client adds the taints again, whatever was removed. */
   const nodeAsEver = () => {
     revision += 1;
-    const value = { uid: "1", resourceVersion: `${revision}`, taints, conditions: [] };
-    return { kind: "done", value } as const;
+    return {
+      kind: "done",
+      value: { uid: "1", resourceVersion: `${revision}`, taints, conditions: [] },
+    } as const;
   };
   store.see(nodeAsEver().value);
-  const registrations = [FOUGHT, UNLISTED].map((driver) => registrationIn("registered", driver));
-  const looks: (number | undefined)[] = [];
-  let patches = 0;
-  const patchNode = async () => {
-    patches += 1;
-    return nodeAsEver();
+  const play = {
+    log,
+    patches: 0,
+    /** A pass with these drivers registered, of which CSINode lists one: the wait until the next. */
+    pass: async (...registered: readonly string[]) => {
+      const registrations = registered.map((driver) => registrationIn("registered", driver));
+      const patchNode = async () => {
+        play.patches += 1;
+        return nodeAsEver();
+      };
+      const listed = async () => ({ kind: "done", value: [FOUGHT] }) as const;
+      const outcome = await keeper.pass(
+        registrations,
+        passOf(store, performance.now(), listed, { patchNode }),
+      );
+      return outcome.kind === "settled" ? outcome.againInMs : undefined;
+    },
   };
-  for (let look = 0; look < 8; look += 1) {
-    const listed = async () => ({ kind: "done", value: [FOUGHT] }) as const;
-    const outcome = await keeper.pass(registrations, passOf(store, Date.now(), listed, { patchNode }));
-    looks.push(outcome.kind === "settled" ? outcome.againInMs : undefined);
-  }
+  return play;
+}
+
+test("a driver that CSINode lacks is not looked up without a pause while another one's taint is fought for", async () => {
+  const play = createPlay(FOUGHT, UNLISTED);
+  const looks: (number | undefined)[] = [];
+  for (let look = 0; look < 8; look += 1) looks.push(await play.pass(FOUGHT, UNLISTED));
   // Removed again three times at once; then both wait, for what becomes of CSINode and for peace.
-  expect(patches).toBe(4);
+  expect(play.patches).toBe(4);
   expect(looks).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
   // The API server's answer still had it each time (aws-efs#1613).
-  expect(log.all("Startup taint was removed, and somebody put it back")).toHaveLength(4);
-  expect(log.all("Startup taint removed")).toEqual([]);
+  expect(play.log.all("Another client added the startup taint again")).toHaveLength(4);
+  expect(play.log.all("Startup taint removed")).toEqual([]);
+});
+
+test("each driver that CSINode lacks gets its own warning, and its own short waits (issue 35)", async () => {
+  const later = "later.csi.example.com";
+  const play = createPlay(UNLISTED, later);
+  for (let look = 0; look < 6; look += 1) await play.pass(UNLISTED);
+  expect(await play.pass(UNLISTED, later)).toBe(200);
+  for (let look = 0; look < 6; look += 1) await play.pass(UNLISTED, later);
+  const warnings = play.log.records.filter(({ severity }) => severity === "warning");
+  expect(warnings.map(({ fields }) => fields.csiDriverName)).toEqual([UNLISTED, later]);
 });

@@ -1,5 +1,5 @@
 import { SERVICE_ACCOUNT_FOLDER } from "../../kube-api/access";
-import { NODE_NAME_VARIABLES } from "../../node-readiness/node-name";
+import { NODE_NAME_VARIABLES } from "../../node-readiness/options";
 import { LEAST } from "../least";
 import { celList, celText, literal } from "./cel";
 

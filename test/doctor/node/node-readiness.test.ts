@@ -1,7 +1,7 @@
 import type { NodeReadinessFacts, NodeReadinessTarget } from "../../../src/doctor/node/read/node-readiness";
 import type { NodeInfo } from "../../../src/grpc/protos";
 import type { ApiFailure } from "../../../src/kube-api/failure";
-import type { Taint } from "../../../src/node-readiness/node";
+import type { Taint } from "../../../src/node-readiness/node-api";
 import { findingsOf, healthyFacts } from "./healthy-facts";
 
 const TARGET: NodeReadinessTarget = {

@@ -14,12 +14,12 @@ export const STARTUP_TAINT = { key: "disk.csi.example.com/agent-not-ready", effe
 export const FOREIGN_TAINT = { key: "dedicated", value: "gpu", effect: "NoExecute" };
 
 export const IN_TROUBLE =
-  "API server does not do what the node's readiness needs, trying again; the registration stands";
-export const WELL_AGAIN = "API server does what it is asked for again";
+  "API server request for node readiness failed, will retry; registration is not affected";
+export const WELL_AGAIN = "API server requests for node readiness succeed again";
 
 /** Short waits for tests. */
 export const QUICK_PACE = {
-  watch: { retry: { initialMs: 10, maxMs: 50 }, lastsMs: 60_000, spreadMs: 10 },
+  watch: { retry: { initialMs: 10, maxMs: 50 }, lastsMs: 60_000, spreadMs: 10, silentMs: 60_000 },
   taint: { unlisted: { initialMs: 10, maxMs: 50 }, fight: { initialMs: 10, maxMs: 50 } },
 };
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { ApiAccess } from "../../../src/kube-api/access";
-import type { NodeCondition, Taint } from "../../../src/node-readiness/node";
+import type { NodeCondition, Taint } from "../../../src/node-readiness/node-api";
 import type { Certificate } from "./certificates";
 
 export const NODE_NAME = "node-1";
@@ -45,14 +45,15 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
   let uid = 1;
   let node: StoredNode | undefined;
   const requests: SeenRequest[] = [];
-  const watches = new Set<ServerResponse>();
-  const tellWatches = (line: object) => {
-    for (const watch of watches) watch.write(`${JSON.stringify(line)}\n`);
+  /** The watches, and the version after which each one tells. */
+  const watches = new Map<ServerResponse, number>();
+  const tellWatches = (line: object, version = Number.POSITIVE_INFINITY) => {
+    for (const [watch, after] of watches) if (version > after) watch.write(`${JSON.stringify(line)}\n`);
   };
   const store = (next: StoredNode, type = "MODIFIED") => {
     revision += 1;
     node = { ...next, metadata: { ...next.metadata, resourceVersion: String(revision) } };
-    tellWatches({ type, object: node });
+    tellWatches({ type, object: node }, revision);
     return node;
   };
   const createNode = () => {
@@ -88,7 +89,7 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
         // What happened since, as far as one stored state shows it.
         if (current && Number(seen.resourceVersion) < revision)
           response.write(`${JSON.stringify({ type: "MODIFIED", object: current })}\n`);
-        watches.add(response);
+        watches.set(response, Number(seen.resourceVersion));
         return response.once("close", () => watches.delete(response));
       case "get-csinode":
         return send(response, { spec: { drivers: server.listed.map((name) => ({ name })) } });
@@ -152,11 +153,17 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
       tellWatches({ type: "DELETED", object: { ...node, metadata } });
       node = undefined;
     },
+    /** Restores etcd: the Node is as it was, with an old version, and all connections end. */
+    restore: (version: number) => {
+      revision = version;
+      change({});
+      http.closeAllConnections();
+    },
     /** Writes a line to every watch. */
     tellWatches,
     /** Ends every watch, as a server does when its time is over. */
     endWatches: () => {
-      for (const watch of watches) watch.end();
+      for (const watch of watches.keys()) watch.end();
     },
     breakConnections: () => http.closeAllConnections(),
     [Symbol.asyncDispose]: () =>

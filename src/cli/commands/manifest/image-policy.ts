@@ -15,7 +15,7 @@ import type { NodeAccessOptions } from "../../../manifest/node-access";
 import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
-import { parseTargets } from "../../../node-readiness/targets";
+import { parseTargets } from "../../../node-readiness/options";
 import { createCommand } from "../../command-line";
 import { parseOurImage } from "../../our-image";
 import { print } from "../../print";

@@ -1,7 +1,7 @@
 import { attempt, invalidOption } from "../../../base/errors";
 import { list, numberOrNone, type Tree, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
-import { NODE_NAME_VARIABLES } from "../../../node-readiness/node-name";
+import { NODE_NAME_VARIABLES } from "../../../node-readiness/options";
 import type { FoundObject } from "../../findings/finding";
 import { type AccessFacts, addAccess, noAccess } from "./access";
 import { chartOf } from "./charts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ApiAccess } from "../../../../src/kube-api/access";
 import { type ApiClient, createApiClient } from "../../../../src/kube-api/client";
 import type { Outcome } from "../../../../src/kube-api/failure";
-import { parseNode, type Taint } from "../../../../src/node-readiness/node";
+import { parseNode, type Taint } from "../../../../src/node-readiness/node-api";
 import { startControlPlane } from "../../../cluster/support/control-plane";
 import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
