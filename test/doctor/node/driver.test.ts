@@ -1,5 +1,5 @@
 import { renameSync, writeFileSync } from "node:fs";
-import type { DriverFacts } from "../../../src/doctor/node/read/facts";
+import type { SeenDriver } from "../../../src/doctor/node/read/facts";
 import type { CsiDriverOptions } from "../../../src/simulator/driver/options";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
@@ -144,8 +144,8 @@ test("storage health: unknown statuses are ignored, a long list is refused as ku
   const { driver } = healthyFacts();
   const trouble = (status: string) => ({ status, reason: "R\u001b[31m", message: "" });
   const says = (backendHealth: readonly object[]) => {
-    const storageHealth = { kind: "answered", value: { backendHealth } } as DriverFacts["storageHealth"];
-    const facts = healthyFacts({ facts: { driver: { ...(driver as DriverFacts), storageHealth } } });
+    const storageHealth = { kind: "answered", value: { backendHealth } } as SeenDriver["storageHealth"];
+    const facts = healthyFacts({ facts: { driver: { ...(driver as SeenDriver), storageHealth } } });
     return findingsOf("driver-health", facts).map(({ status, text }) => `${status}: ${text}`);
   };
   expect(says([trouble("UNKNOWN_STORAGE_HEALTH_ERROR_TYPE"), trouble("STORAGE_DEGRADED")])).toEqual([

@@ -1,5 +1,5 @@
 import fs, { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { lookAtDirectory, lookAtSelinux, otherDirectories } from "../../../src/doctor/node/read/host-facts";
+import { lookAtDirectory, lookAtSelinux, otherDirectories } from "../../../src/doctor/node/read/gather";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 

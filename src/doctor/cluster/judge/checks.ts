@@ -1,12 +1,18 @@
 import type { Check } from "../../findings/finding";
 import { architectures } from "./architectures";
 import type { ClusterFacts } from "./facts";
-import { autoscalers, volumeLimits } from "./limits";
-import { coverage, csiDrivers, providers, waiting } from "./needs";
-import { driverPods, podsStart, registrarPods } from "./pods";
+import {
+  autoscalers,
+  coverage,
+  csiDrivers,
+  nodesReady,
+  providers,
+  rights,
+  volumeLimits,
+  waiting,
+} from "./needs";
 import { dropped, imagePolicy } from "./policies";
-import { nodesReady, rights } from "./reading";
-import { duplicates, nodeIds, registered } from "./registrations";
+import { driverPods, duplicates, nodeIds, podsStart, registered, registrarPods } from "./registrations";
 
 export const CLUSTER_CHECKS: readonly Check<ClusterFacts>[] = [
   registrarPods,

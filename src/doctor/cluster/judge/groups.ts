@@ -35,23 +35,16 @@ export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge)
 
 /** The cause of a place's state: equal for all places that one change would fix. */
 export function causeOf(place: Place, { manifestFindings }: ClusterFacts): string {
-  const { state, unit, driver } = place;
+  const { state, unit, driver, node, pod } = place;
   if (state.kind === "node-away") return NODES_AWAY;
   if (state.kind === "dropped") return NODE_WIDE_AWAY;
   const isOfRegistrar = state.kind === "unregistered" || state.restarts?.isRegistrar;
   const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
-  return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${reasonKey(place)}`;
-}
-
-/** The reason without what differs from node to node and from time to time. */
-function reasonKey({ state, node, pod }: Place): string {
-  const { restarts } = state;
-  const text = restarts
-    ? `${restarts.container} ${restarts.message || `${restarts.reason} ${restarts.exitCode}`}`
-    : (state.reason ?? "");
-  return [pod?.name, pod?.name.split("/")[1], node]
-    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), text)
+  // Without what differs from node to node and from time to time.
+  const said = [pod?.name, pod?.name.split("/")[1], node]
+    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), state.said ?? "")
     .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
+  return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${said}`;
 }
 
 export function nodesOf(places: readonly Place[]): readonly string[] {

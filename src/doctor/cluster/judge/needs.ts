@@ -1,7 +1,8 @@
-import { check, problem, warning } from "../../findings/finding";
+import { check, problem, unread, type Verdict, warning } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
 import { APPLY_CSI_DRIVER, counted, podsText } from "../../rules/words";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, placeCheck } from "./groups";
+import { inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
 import type { Place } from "./places";
 
 export const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
@@ -67,3 +68,61 @@ function whoWaits(places: readonly Place[]): string {
     ...(attachments === 0 ? [] : [counted(attachments, "VolumeAttachment")]),
   ].join(" and ");
 }
+
+/** Kubelet asks a driver whose CSIDriver has a period for its limit by itself. */
+export const volumeLimits = check<ClusterFacts>("CSI213", "volume-limits", (facts) => {
+  const { exhausted, csiDriverSpecs, csiDrivers, target } = facts;
+  if (csiDrivers === undefined) return [];
+  const asked = csiDriverSpecs.filter(({ limitPeriodS }) => limitPeriodS !== undefined);
+  const stuck = exhausted.filter(
+    ({ driver }) =>
+      !asked.some(({ name }) => name === driver) && (target.driver === undefined || target.driver === driver),
+  );
+  return Array.from(
+    grouped(stuck, ({ driver }) => driver),
+    ([driver, own]) => ({
+      ...problem(
+        driver,
+        `cannot attach ${counted(own.length, "volume")}: ResourceExhausted, its nodes have less room than CSINode says`,
+        "set nodeAllocatableUpdatePeriodSeconds: 60 in its CSIDriver (Kubernetes 1.35 or later), or restart its pods on these nodes",
+      ),
+      nodes: [...new Set(own.map(({ node }) => node))],
+    }),
+  );
+});
+
+export const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) => {
+  const { csiDriverSpecs, target } = facts;
+  const names = csiDriverSpecs
+    .filter(({ keepsPodsOff, name }) => keepsPodsOff && (target.driver ?? name) === name)
+    .map(({ name }) => name);
+  if (names.length === 0) return [];
+  return facts.autoscalers.map((name) =>
+    warning(
+      `Deployment ${name}`,
+      `may make no node for pods with volumes of ${names.join(", ")}: preventPodSchedulingIfMissing is on, --enable-csi-node-aware-scheduling is off`,
+      "give it --enable-csi-node-aware-scheduling=true, or take preventPodSchedulingIfMissing off",
+    ),
+  );
+});
+
+export const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places }) => {
+  const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
+  const text = "are not ready, or not there any more: the status of their drivers may be outdated";
+  const verdict: Verdict = warning("nodes", text, "see why kubelet does not report: kubectl describe node");
+  return away.length === 0 ? [] : [{ ...verdict, cause: NODES_AWAY, nodes: away }];
+});
+
+export const rights = check<ClusterFacts>("CSI212", "rights", (facts) =>
+  facts.unread.map(({ resource, apiGroup, kind, message, unknown: what }) => {
+    const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
+    const why = kind === "forbidden" ? "may not be listed by you" : "could not be listed";
+    return unread(
+      resource,
+      `${why}, so it is unknown ${what}: ${message}`,
+      kind === "forbidden"
+        ? `allow it in a ClusterRole: ${rule}`
+        : "run it again, or look at less of it: --node",
+    );
+  }),
+);

@@ -5,14 +5,19 @@ import { readCsiDriver } from "../../manifest/read/csi-driver";
 import type { Deployment } from "../../manifest/read/deployments";
 import { nameOf, type Unread, unreadAt } from "../../manifest/read/objects";
 import type { OurImage } from "../../manifest/read/program";
-import { readAutoscaler } from "./autoscaler";
 import type { ListApi, ListFailure } from "./list-api";
-import { createNeedSum, readExhausted, readNeedEvent, readPendingPod } from "./needs";
-import { readCsiNode, readNodeRow } from "./node";
+import {
+  createNeedSum,
+  readAutoscaler,
+  readCsiNode,
+  readExhausted,
+  readNeedEvent,
+  readNodeRow,
+  readPendingPod,
+} from "./needs";
 import { readRegistrarPod } from "./pod";
 import { isByName, readBinding, readPolicy } from "./policy";
-import { createRunningReader } from "./running";
-import { readRegistrarSet } from "./set";
+import { createRunningReader, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
 export interface ClusterTarget {

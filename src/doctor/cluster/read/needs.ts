@@ -1,6 +1,10 @@
-import { list, text, textOrNone, tree } from "../../../kube-api/objects";
+import { attempt } from "../../../base/errors";
+import { list, type Tree, text, textOrNone, tree } from "../../../kube-api/objects";
+import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/node-id-annotation";
 import { grouped } from "../../findings/grouped";
 import { nameOf } from "../../manifest/read/objects";
+import { podIn } from "../../manifest/read/pod";
+import { wordsOf } from "../../manifest/read/words";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI drivers/;
@@ -77,4 +81,55 @@ export function createNeedSum() {
     },
     all: () => [...needs.values()],
   };
+}
+
+/**
+ * A row of the table of Nodes, with the Node's metadata: the whole objects are ten times as large, for the names of the
+ * images. The second column is STATUS, as `kubectl get nodes` shows it.
+ */
+export function readNodeRow(row: unknown) {
+  const { cells, object } = tree(row);
+  const { name, annotations, labels } = tree(tree(object).metadata);
+  const [status = ""] = text(list(cells)[1]).split(",");
+  const nodeIds = tree(attempt(() => JSON.parse(text(tree(annotations)[NODE_ID_ANNOTATION]))));
+  return {
+    name: text(name),
+    /** Kubelet reports to the API server. */
+    isReady: status === "Ready",
+    /** `amd64`; undefined if kubelet has not written the label. */
+    architecture: textOrNone(tree(labels)["kubernetes.io/arch"]),
+    /** Driver -> node ID. */
+    nodeIds: new Map(Object.entries(nodeIds).map(([driver, id]) => [driver, text(id)])),
+  };
+}
+
+/** Name of the node, and driver -> node ID. */
+export function readCsiNode(object: unknown): readonly [node: string, drivers: ReadonlyMap<string, string>] {
+  const { metadata, spec } = tree(object);
+  const drivers = list(tree(spec).drivers).flatMap((driver): readonly [string, string][] => {
+    const name = textOrNone(tree(driver).name);
+    return name === undefined ? [] : [[name, text(tree(driver).nodeID)]];
+  });
+  return [text(tree(metadata).name), new Map(drivers)];
+}
+
+const IMAGE = /(?:^|\/)cluster-autoscaler(?:-[a-z0-9]+)?(?::v?1\.(\d+)[^/]*|[@:][^/]*)?$/;
+const FLAG = /^--?enable-csi-node-aware-scheduling(?:=|$)/;
+/** Until 1.34 Cluster Autoscaler has no such flag, and its copy of the scheduler does not look at the field. */
+const FIRST_WITH_FLAG = 35;
+/** From then on the flag is on without being given. */
+const FIRST_ON = 37;
+
+/** The name of a Deployment of Cluster Autoscaler whose simulated nodes have no CSINode; undefined for any other. */
+export function readAutoscaler(object: unknown): string | undefined {
+  const containers = list(podIn(tree(object)).containers).map(tree);
+  return containers.some(isBlind) ? nameOf(object) : undefined;
+}
+
+function isBlind(container: Tree): boolean {
+  const [image, minor] = IMAGE.exec(text(container.image).replace(/@.*$/, "")) ?? [];
+  if (image === undefined) return false;
+  const given = wordsOf(container).findLast((word) => FLAG.test(word));
+  if (given !== undefined) return /=(?:0|f|F|false|FALSE|False)$/.test(given);
+  return Number(minor) >= FIRST_WITH_FLAG && Number(minor) < FIRST_ON;
 }

@@ -2,8 +2,7 @@ import { list, numberOrNone, type Tree, text, textOrNone, timeOrNone, tree } fro
 import { boundText } from "../../../logging/escape";
 import { requiredNodeTerms } from "../../manifest/read/node-rules";
 import { nameOf } from "../../manifest/read/objects";
-import type { ReadRunning } from "./running";
-import type { RegistrarSet } from "./set";
+import type { ReadRunning, RegistrarSet } from "./set";
 
 /** A container that runs has a fault if it restarted so often, the last time so recently. */
 const MANY_RESTARTS = 3;
@@ -17,6 +16,8 @@ const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 export interface PodTrouble {
   readonly kind: "unscheduled" | "blocked" | "restarting";
   readonly reason: string;
+  /** What the scheduler, kubelet or the container said, which is alike for one cause. */
+  readonly said: string;
   /** Of `restarting`: how the container ended the last time. */
   readonly restarts?: {
     readonly container: string;
@@ -103,7 +104,11 @@ function readContainer({ name, state, lastState, restartCount }: Tree, registrar
 function unscheduled(conditions: readonly Tree[]): PodTrouble | undefined {
   const { status, message } = conditions.find(({ type }) => type === "PodScheduled") ?? {};
   return status === "False"
-    ? { kind: "unscheduled", reason: `its pod finds no node: ${boundText(text(message))}` }
+    ? {
+        kind: "unscheduled",
+        reason: `its pod finds no node: ${boundText(text(message))}`,
+        said: boundText(text(message)),
+      }
     : undefined;
 }
 
@@ -120,7 +125,8 @@ function troubleIn(containers: readonly Container[], nowMs: number, quietMs: num
 }
 
 function blocked(container: string, why: string): PodTrouble {
-  return { kind: "blocked", reason: `container ${container} does not start: ${why}` };
+  const reason = `container ${container} does not start: ${why}`;
+  return { kind: "blocked", reason, said: `${container} ${why}` };
 }
 
 function blockOf({ name, waiting }: Container, quietMs: number): PodTrouble | undefined {
@@ -146,5 +152,6 @@ function restartsOf({ name, isRegistrar, last, restarts: times }: Container) {
   const often = times === 1 ? "has restarted once" : `has restarted ${times} times`;
   const words = `container ${name} ${often}${ended}${message === "" ? "" : `: ${message}`}`;
   const restarts = { container: name, isRegistrar, reason, exitCode, message };
-  return { kind: "restarting", reason: words, restarts } as const;
+  const said = `${name} ${message || `${reason} ${exitCode}`}`;
+  return { kind: "restarting", reason: words, said, restarts } as const;
 }

@@ -2,14 +2,14 @@ import { type Finding, findingsOf } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { reportFindings } from "../../findings/report";
 import { findingsOfSwap, readSwap } from "../../manifest/judge/swap";
+import { type Program, tagOf } from "../../manifest/read/program";
 import { architectures } from "../judge/architectures";
 import { CLUSTER_CHECKS } from "../judge/checks";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "../judge/facts";
 import { causeOf } from "../judge/groups";
-import type { Place } from "../judge/places";
-import { rights } from "../judge/reading";
+import { rights } from "../judge/needs";
+import { isWithoutRegistrar, type Place } from "../judge/places";
 import type { ClusterReading } from "../read/cluster";
-import { registrarRows } from "./registrars";
 
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
@@ -87,4 +87,46 @@ function placeRow({ node, driver, state, pod, isListed, need }: Place, code: str
     waitingPods: need?.pods ?? [],
     volumeAttachments: need?.attachments ?? 0,
   };
+}
+
+interface ImageRow {
+  /** Null: the pods have no registrar any more, as a policy took it out. */
+  readonly image: string | null;
+  readonly program: Program["kind"] | null;
+  /** The image's tag; null: it has none. */
+  readonly version: string | null;
+}
+
+const imageRow = ({ image, program }: { readonly image: string; readonly program: Program }): ImageRow => ({
+  image,
+  program: program.kind,
+  version: tagOf(image) ?? null,
+});
+const NONE: ImageRow = { image: null, program: null, version: null };
+
+/** Each registrar of each DaemonSet: its image there, and those that its pods have. */
+export function registrarRows({ units, pods }: Pick<ClusterFacts, "units" | "pods">) {
+  const podsOf = grouped(pods, ({ setUid }) => setUid);
+  return units
+    .map((unit) => {
+      const { set, registrar, driver } = unit;
+      const images = (podsOf.get(set.uid) ?? []).flatMap((pod) => {
+        const own = pod.running.registrars.find(({ container }) => container === registrar.container);
+        if (own !== undefined) return imageRow(own);
+        return isWithoutRegistrar({ pod, unit }) ? NONE : [];
+      });
+      return {
+        /** `NAMESPACE/NAME`. */
+        daemonSet: set.name,
+        container: registrar.container,
+        driver: driver.name,
+        ...imageRow(registrar),
+        /** How many pods have which image. */
+        pods: Array.from(grouped(images, ({ image }) => `${image}`).values(), (same) => ({
+          ...same[0],
+          count: same.length,
+        })),
+      };
+    })
+    .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));
 }

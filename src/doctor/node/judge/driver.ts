@@ -4,7 +4,7 @@ import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { boundText } from "../../../logging/escape";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
 import { check, flat, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
-import { announces, type DriverFacts, type Facts } from "../read/facts";
+import { announces, type Facts, type SeenDriver } from "../read/facts";
 import { allDrivers, isNodeDriver, nameTold, unwantedReason } from "./matching";
 import { DRIVER, DRIVER_HANGS, failureText, namelessCause, nodeInfoCause, SEE_DRIVER } from "./words";
 
@@ -14,7 +14,7 @@ const STORAGE_TROUBLES: ReadonlySet<string> = new Set(["STORAGE_DEGRADED", "STOR
 function driverCheck(
   code: string,
   name: string,
-  judge: (driver: DriverFacts, subject: string, facts: Facts) => Verdicts,
+  judge: (driver: SeenDriver, subject: string, facts: Facts) => Verdicts,
 ) {
   return check(code, name, (facts: Facts) =>
     allDrivers(facts).map((driver): Verdicts => {
@@ -111,7 +111,7 @@ export const driverHealth = driverCheck("CSI022", "driver-health", (driver, subj
   return [removed, judgeStorageHealth(storageHealth, subject)];
 });
 
-function judgeStorageHealth(health: DriverFacts["storageHealth"], subject: string): Verdicts {
+function judgeStorageHealth(health: SeenDriver["storageHealth"], subject: string): Verdicts {
   if (health.kind === "not-asked") return undefined;
   if (health.kind === "failed")
     return warning(

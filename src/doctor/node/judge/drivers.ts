@@ -1,8 +1,8 @@
 import { attempt } from "../../../base/errors";
 import { driverOfSocket } from "../../../registrar/socket/socket-name";
 import type { DriverRow } from "../../findings/report";
-import type { DriverFacts, Facts, RegistrationFacts, RunningRegistrar } from "../read/facts";
-import { podsByDriver } from "../read/pods";
+import type { Facts, RegistrationFacts, RunningRegistrar, SeenDriver } from "../read/facts";
+import { podsByDriver } from "../read/gather";
 import {
   type Answering,
   answeringIn,
@@ -13,8 +13,7 @@ import {
   unwantedReason,
   waitingIn,
 } from "./matching";
-import { troubleOf } from "./trouble";
-import { failureText, socketText, waitingText } from "./words";
+import { failureText, socketText, troubleOf, waitingText } from "./words";
 
 type Row = Omit<DriverRow, "waitingPods">;
 
@@ -85,7 +84,7 @@ function publishedRow({ info, path, report }: Answering): Row {
 }
 
 /** A registration socket on which no registrar answers. */
-function silentRow(one: RegistrationFacts, drivers: readonly DriverFacts[]): readonly Row[] {
+function silentRow(one: RegistrationFacts, drivers: readonly SeenDriver[]): readonly Row[] {
   const { path } = one.socket;
   const name = driverOfSocket(path);
   if (name === undefined || one.info.kind === "answered" || one.socket.kind === "not-a-socket") return [];
@@ -94,13 +93,13 @@ function silentRow(one: RegistrationFacts, drivers: readonly DriverFacts[]): rea
   return [{ name, state, since: null, reason: `${path} ${text}`, csiSocket, registrationSocket: path }];
 }
 
-function unpublishedRow(driver: DriverFacts, facts: Facts): Row {
+function unpublishedRow(driver: SeenDriver, facts: Facts): Row {
   const { path: csiSocket } = driver.socket;
   const name = nameTold(driver) ?? null;
   return { name, ...unpublishedState(driver, facts), since: null, csiSocket, registrationSocket: null };
 }
 
-function unpublishedState(driver: DriverFacts, facts: Facts): Pick<DriverRow, "state" | "reason"> {
+function unpublishedState(driver: SeenDriver, facts: Facts): Pick<DriverRow, "state" | "reason"> {
   const unwanted = unwantedReason(driver, facts);
   if (unwanted !== undefined) return { state: "not-wanted", reason: unwanted };
   const { directory } = facts;
@@ -112,7 +111,7 @@ function unpublishedState(driver: DriverFacts, facts: Facts): Pick<DriverRow, "s
 }
 
 /** Why a driver that was found has no registration socket, as far as the driver itself shows. */
-function reasonText(driver: DriverFacts, facts: Facts): string {
+function reasonText(driver: SeenDriver, facts: Facts): string {
   const { socket, identity, nodeInfo } = driver;
   if (socket.kind !== "accepting") return `the driver's socket ${socketText(socket)}`;
   if (identity.kind === "failed") return `the driver ${failureText("GetPluginInfo", identity)}`;

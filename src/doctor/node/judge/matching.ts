@@ -2,17 +2,17 @@ import { whyUnwanted } from "../../../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../../../registrar/socket/socket-name";
 import {
   answerIn,
-  type DriverFacts,
   type Facts,
   isDead,
   type RegistrationFacts,
   type RunningRegistrar,
+  type SeenDriver,
 } from "../read/facts";
-import { troubleOf } from "./trouble";
+import { troubleOf } from "./words";
 
 // Which registration socket belongs to which driver.
 
-export function nameTold({ identity }: Pick<DriverFacts, "identity">): string | undefined {
+export function nameTold({ identity }: Pick<SeenDriver, "identity">): string | undefined {
   return answerIn(identity)?.name;
 }
 
@@ -62,22 +62,22 @@ export function answeringIn(facts: Facts) {
 export type Answering = ReturnType<typeof answeringIn>[number];
 
 /** The driver at `csiSocketPath`, and those found. */
-export function allDrivers({ driver, found }: Facts): readonly DriverFacts[] {
+export function allDrivers({ driver, found }: Facts): readonly SeenDriver[] {
   return driver === undefined ? found : [driver, ...found];
 }
 
 /** Those that have no registration socket, and may need one. */
-export function unregisteredIn(facts: Facts): readonly DriverFacts[] {
+export function unregisteredIn(facts: Facts): readonly SeenDriver[] {
   return allDrivers(facts).filter((driver) => isNodeDriver(driver) && !isRegistered(driver, facts));
 }
 
 /** Whether a socket is not certainly another plugin's, or that of a controller, which has no node service. */
-export function isNodeDriver({ identity, nodeInfo }: DriverFacts): boolean {
+export function isNodeDriver({ identity, nodeInfo }: SeenDriver): boolean {
   return ![identity, nodeInfo].some((answer) => answer.kind === "failed" && answer.code === "Unimplemented");
 }
 
 /** Why the registrar's name lists exclude a driver that is not registered; undefined for any other. */
-export function unwantedReason(driver: DriverFacts, facts: Facts): string | undefined {
+export function unwantedReason(driver: SeenDriver, facts: Facts): string | undefined {
   const name = nameTold(driver);
   if (name === undefined || isRegistered(driver, facts)) return undefined;
   return whyUnwanted(name, driver.socket.path, facts.target.names);
@@ -104,7 +104,7 @@ export function isItDenied({ target, registrars }: Facts): string {
   return isPossible ? "; if the node-wide registrar denies it, give its --deny-drivers here" : "";
 }
 
-export function isRegistered(driver: DriverFacts, { registrations }: Facts): boolean {
+export function isRegistered(driver: SeenDriver, { registrations }: Facts): boolean {
   return registrations.some(({ info, endpoint }) => {
     if (info.kind !== "answered") return false;
     // An endpoint that is seen says which of two drivers with one name it is.
@@ -114,7 +114,7 @@ export function isRegistered(driver: DriverFacts, { registrations }: Facts): boo
 }
 
 /** The socket of another driver with the same name, as found or as kubelet gets it; undefined if there is only one. */
-export function twinOf(driver: DriverFacts, facts: Facts): string | undefined {
+export function twinOf(driver: SeenDriver, facts: Facts): string | undefined {
   const { inode } = driver.socket;
   const name = nameTold(driver);
   const isEndpoint = facts.registrations.some(({ endpoint }) => inode && endpoint?.socket.inode === inode);

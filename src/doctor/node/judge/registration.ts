@@ -1,10 +1,15 @@
 import { dirname } from "node:path";
+import { messageOf } from "../../../base/errors";
 import type { PluginInfo } from "../../../grpc/protos";
-import { explainHostPath } from "../../../host-path/host-path";
+import { explainHostPath, fixText } from "../../../host-path/host-path";
+import { validateVersions } from "../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
 import type { RegistrationReport } from "../../../registrar/registration/self-check";
+import { isWithin } from "../../../unix/mounts";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import { grouped } from "../../findings/grouped";
+import { LEAVE_ONE } from "../../rules/duplicates";
 import {
   answerIn,
   type DirectoryFacts,
@@ -12,9 +17,29 @@ import {
   type RegistrationFacts,
   type SocketFacts,
 } from "../read/facts";
-import { driverLeftIn, isTargets, targetName } from "./matching";
-import { troubleOf } from "./trouble";
-import { DRIVER, downCause, nodeInfoCause, RUN_AS_ROOT, SEE_REGISTRAR } from "./words";
+import {
+  type Answering,
+  allDrivers,
+  answeringIn,
+  driverLeftIn,
+  isTargets,
+  nameTold,
+  pathFix,
+  targetName,
+} from "./matching";
+import {
+  DRIVER,
+  DRIVER_HANGS,
+  downCause,
+  duplicatesCause,
+  namelessCause,
+  nodeInfoCause,
+  RUN_AS_ROOT,
+  remedyFor,
+  SEE_REGISTRAR,
+  socketText,
+  troubleOf,
+} from "./words";
 
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
@@ -23,7 +48,7 @@ export const registration = check("CSI015", "registration", (facts: Facts) => {
   if (directory.kind !== "folder") return undefined;
   const { path } = directory;
   const theirs = registrations.filter((one) => isTargets(one, facts));
-  if (theirs.length > 0) return theirs.map((one) => judge(one, facts));
+  if (theirs.length > 0) return theirs.map((one) => judgeRegistration(one, facts));
   if (directory.unlistable !== undefined)
     return unknown("the registration", `cannot be looked for: ${path} may not be read`, RUN_AS_ROOT);
   if (target.csiSocketPath === undefined)
@@ -38,7 +63,7 @@ export const registration = check("CSI015", "registration", (facts: Facts) => {
   );
 });
 
-function judge(one: RegistrationFacts, facts: Facts): Verdict {
+function judgeRegistration(one: RegistrationFacts, facts: Facts): Verdict {
   const { socket, info, report } = one;
   const { path } = socket;
   if (info.kind !== "answered") {
@@ -129,3 +154,93 @@ function judgeOther(one: RegistrationFacts, facts: Facts): Verdict | undefined {
   const text = `is of type "${type}", for which kubelet has no handler`;
   return warning(path, text, "remove the plugin, or correct its type");
 }
+
+const CORRECT_PATH =
+  "correct the registrar's --kubelet-registration-path and the hostPath of the driver's folder";
+
+export const registrationEndpoint = check("CSI016", "registration-endpoint", (facts: Facts) =>
+  answeringIn(facts).map((one) => judgeEndpoint(one, facts)),
+);
+
+function judgeEndpoint({ info, isTargets, endpoint, path }: Answering, facts: Facts): Verdict | undefined {
+  const { target, directory, host, hostPath } = facts;
+  const { name } = info;
+  const own = allDrivers(facts).filter((driver) => nameTold(driver) === name);
+  const inode = own.length === 1 ? own[0]?.socket.inode : undefined;
+  const fixPath = pathFix(inode, facts, CORRECT_PATH);
+  const told = target.kubeletRegistrationPath;
+  const bad = isTargets ? problem : warning;
+  const ifTargets = (verdict: Verdict) => (isTargets ? verdict : undefined);
+  if (endpoint === undefined)
+    return bad(name, `is said to be at "${info.endpoint}", which is no absolute path`, fixPath);
+  const place = info.endpoint === "" ? `${path}, its registration socket` : info.endpoint;
+  const saidAt = `is said to be at ${place}`;
+  if (isTargets && target.csiSocketPath !== undefined && told !== undefined && told !== info.endpoint)
+    return problem(name, `${saidAt}, not at ${told}`, fixPath);
+  const { socket, identity } = endpoint;
+  const mayBeThere =
+    !isInSight(socket.path, directory) && (inode === undefined || !facts.socketsOnHost.has(inode));
+  if (socket.kind === "missing" && !socket.folderInSight && mayBeThere)
+    return ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
+  if (socket.errno === "EACCES" && host.uid !== 0)
+    return ifTargets(unknown(name, `${saidAt}, which this user may not look at`, RUN_AS_ROOT));
+  if (socket.kind !== "accepting") {
+    const [fix, cause] = remedyFor(socket, target.csiSocketPath);
+    return bad(name, `${saidAt}, which ${socketText(socket)}`, cause === undefined ? fixPath : fix, cause);
+  }
+  if (identity.kind !== "answered") {
+    const isLate = identity.kind === "not-asked" || identity.code === "DeadlineExceeded";
+    const text = `${saidAt}, which answers no GetPluginInfo${isLate ? " in time" : ""}`;
+    return bad(name, text, isLate ? DRIVER_HANGS : fixPath, namelessCause(socket));
+  }
+  if (identity.value.name !== name)
+    return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath);
+  // What answers at this path in the container may be nothing on the host.
+  const advice = isTargets && told === info.endpoint && hostPath ? explainHostPath(hostPath) : undefined;
+  if (advice) return problem(name, `${saidAt}; ${advice.problem}`, fixText(advice), "host-path");
+  return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
+}
+
+/** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
+function isInSight(path: string, directory: Facts["directory"]): boolean {
+  const root = dirname(directory.path);
+  const isAlone =
+    directory.kind !== "folder" || directory.place === undefined || directory.place.isMountPoint;
+  return !isAlone && root !== "/" && isWithin(path, root);
+}
+
+export const registrationVersions = check("CSI017", "registration-versions", (facts: Facts) =>
+  answeringIn(facts).map(({ info: { name, supportedVersions }, isTargets }) => {
+    try {
+      validateVersions("ValidatePlugin", name, supportedVersions, undefined);
+    } catch (error) {
+      const text = `offers versions that kubelet refuses: ${messageOf(error)}`;
+      return (isTargets ? problem : warning)(name, text, "offer 1.0.0, as registrars do");
+    }
+    return isTargets
+      ? ok(name, `offers versions that kubelet accepts: ${supportedVersions.join(", ")}`)
+      : undefined;
+  }),
+);
+
+export const registrationDuplicates = check("CSI018", "registration-duplicates", (facts: Facts) =>
+  [...grouped(answeringIn(facts), ({ info }) => info.name)].map(([name, ones]) => {
+    const isTargets = ones.some((one) => one.isTargets);
+    const standbys = ones.reduce((sum, { report }) => sum + (report?.standbys ?? 0), 0);
+    if (ones.length === 1 && standbys > 0)
+      return warning(
+        name,
+        `has ${standbys === 1 ? "a second registrar that stands by" : `${standbys} more registrars that stand by`} for the one on ${ones[0].path}`,
+        LEAVE_ONE,
+        duplicatesCause(ones[0].info.endpoint),
+      );
+    if (ones.length === 1) return isTargets ? ok(name, "has one living registration socket") : undefined;
+    const paths = ones.map(({ path }) => path);
+    return (isTargets ? problem : warning)(
+      name,
+      `has ${paths.length} living registration sockets: ${paths.join(", ")}; kubelet refuses all but one, and when any goes the driver is deregistered`,
+      LEAVE_ONE,
+      duplicatesCause(ones[0].info.endpoint),
+    );
+  }),
+);

@@ -4,7 +4,7 @@ import { callUnary, createUnixClient } from "../../../grpc/client/unary";
 import { type ListPodsResponse, type PluginIdentity, protos } from "../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../registrar/registration/self-check";
-import { type Answer, announces, type DriverFacts, type RegistrationFacts, type SocketFacts } from "./facts";
+import { type Answer, announces, type RegistrationFacts, type SeenDriver, type SocketFacts } from "./facts";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most.
 
@@ -30,7 +30,7 @@ export async function askIdentity(socket: SocketFacts, timeoutMs: number): Promi
 }
 
 /** Asks a driver for all that registration depends on; NodeGetInfo may take ten times as long. */
-export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<DriverFacts> {
+export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
   const identity = await askIdentity(socket, timeoutMs);
   if (identity.kind !== "answered") return { ...UNASKED, socket, identity };
   return withClient(socket.path, async (client) => {
@@ -48,7 +48,7 @@ export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise
 async function askHealth(
   client: Client,
   timeoutMs: number,
-): Promise<Pick<DriverFacts, "capabilities" | "storageHealth">> {
+): Promise<Pick<SeenDriver, "capabilities" | "storageHealth">> {
   const { NodeGetCapabilities, NodeGetStorageHealth } = protos.node;
   const capabilities = await answerOf(callUnary(client, NodeGetCapabilities, {}, { timeoutMs }));
   const storageHealth = announces(capabilities, "GET_STORAGE_HEALTH")

@@ -61,7 +61,7 @@ export type Answer<Value> =
   /** No process listens, or an earlier call failed. */
   | { readonly kind: "not-asked" };
 
-export interface DriverFacts {
+export interface SeenDriver {
   readonly socket: SocketFacts;
   readonly identity: Answer<PluginIdentity>;
   readonly probe: Answer<ProbeResponse>;
@@ -78,7 +78,7 @@ export interface RegistrationFacts {
   /** Undefined for other registrars, such as the official one. */
   readonly report: RegistrationReport | undefined;
   /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
-  readonly endpoint: Pick<DriverFacts, "socket" | "identity"> | undefined;
+  readonly endpoint: Pick<SeenDriver, "socket" | "identity"> | undefined;
 }
 
 /** A process with a registrar, of any project, for the registration directory that is looked at. */
@@ -140,11 +140,11 @@ export type SelinuxFacts =
 
 export interface Facts {
   readonly target: Target;
-  readonly driver: DriverFacts | undefined;
+  readonly driver: SeenDriver | undefined;
   /** The kubelet registration path, judged by the mounts; undefined without it, and without a socket to judge it by. */
   readonly hostPath: HostPathVerdict | undefined;
   /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
-  readonly found: readonly DriverFacts[];
+  readonly found: readonly SeenDriver[];
   readonly deadSockets: readonly SocketFacts[];
   /** The paths of the sockets below kubelet's root as the host has them, by inode. */
   readonly socketsOnHost: ReadonlyMap<string, string>;
@@ -189,6 +189,6 @@ export function answerIn<Value>(answer: Answer<Value>): Value | undefined {
 type NodeCapability = NonNullable<NodeCapabilities["capabilities"][number]["rpc"]>["type"];
 
 /** Whether a driver's answer to NodeGetCapabilities has this one. */
-export function announces(answer: DriverFacts["capabilities"], wanted: NodeCapability): boolean {
+export function announces(answer: SeenDriver["capabilities"], wanted: NodeCapability): boolean {
   return answerIn(answer)?.capabilities.some(({ rpc }) => rpc?.type === wanted) ?? false;
 }

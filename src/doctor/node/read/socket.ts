@@ -1,11 +1,12 @@
-import type { Stats } from "node:fs";
-import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import type { Dirent, Stats } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { errnoOf } from "../../../base/errors";
-import { callFileSystem } from "../../../unix/file-calls";
+import { callFileSystem, mountOf } from "../../../unix/file-calls";
+import { canHang } from "../../../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../unix/unix-socket";
-import type { Ownership, SocketFacts } from "./facts";
+import type { LeftOut, Ownership, SocketFacts } from "./facts";
 
 /** Looks at a path where a unix socket belongs. By default it connects, says nothing and leaves. */
 export async function lookAtSocket(path: string, tryReach = tryConnect): Promise<SocketFacts> {
@@ -42,4 +43,41 @@ export function fileTypeOf(stats: Stats): string {
   if (stats.isFile()) return "a file";
   if (stats.isDirectory()) return "a folder";
   return stats.isSocket() ? "a socket" : "a device or pipe";
+}
+
+interface Walked {
+  readonly paths: string[];
+  readonly leftOut: LeftOut[];
+  /** Why the directory itself cannot be listed. */
+  readonly errno?: string;
+}
+
+/** The wanted files below a directory. Follows no symbolic link and enters no mount that can hang. */
+export async function walk(
+  directory: string,
+  isWanted: (entry: Dirent) => boolean,
+  mayEnter: (entry: Dirent) => boolean,
+  depth = Number.POSITIVE_INFINITY,
+): Promise<Walked> {
+  const found: Walked = { paths: [], leftOut: [] };
+  if (depth === 0) return found;
+  const list = async () =>
+    [await realpath(directory), await readdir(directory, { withFileTypes: true })] as const;
+  try {
+    const [real, entries] = await callFileSystem(directory, list);
+    for (const entry of entries) {
+      const path = join(directory, entry.name);
+      const mount = mountOf(join(real, entry.name));
+      if (mount?.isMountPoint && canHang(mount)) found.leftOut.push({ path, fileSystem: mount.fileSystem });
+      else if (isWanted(entry)) found.paths.push(path);
+      else if (entry.isDirectory() && mayEnter(entry)) {
+        const below = await walk(path, isWanted, mayEnter, depth - 1);
+        found.paths.push(...below.paths);
+        found.leftOut.push(...below.leftOut);
+      }
+    }
+    return found;
+  } catch (error) {
+    return { ...found, errno: errnoIn(error) };
+  }
 }

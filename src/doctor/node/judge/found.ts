@@ -1,8 +1,11 @@
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
 import { check, ok, problem, unknown, type Verdict, warning } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
+import type { DriverRow } from "../../findings/report";
 import { LEAVE_ONE } from "../../rules/duplicates";
-import type { DriverFacts, Facts } from "../read/facts";
+import { podsText } from "../../rules/words";
+import type { Facts, SeenDriver } from "../read/facts";
+import { driversIn } from "./drivers";
 import {
   driverLeftIn,
   isItDenied,
@@ -17,6 +20,7 @@ import {
   DRIVER,
   downCause,
   duplicatesCause,
+  failureText,
   nodeInfoCause,
   remedyFor,
   START_DRIVER,
@@ -25,7 +29,7 @@ import {
 } from "./words";
 
 export const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
-  ...facts.found.map((one) => judge(one, facts)),
+  ...facts.found.map((one) => judgeFound(one, facts)),
   ...facts.leftOut.map(({ path, fileSystem }) =>
     unknown(
       path,
@@ -63,7 +67,7 @@ export const registrars = check("CSI024", "registrars", (facts: Facts) => {
   return [...waiting, ...shared];
 });
 
-function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
+function judgeFound(driver: SeenDriver, facts: Facts): Verdict | undefined {
   const { socket } = driver;
   const { path } = socket;
   const bad = facts.target.csiSocketPath === undefined ? problem : warning;
@@ -94,4 +98,41 @@ function judge(driver: DriverFacts, facts: Facts): Verdict | undefined {
     `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} answers${isItDenied(facts)}`,
     nodeInfoCause(name),
   );
+}
+
+const PODS_API = "kubelet's Pods API";
+
+export const waitingPods = check("CSI023", "waiting-pods", (facts: Facts) => {
+  const { pods } = facts;
+  if (pods === undefined || pods.kind === "not-asked") return undefined;
+  if (pods.kind === "failed") return unknown(PODS_API, failureText("ListPods", pods));
+  const verdicts = driversIn(facts).flatMap((row) => judgeWaiting(row, facts) ?? []);
+  return verdicts.length > 0
+    ? verdicts
+    : ok(PODS_API, "names no pod that waits for the driver of an inline volume");
+});
+
+function judgeWaiting({ name, state, waitingPods }: DriverRow, { target }: Facts): Verdict | undefined {
+  if (name === null || waitingPods === null || waitingPods.length === 0) return undefined;
+  const who = podsText(waitingPods);
+  switch (state) {
+    case "missing":
+      return (target.csiSocketPath === undefined ? problem : warning)(
+        name,
+        `is waited for by ${who}, and no driver that answers here has this name`,
+        "deploy its node plugin to this node: do nodeSelector and tolerations of its DaemonSet fit the node? Or correct the name in the pod",
+      );
+    case "untold":
+      return unknown(
+        name,
+        `may be waited for by ${who}: its registrar does not tell whether kubelet registered it`,
+        "kubectl describe pod shows what a pod waits for",
+      );
+    default:
+      return warning(
+        name,
+        `is waited for by ${who}, and is ${state}`,
+        "repair what keeps the driver away; kubelet tries again by itself, after 2 minutes at the latest",
+      );
+  }
 }
