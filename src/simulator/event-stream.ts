@@ -60,8 +60,8 @@ interface WaitWording<Event> {
   readonly refusalIn?: (event: Event) => string | undefined;
 }
 
-/** grpc-js cannot do without `process.nextTick`, which jest replaces too. */
-const WITH_FAKE_TIMERS = 'gRPC needs process.nextTick, so give useFakeTimers({ doNotFake: ["nextTick"] })';
+const WITH_FAKE_TIMERS =
+  "gRPC needs the real process.nextTick and setImmediate, see docs/library.md on useFakeTimers()";
 const HISTORY = 1000;
 const KINDS_TOLD = 6;
 

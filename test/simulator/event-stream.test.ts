@@ -113,7 +113,7 @@ test("a wait ends at its limit, and says what was seen", async () => {
 test("a wait ends with fake timers, too, and says what they may leave real", async () => {
   jest.useFakeTimers();
   try {
-    const text = "did not come within 1 ms, with fake timers: gRPC needs process.nextTick, so give";
+    const text = "did not come within 1 ms, with fake timers: gRPC needs the real process.nextTick and";
     await expect(makeLog().stream.when("tick", { timeoutMs: 1 })).rejects.toMatchObject(
       failure("TIMEOUT", text),
     );

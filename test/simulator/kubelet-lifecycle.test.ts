@@ -168,7 +168,7 @@ test.each([
 );
 
 test("fake timers stop nothing of it but what gRPC needs", async () => {
-  jest.useFakeTimers({ doNotFake: ["nextTick"] });
+  jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
   try {
     const faults = [{ kind: "refuse", reason: "no", times: 1 }] as const;
     const kubelet = await node.kubelet({ faults, timings: { backoffInitialMs: 20 } });
