@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import { promisify } from "node:util";
 import { createEventSource } from "../../src/base/event-source";
 import { collectWhenQuiet, SMALL_HEAP } from "../../src/cli/garbage";
 import type { Registrations } from "../../src/registrar/registrations";
@@ -45,6 +46,9 @@ test("garbage is collected a second after 32 clients have gone, whichever of our
   const path = folder.at("s");
   const server = createServer((socket) => socket.destroy()).listen(path);
   await once(server, "listening");
+  await using _closed = {
+    [Symbol.asyncDispose]: async () => void (await promisify(server.close.bind(server))()),
+  };
   const visits = async (times: number) => {
     for (let count = 0; count < times; count++) await once(connect(path).resume(), "close");
     // Our side of the last one has gone too.
@@ -58,9 +62,6 @@ test("garbage is collected a second after 32 clients have gone, whichever of our
   await visits(1);
   jest.advanceTimersByTime(1_000);
   expect(collect).toHaveBeenCalledTimes(2);
-
-  server.close();
-  await once(server, "close");
 });
 
 test.each(SMALL_HEAP)("this Node knows V8's %s: it would print an error at each start", (flag) => {

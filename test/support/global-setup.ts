@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { copyCli, DIST } from "./built-cli";
@@ -19,10 +19,19 @@ export default function globalSetup(): void {
 
 /**
  * Has the tests start the built CLI as the image has it, with V8's code cache, where no other registrar is to be tested.
- * Each of its processes takes two thirds of the time then. It is a copy: what is built meanwhile changes nothing.
+ * Each of its processes takes two thirds of the time then. It is a copy: what is built meanwhile changes nothing. A build
+ * that is older than the source is not tested: a test that starts it fails.
  */
 function prepareCli(runFolder: string): void {
-  if (process.env.REGISTRAR_COMMAND || !existsSync(join(DIST, "cli.js"))) return;
+  const built = join(DIST, "cli.js");
+  if (process.env.REGISTRAR_COMMAND || !existsSync(built)) return;
+  const changedMs = (path: string) => statSync(path).mtimeMs;
+  const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
+  const newer = sources.find((file) => changedMs(join(ROOT, "src", file)) > changedMs(built));
+  if (newer !== undefined) {
+    process.env.REGISTRAR_NEWER_SOURCE = newer;
+    return;
+  }
   const folder = join(runFolder, "cli");
   const cli = join(folder, "cli.js");
   copyCli(folder);
