@@ -1,15 +1,15 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import table from "./deployments.json";
+import { PODS, type PodsRow } from "./pods";
 
 /**
- * A registrar's container as somebody's chart or manifest has it, rendered with its defaults; the repository and
- * commit say where. Placeholders that its installer fills in stand as they are.
+ * A registrar's container as somebody's chart or manifest has it, rendered with its defaults. Placeholders that its
+ * installer fills in stand as they are.
  */
 export interface Deployment {
   readonly driver: string;
   readonly repository: string;
-  readonly commit: string;
   readonly args: readonly string[];
   /** Folder in the container -> folder on the host. */
   readonly mounts: Readonly<Record<string, string>>;
@@ -19,7 +19,60 @@ export interface Deployment {
   readonly httpProbe?: string;
 }
 
-export const DEPLOYMENTS = table as readonly Deployment[];
+/** Those whose flags no row of `PODS` has; `commit` says where each was found. */
+export const OTHER_DEPLOYMENTS = table as readonly Deployment[];
+
+export const DEPLOYMENTS = [...OTHER_DEPLOYMENTS, ...PODS.flatMap(deploymentsOf)];
+
+interface Workload {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly template: { readonly spec: PodSpec } };
+}
+
+interface PodSpec {
+  readonly containers: readonly {
+    readonly name: string;
+    readonly image: string;
+    readonly command?: readonly string[];
+    readonly args?: readonly string[];
+    readonly env?: readonly { readonly name: string; readonly value?: string }[];
+    readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+    readonly livenessProbe?: {
+      readonly exec?: { readonly command: readonly string[] };
+      readonly httpGet?: { readonly path: string };
+    };
+  }[];
+  readonly volumes?: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
+}
+
+/** Of the pods of Linux. */
+function deploymentsOf({ project, workloads }: PodsRow): readonly Deployment[] {
+  return (workloads as readonly Workload[]).flatMap(({ metadata, spec: { template } }) => {
+    const { containers, volumes = [] } = template.spec;
+    const onHost = new Map(volumes.map(({ name, hostPath }) => [name, hostPath?.path ?? "emptyDir"]));
+    return containers
+      .filter(({ image }) => image.includes("node-driver-registrar") && !/-win/.test(metadata.name))
+      .map(
+        ({
+          command = [],
+          args = [],
+          env = [],
+          volumeMounts = [],
+          livenessProbe: { exec, httpGet } = {},
+        }) => ({
+          driver: metadata.name,
+          repository: project,
+          args: [...command.slice(1), ...args],
+          mounts: Object.fromEntries(
+            volumeMounts.map((one) => [one.mountPath.replace(/\/$/, ""), onHost.get(one.name) ?? ""]),
+          ),
+          env: Object.fromEntries(env.map(({ name, value = "" }) => [name, value])),
+          ...(exec && { execProbe: exec.command }),
+          ...(httpGet && { httpProbe: httpGet.path }),
+        }),
+      );
+  });
+}
 
 /** What the flags say when they are not given. */
 const DEFAULT_FLAGS = ["--csi-address=/run/csi/socket", "--plugin-registration-path=/registration"];

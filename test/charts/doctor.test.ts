@@ -1,5 +1,5 @@
 import { daemonSet, OFFICIAL, said } from "../doctor/manifest/one-daemon-set";
-import { DEPLOYMENTS, type Deployment } from "./deployments";
+import { type Deployment, OTHER_DEPLOYMENTS } from "./deployments";
 
 /** The DaemonSet that a row of the table stands for. */
 function daemonSetOf({ driver, args, mounts, env = {}, execProbe, httpProbe }: Deployment): object {
@@ -39,7 +39,7 @@ const TOLD: Readonly<Record<string, readonly string[]>> = {
   hammerspace: ["CSI102 warning"],
 };
 
-test.each(DEPLOYMENTS.map((one) => [one.repository, one.driver, one] as const))(
+test.each(OTHER_DEPLOYMENTS.map((one) => [one.repository, one.driver, one] as const))(
   "%s: %s: nothing is said that is not so",
   (_repository, driver, deployment) => {
     const bad = said(daemonSetOf(deployment)).flatMap(
