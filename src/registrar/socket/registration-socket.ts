@@ -107,6 +107,8 @@ export function createRegistrationSocket(
       const before = await (overLiving ? judge(path) : look(path));
       if (before === "blocked") throw explainBlocked(path);
       if (before === "taken" && !overLiving) return before;
+      // Before kubelet sees the socket: its first call must not come before the caller knows of the publication.
+      const directory = await findFile(dirname(path));
       const withdrawn = new AbortController();
       const next = await bindDotSocket(dirname(path), (connection) =>
         onConnection(connection, withdrawn.signal),
@@ -126,7 +128,6 @@ export function createRegistrationSocket(
         throw error;
       }
       retire();
-      const directory = await findFile(dirname(path));
       published = { withdrawn, path, server: next.server, stats: next.stats, directory };
       return before;
     },
