@@ -37,7 +37,7 @@ test.each([
 
 test("every argument of the registrar is taken, as deployments have them", () => {
   for (const { args } of DEPLOYMENTS) {
-    const words = args.map((word) => word.replace(/\$\{LOG_LEVEL\}/, "2"));
+    const words = args.map((word) => word.replace(/\$[({]LOG_LEVEL[)}]/, "2"));
     expect(read(...words).settings.length).toBeLessThanOrEqual(words.length);
   }
 });

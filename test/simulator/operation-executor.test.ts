@@ -7,7 +7,7 @@ function makeExecutor(backoffInitialMs = 60_000, backoffMaxMs = 90_000) {
     told.push(`${path} ${error} ${waitMs}`),
   );
   const start = (path: string, error?: string) =>
-    executor.start(path, async () => {
+    executor.start(path, performance.now(), async () => {
       told.push(`${path} runs`);
       return error;
     });
@@ -19,6 +19,7 @@ test("runs one operation per path, paths beside each other", async () => {
   let finish = () => {};
   executor.start(
     "/a",
+    performance.now(),
     () =>
       new Promise((resolve) => {
         finish = () => resolve(undefined);

@@ -33,11 +33,12 @@ export function startPluginManager(
     operation: "register" | "unregister",
     socketPath: string,
     run: () => Promise<string | undefined>,
+    nowMs: number,
   ) => {
     const isIgnored = operation === "register" && faults.take("never-call") !== undefined;
     const wait = isIgnored
       ? "never-call"
-      : executor.start(socketPath, () => {
+      : executor.start(socketPath, nowMs, () => {
           emit({ kind: "operation-started", operation, socketPath });
           return run();
         });
@@ -46,21 +47,22 @@ export function startPluginManager(
     const because =
       wait === "never-call"
         ? ({ kind: wait } as const)
-        : ({ kind: "backoff", remainingMs: Math.max(0, wait.untilMs - monotonicMs()) } as const);
+        : ({ kind: "backoff", remainingMs: wait.untilMs - nowMs } as const);
     emit({ kind: "waiting", socketPath, because });
   };
 
   /** A replaced socket is unregistered first, and registered in the next round: a path has one operation at a time. */
   const tick = () => {
+    const nowMs = monotonicMs(); // One for all: a backoff must not end between the two operations of a path.
     for (const plugin of actual.values()) {
       const now = desired.get(plugin.socketPath);
       const because = now ? "socket-replaced" : "socket-gone";
       if (now?.generation !== plugin.generation)
-        start("unregister", plugin.socketPath, () => unregister(plugin, because, context));
+        start("unregister", plugin.socketPath, () => unregister(plugin, because, context), nowMs);
     }
     for (const plugin of desired.values())
       if (isStillMissing(plugin.socketPath))
-        start("register", plugin.socketPath, () => register(plugin, context));
+        start("register", plugin.socketPath, () => register(plugin, context), nowMs);
     timer = startTimer(tick, timings.reconcilePeriodMs);
   };
   let timer: NodeJS.Timeout | undefined;
@@ -112,10 +114,14 @@ export function createOperationExecutor(
      * Starts `run`, which resolves with its error or undefined, unless an operation of this path runs. While the path is
      * backing off it starts nothing and returns that wait, the same object each time.
      */
-    start: (socketPath: string, run: () => Promise<string | undefined>): PathBackoff | undefined => {
+    start: (
+      socketPath: string,
+      nowMs: number,
+      run: () => Promise<string | undefined>,
+    ): PathBackoff | undefined => {
       if (running.has(socketPath)) return undefined;
       const backoff = backoffs.get(socketPath);
-      if (backoff && backoff.untilMs > monotonicMs()) return backoff;
+      if (backoff && backoff.untilMs > nowMs) return backoff;
       const ended = run().then((error) => finish(socketPath, error));
       running.set(socketPath, ended);
       return undefined;
