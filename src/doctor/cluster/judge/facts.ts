@@ -3,7 +3,6 @@ import { manifestAccess } from "../../manifest/judge/access";
 import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
 import { noAccess } from "../../manifest/read/access";
 import type { Deployment, ManifestFacts } from "../../manifest/read/deployments";
-import { noLimits } from "../../manifest/read/limits";
 import type { OurImage } from "../../manifest/read/program";
 import type { ClusterReading } from "../read/cluster";
 import { nameDrivers, type RegistrarUnit } from "./driver-names";
@@ -58,7 +57,7 @@ export function manifestsOf(
   return {
     pods: [],
     access: noAccess(),
-    limits: noLimits(),
+    limitObjects: [],
     deployments:
       ours === undefined
         ? units.map(({ registrar }) => registrar)

@@ -4,6 +4,7 @@ import { OPT_OUT } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { check, ok, type Verdict, warning } from "../../findings/finding";
 import type { Deployment } from "../../manifest/read/deployments";
+import { hookOf } from "../../manifest/read/pod";
 import { counted } from "../../rules/words";
 import type { ClusterReading } from "../read/cluster";
 import type { RegistrarPod } from "../read/pod";
@@ -188,7 +189,11 @@ function whyLeftAlone(one: Deployment, { images, kind, served }: ImagePolicy): L
 }
 
 /** The program that a container, its exec probe or its hook runs in place of the registrar; our image does not have it. */
-export function otherProgramOf({ command, probes, postStart }: Deployment): string | undefined {
-  const programs = [command[0], ...probes.map((probe) => probe.command[0]), postStart[0]];
+export function otherProgramOf({ command, probes, source }: Deployment): string | undefined {
+  const programs = [
+    command[0],
+    ...probes.map((probe) => probe.command[0]),
+    hookOf(source.container, "postStart")[0],
+  ];
   return programs.find((program) => program !== undefined && program !== PROGRAM);
 }

@@ -4,7 +4,7 @@ import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/node-id-annotation";
 import { grouped } from "../../findings/grouped";
 import { nameOf } from "../../manifest/read/objects";
 import { podIn } from "../../manifest/read/pod";
-import { wordsOf } from "../../manifest/read/words";
+import { wordsOf } from "../../manifest/read/start";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI drivers/;

@@ -1,20 +1,47 @@
 import { isPattern } from "../../../host-path/path-pattern";
+import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
+import { NODE_NAME_VARIABLES } from "../../../node-readiness/options";
 import { placeInChart } from "../read/charts";
 import type { Deployment } from "../read/deployments";
+import { itemsOf } from "../read/program";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
+
+/** The words that YAML reads as a number or a boolean because they have no quotes, and a text in the place of a list. */
+function judgeTypes({ source: { container } }: Deployment): readonly Statement[] {
+  const { command, args, env } = container;
+  const refused = (value: unknown, where: string, what: string, fix: string) =>
+    problem(
+      `has ${boundText(JSON.stringify(value))} ${where}, which is not a ${what}: the API server refuses it`,
+      fix,
+    );
+  const words = [
+    ...Object.entries({ command, args }).flatMap(([name, values]) =>
+      itemsOf(values).map((value) => ({ value, where: `in ${name}` })),
+    ),
+    ...list(env)
+      .map(tree)
+      .map(({ name, value }) => ({ value, where: `as value of ${text(name)}` })),
+  ];
+  return [
+    ...Object.entries({ command, args }).flatMap(([name, value]) =>
+      typeof value === "string"
+        ? [refused(value, `as ${name}`, "list", "write a list with an item for each argument")]
+        : [],
+    ),
+    ...words.flatMap(({ value, where }) =>
+      typeof value === "string" || value === null || value === undefined
+        ? []
+        : [refused(value, where, "string", `quote it: ${JSON.stringify(boundText(JSON.stringify(value)))}`)],
+    ),
+  ];
+}
 
 const NODE_NAME_ENTRY =
   "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
 export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {
-  const quoted = one.noTexts.map(({ value, where, what }) =>
-    problem(
-      `has ${value} ${where}, which is not a ${what}: the API server refuses it`,
-      what === "list" ? "write a list with an item for each argument" : `quote it: ${JSON.stringify(value)}`,
-    ),
-  );
-  const found = [...quoted, ...judgeJoined(one), ...judgeInit(one), ...judgePatterns(one)];
+  const found = [...judgeTypes(one), ...judgeJoined(one), ...judgeInit(one), ...judgePatterns(one)];
   const judged = judge(one);
   // What one text of several arguments lacks may be in it.
   const isMoot = judged.status === "ok" || joinedIn(one) !== undefined;
@@ -34,8 +61,10 @@ function judgeJoined(one: Deployment): readonly Statement[] {
   return [problem(text, `write each as an item of its own${placeInChart(one.chart, "arguments")}`)];
 }
 
-function judgeInit({ isInit, settings }: Deployment): readonly Statement[] {
-  if (!isInit || settings.task !== "register") return [];
+/** Kubelet starts the other containers beside an init container that always restarts. */
+function judgeInit({ source: { pod, container }, settings }: Deployment): readonly Statement[] {
+  const isPlain = list(pod.initContainers).includes(container) && container.restartPolicy !== "Always";
+  if (!isPlain || settings.task !== "register") return [];
   return [
     problem(
       "is an init container, and never ends: the containers of its pod never start",
@@ -60,7 +89,7 @@ function judgePatterns({ program, unseen, settings }: Deployment): readonly Stat
       ];
 }
 
-function judge({ program, unseen, settings, literals, mayKnowNodeName, chart }: Deployment): Statement {
+function judge({ program, unseen, settings, literals, chart, source }: Deployment): Statement {
   const { refusal, ignored, doubt } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")
@@ -80,7 +109,7 @@ function judge({ program, unseen, settings, literals, mayKnowNodeName, chart }: 
       ? problem(`${text}, and ${allIgnored} is ignored`, ignored.advice)
       : problem(text, "add --kubelet-registration-path: the driver's socket as the host has it");
   }
-  if (settings.needsNodeName && !mayKnowNodeName)
+  if (settings.needsNodeName && !mayKnowNodeName(source.container))
     return problem(
       "does not start: --remove-startup-taint and --node-condition need the node's name",
       NODE_NAME_ENTRY,
@@ -90,4 +119,13 @@ function judge({ program, unseen, settings, literals, mayKnowNodeName, chart }: 
   return doubt === undefined
     ? ok("has arguments with which the registrar starts")
     : unknown(`starts or not: ${doubt}`);
+}
+
+/** The environment has the node's name, or is partly defined elsewhere. */
+function mayKnowNodeName({ env, envFrom }: Tree): boolean {
+  const names = list(env)
+    .map(tree)
+    .filter(({ value, valueFrom }) => valueFrom !== undefined || text(value) !== "")
+    .map(({ name }) => text(name));
+  return list(envFrom).length > 0 || NODE_NAME_VARIABLES.some((name) => names.includes(name));
 }

@@ -1,23 +1,23 @@
-import type { Check } from "../../findings/finding";
+import { type Check, check, unread } from "../../findings/finding";
 import type { ManifestFacts } from "../read/deployments";
 import { manifestAccess } from "./access";
 import { manifestArguments } from "./arguments";
-import { manifestCpu } from "./cpu";
 import { manifestCsiDriver, manifestCsiDriverFields } from "./csi-driver";
 import { manifestDriverPath } from "./driver-path";
 import { manifestDriverSocket } from "./driver-socket";
-import { manifestMemory } from "./memory";
+import { manifestCpu, manifestMemory } from "./limits";
 import { manifestDuplicates, manifestPorts } from "./pairs";
+import { manifestOperatingSystem, manifestSurge, manifestUser } from "./pod";
 import { manifestProbes } from "./probes";
-import { manifestPrograms } from "./programs";
+import { manifestPreStop, manifestPrograms } from "./programs";
 import { manifestRegistrationDirectory } from "./registration-directory";
-import {
-  manifestOperatingSystem,
-  manifestPreStop,
-  manifestReadable,
-  manifestSurge,
-  manifestUser,
-} from "./settings";
+
+export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>
+  facts.unread.map(({ place, object, why, advice = "correct it, or leave it out" }) => ({
+    ...unread(place, `cannot be judged: ${why}`, advice),
+    objects: object && [object],
+  })),
+);
 
 export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
   manifestArguments,

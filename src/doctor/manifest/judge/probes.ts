@@ -57,14 +57,14 @@ function judge(probe: ProbeFacts, deployment: Deployment): Statement | undefined
 function judgeHost(
   { kind, host }: ProbeFacts,
   { host: served, port }: NonNullable<Deployment["settings"]["http"]>,
-  { hostNetwork }: Deployment,
+  { source }: Deployment,
 ): Statement | undefined {
   if (host === undefined && served !== undefined && LOCALHOST.test(served))
     return problem(
       `has a ${kind} that asks the pod's address, and the registrar serves ${served} only`,
-      `write --http-endpoint=:${port}${hostNetwork ? ", or host: 127.0.0.1 in the probe" : ""}`,
+      `write --http-endpoint=:${port}${source.pod.hostNetwork === true ? ", or host: 127.0.0.1 in the probe" : ""}`,
     );
-  if (host !== undefined && LOCALHOST.test(host) && !hostNetwork)
+  if (host !== undefined && LOCALHOST.test(host) && source.pod.hostNetwork !== true)
     return problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "take host off");
   return undefined;
 }

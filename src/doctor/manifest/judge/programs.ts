@@ -1,9 +1,11 @@
 import { resolve } from "node:path/posix";
+import { list, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { isWithin } from "../../../unix/mounts";
 import { isTemplate } from "../../rules/words";
 import type { Deployment } from "../read/deployments";
 import { mountOf } from "../read/mounts";
+import { hookOf } from "../read/pod";
 import type { ProbeFacts } from "../read/probes";
 import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
 
@@ -23,6 +25,44 @@ const THEN: Readonly<Record<ProbeFacts["kind"], string>> = {
 };
 const LEAVE = "leave this container to the official image";
 
+/** Whether one of a shell's commands removes a registration socket. Each text is searched once, however long it is. */
+function removesSocket(command: string): boolean {
+  return command.split(/[;&|]/).some((one) => {
+    const at = one.search(/\brm\s/);
+    return at >= 0 && /-reg\.sock\b/.test(one.slice(at));
+  });
+}
+
+export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ source, program, pod }) => {
+  const beside = pod.drivers
+    .map((driver) => ({ name: text(driver.name), command: hookOf(driver, "preStop").join(" ") }))
+    .filter(({ command }) => removesSocket(command))
+    .map(({ name, command }) =>
+      warning(
+        `is beside container ${name}, whose preStop hook removes registration sockets: ${boundText(command)}`,
+        "leave them out of the hook: the registrar removes its own",
+      ),
+    );
+  const preStop = hookOf(source.container, "preStop");
+  const fails =
+    program.kind !== "unknown" &&
+    program.hasShell === false &&
+    /(?:^|\/)(?:ba|da)?sh$/.test(preStop[0] ?? "");
+  if (program.kind === "unknown" || !(fails || preStop.some((word) => /\brm\b/.test(word)))) return beside;
+  const mayFailBefore =
+    fails && program.kind === "ours" && program.replaced && program.replaced.hasShell === undefined;
+  const what = mayFailBefore
+    ? "always fails after the swap, because the image has no shell, and may fail before"
+    : fails
+      ? "always fails, because the image has no shell"
+      : "removes files";
+  const say = mayFailBefore ? unknown : warning;
+  return [
+    say(`has a preStop hook that ${what}: ${boundText(preStop.join(" "))}`, "delete the hook"),
+    ...beside,
+  ];
+});
+
 export const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => {
   const { program } = one;
   if (program.kind !== "ours" || program.hasShell) return undefined;
@@ -32,7 +72,7 @@ export const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (o
 });
 
 function judgeWords(one: Deployment): readonly Statement[] {
-  const { command, probes, postStart } = one;
+  const { command, probes, source } = one;
   const uses = [
     {
       word: command[0],
@@ -47,7 +87,7 @@ function judgeWords(one: Deployment): readonly Statement[] {
       fix: `remove the probe, or ${LEAVE}`,
     })),
     {
-      word: postStart[0],
+      word: hookOf(source.container, "postStart")[0],
       what: "has a postStart hook that runs",
       result: "kubelet kills the container for ever",
       fix: `remove the hook, or ${LEAVE}`,
@@ -81,29 +121,45 @@ function judgeMounts({ mounts }: Deployment): readonly Statement[] {
 const LOADING = /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)(?:=|\s+)(\S+)/;
 
 function judgeNodeOptions(one: Deployment): Statement | undefined {
-  const { nodeOptions } = one;
-  if (nodeOptions === undefined || nodeOptions.value === "") return undefined;
+  const variables = list(one.source.container.env).map(tree);
+  const { value, valueFrom } = variables.findLast(({ name }) => name === "NODE_OPTIONS") ?? {};
+  const options = text(value);
   const fix = "take NODE_OPTIONS out of its env";
-  const { value } = nodeOptions;
-  if (value === undefined)
+  if (valueFrom !== undefined)
     return unknown(
       "takes NODE_OPTIONS from elsewhere: Node ends if it refuses an option or lacks a file",
       fix,
     );
-  const [, file] = LOADING.exec(value) ?? [];
-  const sets = `sets NODE_OPTIONS=${boundText(value)}`;
+  if (options === "") return undefined;
+  const [, file] = LOADING.exec(options) ?? [];
+  const sets = `sets NODE_OPTIONS=${boundText(options)}`;
   return file === undefined || mayRun(file, one)
     ? warning(`${sets}, which changes this registrar's Node, too`, fix)
     : problem(`${sets}: this registrar's image does not have ${boundText(file)}, and Node ends with 1`, fix);
 }
 
-const judgeProfiles = ({ profiles }: Deployment): readonly Statement[] =>
-  profiles.map((profile) =>
-    unknown(
-      `runs under the ${profile}, which may forbid what Node needs and the official registrar does not`,
-      "try it on one node, or use RuntimeDefault",
-    ),
-  );
+const APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/";
+
+/** A profile from the node's files limits what the container's program may do. */
+function judgeProfiles({ source: { object, pod, container } }: Deployment): readonly Statement[] {
+  const { seccompProfile, appArmorProfile } = {
+    ...tree(pod.securityContext),
+    ...tree(container.securityContext),
+  };
+  const { metadata } = object.kind === "Pod" ? object : tree(tree(object.spec).template);
+  const annotation = text(tree(tree(metadata).annotations)[`${APP_ARMOR}${text(container.name)}`]);
+  const [, annotated] = /^localhost\/(.*)$/s.exec(annotation) ?? [];
+  const nameIn = (profile: unknown) =>
+    tree(profile).type === "Localhost" ? text(tree(profile).localhostProfile) : undefined;
+  return Object.entries({ seccomp: nameIn(seccompProfile), AppArmor: nameIn(appArmorProfile) ?? annotated })
+    .filter(([, profile]) => profile !== undefined)
+    .map(([kind, profile = ""]) =>
+      unknown(
+        `runs under the ${kind} profile ${boundText(profile)}, which may forbid what Node needs and the official registrar does not`,
+        "try it on one node, or use RuntimeDefault",
+      ),
+    );
+}
 
 function judgeFips({ program, image }: Deployment): Statement | undefined {
   if (program.kind !== "ours" || !program.replaced || !/fips/i.test(image)) return undefined;

@@ -1,4 +1,5 @@
 import { dirname } from "node:path/posix";
+import { list, text, tree } from "../../../kube-api/objects";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { directoryFor, isRegistrationDirectory, rootIn } from "../../rules/registration-directory";
@@ -13,11 +14,14 @@ export const manifestRegistrationDirectory = eachDeployment(
   judge,
 );
 
-function judge({ unseen, program, settings, mounts, pod }: Deployment): Statement | undefined {
+function judge({ unseen, program, settings, mounts, pod, source }: Deployment): Statement | undefined {
   if (unseen !== undefined) return undefined;
   const { pluginRegistrationPath: folder, kubeletRegistrationPath: told, csiAddress } = settings;
+  const kubeletPaths = list(source.pod.volumes)
+    .map((volume) => text(tree(tree(volume).hostPath).path).replace(/(?<=[^/])\/+$/, ""))
+    .filter((path) => rootIn(path) !== undefined);
   const driverPath = onHost(csiAddress, mounts) ?? told;
-  const mountIt = `mount the hostPath ${directoryFor(driverPath, told, ...pod.kubeletPaths)} there`;
+  const mountIt = `mount the hostPath ${directoryFor(driverPath, told, ...kubeletPaths)} there`;
   const mount = mountOf(folder, mounts);
   if (mount === undefined && program.kind === "unknown") return undefined;
   if (mount === undefined) return problem(`has nothing mounted at ${folder}`, mountIt);
@@ -39,7 +43,7 @@ function judge({ unseen, program, settings, mounts, pod }: Deployment): Statemen
       `makes its socket in ${host}, where ${name === undefined ? "the shortest name" : `${name}-reg.sock`} ${tooLong(bytes)}`,
       `give kubelet a shorter --root-dir${name === undefined ? "" : ", or the driver a shorter name"}`,
     );
-  return judgeRoots(host, rootIn(driverPath), pod.kubeletPaths);
+  return judgeRoots(host, rootIn(driverPath), kubeletPaths);
 }
 
 /** A node has one kubelet root. */

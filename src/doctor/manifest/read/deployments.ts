@@ -1,39 +1,29 @@
 import { attempt, invalidOption } from "../../../base/errors";
-import { list, numberOrNone, type Tree, text, tree } from "../../../kube-api/objects";
+import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
-import { NODE_NAME_VARIABLES } from "../../../node-readiness/options";
 import type { FoundObject } from "../../findings/finding";
 import { type AccessFacts, addAccess, noAccess } from "./access";
 import { chartOf } from "./charts";
 import { type CsiDriverFacts, readCsiDriver } from "./csi-driver";
 import { driverFolderIn } from "./driver-name";
-import { addLimits, type LimitFacts, limitsIn, noLimits } from "./limits";
 import { mountsOf } from "./mounts";
-import {
-  foundIn,
-  placeText,
-  type ReadObject,
-  type RegistrarSettings,
-  type Unread,
-  unreadAt,
-} from "./objects";
-import { imageForOperator } from "./operator";
-import { hookOf, type PodFacts, podIn, readPod } from "./pod";
+import { foundIn, placeText, type ReadObject, type Unread, unreadAt } from "./objects";
+import { type PodFacts, podIn, readPod } from "./pod";
 import { probesOf } from "./probes";
 import { isRegistrar, type OurImage, programOf } from "./program";
-import { settingsOf } from "./settings";
-import { environmentOf, literalsIn, noTextsOf, startOf } from "./start";
+import { type RegistrarSettings, settingsOf } from "./settings";
+import { literalsIn, startOf } from "./start";
 import { isForWindows } from "./windows";
 
-interface Limits {
+interface Size {
   readonly values: number;
   readonly textLength: number;
 }
 
 /** Lists of a large cluster have some 100,000 values. */
-const OF_LIST: Limits = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
+const OF_LIST: Size = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
 /** Pods have some hundreds, and Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
-const OF_POD: Limits = { values: 10_000, textLength: 2 ** 17 };
+const OF_POD: Size = { values: 10_000, textLength: 2 ** 17 };
 
 /** What the checks of a manifest judge. */
 export interface ManifestFacts {
@@ -41,7 +31,8 @@ export interface ManifestFacts {
   /** Those with a registrar, and others that may be on its node. */
   readonly pods: readonly PodFacts[];
   readonly access: AccessFacts;
-  readonly limits: LimitFacts;
+  /** LimitRanges and VerticalPodAutoscalers. */
+  readonly limitObjects: readonly Tree[];
   /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
   readonly csiDriverSpecs: readonly CsiDriverFacts[];
@@ -53,7 +44,7 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
   const deployments: Deployment[] = [];
   const pods: PodFacts[] = [];
   const access = noAccess();
-  const limits = noLimits();
+  const limitObjects: Tree[] = [];
   const csiDriverSpecs: CsiDriverFacts[] = [];
   const unread: Unread[] = [];
   const read = (place: string, found: FoundObject, act: () => void) => {
@@ -80,14 +71,16 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
             if (pod !== undefined) pods.push(pod);
           }
           addAccess(access, object);
-          addLimits(limits, object);
+          if (LIMIT_KINDS.includes(text(object.kind))) limitObjects.push(object);
           if (object.kind === "CSIDriver") csiDriverSpecs.push(readCsiDriver(object, owner));
         });
       }
     });
   const csiDrivers = csiDriverSpecs.map(({ name }) => name);
-  return { deployments, pods, access, limits, csiDrivers, csiDriverSpecs, unread };
+  return { deployments, pods, access, limitObjects, csiDrivers, csiDriverSpecs, unread };
 }
+
+const LIMIT_KINDS = ["LimitRange", "VerticalPodAutoscaler"];
 
 /** A pod without a registrar; undefined for an object without containers. Throws as {@link deploymentsIn} does. */
 function readOtherPod(owner: FoundObject, object: Tree): PodFacts | undefined {
@@ -109,6 +102,26 @@ function writtenByOperator(image: string): Pick<Unread, "why" | "advice"> {
   };
 }
 
+/** With a repository and a tag or digest: a name alone may be of anything. */
+const OFFICIAL_IMAGE =
+  /^[\w.-][\w.:-]*\/[\w./-]*node-driver-(?:win-)?registrar(?::[\w.-]+(?:@sha256:\w+)?|@sha256:\w+)$/;
+
+/** The registrar's image that an operator has from a setting: a variable, a ConfigMap, its own resource. */
+function imageForOperator({ kind, spec, data }: Tree): string | undefined {
+  // The schema of an operator's resource may have such images as defaults.
+  return kind === "CustomResourceDefinition" ? undefined : imageIn([spec, data]);
+}
+
+function imageIn(value: unknown): string | undefined {
+  if (typeof value === "string") return OFFICIAL_IMAGE.test(value) ? value : undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const part of Object.values(value)) {
+    const image = imageIn(part);
+    if (image !== undefined) return image;
+  }
+  return undefined;
+}
+
 /** The API server requires a selector; the first version of the API filled it in. */
 function isPatch({ apiVersion, kind, spec }: Tree): boolean {
   const isSet = ["DaemonSet", "Deployment", "StatefulSet"].includes(text(kind));
@@ -122,7 +135,7 @@ function unfold(object: unknown): readonly Tree[] {
 }
 
 /** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
-function refuseHuge(root: unknown, { values, textLength }: Limits): void {
+function refuseHuge(root: unknown, { values, textLength }: Size): void {
   const open = [root];
   for (let seen = 1; open.length > 0; ) {
     const value = open.pop();
@@ -141,7 +154,6 @@ export type Deployment = ReturnType<typeof deploymentsIn>[number];
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
 export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage = {}) {
-  const spec = tree(object.spec);
   const pod = podIn(object);
   const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
   const registrars = containers.filter((container) => isRegistrar(container, ours));
@@ -149,44 +161,31 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
   refuseHuge(pod, OF_POD);
   const shared = readPod(owner, object, registrars);
   return registrars.map((container) => {
-    const [ofPod, ofContainer] = [tree(pod.securityContext), tree(container.securityContext)];
-    const security = { ...ofPod, ...ofContainer };
     const found = { ...owner, container: text(container.name) };
     const program = programOf(container, ours);
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
     return {
       object: found,
+      /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
       place: placeText(found),
-      container: text(container.name),
+      /** Where a check reads what no other one asks for. */
+      source: { object, pod, container },
+      container: found.container,
       chart: chartOf(object, [...shared.driverNames, driverFolderIn(settings.kubeletRegistrationPath) ?? ""]),
       image: text(container.image),
       program,
       isForWindows: isForWindows(pod, container),
-      /** A plain init container: the others start when it has ended. */
-      isInit: isPlainInit(container, pod),
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
       command: start.command,
       args: start.args,
-      noTexts: noTextsOf(container),
       /** Variables without a value in the driver's paths. */
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
-      mayKnowNodeName: mayKnowNodeName(container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, program),
-      limits: limitsIn(container),
-      podLimits: limitsIn(pod),
-      nodeOptions: nodeOptionsOf(container),
-      profiles: profilesOf(object, pod, container),
-      preStop: hookOf(container, "preStop"),
-      postStart: hookOf(container, "postStart"),
-      runAsUser: numberOrNone(security.runAsUser),
-      runAsNonRoot: security.runAsNonRoot === true ? nonRootFrom(ofPod) : undefined,
-      hostNetwork: pod.hostNetwork === true,
       pod: shared,
-      maxSurge: text(tree(tree(spec.updateStrategy).rollingUpdate).maxSurge),
       /** The pod has a container that is not a registrar. */
       hasDriver: containers.length > registrars.length,
     };
@@ -210,57 +209,5 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
       why: `takes $(${found.name}) from elsewhere: what the arguments come to is not seen here`,
       advice: "run registrar doctor in the pod, or see the log of its start",
     }
-  );
-}
-
-/** Whether the pod's containers wait for its end. Kubelet starts them beside one that always restarts. */
-function isPlainInit(container: Tree, pod: Tree): boolean {
-  return list(pod.initContainers).includes(container) && container.restartPolicy !== "Always";
-}
-
-/** The options for every Node in the container; `value` is undefined if it comes from elsewhere. */
-function nodeOptionsOf(container: Tree) {
-  const one = list(container.env)
-    .map(tree)
-    .findLast(({ name }) => name === "NODE_OPTIONS");
-  if (one === undefined) return undefined;
-  return {
-    value: one.valueFrom === undefined ? environmentOf(container)("$(NODE_OPTIONS)").text : undefined,
-  };
-}
-
-const APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/";
-
-/** Profiles from the node's files that limit what the container's program may do. */
-function profilesOf(
-  { kind, metadata, spec }: Tree,
-  pod: Tree,
-  { name, securityContext }: Tree,
-): readonly string[] {
-  const { seccompProfile, appArmorProfile } = { ...tree(pod.securityContext), ...tree(securityContext) };
-  const { annotations } = tree(kind === "Pod" ? metadata : tree(tree(spec).template).metadata);
-  const [, annotated] = /^localhost\/(.*)$/s.exec(text(tree(annotations)[APP_ARMOR + text(name)])) ?? [];
-  const local = (profile: unknown) =>
-    tree(profile).type === "Localhost" ? text(tree(profile).localhostProfile) : undefined;
-  return Object.entries({
-    seccomp: local(seccompProfile),
-    AppArmor: local(appArmorProfile) ?? annotated,
-  }).flatMap(([what, profile]) => (profile === undefined ? [] : [`${what} profile ${boundText(profile)}`]));
-}
-
-/** The security context that forbids root, the pod's first. */
-function nonRootFrom(ofPod: Tree): "pod" | "container" {
-  return ofPod.runAsNonRoot === true ? "pod" : "container";
-}
-
-/** The environment has the node's name, or is partly defined elsewhere. */
-function mayKnowNodeName(container: Tree): boolean {
-  const variables = list(container.env).map(tree);
-  return (
-    list(container.envFrom).length > 0 ||
-    variables.some(
-      ({ name, value, valueFrom }) =>
-        NODE_NAME_VARIABLES.includes(text(name)) && (valueFrom !== undefined || text(value) !== ""),
-    )
   );
 }

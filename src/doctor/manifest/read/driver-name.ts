@@ -1,7 +1,6 @@
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { isTemplate } from "../../rules/words";
-import { environmentOf } from "./start";
-import { wordsOf } from "./words";
+import { environmentOf, wordsOf } from "./start";
 
 /** `--drivername=x`, `--driver-name x`, `--csi-name=x`; it may also stand in a shell's command line. */
 const FLAG = /(?:^|\s)--?(?:(?:csi-?)?driver-?name|csi-name)(?:=|\s+)["']?([^\s"']+)/gi;

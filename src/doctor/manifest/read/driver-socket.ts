@@ -2,8 +2,7 @@ import { dirname } from "node:path/posix";
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { isTemplate } from "../../rules/words";
 import { type MountedFolder, mountOf, mountsOf, onHost } from "./mounts";
-import { environmentOf } from "./start";
-import { wordsOf } from "./words";
+import { environmentOf, wordsOf } from "./start";
 
 /** The socket on which a driver's container listens. */
 export interface DriverSocket {

@@ -1,30 +1,7 @@
 import { messageOf } from "../../../base/errors";
 import { text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
-import type { AccessNeeds } from "../../../node-readiness/rbac";
 import type { FoundObject } from "../../findings/finding";
-
-/** How a registrar reads its arguments. */
-export interface RegistrarSettings {
-  /** Why the registrar does not start with them, and what to do; undefined: it starts. */
-  readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
-  /** Why the arguments do not tell whether it starts. */
-  readonly doubt: string | undefined;
-  readonly csiAddress: string;
-  readonly kubeletRegistrationPath: string;
-  readonly pluginRegistrationPath: string;
-  /** The HTTP endpoint; without a host it listens on all interfaces. */
-  readonly http: { readonly host: string | undefined; readonly port: number } | undefined;
-  readonly metricsPath: string;
-  /** The registrar requires the node's name from its environment. */
-  readonly needsNodeName: boolean;
-  /** What the registrar does with its Node; undefined: it asks no API server. */
-  readonly nodeAccess: AccessNeeds | undefined;
-  /** The words behind the flags, which the registrar ignores. */
-  readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
-  /** Undefined: the registrar cannot parse the arguments. */
-  readonly task: "register" | "probe" | "print" | undefined;
-}
 
 /** An object of a manifest. */
 export interface ReadObject {

@@ -1,7 +1,7 @@
 import { attempt } from "../../../base/errors";
 import { parseListenAddress } from "../../../diagnostics/listen-address";
 import { list, numberOrNone, type Tree, text, tree } from "../../../kube-api/objects";
-import { flagIn, wordsOf } from "./words";
+import { flagIn, wordsOf } from "./start";
 
 /** A TCP port that a container listens on or declares. */
 export interface PortUse {

@@ -4,10 +4,32 @@ import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../../fla
 import { askOfficial, correctArgument } from "../../../flags/official";
 import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../../flags/table";
 import { parseBool } from "../../../flags/values";
+import type { AccessNeeds } from "../../../node-readiness/rbac";
 import { parseCsiAddress } from "../../../unix/socket-path";
 import { isTemplate } from "../../rules/words";
-import type { RegistrarSettings } from "./objects";
 import type { Program } from "./program";
+
+/** How a registrar reads its arguments. */
+export interface RegistrarSettings {
+  /** Why the registrar does not start with them, and what to do; undefined: it starts. */
+  readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
+  /** Why the arguments do not tell whether it starts. */
+  readonly doubt: string | undefined;
+  readonly csiAddress: string;
+  readonly kubeletRegistrationPath: string;
+  readonly pluginRegistrationPath: string;
+  /** The HTTP endpoint; without a host it listens on all interfaces. */
+  readonly http: { readonly host: string | undefined; readonly port: number } | undefined;
+  readonly metricsPath: string;
+  /** The registrar requires the node's name from its environment. */
+  readonly needsNodeName: boolean;
+  /** What the registrar does with its Node; undefined: it asks no API server. */
+  readonly nodeAccess: AccessNeeds | undefined;
+  /** The words behind the flags, which the registrar ignores. */
+  readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
+  /** Undefined: the registrar cannot parse the arguments. */
+  readonly task: "register" | "probe" | "print" | undefined;
+}
 
 /** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
 export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {

@@ -1,7 +1,6 @@
 import { invalidOption } from "../../../base/errors";
 import { nearWord } from "../../../base/near-word";
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
-import { boundText } from "../../../logging/escape";
 import { behindRegistrar, itemsOf, type Program } from "./program";
 
 /** A `$(NAME)` whose value is not in the object. */
@@ -33,6 +32,20 @@ export function startOf(container: Tree, { kind }: Program) {
     args: used.map((word) => word.text),
     open: used.flatMap((word) => word.open),
   };
+}
+
+/** A container's command and arguments, with its variables filled in. */
+export function wordsOf(container: Tree): readonly string[] {
+  const fill = environmentOf(container);
+  return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)).text);
+}
+
+/** The value of a flag: `-name=value`, `--name=value` or `--name value`; the last one counts. */
+export function flagIn(words: readonly string[], name: string): string | undefined {
+  const at = words.findLastIndex((word) => [`-${name}`, `--${name}`].includes(word.split("=", 1)[0] ?? ""));
+  const word = words[at];
+  if (word === undefined) return undefined;
+  return word.includes("=") ? word.slice(word.indexOf("=") + 1) : words[at + 1];
 }
 
 /** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */
@@ -96,24 +109,4 @@ export function literalsIn(words: readonly string[], open: readonly OpenVariable
     const advice = meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
     return { name, why: "and no variable of the container is called so", advice };
   });
-}
-
-/** The words that YAML reads as a number or a boolean because they have no quotes, and a text in the place of a list. */
-export function noTextsOf({ command, args, env }: Tree) {
-  const noLists = Object.entries({ command, args })
-    .filter(([, value]) => typeof value === "string")
-    .map(([where, value]) => ({
-      value: boundText(JSON.stringify(value)),
-      where: `as ${where}`,
-      what: "list",
-    }));
-  const inList = (where: string, values: unknown) =>
-    itemsOf(values).map((value) => ({ value, where: `in ${where}` }));
-  const variables = list(env)
-    .map(tree)
-    .map(({ name, value }) => ({ value, where: `as value of ${text(name)}` }));
-  const noTexts = [...inList("command", command), ...inList("args", args), ...variables]
-    .filter(({ value }) => typeof value !== "string" && value !== null && value !== undefined)
-    .map(({ value, where }) => ({ value: boundText(JSON.stringify(value)), where, what: "string" }));
-  return [...noLists, ...noTexts];
 }
