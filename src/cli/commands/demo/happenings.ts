@@ -1,4 +1,6 @@
 import type { EventOf } from "../../../base/event-source";
+import type { StateName } from "../../../registrar/model/state";
+import type { CsiMethod } from "../../../simulator/driver/options";
 import type { CsiDriverEvent } from "../../../simulator/driver/services";
 import type { KubeletCall, KubeletEvent } from "../../../simulator/kubelet/events";
 
@@ -6,12 +8,15 @@ import type { KubeletCall, KubeletEvent } from "../../../simulator/kubelet/event
 export type Role = "driver" | "kubelet" | RegistrarRole;
 export type RegistrarRole = "registrar" | "second registrar";
 
-/** One line of a registrar's JSON log, as far as the demo reads it. */
-export interface LogLine {
+/** The fields of a registrar's log line that says that its state changed. The official registrar writes none. */
+export interface StateChange {
   /** Milliseconds since 1970. */
   readonly ts: number;
-  readonly msg: string;
-  readonly [key: string]: unknown;
+  readonly from: StateName;
+  readonly to: StateName;
+  /** The event that changed the state. */
+  readonly reason: string;
+  readonly driver: string | null;
 }
 
 /** What the demo did. */
@@ -24,7 +29,7 @@ export type Deed =
 export type Happening = { readonly atMs: number } & (
   | { readonly kind: "driver"; readonly event: CsiDriverEvent }
   | { readonly kind: "kubelet"; readonly event: KubeletEvent }
-  | { readonly kind: "registrar"; readonly role: RegistrarRole; readonly line: LogLine }
+  | { readonly kind: "registrar"; readonly role: RegistrarRole; readonly change: StateChange }
   | Deed
 );
 
@@ -52,16 +57,21 @@ export const kubeletGot =
 
 export const kubeletHasTold: Look<object> = kubeletGot("NotifyRegistrationStatus");
 
-export const registrarLogs =
-  (
-    msg: string,
-    { role = "registrar", ...fields }: { role?: RegistrarRole } & Partial<Record<LogField, string>> = {},
-  ): Look<LogLine> =>
+export const driverAnswered =
+  (method: CsiMethod): Look<object> =>
   (happening) => {
-    if (happening.kind !== "registrar" || happening.role !== role) return undefined;
-    const { line } = happening;
-    const fits = Object.entries(fields).every(([key, value]) => line[key] === value);
-    return line.msg === msg && fits ? line : undefined;
+    const event = driverTells("answered")(happening);
+    return event?.method === method && event.result.kind === "ok" ? event : undefined;
   };
 
-type LogField = "from" | "to" | "reason" | "status";
+export const registrarMoves =
+  ({
+    role = "registrar",
+    ...fields
+  }: { readonly role?: RegistrarRole } & Partial<Omit<StateChange, "ts">>): Look<StateChange> =>
+  (happening) => {
+    if (happening.kind !== "registrar" || happening.role !== role) return undefined;
+    const { change } = happening;
+    const fits = Object.entries(fields).every(([key, value]) => change[key as keyof StateChange] === value);
+    return fits ? change : undefined;
+  };

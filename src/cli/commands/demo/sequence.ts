@@ -1,7 +1,10 @@
 import { basename } from "node:path";
+import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
+import type { CsiDriverEvent } from "../../../simulator/driver/services";
 import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/kubelet/events";
 import { nodeIdsOf } from "../../../simulator/kubelet/node";
-import type { Deed, Happening, LogLine, RegistrarRole, Role } from "./happenings";
+import type { Deed, Happening, RegistrarRole, Role, StateChange } from "./happenings";
+import { DRIVER_NAME } from "./stage";
 
 export type Lane = Role | "API objects";
 
@@ -14,28 +17,33 @@ type Mood = "good" | "bad" | "plain";
 
 /**
  * What happened as rows of a picture, in order of time; `atMs` counts from `startedAt`. Kubelet knows only the path of
- * a registration socket: it belongs to the registrar that published there last.
+ * a registration socket: it belongs to the registrar that published there last. The driver is asked by the registrar that
+ * started last.
  */
 export function sequenceOf(happenings: readonly Happening[], startedAt: number): readonly Row[] {
   let owner: RegistrarRole = "registrar";
+  let latest: RegistrarRole = "registrar";
   return [...happenings]
     .sort((a, b) => a.atMs - b.atMs)
     .flatMap((happening) => {
-      if (happening.kind === "registrar" && happening.line.msg === PUBLISHED) owner = happening.role;
-      return contentOf(happening, owner).map((content) => ({ ...content, atMs: happening.atMs - startedAt }));
+      if (happening.kind === "registrar" && happening.change.to === "listening") owner = happening.role;
+      if (happening.kind === "begin" && isRegistrar(happening.lane)) latest = happening.lane;
+      return contentOf(happening, owner, latest).map((content) => ({
+        ...content,
+        atMs: happening.atMs - startedAt,
+      }));
     });
 }
 
-const PUBLISHED = "Registration Server started";
+const isRegistrar = (lane: Role): lane is RegistrarRole =>
+  lane === "registrar" || lane === "second registrar";
 
-function contentOf(happening: Happening, owner: RegistrarRole): readonly Content[] {
+function contentOf(happening: Happening, owner: RegistrarRole, latest: RegistrarRole): readonly Content[] {
   switch (happening.kind) {
     case "driver":
-      return happening.event.kind === "listening"
-        ? [note("driver", `listens on ${basename(happening.event.csiAddress)}`)]
-        : [];
+      return driverRows(happening.event, latest);
     case "registrar":
-      return registrarRows(happening.role, happening.line);
+      return registrarRows(happening.role, happening.change);
     case "kubelet":
       return kubeletRows(happening.event, owner);
     default:
@@ -43,28 +51,23 @@ function contentOf(happening: Happening, owner: RegistrarRole): readonly Content
   }
 }
 
-function registrarRows(role: RegistrarRole, line: LogLine): readonly Content[] {
-  switch (line.msg) {
-    case "GRPC response": {
-      const name = /"name":"([^"]*)"/.exec(String(line.response))?.[1];
-      const answer = name ?? String(line.err ?? line.response);
-      return [call(role, "driver", "GetPluginInfo", answer, name === undefined)];
-    }
-    // Not the line that follows it: by then kubelet may have seen the socket.
-    case "Starting Registration Server":
-      return [note(role, `publishes ${basename(String(line.socketPath))}`)];
-    case "Lost connection":
-      return [note(role, "loses the driver", "bad")];
-    case "Connection restored":
-      return [note(role, `the driver is back after ${line.after}`, "good")];
-    case "Registration state changed":
-      if (line.to === "standby") return [note(role, "stands by: another socket is there")];
-      if (line.from === "standby") return [note(role, "sees that the other is gone")];
-      if (line.reason === "socket-gone") return [note(role, "its socket is gone", "bad")];
-      return [];
-    default:
-      return [];
-  }
+function driverRows(event: CsiDriverEvent, latest: RegistrarRole): readonly Content[] {
+  if (event.kind === "listening") return [note("driver", `listens on ${basename(event.csiAddress)}`)];
+  if (event.kind !== "answered" || event.method !== "GetPluginInfo") return [];
+  const { result } = event;
+  return [
+    result.kind === "ok"
+      ? call(latest, "driver", event.method, DRIVER_NAME)
+      : call(latest, "driver", event.method, result.error, true),
+  ];
+}
+
+function registrarRows(role: RegistrarRole, { from, to, reason, driver }: StateChange): readonly Content[] {
+  if (to === "standby") return [note(role, "stands by: another socket is there")];
+  if (from === "standby") return [note(role, "sees that the other is gone")];
+  if (reason === "socket-gone") return [note(role, "its socket is gone", "bad")];
+  // Before the socket is there: by then kubelet may have seen it.
+  return to === "publishing" ? [note(role, `publishes ${driver}${SOCKET_TAIL}`)] : [];
 }
 
 function kubeletRows(event: KubeletEvent, owner: RegistrarRole): readonly Content[] {

@@ -8,11 +8,11 @@ import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/driver/services";
 import type { KubeletEvent } from "../../../simulator/kubelet/events";
-import type { Happening, LogLine, Role } from "./happenings";
+import type { Happening, Role, StateChange } from "./happenings";
 import type { Storyteller } from "./storyteller";
 import { createTimeline } from "./timeline";
 
-const DRIVER_NAME = "demo.csi";
+export const DRIVER_NAME = "demo.csi";
 const JSON_LINES = "--output=json";
 const GRACE_MS = 3_000;
 
@@ -73,7 +73,8 @@ export function openStage({ cli, registrar, keep }: DemoOptions) {
       lastLine = escapeJson(line);
       if (keep) appendFileSync(join(folder, `${role.replace(" ", "-")}.log`), `${line}\n`);
       const object: unknown = attempt(() => JSON.parse(line));
-      if (typeof object === "object" && object !== null) timeline.add(happeningOf(role, object));
+      const happening = object instanceof Object ? happeningOf(role, object) : undefined;
+      if (happening !== undefined) timeline.add(happening);
     };
     const onEnd = (how: string, isUnasked: boolean) => {
       timeline.add({ kind: "end", lane: role, atMs: Date.now() });
@@ -116,14 +117,14 @@ function makeFolder(): string {
   }
 }
 
-/** What a process reports: an event, or a line of a registrar's log. */
-function happeningOf(role: Role, object: object): Happening {
+/** What a process reports: an event, or a registrar's change of state; undefined for any other line of its log. */
+function happeningOf(role: Role, object: object): Happening | undefined {
   if (role === "driver" || role === "kubelet") {
     const event = object as CsiDriverEvent & KubeletEvent;
     return { kind: role, event, atMs: event.atMs };
   }
-  const line = object as LogLine;
-  return { kind: "registrar", role, line, atMs: line.ts };
+  const change = object as StateChange;
+  return "from" in object ? { kind: "registrar", role, change, atMs: change.ts } : undefined;
 }
 
 /**

@@ -1,19 +1,16 @@
-import type { Happening, LogLine, RegistrarRole } from "../../../../src/cli/commands/demo/happenings";
+import type { Happening, RegistrarRole, StateChange } from "../../../../src/cli/commands/demo/happenings";
+import type { CsiDriverEvent } from "../../../../src/simulator/driver/services";
 import type { KubeletEvent } from "../../../../src/simulator/kubelet/events";
 
 // Happenings as the demo hears of them.
 
-export const logged = (
+export const moved = (
   atMs: number,
-  msg: string,
-  fields: object = {},
+  fields: Partial<StateChange>,
   role: RegistrarRole = "registrar",
-): Happening => ({
-  kind: "registrar",
-  role,
-  line: { ts: atMs, msg, ...fields } as LogLine,
-  atMs,
-});
+): Happening => ({ kind: "registrar", role, change: { ts: atMs, ...fields } as StateChange, atMs });
+
+export const driver = (event: CsiDriverEvent): Happening => ({ kind: "driver", event, atMs: event.atMs });
 
 export const kubelet = (event: KubeletEvent): Happening => ({ kind: "kubelet", event, atMs: event.atMs });
 

@@ -1,24 +1,23 @@
 import { sequenceOf } from "../../../../src/cli/commands/demo/sequence";
-import { called, kubelet, logged } from "./happenings";
+import { called, driver, kubelet, moved } from "./happenings";
 
 test("rows stand in order of time, which counts from the start", () => {
   const rows = sequenceOf(
-    [logged(1300, "Lost connection"), { kind: "deed", text: "The driver is killed.", atMs: 1200 }],
+    [moved(1300, { reason: "socket-gone" }), { kind: "deed", text: "The driver is killed.", atMs: 1200 }],
     1000,
   );
   expect(rows).toEqual([
     { kind: "deed", text: "The driver is killed.", atMs: 200 },
-    { kind: "note", lane: "registrar", text: "loses the driver", mood: "bad", atMs: 300 },
+    { kind: "note", lane: "registrar", text: "its socket is gone", mood: "bad", atMs: 300 },
   ]);
 });
 
 test("kubelet's calls go to the registrar that put the socket there last", () => {
-  const published = "Registration Server started";
   const rows = sequenceOf(
     [
-      logged(1, published),
+      moved(1, { to: "listening" }),
       called(2, "GetInfo"),
-      logged(3, published, {}, "second registrar"),
+      moved(3, { to: "listening" }, "second registrar"),
       called(4, "GetInfo"),
       called(5, "NodeGetInfo"),
     ],
@@ -31,17 +30,22 @@ test("kubelet's calls go to the registrar that put the socket there last", () =>
   ]);
 });
 
-test("what the registrar asked of the driver is an arrow with the answer", () => {
-  const response = '{"manifest":{},"name":"demo.csi","vendor_version":"1.0.0"}';
-  const [answered, failed] = sequenceOf(
+test("what the latest registrar asked of the driver is an arrow with the answer", () => {
+  const answered = { kind: "answered", method: "GetPluginInfo", durationMs: 1 } as const;
+  const rows = sequenceOf(
     [
-      logged(1, "GRPC response", { response }),
-      logged(2, "GRPC response", { response: "{}", err: "too busy" }),
+      driver({ ...answered, result: { kind: "ok" }, atMs: 1 }),
+      { kind: "begin", lane: "second registrar", atMs: 2 },
+      driver({ ...answered, result: { kind: "error", error: "too busy" }, atMs: 3 }),
+      driver({ ...answered, method: "NodeGetInfo", result: { kind: "ok" }, atMs: 4 }),
     ],
     0,
   );
-  expect(answered).toMatchObject({ from: "registrar", to: "driver", answer: "demo.csi", failed: false });
-  expect(failed).toMatchObject({ answer: "too busy", failed: true });
+  expect(rows).toMatchObject([
+    { from: "registrar", to: "driver", answer: "demo.csi", failed: false },
+    { kind: "begin" },
+    { from: "second registrar", to: "driver", answer: "too busy", failed: true },
+  ]);
 });
 
 test("a call that failed is drawn as failed, dialling not at all", () => {

@@ -1,18 +1,19 @@
-import { kubeletGot, kubeletTells, registrarLogs } from "../../../../src/cli/commands/demo/happenings";
+import { kubeletGot, kubeletTells, registrarMoves } from "../../../../src/cli/commands/demo/happenings";
 import { createTimeline } from "../../../../src/cli/commands/demo/timeline";
-import { called, logged } from "./happenings";
+import { called, moved } from "./happenings";
 
+const LOST = { to: "publishing", reason: "socket-gone" } as const;
 const never = new AbortController().signal;
 
 test("finds the first that fits, behind a place", () => {
   const timeline = createTimeline();
-  timeline.add(logged(1, "Lost connection"));
+  timeline.add(moved(1, LOST));
   const place = timeline.now();
-  expect(timeline.find(registrarLogs("Lost connection"), 0)).toMatchObject({ atMs: 1 });
-  expect(timeline.find(registrarLogs("Lost connection"), place)).toBeUndefined();
-  timeline.add(logged(2, "Lost connection"));
-  timeline.add(logged(3, "Lost connection"));
-  expect(timeline.find(registrarLogs("Lost connection"), place)).toMatchObject({ atMs: 2 });
+  expect(timeline.find(registrarMoves(LOST), 0)).toMatchObject({ atMs: 1 });
+  expect(timeline.find(registrarMoves(LOST), place)).toBeUndefined();
+  timeline.add(moved(2, LOST));
+  timeline.add(moved(3, LOST));
+  expect(timeline.find(registrarMoves(LOST), place)).toMatchObject({ atMs: 2 });
 });
 
 test("waits for what is still to come, and takes what came already", async () => {
@@ -35,12 +36,10 @@ test("gives up with the signal's reason, at once where it was aborted before", a
 });
 
 test.each([
-  [registrarLogs("Registration state changed"), true],
-  [registrarLogs("Registration state changed", { to: "standby" }), true],
-  [registrarLogs("Registration state changed", { to: "standby", reason: "socket-gone" }), false],
-  [registrarLogs("Registration state changed", { role: "second registrar" }), false],
-  [registrarLogs("Registration"), false],
-])("a look at a log line goes by its message, its role and fields (%#)", (look, fits) => {
-  const line = logged(1, "Registration state changed", { to: "standby", reason: "socket-taken" });
-  expect(look(line) !== undefined).toBe(fits);
+  [registrarMoves({}), true],
+  [registrarMoves({ to: "standby" }), true],
+  [registrarMoves({ to: "standby", reason: "socket-gone" }), false],
+  [registrarMoves({ role: "second registrar" }), false],
+])("a look at a change of state goes by its role and fields (%#)", (look, fits) => {
+  expect(look(moved(1, { to: "standby", reason: "socket-taken" })) !== undefined).toBe(fits);
 });
