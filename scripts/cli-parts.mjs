@@ -7,13 +7,13 @@ import { stampLogLines } from "./log-lines.mjs";
 
 /**
  * The parts, and what is in each: modules under src/, or a package. An `import()` of any of them leads to its part, which
- * src/cli/parts.ts then runs; whatever else a module imports is in the same part.
+ * src/cli/process/parts.ts then runs; whatever else a module imports is in the same part.
  */
 const PARTS = {
   main: ["cli/main"],
   register: ["cli/commands/register"],
   // For the one line that comes before a registration is loaded, which has the same in it.
-  "cli-logger": ["cli/cli-logger"],
+  "cli-logger": ["cli/process/cli-logger"],
   commands: [
     "cli/help",
     ...["demo", "doctor", "driver", "kubelet", "legacy", "manifest", "status"].map(
@@ -78,7 +78,7 @@ export async function bundleCli({ version, licences }) {
     writeFileSync(`dist/cli/${name}.js`, text);
   }
   const start =
-    'import { createRequireOfParts } from "./cli/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
+    'import { createRequireOfParts } from "./cli/process/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
   const text = await bundle(start, { ...options, banner: "#!/usr/bin/env node", footer: "" });
   writeFileSync("dist/cli.js", text, { mode: 0o755 });
 }

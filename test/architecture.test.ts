@@ -31,7 +31,7 @@ const ROOMS: readonly string[] = [
 ];
 
 /** The commands that a simulated kubelet or driver is for; the event lines are theirs. */
-const SIMULATING = /^cli\/(?:event-lines\.ts|commands\/(?:demo|driver|kubelet|legacy)(?:\/.*)?(?:\.ts)?)$/;
+const SIMULATING = /^cli\/commands\/(?:event-lines|demo|driver|kubelet|legacy)(?:\/.*)?(?:\.ts)?$/;
 
 const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })

@@ -2,7 +2,7 @@ import { messageOf, RegistrarError } from "../base/errors";
 import { type CommandFlags, type FlagValues, readCommandFlags } from "../flags/command-flags";
 import type { FlagForm, Setting } from "../flags/grammar";
 import { escapeJson } from "../logging/escape";
-import { print } from "./print";
+import { print } from "./process/print";
 
 export interface CommandLine<Flags extends CommandFlags> {
   readonly name: string;

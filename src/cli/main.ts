@@ -3,10 +3,10 @@ import { attempt } from "../base/errors";
 import { nearestFlag, OFFICIAL_PROBE_MODE, parseFlags } from "../flags/table";
 import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
-import { memoryProblem } from "./memory-limit";
-import { print } from "./print";
-import { endOnSignals, missedSigterm } from "./signals";
-import { version } from "./version";
+import { memoryProblem } from "./process/memory-limit";
+import { print } from "./process/print";
+import { endOnSignals, missedSigterm } from "./process/signals";
+import { version } from "./process/version";
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -63,7 +63,7 @@ async function main(argv: readonly string[]): Promise<number> {
   // Before a registration is loaded: without memory a start hardly gets beyond that. Node answers 0 for no limit.
   const problem = memoryProblem(process.constrainedMemory() || Number.POSITIVE_INFINITY, "/sys/block");
   if (problem !== undefined) {
-    const { createCliLogger } = await import("./cli-logger");
+    const { createCliLogger } = await import("./process/cli-logger");
     const log = (await createCliLogger(logging)).named("main");
     log.warn("Memory limit is too small for a start after a reboot, which may never end", problem);
   }

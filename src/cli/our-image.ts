@@ -1,5 +1,5 @@
 import { programOf } from "../doctor/manifest/read/program";
-import { version } from "./version";
+import { version } from "./process/version";
 
 /** An image that is to be this registrar's. A mirror may have the official one's name, with this version as its tag. */
 export function parseOurImage(image: string): string {

@@ -1,10 +1,10 @@
 import { choiceFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { createCommand } from "../command-line";
-import { durationText } from "../event-lines";
-import { listenOnly } from "../signals";
+import { listenOnly } from "../process/signals";
 import { perform } from "./demo/perform";
 import { SCENARIOS } from "./demo/scenarios";
 import { createStoryteller, detectScreen } from "./demo/storyteller";
+import { durationText } from "./event-lines";
 
 /** 130 is a shell's code for a program that SIGINT ended. */
 const EXIT_CODES = { told: 0, missed: 1, interrupted: 130 } as const;

@@ -25,8 +25,8 @@ import {
 import type { CsiDriverEvent } from "../../simulator/driver/services";
 import { tryConnect } from "../../unix/unix-socket";
 import { createCommand } from "../command-line";
-import { durationText, type Narrator, tellEvents, writeLine } from "../event-lines";
-import { unlessStopped, untilAborted, untilStopped } from "../signals";
+import { unlessStopped, untilAborted, untilStopped } from "../process/signals";
+import { durationText, type Narrator, tellEvents, writeLine } from "./event-lines";
 
 const WHAT_IT_IS_NOT = "it provisions, attaches and mounts nothing.";
 

@@ -16,8 +16,8 @@ import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../k
 import { startKubelet } from "../../simulator/kubelet/kubelet";
 import type { KubeletFault } from "../../simulator/kubelet/options";
 import { createCommand } from "../command-line";
-import { tellEvents, writeLine } from "../event-lines";
-import { unlessStopped, untilAborted, untilStopped } from "../signals";
+import { unlessStopped, untilAborted, untilStopped } from "../process/signals";
+import { tellEvents, writeLine } from "./event-lines";
 import { narrateKubelet } from "./kubelet/narrator";
 import { createObjectPrinter, PRINTABLE, parsePrintable, printChanged, printFinal } from "./kubelet/objects";
 

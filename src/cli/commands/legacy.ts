@@ -1,8 +1,8 @@
 import { choiceFlag, outputFlag, textFlag } from "../../flags/kinds";
 import { LEGACY_MODES, legacyObject } from "../../simulator/legacy-registrar";
 import { createCommand } from "../command-line";
-import { writeLine } from "../event-lines";
-import { unlessStopped, untilStopped } from "../signals";
+import { unlessStopped, untilStopped } from "../process/signals";
+import { writeLine } from "./event-lines";
 import { createObjectPrinter } from "./kubelet/objects";
 
 export const runLegacy = createCommand(

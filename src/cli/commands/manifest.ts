@@ -9,7 +9,7 @@ import { NO_TAINTS_AS_NODE, parseTargets } from "../../node-readiness/options";
 import { IMPERSONATION_MINOR } from "../../node-readiness/rbac";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { createCommand } from "../command-line";
-import { print } from "../print";
+import { print } from "../process/print";
 import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
 import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./manifest/object-flags";
 

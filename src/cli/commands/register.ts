@@ -14,11 +14,11 @@ import { only, type Registrations } from "../../registrar/registrations";
 import type { NodeRegistrar } from "../../registrar/start-node-registrar";
 import { registerDriver } from "../../registrar/start-registrar";
 import { isFolder } from "../../unix/files";
-import { createCliLogger } from "../cli-logger";
-import { collectWhenQuiet, keepHeapSmall } from "../garbage";
-import { abortOnSignals } from "../signals";
-import { writeTerminationLog } from "../termination-log";
-import { version } from "../version";
+import { createCliLogger } from "../process/cli-logger";
+import { collectWhenQuiet, keepHeapSmall } from "../process/garbage";
+import { abortOnSignals } from "../process/signals";
+import { writeTerminationLog } from "../process/termination-log";
+import { version } from "../process/version";
 
 /** Registers drivers until it is ended: by a signal, which is exit code 0, or by a failure, which is 1. */
 export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {

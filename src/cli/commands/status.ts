@@ -12,8 +12,8 @@ import { nameListsFrom } from "../../flags/name-lists";
 import { nodeDirectory } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
 import { createCommand } from "../command-line";
-import { print } from "../print";
-import { untilStopped } from "../signals";
+import { print } from "../process/print";
+import { untilStopped } from "../process/signals";
 import { hostRootProblem, resolveTarget } from "./doctor/target";
 
 const WELL = ["registered", "not-wanted"];

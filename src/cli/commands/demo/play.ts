@@ -1,5 +1,5 @@
 import { pause } from "../../../base/pause";
-import { durationText } from "../../event-lines";
+import { durationText } from "../event-lines";
 import type { Look } from "./happenings";
 import { type DemoOptions, MissedStep, type Stage } from "./stage";
 

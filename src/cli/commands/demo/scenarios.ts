@@ -1,5 +1,5 @@
 import type { NodeInfo, PluginInfo } from "../../../grpc/protos";
-import { durationText } from "../../event-lines";
+import { durationText } from "../event-lines";
 import {
   driverAnswered,
   driverTells,

@@ -5,7 +5,7 @@ import { startKubectlProxy } from "../../../doctor/cluster/read/kubectl-proxy";
 import { createListApi } from "../../../doctor/cluster/read/list-api";
 import { fieldOf } from "../../../flags/flag";
 import { plain } from "../../../logging/escape";
-import { version } from "../../version";
+import { version } from "../../process/version";
 
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
 const LOOK_EVERY_MS = 10_000;

@@ -8,7 +8,7 @@ import { type ManifestFacts, readDeployments } from "../../../doctor/manifest/re
 import { lastPart, type OurImage } from "../../../doctor/manifest/read/program";
 import { renderFileTable } from "../../../doctor/manifest/tell/table";
 import { plain, quoteText } from "../../../logging/escape";
-import { version } from "../../version";
+import { version } from "../../process/version";
 import { readFiles } from "./read-files";
 
 function noRegistrar(image: string | undefined): string {

@@ -4,7 +4,7 @@ import type { NodeInfo } from "../../../grpc/protos";
 import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/node-id-annotation";
 import type { CallResult, DeregistrationCause, KubeletEvent } from "../../../simulator/kubelet/events";
 import type { KubeletFault } from "../../../simulator/kubelet/options";
-import { durationText, type Narrator } from "../../event-lines";
+import { durationText, type Narrator } from "../event-lines";
 
 type Lines = {
   readonly [Kind in KubeletEvent["kind"]]: (event: EventOf<KubeletEvent, Kind>) => string | undefined;

@@ -18,7 +18,7 @@ import { streamOf } from "../../../manifest/template";
 import { parseTargets } from "../../../node-readiness/options";
 import { createCommand } from "../../command-line";
 import { parseOurImage } from "../../our-image";
-import { print } from "../../print";
+import { print } from "../../process/print";
 import { objectFlags, requireMinor } from "./object-flags";
 import { sidecarArguments } from "./sidecar-argument";
 

@@ -1,5 +1,5 @@
-import { durationText, tellEvents } from "../../src/cli/event-lines";
-import { createEventLog } from "../../src/simulator/event-stream";
+import { durationText, tellEvents } from "../../../src/cli/commands/event-lines";
+import { createEventLog } from "../../../src/simulator/event-stream";
 
 type Said = { readonly kind: "said"; readonly text: string; readonly atMs: number };
 

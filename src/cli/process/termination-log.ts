@@ -1,6 +1,6 @@
 import { truncateSync, writeFileSync } from "node:fs";
-import { attempt } from "../base/errors";
-import { escapeUnprintable } from "../logging/escape";
+import { attempt } from "../../base/errors";
+import { escapeUnprintable } from "../../logging/escape";
 
 /** Kubelet reads no more of a termination log (container manager, MaxContainerTerminationMessageLength). */
 const MAX_BYTES = 4096;

@@ -1,10 +1,10 @@
-import { createPreciseClock } from "../logging/clock";
-import { createFdStream } from "../logging/fd-stream";
-import { createKlogSink } from "../logging/klog-sink";
-import { createTextLine } from "../logging/klog-text";
-import { createLogger, type Logger } from "../logging/logger";
-import type { LoggingConfig, LoggingResolution } from "../logging/logging-options";
-import { limitRepeats } from "../logging/repeats";
+import { createPreciseClock } from "../../logging/clock";
+import { createFdStream } from "../../logging/fd-stream";
+import { createKlogSink } from "../../logging/klog-sink";
+import { createTextLine } from "../../logging/klog-text";
+import { createLogger, type Logger } from "../../logging/logger";
+import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
+import { limitRepeats } from "../../logging/repeats";
 
 const DEFAULT_LOGGING: LoggingConfig = { format: "text", verbosity: 0, vmodule: [], splitStream: false };
 
@@ -17,7 +17,7 @@ export async function createCliLogger(logging: LoggingResolution): Promise<Logge
   const config = logging.kind === "valid" ? logging.config : DEFAULT_LOGGING;
   const lineOf =
     config.format === "json"
-      ? (await import("../logging/json-line")).createJsonLine()
+      ? (await import("../../logging/json-line")).createJsonLine()
       : createTextLine(process.pid);
   const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
   const stream = createFdStream(STDERR_FD);

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { writeTerminationLog } from "../../src/cli/termination-log";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { writeTerminationLog } from "../../../src/cli/process/termination-log";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
 let folder: TempFolder;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { attempt, RegistrarError } from "../base/errors";
-import { LONGEST_WAIT_MS, pause } from "../base/pause";
+import { attempt, RegistrarError } from "../../base/errors";
+import { LONGEST_WAIT_MS, pause } from "../../base/pause";
 
 /** Without a handler, SIGHUP and SIGUSR2 would end the process and leave the registration socket behind. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;

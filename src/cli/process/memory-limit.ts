@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { attempt } from "../base/errors";
+import { attempt } from "../../base/errors";
 
 const MEBIBYTE = 2 ** 20;
 /** Enough for a cold start, also if disks read 8 MB ahead. */

@@ -1,5 +1,5 @@
-import { escapeJson } from "../logging/escape";
-import type { EventStream, SimulatorEvent } from "../simulator/event-stream";
+import { escapeJson } from "../../logging/escape";
+import type { EventStream, SimulatorEvent } from "../../simulator/event-stream";
 
 /** Puts an event into one line of words; undefined if people need not see it. */
 export type Narrator<Event> = (event: Event) => string | undefined;

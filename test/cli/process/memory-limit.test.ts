@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { memoryProblem } from "../../src/cli/memory-limit";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { memoryProblem } from "../../../src/cli/process/memory-limit";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
 const MI = 2 ** 20;
 const disksReading = (folder: TempFolder, ...readAheads: readonly string[]) => {

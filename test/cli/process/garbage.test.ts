@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { promisify } from "node:util";
-import { createEventSource } from "../../src/base/event-source";
-import { collectWhenQuiet, SMALL_HEAP } from "../../src/cli/garbage";
-import type { Registrations } from "../../src/registrar/registrations";
-import { createTempFolder } from "../support/temp-folder";
+import { createEventSource } from "../../../src/base/event-source";
+import { collectWhenQuiet, SMALL_HEAP } from "../../../src/cli/process/garbage";
+import type { Registrations } from "../../../src/registrar/registrations";
+import { createTempFolder } from "../../support/temp-folder";
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] }));
 afterEach(() => jest.useRealTimers());

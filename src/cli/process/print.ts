@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { errnoOf, messageOf } from "../base/errors";
+import { errnoOf, messageOf } from "../../base/errors";
 
 const STDOUT_FD = 1;
 const PAUSE_MS = 10;
