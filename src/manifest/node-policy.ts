@@ -1,3 +1,4 @@
+import { MAX_CONDITIONS } from "../node-readiness/condition";
 import {
   DRIVER_PLACEHOLDER,
   DRIVERS_PATTERN,
@@ -22,6 +23,14 @@ export interface NodePolicyOptions {
 
 /** The first minor version of Kubernetes 1 with the policy, and with the node's name in a pod's token (KEP-4193). */
 export const POLICY_MINOR = 30;
+
+/** A qualified name: 253 characters, a slash, 63 characters. */
+const MAX_TYPE = 317;
+const MAX_REASON = 64;
+/** Twice what a registrar writes. */
+const MAX_MESSAGE = 1_024;
+/** The API server's record of who wrote which field, as text; a Node's has some 10,000 characters. */
+const MAX_MANAGED_FIELDS = 131_072;
 
 /**
  * Restricts a service account to its own Node, and there to removing the startup taints and setting the condition. All
@@ -94,6 +103,13 @@ export function nodePolicy(
             reason: Forbidden
             expression: |-
               variables.conditions.all(c, c in variables.oldConditions || ${isOurCondition})
+          # etcd takes 1.5 MB: without a limit, nobody could change the Node any more.
+          - message: a registrar may have ${MAX_CONDITIONS} conditions at most, with short texts
+            reason: Forbidden
+            expression: |-
+              size(variables.conditions.filter(c, ${isOurCondition})) <= ${MAX_CONDITIONS} &&
+                variables.conditions.all(c, c in variables.oldConditions || size(c.type) <= ${MAX_TYPE} &&
+                  size(c.?reason.orValue('')) <= ${MAX_REASON} && size(c.?message.orValue('')) <= ${MAX_MESSAGE})
           - message: a registrar may remove no condition of others
             reason: Forbidden
             expression: |-
@@ -105,6 +121,10 @@ export function nodePolicy(
           ${frozen("node", "metadata", "oldMetadata", "managedFields", "resourceVersion", "generation")}
           ${frozen("node", "spec", "oldSpec", "taints")}
           ${frozen("node's status", "status", "oldStatus", "conditions")}
+          - message: a registrar may not fill the node's managedFields
+            reason: Forbidden
+            expression: |-
+              size('%s'.format([variables.metadata.?managedFields.orValue([])])) <= ${MAX_MANAGED_FIELDS}
           - message: a registrar may not claim a field for another client
             reason: Forbidden
             expression: |-

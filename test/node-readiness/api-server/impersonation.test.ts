@@ -69,6 +69,12 @@ test.each<[string, ApiCall, string | undefined, RegExp]>([
     /^forbidden: .*impersonate-on:associated-node:list/,
   ],
   [
+    "its node: all nodes as they change",
+    get("/api/v1/nodes?watch=true&timeoutSeconds=1"),
+    undefined,
+    /^forbidden: .*cannot read all nodes, only its own Node/,
+  ],
+  [
     "its node: another Node's status",
     patch("/api/v1/nodes/node-2/status", condition(TYPE)),
     undefined,

@@ -36,6 +36,18 @@ describe("what manifest writes for every driver of a node", () => {
     expect(await removable(DOMAINS)).toEqual([DRIVER, "nfs.csi.k8s.io"]);
   });
 
+  test("allows 64 conditions, with names that a driver can have (issue 35)", async () => {
+    await cluster.apply(await nodeWide());
+    const named = (names: readonly string[]) => ({
+      status: { conditions: names.map((name) => ({ ...condition(`${name}/Ready`).status.conditions[0] })) },
+    });
+    const names = Array.from({ length: 65 }, (_, at) => `d${at}.csi.example.com`);
+    await eventually(async () => expect((await patch(named(names.slice(0, 1)), onStatus)).kind).toBe("done"));
+    for (const refused of [names, [`${"x".repeat(64)}.`.repeat(5)]])
+      expect(await patch(named(refused), onStatus)).toMatchObject({ failure: { kind: "forbidden" } });
+    expect((await patch(named(names.slice(0, 60)), onStatus)).kind).toBe("done");
+  });
+
   test("with a list of drivers allows their taints and conditions alone", async () => {
     await cluster.apply(await nodeWide(`--allow-drivers=x.csi.example.com,${DRIVER}`));
     await eventually(async () => expect(await removable(["nfs.csi.k8s.io"])).toEqual([]));

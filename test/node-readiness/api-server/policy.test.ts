@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createApiClient } from "../../../src/kube-api/client";
+import { text, tree } from "../../../src/kube-api/objects";
 import { createNodeApi } from "../../../src/node-readiness/node-api";
 import { DRIVER } from "../support/controlled-registrations";
 import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
@@ -22,6 +23,21 @@ const { signal } = new AbortController();
 const patch = (body: object, options?: PatchOptions) => patchNode(cluster, body, options);
 const OWN_CONDITION = `${DRIVER}/Registered`;
 const CONDITION = condition(OWN_CONDITION);
+const sized = (field: string, length: number) => ({
+  status: { conditions: [{ ...CONDITION.status.conditions[0], [field]: "x".repeat(length) }] },
+});
+/** A record of who wrote so many labels. */
+const claimOf = (labels: number) => ({
+  ...{ manager: "x", operation: "Update", apiVersion: "v1", time: "2026-01-01T00:00:00Z" },
+  fieldsType: "FieldsV1",
+  fieldsV1: {
+    "f:metadata": {
+      "f:labels": Object.fromEntries(
+        Array.from({ length: labels }, (_, at) => [`f:example.com/label-${at}-${"x".repeat(20)}`, {}]),
+      ),
+    },
+  },
+});
 const REMOVAL = { op: "remove", path: "/spec/taints/1" } as const;
 const EFFECT = "/spec/taints/0/effect";
 const effect = "NoExecute";
@@ -38,6 +54,7 @@ describe("the policy and RBAC that manifest writes", () => {
   });
 
   test("allow to set the own condition on the own node, and nobody's is lost", async () => {
+    expect(await patch(sized("message", 1_024), onStatus)).toMatchObject({ kind: "done" });
     expect(await patch(condition(OWN_CONDITION), onStatus)).toMatchObject({ kind: "done" });
     const { conditions } = await cluster.node("node-1");
     expect(conditions).toMatchObject([{ type: OWN_CONDITION, status: "True" }]);
@@ -63,6 +80,9 @@ describe("the policy and RBAC that manifest writes", () => {
       "nothing else of a node",
     ],
     ["kubelet's condition", condition("Ready"), onStatus, "its own condition only"],
+    ["a condition's message to a long one", sized("message", 1_025), onStatus, "short texts"],
+    ["a condition's reason to a long one", sized("reason", 65), onStatus, "short texts"],
+    ["managedFields to long ones", { metadata: { managedFields: [claimOf(5_000)] } }, merge, "managedFields"],
     ["its capacity", { status: { capacity: { cpu: "64" } } }, onStatus, "nothing else of a node's status"],
   ])("refuse to change %s", async (_what, body, options, why) => {
     const before = await cluster.node(options?.node ?? "node-1");
@@ -150,10 +170,16 @@ describe("the policy and RBAC that manifest writes", () => {
     expect((await cluster.node("node-1")).conditions).toMatchObject([{ type: "Ready" }]);
   });
 
-  test("allow nothing else: no list of nodes, no other object", async () => {
+  test("allow to read every Node, which RBAC cannot prevent, and nothing else", async () => {
     const client = createApiClient(await cluster.accessFrom("node-1"));
     for (const path of ["/api/v1/nodes", "/api/v1/pods", "/api/v1/namespaces/kube-system/secrets"])
       expect(await client.call({ method: "GET", path }, signal)).toMatchObject(FORBIDDEN);
+    const watched: string[] = [];
+    await client.follow("/api/v1/nodes?watch=true&timeoutSeconds=1", {
+      ...{ signal, idleMs: 60_000, onOpen: () => {} },
+      onObject: (line) => watched.push(text(tree(tree(tree(line).object).metadata).name)),
+    });
+    expect(watched).toEqual(["node-1", "node-2"]);
     client.close();
   });
 
