@@ -1,8 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { alertRules } from "./alert-rules";
+import { nodePlugin, nodeWideDaemonSet } from "./daemon-sets";
 import { type NodeAccess, type NodeAccessOptions, nodeAccess } from "./node-access";
-import { nodePlugin } from "./node-plugin";
-import { nodeWideDaemonSet } from "./node-wide";
 import { csiDriver, inlinePod, podMonitor, storageClass } from "./objects";
 import {
   type NodeWideOptions,

@@ -1,7 +1,7 @@
 import { SERVICE_ACCOUNT_FOLDER } from "../../kube-api/access";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/options";
 import { LEAST } from "../least";
-import { celList, celText, literal } from "./cel";
+import { celList, celText, literal } from "./recognise";
 
 /** An argument that a registrar gets unless it has one of these flags. */
 export interface AddedArgument {

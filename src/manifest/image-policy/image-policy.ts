@@ -1,9 +1,15 @@
 import { check, checkPinned, refuse } from "../names";
 import { resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
-import { celText } from "./cel";
 import { type AddedArgument, addedWords, lowerPatch, type Raise, swapPatch } from "./changes";
-import { CONTAINERS, isOtherSidecar, matchConditions, registrarsVariable, servedPattern } from "./recognise";
+import {
+  CONTAINERS,
+  celText,
+  isOtherSidecar,
+  matchConditions,
+  registrarsVariable,
+  servedPattern,
+} from "./recognise";
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
@@ -84,30 +90,27 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
 /** Only as a parameter can a policy read a LimitRange: it is then evaluated for each one, and not at all without one. */
 function limitsPolicy(scope: PolicyScope, image: string, patch: string): readonly Yaml[] {
   const isOurs = `exists(c, c.?image.orValue('') == ${celText(image)})`;
-  const parts = {
-    head: yaml`
-      paramKind: {apiVersion: v1, kind: LimitRange}
-      failurePolicy: Ignore
-      # The API server evaluates policies in any order: so once more after the others.
-      reinvocationPolicy: IfNeeded
+  return kubernetesPolicy({
+    name: scalar(`${scope.name ?? POLICY_NAMES.swap}-limits`),
+    about: yaml`
+      # Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace. The API server
+      # evaluates policies in any order, and so this one again after the others.
     `,
-    conditions: yaml`
-      - name: has-this-image
-        expression: object.spec.containers.${isOurs} || object.spec.?initContainers.orValue([]).${isOurs}
-    `,
-    variables: yaml`
-      ${CONTAINERS}
-      - name: max
-        expression: params.spec.limits.filter(l, l.type == 'Container').map(l, l.?max.orValue({}))[?0].orValue({})
-    `,
-    patch,
-  };
-  const about = yaml`
-    # Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace.
-  `;
-  const params = yaml`paramRef: {selector: {}, parameterNotFoundAction: Allow}`;
-  const name = scalar(`${scope.name ?? POLICY_NAMES.swap}-limits`);
-  return kubernetesPolicy({ name, about, spec: specOf(scope, parts), params });
+    spec: specOf(scope, {
+      reinvocation: "IfNeeded",
+      params: yaml`paramKind: {apiVersion: v1, kind: LimitRange}`,
+      conditions: yaml`
+        - name: has-this-image
+          expression: object.spec.containers.${isOurs} || object.spec.?initContainers.orValue([]).${isOurs}
+      `,
+      variables: yaml`
+        - name: max
+          expression: params.spec.limits.filter(l, l.type == 'Container').map(l, l.?max.orValue({}))[?0].orValue({})
+      `,
+      patch,
+    }),
+    params: yaml`paramRef: {selector: {}, parameterNotFoundAction: Allow}`,
+  });
 }
 
 /**
@@ -183,32 +186,31 @@ function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
       ${annotations}
   `;
   const spec = specOf(scope, {
-    head: yaml`
-      failurePolicy: Ignore
-      reinvocationPolicy: Never
-    `,
+    reinvocation: "Never",
     conditions: matchConditions(matchImages),
     variables: yaml`
-      ${CONTAINERS}
       ${registrarsVariable(matchImages)}
       ${parts.variables}
     `,
     patch: parts.patch,
   });
-  return (scope.engine ?? "kubernetes") === "kubernetes"
-    ? kubernetesPolicy({ name, about: parts.about, marks, spec })
-    : [kyvernoPolicy(name, parts.about, spec)];
+  return scope.engine === "kyverno"
+    ? [kyvernoPolicy(name, parts.about, spec)]
+    : kubernetesPolicy({ name, about: parts.about, marks, spec });
 }
 
 interface SpecParts {
-  readonly head: Yaml;
+  readonly reinvocation: "Never" | "IfNeeded";
+  readonly params?: Yaml;
   readonly conditions: Yaml;
   readonly variables: Yaml;
   readonly patch: string;
 }
 
-const specOf = (scope: PolicyScope, { head, conditions, variables, patch }: SpecParts): Yaml => yaml`
-  ${head}
+const specOf = (scope: PolicyScope, { reinvocation, params, ...parts }: SpecParts): Yaml => yaml`
+  ${params}
+  failurePolicy: Ignore
+  reinvocationPolicy: ${reinvocation}
   matchConstraints:
     resourceRules:
       - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
@@ -218,14 +220,15 @@ const specOf = (scope: PolicyScope, { head, conditions, variables, patch }: Spec
         - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
     ${namespaceSelector(scope)}
   matchConditions:
-    ${conditions}
+    ${parts.conditions}
   variables:
-    ${variables}
+    ${CONTAINERS}
+    ${parts.variables}
   mutations:
     - patchType: JSONPatch
       jsonPatch:
         expression: |-
-          ${lines(patch)}
+          ${lines(parts.patch)}
 `;
 
 interface KubernetesParts {
@@ -233,10 +236,10 @@ interface KubernetesParts {
   readonly about: Yaml;
   readonly marks?: Yaml;
   readonly spec: Yaml;
-  /** Which parameters the policy is evaluated with. Default: none. */
   readonly params?: Yaml;
 }
 
+/** The policy and its binding; `params` says which parameters it is evaluated with. */
 const kubernetesPolicy = ({ name, about, marks, spec, params }: KubernetesParts): readonly Yaml[] => [
   yaml`
     ${about}

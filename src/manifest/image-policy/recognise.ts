@@ -1,5 +1,13 @@
 import { type Yaml, yaml } from "../template";
-import { celList, celText, literal } from "./cel";
+
+/** A text as a string of CEL, the language of the API server's policies. */
+export const celText = (text: string) =>
+  `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+
+export const celList = (texts: readonly string[]) => `[${texts.map(celText).join(", ")}]`;
+
+/** A text as a regular expression that matches it only. */
+export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /**
  * The last part of the name of every public image with the official registrar: kubernetes-csi's, Calico's (without `csi-`),

@@ -1,0 +1,234 @@
+import { NODE_NAME_VARIABLE, type NodeAccess } from "./node-access";
+import type { ResolvedBasics, ResolvedManifestOptions } from "./options";
+import { items, scalar, type Yaml, yaml } from "./template";
+
+/** The differences between the two DaemonSets. */
+interface DaemonSetParts {
+  readonly options: ResolvedBasics;
+  readonly access: NodeAccess | undefined;
+  readonly about: Yaml;
+  /** Fields of its spec. */
+  readonly update: Yaml;
+  readonly annotations?: Yaml;
+  readonly registrar: {
+    readonly args: Yaml;
+    /** When the probes answer 200. */
+    readonly alive: string;
+    readonly ready: string;
+    readonly memory: string;
+    readonly maxMemory: string;
+    readonly mount: Yaml;
+  };
+  readonly driver?: Yaml;
+  /** The folder of the drivers' sockets. */
+  readonly folder: Yaml;
+  readonly volumes?: Yaml;
+}
+
+/** Makes a DaemonSet for every Linux node, whatever its taints. Without `access` it has no token. */
+function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Yaml {
+  const { about, update, annotations, driver, folder, volumes } = parts;
+  const name = scalar(options.name);
+  return yaml`
+    ${about}
+    apiVersion: apps/v1
+    kind: DaemonSet
+    metadata:
+      name: ${name}
+      namespace: ${scalar(options.namespace)}
+      labels:
+        app.kubernetes.io/name: ${name}
+    spec:
+      selector:
+        matchLabels:
+          app.kubernetes.io/name: ${name}
+      ${update}
+      template:
+        metadata:
+          labels:
+            app.kubernetes.io/name: ${name}
+          ${annotations}
+        spec:
+          # A node without its registrar runs no pod that has a volume: start early, go last.
+          priorityClassName: system-node-critical
+          tolerations:
+            - operator: Exists
+          nodeSelector:
+            kubernetes.io/os: linux
+          automountServiceAccountToken: false
+          ${access?.serviceAccount}
+          containers:
+            - name: registrar
+              image: ${scalar(options.image)}
+              args:
+                ${registrar.args}
+                ${access?.args}
+              ${access?.env}
+              ports:
+                - {name: healthz, containerPort: ${options.httpPort}}
+              # ${registrar.alive}
+              livenessProbe:
+                httpGet: {path: /healthz, port: healthz}
+                initialDelaySeconds: 20
+                periodSeconds: 20
+                timeoutSeconds: 10
+                failureThreshold: 3
+              # ${registrar.ready}
+              readinessProbe:
+                httpGet: {path: /readyz, port: healthz}
+                periodSeconds: 5
+              # \`kubectl describe pod\` then shows why it ended.
+              terminationMessagePolicy: FallbackToLogsOnError
+              # Root, because kubelet's plugins_registry belongs to root; nothing else is needed. On nodes that enforce SELinux
+              # add \`seLinuxOptions: {type: spc_t}\`, or the container may not open the socket of a privileged driver.
+              securityContext:
+                runAsUser: 0
+                runAsGroup: 0
+                readOnlyRootFilesystem: true
+                allowPrivilegeEscalation: false
+                capabilities: {drop: [ALL]}
+                seccompProfile: {type: RuntimeDefault}
+              resources:
+                requests: {cpu: 10m, memory: ${registrar.memory}}
+                limits: {memory: ${registrar.maxMemory}}
+              volumeMounts:
+                ${registrar.mount}
+                - {name: registration-dir, mountPath: /registration}
+                ${access?.mount}
+            ${driver}
+          volumes:
+            ${folder}
+            # Where kubelet looks for registration sockets. Directory, not DirectoryOrCreate: if it is missing, the path is
+            # wrong for this node (see --kubelet-root), and a pod that cannot start says so.
+            - name: registration-dir
+              hostPath:
+                path: ${options.kubeletRoot}/plugins_registry
+                type: Directory
+            ${volumes}
+            ${access?.volume}
+  `;
+}
+
+const hostPath = (name: string, path: string, type = "Directory") => yaml`
+  - name: ${name}
+    hostPath:
+      path: ${path}
+      type: ${type}
+`;
+
+/** The node plugin: a placeholder of the driver, and the registrar beside it. */
+export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess): Yaml {
+  const { kubeletRoot, pluginPath } = options;
+  return daemonSet({
+    options,
+    access,
+    about: yaml`
+      # The driver and, beside it, the registrar that tells kubelet of it. ${access ? "Only the registrar is given a token." : "No RBAC: neither is given a token."}
+      # Outside of kube-system, allow privileged pods: label the namespace pod-security.kubernetes.io/enforce: privileged.
+    `,
+    update: yaml`
+      updateStrategy:
+        type: RollingUpdate
+        rollingUpdate:
+          maxUnavailable: 10%
+          # Never two pods of one driver on a node: kubelet knows one endpoint for a driver's name.
+          maxSurge: 0
+    `,
+    annotations: yaml`annotations: {kubectl.kubernetes.io/default-container: driver}`,
+    registrar: {
+      args: yaml`
+        # The driver's socket as this container sees it, then as kubelet does, on the host.
+        - --csi-address=/csi/csi.sock
+        - --kubelet-registration-path=${options.kubeletRegistrationPath}
+        # A refusal is tried again after 1 s to 30 s, not after the minutes of a crash loop, and alerts see it.
+        - --on-registration-failure=retry
+        - --http-endpoint=:${options.httpPort}
+        - --v=2
+      `,
+      alive:
+        "200 from the first moment, also while the driver is still starting: no startup probe is needed.",
+      ready: "200 once kubelet has registered the driver, and as long as the socket is ours.",
+      memory: "32Mi",
+      maxMemory: "100Mi",
+      mount: yaml`- {name: plugin-dir, mountPath: /csi, readOnly: true}`,
+    },
+    driver: driverContainer(options),
+    folder: hostPath("plugin-dir", pluginPath, "DirectoryOrCreate"),
+    volumes: yaml`
+      ${hostPath("pods-dir", `${kubeletRoot}/pods`)}
+      ${hostPath("plugins-dir", `${kubeletRoot}/plugins`)}
+      ${hostPath("dev-dir", "/dev")}
+    `,
+  });
+}
+
+const driverContainer = ({ driverImage, driverArgs, kubeletRoot }: ResolvedManifestOptions) => yaml`
+  # A placeholder for your driver: correct its arguments, privileges, mounts and resources. It must listen on
+  # /csi/csi.sock and answer NodeGetInfo with a node ID.
+  - name: driver
+    image: ${scalar(driverImage)}
+    args:${driverArgs.length === 0 ? " []" : ""}
+      ${items(driverArgs)}
+    env: [${NODE_NAME_VARIABLE}]
+    securityContext: {privileged: true}
+    resources:
+      requests: {cpu: 10m, memory: 32Mi}
+    volumeMounts:
+      - {name: plugin-dir, mountPath: /csi}
+      # Volumes are mounted below these; without Bidirectional, pods would see empty directories.
+      - name: pods-dir
+        mountPath: ${kubeletRoot}/pods
+        mountPropagation: Bidirectional
+      - name: plugins-dir
+        mountPath: ${kubeletRoot}/plugins
+        mountPropagation: Bidirectional
+      - {name: dev-dir, mountPath: /dev}
+`;
+
+/** One registrar for every driver of a node. `examples/node-wide.yaml` explains each part. */
+export function nodeWideDaemonSet(
+  options: ResolvedBasics & { readonly allowDrivers?: string | undefined },
+  access?: NodeAccess,
+): Yaml {
+  const { kubeletRoot, httpPort, allowDrivers } = options;
+  return daemonSet({
+    options,
+    access,
+    about: yaml`
+      # One registrar on each node for every CSI driver there, in place of a sidecar in each driver's DaemonSet.
+      # When to choose it: docs/node-wide.md.
+    `,
+    update: yaml`
+      minReadySeconds: 10
+      updateStrategy:
+        type: RollingUpdate
+        rollingUpdate:
+          # The new registrar stands by as long as the old one runs, then takes over.
+          maxSurge: 1
+          maxUnavailable: 0
+    `,
+    registrar: {
+      args: yaml`
+        # Each * stands for the same text in both.
+        - --csi-address=/plugins/*/csi.sock
+        - --kubelet-registration-path=${kubeletRoot}/plugins/*/csi.sock
+        - --http-endpoint=:${httpPort}
+        - --v=2
+        ${allowDrivers === undefined ? undefined : items([`--allow-drivers=${allowDrivers}`])}
+      `,
+      alive:
+        "Fails only if no driver's registration socket answers: one faulty driver does not restart the others.",
+      ready: "200 while every driver that was found is registered. For one driver: /readyz?driver=NAME.",
+      memory: "64Mi",
+      maxMemory: "200Mi",
+      mount: yaml`
+        - name: plugins-dir
+          mountPath: /plugins
+          readOnly: true
+          # Without it the container keeps a copy of each mount, and volumes stay busy.
+          mountPropagation: HostToContainer
+      `,
+    },
+    folder: hostPath("plugins-dir", `${kubeletRoot}/plugins`),
+  });
+}
