@@ -36,6 +36,23 @@ test.each(["127.0.0.1", "::1"])("the server may be at %s", async (host) => {
   expect(await connection.ask()).toBe("done");
 });
 
+test("a request that is not answered is given up after 10 s", async () => {
+  await using server = await startServer();
+  server.script = () => ({ kind: "silence" });
+  using connection = connect(server.access);
+  const wait = setTimeout;
+  const timer = jest.spyOn(globalThis, "setTimeout");
+  // Ten seconds pass at once.
+  timer.mockImplementation(((end: () => void, ms?: number) =>
+    wait(end, ms === 10_000 ? 1 : ms)) as typeof wait);
+  const asking = connection.client.call(getNode, signal);
+  timer.mockRestore();
+  expect(await asking).toEqual({
+    kind: "failed",
+    failure: { kind: "unreachable", message: "no answer in 10 s" },
+  });
+}, 5_000);
+
 describe("TLS is verified", () => {
   const { NODE_TLS_REJECT_UNAUTHORIZED: before } = process.env;
   afterEach(() => {

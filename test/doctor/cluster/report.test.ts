@@ -113,6 +113,7 @@ test.each([
 test.each<readonly [what: string, Changes]>([
   ["a registrar that was started just now", withRegistrar({ kind: "running", at: ago(0.5) })],
   ["one that restarted often, 11 minutes ago", restarted(30, 11)],
+  ["one that restarted twice", restarted(2, 1)],
   [
     "a pod that was put on its node just now",
     { ...none, status: { phase: "Pending", conditions: [{ ...scheduled, lastTransitionTime: ago(1) }] } },

@@ -1,9 +1,11 @@
 import type { Mutant } from "../mutant";
+import { DOCTOR_MUTANTS } from "./doctor";
 import { DRIVER_MUTANTS } from "./driver";
 import { GRPC_MUTANTS } from "./grpc";
 import { NODE_WIDE_MUTANTS } from "./node-wide";
 import { REGISTRATION_MUTANTS } from "./registration";
 import { SERVING_MUTANTS } from "./serving";
+import { SIMULATOR_MUTANTS } from "./simulator";
 import { STATES_MUTANTS } from "./states";
 import { UNIX_MUTANTS } from "./unix";
 
@@ -16,4 +18,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...NODE_WIDE_MUTANTS,
   ...GRPC_MUTANTS,
   ...SERVING_MUTANTS,
+  ...DOCTOR_MUTANTS,
+  ...SIMULATOR_MUTANTS,
 ];

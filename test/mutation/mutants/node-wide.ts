@@ -47,6 +47,7 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
     },
   ),
   ...mutantsOf("src/registrar/node-wide/discovery.ts", ["test/registrar/node-wide/discovery"], {
+    "a driver that inotify misses is found after 50 minutes": ["EVERY_MS = 30_000", "EVERY_MS = 3_000_000"],
     "a driver's socket made anew is not seen, where the inode's number is used again": [
       "return other.isSocket() ? isSameSocket(one, other) : isSameFile(one, other);",
       "return isSameFile(one, other);",

@@ -7,6 +7,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     ["test/registrar/registration/states/standby"],
     {
       "the end of a peer that sends something is not seen": "      connection.resume();",
+      "a driver of another plugin type is taken for a peer": " && info.type === context.options.type",
       "a killed peer is noticed seconds later": '      connection.on("close", watch.hint);\n',
       "a peer that hangs up is knocked at without end":
         "if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);",

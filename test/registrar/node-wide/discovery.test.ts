@@ -1,8 +1,10 @@
+import { EventEmitter } from "node:events";
 import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parsePattern } from "../../../src/host-path/path-pattern";
 import { discover } from "../../../src/registrar/node-wide/discovery";
+import { controlWaits } from "../../support/controlled-waits";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket } from "../../support/foreign-socket";
@@ -206,3 +208,31 @@ test("leaves nothing behind, and says that all is gone", async () => {
   });
   expect(said).toEqual(["disk: folder"]);
 });
+
+test("what inotify misses is found by a look every 30 s", async () => {
+  const waits = controlWaits();
+  jest.doMock("node:fs", () => ({
+    ...jest.requireActual<object>("node:fs"),
+    watch: () => new FakeWatcher(),
+  }));
+  const { discover: discoverAnew } = await import("../../../src/registrar/node-wide/discovery");
+  const stop = new AbortController();
+  const found: (readonly string[])[] = [];
+  const running = discoverAnew(
+    parsePattern(folder.at("*/csi.sock"), "--csi-address"),
+    { log: recordLog().logger, signal: stop.signal },
+    { onFound: (captures) => found.push(captures), onGone: () => {} },
+  );
+  await eventually(() => expect(waits.pending()).toEqual([30_000]));
+  await makeSocket("a", "csi.sock");
+  await waits.end(30_000);
+  await eventually(() => expect(found).toEqual([["a"]]));
+  stop.abort();
+  await running;
+});
+
+/** A watcher that no event reaches. */
+class FakeWatcher extends EventEmitter {
+  close() {}
+  unref() {}
+}

@@ -166,14 +166,17 @@ describe("kubelet says that the driver is registered already", () => {
     await started.accept();
   });
 
-  test("is not taken for a peer who has another driver, nor is a mute socket", async () => {
-    const other = await startFakeRegistrar({ socketPath: node.socketPath("a"), info: { name: "other.csi" } });
+  test("neither another driver's socket is a peer, nor a plugin's of another type, nor a mute one", async () => {
+    const others = await Promise.all([
+      startFakeRegistrar({ socketPath: node.socketPath("a"), info: { name: "other.csi" } }),
+      startFakeRegistrar({ socketPath: node.socketPath("c"), info: { name, type: "DRAPlugin" } }),
+    ]);
     await using _mute = await startForeignSocket(node.socketPath("b"));
     await using started = await (await loading).startListening(node, { ...retry, timeoutMs: 100 });
     await registerOnce(socketPath, PEER_ERROR);
     await started.log.when(
       "Kubelet knows the driver by another socket, which is not to be found: trying again later",
     );
-    await other.close();
+    for (const other of others) await other.close();
   });
 });
