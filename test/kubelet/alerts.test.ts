@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { alertRules } from "../../src/manifest/alert-rules";
-import { PUBLISH_REASONS } from "../../src/registrar/model/state";
+import { PUBLISH_REASONS, type PublishReason } from "../../src/registrar/model/state";
 import { createGoBuilder } from "../support/go-build";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -27,6 +27,9 @@ const published = (reason: string, values: string) =>
 const node = (name: string, values = "1x999") => `kube_node_info{node="${name}"} ${values}`;
 const restarts = (container: string, values: string) =>
   `kube_pod_container_status_restarts_total{namespace="csi",pod="nfs-1",container="${container}"} ${values}`;
+
+/** Reasons to publish the socket of a driver that kubelet has not registered. */
+const UNREGISTERED: readonly PublishReason[] = ["driver-named", "kubelet-silent", "retry"];
 
 /** What happens, for how many minutes, and whether the alert fires then. */
 type Row = readonly [what: string, fires: boolean, minutes: number, ...series: readonly string[]];
@@ -95,10 +98,10 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
     ["no answer for 9 minutes", false, 9, of("registrar_driver_trouble", "1x20", ',reason="no-answer"')],
   ],
   CSIRegistrationFlapping: [
-    ...(
-      ["driver-renamed", "driver-restarted", "socket-gone", "socket-dead", "peer-gone", "reregister"] as const
-    ).map((reason): Row => [`6 times in an hour: ${reason}`, true, 60, published(reason, "7x9 8+1x5 13x60")]),
-    ...(["driver-named", "kubelet-silent", "retry"] as const).map(
+    ...PUBLISH_REASONS.filter((reason) => !UNREGISTERED.includes(reason)).map(
+      (reason): Row => [`6 times in an hour: ${reason}`, true, 60, published(reason, "7x9 8+1x5 13x60")],
+    ),
+    ...UNREGISTERED.map(
       (reason): Row => [`the driver was not registered: ${reason}`, false, 60, published(reason, "0+1x60")],
     ),
     [
@@ -169,6 +172,4 @@ test.each(TABLE.map((row, at) => ({ ...row, at })))("$alert, $what: $fires", ({ 
 test("each alert fires in a row, and does not in another", () => {
   expect(Object.keys(CASES)).toEqual(ALERTS);
   for (const rows of Object.values(CASES)) expect(new Set(rows.map(([, fires]) => fires)).size).toBe(2);
-  const reasons = CASES.CSIRegistrationFlapping?.map(([what]) => what).join();
-  for (const reason of PUBLISH_REASONS) expect(reasons).toContain(reason);
 });

@@ -1,11 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { ListPage, ListRequest } from "../../../src/doctor/cluster/read/list-api";
-import { controlWaits } from "../../support/controlled-waits";
+import { createListApi, type ListPage, type ListRequest } from "../../../src/doctor/cluster/read/list-api";
 import { createTempFolder } from "../../support/temp-folder";
-
-const waits = controlWaits();
-const loading = import("../../../src/doctor/cluster/read/list-api");
 
 type Answer = { readonly code?: number; readonly headers?: Record<string, string>; readonly body: unknown };
 
@@ -26,7 +22,7 @@ async function listFrom(
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   }).listen(folder.at("api.sock"));
   await once(server, "listening");
-  using api = (await loading).createListApi(folder.at("api.sock"), scale);
+  using api = createListApi(folder.at("api.sock"), scale);
   const pages: ListPage[] = [];
   const failure = await api.list(request, (page) => pages.push(page));
   server.close();
@@ -76,16 +72,6 @@ test("a server that is too busy is asked again, not for ever", async () => {
   const { failure, seen } = await listFrom([busy, busy, busy, busy, busy]);
   expect(failure).toEqual({ kind: "unavailable", retryAfterMs: 0, message: "too many requests" });
   expect(seen).toHaveLength(5);
-});
-
-test.each([
-  ["7", 7_000],
-  ["3600", 10_000],
-])("Retry-After: %s makes it wait for %d ms", async (seconds, ms) => {
-  const busy: Answer = { ...status(503, "too busy"), headers: { "retry-after": seconds } };
-  const listing = listFrom([busy, page([1])]);
-  await waits.end(ms);
-  expect((await listing).items).toEqual([1]);
 });
 
 test.each<readonly [what: string, answer: Answer | "break", failure: object]>([

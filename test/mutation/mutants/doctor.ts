@@ -4,7 +4,7 @@ const CLUSTER = ["test/doctor/cluster/report", "test/doctor/cluster/whole-report
 
 /** Mutants of what doctor reads from sockets and API servers, and of the client that node readiness shares with it. */
 export const DOCTOR_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/doctor/cluster/judge/pods.ts", CLUSTER, {
+  ...mutantsOf("src/doctor/cluster/judge/registrations.ts", CLUSTER, {
     "a registrar that its liveness probe ends gets no hint of the probe": [" || exitCode === 143", ""],
   }),
   ...mutantsOf("src/doctor/cluster/read/pod.ts", CLUSTER, {
@@ -15,13 +15,13 @@ export const DOCTOR_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/doctor/cluster/read/list-api.ts", ["test/doctor/cluster/api"], {
     "a server that says so makes doctor wait for an hour": [
-      "Math.min(retryAfterMs, MAX_WAIT_MS)",
+      "Math.min(retryAfterMs, MAX_WAIT_MS * scale)",
       "retryAfterMs",
     ],
     "a busy server is asked without end": " || tried === TRIES",
     "a list that expired on its way is read as if it were whole": [
-      "answer.code === 410 && next !== undefined",
-      "answer.code === 410",
+      'answer.failure?.kind === "expired" && next !== undefined',
+      'answer.failure?.kind === "expired"',
     ],
     "an endless list is read on": ["ownSpent > maxBytes * scale", "false"],
   }),

@@ -16,7 +16,7 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
     ],
     "a path is called while it is called": "      if (running.has(socketPath)) return undefined;\n",
     "a path is called while it is backing off": [
-      "      if (backoff && backoff.untilMs > monotonicMs()) return backoff;\n",
+      "      if (backoff && backoff.untilMs > nowMs) return backoff;\n",
       "",
     ],
     "a success leaves the wait of the failure before it": [

@@ -82,8 +82,8 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     ["test/registrar/registration/states/publishing"],
     {
       "dot-sockets of killed registrars stay for ever": [
-        "if (isFirst) void sweepDotSockets(pluginRegistrationPath);",
-        "if (isFirst && Object.is(pluginRegistrationPath, undefined)) void sweepDotSockets(pluginRegistrationPath);",
+        "if (isFirst) sweepDotSockets(pluginRegistrationPath).catch(() => {});",
+        "if (isFirst && Object.is(pluginRegistrationPath, undefined)) sweepDotSockets(pluginRegistrationPath).catch(() => {});",
       ],
       "the name under which kubelet knows the driver is not found": [
         "await findAlias(pluginRegistrationPath,",
