@@ -5,7 +5,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { COMMANDS, correctCommand } from "./commands";
 import { memoryProblem } from "./process/memory-limit";
 import { print } from "./process/print";
-import { endOnSignals, missedSigterm } from "./process/signals";
+import { endOnSignals, endProcess, missedSigterm } from "./process/signals";
 import { version } from "./process/version";
 
 const EXIT_FAILURE = 1;
@@ -84,13 +84,13 @@ function printError(text: string): void {
 
 if (missedSigterm()) {
   printError("registrar: SIGTERM came while Node was starting: ended before it began to register");
-  process.exit(EXIT_SIGTERM);
+  endProcess(EXIT_SIGTERM);
 }
 endOnSignals();
 main(process.argv.slice(2)).then(
-  (code) => process.exit(code),
+  (code) => endProcess(code),
   (error: unknown) => {
     printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    process.exit(EXIT_FAILURE);
+    endProcess(EXIT_FAILURE);
   },
 );

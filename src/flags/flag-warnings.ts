@@ -3,7 +3,7 @@ import { attempt } from "../base/errors";
 import { adviceOnHostPath } from "../host-path/advice";
 import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
-import { isFolder, statsOf } from "../unix/files";
+import { findFile, isDirectory } from "../unix/files";
 import type { Mount } from "../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../unix/socket-path";
 import { isNodeWide, type Paths } from "./paths";
@@ -17,12 +17,12 @@ const LOOKS_SPECIAL = /[?[{]/;
 const dashed = (flags: readonly string[]) => flags.map((flag) => `--${flag}`).join(" ");
 
 /** Logs what was assumed, what is deprecated or ignored, and what looks wrong. By default `mounts` are this process's. */
-export function warnAboutFlags(
+export async function warnAboutFlags(
   flags: Flags,
   paths: Paths,
   parentLog: Logger,
   mounts?: readonly Mount[],
-): void {
+): Promise<void> {
   const log = parentLog.named("flag-warnings");
   for (const { flag, value } of paths.assumed)
     log.info("Not in a container, assuming the paths of this node", { flag: `--${flag}`, value });
@@ -42,7 +42,7 @@ export function warnAboutFlags(
   const { addresses, endpoints } = everyPath(flags, paths);
   for (const address of addresses) warnAboutAddress(address, log);
   for (const endpoint of endpoints) warnAboutEndpoint(endpoint, log);
-  for (const advice of adviceOnHostPaths(flags, paths, mounts))
+  for (const advice of await adviceOnHostPaths(flags, paths, mounts))
     log.warn("Kubelet will not find the driver", { ...advice });
 }
 
@@ -105,25 +105,27 @@ const everyPath = (flags: PathFlags, { kubeletRegistrationPath }: Pick<Paths, "k
  * The usual mistake is a path of the container. Nothing outside of Linux, and nothing for a wrong CSI address: the
  * socket may come later, but not in a folder that does not exist.
  */
-export function adviceOnHostPaths(
+export async function adviceOnHostPaths(
   flags: PathFlags,
   paths: Pick<Paths, "kubeletRegistrationPath" | "pluginRegistrationPath">,
   mounts?: readonly Mount[],
 ) {
   const { pluginRegistrationPath } = paths;
   const { addresses, endpoints } = everyPath(flags, paths);
-  return addresses.flatMap((csiAddress, index) => {
+  const advices = addresses.map(async (csiAddress, index) => {
     const kubeletRegistrationPath = endpoints[index];
     if (kubeletRegistrationPath === undefined) return [];
     const csiSocketPath = attempt(() => parseCsiAddress(csiAddress));
-    if (csiSocketPath !== undefined && !isPattern(csiSocketPath) && !mayBeSocket(csiSocketPath)) return [];
+    if (csiSocketPath !== undefined && !isPattern(csiSocketPath) && !(await mayBeSocket(csiSocketPath)))
+      return [];
     const facts = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
-    const advice = adviceOnHostPath(facts, mounts);
+    const advice = await adviceOnHostPath(facts, mounts);
     return advice === undefined ? [] : [{ kubeletRegistrationPath, ...advice }];
   });
+  return (await Promise.all(advices)).flat();
 }
 
-function mayBeSocket(path: string): boolean {
-  const stats = statsOf(path);
-  return stats === undefined ? isFolder(dirname(path)) : stats.isSocket();
+async function mayBeSocket(path: string): Promise<boolean> {
+  const found = await findFile(path);
+  return typeof found === "string" ? isDirectory(await findFile(dirname(path))) : found.isSocket();
 }

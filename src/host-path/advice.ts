@@ -1,3 +1,4 @@
+import { realPathOf } from "../unix/files";
 import { type Mount, placeOf, readMounts } from "../unix/mounts";
 import {
   type DriverPaths,
@@ -6,7 +7,6 @@ import {
   type HostPathVerdict,
   judgeHostPath,
 } from "./host-path";
-import { realPathOf } from "./mount-table";
 import { fillPattern, isPattern, matchSegments, segmentsOf } from "./path-pattern";
 
 type Paths = Pick<HostPathQuestion, "csiSocketPath" | "kubeletRegistrationPath">;
@@ -15,20 +15,20 @@ type Paths = Pick<HostPathQuestion, "csiSocketPath" | "kubeletRegistrationPath">
 const LEAST_SURE: readonly HostPathVerdict["kind"][] = ["unknown", "ends-alike", "fits"];
 
 /** What is wrong with the path that kubelet gets, and the fix; undefined if no fault is known. */
-export function adviceOnHostPath(paths: DriverPaths, mounts = readMounts()) {
-  const verdict = judgeByMounts(paths, mounts);
+export async function adviceOnHostPath(paths: DriverPaths, mounts = readMounts()) {
+  const verdict = await judgeByMounts(paths, mounts);
   return verdict && explainHostPath(verdict);
 }
 
 /** Judges the path that kubelet gets by the mounts of this container; undefined if they do not show it. */
-export function judgeByMounts(
+export async function judgeByMounts(
   { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath }: DriverPaths,
   mounts: readonly Mount[] | undefined,
-): HostPathVerdict | undefined {
+): Promise<HostPathVerdict | undefined> {
   if (!csiSocketPath?.startsWith("/") || mounts === undefined) return undefined;
-  const registry = realPathOf(pluginRegistrationPath);
+  const registry = await realPathOf(pluginRegistrationPath);
   const judge = (one: Paths) => judgeHostPath({ ...one, pluginRegistrationPath: registry, mounts });
-  const paths = { csiSocketPath: realPathOf(csiSocketPath), kubeletRegistrationPath };
+  const paths = { csiSocketPath: await realPathOf(csiSocketPath), kubeletRegistrationPath };
   const matches = isPattern(csiSocketPath) ? mountedMatches(paths, mounts) : [];
   const verdicts = matches.map((match) => backToPattern(judge(match), match, paths.csiSocketPath));
   const ofPattern = judge(paths);

@@ -4,7 +4,6 @@ import type { Events } from "../base/event-source";
 import { fillPattern, type PatternPair, pairPatterns } from "../host-path/path-pattern";
 import { checkFor } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
-import { statsOf } from "../unix/files";
 import { tryConnect } from "../unix/unix-socket";
 import { createRegistrarEvents } from "./model/events";
 import { type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
@@ -74,6 +73,8 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const events = createRegistrarEvents<RegistrationsEvent>(log);
   events.subscribe(onEvent);
   const members = new Map<string, Member>();
+  /** The CSI driver sockets that are there. */
+  const sockets = new Set<string>();
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
 
@@ -118,7 +119,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     const { kubeletRegistrationPath } = member.registration;
     const startOver = (failures = 0) => {
       members.delete(csiAddress);
-      if (statsOf(csiAddress)?.isSocket()) join(csiAddress, kubeletRegistrationPath, failures);
+      if (sockets.has(csiAddress)) join(csiAddress, kubeletRegistrationPath, failures);
     };
     clearTimeout(member.timer);
     if (stop.signal.aborted) return;
@@ -159,10 +160,15 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
       csiAddress,
       { log, signal: stop.signal },
       {
-        onFound: (captures) =>
-          join(fillPattern(csiAddress, captures), fillPattern(kubeletRegistrationPath, captures)),
+        onFound: (captures) => {
+          const path = fillPattern(csiAddress, captures);
+          sockets.add(path);
+          join(path, fillPattern(kubeletRegistrationPath, captures));
+        },
         onGone: (captures, what) => {
-          const member = members.get(fillPattern(csiAddress, captures));
+          const path = fillPattern(csiAddress, captures);
+          sockets.delete(path);
+          const member = members.get(path);
           if (member === undefined) return;
           const isKnown = member.phase === "serving" && member.registration.status().identity !== undefined;
           if (what === "socket" && isKnown) expectDeparture(member);

@@ -22,7 +22,7 @@ export async function keepListening(
   const log = parentLog.named("driver-socket");
   const stop = new AbortController();
   let socket = await listenOnSocketFile(path, onConnection);
-  const watch = watchPath(path, log);
+  const watch = await watchPath(path, log);
   let logged = "";
   const logOnce = (problem: string, write: () => void) => {
     if (problem !== logged) write();
@@ -48,7 +48,7 @@ export async function keepListening(
     while (!stop.signal.aborted) {
       await watch.wait(stop.signal, LOOK_EVERY_MS);
       if (stop.signal.aborted) return;
-      watch.rearm();
+      await watch.rearm();
       await lookAfter().catch((error: unknown) => {
         const message = "Cannot listen on the driver's socket again";
         logOnce(messageOf(error), () => log.error(error, message, { csiAddress: path }));

@@ -1,11 +1,13 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, linkSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmod, link, lstat, rename, rm, stat } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { umask } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { attempt, errnoOf, messageOf, RegistrarError } from "../base/errors";
+import { callFileSystem } from "./file-calls";
+import { findLink, listNames } from "./files";
 import { isDeadSocket } from "./unix-socket";
 
 /** Within this time kubelet's plugin watcher looks at a new file, even on a busy node. */
@@ -15,26 +17,31 @@ const LEFTOVER_AFTER_MS = 10_000;
 /** As long as the shortest `<driver>-reg.sock`, so that it fits wherever that fits. */
 const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
 
+export type DotSocket = Awaited<ReturnType<typeof bindDotSocket>>;
+
 /**
- * Binds a listening socket in `folder`, open to its owner only (mode 0700), under a name that kubelet's plugin watcher
+ * Binds a listening socket in `directory`, open to its owner only (mode 0700), under a name that kubelet's plugin watcher
  * ignores. Rejects with SOCKET_UNUSABLE and a message that begins with `problem`.
  */
 export async function bindDotSocket(
-  folder: string,
+  directory: string,
   onConnection: (connection: Socket) => void,
-  problem = `cannot make a socket in ${folder}`,
+  problem = `cannot make a socket in ${directory}`,
 ) {
-  const dotPath = join(folder, `.reg-${randomWord(5)}`);
+  const dotPath = join(directory, `.reg-${randomWord(5)}`);
   const server = createServer(onConnection);
   try {
+    // `bind` walks the path on the main thread: first a call that cannot stop it.
+    const directoryStats = await callFileSystem(directory, () => stat(directory));
     listenPrivately(server, dotPath);
     await once(server, "listening");
-    chmodSync(dotPath, 0o700);
+    await callFileSystem(dotPath, () => chmod(dotPath, 0o700));
     // Device and inode identify the file whatever its name.
-    return { dotPath, server, stats: lstatSync(dotPath) };
+    const stats = await callFileSystem(dotPath, () => lstat(dotPath));
+    return { dotPath, server, stats, directory: directoryStats };
   } catch (error) {
-    server.close();
-    throw socketUnusable(problem, folder, error);
+    await closeDotSocket({ server, dotPath });
+    throw socketUnusable(problem, error);
   }
 }
 
@@ -62,35 +69,39 @@ function listenPrivately(server: Server, path: string): void {
 export async function giveName(
   dotPath: string,
   path: string,
-  { mayReplace, signal }: { readonly mayReplace: () => boolean; readonly signal: AbortSignal },
+  { mayReplace, signal }: { readonly mayReplace: () => Promise<boolean>; readonly signal: AbortSignal },
 ): Promise<boolean> {
   signal.throwIfAborted();
   try {
-    linkSync(dotPath, path);
+    await callFileSystem(path, () => link(dotPath, path));
     setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
     return true;
   } catch (error) {
-    if (errnoOf(error) === "EEXIST" && !mayReplace()) return false;
+    if (errnoOf(error) === "EEXIST" && !(await mayReplace())) return false;
   }
   await delay(KUBELET_LOOKS_WITHIN_MS, undefined, { signal });
   try {
-    if (!mayReplace()) return false;
-    renameSync(dotPath, path);
+    if (!(await mayReplace())) return false;
+    await callFileSystem(path, () => rename(dotPath, path));
     return true;
   } catch (error) {
-    throw socketUnusable(`cannot listen on ${path}`, dirname(path), error);
+    throw socketUnusable(`cannot listen on ${path}`, error);
   }
 }
 
+/** Stops listening, unless the file system hangs: libuv unlinks the name that was bound, on the main thread. */
+export async function closeDotSocket({ server, dotPath }: Pick<DotSocket, "server" | "dotPath">) {
+  if ((await findLink(dotPath)) !== "hanging") server.close();
+}
+
 /** Removes dot-names that killed processes left behind; ignores failures. */
-export async function sweepDotSockets(folder: string, now: () => number = Date.now): Promise<void> {
-  try {
-    for (const name of readdirSync(folder).filter((one) => DOT_NAME.test(one))) {
-      const path = join(folder, name);
-      if (now() - lstatSync(path).ctimeMs < LEFTOVER_AFTER_MS) continue;
-      if (await isDeadSocket(path)) removeQuietly(path);
-    }
-  } catch {}
+export async function sweepDotSockets(directory: string, now: () => number = Date.now): Promise<void> {
+  for (const name of await listNames(directory)) {
+    const path = join(directory, name);
+    const found = DOT_NAME.test(name) && (await findLink(path));
+    if (typeof found !== "object" || now() - found.ctimeMs < LEFTOVER_AFTER_MS) continue;
+    if (await isDeadSocket(path)) await removeQuietly(path);
+  }
 }
 
 export const randomWord = (length: number): string =>
@@ -98,27 +109,26 @@ export const randomWord = (length: number): string =>
     .toString(36)
     .padStart(length, "0");
 
-const removeQuietly = (path: string) => attempt(() => rmSync(path, { force: true }));
+const removeQuietly = (path: string): Promise<void> =>
+  callFileSystem(path, () => rm(path, { force: true })).catch(() => {});
 
-/** SOCKET_UNUSABLE with the reason behind its errno, for a socket in `folder`. */
-export function socketUnusable(problem: string, folder: string, error: unknown): RegistrarError {
-  // libuv turns bind's ENOENT into EACCES.
-  const isAway = errnoOf(error) === "EACCES" && !existsSync(folder);
-  const cause = isAway ? Object.assign(new Error(`ENOENT: ${folder} is away`), { code: "ENOENT" }) : error;
-  const errno = errnoOf(cause) ?? "";
-  const reason = EXPLANATIONS[errno] ?? messageOf(cause);
+/** SOCKET_UNUSABLE with the reason behind its errno. */
+export function socketUnusable(problem: string, error: unknown): RegistrarError {
+  const errno = errnoOf(error) ?? "";
+  const reason = EXPLANATIONS[errno] ?? messageOf(error);
   const text = `${problem}: ${errno ? `${errno}: ` : ""}${reason}`;
-  return new RegistrarError("SOCKET_UNUSABLE", text, { cause });
+  return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
 }
 
 const NOT_PERMITTED =
   "permission denied: it must be a directory that this user can write to; in a pod that is root, with a fitting SELinux label";
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
-  ENOENT: "the folder does not exist: is it mounted?",
-  ENOTDIR: "part of the path is not a folder",
+  ENOENT: "the directory does not exist: is it mounted?",
+  ENOTDIR: "part of the path is not a directory",
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
-  EROFS: "the folder is mounted read-only",
+  EROFS: "the directory is mounted read-only",
   ENOSPC: "no space left on its file system",
+  ETIMEDOUT: "its file system does not answer",
 };

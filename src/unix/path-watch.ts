@@ -2,72 +2,76 @@ import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
-import { statsOf } from "./files";
+import { findFile } from "./files";
 
-export type PathWatch = ReturnType<typeof watchPath>;
+export type PathWatch = Awaited<ReturnType<typeof watchPath>>;
 
-type Armed = { readonly folder: string; readonly inode: number; readonly watcher: FSWatcher };
+type Armed = { readonly directory: string; readonly inode: number; readonly watcher: FSWatcher };
 
 /**
- * Hints that something may have happened to `path`, by inotify on its folder and the folder above, or on the nearest folder
- * that exists. Where inotify does not work (watch limit reached, network file system) it stays silent, and the caller has
- * to poll.
+ * Hints that something may have happened to `path`, by inotify on its directory and the one above, or on the nearest that
+ * exists. Where inotify does not work (watch limit reached, network file system) it stays silent, and the caller has to
+ * poll. Resolves when it watches.
  */
-export function watchPath(path: string, log: Logger) {
+export async function watchPath(path: string, log: Logger) {
   let armed: readonly Armed[] = [];
   let closed = false;
   const { call: hint, wait } = createWakeUp();
 
-  const arm = (child: string): Armed | undefined => {
-    const folder = dirname(child);
-    const name = basename(child);
-    const inode = statsOf(folder)?.ino;
-    if (inode === undefined) return undefined;
-    const kept = armed.find((other) => other.folder === folder && other.inode === inode);
-    if (kept) return kept;
+  const arm = (directory: string, inode: number, name: string): Armed | undefined => {
     try {
-      const watcher = watch(folder, { persistent: false }, (_event, changed) => {
-        const isSelf = changed === basename(folder);
+      const watcher = watch(directory, { persistent: false }, (_event, changed) => {
+        const isSelf = changed === basename(directory);
         if (changed !== null && changed !== name && !isSelf) return;
-        // A new folder may have the old one's inode number, but not its watch.
-        if (isSelf) disarm(folder);
-        rearm();
-        hint();
+        // A new directory may have the old one's inode number, but not its watch.
+        rearm(isSelf ? directory : undefined).then(hint, hint);
       });
       watcher.on("error", () => watcher.close());
-      return { folder, inode, watcher };
+      return { directory, inode, watcher };
     } catch (error) {
-      log.v(2).info("Cannot watch folder, looking at it every few seconds instead", { folder, err: error });
+      log
+        .v(2)
+        .info("Cannot watch directory, looking at it every few seconds instead", { directory, err: error });
       return undefined;
     }
   };
 
-  const disarm = (folder: string) => {
-    for (const one of armed) if (one.folder === folder) one.watcher.close();
-    armed = armed.filter((one) => one.folder !== folder);
-  };
-
-  const rearm = () => {
-    if (closed) return;
-    let child = path;
-    while (statsOf(dirname(child)) === undefined && dirname(child) !== child) child = dirname(child);
-    const wanted = [arm(child), arm(dirname(child))].filter((one) => one !== undefined);
+  const armNow = async (replaced: string | undefined) => {
+    const wanted: Armed[] = [];
+    for (let child = path, existing = 0; existing < 2 && !closed; child = dirname(child)) {
+      const directory = dirname(child);
+      const found = await findFile(directory);
+      if (typeof found !== "string") {
+        existing++;
+        const same = armed.find((one) => one.directory === directory && one.inode === found.ino);
+        const isKept = same !== undefined && directory !== replaced;
+        const one = isKept ? same : arm(directory, found.ino, basename(child));
+        if (one) wanted.push(one);
+      }
+      if (directory === dirname(directory)) break;
+    }
     for (const old of armed) if (!wanted.includes(old)) old.watcher.close();
     armed = wanted;
+    if (closed) for (const { watcher } of armed) watcher.close();
   };
 
-  rearm();
+  let arming = Promise.resolve();
+  const rearm = (replaced?: string): Promise<void> => {
+    arming = arming.then(() => armNow(replaced));
+    return arming;
+  };
+
+  await rearm();
   return {
     /** Waits for the next hint, not at all if one came since the last wait; ends with `close` too. */
     wait,
     /** Hints for the caller, at what inotify cannot see. */
     hint,
-    /** Watches a folder again that was replaced: inotify dies with its folder, and a re-mount is silent. */
-    rearm,
+    /** Watches a directory again that was replaced: inotify dies with its directory, and a re-mount is silent. */
+    rearm: (): Promise<void> => rearm(),
     close: (): void => {
       closed = true;
       for (const { watcher } of armed) watcher.close();
-      armed = [];
       hint();
     },
   };

@@ -1,9 +1,9 @@
-import { renameSync, rmSync } from "node:fs";
+import { lstatSync, renameSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
-import { RegistrarError } from "../base/errors";
+import { attempt, RegistrarError } from "../base/errors";
 import { bindDotSocket, socketUnusable } from "./dot-socket";
-import { isSameFile, linkStatsOf } from "./files";
+import { findLink, isSameFile } from "./files";
 
 /**
  * Listens at `path`, with mode 0700. It renames a socket that already listens, so that it replaces an old one, dead or alive, in
@@ -11,7 +11,7 @@ import { isSameFile, linkStatsOf } from "./files";
  * also if a file that is not a socket has the name.
  */
 export async function listenOnSocketFile(path: string, onConnection: (connection: Socket) => void) {
-  const there = linkStatsOf(path);
+  const there = await findLink(path);
   if (typeof there === "object" && !there.isSocket())
     throw new RegistrarError("SOCKET_UNUSABLE", `cannot listen on ${path}: it exists but is not a socket`);
   const problem = `cannot listen on ${path}`;
@@ -20,11 +20,11 @@ export async function listenOnSocketFile(path: string, onConnection: (connection
     renameSync(dotPath, path);
   } catch (error) {
     server.close(); // That removes the dot-name too.
-    throw socketUnusable(problem, dirname(path), error);
+    throw socketUnusable(problem, error);
   }
   const isInPlace = () => {
-    const now = linkStatsOf(path);
-    return typeof now === "object" && isSameFile(now, stats);
+    const now = attempt(() => lstatSync(path));
+    return now !== undefined && isSameFile(now, stats);
   };
   return {
     isInPlace,

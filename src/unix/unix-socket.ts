@@ -3,11 +3,18 @@ import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../base/backoff";
 import { errnoOf } from "../base/errors";
 import { untilNextLookMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
-import { isSocketFile, statsOf } from "./files";
+import { timedOut } from "./file-calls";
+import { findFile, findLink } from "./files";
 import { watchPath } from "./path-watch";
 
 /** The reason why a unix socket does not accept a connection; undefined if it does. */
-export function tryConnect(path: string): Promise<Error | undefined> {
+export async function tryConnect(path: string): Promise<Error | undefined> {
+  // `connect` walks the path on the main thread: first a call that cannot stop it.
+  const found = await findFile(path);
+  if (found === "hanging") return timedOut(path);
+  // Linux says ECONNREFUSED, as of a socket on which no process listens.
+  if (typeof found === "object" && !found.isSocket())
+    return Object.assign(new Error("connect ENOTSOCK"), { code: "ENOTSOCK" });
   return new Promise((resolve) => {
     const socket = connect({ path });
     socket.once("connect", () => {
@@ -18,9 +25,15 @@ export function tryConnect(path: string): Promise<Error | undefined> {
   });
 }
 
+/** Whether the path itself is a socket, not a symbolic link to one. */
+export async function isSocketFile(path: string): Promise<boolean> {
+  const found = await findLink(path);
+  return typeof found === "object" && found.isSocket();
+}
+
 /** Whether this is a socket file that a killed process left behind. */
 export async function isDeadSocket(path: string): Promise<boolean> {
-  return isSocketFile(path) && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
+  return (await isSocketFile(path)) && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
 }
 
 export interface AcceptingOptions {
@@ -45,18 +58,18 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
   let reminders = 0;
   const remind = () => {
     const waited = `${Math.round((performance.now() - startedAtMs) / 1000)}s`;
-    const lastError = explainConnectError(problem, path);
+    const lastError = explainConnectError(problem);
     if (lastError) log.info("Still connecting", { address: `unix://${path}`, waited, lastError });
     reminder = setTimeout(remind, remindEveryMs ?? reminderMs(REMINDERS.connect, ++reminders));
   };
   let reminder = setTimeout(remind, remindEveryMs ?? reminderMs(REMINDERS.connect, 0));
-  const watch = watchPath(path, log);
+  const watch = await watchPath(path, log);
   try {
     for (let attempt = 0; !signal.aborted; attempt++) {
-      const file = fileAt(path);
+      const file = await fileAt(path);
       problem = await tryConnect(path);
       // When another socket took its place meanwhile, either may have accepted.
-      if (problem === undefined && file !== fileAt(path)) continue;
+      if (problem === undefined && file !== (await fileAt(path))) continue;
       const isExcepted = problem === undefined && file === except?.file;
       if (problem === undefined && !isExcepted) return file;
       if (problem !== undefined) onRefused?.(problem);
@@ -64,7 +77,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
       const hinted = await watch.wait(signal, waitMs);
       if (hinted) attempt = -1;
       else if (isExcepted && !signal.aborted) return file;
-      else watch.rearm();
+      else await watch.rearm();
     }
   } finally {
     clearTimeout(reminder);
@@ -74,46 +87,48 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
 }
 
 /** An identity of the file at a path, or of its absence; it differs for each server that makes its socket. */
-function fileAt(path: string): string {
-  const stats = statsOf(path);
-  return [stats?.dev, stats?.ino, stats?.mtimeMs].join();
+async function fileAt(path: string): Promise<string> {
+  const found = await findFile(path);
+  return typeof found === "string" ? found : [found.dev, found.ino, found.mtimeMs].join();
 }
 
 /** Resolves within 5 s after `file` was replaced or removed, or when `signal` is aborted. */
 export function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
-    const look = () => {
+    const end = () => {
       clearTimeout(timer);
-      if (!signal.aborted && fileAt(path) === file) {
-        timer = setTimeout(look, untilNextLookMs());
-        return;
-      }
-      signal.removeEventListener("abort", look);
+      signal.removeEventListener("abort", end);
       resolve();
     };
-    signal.addEventListener("abort", look, { once: true });
+    const look = () => {
+      fileAt(path).then((found) => {
+        // What hangs may still be there.
+        if (signal.aborted || (found !== file && found !== "hanging")) end();
+        else timer = setTimeout(look, untilNextLookMs());
+      }, end);
+    };
+    signal.addEventListener("abort", end, { once: true });
     look();
   });
 }
 
-/** What a failed connection to `path` usually means: its errno and a few words. */
-export function explainConnectError(error: Error | undefined, path: string): string | undefined {
+/** What a failed connection usually means: its errno and a few words. */
+export function explainConnectError(error: Error | undefined): string | undefined {
   if (error === undefined) return undefined;
   const errno = errnoOf(error);
-  // Linux refuses a connection to any other kind of file in the same way.
-  if (errno === "ECONNREFUSED" && statsOf(path)?.isSocket() === false)
-    return `${errno}: what stands there is no socket`;
   const explanation = errno && CONNECT_EXPLANATIONS[errno];
   return explanation ? `${errno}: ${explanation}` : error.message;
 }
 
 const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
-  ENOENT: "no such socket yet: is the driver running, and is the folder of its socket mounted here?",
+  ENOENT: "no such socket yet: is the driver running, and is the directory of its socket mounted here?",
   ECONNREFUSED: "nobody listens on this socket: was it left behind by a driver that is gone?",
   EACCES: "permission denied: not running as root, or kept apart by SELinux?",
-  ENOTDIR: "part of the path is not a folder",
-  ELOOP: "symbolic links on this path lead round in a circle",
+  ENOTDIR: "part of the path is not a directory",
+  ELOOP: "the path has a symbolic link loop",
+  ENOTSOCK: "this file is not a socket",
+  ETIMEDOUT: "its file system does not answer: is its server, or the network to it, down?",
   EAGAIN: "more connections wait there than the driver has taken: does it hang?",
   EMFILE: "this process has no file descriptor left: see ulimit -n, and who holds connections to it",
 };

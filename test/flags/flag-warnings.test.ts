@@ -6,7 +6,7 @@ import { recordLog } from "../support/recorded-log";
 const HOST_SOCKET = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
 /** What is logged about a command line: severity, message and fields of each line. */
-function linesFor(
+async function linesFor(
   argv: readonly string[],
   kubeletRegistrationPath = HOST_SOCKET,
   assumed: { flag: string; value: string }[] = [],
@@ -17,7 +17,7 @@ function linesFor(
   const pluginRegistrationPath = "/registration";
   const paths = { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed } as const;
   // What the mounts of a container show is in the tests of host paths.
-  warnAboutFlags(line.flags, paths, log.logger, []);
+  await warnAboutFlags(line.flags, paths, log.logger, []);
   return log.records.map(({ severity, message, fields }) => [severity, message, fields]);
 }
 
@@ -34,8 +34,8 @@ test.each([
   "--csi-address=nonsense",
   "--csi-address=",
   `${NODE_WIDE.join(" ")} --driver-gone-after=1m --deny-drivers=a`,
-])("no warning: %s", (words) => {
-  expect(linesFor(words.split(" "))).toEqual([]);
+])("no warning: %s", async (words) => {
+  expect(await linesFor(words.split(" "))).toEqual([]);
 });
 
 const OPEN_TO_ALL = "Everybody who reaches this host can read the profiles: listen on localhost";
@@ -101,18 +101,18 @@ test.each<[words: string, ...warnings: (readonly [message: string, fields: objec
       expect.objectContaining({ kubeletRegistrationPath: "/var/plugins_registry/*/s" }),
     ],
   ],
-])("%s", (words, ...warnings) => {
-  expect(linesFor(words.split(" "))).toEqual(warnings.map((warning) => ["warning", ...warning]));
+])("%s", async (words, ...warnings) => {
+  expect(await linesFor(words.split(" "))).toEqual(warnings.map((warning) => ["warning", ...warning]));
 });
 
-test("the official's line about --connection-timeout", () => {
+test("the official's line about --connection-timeout", async () => {
   const message = "--connection-timeout is deprecated and will have no effect";
-  expect(linesFor(["--connection-timeout=30s"])).toEqual([["info", message, {}]]);
+  expect(await linesFor(["--connection-timeout=30s"])).toEqual([["info", message, {}]]);
 });
 
-test("each assumption is logged with its flag", () => {
+test("each assumption is logged with its flag", async () => {
   const message = "Not in a container, assuming the paths of this node";
-  expect(linesFor([], HOST_SOCKET, [{ flag: "plugin-registration-path", value: "/a" }])).toEqual([
+  expect(await linesFor([], HOST_SOCKET, [{ flag: "plugin-registration-path", value: "/a" }])).toEqual([
     ["info", message, { flag: "--plugin-registration-path", value: "/a" }],
   ]);
 });
@@ -121,8 +121,8 @@ test.each([
   ["csi.sock", "the path is not absolute"],
   [`/${"n".repeat(107)}`, "the path has 108 bytes, a unix socket path may have 107"],
   ["/var/lib/kubelet/plugins_registry/x/csi.sock", "it is in plugins_registry"],
-])("a doubtful path for kubelet is warned of, not refused: %s", (path, problem) => {
+])("a doubtful path for kubelet is warned of, not refused: %s", async (path, problem) => {
   const fields = { kubeletRegistrationPath: path, problem: expect.stringContaining(problem) };
-  expect(linesFor([], path)).toEqual([["warning", "Kubelet will hardly reach the driver", fields]]);
-  expect(linesFor([], `/${"n".repeat(106)}`)).toEqual([]);
+  expect(await linesFor([], path)).toEqual([["warning", "Kubelet will hardly reach the driver", fields]]);
+  expect(await linesFor([], `/${"n".repeat(106)}`)).toEqual([]);
 });

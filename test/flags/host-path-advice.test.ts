@@ -13,12 +13,14 @@ async function makeContainer() {
     { device: "0:50", root: "/", mountPoint: "/", fileSystem: "overlay" },
     { device: "8:1", root: HOST_FOLDER, mountPoint: folder.at("csi"), fileSystem: "ext4" },
   ];
-  const fixesFor = (csiAddress: string) =>
-    adviceOnHostPaths(
+  const fixesFor = async (csiAddress: string) => {
+    const advices = await adviceOnHostPaths(
       { csiAddress, every: { csiAddress: [], kubeletRegistrationPath: [] } },
       { kubeletRegistrationPath: "/csi/csi.sock", pluginRegistrationPath: folder.at("registration") },
       mounts,
-    ).map(({ fix }) => fix);
+    );
+    return advices.map(({ fix }) => fix);
+  };
   return { folder, fixesFor };
 }
 
@@ -26,9 +28,9 @@ test("a socket that is there, and one that comes later into its folder", async (
   const { folder, fixesFor } = await makeContainer();
   await using _folder = folder;
   const fix = `--kubelet-registration-path=${HOST_FOLDER}/csi.sock`;
-  expect(fixesFor(folder.at("csi", "csi.sock"))).toEqual([fix]);
+  expect(await fixesFor(folder.at("csi", "csi.sock"))).toEqual([fix]);
   await leaveDeadSocket(folder.at("csi", "csi.sock"));
-  expect(fixesFor(folder.at("csi", "csi.sock"))).toEqual([fix]);
+  expect(await fixesFor(folder.at("csi", "csi.sock"))).toEqual([fix]);
 });
 
 test("an address where no socket can be says nothing about kubelet's path", async () => {
@@ -36,5 +38,5 @@ test("an address where no socket can be says nothing about kubelet's path", asyn
   await using _folder = folder;
   writeFileSync(folder.at("csi", "file"), "");
   for (const name of [folder.at("csi"), folder.at("csi", "file"), folder.at("csi", "no", "csi.sock")])
-    expect(fixesFor(name)).toEqual([]);
+    expect(await fixesFor(name)).toEqual([]);
 });

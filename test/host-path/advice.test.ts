@@ -31,18 +31,18 @@ test.each<[what: string, pattern: string, path: string, rows: readonly Row[], ki
   ["what does not fit", PATTERN, TOLD,
     [CONTAINER, ["8:1", `${K}/plugins/a/b/c`, "/plugins/a/b/c"], REGISTRATION], "not-mounted"],
   ["a folder, but the path has other stars", PATTERN, `${K}/plugins/disk/csi.sock`, EACH, "not-mounted"],
-])("mounted is %s: %s, kubelet gets %s", (_what, pattern, path, rows, kind) => {
-  expect(judgeByMounts(paths(pattern, path), tableOf(rows))?.kind).toBe(kind);
+])("mounted is %s: %s, kubelet gets %s", async (_what, pattern, path, rows, kind) => {
+  expect((await judgeByMounts(paths(pattern, path), tableOf(rows)))?.kind).toBe(kind);
 });
 
-test("a container's path is told for each driver's folder: the advice is a pattern", () => {
-  expect(adviceOnHostPath(paths(PATTERN, PATTERN), tableOf(EACH))).toEqual({
+test("a container's path is told for each driver's folder: the advice is a pattern", async () => {
+  expect(await adviceOnHostPath(paths(PATTERN, PATTERN), tableOf(EACH))).toEqual({
     problem: `on the host the driver's socket is ${TOLD}`,
     fix: `--kubelet-registration-path=${TOLD}`,
   });
   const disk: Row = ["8:5", "/kubelet/plugins/disk", "/plugins/disk"];
   const registry: Row = ["8:5", "/kubelet/plugins_registry", "/registration"];
-  expect(adviceOnHostPath(paths(PATTERN, PATTERN), tableOf([CONTAINER, disk, registry]))?.fix).toContain(
-    "--kubelet-registration-path=<kubelet root>/plugins/*/csi.sock",
-  );
+  expect(
+    (await adviceOnHostPath(paths(PATTERN, PATTERN), tableOf([CONTAINER, disk, registry])))?.fix,
+  ).toContain("--kubelet-registration-path=<kubelet root>/plugins/*/csi.sock");
 });

@@ -15,7 +15,7 @@ const UNUSABLE: readonly (readonly [what: string, how: Surroundings, err: RegExp
   [
     "a read-only mount",
     { mounts: true, script: 'mount --bind "$1" "$1"; mount -o remount,bind,ro,nosuid,nodev "$1"' },
-    /EROFS: the folder is mounted read-only/,
+    /EROFS: the directory is mounted read-only/,
   ],
   [
     "a folder in which we may not write",

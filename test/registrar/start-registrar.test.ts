@@ -35,9 +35,14 @@ test("registers a driver: kubelet learns all it needs, and the outcome is told",
     registrationSocketPath: node.socketPath(name),
     tally: { getInfoCalls: 1, accepted: 1, refused: 0, publications: { "driver-named": 1 } },
   });
-  expect(events).toEqual([
-    ...["driver-call", "driver-answered", "state-changed", "published", "state-changed"],
-    ...["asked", "state-changed", "notified", "state-changed"],
+  const isCall = (kind: string) => kind !== "state-changed";
+  expect(events.filter(isCall)).toEqual(["driver-call", "driver-answered", "published", "asked", "notified"]);
+  expect(events.slice(0, 5)).toEqual([
+    "driver-call",
+    "driver-answered",
+    "state-changed",
+    "published",
+    "state-changed",
   ]);
 });
 

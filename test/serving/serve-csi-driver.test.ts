@@ -197,7 +197,7 @@ test.each<[string, () => Partial<CsiServingOptions>, object]>([
     () => ({ csiAddress: `${node.csiAddress}.d/csi.sock` }),
     {
       code: "SOCKET_UNUSABLE",
-      message: expect.stringContaining("ENOENT: the folder does not exist"),
+      message: expect.stringContaining("ENOENT: the directory does not exist"),
       cause: expect.objectContaining({ code: "ENOENT" }),
     },
   ],

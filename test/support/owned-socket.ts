@@ -19,8 +19,7 @@ export function createOwnedSocket(onConnection: (connection: Socket) => void = (
     withdraw: socket.withdraw,
     publish: (path: string, { overLiving = false, until = signal } = {}) =>
       socket.publish(path, { overLiving, signal: until }),
-    [Symbol.dispose]: socket.withdraw,
-    [Symbol.asyncDispose]: async () => socket.withdraw(),
+    [Symbol.asyncDispose]: socket.withdraw,
   };
 }
 

@@ -8,8 +8,8 @@ import { createTempFolder } from "../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
 
-const startWatch = (path: string): PathWatch & Disposable => {
-  const watch = watchPath(path, silentLogger);
+const startWatch = async (path: string): Promise<PathWatch & Disposable> => {
+  const watch = await watchPath(path, silentLogger);
   return Object.assign(watch, { [Symbol.dispose]: watch.close });
 };
 
@@ -46,7 +46,7 @@ const quiet = async (watch: PathWatch, path = folder.path) => {
 const never = new AbortController().signal;
 
 test("tells when the file comes, changes and goes", async () => {
-  using watch = startWatch(folder.at("a.sock"));
+  using watch = await startWatch(folder.at("a.sock"));
   for (const change of [
     () => writeFileSync(folder.at("a.sock"), ""),
     () => writeFileSync(folder.at("a.sock"), "more"),
@@ -62,14 +62,14 @@ test("tells when the file comes, changes and goes", async () => {
 });
 
 test("says nothing of other files in the folder", async () => {
-  using watch = startWatch(folder.at("a.sock"));
+  using watch = await startWatch(folder.at("a.sock"));
   writeFileSync(folder.at("b.sock"), "");
   await settle(folder.path);
   expect(await isHinted(watch)).toBe(false);
 });
 
 test("follows the path down as its folders are made, one by one", async () => {
-  using watch = startWatch(folder.at("a", "b", "c", "x.sock"));
+  using watch = await startWatch(folder.at("a", "b", "c", "x.sock"));
   for (const made of [folder.at("a"), folder.at("a", "b"), folder.at("a", "b", "c")]) {
     const changed = watch.wait(never);
     mkdirSync(made);
@@ -82,7 +82,7 @@ test("follows the path down as its folders are made, one by one", async () => {
 });
 
 test("finds its way when all folders and the file are made at once", async () => {
-  using watch = startWatch(folder.at("a", "b", "x.sock"));
+  using watch = await startWatch(folder.at("a", "b", "x.sock"));
   const made = watch.wait(never);
   mkdirSync(folder.at("a", "b"), { recursive: true });
   writeFileSync(folder.at("a", "b", "x.sock"), "");
@@ -113,7 +113,7 @@ test.each<[string, (path: string) => void]>([
 ])("sees into a folder that was %s", async (_how, replace) => {
   const path = folder.at("d");
   mkdirSync(path);
-  using watch = startWatch(folder.at("d", "x.sock"));
+  using watch = await startWatch(folder.at("d", "x.sock"));
   for (let round = 0; round < 3; round++) {
     const replaced = watch.wait(never);
     replace(path);
@@ -128,7 +128,7 @@ test.each<[string, (path: string) => void]>([
 });
 
 test("keeps a hint that came while nobody waited, and only one", async () => {
-  using watch = startWatch(folder.at("a.sock"));
+  using watch = await startWatch(folder.at("a.sock"));
   watch.hint();
   watch.hint();
   expect(await isHinted(watch)).toBe(true);
@@ -137,19 +137,19 @@ test("keeps a hint that came while nobody waited, and only one", async () => {
 
 test("holds two watches, however deep the path is and however often it is armed", () =>
   // Again where the kernel drops in between what watched the folder of another test.
-  eventually(() => {
+  eventually(async () => {
     const before = countInotifyWatches();
-    using watch = startWatch(folder.at("a", "b", "c", "x.sock"));
-    for (let round = 0; round < 5; round++) watch.rearm();
+    using watch = await startWatch(folder.at("a", "b", "c", "x.sock"));
+    for (let round = 0; round < 5; round++) await watch.rearm();
     expect(countInotifyWatches() - before).toBe(2);
   }));
 
 test("lets go of everything when it is closed, and of whoever waits", () =>
   expectNothingLeft(async () => {
-    const watch = watchPath(folder.at("a", "x.sock"), silentLogger);
+    const watch = await watchPath(folder.at("a", "x.sock"), silentLogger);
     mkdirSync(folder.at("a"));
     const changed = watch.wait(never);
     watch.close();
-    watch.rearm();
+    await watch.rearm();
     await changed;
   }));

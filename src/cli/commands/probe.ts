@@ -81,7 +81,8 @@ function meantByPatterns(flags: Flags): Meant {
     findUnserved: async (mine, answers) => {
       if (mine.some(({ state }) => state !== undefined)) return undefined;
       const served = new Set(answers.map(({ name }) => name));
-      const paths = new Set(pairs.flatMap((pair) => socketsFitting(pair.csiAddress.text)));
+      const fitting = await Promise.all(pairs.map((pair) => socketsFitting(pair.csiAddress.text)));
+      const paths = new Set(fitting.flat());
       const found = await Promise.all(
         Array.from(paths, async (path) => ({ path, name: await quickNameOf(path) })),
       );

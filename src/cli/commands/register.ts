@@ -45,7 +45,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     log.info("Running node-driver-registrar", { mode: flags.mode });
     if (flags.healthPort > 0 && flags.httpEndpoint !== "") return fail(undefined, BOTH_PORTS);
     checkFlags(flags);
-    warnAboutFlags(flags, paths, log);
+    await warnAboutFlags(flags, paths, log);
 
     const keepNodeReady = wantsNodeReadiness(flags)
       ? await (await import("../node-readiness")).prepareNodeReadiness(flags, process.env)

@@ -1,9 +1,24 @@
 import { readFileSync } from "node:fs";
 import { attempt, RegistrarError } from "../../base/errors";
 import { LONGEST_WAIT_MS, pause } from "../../base/pause";
+import { someCallHangs } from "../../unix/file-calls";
 
 /** Without a handler, SIGHUP and SIGUSR2 would end the process and leave the registration socket behind. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
+
+/**
+ * Ends the process. `process.exit` waits for Node's threads, and would never return while one waits for a file system that
+ * does not answer: execve(2) ends the threads, before Node 22.15 only SIGKILL does.
+ */
+export function endProcess(code: number): never {
+  if (someCallHangs()) {
+    const { execPath, execve }: { execPath: string; execve?: (file: string, args: string[]) => void } =
+      process;
+    execve?.(execPath, [execPath, "--eval", `process.exit(${code})`]);
+    process.kill(process.pid, "SIGKILL");
+  }
+  process.exit(code);
+}
 
 /**
  * Ends the process at once at a signal, by default with the exit code of a process that the signal ended. Holds until
@@ -13,8 +28,8 @@ export function endOnSignals(exitCode?: number): void {
   for (const name of STOP_SIGNALS) {
     listenOnly(name, () => {
       import("node:os").then(
-        ({ constants }) => process.exit(exitCode ?? 128 + constants.signals[name]),
-        () => process.exit(1),
+        ({ constants }) => endProcess(exitCode ?? 128 + constants.signals[name]),
+        () => endProcess(1),
       );
     });
   }
@@ -30,7 +45,7 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   const controller = new AbortController();
   for (const name of STOP_SIGNALS) {
     listenOnly(name, () => {
-      if (controller.signal.aborted) process.exit(0);
+      if (controller.signal.aborted) endProcess(0);
       onSignal(name);
       controller.abort();
     });

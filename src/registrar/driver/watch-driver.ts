@@ -118,7 +118,7 @@ export async function watchCsiDriver(
   const limit = `the driver timeout of ${driverTimeoutMs / 1000} s`;
   const text = `no answer from the CSI driver on ${csiSocketPath} within ${limit}`;
   // A driver that fails and exits: what it answered says more than that its socket is gone.
-  const last = failure === undefined ? explainConnectError(unreachable, csiSocketPath) : messageOf(failure);
+  const last = failure === undefined ? explainConnectError(unreachable) : messageOf(failure);
   const why =
     last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}${whoseLimit(failure)}`;
   throw new RegistrarError("DRIVER_TIMEOUT", `${text}${why}`, { cause: failure ?? unreachable });

@@ -85,7 +85,9 @@ export type SocketFound =
   /** Another socket, on which no process listens. */
   | "dead"
   /** A file that is not a socket, or that cannot be read. */
-  | "blocked";
+  | "blocked"
+  /** Unknown: the file system does not answer. */
+  | "hanging";
 
 /** Everything that can change the state of a registration; the loop takes it from its inbox. */
 export type LoopEvent =

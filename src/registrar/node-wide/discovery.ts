@@ -3,30 +3,34 @@ import { basename, join } from "node:path";
 import { errnoOf } from "../../base/errors";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
-import { isSameFile, isSameSocket, namesIn, statsOf } from "../../unix/files";
+import { mountOf } from "../../unix/file-calls";
+import { type FileFound, findFile, isDirectory, isSameFile, isSameSocket, listNames } from "../../unix/files";
+import { canHang, isWithin } from "../../unix/mounts";
 import { watchPath } from "../../unix/path-watch";
 
 /** Called for sockets that fit a pattern; `captures` is what its stars stand for. */
 interface DiscoveryObserver {
   onFound(captures: readonly string[]): void;
-  /** The socket is gone: alone, as in a restart of its driver, or with its folder, which may also go later. */
-  onGone(captures: readonly string[], what: "socket" | "folder"): void;
+  /** The socket is gone: alone, as in a restart of its driver, or with its directory, which may also go later. */
+  onGone(captures: readonly string[], what: "socket" | "directory"): void;
 }
 
 /** In case inotify misses an event. */
 const LOOK_EVERY_MS = 30_000;
 
-/** What fits so far: a folder whose entries are watched, or a socket. */
+/** What fits so far: a directory whose entries are watched, or a socket. */
 interface Entry {
-  /** Undefined: the socket is gone, and its folder may go later. */
+  /** Undefined: the socket is gone, and its directory may go later. */
   readonly stats: Stats | undefined;
-  rescan(): void;
-  close(what: "socket" | "folder"): void;
+  rescan(): Promise<void>;
+  close(what: "socket" | "directory"): void;
 }
 
 /**
- * Finds the sockets that fit `pattern`, now and as they come, until `signal` is aborted. It watches each folder on the
+ * Finds the sockets that fit `pattern`, now and as they come, until `signal` is aborted. It watches each directory on the
  * way by inotify, and looks only at the name in an event: the cost grows with the changes, not with the drivers.
+ *
+ * Below the directories without a star it leaves out the mounts that can hang.
  */
 export async function discover(
   pattern: PathPattern,
@@ -40,31 +44,59 @@ export async function discover(
   const rootPath = `/${segments.slice(0, rootDepth).join("/")}`;
 
   let hasFound = false;
+  const leftOut = new Set<string>();
+  const look = async (path: string): Promise<FileFound> => {
+    const mount = mountOf(path);
+    if (mount === undefined || !canHang(mount) || isWithin(rootPath, mount.mountPoint)) return findFile(path);
+    const { mountPoint, fileSystem } = mount;
+    if (!leftOut.has(mountPoint))
+      log.warn("File system on this mount can hang, drivers below it are left out", {
+        mountPoint,
+        fileSystem,
+      });
+    leftOut.add(mountPoint);
+    return "gone";
+  };
 
-  const enterFolder = (path: string, stats: Stats, depth: number, captures: readonly string[]): Entry => {
+  // One look after another: what an event leads to builds on what the one before it found.
+  let turn = Promise.resolve();
+  const inTurn = (act: () => Promise<void>): Promise<void> => {
+    turn = turn.then(act).catch((error: unknown) => log.error(error, "Cannot look for CSI drivers"));
+    return turn;
+  };
+
+  const enterDirectory = async (
+    path: string,
+    stats: Stats,
+    depth: number,
+    captures: readonly string[],
+  ): Promise<Entry> => {
     const segment = segments[depth] ?? "";
     const isLast = depth === segments.length - 1;
     const entries = new Map<string, Entry>();
-    const look = (name: string) => {
+    let isClosed = false;
+    const lookAt = async (name: string): Promise<void> => {
       const capture = matchSegment(segment, name);
       if (capture === undefined) return;
-      const found = statsOf(join(path, name));
+      const child = join(path, name);
+      const found = await look(child);
+      if (found === "hanging") return; // What was there may still be.
       const known = entries.get(name);
       if (isSame(known?.stats, found)) return known?.rescan();
-      known?.close(isLast ? "socket" : "folder");
+      known?.close(isLast ? "socket" : "directory");
       entries.delete(name);
       const all = isPattern(segment) ? [...captures, capture] : captures;
       if (!isLast) {
-        if (found?.isDirectory()) entries.set(name, enterFolder(join(path, name), found, depth + 1, all));
+        if (isDirectory(found)) entries.set(name, await enterDirectory(child, found, depth + 1, all));
         return;
       }
-      const socket = found?.isSocket() ? found : undefined;
+      const socket = typeof found === "object" && found.isSocket() ? found : undefined;
       if (socket === undefined && known === undefined) return;
       entries.set(name, {
         stats: socket,
-        rescan: () => {},
+        rescan: async () => {},
         close: (what) => {
-          if (socket || what === "folder") observer.onGone(all, what);
+          if (socket || what === "directory") observer.onGone(all, what);
         },
       });
       if (socket === undefined) return;
@@ -72,73 +104,86 @@ export async function discover(
       observer.onFound(all);
     };
     let watcher: FSWatcher | undefined;
-    const rescan = () => {
-      watcher ??= watchFolder(path, onChange, log);
-      for (const name of new Set([...entries.keys(), ...namesIn(path)])) look(name);
+    const rescan = async () => {
+      watcher ??= watchDirectory(path, onEvent, log);
+      for (const name of new Set([...entries.keys(), ...(await listNames(path))])) await lookAt(name);
     };
-    const onChange = (name: string | null) => {
-      // The folder itself changed: its watch may be gone, though another folder has its path and even its inode.
-      if (name === basename(path)) {
-        watcher?.close();
-        watcher = undefined;
-      }
-      if (name === null || watcher === undefined) rescan();
-      else look(name);
+    const onEvent = (name: string | null): void => {
+      turn = inTurn(async () => {
+        if (isClosed) return;
+        // The directory itself changed: its watch may be gone, though another one has its path and even its inode.
+        if (name === basename(path)) {
+          watcher?.close();
+          watcher = undefined;
+        }
+        await (name === null || watcher === undefined ? rescan() : lookAt(name));
+      });
     };
-    rescan();
+    await rescan();
     return {
       stats,
       rescan,
       close: () => {
+        isClosed = true;
         watcher?.close();
-        for (const entry of entries.values()) entry.close("folder");
+        for (const entry of entries.values()) entry.close("directory");
       },
     };
   };
 
-  const rootWatch = watchPath(rootPath, log);
+  const rootWatch = await watchPath(rootPath, log);
   let root: Entry | undefined;
   let hasLooked = false;
-  try {
-    while (!signal.aborted) {
-      const found = statsOf(rootPath);
-      if (isSame(root?.stats, found)) root?.rescan();
-      else {
-        root?.close("folder");
-        root = found?.isDirectory() ? enterFolder(rootPath, found, rootDepth, []) : undefined;
-      }
-      if (!hasLooked && !hasFound) {
-        const why = root ? "no socket fits" : `${rootPath} is no folder here: is it mounted?`;
-        log.info("No CSI driver here yet", { pattern: pattern.text, why });
-      }
-      hasLooked = true;
-      await rootWatch.wait(signal, LOOK_EVERY_MS);
-      rootWatch.rearm();
+  const lookAtRoot = async () => {
+    const found = await look(rootPath);
+    const isHanging = found === "hanging";
+    if (isSame(root?.stats, found)) await root?.rescan();
+    else if (!isHanging) {
+      root?.close("directory");
+      root = isDirectory(found) ? await enterDirectory(rootPath, found, rootDepth, []) : undefined;
     }
-  } finally {
-    rootWatch.close();
-    root?.close("folder");
-  }
+    if (!hasLooked && !hasFound) {
+      const isAway = `${rootPath} is not a directory here: is it mounted?`;
+      const why = isHanging
+        ? `the file system of ${rootPath} does not answer`
+        : root
+          ? "no socket fits"
+          : isAway;
+      log.info("No CSI driver here yet", { pattern: pattern.text, why });
+    }
+    hasLooked = true;
+  };
+  do {
+    await inTurn(lookAtRoot);
+    await rootWatch.wait(signal, LOOK_EVERY_MS);
+    await rootWatch.rearm();
+  } while (!signal.aborted);
+  await turn;
+  rootWatch.close();
+  root?.close("directory");
 }
 
-/** A folder's mtime changes with its entries. */
-function isSame(one: Stats | undefined, other: Stats | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return other.isSocket() ? isSameSocket(one, other) : isSameFile(one, other);
+/** Whether an entry is still what it was. A directory's mtime changes with its entries. */
+function isSame(known: Stats | undefined, found: FileFound): boolean {
+  if (typeof found === "string" || known === undefined)
+    return typeof found === "string" && known === undefined;
+  return found.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);
 }
 
-function watchFolder(
+function watchDirectory(
   path: string,
-  onChange: (name: string | null) => void,
+  onEvent: (name: string | null) => void,
   log: Logger,
 ): FSWatcher | undefined {
   try {
-    const watcher = watch(path, { persistent: false }, (_event, name) => onChange(name));
+    const watcher = watch(path, { persistent: false }, (_event, name) => onEvent(name));
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch (error) {
     if (errnoOf(error) !== "ENOENT")
-      log.v(2).info("Cannot watch folder, looking at it every 30s instead", { folder: path, err: error });
+      log
+        .v(2)
+        .info("Cannot watch directory, looking at it every 30s instead", { directory: path, err: error });
     return undefined;
   }
 }
@@ -146,14 +191,20 @@ function watchFolder(
 /** More drivers than a node has. */
 const MAX_SOCKETS = 500;
 
-export function socketsFitting(pattern: string): readonly string[] {
+/** The sockets that fit a pattern now. */
+export async function socketsFitting(pattern: string): Promise<readonly string[]> {
   let paths: readonly string[] = ["/"];
   for (const segment of segmentsOf(pattern)) {
-    const namesFitting = (folder: string) =>
+    const namesFitting = async (directory: string) =>
       isPattern(segment)
-        ? namesIn(folder).filter((name) => matchSegment(segment, name) !== undefined)
+        ? (await listNames(directory)).filter((name) => matchSegment(segment, name) !== undefined)
         : [segment];
-    paths = paths.flatMap((folder) => namesFitting(folder).map((name) => join(folder, name)));
+    const found = paths.map(async (directory) =>
+      (await namesFitting(directory)).map((name) => join(directory, name)),
+    );
+    paths = (await Promise.all(found)).flat();
   }
-  return paths.filter((path) => statsOf(path)?.isSocket()).slice(0, MAX_SOCKETS);
+  const files = await Promise.all(paths.map(findFile));
+  const isSocket = (found: FileFound | undefined) => typeof found === "object" && found.isSocket();
+  return paths.filter((_, index) => isSocket(files[index])).slice(0, MAX_SOCKETS);
 }

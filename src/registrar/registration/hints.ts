@@ -111,14 +111,14 @@ export function hintForRefusal(
 }
 
 /** The same, but what this container's mounts show of the driver's socket comes first. */
-export function explainRefusal(
+export async function explainRefusal(
   text: string,
   paths: DriverPaths,
   user: Pick<HintedUser, "foundByPattern"> = {},
   mounts = readMounts(),
-): string | undefined {
+): Promise<string | undefined> {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
-  const advice = cannotReach ? adviceOnHostPath(paths, mounts) : undefined;
+  const advice = cannotReach ? await adviceOnHostPath(paths, mounts) : undefined;
   if (advice) return `${advice.problem}: ${fixText(advice)}`;
   const isInProcess = paths.csiSocketPath === undefined;
   return hintForRefusal(text, paths.kubeletRegistrationPath, { ...user, isInProcess });

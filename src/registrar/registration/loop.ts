@@ -102,7 +102,7 @@ async function shutDown(
   let end = outcome;
   const { path } = socket;
   try {
-    socket.withdraw();
+    await socket.withdraw();
   } catch (error) {
     log.error(error, "Failed to remove socket with error", { socket: path });
     if (outcome.kind === "stopped") end = failedBy(error);

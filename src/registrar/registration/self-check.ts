@@ -1,8 +1,9 @@
-import { lstatSync } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { attempt, errnoOf, messageOf } from "../../base/errors";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../grpc/client/unary";
 import { type PluginInfo, protos } from "../../grpc/protos";
 import { boundText, boundTexts } from "../../logging/escape";
+import { callFileSystem } from "../../unix/file-calls";
 
 /** Request metadata by which a client of GetInfo says that it is not kubelet. */
 export const SELF_CHECK_KEY = "x-registrar-self-check";
@@ -68,7 +69,7 @@ export async function checkRegistrationSocket(
 ): Promise<SelfCheck> {
   const wrong = (text: string) => ({ kind: "wrong", text }) as const;
   try {
-    if (!lstatSync(socketPath).isSocket())
+    if (!(await callFileSystem(socketPath, () => lstat(socketPath))).isSocket())
       return wrong(`file exists in socketPath ${socketPath} but it's not a socket`);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return { kind: "missing", text: "registration socket does not exist" };

@@ -1,28 +1,30 @@
-import { lstatSync, type Stats, unlinkSync } from "node:fs";
-import type { Server, Socket } from "node:net";
+import { lstat, unlink } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf, RegistrarError } from "../../base/errors";
 import type { Logger } from "../../logging/logger";
-import { bindDotSocket, giveName, socketUnusable } from "../../unix/dot-socket";
-import { type FileFound, findFile, isSameFile, isSameSocket, linkStatsOf } from "../../unix/files";
+import {
+  bindDotSocket,
+  closeDotSocket,
+  type DotSocket,
+  giveName,
+  socketUnusable,
+} from "../../unix/dot-socket";
+import { callFileSystem, timedOut } from "../../unix/file-calls";
+import { type FileFound, findFile, findLink, isSameFile, isSameSocket } from "../../unix/files";
 import { checkSocketPathLength } from "../../unix/socket-path";
 import { tryConnect } from "../../unix/unix-socket";
 import type { SocketFound } from "../model/state";
-
-type LinkStats = ReturnType<typeof linkStatsOf>;
 
 /** A registrar that starts binds its socket before it listens; a tight CPU limit may delay it in between. */
 const LISTENS_WITHIN_MS = 150;
 
 export type RegistrationSocket = ReturnType<typeof createRegistrationSocket>;
 
-interface Published {
+interface Published extends DotSocket {
   readonly withdrawn: AbortController;
   readonly path: string;
-  readonly server: Server;
-  readonly stats: Stats;
-  readonly directory: FileFound;
 }
 
 /**
@@ -39,7 +41,7 @@ export function createRegistrationSocket(
   let published: Published | undefined;
 
   const judge = async (path: string): Promise<SocketFound> => {
-    const found = linkStatsOf(path);
+    const found = await findLink(path);
     if (typeof found === "string") return found;
     if (published?.path === path && isSameFile(found, published.stats)) return "ours";
     if (!found.isSocket()) return "blocked";
@@ -57,21 +59,22 @@ export function createRegistrationSocket(
     return judge(path);
   };
 
-  const retire = () => {
-    published?.withdrawn.abort();
-    published?.server.close();
-    published = undefined;
+  const retire = async (former: Published) => {
+    former.withdrawn.abort();
+    await closeDotSocket(former);
   };
 
   /** Removes our socket if it is still ours, and stops listening. Open connections stay open. */
-  const withdraw = (): void => {
+  const withdraw = async (): Promise<void> => {
     if (published === undefined) return;
-    const { path, stats } = published;
-    retire();
-    const found = linkStatsOf(path);
+    const ours = published;
+    const { path, stats } = ours;
+    published = undefined;
+    await retire(ours);
+    const found = await findLink(path);
     if (typeof found === "string" || !isSameFile(found, stats)) return;
     try {
-      unlinkSync(path);
+      await callFileSystem(path, () => unlink(path));
     } catch (error) {
       // Another process may be clearing the folder at this moment.
       if (errnoOf(error) !== "ENOENT") throw error;
@@ -87,7 +90,7 @@ export function createRegistrationSocket(
     hasDirectory: async (): Promise<boolean> => {
       if (published === undefined) return false;
       const [before, now] = [published.directory, await findFile(dirname(published.path))];
-      if (typeof before === "string" || typeof now === "string") return now !== "gone";
+      if (typeof now === "string") return now !== "gone";
       // A removed directory that is still mounted has no link left; its inode number may be used again.
       return now.nlink > 0 && isSameFile(before, now) && before.birthtimeMs === now.birthtimeMs;
     },
@@ -103,12 +106,11 @@ export function createRegistrationSocket(
       { overLiving, signal }: { readonly overLiving: boolean; readonly signal: AbortSignal },
     ): Promise<SocketFound> => {
       checkSocketPathLength(path, "the registration socket");
-      const there = linkStatsOf(path);
+      const there = await findLink(path);
       const before = await (overLiving ? judge(path) : look(path));
-      if (before === "blocked") throw explainBlocked(path);
+      if (before === "hanging") throw socketUnusable(`cannot look at ${path}`, timedOut(path));
+      if (before === "blocked") throw await explainBlocked(path);
       if (before === "taken" && !overLiving) return before;
-      // Before kubelet sees the socket: its first call must not come before the caller knows of the publication.
-      const directory = await findFile(dirname(path));
       const withdrawn = new AbortController();
       const next = await bindDotSocket(dirname(path), (connection) =>
         onConnection(connection, withdrawn.signal),
@@ -117,36 +119,36 @@ export function createRegistrationSocket(
         log.error(error, "Cannot accept a connection", { socketPath: path }),
       );
       try {
-        if (published?.path !== path) withdraw();
-        const mayReplace = () => overLiving || isStillThere(there, linkStatsOf(path));
+        if (published?.path !== path) await withdraw();
+        const mayReplace = async () => overLiving || isStillThere(there, await findLink(path));
         if (!(await giveName(next.dotPath, path, { mayReplace, signal }))) {
-          next.server.close();
+          await closeDotSocket(next);
           return "taken";
         }
       } catch (error) {
-        next.server.close();
+        await closeDotSocket(next);
         throw error;
       }
-      retire();
-      published = { withdrawn, path, server: next.server, stats: next.stats, directory };
+      if (published) retire(published).catch(() => {}); // It does not fail.
+      published = { ...next, withdrawn, path };
       return before;
     },
     withdraw,
   };
 }
 
-function explainBlocked(path: string): RegistrarError {
+async function explainBlocked(path: string): Promise<RegistrarError> {
   try {
-    lstatSync(path);
+    await callFileSystem(path, () => lstat(path));
   } catch (error) {
-    return socketUnusable(`cannot look at ${path}`, dirname(path), error);
+    return socketUnusable(`cannot look at ${path}`, error);
   }
   const advice = "it is left alone; remove it, or use another plugin registration path";
   return new RegistrarError("SOCKET_UNUSABLE", `${path} exists but is not a socket: ${advice}`);
 }
 
 /** Whether the file is still the one that was judged: of two registrars that find a dead socket, one may replace it. */
-function isStillThere(judged: LinkStats, now: LinkStats): boolean {
+function isStillThere(judged: FileFound, now: FileFound): boolean {
   if (typeof now === "string" || typeof judged === "string") return now === "gone";
   return isSameSocket(judged, now);
 }

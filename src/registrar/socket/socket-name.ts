@@ -1,8 +1,8 @@
 import { basename, join } from "node:path";
 import { RegistrarError } from "../../base/errors";
 import { randomWord } from "../../unix/dot-socket";
-import { isSocketFile, namesIn } from "../../unix/files";
-import { isDeadSocket, tryConnect } from "../../unix/unix-socket";
+import { listNames } from "../../unix/files";
+import { isDeadSocket, isSocketFile, tryConnect } from "../../unix/unix-socket";
 import type { PluginType } from "../model/options";
 
 /** The end of every registration socket's name, as at the official registrar (node_register.go, buildSocketPath). */
@@ -53,12 +53,12 @@ export function driverOfSocket(path: string): string | undefined {
  */
 export async function findAlias(folder: string, driverName: string): Promise<string | undefined> {
   let left: string | undefined;
-  for (const file of namesIn(folder)) {
+  for (const file of await listNames(folder)) {
     const alias = file.slice(0, -SOCKET_TAIL.length);
     if (driverOfSocket(file) !== driverName || alias === driverName) continue;
     const path = join(folder, file);
     // No socket can be published over a symbolic link.
-    if (!isSocketFile(path)) continue;
+    if (!(await isSocketFile(path))) continue;
     if ((await tryConnect(path)) === undefined) return alias;
     if (await isDeadSocket(path)) left ??= alias;
   }

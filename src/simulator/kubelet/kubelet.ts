@@ -1,13 +1,13 @@
 import { setMaxListeners } from "node:events";
+import { readdirSync } from "node:fs";
 import { basename } from "node:path";
-import { RegistrarError } from "../../base/errors";
+import { attempt, RegistrarError } from "../../base/errors";
 import type { EventOf } from "../../base/event-source";
 import { behaviourOf, type PluginType } from "../../kubelet-rules/versions";
 import { quoteText } from "../../logging/escape";
 import { callbackOf, text } from "../../options/option-kinds";
 import { optional, readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
-import { namesIn } from "../../unix/files";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../faults";
 import { createCaller } from "./calls";
@@ -156,7 +156,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     const settled = [...registered.values(), ...refused.values()].map(({ socketPath }) =>
       basename(socketPath),
     );
-    const others = namesIn(pluginRegistrationPath).filter(
+    const others = (attempt(() => readdirSync(pluginRegistrationPath)) ?? []).filter(
       (name) => !name.startsWith(".") && !settled.includes(name),
     );
     return others.length > 0 ? undefined : `its registrar gave up: ${refusal.reason}`;

@@ -2,7 +2,6 @@ import { type BigIntStats, type FSWatcher, mkdirSync, readdirSync, statSync, wat
 import { basename, dirname, join } from "node:path";
 import { attempt, errnoOf, invalidOption, messageOf } from "../../base/errors";
 import type { KubeletBehaviour } from "../../kubelet-rules/versions";
-import { namesIn } from "../../unix/files";
 import type { Emit } from "./events";
 
 export interface DesiredPlugin {
@@ -45,7 +44,7 @@ export function startPluginWatcher(
   };
 
   const wasRenamed = (path: string, stats: BigIntStats) =>
-    namesIn(dirname(path)).some((name) => {
+    (attempt(() => readdirSync(dirname(path))) ?? []).some((name) => {
       const other = statOf(join(dirname(path), name));
       return other !== undefined && sameFile(other, stats);
     });

@@ -49,7 +49,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/unix/unix-socket.ts", ["test/unix/unix-socket"], {
     "a driver that restarts while it is dialled is taken for the one before":
-      "      if (problem === undefined && file !== fileAt(path)) continue;\n",
+      "      if (problem === undefined && file !== (await fileAt(path))) continue;\n",
   }),
   ...mutantsOf("src/registrar/driver/follow-driver.ts", ["test/registrar/reregistration"], {
     "a driver that came back as another version is not registered anew": [

@@ -40,7 +40,7 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
         "    void startOver;\n",
       ],
       "a driver that left and is back in the same moment is not registered":
-        "      if (statsOf(csiAddress)?.isSocket()) join(csiAddress, kubeletRegistrationPath, failures);\n",
+        "      if (sockets.has(csiAddress)) join(csiAddress, kubeletRegistrationPath, failures);\n",
       "a driver whose folder goes stays registered": ['if (what === "socket" && isKnown)', "if (isKnown)"],
       "a registrar that was closed leaves the timers of its drivers":
         "    for (const { timer } of leaving) clearTimeout(timer);\n",
@@ -49,11 +49,11 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/registrar/node-wide/discovery.ts", ["test/registrar/node-wide/discovery"], {
     "a driver that inotify misses is found after 50 minutes": ["EVERY_MS = 30_000", "EVERY_MS = 3_000_000"],
     "a driver's socket made anew is not seen, where the inode's number is used again": [
-      "return other.isSocket() ? isSameSocket(one, other) : isSameFile(one, other);",
-      "return isSameFile(one, other);",
+      "return found.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);",
+      "return isSameFile(known, found);",
     ],
     "a folder made anew is not watched, where the inode's number is used again":
-      "        watcher?.close();\n        watcher = undefined;\n",
+      "          watcher?.close();\n          watcher = undefined;\n",
     "each folder that goes leaves its inotify watch": [
       "        watcher?.close();\n        for (const entry",
       "        for (const entry",

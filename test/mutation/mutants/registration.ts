@@ -3,7 +3,7 @@ import { type Mutant, mutantsOf } from "../mutant";
 /** Mutants of one driver's registration: what leads from one state to the next, its names, and its end. */
 export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/registrar/socket/socket-name.ts", ["test/registrar/socket/socket-name"], {
-    "an alias that is a link is published over": "    if (!isSocketFile(path)) continue;\n",
+    "an alias that is a link is published over": "    if (!(await isSocketFile(path))) continue;\n",
     "the alias of a killed registrar is preferred to that of a living one":
       "if ((await tryConnect(path)) === undefined) return alias;",
   }),

@@ -17,7 +17,8 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         '} else if (reason === "already-registered") {',
         "} else {",
       ],
-      "kubelet sees two sockets of a driver that another registrar serves": "  context.socket.withdraw();\n",
+      "kubelet sees two sockets of a driver that another registrar serves":
+        "  await context.socket.withdraw();\n",
       "another driver's registrar is stood by for": [
         "info?.name === facts.driverName &&",
         "info !== undefined &&",
@@ -43,7 +44,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         ["test/registrar/registration/states/slow-changes"],
       ],
       "a folder that was mounted anew is watched no more": [
-        "      watch.rearm();\n",
+        "      await watch.rearm();\n",
         "",
         ["test/registrar/registration/states/slow-changes"],
       ],

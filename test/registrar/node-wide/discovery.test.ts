@@ -29,7 +29,7 @@ const remove = (...names: readonly string[]) => rmSync(folder.at(...names), { re
 interface Discovered {
   /** Resolves when each has been found so often, and what was told of it last is `last`. */
   told(
-    last: Readonly<Record<string, "found" | "socket gone" | "folder gone">>,
+    last: Readonly<Record<string, "found" | "socket gone" | "directory gone">>,
     times?: number,
   ): Promise<void>;
 }
@@ -132,7 +132,7 @@ test("follows a symbolic link to a folder", async () => {
     symlinkSync(folder.at("elsewhere2"), folder.at("plugins", "disk"));
     await told({ disk: "found" }, 2);
     rmSync(folder.at("plugins", "disk"));
-    await told({ disk: "folder gone" }, 2);
+    await told({ disk: "directory gone" }, 2);
   });
 });
 
@@ -151,7 +151,7 @@ test("says once where there is nothing yet, and why", async () => {
   expect(await says("plugin/*/csi.sock")).toEqual([
     {
       pattern: folder.at("plugin/*/csi.sock"),
-      why: `${folder.at("plugin")} is no folder here: is it mounted?`,
+      why: `${folder.at("plugin")} is not a directory here: is it mounted?`,
     },
   ]);
 });
@@ -163,9 +163,9 @@ test("tells a socket that goes from one whose folder goes", async () => {
     remove("plugins", "disk", "csi.sock");
     await told({ disk: "socket gone", file: "found", cloud: "found" });
     renameSync(folder.at("plugins", "file"), folder.at("away"));
-    await told({ disk: "socket gone", file: "folder gone", cloud: "found" });
+    await told({ disk: "socket gone", file: "directory gone", cloud: "found" });
     remove("plugins");
-    await told({ disk: "folder gone", file: "folder gone", cloud: "folder gone" });
+    await told({ disk: "directory gone", file: "directory gone", cloud: "directory gone" });
   });
 });
 
@@ -206,7 +206,7 @@ test("leaves nothing behind, and says that all is gone", async () => {
     const onGone = (captures: readonly string[], what: string) => said.push(`${captures}: ${what}`);
     await find("plugins/*/csi.sock", { onFound: () => stop.abort(), onGone }, stop).running;
   });
-  expect(said).toEqual(["disk: folder"]);
+  expect(said).toEqual(["disk: directory"]);
 });
 
 test("what inotify misses is found by a look every 30 s", async () => {

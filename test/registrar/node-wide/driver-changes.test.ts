@@ -37,7 +37,7 @@ describe("coming and going", () => {
     renameSync(node.at("plugins", "a.csi"), node.at("away"));
     await started.state("a.csi", undefined);
     expect(node.sockets()).toEqual([]);
-    expect((await started.log.when(GONE)).fields.reason).toBe("its folder is gone");
+    expect((await started.log.when(GONE)).fields.reason).toBe("its directory is gone");
     renameSync(node.at("away"), node.at("plugins", "b.csi"));
     await started.register("a.csi");
     await started.state("b.csi", "registered");

@@ -189,24 +189,26 @@ test.each<[string, readonly Row[], string]>([
     "nothing of the host is mounted at /csi: mount the hostPath ",
   ],
   ["an emptyDir volume", [CONTAINER, EMPTY_DIR, REGISTRATION], "is in an emptyDir volume"],
-])("what the mounts show comes first: %s", (_, rows, expected) => {
+])("what the mounts show comes first: %s", async (_, rows, expected) => {
   const paths = {
     csiSocketPath: "/csi/csi.sock",
     kubeletRegistrationPath: "/csi/csi.sock",
     pluginRegistrationPath: "/registration",
   };
   const text = "connection error: dial unix /csi/csi.sock: connect: no such file or directory";
-  expect(explainRefusal(text, paths, {}, tableOf(rows))).toContain(expected);
-  expect(explainRefusal("driverNodeID must not be empty", paths, {}, tableOf(rows))).toContain("node ID");
+  expect(await explainRefusal(text, paths, {}, tableOf(rows))).toContain(expected);
+  expect(await explainRefusal("driverNodeID must not be empty", paths, {}, tableOf(rows))).toContain(
+    "node ID",
+  );
 });
 
-test("where the mounts show nothing, the text is explained to who runs the driver", () => {
+test("where the mounts show nothing, the text is explained to who runs the driver", async () => {
   const paths = { kubeletRegistrationPath: ENDPOINT, pluginRegistrationPath: "/registration" };
   const sidecar = { ...paths, csiSocketPath: "/csi/csi.sock" };
   const text = "rpc error: code = Unimplemented";
   const explain = (one: typeof paths, foundByPattern?: string) =>
     explainRefusal(text, one, { foundByPattern }, tableOf([]));
-  expect(explain(paths)).toContain("check the option endpoint");
-  expect(explain(sidecar)).toContain("check --kubelet-registration-path");
-  expect(explain(sidecar, "b.csi")).toContain("--deny-drivers=b.csi");
+  expect(await explain(paths)).toContain("check the option endpoint");
+  expect(await explain(sidecar)).toContain("check --kubelet-registration-path");
+  expect(await explain(sidecar, "b.csi")).toContain("--deny-drivers=b.csi");
 });

@@ -51,10 +51,10 @@ test("what was done in a state has ended before the next state begins", async ()
           reject(signal.reason);
         });
       }),
-    withdraw: () => steps.push("withdrawn"),
+    withdraw: async () => void steps.push("withdrawn"),
   });
   loop.inbox.put(named);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  while (steps.length === 0) await new Promise(setImmediate);
   loop.inbox.put(stop);
   expect(await loop.ended).toEqual({ kind: "stopped" });
   expect(steps).toEqual(["publishing", "published no more", "withdrawn"]);

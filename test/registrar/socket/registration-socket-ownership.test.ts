@@ -29,17 +29,17 @@ describe("withdraw", () => {
     expectNothingLeft(async () => {
       const socket = createOwnedSocket();
       await socket.publish(path);
-      socket.withdraw();
+      await socket.withdraw();
       expect(readdirSync(folder.at(""))).toEqual([]);
       expect(socket.path).toBeUndefined();
-      socket.withdraw();
+      await socket.withdraw();
     }));
 
   test("leaves another socket that came to have our name", async () => {
     await socket.publish(path);
     await using _theirs = await startForeignSocket(path);
     expect(await socket.look(path)).toBe("taken");
-    socket.withdraw();
+    await socket.withdraw();
     expect(await tryConnect(path)).toBeUndefined();
   });
 
@@ -47,7 +47,7 @@ describe("withdraw", () => {
     await socket.publish(path);
     rmSync(path);
     writeFileSync(path, "precious");
-    socket.withdraw();
+    await socket.withdraw();
     expect(readFileSync(path, "utf8")).toBe("precious");
   });
 
@@ -56,7 +56,7 @@ describe("withdraw", () => {
     await socket.publish(folder.at("d", NAME));
     rmSync(folder.at("d"), { recursive: true });
     expect(await socket.look(folder.at("d", NAME))).toBe("gone");
-    socket.withdraw();
+    await socket.withdraw();
   });
 
   test("tells where it may not remove the file, and has stopped listening all the same", async () => {
@@ -65,17 +65,17 @@ describe("withdraw", () => {
     const path = folder.at("d", NAME);
     await socket.publish(path);
     await eventually(() => expect(readdirSync(folder.at("d"))).toEqual([NAME]));
-    await asOrdinaryUser(async () => expect(socket.withdraw).toThrow(/permission denied/));
+    await asOrdinaryUser(async () => expect(socket.withdraw()).rejects.toThrow(/permission denied/));
     expect(await tryConnect(path)).toMatchObject({ code: "ECONNREFUSED" });
   });
 
   test("keeps the connections that are open", async () => {
     const connections: Socket[] = [];
-    using socket = createOwnedSocket((connection) => connections.push(connection));
+    await using socket = createOwnedSocket((connection) => connections.push(connection));
     await socket.publish(path);
     const client = connect({ path: path });
     await eventually(() => expect(connections).toHaveLength(1));
-    socket.withdraw();
+    await socket.withdraw();
     connections[0]?.end("still here");
     expect((await client.setEncoding("utf8").toArray()).join("")).toBe("still here");
   });
@@ -84,7 +84,7 @@ describe("withdraw", () => {
 describe("publishing again", () => {
   test("replaces our own file in one step, and open connections stay", async () => {
     const connections: Socket[] = [];
-    using socket = createOwnedSocket((connection) => connections.push(connection));
+    await using socket = createOwnedSocket((connection) => connections.push(connection));
     await socket.publish(path);
     const client = connect({ path });
     await eventually(() => expect(connections).toHaveLength(1));

@@ -58,16 +58,6 @@ describe("what it finds at its path", () => {
     await filesAre(NAME);
   });
 
-  test("a dead socket that two find is replaced by one of them", async () => {
-    using one = createOwnedSocket();
-    using other = createOwnedSocket();
-    await leaveDeadSocket(path);
-    const found = await Promise.all([one.publish(path), other.publish(path)]);
-    expect(found.sort()).toEqual(["dead", "taken"]);
-    expect([one.path, other.path].sort()).toEqual([path, undefined]);
-    await filesAre(NAME);
-  });
-
   test("a living socket is left alone", async () => {
     await using _theirs = await startForeignSocket(path);
     const before = lstatSync(path).ino;
@@ -129,7 +119,7 @@ describe("a path that cannot be", () => {
 
   test("a folder that is not there", async () => {
     await expect(socket.publish(folder.at("no", NAME))).rejects.toEqual(
-      unusable("ENOENT: the folder does not exist"),
+      unusable("ENOENT: the directory does not exist"),
     );
   });
 
@@ -161,5 +151,5 @@ describe("a path that cannot be", () => {
 test("leaves no listener behind, however often it publishes", () =>
   expectNothingLeft(async () => {
     for (let round = 0; round < 3; round++) await socket.publish(path);
-    socket.withdraw();
+    await socket.withdraw();
   }));

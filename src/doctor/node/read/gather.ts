@@ -73,7 +73,7 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
   return {
     target,
     driver,
-    hostPath: driver && hasNoSocket(driver.socket) ? undefined : hostPathVerdict(target),
+    hostPath: driver && hasNoSocket(driver.socket) ? undefined : await hostPathVerdict(target),
     found: await Promise.all(livingBeside(driver?.socket, sockets).map(ask)),
     deadSockets: sockets.filter((socket) => fitting.has(socket.path) && isDead(socket)),
     socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
@@ -125,7 +125,7 @@ function socketsUnder(directory: string) {
   );
 }
 
-function hostPathVerdict(target: Target): HostPathVerdict | undefined {
+async function hostPathVerdict(target: Target): Promise<HostPathVerdict | undefined> {
   const { csiSocketPath = target.pattern, kubeletRegistrationPath, pluginRegistrationPath } = target;
   // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
   const isBelow = target.hostRoot !== undefined && target.hostRoot !== "/";

@@ -20,7 +20,7 @@ export async function lookAtSocket(path: string, tryReach = tryConnect): Promise
   const seen = { path, ownership: ownershipOf(stats), inode: `${stats.dev}:${stats.ino}` };
   const error = await tryReach(path);
   if (error === undefined) return { kind: "accepting", ...seen };
-  const explanation = explainConnectError(error, path) ?? error.message;
+  const explanation = explainConnectError(error) ?? error.message;
   return { kind: "not-accepting", ...seen, errno: errnoOf(error), explanation };
 }
 

@@ -27,12 +27,13 @@ export async function watchOurSocket(
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const socketPath = socketPathOf(state.facts, context);
-  const watch = watchPath(socketPath, context.log.named("in-place"));
+  const watch = await watchPath(socketPath, context.log.named("in-place"));
   try {
     for (;;) {
       let found = await context.socket.look(socketPath);
       if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))
         found = await context.socket.look(socketPath);
+      if (found === "hanging") found = "ours"; // Nothing can be done before the file system answers.
       if (signal.aborted) return undefined;
       if (found === "taken") return { kind: "socket-taken", alias: state.facts.alias };
       if (!isKubeletBusy(state, context)) {
@@ -43,7 +44,7 @@ export async function watchOurSocket(
       }
       await watch.wait(signal, untilNextLookMs()); // The net under inotify.
       if (signal.aborted) return undefined;
-      watch.rearm();
+      await watch.rearm();
     }
   } finally {
     watch.close();

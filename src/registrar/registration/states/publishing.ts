@@ -33,7 +33,7 @@ export async function publishSocket(
   const socketPath = socketPathOf({ ...facts, alias }, context);
 
   for (let attempt = 0; !signal.aborted; attempt++) {
-    const watch = watchPath(socketPath, log);
+    const watch = await watchPath(socketPath, log);
     try {
       refuseDriversOwn(socketPath, options.csiSocketPath ?? options.kubeletRegistrationPath);
       log.v(isSameRefusal || attempt > 0 ? 4 : 0).info("Starting Registration Server", { socketPath });

@@ -24,8 +24,8 @@ export async function endOrRetry(
   const error = new Error(text);
   // Only a node-wide registrar leaves the place to others.
   const foundByPattern = options.placeTaken === "stand-by" ? facts.driverName : undefined;
-  const findHint = () => {
-    const hint = explainRefusal(text, options, { foundByPattern });
+  const findHint = async () => {
+    const hint = await explainRefusal(text, options, { foundByPattern });
     return hint === undefined ? {} : { hint };
   };
 
@@ -35,7 +35,7 @@ export async function endOrRetry(
       options.csiSocketPath === undefined
         ? "Kubelet refused the driver, its registration ends"
         : "Registration process failed with error, restarting registration container";
-    const hint = findHint();
+    const hint = await findHint();
     log.error(error, message, hint);
     return { kind: "stop", reason: "refused", outcome: refusedFor(text, hint.hint) };
   }
@@ -45,9 +45,9 @@ export async function endOrRetry(
   if (repeats === SLOW_AFTER_REPEATS || isReminder)
     log.error(error, "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace", {
       ...fields,
-      ...findHint(),
+      ...(await findHint()),
     });
   else if (repeats > 0) log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
-  else log.error(error, "Kubelet refused the driver", { ...fields, ...findHint() });
+  else log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()) });
   return (await pause(waitMs, signal)) ? { kind: "retry" } : undefined;
 }

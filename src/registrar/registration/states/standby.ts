@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { join } from "node:path";
 import { pause } from "../../../base/pause";
-import { namesIn } from "../../../unix/files";
+import { listNames } from "../../../unix/files";
 import { watchPath } from "../../../unix/path-watch";
 import { tryConnect } from "../../../unix/unix-socket";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
@@ -26,7 +26,7 @@ export async function standBy(
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const log = context.log.named("standby");
-  context.socket.withdraw();
+  await context.socket.withdraw();
   const peer = await findPeer(facts, context, signal);
   if (signal.aborted) return undefined;
   if (peer !== undefined) {
@@ -50,7 +50,7 @@ async function findPeer(
   const { pluginRegistrationPath, timeoutMs } = context.options;
   const ourPath = socketPathOf(facts, context);
   if ((await context.socket.look(ourPath)) === "taken") return ourPath;
-  const names = namesIn(pluginRegistrationPath).filter((name) => !name.startsWith("."));
+  const names = (await listNames(pluginRegistrationPath)).filter((name) => !name.startsWith("."));
   for (const path of names.map((name) => join(pluginRegistrationPath, name))) {
     if ((await tryConnect(path)) !== undefined) continue;
     const info = await askInfo(path, { timeoutMs, signal }).catch(() => undefined);
@@ -61,7 +61,7 @@ async function findPeer(
 
 /** Resolves when no process listens at `path`. */
 async function untilGone(path: string, context: RegistrationContext, signal: AbortSignal): Promise<void> {
-  const watch = watchPath(path, context.log);
+  const watch = await watchPath(path, context.log);
   try {
     while (!signal.aborted) {
       const connection = connect({ path });
@@ -76,7 +76,7 @@ async function untilGone(path: string, context: RegistrationContext, signal: Abo
       if (found === "gone" || found === "dead") return;
       const heldMs = performance.now() - sinceMs;
       if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
-      watch.rearm();
+      await watch.rearm();
     }
   } finally {
     watch.close();

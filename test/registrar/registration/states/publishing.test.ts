@@ -42,7 +42,7 @@ describe("the first time", () => {
     [
       "a folder that is not there",
       () => rmSync(node.pluginRegistrationPath, { recursive: true }),
-      "ENOENT: the folder does not exist: is it mounted?",
+      "ENOENT: the directory does not exist: is it mounted?",
     ],
   ])("%s ends the registrar", async (_what, make, text) => {
     make();

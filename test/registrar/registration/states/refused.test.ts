@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { eachTest } from "../../../support/each-test";
+import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { identityOf } from "../../../support/identity-of";
 import { createTestNode, startListening } from "../../../support/registrar-node";
@@ -85,8 +86,12 @@ describe("policy retry", () => {
       await registerOnce(socketPath, error);
       await started.state(error ? "refused" : "registered");
     }
-    const spoken = started.log.all("Kubelet refused the driver").map(({ error }) => (error as Error).message);
-    expect(spoken).toEqual(["no", "never", "never"]);
+    await eventually(() => {
+      const spoken = started.log
+        .all("Kubelet refused the driver")
+        .map(({ error }) => (error as Error).message);
+      expect(spoken).toEqual(["no", "never", "never"]);
+    });
     const unspoken = started.log.all("Kubelet refused the driver again, for the same reason");
     expect(unspoken.map(({ verbosity, fields }) => [verbosity, fields.attempt])).toEqual([
       [4, 2],

@@ -124,7 +124,7 @@ test("leaves a peer that keeps our connection alone between two looks", async ()
 
 test("a peer that had taken our place and is gone by now is not waited for", async () => {
   const { standBy: standByFor } = await import("../../../../src/registrar/registration/states/standby");
-  using socket = createOwnedSocket();
+  await using socket = createOwnedSocket();
   const context = {
     options: { pluginRegistrationPath: node.pluginRegistrationPath, timeoutMs: 5_000, type: "CSIPlugin" },
     log: recordLog().logger,

@@ -1,0 +1,47 @@
+import { mkdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { askInfo } from "../../src/registrar/registration/self-check";
+import { httpOf } from "../end-to-end/support/http";
+import { onNode, registered } from "../end-to-end/support/node";
+import { allRegistered, driverFoldersOf, nameOf, socketOf } from "../end-to-end/support/node-wide";
+import { mayMount, mountHanging } from "../support/hanging-mount";
+
+const [A, B, EVIL, LATE] = [nameOf(0), nameOf(1), "evil.csi.example.com", "late.csi.example.com"];
+
+// Where /dev/fuse is missing, or this user may not mount, no file system can be made to hang.
+const testWithMounts = mayMount() ? test : test.skip;
+
+testWithMounts.each([
+  ["where no driver is", "evil"],
+  ["over the directory of a registered driver", EVIL],
+])(
+  "a mount that never answers, %s, touches no other driver",
+  onNode(async (node, _where, directory) => {
+    const { add, folder, registrar: start } = driverFoldersOf(node);
+    const kubelet = await node.kubelet();
+    for (const name of [A, B, EVIL]) await add(name);
+    mkdirSync(join(folder, directory), { recursive: true });
+    const registrar = start("--http-endpoint=localhost:0");
+    const http = await httpOf(registrar);
+    await allRegistered(kubelet, [A, B, EVIL]);
+
+    using _mount = mountHanging(join(folder, directory));
+    utimesSync(folder, new Date(), new Date()); // It looks at the whole directory.
+    const { fields } = await registrar.line(
+      "File system on this mount can hang, drivers below it are left out",
+    );
+    expect(fields).toEqual({ mountPoint: join(folder, directory), fileSystem: "fuse" });
+    if (directory === EVIL)
+      await kubelet.events.when("deregistered", { where: (one) => one.driverName === EVIL });
+
+    expect(await http.get("/healthz")).toMatchObject({ status: 200 });
+    for (const name of [A, B])
+      expect(await askInfo(join(node.pluginDir, socketOf(name)), { timeoutMs: 10_000 })).toMatchObject({
+        name,
+      });
+    await add(LATE);
+    await registered(kubelet, { driverName: LATE });
+    registrar.kill("SIGTERM");
+    expect(await registrar.exit()).toMatchObject({ code: 0 });
+  }),
+);
