@@ -3,12 +3,17 @@ import { invalidOption } from "../../base/errors";
 import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/tell/report";
 import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/tell/table";
 import type { Report } from "../../doctor/findings/report";
-import { renderTable, type TableLook } from "../../doctor/findings/table";
+import type { TableLook } from "../../doctor/findings/table";
 import { lastPart } from "../../doctor/manifest/read/program";
-import { renderFileTable } from "../../doctor/manifest/tell/table";
+import {
+  renderFileTable,
+  renderSwapTable,
+  reportOnFiles,
+  reportOnSwap,
+} from "../../doctor/manifest/tell/report";
 import type { Target } from "../../doctor/node/read/facts";
 import { gatherFacts } from "../../doctor/node/read/gather";
-import { reportOn } from "../../doctor/node/tell/report";
+import { renderTable, reportOn } from "../../doctor/node/tell/report";
 import { startProblemOf } from "../../flags/checks";
 import type { FlagValues } from "../../flags/command-flags";
 import type { Setting } from "../../flags/grammar";
@@ -32,8 +37,9 @@ import { createCommand } from "../command-line";
 import { parseOurImage } from "../our-image";
 import { print } from "../process/print";
 import { endBySignals } from "../process/signals";
+import { version } from "../process/version";
 import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
-import { renderSwapTable, reportOnFiles, reportOnSwap } from "./doctor/files";
+import { readFiles } from "./doctor/read-files";
 import { hostRootProblem, resolveTarget } from "./doctor/target";
 
 /** Columns without a terminal. */
@@ -142,9 +148,11 @@ export const runDoctor = createCommand(
             renderClusterSwapTable,
           );
     if (file !== undefined) {
+      const read = await readFiles(file);
+      const ours = { image, version };
       return swap === undefined
-        ? tell(await reportOnFiles({ file, image }), renderFileTable)
-        : tell(await reportOnSwap({ file, image, swap }), renderSwapTable);
+        ? tell(reportOnFiles(read, ours), renderFileTable)
+        : tell(reportOnSwap(read, ours, swap), renderSwapTable);
     }
     const target = {
       ...(await resolveTarget(flags, nodeDirectory(process.env))),

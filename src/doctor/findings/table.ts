@@ -1,5 +1,5 @@
 import { plain } from "../../logging/escape";
-import { renderColumns, wrap } from "./columns";
+import { wrap } from "./columns";
 import type { Status } from "./finding";
 import { grouped } from "./grouped";
 import type { Report, ReportedFinding } from "./report";
@@ -24,28 +24,70 @@ const LOOKS: Readonly<Record<Status, { readonly word: string; readonly sgr: stri
   problem: { word: "PROBLEM", sgr: "1;31" },
 };
 /** The worst last, right above the prompt. */
-export const STATUSES: readonly Status[] = ["ok", "unknown", "warning", "problem"];
+const STATUSES: readonly Status[] = ["ok", "unknown", "warning", "problem"];
 const STATUS_WIDTH = Math.max(...STATUSES.map((status) => LOOKS[status].word.length));
 
-/** The report for people: the drivers, the findings of each status, the problems last, then the sum. */
-export function renderTable(report: Report, look: TableLook): string {
-  const { drivers, findings } = report;
-  const table = drivers.length === 0 ? [] : [...driverTable(report, look), ""];
-  return [...table, ...findingTable(findings, look), "", sumLine(report, look), ""].join("\n");
+/** A report as a table for people tells it. */
+interface Told<Row extends ReportedFinding> extends Pick<Report, "healthy" | "summary"> {
+  readonly findings: readonly Row[];
 }
 
-/** The findings that follow from no other, each with its fix and its followers; `more` adds lines below a text. */
-export function findingTable<Row extends ReportedFinding>(
+interface Layout<Row> {
+  /** Lines of tables that stand before the findings. */
+  readonly tables?: readonly (readonly string[])[];
+  /** Adds lines below a finding's text. */
+  readonly more?: (finding: Row) => readonly Remark[];
+  /** Whether each subject is told once, with its findings except `ok` below it, the worst subjects last. */
+  readonly isBySubject?: boolean;
+  /** The findings are what a swap of images adds, to this one. */
+  readonly swapped?: { readonly swap: string; readonly swapped: number };
+  /** A line behind the sum. */
+  readonly next?: string;
+}
+
+/** The report for people: tables, the findings of each status, the problems last, then the sum. */
+export function renderReport<Row extends ReportedFinding>(
+  report: Told<Row>,
+  look: TableLook,
+  { tables = [], more = () => [], isBySubject = false, swapped, next }: Layout<Row> = {},
+): string {
+  const findings = isBySubject
+    ? bySubject(report.findings, look, more)
+    : [findingTable(report.findings, look, more, report.findings)];
+  const sum = sumLine(report, look);
+  const isHarmless = swapped !== undefined && report.findings.length === 0;
+  const what =
+    swapped &&
+    `${counted(swapped.swapped, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
+  const last = isHarmless ? `${what}: that adds no problem.` : [what, sum].filter(Boolean).join(". ");
+  const end = [last, next].filter((line) => line !== undefined);
+  const blocks = [...tables, ...findings, end].filter(({ length }) => length > 0);
+  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+function bySubject<Row extends ReportedFinding>(
   findings: readonly Row[],
   look: TableLook,
-  {
-    more = () => [],
-    widthsOf = findings,
-  }: {
-    readonly more?: (finding: Row) => readonly Remark[];
-    /** The findings that share the columns. */
-    readonly widthsOf?: readonly Row[];
-  } = {},
+  more: (finding: Row) => readonly Remark[],
+): readonly (readonly string[])[] {
+  const shown = findings.filter(({ status }) => status !== "ok");
+  const inside = { ...look, width: look.width - GAP.length };
+  const worst = (some: readonly Row[]) => Math.max(...some.map(({ status }) => STATUSES.indexOf(status)));
+  return [...grouped(shown, ({ subject }) => subject)]
+    .toSorted(([, one], [, other]) => worst(one) - worst(other))
+    .map(([subject, some]) => {
+      const rows = some.map((finding) => ({ ...finding, subject: "" }));
+      const lines = findingTable(rows, inside, more, shown).map((line) => GAP + line);
+      return [...wrap(plain(subject), look.width), ...lines];
+    });
+}
+
+/** The findings that follow from no other, each with its fix and its followers; all of `widthsOf` share the columns. */
+function findingTable<Row extends ReportedFinding>(
+  findings: readonly Row[],
+  look: TableLook,
+  more: (finding: Row) => readonly Remark[],
+  widthsOf: readonly ReportedFinding[],
 ): readonly string[] {
   const followers = grouped(findings, ({ followsIndex }) => String(followsIndex));
   const longest = (key: "code" | "check") =>
@@ -86,8 +128,8 @@ export function findingTable<Row extends ReportedFinding>(
   );
 }
 
-/** The last line: the result, and how many findings there are of each status; `ok` only where some are. */
-export function sumLine({ healthy, summary }: Pick<Report, "healthy" | "summary">, look: TableLook): string {
+/** The result, and how many findings there are of each status; `ok` only where some are. */
+function sumLine({ healthy, summary }: Pick<Report, "healthy" | "summary">, look: TableLook): string {
   const counts = [...STATUSES]
     .reverse()
     .filter((status) => status !== "ok" || summary.ok > 0)
@@ -101,16 +143,6 @@ function paint({ colors }: TableLook, sgr: string, text: string): string {
   return colors ? `\u001b[${sgr}m${text}\u001b[0m` : text;
 }
 
-function driverTable({ drivers }: Report, look: TableLook): readonly string[] {
-  const rows = drivers.map(({ name, state, since, reason, csiSocket }) => [
-    plain(name ?? "(no name)"),
-    state,
-    since ?? "-",
-    plain([reason, csiSocket].filter(Boolean).join("; ")),
-  ]);
-  return renderColumns(["DRIVER", "STATE", "SINCE", "WHY, WHERE"], rows, look.width);
-}
-
-function counted(count: number, status: Status): string {
-  return `${count} ${(status === "problem" || status === "warning") && count !== 1 ? `${status}s` : status}`;
+function counted(count: number, what: string): string {
+  return `${count.toLocaleString("en")} ${count === 1 || what === "unknown" || what === "ok" ? what : `${what}s`}`;
 }

@@ -1,6 +1,5 @@
 import type { Report } from "../../../src/doctor/findings/report";
-import { renderTable } from "../../../src/doctor/findings/table";
-import { reportOn } from "../../../src/doctor/node/tell/report";
+import { renderTable, reportOn } from "../../../src/doctor/node/tell/report";
 import { healthyFacts } from "../node/healthy-facts";
 
 const finding = (changes: Partial<Report["findings"][number]> = {}): Report["findings"][number] => ({

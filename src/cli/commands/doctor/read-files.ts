@@ -3,6 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, invalidOption } from "../../../base/errors";
 import { foundIn, type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/read/objects";
+import type { FilesRead } from "../../../doctor/manifest/tell/report";
 import { type ReadYaml, readYaml } from "./read-yaml";
 
 const MEBIBYTE = 2 ** 20;
@@ -14,7 +15,7 @@ const MAX_DOCUMENT_LENGTH = 2 * MEBIBYTE;
 const RENDER_IT = "render it first: helm template NAME CHART | registrar doctor -f -";
 
 /** Reads the objects in files, folders and, for `-`, on stdin: YAML or JSON. Goes on after what it cannot read. */
-export async function readFiles(names: readonly string[]) {
+export async function readFiles(names: readonly string[]): Promise<FilesRead> {
   const objects: ReadObject[] = [];
   const unread: Unread[] = [];
   const read = async <Value>(file: string, act: () => Value | Promise<Value>, place = file) => {
@@ -45,7 +46,7 @@ export async function readFiles(names: readonly string[]) {
           advice: RENDER_IT,
         });
     }
-  return { objects, unread };
+  return { files: names, objects, unread };
 }
 
 /** A folder stands for the YAML and JSON files in it, as it does for kubectl. */

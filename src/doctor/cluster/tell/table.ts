@@ -1,6 +1,6 @@
 import { plain } from "../../../logging/escape";
 import { renderColumns } from "../../findings/columns";
-import { findingTable, sumLine, type TableLook } from "../../findings/table";
+import { renderReport, type TableLook } from "../../findings/table";
 import { counted } from "../../rules/words";
 import type { ClusterReport, reportOnClusterSwap } from "./report";
 
@@ -10,16 +10,8 @@ const SHOWN = 20;
 
 /** The report for people: the drivers, the nodes where one is not well, and last the causes, the worst at the end. */
 export function renderClusterTable(report: ClusterReport, look: TableLook): string {
-  return [
-    ...driverTable(report),
-    "",
-    ...registrarTable(report),
-    ...nodeTable(report),
-    ...findingTable(report.findings, look, { more: nodesRemark }),
-    "",
-    sumLine(report, look),
-    "",
-  ].join("\n");
+  const tables = [driverTable(report), registrarTable(report), nodeTable(report)];
+  return renderReport(report, look, { tables, more: nodesRemark });
 }
 
 /** What a swap of the image would change, for people: the registrars, the findings, how many are swapped. */
@@ -27,12 +19,7 @@ export function renderClusterSwapTable(
   report: ReturnType<typeof reportOnClusterSwap>,
   look: TableLook,
 ): string {
-  const { swap, swapped } = report.target;
-  const what = `${counted(swapped, "registrar")} swapped${swap && ` to ${plain(swap)}`}`;
-  const findings = findingTable(report.findings, look);
-  const end =
-    findings.length === 0 ? [`${what}: that adds no problem.`] : ["", `${what}. ${sumLine(report, look)}`];
-  return [...registrarTable(report), ...findings, ...end, ""].join("\n");
+  return renderReport(report, look, { tables: [registrarTable(report)], swapped: report.target });
 }
 
 function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): readonly string[] {
@@ -44,7 +31,7 @@ function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): read
     plain(image ?? "-"),
     plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
   ]);
-  return [...renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"], rows), ""];
+  return renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"], rows);
 }
 
 function imageText(
@@ -86,7 +73,7 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
     left > 0
       ? [`... and ${counted(left, "row")} more: see one with --node or --driver, or all with -o json`]
       : [];
-  return [...renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells), ...more, ""];
+  return [...renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells), ...more];
 }
 
 function nodesRemark({

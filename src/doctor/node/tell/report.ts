@@ -1,5 +1,8 @@
+import { plain } from "../../../logging/escape";
+import { renderColumns } from "../../findings/columns";
 import { findingsOf } from "../../findings/finding";
 import { type Report, reportOf } from "../../findings/report";
+import { renderReport, type TableLook } from "../../findings/table";
 import { NODE_CHECKS } from "../judge/checks";
 import { driversIn } from "../judge/drivers";
 import type { Facts } from "../read/facts";
@@ -10,4 +13,16 @@ export function reportOn(facts: Facts): Report {
   const csiAddress = csiSocketPath ?? pattern ?? null;
   const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
   return reportOf(target, findingsOf(NODE_CHECKS, facts), driversIn(facts));
+}
+
+/** The same for people, with the drivers on top. */
+export function renderTable(report: Report, look: TableLook): string {
+  const rows = report.drivers.map(({ name, state, since, reason, csiSocket }) => [
+    plain(name ?? "(no name)"),
+    state,
+    since ?? "-",
+    plain([reason, csiSocket].filter(Boolean).join("; ")),
+  ]);
+  const drivers = renderColumns(["DRIVER", "STATE", "SINCE", "WHY, WHERE"], rows, look.width);
+  return renderReport(report, look, { tables: rows.length === 0 ? [] : [drivers] });
 }

@@ -1,0 +1,99 @@
+import { invalidOption } from "../../../base/errors";
+import { quoteText } from "../../../logging/escape";
+import { type Finding, findingsOf, unread as unreadVerdict } from "../../findings/finding";
+import { type Report, reportOf } from "../../findings/report";
+import { renderReport, type TableLook } from "../../findings/table";
+import { MANIFEST_CHECKS, manifestReadable } from "../judge/checks";
+import { findingsOfSwap, readSwap } from "../judge/swap";
+import { type ManifestFacts, readDeployments } from "../read/deployments";
+import type { ReadObject, Unread } from "../read/objects";
+import { lastPart, type OurImage } from "../read/program";
+
+/** What the files of a command line have. */
+export interface FilesRead {
+  readonly files: readonly string[];
+  readonly objects: readonly ReadObject[];
+  readonly unread: readonly Unread[];
+}
+
+/** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
+export function reportOnFiles(read: FilesRead, ours: OurImage): Report {
+  return reportOf({ files: read.files }, findingsOf(MANIFEST_CHECKS, factsOf(read, ours, ours.image)));
+}
+
+/** The report on files for people: each place with its findings once. */
+export const renderFileTable = (report: Report, look: TableLook): string =>
+  renderReport(report, look, { isBySubject: true });
+
+/** A report on what the swap of the official registrar's image changes. */
+interface SwapReport extends Report {
+  readonly target: {
+    readonly files: readonly string[];
+    readonly swap: string;
+    readonly swapped: number;
+    /** The command whose policy swaps the images that `--image` names; null without it. */
+    readonly policy: string | null;
+  };
+}
+
+/**
+ * `swap` is the image that takes the official one's place; empty: any of ours. `ours.image` names another image whose place it
+ * takes, as the policy's `--match-image` does. Throws as {@link reportOnFiles} does.
+ */
+export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string): SwapReport {
+  const { image } = ours;
+  const both = readSwap((images) => factsOf(read, images, image), ours, swap);
+  const policy =
+    image === undefined || both.swapped === 0
+      ? null
+      : `registrar manifest --image-policy --image=${swap || "IMAGE"} --match-image=${lastPart(image)}`;
+  const target = { files: read.files, swap, swapped: both.swapped, policy };
+  const nothing = both.swapped === 0 ? [nothingToSwap(read, both.before, image)] : [];
+  return { ...reportOf(target, [...findingsOfSwap(both), ...nothing]), target };
+}
+
+/** The same for people. */
+export function renderSwapTable(report: SwapReport, look: TableLook): string {
+  const { policy } = report.target;
+  const next = policy === null ? {} : { next: `To swap them in a cluster: ${policy}` };
+  return renderReport(report, look, { isBySubject: true, swapped: report.target, ...next });
+}
+
+function factsOf({ objects, unread }: FilesRead, ours: OurImage, image: string | undefined): ManifestFacts {
+  const [first] = unread;
+  if (objects.length === 0 && first) {
+    const why = [`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ");
+    throw invalidOption(`cannot read ${why}`);
+  }
+  const read = readDeployments(objects, ours);
+  const facts = { ...read, unread: [...unread, ...read.unread] };
+  const { deployments, csiDriverSpecs, pods } = facts;
+  // A CSIDriver alone can be judged; pods without a registrar are not what was meant.
+  const isJudged = deployments.length > 0 || (csiDriverSpecs.length > 0 && pods.length === 0);
+  if (!isJudged && facts.unread.length === 0) throw invalidOption(noRegistrar(image));
+  return facts;
+}
+
+function noRegistrar(image: string | undefined): string {
+  const fix =
+    image === undefined
+      ? "; if one is this registrar's, name its image with --image=IMAGE"
+      : `, nor the image ${quoteText(image)} without another command`;
+  return `no registrar in these files: no container has its arguments or its image${fix}`;
+}
+
+function nothingToSwap({ files }: FilesRead, facts: ManifestFacts, image: string | undefined): Finding {
+  const { code, name } = manifestReadable;
+  const text = `has nothing to swap: ${whyNothing(facts, image)}`;
+  return { code, check: name, ...unreadVerdict(files.join(", "), text) };
+}
+
+function whyNothing({ deployments, unread: [unread] }: ManifestFacts, image: string | undefined): string {
+  const unknown = deployments.find(({ program }) => program.kind === "unknown");
+  if (unknown?.program.kind === "unknown") return `${unknown.place}: ${unknown.program.why}`;
+  if (deployments.some(({ program }) => program.kind === "official"))
+    return "the official registrars in these files are for Windows nodes, where this registrar does not run";
+  if (unread !== undefined) return `${unread.place} cannot be judged: ${unread.why}`;
+  if (deployments.length === 0) return noRegistrar(image);
+  return "the registrars in these files are this one already";
+}
