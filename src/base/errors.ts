@@ -36,6 +36,11 @@ export function invalidOption(message: string, options?: { readonly cause?: unkn
   return new RegistrarError("INVALID_OPTION", message, options);
 }
 
+/** Throws INVALID_OPTION, where an expression must. */
+export function refuse(message: string): never {
+  throw invalidOption(message);
+}
+
 /**
  * Remembers where it is called. The function returned adds that to the stack of a later error, which a timer or another
  * event causes, so that the reader finds the line that waited.

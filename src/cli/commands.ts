@@ -30,7 +30,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "status",
-    summary: "show the drivers of this node and where their registrars stand",
+    summary: "show the drivers of this node and the state of their registrations",
     run: async (argv) => (await import("./commands/status")).runStatus(argv),
   },
   {

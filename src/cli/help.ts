@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import type { Flag } from "../flags/flag";
+import type { Flag } from "../flags/grammar";
 import { flagTable } from "../flags/table";
 
 /** yargs to render a help text: it reads no argv, prints nothing and does not exit. No other run loads it. */

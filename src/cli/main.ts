@@ -65,7 +65,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (problem !== undefined) {
     const { createCliLogger } = await import("./process/cli-logger");
     const log = (await createCliLogger(logging)).named("main");
-    log.warn("Memory limit is too small for a start after a reboot, which may never end", problem);
+    log.warn("Memory limit is too small: a start after a reboot may never end", problem);
   }
   const { runRegister } = await import("./commands/register");
   return runRegister(flags, logging);

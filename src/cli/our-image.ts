@@ -1,7 +1,7 @@
 import { programOf } from "../doctor/manifest/read/program";
 import { version } from "./process/version";
 
-/** An image that is to be this registrar's. A mirror may have the official one's name, with this version as its tag. */
+/** Reads the name of this registrar's image. A mirror may have the official one's name, with this version as its tag. */
 export function parseOurImage(image: string): string {
   if (programOf({ image }, { version }).kind !== "official") return image;
   throw new Error(

@@ -24,7 +24,7 @@ function checkHttpFlags(flags: Flags): void {
   checkMetricsPath(flags.metricsPath, { isProfiled: flags.enablePprof });
 }
 
-/** Without these flags node readiness is not loaded, and no API server is needed. */
+/** Whether node readiness is loaded, which needs an API server. */
 export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags): boolean {
   return removeStartupTaint.length > 0 || nodeCondition !== "";
 }

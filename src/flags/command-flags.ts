@@ -1,7 +1,16 @@
 import { invalidOption, messageOf } from "../base/errors";
 import { nearWord } from "../base/near-word";
-import { type FieldOf, type Flag, fieldOf, joinedValue, type ValueOf } from "./flag";
-import { type FlagForm, type Mistake, parseWords, type Setting } from "./grammar";
+import {
+  type FieldOf,
+  type Flag,
+  type FlagForm,
+  fieldOf,
+  joinedValue,
+  type Mistake,
+  parseWords,
+  type Setting,
+  type ValueOf,
+} from "./grammar";
 
 /** A flag of one of our commands. */
 export interface CommandFlag extends Flag {

@@ -35,7 +35,7 @@ export async function warnAboutFlags(
   if (flags.enablePprof && flags.httpEndpoint === "" && flags.healthPort <= 0)
     log.warn("--enable-pprof has no effect without --http-endpoint");
   if (flags.enablePprof && /^(?:0\.0\.0\.0|\[::\])?:/.test(flags.healthPort > 0 ? ":" : flags.httpEndpoint))
-    log.warn("Everybody who reaches this host can read the profiles: listen on localhost", {
+    log.warn("Profiles can be read by every client that reaches this host: listen on localhost", {
       endpoint: flags.httpEndpoint,
     });
   warnAboutPatterns(flags, log);
@@ -46,11 +46,11 @@ export async function warnAboutFlags(
     log.warn("Kubelet will not find the driver", { ...advice });
 }
 
-/** Among the words may be a flag that is missed: `--enable-pprof true` ends the flags. */
+/** A flag among the words is missed easily: `--enable-pprof true` ends the flags. */
 export function warnAboutWords({ rest }: Pick<Flags, "rest">, parentLog: Logger): void {
   const log = parentLog.named("flag-warnings");
   if (rest.length > 0)
-    log.warn("Words behind the flags are ignored, and so is every flag among them", {
+    log.warn("Words after the flags are ignored, and so is every flag among them", {
       words: rest.join(" "),
     });
 }
@@ -60,7 +60,7 @@ function warnAboutPatterns(flags: Flags, log: Logger): void {
   const nodeWide = isNodeWide(flags);
   for (const path of new Set([...csiAddress, ...kubeletRegistrationPath]))
     if (LOOKS_SPECIAL.test(path))
-      log.warn("Only * is special in a path, all else is taken as it is", { path });
+      log.warn("Only * is special in a path, every other character stands for itself", { path });
   const without = (nodeWide ? FOR_ONE_DRIVER : FOR_PATTERNS).filter((flag) => flags.given.has(flag));
   if (without.length > 0)
     log.warn(`Flags have no effect ${nodeWide ? "with" : "without"} * in the paths`, {
@@ -85,7 +85,7 @@ function warnAboutAddress(csiAddress: string, log: Logger): void {
 function warnAboutEndpoint(endpoint: string, log: Logger): void {
   const bytes = Buffer.byteLength(endpoint);
   const doubt = (problem: string) =>
-    log.warn("Kubelet will hardly reach the driver", { kubeletRegistrationPath: endpoint, problem });
+    log.warn("Kubelet probably cannot reach the driver", { kubeletRegistrationPath: endpoint, problem });
   if (!endpoint.startsWith("/")) doubt("the path is not absolute");
   if (bytes > MAX_SOCKET_PATH_BYTES)
     doubt(`the path has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`);

@@ -1,4 +1,4 @@
-import { attempt, invalidOption } from "../base/errors";
+import { attempt, refuse } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import type { CommandFlag } from "./command-flags";
 import { parseBool, parseDurationMs } from "./values";
@@ -68,10 +68,6 @@ export const NAME_LIST_FLAGS = {
   "deny-drivers": textFlag("the registrar's own: not these names, a,b,..."),
 } as const;
 
-function refuse(why: string): never {
-  throw invalidOption(why);
-}
-
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
@@ -106,7 +102,7 @@ export function parseDuration(text: string): number {
 }
 
 function parseTimeout(text: string): number {
-  return parseDuration(text) || refuse("it must be more than 0: no answer comes in no time");
+  return parseDuration(text) || refuse("it must be greater than 0");
 }
 
 export function parseCount(text: string): number {

@@ -56,7 +56,7 @@ export function resolvePaths(
   }
   if (!isDirectory(onNode))
     return missing(
-      `neither ${CONTAINER_DIRECTORY} (in a container) nor ${onNode} (on a node) is a folder: ` +
+      `neither ${CONTAINER_DIRECTORY} (in a container) nor ${onNode} (on a node) is a directory: ` +
         `name kubelet's plugin registration directory with --plugin-registration-path, or its root with ${ROOT_VARIABLE}, ` +
         "or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR",
     );

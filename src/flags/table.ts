@@ -1,9 +1,8 @@
-import { attempt, invalidOption } from "../base/errors";
+import { attempt, refuse } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
 import type { VmoduleRule } from "../logging/vmodule";
-import { type FieldOf, type Flag, fieldOf, joinedValue, type ValueOf } from "./flag";
-import { parseWords } from "./grammar";
+import { type FieldOf, type Flag, fieldOf, joinedValue, parseWords, type ValueOf } from "./grammar";
 import {
   parseBool,
   parseDurationMs,
@@ -64,10 +63,10 @@ export const flagTable = {
     "reregister-on-driver-restart": bool("register the driver again when it comes back"),
     "require-driver": bool("not ready while the driver is away"),
     "remove-startup-taint": list("startup taint to remove, repeatable"),
-    "node-condition": string("", "condition to keep on the node, by its type"),
-    "node-condition-delay": duration("30s", "before it is False"),
+    "node-condition": string("", "type of the Node condition to keep"),
+    "node-condition-delay": duration("30s", "how long a driver is not registered before it turns False"),
     "impersonate-node": bool("ask the API server as this node"),
-    "node-name": string("", "for these; else NODE_NAME, KUBE_NODE_NAME"),
+    "node-name": string("", "the Node's name for these; else NODE_NAME, KUBE_NODE_NAME"),
     "metrics-path": string("/metrics", "path of the metrics"),
     "termination-log": string("/dev/termination-log", "file for the reason of a failure"),
     controllers: { ...string("", "node-driver-registrar, as for csi-sidecars"), parse: parseControllers },
@@ -178,10 +177,6 @@ function deprecationsIn(isGiven: (flag: string) => boolean, mode = ""): Flags["d
   }
   return advices.filter(({ flag }) => isGiven(flag));
 }
-
-const refuse = (why: string): never => {
-  throw invalidOption(why);
-};
 
 /** Any mode but a probe's is a normal run. A mistyped probe is refused: it would take the registration away. */
 function parseMode(text: string): string {

@@ -1,12 +1,9 @@
-import { invalidOption, messageOf } from "../base/errors";
+import { messageOf, refuse } from "../base/errors";
 import { quoteGo } from "../logging/escape";
 import type { VmoduleRule } from "../logging/vmodule";
 
 // Each function returns the value of a text, or throws INVALID_OPTION with Go's error for it.
 
-const refuse = (why: string): never => {
-  throw invalidOption(why);
-};
 /** Go's package flag gives no more detail for a value that it cannot parse. */
 const refuseSyntax = () => refuse("parse error");
 

@@ -74,7 +74,7 @@ nodeTest("on a machine that is neither container nor node the error names both d
   const registrar = node.cli(["--csi-address=nonsense"], { KUBELET_ROOT_DIR: root }, outsideContainer());
   expect((await registrar.exit()).code).toBe(1);
   expect(registrar.lines().at(-1)?.message).toBe(
-    `neither /registration (in a container) nor ${root}/plugins_registry (on a node) is a folder: name ` +
+    `neither /registration (in a container) nor ${root}/plugins_registry (on a node) is a directory: name ` +
       "kubelet's plugin registration directory with --plugin-registration-path, or its root with " +
       "KUBELET_ROOT_DIR, or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR",
   );

@@ -51,7 +51,7 @@ nodeTest(
     const probing = node.registrar("--mode=ready-probe", missing);
     expect((await probing.exit()).code).toBe(1);
     expect(probing.stderr).toMatch(
-      /cannot look into the plugin registration directory .*not-there: ENOENT.*is it mounted/,
+      /cannot read the plugin registration directory .*not-there: ENOENT.*is it mounted/,
     );
   },
 );

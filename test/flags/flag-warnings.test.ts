@@ -38,11 +38,11 @@ test.each([
   expect(await linesFor(words.split(" "))).toEqual([]);
 });
 
-const OPEN_TO_ALL = "Everybody who reaches this host can read the profiles: listen on localhost";
+const OPEN_TO_ALL = "Profiles can be read by every client that reaches this host: listen on localhost";
 const RELATIVE = "CSI address is relative to the working directory, an absolute one begins with unix:///";
-const SPECIAL = "Only * is special in a path, all else is taken as it is";
+const SPECIAL = "Only * is special in a path, every other character stands for itself";
 const TWICE = "Paths are given more than once: without * in any of them only the last counts";
-const IGNORED_WORDS = "Words behind the flags are ignored, and so is every flag among them";
+const IGNORED_WORDS = "Words after the flags are ignored, and so is every flag among them";
 
 test.each<[words: string, ...warnings: (readonly [message: string, fields: object])[]]>([
   [
@@ -97,7 +97,7 @@ test.each<[words: string, ...warnings: (readonly [message: string, fields: objec
   [
     `${NODE_WIDE.join(" ")} --csi-address=/q/*/s --kubelet-registration-path=/var/plugins_registry/*/s`,
     [
-      "Kubelet will hardly reach the driver",
+      "Kubelet probably cannot reach the driver",
       expect.objectContaining({ kubeletRegistrationPath: "/var/plugins_registry/*/s" }),
     ],
   ],
@@ -123,6 +123,6 @@ test.each([
   ["/var/lib/kubelet/plugins_registry/x/csi.sock", "it is in plugins_registry"],
 ])("a doubtful path for kubelet is warned of, not refused: %s", async (path, problem) => {
   const fields = { kubeletRegistrationPath: path, problem: expect.stringContaining(problem) };
-  expect(await linesFor([], path)).toEqual([["warning", "Kubelet will hardly reach the driver", fields]]);
+  expect(await linesFor([], path)).toEqual([["warning", "Kubelet probably cannot reach the driver", fields]]);
   expect(await linesFor([], `/${"n".repeat(106)}`)).toEqual([]);
 });

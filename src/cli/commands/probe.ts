@@ -103,7 +103,7 @@ function whyNotReady(reports: readonly SelfReport[]): string | undefined {
   const reasons = notReady.map(({ name, endpoint, state }) => {
     const driver = `${plain(name)} at ${plain(endpoint)}`;
     return state === undefined
-      ? `another registrar holds the driver's registration socket, and does not tell whether it is registered (${driver})`
+      ? `another registrar holds the driver's registration socket, and does not say whether the driver is registered (${driver})`
       : `not registered: state is ${plain(state)} (${driver})`;
   });
   return reasons.join("; ");
@@ -114,7 +114,7 @@ function socketsIn(folder: string): { readonly sockets: readonly string[]; reado
   try {
     return { sockets: readdirSync(folder).filter((name) => name.endsWith(SOCKET_TAIL)) };
   } catch (error) {
-    const problem = `cannot look into the plugin registration directory ${folder}: ${messageOf(error)}`;
+    const problem = `cannot read the plugin registration directory ${folder}: ${messageOf(error)}`;
     return { sockets: [], problem: `${problem}; is it mounted, and --plugin-registration-path right?` };
   }
 }

@@ -39,7 +39,7 @@ test.each<readonly [words: string, complaint: string]>([
     ),
   ),
   ["status -w=yes", '--watch: "yes" is not true or false; leave the value out for true'],
-  ["status --timeout 0", "--timeout: it must be more than 0: no answer comes in no time"],
+  ["status --timeout 0", "--timeout: it must be greater than 0"],
   ["demo --list true", "it takes flags only, no other words; see registrar demo --help"],
   ["demo --list --list=false", "--list is given more than once"],
   ["driver --frobnicate", "there is no flag --frobnicate; see registrar driver --help"],
@@ -140,7 +140,7 @@ test("in a working directory that was removed, commands work with absolute paths
 test("any other first word ends the flags, as the official registrar has it", async () => {
   const { status, stderr } = await runCommand("--plugin-registration-path=/nowhere", "word", "--nope");
   expect(stderr).toMatch(
-    /^E.*"kubelet-registration-path is a required parameter"\nW.*"Words behind the flags are ignored, .*" words="word --nope"\n$/m,
+    /^E.*"kubelet-registration-path is a required parameter"\nW.*"Words after the flags are ignored, .*" words="word --nope"\n$/m,
   );
   expect(status).toBe(1);
 });

@@ -64,7 +64,7 @@ export function createPlay(stage: Stage, startedAt: number, options: DemoOptions
     calm: async (forMs: number, look: Look<unknown>, says: string) => {
       await pause(deedAt + forMs - Date.now(), interrupted);
       interrupted.throwIfAborted();
-      if (timeline.find(look, since) !== undefined) throw new MissedStep(`this is not true: ${says}`);
+      if (timeline.find(look, since) !== undefined) throw new MissedStep(`it happened all the same: ${says}`);
       tellStep(Date.now(), says);
     },
     show: async (object: object) => {

@@ -8,9 +8,8 @@ import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/driver/services";
 import type { KubeletEvent } from "../../../simulator/kubelet/events";
-import type { Happening, Role, StateChange } from "./happenings";
+import { createTimeline, type Happening, type Role, type StateChange } from "./happenings";
 import type { Storyteller } from "./storyteller";
-import { createTimeline } from "./timeline";
 
 export const DRIVER_NAME = "demo.csi";
 const JSON_LINES = "--output=json";

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { type ClusterReading, type ClusterTarget, readCluster } from "../../../doctor/cluster/read/cluster";
 import { startKubectlProxy } from "../../../doctor/cluster/read/kubectl-proxy";
 import { createListApi } from "../../../doctor/cluster/read/list-api";
-import { fieldOf } from "../../../flags/flag";
+import { fieldOf } from "../../../flags/grammar";
 import { plain } from "../../../logging/escape";
 import { version } from "../../process/version";
 

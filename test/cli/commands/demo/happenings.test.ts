@@ -1,5 +1,9 @@
-import { kubeletGot, kubeletTells, registrarMoves } from "../../../../src/cli/commands/demo/happenings";
-import { createTimeline } from "../../../../src/cli/commands/demo/timeline";
+import {
+  createTimeline,
+  kubeletGot,
+  kubeletTells,
+  registrarMoves,
+} from "../../../../src/cli/commands/demo/happenings";
 import { called, moved } from "./happenings";
 
 const LOST = { to: "publishing", reason: "socket-gone" } as const;
