@@ -1,10 +1,10 @@
 import type { ResolvedBasics } from "./options";
 import { scalar, type Yaml, yaml } from "./template";
 
-/** Our pages, where the package's homepage has them. */
+/** The docs, below the package's homepage. */
 export const PAGES = "https://example.com/registrar/blob/main/docs";
 
-/** A registrar that is down has no series: the alerts about that ask kube-state-metrics, too. */
+/** The alerts of every registrar. One that is down has no series: those alerts also read kube-state-metrics. */
 export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
   # Alerts for every driver that has a registrar. The label node comes from the PodMonitor. Your Prometheus loads only
   # the rules that its ruleSelector matches: add the labels that it requires.

@@ -20,14 +20,14 @@ interface DaemonSetParts {
     readonly mount: Yaml;
   };
   readonly driver?: Yaml;
-  /** The folder of the drivers' sockets. */
-  readonly folder: Yaml;
+  /** The directory of the drivers' sockets. */
+  readonly socketDirectory: Yaml;
   readonly volumes?: Yaml;
 }
 
 /** Makes a DaemonSet for every Linux node, whatever its taints. Without `access` it has no token. */
 function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Yaml {
-  const { about, update, annotations, driver, folder, volumes } = parts;
+  const { about, update, annotations, driver, socketDirectory, volumes } = parts;
   const name = scalar(options.name);
   return yaml`
     ${about}
@@ -97,7 +97,7 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
                 ${access?.mount}
             ${driver}
           volumes:
-            ${folder}
+            ${socketDirectory}
             # Where kubelet looks for registration sockets. Directory, not DirectoryOrCreate: if it is missing, the path is
             # wrong for this node (see --kubelet-root), and a pod that cannot start says so.
             - name: registration-dir
@@ -153,7 +153,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
       mount: yaml`- {name: plugin-dir, mountPath: /csi, readOnly: true}`,
     },
     driver: driverContainer(options),
-    folder: hostPath("plugin-dir", pluginPath, "DirectoryOrCreate"),
+    socketDirectory: hostPath("plugin-dir", pluginPath, "DirectoryOrCreate"),
     volumes: yaml`
       ${hostPath("pods-dir", `${kubeletRoot}/pods`)}
       ${hostPath("plugins-dir", `${kubeletRoot}/plugins`)}
@@ -229,6 +229,6 @@ export function nodeWideDaemonSet(
           mountPropagation: HostToContainer
       `,
     },
-    folder: hostPath("plugins-dir", `${kubeletRoot}/plugins`),
+    socketDirectory: hostPath("plugins-dir", `${kubeletRoot}/plugins`),
   });
 }

@@ -10,9 +10,9 @@ export function refuse(flag: string, value: string, why: string): never {
 const DOMAIN_PART = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
 const DOMAIN = `(?:${DOMAIN_PART}(?:\\.${DOMAIN_PART})*|\\[[A-Fa-f0-9:]+\\])(?::[0-9]+)?`;
 const PATH_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
-/** Those that the distribution project knows: kubelet refuses any other, and any other length. */
+/** The digests of the distribution project: kubelet refuses any other algorithm or length. */
 const DIGEST = "(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})";
-/** The distribution project's grammar of a reference, by which kubelet says InvalidImageName. */
+/** The distribution project's grammar of a reference: kubelet refuses any other as InvalidImageName. */
 const IMAGE = new RegExp(
   `^(?:${DOMAIN}/)?${PATH_PART}(?:/${PATH_PART})*(?::\\w[\\w.-]{0,127})?(?:@${DIGEST})?$`,
 );
@@ -27,12 +27,12 @@ const RULES = {
   /** Names of objects (RFC 1123 subdomain). */
   subdomain: {
     accepts: isSubdomain,
-    why: "must be lower case letters, digits and '-' in parts joined by '.', as a DNS name is",
+    why: "must be lower case letters, digits and '-' in parts joined by '.', as in a DNS name",
   },
   /** The API server does not parse image references, but kubelet does. */
   image: {
     accepts: (value: string) => IMAGE.test(value),
-    why: "is no image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case",
+    why: "is not an image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case",
   },
   /** The last part of a reference's name. */
   "image name": {
@@ -44,9 +44,9 @@ const RULES = {
     accepts: (value: string) => /^(?:\/(?!\.\.?(?:\/|$))[^/:\s]+)+$/.test(value),
     why: "must be an absolute path without '.', '..', ':', spaces and a '/' at its end",
   },
-  "folder name": {
+  "directory name": {
     accepts: (value: string) => /^[A-Za-z0-9][\w.-]*$/.test(value),
-    why: "must be the name of a folder: letters, digits, '-', '_' and '.', no '/'",
+    why: "must be the name of a directory: letters, digits, '-', '_' and '.', no '/'",
   },
 };
 
@@ -66,7 +66,7 @@ export function checkPinned(flag: string, image: string): void {
 /** Throws INVALID_OPTION unless the value can name a CSI driver and its CSIDriver object. */
 export function checkDriverName(flag: string, value: string): void {
   const verdict = judgeDriverName(value);
-  if (verdict.kind !== "valid") refuse(flag, value, `is no driver name: ${verdict.problem}`);
+  if (verdict.kind !== "valid") refuse(flag, value, `is not a driver name: ${verdict.problem}`);
   const rule = "use lower case letters, digits and '-' in parts joined by '.'";
   if (!isSubdomain(value)) refuse(flag, value, `cannot name a CSIDriver object: ${rule}`);
 }

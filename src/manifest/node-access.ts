@@ -6,7 +6,7 @@ import { type NodePolicyOptions, nodePolicy } from "./node-policy";
 import type { ResolvedBasics } from "./options";
 import { items, scalar, type Yaml, yaml } from "./template";
 
-/** What a registrar does with its Node. */
+/** What a registrar changes on its Node. */
 export interface NodeAccessOptions extends NodePolicyOptions {
   /** Whether to write a rule for the node readiness controller; needs a condition of one driver. */
   readonly readinessRule: boolean;
@@ -16,7 +16,7 @@ export interface NodeAccessOptions extends NodePolicyOptions {
 
 export type NodeAccess = ReturnType<typeof nodeAccess>;
 
-/** Gives a registrar access to its Node. Throws INVALID_OPTION for a driver with the taint or condition of others. */
+/** Gives a registrar access to its Node. Throws INVALID_OPTION for a taint or condition that belongs to others. */
 export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, options: NodeAccessOptions) {
   const { startupTaints, condition, drivers = [] } = options;
   for (const template of [...startupTaints.map(({ key }) => key), condition ?? ""])
@@ -43,8 +43,7 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
     after: readinessRule(basics.name, options),
     serviceAccount: yaml`serviceAccountName: ${name}`,
     args: items([
-      ...startupTaints.map(({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`),
-      ...(condition === undefined ? [] : [`--node-condition=${condition}`]),
+      ...Object.values(readinessArguments(options)).flat(),
       ...(options.confinedBy === "impersonation" ? ["--impersonate-node"] : []),
     ]),
     env: yaml`env: [${NODE_NAME_VARIABLE}]`,
@@ -59,6 +58,17 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
     `,
   };
 }
+
+/** The registrar's arguments, by their flags. */
+export const readinessArguments = ({
+  startupTaints,
+  condition,
+}: Pick<NodeAccessOptions, "startupTaints" | "condition">) => ({
+  "remove-startup-taint": startupTaints.map(
+    ({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`,
+  ),
+  "node-condition": condition === undefined ? [] : [`--node-condition=${condition}`],
+});
 
 export const NODE_NAME_VARIABLE = "{name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 

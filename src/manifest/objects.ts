@@ -43,7 +43,7 @@ export function csiDriver(options: ResolvedManifestOptions): Yaml {
   `;
 }
 
-/** Only what was asked for: an older API server refuses a field that it does not know. */
+/** The fields that were requested: an older API server refuses a field that it does not know. */
 function newerFields(options: ResolvedManifestOptions): readonly Yaml[] {
   const { nodeAllocatableUpdatePeriod: period, tokenAudiences } = options;
   const audiences = JSON.stringify(tokenAudiences.map((audience) => ({ audience })));

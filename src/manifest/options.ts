@@ -21,7 +21,7 @@ export const PARTS = [
   "alerts",
 ] as const;
 export type Part = (typeof PARTS)[number];
-/** What is written of a driver unless parts are chosen. */
+/** The parts that are written by default, for one driver. */
 export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
 
 /** Options of every DaemonSet with a registrar, and of the objects beside it. */
@@ -53,7 +53,7 @@ export interface ManifestOptions extends BasicOptions {
   readonly driverArgs?: readonly string[] | undefined;
   /** Default: {@link DEFAULT_PARTS}. */
   readonly parts?: readonly Part[] | undefined;
-  /** Folder of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
+  /** Directory of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
   readonly pluginFolder?: string | undefined;
   /** Whether volumes are attached, by an external-attacher, before they are mounted. Default false. */
   readonly attachRequired?: boolean | undefined;
@@ -83,7 +83,7 @@ export type ResolvedBasics = Defined<BasicOptions>;
 
 /** Options with every default filled in, and the paths that follow from them. */
 export interface ResolvedManifestOptions extends Defined<ManifestOptions> {
-  /** The folder of the driver's socket, on the host. */
+  /** The directory of the driver's socket, on the host. */
   readonly pluginPath: string;
   /** The driver's socket on the host: the path that kubelet dials. */
   readonly kubeletRegistrationPath: string;
@@ -120,7 +120,7 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
     kubeletRegistrationPath: `${pluginPath}/csi.sock`,
   };
   checkImage("driver-image", driverImage, parts);
-  check("folder name", "plugin-folder", resolved.pluginFolder);
+  check("directory name", "plugin-folder", resolved.pluginFolder);
   check("subdomain", "storage-class", resolved.storageClassName);
   checkPathLengths(resolved);
   checkModes(resolved);
@@ -135,7 +135,7 @@ export function resolveBasics(
   parts: readonly Part[] = ["daemonset"],
 ): ResolvedBasics {
   const { image = "", name = defaultName, namespace = "kube-system", httpPort = 9809 } = options;
-  // A shell's completion ends a folder with "/".
+  // A shell's completion ends a directory with "/".
   const kubeletRoot = (options.kubeletRoot ?? DEFAULT_KUBELET_ROOT).replace(/(?<=[^/])\/$/, "");
   checkImage("image", image, parts);
   check("label", "name", name);
@@ -146,7 +146,7 @@ export function resolveBasics(
   return { image, name, namespace, kubeletRoot, httpPort };
 }
 
-/** The other parts have no image. */
+/** Only the DaemonSet has images: without it an empty one is valid. */
 function checkImage(flag: string, image: string, parts: readonly Part[]): void {
   if (image !== "" || parts.includes("daemonset")) check("image", flag, image);
 }
@@ -156,7 +156,7 @@ function checkPathLengths(options: ResolvedManifestOptions): void {
   const { kubeletRegistrationPath, kubeletRoot, driverName } = options;
   const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
   for (const [what, path, advice] of [
-    ["the driver's socket", kubeletRegistrationPath, "choose a shorter folder with --plugin-folder"],
+    ["the driver's socket", kubeletRegistrationPath, "choose a shorter directory with --plugin-folder"],
     ["the registration socket", registrationPath, "only a shorter --driver-name helps"],
   ] as const) {
     if (fitsSocketPath(path)) continue;

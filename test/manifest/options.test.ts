@@ -64,13 +64,13 @@ test.each([
 });
 
 test.each<readonly [Partial<ManifestOptions>, RegExp]>([
-  [{ driverName: "" }, /^--driver-name "" is no driver name: it is empty$/],
-  [{ driverName: "a_b" }, /^--driver-name "a_b" is no driver name: the CSI specification/],
+  [{ driverName: "" }, /^--driver-name "" is not a driver name: it is empty$/],
+  [{ driverName: "a_b" }, /^--driver-name "a_b" is not a driver name: the CSI specification/],
   [{ driverName: "x".repeat(64) }, /it has 64 characters/],
   [{ driverName: "X.csi" }, /^--driver-name "X.csi" cannot name a CSIDriver object/],
   [{ driverName: "a.-b" }, /cannot name a CSIDriver object/],
-  [{ image: "" }, /^--image "" is no image reference/],
-  [{ driverImage: "a b" }, /^--driver-image "a b" is no image reference/],
+  [{ image: "" }, /^--image "" is not an image reference/],
+  [{ driverImage: "a b" }, /^--driver-image "a b" is not an image reference/],
   [{ name: "a.b" }, /^--name "a.b" must be 1 to 63 lower case letters/],
   [{ name: "x".repeat(64) }, /^--name/],
   [{ namespace: "-" }, /^--namespace "-"/],
@@ -88,7 +88,7 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ kubeletRoot: "/var//" }, /^--kubelet-root/],
   [{ kubeletRoot: "/a/../b" }, /^--kubelet-root/],
   [{ kubeletRoot: "/a:b" }, /^--kubelet-root/],
-  [{ pluginFolder: ".." }, /^--plugin-folder ".." must be the name of a folder/],
+  [{ pluginFolder: ".." }, /^--plugin-folder ".." must be the name of a directory/],
   [{ pluginFolder: "a/b" }, /^--plugin-folder/],
   [{ httpPort: 0 }, /^--http-port "0" must be from 1 to 65535/],
   [{ httpPort: 65_536 }, /^--http-port/],
@@ -127,7 +127,7 @@ test.each([
   ...["foo@", "foo@sha256:zz", "foo@sha256:aa", `foo@${DIGEST}0`, `foo@${DIGEST.toUpperCase()}`],
   ...[`foo@${DIGEST}:v1`, `foo@md5:${"0".repeat(32)}`],
 ])("%j is no image", (image) => {
-  const message = `--image ${JSON.stringify(image)} is no image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case`;
+  const message = `--image ${JSON.stringify(image)} is not an image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case`;
   expect(() => resolve({ image })).toThrow(message);
 });
 

@@ -3,13 +3,13 @@ import { NODE_NAME_VARIABLES } from "../../node-readiness/options";
 import { LEAST } from "../least";
 import { celList, celText, literal } from "./recognise";
 
-/** An argument that a registrar gets unless it has one of these flags. */
+/** An argument, added to registrars without the flags in `unless`. */
 export interface AddedArgument {
   readonly words: readonly string[];
   readonly unless: readonly string[];
-  /** Whether it needs the API server: a container without a token does not get it. */
+  /** Whether it needs the API server: it is not added to containers without a token. */
   readonly needsToken: boolean;
-  /** The port that it listens on: a container does not get it where something else may have the port. */
+  /** The port that it listens on: it is not added where another process may have the port. */
   readonly port?: number | undefined;
 }
 
@@ -27,13 +27,13 @@ interface Change {
 const EXEC_PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 const hasExec = (probe: string) => `r.is.?${probe}.?exec.hasValue()`;
 
-/** The change that raises a limit, unless there is none or it is enough. */
+/** The change that raises a limit below `least`. */
 function raiseLimit(resource: string, least: string): Change {
   const limit = `r.is.?resources.?limits[?'${resource}']`;
   const given = `quantity(${limit}.orValue(''))`;
   const tests = [
     `${limit}.hasValue()`,
-    // 0 is no limit.
+    // 0 means unlimited.
     `${given}.isGreaterThan(quantity('0'))`,
     `${given}.isLessThan(quantity('${least}'))`,
     // The API server refuses a limit above the pod's own.
@@ -47,7 +47,7 @@ function raiseLimit(resource: string, least: string): Change {
   };
 }
 
-/** What a Node process needs: docs/charts.md has the reasons. */
+/** The changes of each kind; docs/charts.md has the reasons. */
 const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
   memory: [raiseLimit("memory", LEAST.memory)],
   cpu: [raiseLimit("cpu", LEAST.cpu)],
@@ -74,7 +74,7 @@ export function lowerPatch(image: string, keep: readonly Raise[]): string {
     .join(" +\n");
 }
 
-/** Arguments come right behind the program: flags behind a plain word would not count. */
+/** Adds arguments right behind the program, because flags behind a plain word do not count. */
 const ADD_ARGUMENTS: readonly Change[] = [
   {
     when: "size(r.added) > 0 && size(r.is.?command.orValue([])) < 2",
@@ -119,7 +119,7 @@ const mayBeTaken = (port: number) =>
       .exists(t, t.matches('(^|[:=])${port}$'))))`,
   ].join(" ||\n  ");
 
-/** The list of the words that a registrar `r` gets. */
+/** The list of words that is added to a registrar `r`, in CEL. */
 export function addedWords(args: readonly AddedArgument[]): string {
   const lists = args.map(({ words, unless, needsToken, port }) => {
     const names = unless.map(literal).join("|");
@@ -133,7 +133,7 @@ export function addedWords(args: readonly AddedArgument[]): string {
   return lists.join(" +\n") || "[]";
 }
 
-/** The JSON Patch that gives each registrar the image, and what it needs with it. */
+/** The JSON Patch that changes each registrar's image, arguments, limits and timeouts. */
 export function swapPatch(image: string, args: readonly AddedArgument[], keep: readonly Raise[]): string {
   const changes: readonly Change[] = [
     { op: "replace", path: "/image", value: celText(image) },

@@ -20,7 +20,7 @@ export type PolicyEngine = (typeof POLICY_ENGINES)[number];
 export const KYVERNO_MINOR = 17;
 /** A pod with this label is left alone. */
 export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
-/** A policy has this label: `swap` or `drop`. `registrar doctor --cluster` knows it by that, and these annotations tell the rest. */
+/** The label `swap` or `drop` by which `registrar doctor --cluster` knows a policy; the annotations have its facts. */
 export const POLICY_LABEL = OPT_OUT.key;
 export const POLICY_ANNOTATIONS = {
   image: `${POLICY_LABEL}/image`,
@@ -28,7 +28,7 @@ export const POLICY_ANNOTATIONS = {
   matchImages: `${POLICY_LABEL}/match-images`,
   kubeletRoot: `${POLICY_LABEL}/kubelet-root`,
 } as const;
-/** The policies' names unless they are given others. */
+/** The policies' default names. */
 export const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
 
 /** Whose pods a policy changes. */
@@ -48,7 +48,7 @@ export interface PolicyScope {
 export interface SwapOptions extends PolicyScope {
   readonly image: string;
   readonly args: readonly AddedArgument[];
-  /** What stays as the pod has it, though it is too little for this image. */
+  /** Limits and timeouts that are not raised. */
   readonly keep: readonly Raise[];
 }
 
@@ -58,7 +58,7 @@ export interface DropOptions extends PolicyScope {
   readonly kubeletRoot?: string | undefined;
 }
 
-/** The API server refuses a pod with such an annotation for a container that it does not have. */
+/** The API server refuses a pod whose annotation with this prefix names a container that the pod does not have. */
 const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
@@ -87,7 +87,7 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
     : [...swap, ...limitsPolicy(scope, image, lowered)];
 }
 
-/** Only as a parameter can a policy read a LimitRange: it is then evaluated for each one, and not at all without one. */
+/** A policy can read a LimitRange as its parameter only. It is evaluated once for each, and never without one. */
 function limitsPolicy(scope: PolicyScope, image: string, patch: string): readonly Yaml[] {
   const isOurs = `exists(c, c.?image.orValue('') == ${celText(image)})`;
   return kubernetesPolicy({
@@ -114,7 +114,7 @@ function limitsPolicy(scope: PolicyScope, image: string, patch: string): readonl
 }
 
 /**
- * Takes every registrar out of the pods whose driver the node-wide one finds: the driver's socket is `csi.sock` in a folder of
+ * Takes every registrar out of the pods whose driver the node-wide one finds: the driver's socket is `csi.sock` in a directory of
  * kubelet's `plugins`. Others stay, and so does a pod's only container. Throws INVALID_OPTION.
  */
 export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): readonly Yaml[] {
@@ -148,7 +148,7 @@ export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): reado
           variables.served.filter(r, r.list == 'containers').size() < object.spec.containers.size()
             ? variables.served : []
     `,
-    // Each removal moves what is behind it one place forward.
+    // Each removal moves the containers behind it one place forward.
     patch: `variables.dropped.map(r, JSONPatch{op: 'remove', path: '/spec/' + r.list + '/' +
   string(r.at - variables.dropped.filter(d, d.list == r.list && d.at < r.at).size())})`,
   });
@@ -263,7 +263,7 @@ const kubernetesPolicy = ({ name, about, marks, spec, params }: KubernetesParts)
   `,
 ];
 
-/** Kyverno's form of the same: its expressions have the API server's language, and the policy needs no binding. */
+/** The same for Kyverno, which has the API server's expressions, and no bindings. */
 const kyvernoPolicy = (name: string, about: Yaml, spec: Yaml): Yaml =>
   yaml`
     ${about}
@@ -298,7 +298,7 @@ function labelTest(text: string): Yaml {
     /^((?:[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)(=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?))?$/.exec(
       text,
     ) ?? [];
-  if (key === undefined) refuse("namespace-label", text, "is no label: give KEY or KEY=VALUE");
+  if (key === undefined) refuse("namespace-label", text, "is not a label: give KEY or KEY=VALUE");
   return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
 }
 

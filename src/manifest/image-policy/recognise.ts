@@ -6,7 +6,7 @@ export const celText = (text: string) =>
 
 export const celList = (texts: readonly string[]) => `[${texts.map(celText).join(", ")}]`;
 
-/** A text as a regular expression that matches it only. */
+/** A regular expression that matches this text only. */
 export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /**
@@ -15,7 +15,7 @@ export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\
  * csi-node-driver-win-registrar.
  */
 const OFFICIAL = "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+)?";
-/** The only program that our image has under a name of its own. */
+/** The registrar in our image, which has no other program but Node. */
 export const PROGRAM = "/csi-node-driver-registrar";
 
 /** Image names of the other sidecars of kubernetes-csi, in its registry and in mirrors. */
@@ -30,7 +30,7 @@ export function imagePattern(matchImages: readonly string[]): string {
   return `(^|/)(${names})(:[^/@]+)?(@[^/]+)?$`;
 }
 
-/** The same for a kubelet registration path whose driver the node-wide registrar finds. */
+/** The same for the kubelet registration path of a driver that the node-wide registrar finds. */
 export const servedPattern = (kubeletRoot: string) =>
   `^(unix://)?${literal(kubeletRoot)}/plugins/[^/*]+/csi[.]sock$`;
 
@@ -43,7 +43,7 @@ const WINDOWS_BUILD = celText("node.kubernetes.io/windows-build");
 const isWindowsLabel = (key: string, value: string) =>
   `(${key} == ${WINDOWS_BUILD} || ${key} in ${celList([...OS_LABELS, "cloud.google.com/gke-os-distribution"])} && ${value}.startsWith('windows'))`;
 
-/** Leaves out pods without a registrar, and those that are for Windows by what the pod itself says. */
+/** Selects pods with a registrar, except pods for Windows. */
 export function matchConditions(matchImages: readonly string[]): Yaml {
   const hasRegistrar = `exists(c, c.?image.orValue('').${imageTest(matchImages)})`;
   return yaml`
@@ -51,7 +51,7 @@ export function matchConditions(matchImages: readonly string[]): Yaml {
       expression: |-
         object.spec.containers.${hasRegistrar} ||
         object.spec.?initContainers.orValue([]).${hasRegistrar}
-    # By what the pod says itself: the official image may run there, this one does not.
+    # The official image may run on Windows, this one does not.
     - name: is-not-for-windows
       expression: |-
         object.spec.?os.name.orValue('') != 'windows' &&

@@ -3,7 +3,7 @@ import type { FlagValues } from "../../../flags/command-flags";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { parseBool } from "../../../flags/values";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
-import { type AddedArgument, RAISES } from "../../../manifest/image-policy/changes";
+import { RAISES } from "../../../manifest/image-policy/changes";
 import {
   dropPolicy,
   IMAGE_POLICY_MINOR,
@@ -11,7 +11,7 @@ import {
   POLICY_ENGINES,
   swapPolicy,
 } from "../../../manifest/image-policy/image-policy";
-import type { NodeAccessOptions } from "../../../manifest/node-access";
+import { readinessArguments } from "../../../manifest/node-access";
 import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
@@ -70,7 +70,7 @@ const flags = {
   },
 } as const;
 
-/** Whether the words ask for this form of `registrar manifest`, with its own flags; it refuses an invalid value. */
+/** Whether the words have --image-policy, also with an invalid value, which this form of the command refuses. */
 export const isImagePolicy = (argv: readonly string[]) =>
   argv.some((word) => {
     const [flag, text = "true"] = /^--?image-policy(?:=(.*))?$/s.exec(word) ?? [];
@@ -97,51 +97,36 @@ export const runImagePolicy = createCommand(
 );
 
 function makeImagePolicy(values: FlagValues<typeof flags>): string {
-  const { image, name, namespaceLabel, distribution, httpPort, matchImage, drop } = values;
-  const { kubernetesVersion: minor } = values;
+  const { image, name, namespaceLabel, distribution, httpPort, kubernetesVersion: minor } = values;
+  const { policyEngine: engine, startupTaint: startupTaints = [], nodeCondition } = values;
   const scope = {
-    ...{ name, namespaceLabel, engine: values.policyEngine },
-    ...{ namespaces: values.namespace ?? [], matchImages: matchImage ?? [] },
+    ...{ name, namespaceLabel, engine },
+    ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
   };
   const native = { since: IMAGE_POLICY_MINOR, instead: "--policy-engine=kyverno works before" };
-  if (values.policyEngine !== "kyverno") requireMinor("--image-policy", native, minor);
-  const access = nodeAccessFrom(values.startupTaint, values.nodeCondition);
-  if (drop) {
-    if (access === undefined) requireMinor("--drop", objectFlags["node-wide"], minor);
-    else requireMinor("--drop with a taint or condition", { since: POLICY_MINOR }, minor);
-    const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
-    if (values.include === "policy") return streamOf(dropPolicy({ ...scope, image, kubeletRoot }));
-    if (values.include === "daemonset")
-      return makeNodeWideManifests({ image, kubeletRoot, httpPort }, ["daemonset"], access);
+  if (engine !== "kyverno") requireMinor("--image-policy", native, minor);
+  const targets = parseTargets({ startupTaints, condition: nodeCondition, severalDrivers: true });
+  // They need a token: without one the registrar exits.
+  const readiness = Object.entries(readinessArguments(targets))
+    .filter(([, words]) => words.length > 0)
+    .map(([flag, words]) => ({ words, unless: [flag], needsToken: true }));
+  if (!values.drop)
+    return streamOf(
+      swapPolicy({
+        ...{ ...scope, image, keep: values.keep ?? [] },
+        args: [...sidecarArguments(values.arg ?? []), ...readiness],
+      }),
+    );
+  if (readiness.length === 0) requireMinor("--drop", objectFlags["node-wide"], minor);
+  else requireMinor("--drop with a taint or condition", { since: POLICY_MINOR }, minor);
+  const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
+  if (values.include === "policy") return streamOf(dropPolicy({ ...scope, image, kubeletRoot }));
+  if (values.include === undefined)
     throw invalidOption(
       "--drop has two files: apply that of --include=daemonset, then that of --include=policy; delete them in the " +
         "other order, and restart the drivers' DaemonSets in between",
     );
-  }
-  const args = [...sidecarArguments(values.arg ?? []), ...readinessArguments(access)];
-  return streamOf(swapPolicy({ ...scope, image, args, keep: values.keep ?? [] }));
-}
-
-/** What the registrars do with their Node: undefined if nothing was asked for. Throws INVALID_OPTION. */
-function nodeAccessFrom(taints: readonly string[] = [], condition?: string): NodeAccessOptions | undefined {
-  if (taints.length === 0 && condition === undefined) return undefined;
-  return {
-    ...parseTargets({ startupTaints: taints, condition, severalDrivers: true }),
-    drivers: undefined,
-    readinessRule: false,
-    confinedBy: "policy",
-  };
-}
-
-/** The flags that ask the API server; a container without a token would end because of them. */
-function readinessArguments(access: NodeAccessOptions | undefined): readonly AddedArgument[] {
-  const { startupTaints = [], condition } = access ?? {};
-  const taints = startupTaints.map(
-    ({ key, effect }) => `--remove-startup-taint=${effect ? `${key}:${effect}` : key}`,
-  );
-  const rows = [
-    { words: taints, unless: ["remove-startup-taint"] },
-    { words: condition === undefined ? [] : [`--node-condition=${condition}`], unless: ["node-condition"] },
-  ];
-  return rows.filter(({ words }) => words.length > 0).map((row) => ({ ...row, needsToken: true }));
+  const access = { ...targets, drivers: undefined, readinessRule: false, confinedBy: "policy" } as const;
+  const options = { image, kubeletRoot, httpPort };
+  return makeNodeWideManifests(options, ["daemonset"], readiness.length === 0 ? undefined : access);
 }

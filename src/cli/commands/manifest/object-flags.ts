@@ -22,14 +22,14 @@ const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
  */
 export const objectFlags = {
   "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), ...NAMED_FOR_DRIVER },
-  // The official one does not know the flags that are written.
+  // The official registrar does not know the flags that are written.
   image: {
     ...textFlag("image of the registrar, for the daemonset"),
     ...RUN_BY_DAEMON_SET,
     parse: parseOurImage,
   },
   "driver-image": { ...textFlag("image of the driver, for the daemonset"), ...RUN_BY_DAEMON_SET },
-  // By maxSurge of its DaemonSet.
+  // Its DaemonSet has maxSurge.
   "node-wide": {
     ...switchFlag("one registrar for every driver of a node, in place of a driver's own"),
     ...{ since: 22, gate: 21 },
@@ -65,7 +65,7 @@ export const objectFlags = {
     conflicts: "distribution",
   },
   "plugin-folder": {
-    ...textFlag("folder of the driver's socket"),
+    ...textFlag("directory of the driver's socket"),
     ...DAEMON_SET,
     defaultDescription: "the driver's name",
   },
@@ -147,7 +147,7 @@ export const objectFlags = {
 
 export type ObjectValues = FlagValues<typeof objectFlags>;
 
-/** The first minor version of Kubernetes 1 with something, the first one with its feature gate, and what to do before. */
+/** The first minor version of Kubernetes 1 with a feature, the first one with its gate, and what to do before. */
 interface Needed {
   readonly since: number;
   readonly gate?: number | undefined;
@@ -159,7 +159,7 @@ interface Written extends Partial<Needed> {
   readonly neededBy?: readonly Part[];
 }
 const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
-/** A node-wide registrar's manifest refuses them. */
+/** Flags about one driver, refused with --node-wide. */
 const FOR_A_DRIVER = [
   ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "node-readiness-rule"],
   ...ROWS.filter(({ parts }) => parts?.some(isNodeWidePart) === false).map(({ flag }) => flag),
@@ -202,6 +202,6 @@ export function requireMinor(what: string, { since, gate = since, instead }: Nee
 function parseMinor(version: string): number {
   const [, minor] = /^v?1\.(\d+)(?:[.+-]|$)/.exec(version) ?? [];
   if (minor === undefined)
-    throw new Error(`"${version}" is no version of Kubernetes: write 1.${POLICY_MINOR}`);
+    throw new Error(`"${version}" is not a version of Kubernetes: write 1.${POLICY_MINOR}`);
   return Number(minor);
 }

@@ -20,17 +20,17 @@ const REFUSED: Readonly<Partial<Record<FlagName, string>>> = {
   version: "would end every registrar at once",
   mode: "would make probes of the registrars",
 };
-/** Flags with which the registrar does not start beside another one. */
+/** Flags that exclude each other: with both the registrar does not start. */
 const EXCLUDED: Readonly<Partial<Record<FlagName, readonly FlagName[]>>> = {
   "http-endpoint": ["health-port"],
   "logging-format": ["vmodule"],
   vmodule: ["logging-format"],
 };
 
-/** With these flags, which containers may have, more of the others' values are checked. */
+/** Flags that containers may have: beside them the registrar checks more of the others' values. */
 const BESIDE = ["--http-endpoint=:9809", "--node-condition={driver}/Registered"];
 
-/** The arguments of `--arg`, by the sidecar's own parser. Throws INVALID_OPTION with what is wrong with one, or with all. */
+/** Parses the arguments of `--arg` as the sidecar does. Throws INVALID_OPTION for one, or for all together. */
 export function sidecarArguments(words: readonly string[]): readonly AddedArgument[] {
   const args = words.map(sidecarArgument);
   const names = args.map(({ unless: [name] }) => name);
@@ -51,13 +51,13 @@ function sidecarArgument(word: string): AddedArgument {
   if (line.kind === "error") {
     const meant = nearestFlag(line.unknown);
     return refuse(
-      `is no argument of the registrar: ${line.message}${meant ? `; did you mean --${meant}?` : ""}`,
+      `is not an argument of the registrar: ${line.message}${meant ? `; did you mean --${meant}?` : ""}`,
     );
   }
   const { given, ignored, deprecated } = line.flags;
   if (ignored.length + deprecated.length > 0) return refuse("has no effect, or is deprecated: leave it out");
   const [name] = given;
-  if (name === undefined) return refuse("is no flag: write --arg=--FLAG=VALUE");
+  if (name === undefined) return refuse("is not a flag: write --arg=--FLAG=VALUE");
   const why = REFUSED[name];
   if (why !== undefined) return refuse(why);
   const port = Number(httpEndpointOf(line.flags)?.replace(/.*:/, "")) || undefined;

@@ -94,7 +94,7 @@ test.each<readonly [words: readonly string[], container: object, status: number,
   [[`--swap=${OFFICIAL}`], official, 2, /--swap: ".*" is the official registrar's image; name the one/],
   [["--swap=false"], official, 2, /: --swap "false" is no image: give NAME:TAG, or no value$/],
   [["--swap=True"], official, 2, /--swap "True" is no image/],
-  [["--swap=a b"], official, 2, /: --swap "a b" is no image reference: give NAME:TAG or NAME@DIGEST/],
+  [["--swap=a b"], official, 2, /: --swap "a b" is not an image reference: give NAME:TAG or NAME@DIGEST/],
   [["--swap=x/y"], official, 2, /: --swap "x\/y" has no tag and no digest: /],
   [
     ["--swap", "--image=x/livenessprobe:v2"],
