@@ -19,7 +19,7 @@ export function readKubeconfig(list: string): ApiAccess {
 
 function readFile(file: string, mayBeMissing: boolean): readonly Kubeconfig[] {
   try {
-    return [{ config: parse(readFileSync(file, "utf8")), folder: dirname(resolve(file)) }];
+    return [{ config: parse(readFileSync(file, "utf8")), directory: dirname(resolve(file)) }];
   } catch (error) {
     if (mayBeMissing && (error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;

@@ -28,7 +28,7 @@ export function readinessChecks(
   const isNodeWide = registrations.scope === "node-wide";
   const dials = !isNodeWide || driver !== null;
   const meant = registrations.all.filter((one) => driver === null || nameOf(one) === driver);
-  const wanted = counted(registrations).filter((one) => meant.includes(one));
+  const wanted = registrationsThatCount(registrations).filter((one) => meant.includes(one));
   const uncounted = meant.filter((one) => !wanted.includes(one));
   if (driver !== null && wanted.length === 0 && !uncounted.some(standsBy)) {
     const [known] = uncounted;
@@ -72,7 +72,7 @@ function uncountedCheck(registration: Registration): HealthCheck {
  * The registrations that count: a sidecar's own. Node-wide, those that the registrar has published or failed to publish:
  * not a socket without a driver, a name that is not accepted, or a driver that another registrar serves.
  */
-export function counted({ scope, all }: Registrations): readonly Registration[] {
+export function registrationsThatCount({ scope, all }: Registrations): readonly Registration[] {
   if (scope === "one-driver") return all;
   const others: readonly StateName[] = ["waiting", "standby", "stopping", "stopped"];
   return all.filter(({ status }) => {

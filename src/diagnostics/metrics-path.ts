@@ -13,10 +13,9 @@ export const PROFILE_PATHS = [
 
 /** Throws INVALID_OPTION for an invalid path of the metrics, or one that is served already. */
 export function checkMetricsPath(path: string, { isProfiled }: { readonly isProfiled: boolean }): void {
-  const refuse = (why: string) => {
-    throw invalidOption(`metrics-path ${quoteText(path)} ${why}`);
-  };
   const taken: readonly string[] = [...FIXED_PATHS, ...(isProfiled ? PROFILE_PATHS : [])];
-  if (!/^\/[^?#\s]*$/.test(path)) refuse("is no path of a URL: it must begin with /, as /metrics does");
-  if (taken.includes(path)) refuse(`is served already; taken are ${taken.join(", ")}`);
+  const problem = !/^\/[^?#\s]*$/.test(path)
+    ? "is not a path of a URL: it must begin with /, as /metrics does"
+    : taken.includes(path) && `is served already: choose another path than ${taken.join(", ")}`;
+  if (problem) throw invalidOption(`metrics-path ${quoteText(path)} ${problem}`);
 }

@@ -5,7 +5,7 @@ import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/paced-warning";
 import type { DriverCall } from "../registrar/model/events";
 import type { Registrations } from "../registrar/registrations";
-import { counted } from "./health-checks";
+import { registrationsThatCount } from "./health-checks";
 import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 import { nodeReadinessMetrics, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
@@ -83,7 +83,7 @@ async function loadMetrics(
       registers,
       collect() {
         this.reset();
-        const read = readsAll ? registrations.all : counted(registrations);
+        const read = readsAll ? registrations.all : registrationsThatCount(registrations);
         for (const { labels = {}, value } of samples(facts, read)) this.inc(printable(labels), value);
       },
     });

@@ -17,15 +17,15 @@ const INDEX = `Profiles of this process, on the paths of Go's net/http/pprof, in
 
 /** The routes of --enable-pprof. One profile of a kind at a time: a heap snapshot takes as much memory as the heap. */
 export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyMap<string, Route> {
-  let profiling = false;
-  let snapshooting = false;
+  let isProfiling = false;
+  let isTakingSnapshot = false;
 
   const profile: Route = async ({ query }, signal) => {
     const asked = Number(query.get("seconds") ?? DEFAULT_SECONDS);
     if (!(asked > 0 && asked <= MAX_SECONDS))
       return textAnswer(400, `seconds must be more than 0 and at most ${MAX_SECONDS}\n`);
-    if (profiling) return textAnswer(409, "a CPU profile is being taken already\n");
-    profiling = true;
+    if (isProfiling) return textAnswer(409, "a CPU profile is being taken already\n");
+    isProfiling = true;
     const session = new Session();
     session.connect();
     try {
@@ -36,15 +36,15 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
       return download("cpu.cpuprofile", JSON.stringify(profile));
     } finally {
       session.disconnect();
-      profiling = false;
+      isProfiling = false;
     }
   };
 
   const heap: Route = async () => {
-    if (snapshooting) return textAnswer(409, "a heap snapshot is being taken already\n");
-    snapshooting = true;
+    if (isTakingSnapshot) return textAnswer(409, "a heap snapshot is being taken already\n");
+    isTakingSnapshot = true;
     const snapshot = getHeapSnapshot().once("close", () => {
-      snapshooting = false;
+      isTakingSnapshot = false;
     });
     return download("heap.heapsnapshot", snapshot);
   };

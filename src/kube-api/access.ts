@@ -45,29 +45,29 @@ export const apiAccess = optionsOf<ApiAccess>({
 });
 
 /** Where kubelet puts a pod's service account (`automountServiceAccountToken`). */
-export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
+export const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The access of a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, and the files of its service account in
- * `folder`, which are read later. Throws INVALID_OPTION outside of a pod.
+ * `directory`, which are read later. Throws INVALID_OPTION outside of a pod.
  */
-export function inClusterAccess(environment: Environment, folder = SERVICE_ACCOUNT_FOLDER): ApiAccess {
+export function inClusterAccess(environment: Environment, directory = SERVICE_ACCOUNT_DIRECTORY): ApiAccess {
   if (typeof environment !== "object" || environment === null)
     throw invalidOption("inClusterAccess takes the environment, as in inClusterAccess(process.env)");
-  text.read(folder, "inClusterAccess: folder");
+  text.read(directory, "inClusterAccess: directory");
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
   if (!host || !port) {
     throw invalidOption(
-      "no API server: this is no pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set); " +
-        "on a development node name a kubeconfig file in KUBECONFIG",
+      "no API server: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, as they are in a pod; " +
+        "on a development node set KUBECONFIG to a kubeconfig file",
     );
   }
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    authority: { kind: "file", path: join(folder, "ca.crt") },
-    token: { kind: "file", path: join(folder, "token") },
+    authority: { kind: "file", path: join(directory, "ca.crt") },
+    token: { kind: "file", path: join(directory, "token") },
   };
 }
 

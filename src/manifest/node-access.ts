@@ -1,5 +1,5 @@
 import { invalidOption } from "../base/errors";
-import { SERVICE_ACCOUNT_FOLDER } from "../kube-api/access";
+import { SERVICE_ACCOUNT_DIRECTORY } from "../kube-api/access";
 import { DRIVER_PLACEHOLDER, fillIn } from "../node-readiness/driver-template";
 import { IMPERSONATION_MINOR, neededRules, ruleText } from "../node-readiness/rbac";
 import { type NodePolicyOptions, nodePolicy } from "./node-policy";
@@ -47,7 +47,7 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
       ...(options.confinedBy === "impersonation" ? ["--impersonate-node"] : []),
     ]),
     env: yaml`env: [${NODE_NAME_VARIABLE}]`,
-    mount: yaml`- {name: api-access, mountPath: ${SERVICE_ACCOUNT_FOLDER}, readOnly: true}`,
+    mount: yaml`- {name: api-access, mountPath: ${SERVICE_ACCOUNT_DIRECTORY}, readOnly: true}`,
     volume: yaml`
       # The token is bound to the pod, and so says which node it is on. Only the registrar has it.
       - name: api-access

@@ -1,6 +1,6 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
-import { isTemplate, patternOf } from "./driver-template";
+import { patternOf, templateProblem } from "./driver-template";
 import type { NodeCondition, NodeView } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 
@@ -13,17 +13,14 @@ export interface ConditionSubject {
 
 type WantedCondition = Required<Pick<NodeCondition, "type" | "status" | "reason" | "message">>;
 
+const KUBELETS = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"];
+
 /** Checks a condition's type, in which `{driver}` stands for the driver's name. Throws INVALID_OPTION. */
 export function parseConditionType(text: string): string {
-  const known = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"];
-  const refuse = (why: string): never => {
-    throw invalidOption(`node condition ${quoteText(text)}: ${why}`);
-  };
-  if (known.includes(text)) refuse("this one is kubelet's own");
-  if (!isTemplate(text))
-    refuse(
-      "the type must be NAME or DNS-NAME/NAME, as example.com/CSIDriverRegistered is; with {driver} DNS-NAME/NAME",
-    );
+  const problem = KUBELETS.includes(text)
+    ? "this is kubelet's own condition"
+    : templateProblem("the type", text, "example.com/CSIDriverRegistered");
+  if (problem !== undefined) throw invalidOption(`node condition ${quoteText(text)}: ${problem}`);
   return text;
 }
 

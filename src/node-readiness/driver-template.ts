@@ -8,10 +8,14 @@ const DOMAINS_OF_OTHERS = ["kubernetes.io", "k8s.io", "cilium.io", "karpenter.sh
 /** The exception: CSI drivers such as nfs.csi.k8s.io and smb.csi.k8s.io. */
 const DOMAIN_OF_DRIVERS = "csi.k8s.io";
 
-/** NAME or DNS-NAME/NAME; with `{driver}` only the second, because a driver may be called Ready, as a condition is. */
-export function isTemplate(text: string): boolean {
+/**
+ * Why a text is no template; undefined for NAME and DNS-NAME/NAME. With `{driver}` only the second is one, because a driver
+ * may be called Ready, as a condition is.
+ */
+export function templateProblem(what: string, text: string, example: string): string | undefined {
   const name = text.replaceAll(DRIVER_PLACEHOLDER, "driver.example.com");
-  return isQualifiedName(name) && (name === text || name.includes("/"));
+  if (isQualifiedName(name) && (name === text || name.includes("/"))) return undefined;
+  return `${what} must be NAME or DNS-NAME/NAME, such as ${example}; with {driver} DNS-NAME/NAME`;
 }
 
 /** Puts the driver's name into the template. Undefined if the result is invalid, or belongs to others. */

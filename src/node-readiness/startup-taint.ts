@@ -1,6 +1,6 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
-import { fillIn, isTemplate } from "./driver-template";
+import { fillIn, templateProblem } from "./driver-template";
 import type { NodeView, PatchOperation, Taint } from "./node-api";
 
 export type StartupTaint = ReturnType<typeof parseStartupTaint>;
@@ -22,18 +22,13 @@ const KEPT_BY_OTHERS: ReadonlyMap<string, string> = new Map([
  */
 export function parseStartupTaint(text: string) {
   const [key = "", effect, ...rest] = text.split(":");
-  const refuse = (why: string): never => {
-    throw invalidOption(`startup taint ${quoteText(text)}: ${why}`);
-  };
-  if (key.includes("=")) refuse("give the key without a value, as in example.com/agent-not-ready:NoSchedule");
-  if (!isTemplate(key))
-    refuse(
-      "the key must be NAME or DNS-NAME/NAME, as example.com/agent-not-ready is; with {driver} DNS-NAME/NAME",
-    );
-  if (rest.length > 0 || (effect !== undefined && !EFFECTS.includes(effect)))
-    refuse(`the effect must be one of ${EFFECTS.join(", ")}`);
-  const keeper = KEPT_BY_OTHERS.get(key.split("/")[0] ?? "");
-  if (keeper !== undefined) refuse(keeper);
+  const problem = key.includes("=")
+    ? "give the key without a value, as in example.com/agent-not-ready:NoSchedule"
+    : (templateProblem("the key", key, "example.com/agent-not-ready") ??
+      (rest.length > 0 || (effect !== undefined && !EFFECTS.includes(effect))
+        ? `the effect must be one of ${EFFECTS.join(", ")}`
+        : KEPT_BY_OTHERS.get(key.split("/")[0] ?? "")));
+  if (problem !== undefined) throw invalidOption(`startup taint ${quoteText(text)}: ${problem}`);
   return { key, effect };
 }
 

@@ -14,8 +14,8 @@ test.each(["/metrics", "/", "/a/b", "/healthz/metrics"])("the metrics may be at 
   expect(pathsWith(path)).toContain(path);
 });
 
-const NO_PATH = "is no path of a URL: it must begin with /, as /metrics does";
-const TAKEN = "is served already; taken are /healthz, /livez, /readyz, /statusz";
+const NO_PATH = "is not a path of a URL: it must begin with /, as /metrics does";
+const TAKEN = "is served already: choose another path than /healthz, /livez, /readyz, /statusz";
 const OTHERS = pathsWith("/metrics").filter((path) => path !== "/metrics");
 
 test.each([

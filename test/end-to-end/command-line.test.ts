@@ -88,7 +88,7 @@ test.each([
   ["--driver-timeout=-1s", /driver-timeout must not be negative/],
   ["--driver-timeout=600h", /driver-timeout must be 24 days at most; 0 is no limit/],
   ["--http-endpoint=nonsense", /http-endpoint "nonsense" is not a listen address/],
-  ["--metrics-path=nope", /metrics-path "nope" is no path of a URL: it must begin with \//],
+  ["--metrics-path=nope", /metrics-path "nope" is not a path of a URL: it must begin with \//],
   ["--metrics-path=/healthz", /metrics-path "\/healthz" is served already/],
 ])("%s ends with exit code 1 and leaves the reason in the termination log", async (flag, reason) => {
   await using folder = await createNodeFolder();

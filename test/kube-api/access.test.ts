@@ -20,7 +20,7 @@ test.each([
 test.each([{}, { KUBERNETES_SERVICE_HOST: "h" }, { KUBERNETES_SERVICE_PORT: "1" }])(
   "%p is no pod",
   (environment) => {
-    expect(() => inClusterAccess(environment)).toThrow("this is no pod");
+    expect(() => inClusterAccess(environment)).toThrow("are not set, as they are in a pod");
   },
 );
 

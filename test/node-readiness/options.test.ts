@@ -81,8 +81,8 @@ test("refuses what are no options and no registrations", () => {
 test("ways to the API server want to be told where to look", () => {
   const environment = undefined as never;
   expect(refused(() => inClusterAccess(environment))).toContain("inClusterAccess(process.env)");
-  expect(refused(() => inClusterAccess({}, 5 as never))).toContain("folder is 5; it takes a text");
+  expect(refused(() => inClusterAccess({}, 5 as never))).toContain("directory is 5; it takes a text");
   expect(refused(() => accessFromKubeconfig({}, environment))).toContain(
-    "folder is missing; it takes a text",
+    "directory is missing; it takes a text",
   );
 });

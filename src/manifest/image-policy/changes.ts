@@ -1,4 +1,4 @@
-import { SERVICE_ACCOUNT_FOLDER } from "../../kube-api/access";
+import { SERVICE_ACCOUNT_DIRECTORY } from "../../kube-api/access";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/options";
 import { LEAST } from "../least";
 import { celList, celText, literal } from "./recognise";
@@ -107,7 +107,7 @@ const ADD_NODE_NAME: readonly Change[] = [
   { when: `${needsName} && size(r.is.?env.orValue([])) > 0`, op: "add", path: "/env/-", value: NODE_NAME },
 ];
 
-const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_FOLDER)})`;
+const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_DIRECTORY)})`;
 
 /** Whether another process may listen on the port: on the host's network, a second registrar, or a container that names the port. */
 const mayBeTaken = (port: number) =>

@@ -1,4 +1,4 @@
-import { SERVICE_ACCOUNT_FOLDER } from "../../../kube-api/access";
+import { SERVICE_ACCOUNT_DIRECTORY } from "../../../kube-api/access";
 import { neededRules, type PolicyRule, rulesText } from "../../../node-readiness/rbac";
 import { isWithin } from "../../../unix/mounts";
 import { includesAccount } from "../read/access";
@@ -16,11 +16,11 @@ function judgeToken(
   { tokenless }: ManifestFacts["access"],
 ): Statement | undefined {
   const { account, isTokenMounted = !tokenless.includes(account) } = pod;
-  if (isTokenMounted || mounts.some(({ mountPath }) => isWithin(SERVICE_ACCOUNT_FOLDER, mountPath)))
+  if (isTokenMounted || mounts.some(({ mountPath }) => isWithin(SERVICE_ACCOUNT_DIRECTORY, mountPath)))
     return undefined;
   return problem(
     "asks the API server, and has no token: automountServiceAccountToken is false",
-    `mount a projected serviceAccountToken at ${SERVICE_ACCOUNT_FOLDER}, as registrar manifest does`,
+    `mount a projected serviceAccountToken at ${SERVICE_ACCOUNT_DIRECTORY}, as registrar manifest does`,
   );
 }
 
