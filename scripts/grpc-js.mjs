@@ -8,6 +8,8 @@ export { Client } from "@grpc/grpc-js/build/src/client";
 export { ConnectivityState as connectivityState } from "@grpc/grpc-js/build/src/connectivity-state";
 export { Status as status } from "@grpc/grpc-js/build/src/constants";
 export { Metadata } from "@grpc/grpc-js/build/src/metadata";
+export { Server } from "@grpc/grpc-js/build/src/server";
+export { ServerCredentials } from "@grpc/grpc-js/build/src/server-credentials";
 
 export const credentials = { createInsecure: () => ChannelCredentials.createInsecure() };
 

@@ -31,7 +31,7 @@ export function startDiagnosticsServer(
   const stop = new AbortController();
   const crowd = createCrowd<HttpConnection>({
     max: MAX_CONNECTIONS,
-    goFirst: { "oldest idle": ({ isAnswering }) => !isAnswering },
+    evictionOrder: { "oldest idle": ({ isAnswering }) => !isAnswering },
     messages: {
       crowd: "Too many HTTP connections, closed one",
       shortage: "File descriptors run short, closed an HTTP connection",
@@ -77,7 +77,7 @@ export function startDiagnosticsServer(
     closing ??= new Promise((resolve) => {
       stop.abort();
       server.close(() => resolve());
-      crowd.disperse();
+      crowd.closeAll();
     });
     return closing;
   };

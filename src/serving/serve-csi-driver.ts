@@ -1,10 +1,9 @@
-import type { Socket } from "node:net";
-import { Server, ServerCredentials, type ServerOptions, status } from "@grpc/grpc-js";
+import { Server, status } from "@grpc/grpc-js";
 import { invalidOption, messageOf, RegistrarError } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
-import { guardConnection } from "../grpc/client/guarded-connection";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
+import { hardenServer, startGrpcServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
 import { refuseAborted } from "../options/start-options";
@@ -32,6 +31,9 @@ export interface ServedCsiDriver extends AsyncDisposable {
   /** Deregisters it, then removes its socket, then lets running calls end. Always the same promise. */
   close(): Promise<RegistrationOutcome>;
 }
+
+/** grpc-js' defaults hold, and what `serverOptions` says. */
+const UNLIMITED = { maxConnections: Number.POSITIVE_INFINITY, maxUnfinishedBytes: Number.POSITIVE_INFINITY };
 
 /** Long, because a process that starts on a busy node is slow. */
 const NAME_WITHIN_MS = 10_000;
@@ -64,18 +66,19 @@ const NAME_WITHIN_MS = 10_000;
 export async function serveCsiDriver(options: CsiServingOptions): Promise<ServedCsiDriver> {
   const { signal, logger, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
-  const driver = createDriverServer(resolved.serverOptions);
+  const server = hardenServer(new Server(resolved.serverOptions));
+  const driver = startGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
   let socket: DriverSocket | undefined;
   let registration: Registration;
   let name: string;
 
   const stopServing = async () => {
     await socket?.withdraw();
-    await driver.close(resolved.graceMs);
+    await driver.close({ graceMs: resolved.graceMs });
   };
 
   try {
-    refusePromise(resolved.addServices(driver.server));
+    refusePromise(resolved.addServices(server));
     socket = await keepListening(resolved.csiAddress, driver.accept, logger);
     name = await askItsName(resolved, signal);
     refuseDriversOwn(registrationSocketPath(resolved.pluginRegistrationPath, name), resolved.csiAddress);
@@ -135,41 +138,4 @@ async function askItsName(
   } finally {
     client.close();
   }
-}
-
-/**
- * Makes grpc-js' own server, to which the driver adds its services, for connections that a listener of ours accepted.
- * It binds nothing: grpc-js would remove whatever has the path, and leave the mode to chance.
- */
-function createDriverServer(options: ServerOptions) {
-  const server = new Server(options);
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const open = new Map<Socket, Promise<unknown>>();
-  let isClosed = false;
-  return {
-    server,
-    /** Serves a connection; after `close()` destroys it. */
-    accept(socket: Socket): void {
-      if (isClosed) {
-        socket.destroy();
-        return;
-      }
-      const closed = new Promise((resolve) => socket.once("close", resolve));
-      open.set(socket, closed);
-      socket.once("close", () => open.delete(socket));
-      injector.injectConnection(guardConnection(socket, "client"));
-    },
-    /** Ends each connection when its last call ends, or after `graceMs`. Resolves when none is left; never rejects. */
-    async close(graceMs: number): Promise<void> {
-      isClosed = true;
-      const cut = setTimeout(() => {
-        for (const socket of open.keys()) socket.destroy();
-      }, graceMs);
-      // Never calls back if a client violated HTTP/2: its session does not end with its connection.
-      server.tryShutdown(() => {});
-      await Promise.all(open.values());
-      clearTimeout(cut);
-      server.forceShutdown();
-    },
-  };
 }

@@ -18,14 +18,14 @@ export interface CrowdOptions<Connection> {
   /** Each connection has this time to send, unless there are more than twice `max`. @default 0 */
   readonly settleMs?: number;
   /** The order in which connections are closed, by their name in the log. The first non-empty class loses one. */
-  readonly goFirst: Readonly<Record<string, (connection: Connection) => boolean>>;
+  readonly evictionOrder: Readonly<Record<string, (connection: Connection) => boolean>>;
   readonly messages: { readonly crowd: string; readonly shortage: string };
   readonly log: Logger;
 }
 
 /**
  * Bounds the connections of one listener to `max`, and to fewer when file descriptors run short. The newest stays, because it
- * may be kubelet's: the oldest in the first class of `goFirst` is closed, else the oldest of all.
+ * may be kubelet's: the oldest in the first class of `evictionOrder` is closed, else the oldest of all.
  *
  * It is closed after every accepted connection had a chance to send: of hundreds that connect at once kubelet's may be among
  * the oldest. A client that waits for our first bytes needs `settleMs` for that.
@@ -33,13 +33,13 @@ export interface CrowdOptions<Connection> {
 export function createCrowd<Connection extends { readonly socket: Socket }>({
   max,
   settleMs = 0,
-  goFirst,
+  evictionOrder,
   messages,
   log,
 }: CrowdOptions<Connection>) {
   const warnOfCrowd = createPacedWarning(log, messages.crowd);
   const warnOfShortage = createPacedWarning(log, messages.shortage);
-  const order = Object.entries({ ...goFirst, oldest: () => true });
+  const order = Object.entries({ ...evictionOrder, oldest: () => true });
   /** When each was admitted, oldest first. */
   const open = new Map<Connection, number>();
   let isTrimDue = false;
@@ -86,7 +86,7 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
       // The event loop reads from what it accepted one turn later.
       setImmediate(() => setImmediate(trim));
     },
-    disperse(): void {
+    closeAll(): void {
       for (const { socket } of open.keys()) socket.destroy();
     },
   };

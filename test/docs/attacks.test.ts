@@ -1,4 +1,5 @@
-import { DEFAULT_GRPC_SERVER_LIMITS } from "../../src/grpc/server/limits";
+import { MAX_MESSAGE_BYTES } from "../../src/grpc/guard/frames";
+import { DEFAULT_GRPC_SERVER_LIMITS } from "../../src/grpc/server";
 import { ATTACKS } from "../grpc/attacks";
 import { readText, rowsIn, sectionOf } from "./markdown";
 
@@ -40,23 +41,26 @@ test("its other rows have their tests", () => {
 });
 
 test("its numbers are those of the code", () => {
-  const { maxConnections, maxConcurrentStreams, maxMessageBytes, maxHeaderBytes, maxHeaderFields } =
-    DEFAULT_GRPC_SERVER_LIMITS;
+  const { maxConnections } = DEFAULT_GRPC_SERVER_LIMITS;
   const wanted = {
     "connections at one time": maxConnections,
-    "calls at one time on a connection": maxConcurrentStreams,
-    "bytes of one header block, compressed and decoded": maxHeaderBytes,
-    "header fields of one block": maxHeaderFields,
-    "bytes of the HPACK table": constantIn("grpc/hpack/decoder.ts", "MAX_TABLE_BYTES"),
-    "CONTINUATION frames of one block": constantIn("grpc/http2/header-block.ts", "MAX_CONTINUATION_FRAMES"),
-    "bytes of one frame": constantIn("grpc/http2/frames.ts", "MAX_FRAME_BYTES"),
+    "calls at one time on a connection": 4,
+    "bytes of one header block, compressed and decoded": constantIn(
+      "grpc/guard/header-fields.ts",
+      "MAX_LIST_BYTES",
+    ),
+    // Of Node's HTTP/2.
+    "header fields of one block": 128,
+    "bytes of the HPACK table": 4_096,
+    "CONTINUATION frames of one block": constantIn("grpc/guard/header-block.ts", "MAX_CONTINUATION_FRAMES"),
+    "bytes of one frame": constantIn("grpc/guard/frames.ts", "MAX_FRAME_BYTES"),
     "messages of one call": 1,
-    "other frames since a call was answered": constantIn("grpc/server/frame-allowance.ts", "FRAMES"),
-    "bytes of one message": `${maxMessageBytes / 2 ** 20} MB`,
-    "bytes of all unfinished requests": `${maxMessageBytes / 2 ** 20} MB`,
-    // What a socket may hold before we pause it: one chunk's answers (test/grpc/server/bytes.test.ts).
-    "answers that the client does not read": "64 kB",
-    "compressed messages": 0,
+    "other frames since a call was answered": constantIn("grpc/guard/client-calls.ts", "FRAMES"),
+    "bytes of one message": `${MAX_MESSAGE_BYTES / 2 ** 20} MB`,
+    "bytes of all unfinished requests": `${MAX_MESSAGE_BYTES / 2 ** 20} MB`,
+    // What a socket may hold before we pause it (test/grpc/server/bytes.test.ts).
+    "answers that the client does not read": "128 kB",
+    "bytes of a compressed message, unpacked": `${MAX_MESSAGE_BYTES / 2 ** 20} MB`,
   };
   const limits = rowsIn(sectionOf(security, "The registration socket")).map(([what, value]) => [what, value]);
   expect(limits).toEqual(Object.entries(wanted).map(([what, value]) => [what, String(value)]));

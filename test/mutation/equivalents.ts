@@ -45,16 +45,10 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: "no driver has this name",
   },
   {
-    file: "src/grpc/http2/chunk-reader.ts",
+    file: "src/grpc/guard/chunk-reader.ts",
     from: "unread = piece.length === unread.length ? NOTHING : unread.subarray(piece.length);",
     to: "unread = false ? NOTHING : unread.subarray(piece.length);",
     why: "an empty slice reads as NOTHING does; it only keeps a chunk in memory (npm run bench:hostile)",
-  },
-  {
-    file: "src/grpc/hpack/huffman.ts",
-    from: "const text = Buffer.allocUnsafe(Math.floor((bytes.length * 8) / SHORTEST_CODE_BITS));",
-    to: "const text = Buffer.allocUnsafe(Math.floor(bytes.length * 8 * SHORTEST_CODE_BITS));",
-    why: "a larger buffer only costs memory (npm run bench:hostile)",
   },
   {
     file: "src/host-path/host-path.ts",
@@ -85,10 +79,4 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     "src/flags/grammar.ts",
     "const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?/s.exec(word) ?? [];",
   ),
-  {
-    file: "src/grpc/server/unary-request.ts",
-    from: "if (prefixBytes < MESSAGE_PREFIX_BYTES) return undefined;",
-    to: "if (false) return undefined;",
-    why: "missing bytes read as 0: a request that the others make invalid is refused in either case, only sooner",
-  },
 ];

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { FrameType } from "../../src/grpc/http2/frames";
+import { FrameType } from "../../src/grpc/guard/frames";
 import { DRIVER, nodeTest, onNode, registered } from "../end-to-end/support/node";
 import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "../end-to-end/support/resources";
 import { frame, PING } from "../grpc/wire";

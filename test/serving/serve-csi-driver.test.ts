@@ -11,7 +11,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
-import { CLIENT_PREFACE, FrameType } from "../../src/grpc/http2/frames";
+import { CLIENT_PREFACE, FrameType } from "../../src/grpc/guard/frames";
 import { protos } from "../../src/grpc/protos";
 import type { CsiServingOptions } from "../../src/serving/options";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";

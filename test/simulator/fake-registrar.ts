@@ -1,9 +1,9 @@
 import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
-import { startGrpcServer } from "../../src/grpc/server/server";
-import { unaryHandler } from "../../src/grpc/server/unary-handler";
+import { startGrpcServer } from "../../src/grpc/server";
+import { unaryHandler } from "../../src/grpc/unary-handler";
 import { silentLogger } from "../../src/logging/logger";
 import { listenUntilCrash } from "../../src/simulator/driver/csi-driver";
-import { observeRequests } from "../../src/simulator/driver/request-observer";
+import { createObservedServer } from "../../src/simulator/driver/request-observer";
 import { createEventLog } from "../../src/simulator/event-stream";
 
 type FakeRegistrarEvent = { readonly atMs: number } & (
@@ -40,7 +40,8 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions) {
   const cut = () => socket.crash();
   const server = startGrpcServer({
     log: silentLogger,
-    addServices: (server) =>
+    newServer: (_publication, client) => {
+      const server = createObservedServer(client, (request) => log.append({ kind: "called", ...request }));
       server.addService(
         { GetInfo, NotifyRegistrationStatus },
         {
@@ -54,10 +55,11 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions) {
             return {};
           }),
         },
-      ),
+      );
+      return server;
+    },
   });
   const socket = await listenUntilCrash(socketPath, (connection) => {
-    observeRequests(connection, (request) => log.append({ kind: "called", ...request }));
     connection.once("close", () => log.append({ kind: "left" }));
     server.accept(connection);
   });

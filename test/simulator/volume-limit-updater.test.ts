@@ -57,8 +57,8 @@ test.each<readonly [string, KubeletVersion, Readonly<Record<string, number>>]>([
 });
 
 test("kubelet stops asking when the driver is deregistered, and when it ends", async () => {
-  const { kubelet, driver, registrar } = await node.all({ kubelet: periods });
-  const asked = () => driver.events.history().filter(({ kind }) => kind === "called").length;
+  const { kubelet, registrar } = await node.all({ kubelet: periods });
+  const asked = () => eventsOf(kubelet, "calling").length;
   await kubelet.registered("x.csi");
   await kubelet.events.when("called", { from: "now", where: ({ call }) => call === "NodeGetInfo" });
   await registrar.close();

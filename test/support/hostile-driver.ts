@@ -1,9 +1,7 @@
 import type { Socket } from "node:net";
-import { encodeLiterals } from "../../src/grpc/hpack/encoder";
-import type { HeaderField } from "../../src/grpc/hpack/static-table";
-import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../src/grpc/http2/frames";
+import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../src/grpc/guard/frames";
 import { type PluginIdentity, protos } from "../../src/grpc/protos";
-import { frame, PING, SETTINGS } from "../grpc/wire";
+import { frame, type HeaderField, headerBlock, PING, SETTINGS } from "../grpc/wire";
 
 /** What a driver does with a connection. */
 export type Behaviour = (connection: Socket) => void;
@@ -59,7 +57,7 @@ export function trailers(...fields: readonly HeaderField[]) {
 export const trailersOnly = (...fields: readonly HeaderField[]) => trailers(...GRPC, ...fields);
 
 export function headers(fields: readonly HeaderField[], flags: number, streamId: number): Buffer {
-  return frame(FrameType.HEADERS, flags, streamId, encodeLiterals(fields));
+  return frame(FrameType.HEADERS, flags, streamId, headerBlock(...fields));
 }
 
 /** Bytes of an answer, in frames as large as they may be; beyond 64 KiB a client would have to ask for more. */

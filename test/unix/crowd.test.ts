@@ -20,7 +20,7 @@ function openHouse(options: Partial<CrowdOptions<Guest>> = {}) {
   const crowd = createCrowd<Guest>({
     max: 2,
     settleMs: SETTLE_MS,
-    goFirst: { idle: ({ isBusy }) => !isBusy },
+    evictionOrder: { idle: ({ isBusy }) => !isBusy },
     messages: { crowd: "Too many", shortage: "Short" },
     log: recordLog().logger,
     ...options,

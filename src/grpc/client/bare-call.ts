@@ -1,7 +1,7 @@
 import { connect as connectHttp2, constants, type IncomingHttpHeaders } from "node:http2";
 import { connect } from "node:net";
-import { MAX_MESSAGE_BYTES, MESSAGE_PREFIX_BYTES } from "../http2/frames";
-import { guardConnection } from "./guarded-connection";
+import { MAX_MESSAGE_BYTES, MESSAGE_PREFIX_BYTES } from "../guard/frames";
+import { guardFromServer } from "../guard/server-guard";
 
 interface BareAnswer {
   readonly headers: IncomingHttpHeaders;
@@ -21,7 +21,7 @@ export function bareCall(
 ): Promise<BareAnswer> {
   return new Promise((resolve, reject) => {
     const session = connectHttp2("http://localhost", {
-      createConnection: () => guardConnection(connect({ path: socketPath }), "server"),
+      createConnection: () => guardFromServer(connect({ path: socketPath })),
     });
     const fail = (problem: string) => {
       reject(new Error(problem));

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { type ChannelOptions, Client, credentials } from "@grpc/grpc-js";
-import { guardConnection } from "./guarded-connection";
+import { guardFromServer } from "../guard/server-guard";
 
 /**
  * A client of one unix socket, without retries. `close` ends its connections, also one that is just being made, whatever the
@@ -22,7 +22,7 @@ export function createOwningClient(socketPath: string, options: ChannelOptions):
       open.add(socket);
       socket.once("close", () => open.delete(socket));
       // grpc-js gives it to http2, which takes any stream.
-      return connector.connect(guardConnection(socket, "server") as Socket);
+      return connector.connect(guardFromServer(socket) as Socket);
     };
     return { ...connector, connect };
   };

@@ -1,6 +1,6 @@
 import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { boundText, boundTexts } from "../../logging/escape";
-import { MAX_MESSAGE_BYTES } from "../http2/frames";
+import { MAX_MESSAGE_BYTES } from "../guard/frames";
 import type { Unary } from "../protos";
 import { statusCodeOf } from "../status";
 import { failureText } from "./failure-text";

@@ -1,4 +1,4 @@
-import type { startGrpcServer } from "../../grpc/server/server";
+import type { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import type { Resolved } from "../../options/start-options";
 import type { CommonOptions, PluginType } from "../model/options";

@@ -1,4 +1,4 @@
-import type { ConnectionTally } from "../../grpc/server/server";
+import type { ConnectionTally } from "../../grpc/server";
 import { adviceOnHostPath } from "../../host-path/advice";
 import { type DriverPaths, fixText } from "../../host-path/host-path";
 import { otherKubeletRoots } from "../../host-path/kubelet-roots";

@@ -1,6 +1,7 @@
+import type { Server } from "@grpc/grpc-js";
 import { protos, type RegistrationStatus } from "../../grpc/protos";
-import type { ServiceHost } from "../../grpc/server/server";
-import { unaryHandler } from "../../grpc/server/unary-handler";
+import { createSmallServer } from "../../grpc/server";
+import { unaryHandler } from "../../grpc/unary-handler";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { RegistrationLoopOptions } from "./context";
@@ -17,42 +18,42 @@ export interface RegistrationServiceOptions
 }
 
 /**
- * Adds kubelet's `Registration` service to a gRPC server. The listeners run after the answer is sent, so that kubelet
- * gets it even where a refusal ends this process.
+ * Creates gRPC servers with kubelet's `Registration` service, one for each connection, because grpc-js does not tell a handler
+ * over which its call came. The listeners run after the answer, so that kubelet gets it even if a refusal ends this process.
  */
-export function addRegistrationService(
-  server: ServiceHost,
-  options: RegistrationServiceOptions,
-  parentLog: Logger,
-): void {
+export function createRegistrationServers(options: RegistrationServiceOptions, parentLog: Logger) {
   const log = parentLog.named("registration-service");
   // A kubelet from 1.36 on repeats itself each second as long as it refuses.
   let lastError = "";
-  server.addService(protos.registration, {
-    GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata, listenerGone }) => {
-      if (metadata.get(SELF_CHECK_KEY).length > 0) {
-        sendMetadata({ [REPORT_KEY]: encodeReport(options.report()) });
-      } else {
-        log.v(4).info("Received GetInfo call", { request: "" });
-        setImmediate(options.onGetInfo, listenerGone);
-      }
-      return {
-        type: options.type,
-        name: options.driverName(),
-        endpoint: options.kubeletRegistrationPath,
-        supportedVersions: options.supportedVersions,
-      };
-    }),
-    NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((received, { listenerGone }) => {
-      // Kubelet may quote the driver's text, which may have megabytes.
-      const status = { ...received, error: boundText(received.error) };
-      const repeats = status.error !== "" && status.error === lastError;
-      lastError = status.error;
-      log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
-      setImmediate(options.onRegistrationStatus, status, listenerGone);
-      return {};
-    }),
-  });
+  return (publication: AbortSignal | undefined): Server => {
+    const server = createSmallServer();
+    server.addService(protos.registration, {
+      GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
+        if (metadata(SELF_CHECK_KEY).length > 0) {
+          sendMetadata({ [REPORT_KEY]: encodeReport(options.report()) });
+        } else {
+          log.v(4).info("Received GetInfo call", { request: "" });
+          setImmediate(options.onGetInfo, publication);
+        }
+        return {
+          type: options.type,
+          name: options.driverName(),
+          endpoint: options.kubeletRegistrationPath,
+          supportedVersions: options.supportedVersions,
+        };
+      }),
+      NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((received) => {
+        // Kubelet may quote the driver's text, which may have megabytes.
+        const status = { ...received, error: boundText(received.error) };
+        const repeats = status.error !== "" && status.error === lastError;
+        lastError = status.error;
+        log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
+        setImmediate(options.onRegistrationStatus, status, publication);
+        return {};
+      }),
+    });
+    return server;
+  };
 }
 
 /** The registration status in protobuf's text form, as the official registrar logs it. */

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { markPlace } from "../../base/errors";
 import type { EventSource, Events } from "../../base/event-source";
-import { type ServiceHost, startGrpcServer } from "../../grpc/server/server";
+import { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
@@ -13,7 +13,7 @@ import { createRegistrationSocket } from "../socket/registration-socket";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
 import { meansPeer } from "./hints";
 import { runRegistration } from "./loop";
-import { addRegistrationService, type RegistrationServiceOptions } from "./registration-service";
+import { createRegistrationServers, type RegistrationServiceOptions } from "./registration-service";
 import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
 import { isStateChange, mayReregister } from "./transition";
 
@@ -112,8 +112,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
       onCall(publication, { kind: "notified", registered, error }, event);
     },
   };
-  const addServices = (host: ServiceHost) => addRegistrationService(host, service, log);
-  const server = startGrpcServer({ log, addServices });
+  const server = startGrpcServer({ log, newServer: createRegistrationServers(service, log) });
   /** A client calls at once; a standby registrar sends nothing. */
   const open = new Set<Socket>();
   const accept: typeof server.accept = (connection, publication) => {

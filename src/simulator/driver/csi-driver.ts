@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { pause } from "../../base/pause";
-import { startGrpcServer } from "../../grpc/server/server";
+import { startGrpcServer } from "../../grpc/server";
 import { refuseAborted } from "../../options/start-options";
 import { listenOnSocketFile } from "../../unix/socket-file";
 import { createEventLog, type EventStream } from "../event-stream";
@@ -15,8 +15,8 @@ import {
   type ResolvedCsiDriverOptions,
   resolveCsiDriverOptions,
 } from "./options";
-import { observeRequests } from "./request-observer";
-import { addCsiDriverServices, CSI_DRIVER_EVENTS, type CsiDriverEvent } from "./services";
+import { createObservedServer } from "./request-observer";
+import { CSI_DRIVER_EVENTS, type CsiDriverEvent, createCsiDriverServices } from "./services";
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {
@@ -56,17 +56,21 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   let answers: ResolvedCsiDriverAnswers = driver;
   const services = { name: driver.name, answers: () => answers, faults, emit: log.append };
+  const addServices = createCsiDriverServices(services);
   const server = startGrpcServer({
     log: logger,
-    addServices: (server) => addCsiDriverServices(server, services),
+    newServer: (_publication, client) => {
+      const server = createObservedServer(client, (request) => log.append({ kind: "called", ...request }));
+      addServices(server);
+      return server;
+    },
   });
-  const socket = await listenUntilCrash(driver.csiAddress, (connection) => {
-    observeRequests(connection, (request) => log.append({ kind: "called", ...request }));
-    server.accept(connection);
-  }).catch(async (error: unknown) => {
-    await server.close();
-    throw error;
-  });
+  const socket = await listenUntilCrash(driver.csiAddress, (connection) => server.accept(connection)).catch(
+    async (error: unknown) => {
+      await server.close();
+      throw error;
+    },
+  );
   log.append({ kind: "listening", csiAddress: driver.csiAddress });
 
   let stopping: Promise<void> | undefined;

@@ -1,11 +1,10 @@
 import { once } from "node:events";
-import { status } from "@grpc/grpc-js";
+import { type Server, status } from "@grpc/grpc-js";
 import { messageOf } from "../../base/errors";
 import type { KindsOf } from "../../base/event-source";
 import { monotonicMs, pause } from "../../base/pause";
 import { protos } from "../../grpc/protos";
-import type { ServiceHost } from "../../grpc/server/server";
-import { unaryHandler } from "../../grpc/server/unary-handler";
+import { unaryHandler } from "../../grpc/unary-handler";
 import type { WithoutTime } from "../event-stream";
 import type { FaultScript } from "../faults";
 import {
@@ -63,8 +62,8 @@ interface CsiDriverServicesOptions {
   readonly emit: (event: WithoutTime<CsiDriverEvent>) => void;
 }
 
-/** Adds the Identity service and the part of the Node service that registration needs. */
-export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServicesOptions): void {
+/** Creates the function that adds the Identity service and the part of the Node service that registration needs. */
+export function createCsiDriverServices(options: CsiDriverServicesOptions): (server: Server) => void {
   const { name, answers: present, faults } = options;
   const hasTopology = () => Object.keys(present().topology).length > 0;
   const volumeTroubles = createTroubles(() => present().health);
@@ -97,8 +96,10 @@ export function addCsiDriverServices(server: ServiceHost, options: CsiDriverServ
   const handlers = Object.fromEntries(
     CSI_METHODS.map((method) => [method, scripted(method, answers[method] as Answer, options)]),
   );
-  server.addService(protos.identity, handlers);
-  server.addService(protos.node, handlers);
+  return (server) => {
+    server.addService(protos.identity, handlers);
+    server.addService(protos.node, handlers);
+  };
 }
 
 function announced({ nodeCapabilities, health }: ResolvedCsiDriverAnswers): readonly NodeCapability[] {

@@ -4,7 +4,7 @@ import { type Client, connectivityState, type ServiceError } from "@grpc/grpc-js
 import { messageOf, RegistrarError } from "../../base/errors";
 import { monotonicMs, pause } from "../../base/pause";
 import { createOwningClient } from "../../grpc/client/owned-connections";
-import { HTTP2_ERRORS } from "../../grpc/http2/frames";
+import { HTTP2_ERRORS } from "../../grpc/guard/frames";
 import type { NodeInfo, PluginInfo } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/status";
 import type { FaultScript } from "../faults";

@@ -3,8 +3,8 @@ import { status } from "@grpc/grpc-js";
 import type { Facts } from "../../../src/doctor/node/read/facts";
 import { reportOn } from "../../../src/doctor/node/tell/report";
 import { type ListPodsResponse, protos } from "../../../src/grpc/protos";
-import { startGrpcServer } from "../../../src/grpc/server/server";
-import { unaryHandler } from "../../../src/grpc/server/unary-handler";
+import { createSmallServer, startGrpcServer } from "../../../src/grpc/server";
+import { unaryHandler } from "../../../src/grpc/unary-handler";
 import { silentLogger } from "../../../src/logging/logger";
 import { listenUntilCrash } from "../../../src/simulator/driver/csi-driver";
 import { leaveDeadSocket } from "../../support/foreign-socket";
@@ -34,10 +34,9 @@ const statusOf = (phase: string, isReady: string) => ({
 async function servePods(node: DoctorNode, list: () => readonly Pod[]) {
   mkdirSync(node.at("pods-api"));
   const ListPods = unaryHandler<object, object>(async () => ({ pods: list() }));
-  const server = startGrpcServer({
-    log: silentLogger,
-    addServices: (host) => host.addService(protos.pods, { ListPods }),
-  });
+  const pods = createSmallServer();
+  pods.addService(protos.pods, { ListPods });
+  const server = startGrpcServer({ log: silentLogger, newServer: () => pods });
   const socket = await listenUntilCrash(node.at("pods-api", "pods-api.sock"), (one) => server.accept(one));
   return {
     [Symbol.asyncDispose]: async () => {

@@ -1,4 +1,4 @@
-import { FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
+import { FrameFlag, FrameType } from "../../../src/grpc/guard/frames";
 import { bytesOf, frame, grpcHeaders, HELLO, headerBlock } from "../wire";
 
 /**

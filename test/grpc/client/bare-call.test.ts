@@ -1,7 +1,7 @@
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import { createServer as createNetServer, type Server, type Socket } from "node:net";
 import { bareCall } from "../../../src/grpc/client/bare-call";
-import { MAX_MESSAGE_BYTES } from "../../../src/grpc/http2/frames";
+import { MAX_MESSAGE_BYTES } from "../../../src/grpc/guard/frames";
 import { createTempFolder } from "../../support/temp-folder";
 import { CONTINUATION, frame, HEADERS, headerBlock, SETTINGS } from "../wire";
 

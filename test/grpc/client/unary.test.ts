@@ -3,8 +3,8 @@ import { status } from "@grpc/grpc-js";
 import { messageOf } from "../../../src/base/errors";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { protos } from "../../../src/grpc/protos";
-import type { CallContext } from "../../../src/grpc/server/unary-handler";
 import { grpcCodeName, statusCodeOf } from "../../../src/grpc/status";
+import type { CallContext } from "../../../src/grpc/unary-handler";
 import { gate, INFO, type ServeOptions, serveGrpc } from "../served-grpc";
 
 /** So long that a test which waits for it fails. */
@@ -147,7 +147,7 @@ describe("what a handler throws is answered", () => {
 
   test("a response that cannot be encoded", async () => {
     await using server = await clientOf(() => ({ supportedVersions: 5 }) as never);
-    expect(await outcomeOf(server.call())).toEqual([13, "13 INTERNAL: the response cannot be encoded"]);
+    expect(await outcomeOf(server.call())).toEqual([13, "13 INTERNAL: Error serializing response"]);
   });
 });
 
@@ -160,7 +160,7 @@ test("metadata goes both ways, and an answered call is not cancelled", async () 
   });
   await server.call({ metadata: { "x-question": "a" } });
   await server.call();
-  expect(contexts.map(({ metadata }) => metadata.get("x-question"))).toEqual([["a"], []]);
+  expect(contexts.map(({ metadata }) => metadata("x-question"))).toEqual([["a"], []]);
   expect(contexts[0]?.peerGone.aborted).toBe(false);
 });
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
+import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { eventually } from "../../support/eventually";
 import { connectRaw, gate, INFO, openDescriptors, serveGrpc } from "../served-grpc";
 import {
@@ -38,7 +38,7 @@ test("leaves no descriptor of clients that break the rules, and no flood of warn
     open: 0,
     cutBeforeCall: 0,
     rejected: 200,
-    lastRejection: "a CONTINUATION frame without a HEADERS frame",
+    lastRejection: "HTTP/2 error PROTOCOL_ERROR: CONTINUATION: unexpected",
   });
   const ofSeverity = (wanted: string) => served.records.filter(({ severity }) => severity === wanted);
   expect(ofSeverity("warning")).toMatchObject([{ message: NO_GRPC }]);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import * as fc from "fast-check";
-import { CLIENT_PREFACE } from "../../../src/grpc/http2/frames";
+import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { eventually } from "../../support/eventually";
 import { dialRegistration } from "../../support/fake-kubelet";
 import { propertyTest } from "../../support/fuzz";

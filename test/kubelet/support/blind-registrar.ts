@@ -3,9 +3,9 @@ import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { errnoOf } from "../../../src/base/errors";
-import { startGrpcServer } from "../../../src/grpc/server/server";
+import { startGrpcServer } from "../../../src/grpc/server";
 import { silentLogger } from "../../../src/logging/logger";
-import { addRegistrationService } from "../../../src/registrar/registration/registration-service";
+import { createRegistrationServers } from "../../../src/registrar/registration/registration-service";
 
 export interface BlindRegistrarOptions {
   readonly registrationSocketPath: string;
@@ -18,20 +18,18 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions) {
   const { registrationSocketPath: path, driverName, kubeletRegistrationPath } = options;
   const grpc = startGrpcServer({
     log: silentLogger,
-    addServices: (server) =>
-      addRegistrationService(
-        server,
-        {
-          driverName: () => driverName,
-          type: "CSIPlugin",
-          supportedVersions: ["1.0.0"],
-          kubeletRegistrationPath,
-          report: () => ({ state: "", since: 0, hasKubeletCalled: false, standbys: 0 }),
-          onGetInfo: () => {},
-          onRegistrationStatus: () => {},
-        },
-        silentLogger,
-      ),
+    newServer: createRegistrationServers(
+      {
+        driverName: () => driverName,
+        type: "CSIPlugin",
+        supportedVersions: ["1.0.0"],
+        kubeletRegistrationPath,
+        report: () => ({ state: "", since: 0, hasKubeletCalled: false, standbys: 0 }),
+        onGetInfo: () => {},
+        onRegistrationStatus: () => {},
+      },
+      silentLogger,
+    ),
   });
   const server = await listenInPlaceOf(path, grpc.accept);
   let ending: Promise<void> | undefined;

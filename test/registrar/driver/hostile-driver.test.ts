@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
+import { FrameFlag, FrameType } from "../../../src/grpc/guard/frames";
 import { frame } from "../../grpc/wire";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";

@@ -1,6 +1,6 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { CLIENT_PREFACE } from "../../../../src/grpc/http2/frames";
+import { CLIENT_PREFACE } from "../../../../src/grpc/guard/frames";
 import { controlWaits } from "../../../support/controlled-waits";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";

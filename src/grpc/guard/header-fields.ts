@@ -1,3 +1,5 @@
+import { refuse } from "./protocol-violation";
+
 /** What nghttp2 takes as `:authority` (nghttp2_http.c, VALID_AUTHORITY_CHARS); until 1.63 it took `@`, too. */
 const LEGAL = /^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/;
 
@@ -18,23 +20,38 @@ const NAMES = [":authority", Buffer.from("b83b5339ec327d7f", "hex").toString("la
 
 const AUTHORITY_INDEX = 1;
 const FIRST_DYNAMIC_INDEX = 62;
-/** A table of 4,096 bytes, nghttp2's size, holds no more (RFC 7541, section 4.1). */
+/** What a field counts beside its two strings (RFC 7541, section 4.1). */
+const FIELD_OVERHEAD_BYTES = 32;
+/** A table of 4,096 bytes, nghttp2's size, holds no more. */
 const MAX_ENTRIES = 128;
+/** Of one block once it is decoded: a few bytes can stand for very many. */
+const MAX_LIST_BYTES = 65_536;
+
+interface Entry {
+  readonly isAuthority: boolean;
+  readonly bytes: number;
+}
+const AUTHORITY_ENTRY: Entry = { isAuthority: true, bytes: FIELD_OVERHEAD_BYTES };
+const OF_NO_TABLE: Entry = { isAuthority: false, bytes: FIELD_OVERHEAD_BYTES };
 
 /**
- * Creates the function that replaces each `:authority` that nghttp2 would refuse, in every header block of one client, in
- * order and in place. Returns whether it changed the block. It leaves a malformed block to nghttp2, and an empty authority.
+ * Creates the function that reads each header block of one client, in order. It replaces, in place, an `:authority` that
+ * nghttp2 would refuse, and returns what it replaced. It throws `PROTOCOL` for too many bytes, and leaves a malformed block to
+ * nghttp2, and an empty authority.
  *
  * Kubelets up to 1.28 send the socket's raw path (grpc-go before 1.57). The new value is as many `a` as the old one has
  * encoded bytes, so no length changes. HPACK's table at our end then has a smaller entry than the client's: it is evicted
  * later, and because indices count from the newest entry, every index of the client still means the same.
  */
-export function createAuthorityReplacer(): (block: Buffer) => boolean {
-  /** Which entries of the dynamic table are an `:authority`, newest first. */
-  const entries: boolean[] = [];
+export function createFieldReader(): (block: Buffer) => string | undefined {
+  /** The dynamic table, newest first, with the older entries that the client may have evicted. */
+  const entries: Entry[] = [];
+  const entryAt = (index: number) =>
+    index === AUTHORITY_INDEX ? AUTHORITY_ENTRY : (entries[index - FIRST_DYNAMIC_INDEX] ?? OF_NO_TABLE);
   return (block) => {
     let at = 0;
-    let isChanged = false;
+    let listBytes = 0;
+    let replaced: string | undefined;
     const integer = (prefixBits: number): number => {
       const prefixMax = 2 ** prefixBits - 1;
       let value = (block[at++] ?? 0) & prefixMax;
@@ -51,29 +68,38 @@ export function createAuthorityReplacer(): (block: Buffer) => boolean {
       at += length;
       return { start, content };
     };
+    const count = (bytes: number) => {
+      listBytes += bytes;
+      if (listBytes > MAX_LIST_BYTES) refuse(`header fields of more than ${MAX_LIST_BYTES} bytes`);
+    };
     while (at < block.length) {
       const first = block[at] as number;
-      if (first >= 0x80 || (first & 0xe0) === 0x20) {
-        integer(first >= 0x80 ? 7 : 5); // A field of a table, or a table's size.
+      if (first >= 0x80) {
+        count(entryAt(integer(7)).bytes);
+        continue;
+      }
+      if ((first & 0xe0) === 0x20) {
+        integer(5); // The size of the table.
         continue;
       }
       const isAdded = first >= 0x40;
       const index = integer(isAdded ? 6 : 4);
-      const isAuthority =
-        index === 0
-          ? NAMES.includes(string().content.toString("latin1"))
-          : index === AUTHORITY_INDEX || entries[index - FIRST_DYNAMIC_INDEX] === true;
-      if (isAdded) entries.unshift(isAuthority);
-      entries.splice(MAX_ENTRIES);
+      const name = index === 0 ? string().content : undefined;
+      const isAuthority = name ? NAMES.includes(name.toString("latin1")) : entryAt(index).isAuthority;
       const { start, content } = string();
+      const bytes = FIELD_OVERHEAD_BYTES + (name?.length ?? 0) + content.length;
+      count(bytes);
+      if (isAdded) entries.unshift({ isAuthority, bytes });
+      entries.splice(MAX_ENTRIES);
       if (!isAuthority || content.length === 0) continue;
       const isHuffman = (block[start] as number) >= 0x80;
-      if (LEGAL.test(isHuffman ? decodeHuffman(content) : content.toString("latin1"))) continue;
+      const authority = isHuffman ? decodeHuffman(content) : content.toString("latin1");
+      if (LEGAL.test(authority)) continue;
       block[start] = (block[start] as number) & 0x7f;
       content.fill("a");
-      isChanged = true;
+      replaced = authority;
     }
-    return isChanged;
+    return replaced;
   };
 }
 

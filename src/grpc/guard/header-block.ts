@@ -2,6 +2,9 @@ import type { ChunkReader } from "./chunk-reader";
 import { FrameFlag, type FrameHeader, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "./frames";
 import { refuse } from "./protocol-violation";
 
+/** Most bytes of one header block: what Node takes. */
+const MAX_HEADER_BYTES = 65_536;
+
 /** As nghttp2: an endless header block is an attack (CVE-2024-27983). */
 const MAX_CONTINUATION_FRAMES = 8;
 
@@ -17,12 +20,11 @@ interface GatheredHeaderBlock {
 
 /**
  * Waits for the whole header block that a HEADERS frame begins (RFC 9113, sections 4.3 and 6.10): no other frame may
- * come in between. `maxBytes` bounds the frames' payloads, padding and priority included.
+ * come in between.
  */
 export function* gatherHeaderBlock(
   bytes: ChunkReader,
   headers: FrameHeader,
-  maxBytes: number,
 ): Generator<void, GatheredHeaderBlock, void> {
   const asSent: Buffer[] = [];
   const fragments: Buffer[] = [];
@@ -30,7 +32,7 @@ export function* gatherHeaderBlock(
   let total = 0;
   for (;;) {
     total += frame.length;
-    if (total > maxBytes) refuse(`a header block of more than ${maxBytes} bytes`);
+    if (total > MAX_HEADER_BYTES) refuse(`a header block of more than ${MAX_HEADER_BYTES} bytes`);
     const piece = yield* bytes.exactly(frame.length);
     // While it waits for the rest of the block, a slice would keep its whole chunk.
     const payload = frame.flags & FrameFlag.END_HEADERS ? piece : Buffer.from(piece);

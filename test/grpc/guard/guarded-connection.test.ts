@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { guardConnection } from "../../../src/grpc/client/guarded-connection";
-import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../../src/grpc/http2/frames";
+import type { Duplex } from "node:stream";
+import { guardFromClient } from "../../../src/grpc/guard/client-guard";
+import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../../src/grpc/guard/frames";
+import { guardFromServer } from "../../../src/grpc/guard/server-guard";
 import { createTempFolder } from "../../support/temp-folder";
 import { frame, headerBlock, SETTINGS } from "../wire";
 
@@ -11,11 +13,13 @@ async function seenOf(peer: "client" | "server", ...sent: readonly Buffer[]): Pr
   const path = folder.at("x.sock");
   const server = createServer((socket: Socket) => socket.on("error", () => {}).end(Buffer.concat(sent)));
   await new Promise<void>((resolve) => server.listen(path, resolve));
-  const stream = guardConnection(connect({ path }), peer);
   const seen: Buffer[] = [];
-  stream.on("data", (bytes: Buffer) => seen.push(bytes));
-  stream.on("end", () => stream.destroy());
-  await once(stream, "close");
+  const read = (stream: Duplex) =>
+    stream.on("data", (bytes: Buffer) => seen.push(bytes)).on("end", () => stream.destroy());
+  const socket = connect({ path });
+  if (peer === "server") read(guardFromServer(socket));
+  else guardFromClient(socket, { max: 0, now: 0 }, read);
+  await once(socket, "close");
   await new Promise((resolve) => server.close(resolve));
   return Buffer.concat(seen);
 }

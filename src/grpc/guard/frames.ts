@@ -7,7 +7,7 @@ export const CLIENT_PREFACE: Buffer = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\
 /** SETTINGS_MAX_FRAME_SIZE where a server does not raise it, and Node does not (RFC 9113, section 6.5.2). */
 export const MAX_FRAME_BYTES = 16_384;
 
-const FRAME_HEADER_BYTES = 9;
+export const FRAME_HEADER_BYTES = 9;
 
 /** What stands before each gRPC message in DATA frames: a byte that says whether it is compressed, four for its length. */
 export const MESSAGE_PREFIX_BYTES = 5;
@@ -60,30 +60,6 @@ export function* readFrameHeader(bytes: ChunkReader, maxLength: number): Generat
   };
 }
 
-/** Writes a frame; `streamId` is 0 for one of the connection. */
-export function encodeFrame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
-  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
-  header.writeUIntBE(payload.length, 0, 3);
-  header.writeUInt8(type, 3);
-  header.writeUInt8(flags, 4);
-  header.writeUInt32BE(streamId, 5);
-  return Buffer.concat([header, payload]);
-}
-
-export function encodeNumberFrame(type: number, streamId: number, value: number): Buffer {
-  const payload = Buffer.allocUnsafe(4);
-  payload.writeUInt32BE(value);
-  return encodeFrame(type, 0, streamId, payload);
-}
-
-/** Writes GOAWAY: calls after `lastStreamId` are not answered. Clients log `reason`. */
-export function encodeGoaway(lastStreamId: number, code: number, reason = ""): Buffer {
-  const payload = Buffer.alloc(8);
-  payload.writeUInt32BE(lastStreamId);
-  payload.writeUInt32BE(code, 4);
-  return encodeFrame(FrameType.GOAWAY, 0, 0, Buffer.concat([payload, Buffer.from(reason)]));
-}
-
 /** Why a connection or a stream ended, by the code in GOAWAY and RST_STREAM (RFC 9113, section 7). */
 export const HTTP2_ERRORS: readonly string[] = `
 NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED
@@ -91,5 +67,3 @@ FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_Y
 `
   .trim()
   .split(/\s+/);
-
-export const Http2Error = { NO_ERROR: 0, PROTOCOL_ERROR: 1, REFUSED_STREAM: 7 } as const;

@@ -1,0 +1,110 @@
+import { FrameFlag, type FrameHeader, FrameType } from "./frames";
+import { refuse } from "./protocol-violation";
+
+/** More than clients need for the calls that they make at a time; kubelet sends 5 of these frames with each call. */
+const FRAMES = 200;
+/** So a client may for ever begin 4 calls, wait a second in vain, and give them up. */
+const EARNED_PER_SECOND = 8;
+
+/** A DATA frame takes as much memory, however small it is. */
+const LEAST_BYTES_OF_DATA = 256;
+/** Bytes of unfinished requests that each connection may always have: kubelet's have a few hundred. */
+const SMALL_BYTES = 65_536;
+
+interface Call {
+  bytes: number;
+  hasEnded: boolean;
+}
+
+/** Bytes of unfinished requests, of all connections that share it. */
+export interface UnfinishedBytes {
+  readonly max: number;
+  now: number;
+}
+
+/**
+ * Follows the calls of one client by the frames of both directions, and bounds what leads to no answered call: HTTP/2 has no
+ * rule against floods of SETTINGS, PING or calls that are given up (CVE-2019-9512, 9515, 2023-44487). An answer renews the
+ * allowance, and frames of a running call cost nothing, so a busy client is not cut off. `now` is in milliseconds.
+ */
+export function createClientCalls(unfinished: UnfinishedBytes, now: () => number = () => performance.now()) {
+  const running = new Map<number, Call>();
+  let newest = 0;
+  let everCalled = false;
+  let unfinishedHere = 0;
+  let left = FRAMES;
+  let earnedAt = now();
+
+  function spend(frames = 1): void {
+    const time = now();
+    left = Math.min(FRAMES, left + ((time - earnedAt) / 1_000) * EARNED_PER_SECOND);
+    earnedAt = time;
+    if (left < frames) refuse(`${FRAMES} frames that lead to no call`);
+    left -= frames;
+  }
+  function keep(bytes: number): void {
+    unfinishedHere += bytes;
+    unfinished.now += bytes;
+  }
+  function endRequest(call: Call): void {
+    if (!call.hasEnded) keep(-call.bytes);
+    call.hasEnded = true;
+  }
+  function forget(streamId: number): boolean {
+    const call = running.get(streamId);
+    if (call) endRequest(call);
+    return running.delete(streamId);
+  }
+
+  /** A frame of the client. */
+  function received({ type, flags, streamId, length }: FrameHeader): void {
+    const isData = type === FrameType.DATA;
+    const mayEnd = isData || type === FrameType.HEADERS;
+    const endsRequest = mayEnd && (flags & FrameFlag.END_STREAM) !== 0;
+    if (type === FrameType.HEADERS && streamId > newest) {
+      newest = streamId;
+      running.set(streamId, { bytes: 0, hasEnded: false });
+    } else if (type === FrameType.RST_STREAM) {
+      spend(forget(streamId) ? 3 : 1); // With the HEADERS and DATA of the call that is given up.
+      return;
+    }
+    const call = running.get(streamId);
+    if (!mayEnd || call === undefined || call.hasEnded || (isData && length === 0 && !endsRequest)) {
+      spend();
+      return;
+    }
+    if (isData) {
+      const bytes = Math.max(length, LEAST_BYTES_OF_DATA);
+      call.bytes += bytes;
+      keep(bytes);
+    }
+    if (unfinishedHere > SMALL_BYTES && unfinished.now > unfinished.max)
+      refuse("too many bytes of unfinished requests");
+    if (!endsRequest) return;
+    endRequest(call);
+    everCalled = true;
+  }
+
+  /** A frame that HTTP/2 answers. */
+  function sent({ type, flags, streamId, length }: FrameHeader): void {
+    if (type === FrameType.RST_STREAM && forget(streamId)) spend();
+    if (type !== FrameType.DATA && type !== FrameType.HEADERS) return;
+    const endsCall = (flags & FrameFlag.END_STREAM) !== 0;
+    if (endsCall) forget(streamId);
+    if (endsCall || (type === FrameType.DATA && length > 0)) left = FRAMES;
+  }
+
+  return {
+    received,
+    sent,
+    /** The connection is closed. */
+    end: (): void => {
+      keep(-unfinishedHere);
+      running.clear();
+    },
+    /** Whether a whole request ever arrived. */
+    everCalled: () => everCalled,
+    /** How many calls have begun that are not answered. */
+    running: () => running.size,
+  };
+}

@@ -1,0 +1,100 @@
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { ChunkReader } from "./chunk-reader";
+import { createClientCalls, type UnfinishedBytes } from "./client-calls";
+import { CLIENT_PREFACE, FrameType, HTTP2_ERRORS, MAX_FRAME_BYTES, readFrameHeader } from "./frames";
+import { guardConnection } from "./guarded-connection";
+import { gatherHeaderBlock } from "./header-block";
+import { createFieldReader } from "./header-fields";
+import { refuse } from "./protocol-violation";
+
+export type GuardedClient = ReturnType<typeof guardFromClient>;
+
+const NO_STREAM: Buffer = Buffer.alloc(4);
+
+/**
+ * Guards Node's HTTP/2 against a client of a server: against what `createClientCalls` bounds, endless header blocks, and
+ * whatever is not HTTP/2. `serve` gets the stream to be served once the client has sent HTTP/2's preface: a silent client costs
+ * no session. An `:authority` that Node refuses is replaced (`createFieldReader`).
+ */
+export function guardFromClient(
+  socket: Socket,
+  unfinished: UnfinishedBytes,
+  serve: (stream: Duplex) => void,
+) {
+  const calls = createClientCalls(unfinished);
+  const readFields = createFieldReader();
+  let violation: string | undefined;
+  let replaced: string | undefined;
+  const stream = guardConnection(socket, {
+    *received(bytes, pass) {
+      yield* readPreface(bytes);
+      serve(stream);
+      pass(CLIENT_PREFACE);
+      for (;;) {
+        const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
+        calls.received(frame);
+        if (frame.type === FrameType.HEADERS) {
+          const { asSent, block, fragments } = yield* gatherHeaderBlock(bytes, frame);
+          const original = readFields(block);
+          replaced = original ?? replaced;
+          for (let at = 0, index = 0; original !== undefined && index < fragments.length; index++)
+            at += block.copy(fragments[index] as Buffer, 0, at);
+          for (const piece of asSent) pass(piece);
+        } else {
+          pass(frame.bytes);
+          let left = frame.length;
+          if (frame.type === FrameType.GOAWAY && left >= NO_STREAM.length) {
+            // grpc-go names a call of its own, which nghttp2 refuses.
+            left -= (yield* bytes.exactly(NO_STREAM.length)).length;
+            pass(NO_STREAM);
+          }
+          yield* bytes.passOn(left, pass);
+        }
+      }
+    },
+    *sent(bytes) {
+      for (;;) {
+        const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
+        calls.sent(frame);
+        if (frame.type !== FrameType.GOAWAY) yield* bytes.passOn(frame.length, () => {});
+        else refuseViolation(yield* bytes.exactly(frame.length));
+      }
+    },
+    onViolation: (reason) => {
+      violation = reason;
+    },
+  });
+  socket.once("close", calls.end);
+  return {
+    socket,
+    calls,
+    /** How the client broke HTTP/2 or a bound, for which the connection is closed; undefined if it did not. */
+    violation: () => violation,
+    /** The last `:authority` that was replaced, as the client sent it. */
+    replacedAuthority: () => replaced,
+  };
+}
+
+/** Node says why it ends a connection, but leaves it open if the socket is a stream. */
+function refuseViolation(goaway: Buffer): void {
+  const code = goaway.readUInt32BE(4);
+  const text = goaway.toString("latin1", 8);
+  if (code !== 0) refuse(`HTTP/2 error ${HTTP2_ERRORS[code] ?? code}${text && `: ${text}`}`);
+}
+
+/** Fails at the first wrong byte, because a client of another protocol may wait for us before it has sent 24 bytes. */
+function* readPreface(bytes: ChunkReader): Generator<void, void, void> {
+  let seen: Buffer = Buffer.alloc(0);
+  while (seen.length < CLIENT_PREFACE.length) {
+    seen = Buffer.concat([seen, yield* bytes.some(CLIENT_PREFACE.length - seen.length)]);
+    if (!seen.equals(CLIENT_PREFACE.subarray(0, seen.length)))
+      refuse(`not HTTP/2: begins with ${printable(seen)}`);
+  }
+}
+
+/** Bytes for a log line: all but printable ASCII as `\xNN`. */
+function printable(bytes: Buffer): string {
+  const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  return `"${bytes.toString("latin1").replace(/[^ !#-[\]-~]/g, hex)}"`;
+}

@@ -1,0 +1,189 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import { type ConnectionInjector, Server, ServerCredentials } from "@grpc/grpc-js";
+import type { Logger } from "../logging/logger";
+import { createPacedWarning } from "../logging/paced-warning";
+import { createCrowd } from "../unix/crowd";
+import { type GuardedClient, guardFromClient } from "./guard/client-guard";
+import { MAX_MESSAGE_BYTES } from "./guard/frames";
+
+/** What one gRPC socket lets its clients use, unless its owner says otherwise. Kubelet needs one connection and one call. */
+export const DEFAULT_GRPC_SERVER_LIMITS = {
+  /** Open connections; see `startGrpcServer` for the order in which they are closed. */
+  maxConnections: 64,
+  /** Bytes of all unfinished requests together, beside 64 kB of each connection: the largest message, and its padding. */
+  maxUnfinishedBytes: MAX_MESSAGE_BYTES + 65_536,
+};
+
+export type GrpcServerLimits = Readonly<typeof DEFAULT_GRPC_SERVER_LIMITS>;
+
+/**
+ * grpc-js' server as a sidecar needs it, for `newServer`. Kubelet makes one call at a time; its reason for a refusal may be as
+ * long as gRPC allows.
+ */
+export const createSmallServer = (onRequest?: OnRequest): Server =>
+  hardenServer(
+    new Server({
+      "grpc.enable_channelz": 0,
+      "grpc.max_concurrent_streams": 4,
+      "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    }),
+    onRequest,
+  );
+
+type OnRequest = (headers: IncomingHttpHeaders) => void;
+type StreamListener = (
+  interceptors: unknown,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+) => void;
+
+/**
+ * grpc-js (1.14) throws for a call of an unknown method that was reset at once, which would end the process, and writes a line
+ * to stderr for each header field that is not ASCII. It has no hook there, so this replaces its undocumented listener;
+ * package.json takes no other minor version of it unseen. `onRequest` sees each request, also of unknown methods.
+ */
+export function hardenServer(server: Server, onRequest?: OnRequest): Server {
+  const internals = server as unknown as Record<string, StreamListener>;
+  for (const name of ["_streamHandler", "_channelzHandler"]) {
+    const listener = internals[name]?.bind(server);
+    internals[name] = (interceptors, stream, headers) => {
+      stream.on("error", () => {}); // `close` follows.
+      if (stream.destroyed || stream.closed) return;
+      onRequest?.(headers);
+      const isPrintable = ([, value]: [string, unknown]) => /^[ -~]*$/.test(String(value));
+      listener?.(interceptors, stream, Object.fromEntries(Object.entries(headers).filter(isPrintable)));
+    };
+  }
+  return server;
+}
+
+interface GrpcServerOptions {
+  /**
+   * The server for a connection, when its client has sent its first bytes; the same one for several, if its owner likes.
+   * `listenerGone` is the signal that the connection was accepted with.
+   */
+  readonly newServer: (listenerGone: AbortSignal | undefined, client: GuardedClient) => Server;
+  readonly log: Logger;
+  /** @default DEFAULT_GRPC_SERVER_LIMITS */
+  readonly limits?: Partial<GrpcServerLimits> | undefined;
+}
+
+/** Counts of connections since the start. */
+export interface ConnectionTally {
+  readonly accepted: number;
+  readonly open: number;
+  /**
+   * Ended before a whole call arrived, without breaking a rule. Those that sent nothing do not count: some program looked
+   * whether the socket accepts a connection, or another registrar stands by.
+   */
+  readonly cutBeforeCall: number;
+  /** Closed because the client broke HTTP/2 or a bound. */
+  readonly rejected: number;
+  readonly lastRejection?: string;
+}
+
+/** A client of grpc-go calls after it has read our settings, which takes so long on a busy machine. */
+const SETTLE_MS = 250;
+
+interface Connection extends GuardedClient {
+  /** Absent before the client has sent HTTP/2's preface. */
+  injector?: ConnectionInjector;
+}
+
+/**
+ * Serves connections that the caller's listener accepts with grpc-js' server, behind a guard (`guardFromClient`): it understands
+ * kubelets of every version, and holds every client to `limits`. grpc-js' own listener would remove whatever has the path, and
+ * leave the mode to chance.
+ *
+ * It never closes a connection because it is idle or old: kubelet's may be both. When there are more than `maxConnections`,
+ * or file descriptors run short, it closes the oldest that never made a call, else the oldest without a running call, else the
+ * oldest: kubelet's calls take milliseconds, and the newest may be kubelet's. Each has 250 ms to call before that, unless
+ * there are twice as many.
+ */
+export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcServerOptions) {
+  const limits = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits };
+  const log = parentLog.named("server");
+  const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
+  const unfinished = { max: limits.maxUnfinishedBytes, now: 0 };
+  const credentials = ServerCredentials.createInsecure();
+  const crowd = createCrowd<Connection>({
+    max: limits.maxConnections,
+    settleMs: SETTLE_MS,
+    evictionOrder: {
+      "oldest silent": ({ calls }) => !calls.everCalled(),
+      "oldest idle": ({ calls }) => calls.running() === 0,
+    },
+    messages: {
+      crowd: "Too many connections, closed one",
+      shortage: "File descriptors run short, closed a connection",
+    },
+    log,
+  });
+  const tally = { accepted: 0, cutBeforeCall: 0, rejected: 0 };
+  let lastRejection: string | undefined;
+  let closing: Promise<void> | undefined;
+
+  /** Serves a connection that the caller accepted. Destroys it after `close()`. */
+  function accept(socket: Socket, listenerGone?: AbortSignal): void {
+    if (closing !== undefined || socket.destroyed) {
+      socket.destroy();
+      return;
+    }
+    tally.accepted += 1;
+    const connection: Connection = guardFromClient(socket, unfinished, (stream) => {
+      connection.injector = newServer(listenerGone, connection).createConnectionInjector(credentials);
+      connection.injector.injectConnection(stream);
+    });
+    crowd.admit(connection);
+    socket.once("close", () => takeLeave(connection));
+  }
+
+  function takeLeave({ socket, calls, violation, injector }: Connection): void {
+    injector?.destroy();
+    const reason = violation();
+    if (reason !== undefined) {
+      tally.rejected += 1;
+      lastRejection = reason;
+      log.v(2).info("Closed a connection that does not speak gRPC", { reason });
+      warnOfViolation({ reason });
+    } else if (!calls.everCalled() && socket.bytesRead > 0) {
+      tally.cutBeforeCall += 1;
+    }
+  }
+
+  async function shutDown(graceMs: number): Promise<void> {
+    // Not `once`, which rejects when the client resets the connection.
+    const gone = ({ socket }: Connection) => new Promise((resolve) => socket.once("close", resolve));
+    const lastGone = Promise.all(crowd.members.map(gone));
+    for (const { socket, injector } of crowd.members) {
+      if (injector) injector.destroy();
+      else socket.destroy();
+    }
+    const cut = setTimeout(crowd.closeAll, graceMs);
+    await lastGone;
+    clearTimeout(cut);
+  }
+
+  /**
+   * Accepts no more, closes idle connections at once and the others after `graceMs` (default 2000): handlers that still run
+   * see `peerGone`. Resolves when the last connection is closed; never rejects. Repeated calls join the first.
+   */
+  function close({ graceMs = 2_000 } = {}): Promise<void> {
+    closing ??= shutDown(graceMs);
+    return closing;
+  }
+
+  return {
+    accept,
+    close,
+    [Symbol.asyncDispose]: () => close(),
+    /** Whether a connection is open on which a whole call ever arrived; standby registrars connect without a call. */
+    get hasCaller() {
+      return crowd.members.some(({ calls }) => calls.everCalled());
+    },
+    get connections(): ConnectionTally {
+      return { ...tally, open: crowd.members.length, ...(lastRejection !== undefined && { lastRejection }) };
+    },
+  };
+}
