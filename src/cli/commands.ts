@@ -6,44 +6,32 @@ export interface Command {
   run(argv: readonly string[]): Promise<number>;
 }
 
+const SUMMARIES = {
+  demo: "watch registrations happen, with a simulated driver and kubelet",
+  kubelet: "simulate kubelet's side of a registration, with faults",
+  driver: "simulate a CSI driver",
+  doctor: "find out why a driver is not registered, on a node or in a cluster; changes nothing",
+  status: "show the drivers of this node and the state of their registrations",
+  manifest: "write the YAML that deploys a driver with this registrar",
+  legacy: "show what driver-registrar did in 2018, before kubelet registered drivers",
+} as const;
+
 /** Each command is loaded only when it is used. */
-export const COMMANDS: readonly Command[] = [
-  {
-    name: "demo",
-    summary: "watch registrations happen, with a simulated driver and kubelet",
-    run: async (argv) => (await import("./commands/demo")).runDemo(argv),
-  },
-  {
-    name: "kubelet",
-    summary: "simulate kubelet's side of a registration, with faults",
-    run: async (argv) => (await import("./commands/kubelet")).runKubelet(argv),
-  },
-  {
-    name: "driver",
-    summary: "simulate a CSI driver",
-    run: async (argv) => (await import("./commands/driver")).runDriver(argv),
-  },
-  {
-    name: "doctor",
-    summary: "find out why a driver is not registered, on a node or in a cluster; changes nothing",
-    run: async (argv) => (await import("./commands/doctor")).runDoctor(argv),
-  },
-  {
-    name: "status",
-    summary: "show the drivers of this node and the state of their registrations",
-    run: async (argv) => (await import("./commands/status")).runStatus(argv),
-  },
-  {
-    name: "manifest",
-    summary: "write the YAML that deploys a driver with this registrar",
-    run: async (argv) => (await import("./commands/manifest")).runManifest(argv),
-  },
-  {
-    name: "legacy",
-    summary: "show what driver-registrar did in 2018, before kubelet registered drivers",
-    run: async (argv) => (await import("./commands/legacy")).runLegacy(argv),
-  },
-];
+const LOADERS: Readonly<Record<keyof typeof SUMMARIES, () => Promise<Command["run"]>>> = {
+  demo: async () => (await import("./commands/demo")).runDemo,
+  kubelet: async () => (await import("./commands/kubelet")).runKubelet,
+  driver: async () => (await import("./commands/driver")).runDriver,
+  doctor: async () => (await import("./commands/doctor")).runDoctor,
+  status: async () => (await import("./commands/status")).runStatus,
+  manifest: async () => (await import("./commands/manifest")).runManifest,
+  legacy: async () => (await import("./commands/legacy")).runLegacy,
+};
+
+export const COMMANDS: readonly Command[] = Object.entries(SUMMARIES).map(([name, summary]) => ({
+  name,
+  summary,
+  run: async (argv) => (await LOADERS[name as keyof typeof SUMMARIES]())(argv),
+}));
 
 const MEANT: readonly { readonly words: readonly string[]; readonly meant: string }[] = [
   { words: ["help"], meant: "--help" },

@@ -1,9 +1,19 @@
 import type { Argv } from "yargs";
-import type { Flag } from "../flags/grammar";
+import type { CommandFlags } from "../flags/command-flags";
 import { flagTable } from "../flags/table";
 
+export interface CommandHelp<Flags extends CommandFlags = CommandFlags> {
+  readonly name: string;
+  readonly describe: string;
+  readonly flags: Flags;
+  /** Lines to copy, without the program's name. */
+  readonly examples: readonly string[];
+  /** What else fits on one screen: at least the exit codes. */
+  readonly notes: readonly string[];
+}
+
 /** yargs to render a help text: it reads no argv, prints nothing and does not exit. No other run loads it. */
-export async function createHelp(programName: string, width: number): Promise<Argv> {
+async function createHelp(programName: string, width: number): Promise<Argv> {
   const { default: yargs } = await import("yargs");
   return yargs([])
     .scriptName(programName)
@@ -11,41 +21,54 @@ export async function createHelp(programName: string, width: number): Promise<Ar
     .help(false)
     .version(false)
     .exitProcess(false)
-    .wrap(width);
+    .wrap(Math.min(process.stdout.columns ?? width, width));
 }
 
-export async function renderHelp(
+export async function registrarHelp(
   programName: string,
-  width: number,
-  commands: readonly { readonly name: string; readonly summary: string }[] = [],
+  commands: readonly { readonly name: string; readonly summary: string }[],
+  width = 110,
 ): Promise<string> {
   const help = (await createHelp(programName, width))
     .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")
-    .options(optionsOf("Flags of the official node-driver-registrar:", flagTable.dropIn))
-    .options(optionsOf("Our own flags:", flagTable.ours))
-    .options(optionsOf("Deprecated flags:", flagTable.deprecated))
+    .options(optionsOf("Flags of the official node-driver-registrar:", flagTable.dropIn, true))
+    .options(optionsOf("Our own flags:", flagTable.ours, true))
+    .options(optionsOf("Deprecated flags:", flagTable.deprecated, true))
     .example(example, "")
-    .epilogue(notes.join("\n"));
+    .epilogue(registrarNotes.join("\n"));
   for (const { name, summary } of commands) help.command(name, summary);
-  return help.getHelp();
+  return `${await help.getHelp()}\n`;
 }
 
 const example =
   "$0 --csi-address=/csi/csi.sock \\\n --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock";
 
-const notes = [
+const registrarNotes = [
   "Write -x or --x, then =value or a next word (boolean: only =); -- or a plain word ends the flags.",
   "Durations: 500ms, 1m30s, 1.5h. Exit codes: 0 signal, help, version; 1 failed or refused; 2 bad flag.",
   `Ignored: ${Object.keys(flagTable.removed).join(", ")}. Deprecated: --mode=kubelet-registration-probe (exit 0).`,
   "Outside containers KUBELET_ROOT_DIR names kubelet's root directory, by default /var/lib/kubelet.",
 ];
 
-function optionsOf(group: string, rows: Readonly<Record<string, Flag & { readonly default: string }>>) {
-  return Object.fromEntries(
-    Object.entries(rows).map(([name, row]) => {
-      const isZero = ["", "0", "0s", "false"].includes(row.default);
-      const shown = isZero ? {} : { defaultDescription: row.default };
-      return [name, { group, describe: row.describe, boolean: row.bare !== undefined, ...shown }];
-    }),
-  );
+export async function commandHelp(command: CommandHelp): Promise<string> {
+  const { name, describe, flags, examples, notes } = command;
+  const help = (await createHelp("registrar", 100))
+    .usage(`${describe}\n\nUsage: $0 ${name} [flags]`)
+    .options(optionsOf("Flags:", flags, false))
+    .example(examples.map((line) => [`$0 ${line}`]))
+    .epilogue(notes.join("\n"));
+  return `${await help.getHelp()}\n`;
+}
+
+/** With types, a default that says nothing is left out. A command's descriptions say what each flag takes. */
+function optionsOf(group: string, flags: CommandFlags, hasTypes: boolean) {
+  const options = Object.entries(flags).map(([name, row]) => {
+    const { alias = [], required: demandOption = false, hidden = false, describe } = row;
+    const { defaultDescription = row.default } = row;
+    const isShown = !(hasTypes && ["", "0", "0s", "false"].includes(defaultDescription ?? ""));
+    const boolean = hasTypes && row.bare !== undefined;
+    const shown = { group, describe, alias, demandOption, hidden, boolean };
+    return [name, { ...shown, ...(isShown && defaultDescription !== undefined && { defaultDescription }) }];
+  });
+  return Object.fromEntries(options);
 }

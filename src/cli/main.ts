@@ -38,9 +38,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const line = parseFlags(argv);
   if (line.kind === "help") {
     // The official prints it on stderr, where it cannot be paged or searched.
-    const { renderHelp } = await import("./help");
-    const width = Math.min(process.stdout.columns ?? 110, 110);
-    return print(`${await renderHelp(basename(programPath), width, COMMANDS)}\n`);
+    const { registrarHelp } = await import("./help");
+    return print(await registrarHelp(basename(programPath), COMMANDS));
   }
   if (line.kind === "error") {
     const near = nearestFlag(line.unknown);

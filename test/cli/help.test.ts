@@ -23,7 +23,7 @@ beforeAll(() =>
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function helpOf(programName: string, width: number, commands: readonly object[] = []): string {
-  const call = `renderHelp(...${JSON.stringify([programName, width, commands])}).then((text) => console.log(text))`;
+  const call = `registrarHelp(...${JSON.stringify([programName, commands, width])}).then((text) => console.log(text))`;
   const script = `require(${JSON.stringify(bundle)}).${call}`;
   return execFileSync(process.execPath, ["-e", script, "--", "--help", "--nonsense", "demo"], {
     encoding: "utf8",
