@@ -38,7 +38,8 @@ export interface Finding extends Verdict {
 }
 
 /** What a check says: of one thing, of several, or nothing if the question does not arise. */
-export type Verdicts = Verdict | undefined | readonly Verdicts[];
+export type Verdicts = Nested<Verdict>;
+export type Nested<One> = One | undefined | readonly Nested<One>[];
 
 /** One question to the facts, and what each answer means. */
 export interface Check<Seen> {
@@ -62,9 +63,9 @@ export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): r
 /** The same for two findings that say the same. */
 export const keyOf = ({ code, subject, text }: Finding): string => JSON.stringify([code, subject, text]);
 
-export function flat(verdicts: Verdicts): readonly Verdict[] {
-  if (verdicts === undefined) return [];
-  return "status" in verdicts ? [verdicts] : verdicts.flatMap(flat);
+export function flat<One extends Pick<Verdict, "status">>(nested: Nested<One>): readonly One[] {
+  if (nested === undefined) return [];
+  return "status" in nested ? [nested] : nested.flatMap((one) => flat(one));
 }
 
 type Say = (subject: string, text: string, fix?: string, cause?: string) => Verdict;

@@ -8,7 +8,7 @@ import { eachDeployment, ok, problem, type Statement, unknown } from "./each-dep
 export const manifestAccess = eachDeployment("CSI116", "manifest-access", (one, { access }) => {
   const { program, settings } = one;
   if (program.kind !== "ours" || settings.nodeAccess === undefined) return undefined;
-  return [judgeToken(one, access) ?? [], judgeRights(one, settings.nodeAccess, access)].flat();
+  return [judgeToken(one, access), judgeRights(one, settings.nodeAccess, access)];
 });
 
 function judgeToken(
@@ -39,19 +39,13 @@ function judgeRights(
   const granted = bound.map(({ role }) => roles.get(role));
   if (granted.includes(undefined) && !isWhole)
     return unknown(`has rights by a ClusterRole that is not in these files`);
-  const missing = needed.flatMap((rule) =>
-    lacking(
-      rule,
-      granted.flatMap((rules) => rules ?? []),
-    ),
-  );
+  const rules = granted.flatMap((some) => some ?? []);
+  const missing = needed.flatMap((rule) => lacking(rule, rules));
   return missing.length === 0
     ? ok(`has the rights that it needs by ServiceAccount ${account}`)
     : problem(
         `lacks rights: no ClusterRole of ServiceAccount ${account} has them`,
-        bound.length === 0
-          ? `bind a ClusterRole to it: rules: ${rulesText(missing)}`
-          : `add to its rules: ${rulesText(missing)}`,
+        `${bound.length === 0 ? "bind a ClusterRole to it: rules:" : "add to its rules:"} ${rulesText(missing)}`,
       );
 }
 

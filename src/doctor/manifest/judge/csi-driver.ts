@@ -1,10 +1,14 @@
 import { nearWord } from "../../../base/near-word";
 import { isPattern } from "../../../host-path/path-pattern";
+import { type Tree, text, tree } from "../../../kube-api/objects";
+import { MIN_LIMIT_PERIOD_S } from "../../../kubelet-rules/api-validation";
+import { isSubdomain } from "../../../kubelet-rules/resource-name";
+import { boundText } from "../../../logging/escape";
+import { FS_GROUP_POLICIES, LIFECYCLE_MODES } from "../../../manifest/options";
 import { check, problem, warning as warningOf } from "../../findings/finding";
 import { APPLY_CSI_DRIVER, isTemplate } from "../../rules/words";
 import type { Deployment, ManifestFacts } from "../read/deployments";
-import { driverFolderIn, MAX_NAME_LENGTH } from "../read/driver-name";
-import { refusedFieldsOf } from "./csi-driver-rules";
+import { driverFolderIn, MAX_NAME_LENGTH } from "../read/pod";
 import { eachDeployment, type Statement, unknown, warning } from "./each-deployment";
 
 export const manifestCsiDriver = eachDeployment("CSI111", "manifest-csi-driver", (one, facts) => {
@@ -62,3 +66,79 @@ function judge(one: Deployment, { deployments, csiDrivers }: ManifestFacts): Sta
     );
   return undefined;
 }
+
+/** A field that no API server or driver takes, as a finding names it. */
+interface RefusedField {
+  readonly text: string;
+  readonly fix: string;
+}
+
+interface Rule {
+  readonly accepts: (value: unknown) => boolean;
+  readonly fix: string;
+}
+
+const MODES: readonly unknown[] = LIFECYCLE_MODES;
+const POLICIES: readonly unknown[] = FS_GROUP_POLICIES;
+const SWITCH: Rule = {
+  accepts: (value) => typeof value === "boolean",
+  fix: "write true or false, without quotes",
+};
+
+/** Source: `CSIDriverSpec` (`k8s.io/api/storage/v1`), `validateCSIDriverSpec` (`pkg/apis/storage/validation/validation.go`). */
+const RULES: Readonly<Record<string, Rule>> = {
+  nodeAllocatableUpdatePeriodSeconds: {
+    accepts: (value) => Number.isSafeInteger(value) && Number(value) >= MIN_LIMIT_PERIOD_S,
+    fix: `write a whole number from ${MIN_LIMIT_PERIOD_S} on, without quotes: 60, for example`,
+  },
+  preventPodSchedulingIfMissing: SWITCH,
+  serviceAccountTokenInSecrets: SWITCH,
+  fsGroupPolicy: { accepts: (value) => POLICIES.includes(value), fix: `write one of ${POLICIES.join(", ")}` },
+  volumeLifecycleModes: {
+    accepts: (value) => Array.isArray(value) && value.every((mode) => MODES.includes(mode)),
+    fix: `write a list of ${MODES.join(" and ")}`,
+  },
+  tokenRequests: {
+    accepts: areTokenRequests,
+    fix: 'write a list such as [{audience: "vault"}], each audience once',
+  },
+};
+
+/** Null is an empty object to the API server, and an audience that is not given is the empty one. */
+function areTokenRequests(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  const audiences = value.map((one) => tree(one).audience ?? "");
+  return (
+    value.every((one) => typeof one === "object" && !Array.isArray(one)) &&
+    audiences.every((audience) => typeof audience === "string") &&
+    new Set(audiences).size === audiences.length
+  );
+}
+
+/** Those of a CSIDriver of `storage.k8s.io/v1`: no server has other versions any more. Objects in a list have no version. */
+function refusedFieldsOf({
+  apiVersion = "storage.k8s.io/v1",
+  metadata,
+  spec,
+}: Tree): readonly RefusedField[] {
+  if (apiVersion !== "storage.k8s.io/v1") return [];
+  const fields = Object.entries(RULES).flatMap(([field, { accepts, fix }]) => {
+    const value = tree(spec)[field];
+    if (value === undefined || value === null || isTemplate(text(value)) || accepts(value)) return [];
+    return { text: `has ${field} ${shown(value)}: the API server refuses it`, fix };
+  });
+  return [...refusedName(tree(metadata).name), ...fields];
+}
+
+/** The API server takes longer names, but no driver has one (CSI specification). */
+function refusedName(name: unknown = ""): readonly RefusedField[] {
+  if (isTemplate(text(name))) return [];
+  const fix = `write the driver's name: a DNS name in lower case of at most ${MAX_NAME_LENGTH} characters`;
+  if (typeof name !== "string" || !isSubdomain(name))
+    return [{ text: `has the name ${shown(name)}: the API server refuses it`, fix }];
+  return name.length > MAX_NAME_LENGTH
+    ? [{ text: `has a name of ${name.length} characters, which no driver can have`, fix }]
+    : [];
+}
+
+const shown = (value: unknown) => boundText(JSON.stringify(value), 200);

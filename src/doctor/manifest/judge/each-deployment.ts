@@ -1,23 +1,23 @@
-import { check, type Status, type Verdict } from "../../findings/finding";
+import { check, flat, type Nested, type Status, type Verdict } from "../../findings/finding";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 
 /** A verdict on a deployment: the subject is its place. */
 export type Statement = Omit<Verdict, "subject">;
 
-type Judge = (one: Deployment, facts: ManifestFacts) => Statement | undefined | readonly Statement[];
+type Judge = (one: Deployment, facts: ManifestFacts) => Nested<Statement>;
 
 /** Windows has other rules for paths and volumes. */
 export const isForLinux = ({ isForWindows }: Deployment): boolean => !isForWindows;
 
 export function eachDeployment(code: string, name: string, judge: Judge, isMeant = isForLinux) {
   return check<ManifestFacts>(code, name, (facts) =>
-    facts.deployments
-      .filter(isMeant)
-      .flatMap((one) =>
-        [judge(one, facts) ?? []]
-          .flat()
-          .map((statement) => ({ ...statement, subject: one.place, objects: [one.object] })),
-      ),
+    facts.deployments.filter(isMeant).flatMap((one) =>
+      flat(judge(one, facts)).map((statement) => ({
+        ...statement,
+        subject: one.place,
+        objects: [one.object],
+      })),
+    ),
   );
 }
 

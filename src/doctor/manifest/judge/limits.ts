@@ -130,7 +130,7 @@ function boundOn(one: Deployment, facts: ManifestFacts, resource: Resource) {
   const what = `${NAMES[resource]} limit of`;
   const { container, pod } = one.source;
   const [own, ofPod] = [limitIn(container, resource), limitIn(pod, resource)];
-  const given = amountOf(own) > 0 ? [] : rangesOf(one, facts, resource);
+  const given = own === "0" ? rangesOf(one, facts, resource) : [];
   return [
     { limit: own, text: `has a ${what} ${own}`, raise: undefined },
     { limit: ofPod, text: `is in a pod with a ${what} ${ofPod}`, raise: "that limit" },

@@ -1,6 +1,6 @@
 import { messageOf } from "../../../base/errors";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
-import { check, problem, unread, type Verdict, type Verdicts } from "../../findings/finding";
+import { check, problem, unread, type Verdicts } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE, together } from "../../rules/duplicates";
 import { isTemplate } from "../../rules/words";
@@ -88,26 +88,26 @@ export const manifestDuplicates = pairs("CSI110", "manifest-duplicates", (facts,
     // Of other kinds a node may have none.
     (one.pod === other.pod || [one, other].some(({ object }) => object.kind === "DaemonSet")) &&
     mayMeet(one.pod.nodes, other.pod.nodes);
-  const duplicates = (
-    what: string,
-    keyOf: (one: Deployment) => string,
-    areTwo: (one: Deployment, other: Deployment) => boolean = () => true,
-  ): readonly (Verdict | undefined)[] =>
-    Array.from(grouped(registrars, keyOf), ([key, group]) => {
-      if (key === "" || isTemplate(key)) return undefined;
-      const some = group.filter((one) => group.some((other) => areTwo(one, other) && meet(one, other)));
-      const [names, all] = together(some.map(({ place }) => place));
-      return some.length > 1
-        ? {
-            ...problem(names, `${all} register ${what}${key}`, LEAVE_ONE),
-            objects: some.map(({ object }) => object),
-          }
-        : undefined;
-    });
+  const groupsBy = (keyOf: (one: Deployment) => string) =>
+    [...grouped(registrars, keyOf)].filter(([key]) => key !== "" && !isTemplate(key));
+  const tell = (some: readonly Deployment[], what: string) => {
+    const [names, all] = together(some.map(({ place }) => place));
+    const objects = some.map(({ object }) => object);
+    return some.length > 1 ? { ...problem(names, `${all} register ${what}`, LEAVE_ONE), objects } : undefined;
+  };
   return [
-    duplicates("", pathOf),
-    // By another path, but on the same registration socket.
-    duplicates("a driver at ", registrationSocketOf, (one, other) => pathOf(one) !== pathOf(other)),
+    groupsBy(pathOf).map(([path, group]) =>
+      tell(
+        group.filter((one) => group.some((other) => meet(one, other))),
+        path,
+      ),
+    ),
+    groupsBy(registrationSocketOf).map(([path, group]) =>
+      tell(
+        group.filter((one) => group.some((other) => pathOf(one) !== pathOf(other) && meet(one, other))),
+        `a driver at ${path}`,
+      ),
+    ),
   ];
 });
 

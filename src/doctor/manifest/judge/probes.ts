@@ -1,9 +1,10 @@
+import { isPattern } from "../../../host-path/path-pattern";
 import { isTemplate } from "../../rules/words";
 import { placeInChart } from "../read/charts";
 import type { Deployment } from "../read/deployments";
+import { onHost } from "../read/mounts";
 import type { ProbeFacts } from "../read/probes";
-import { eachDeployment, problem, type Statement } from "./each-deployment";
-import { judgeExecProbe } from "./exec-probes";
+import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
 
 const OFFICIAL_PATHS = ["/healthz"];
 const OUR_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"];
@@ -67,4 +68,76 @@ function judgeHost(
   if (host !== undefined && LOCALHOST.test(host) && source.pod.hostNetwork !== true)
     return problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "take host off");
   return undefined;
+}
+
+const OFFICIAL_MODE = "kubelet-registration-probe";
+/** From v2.9 on the mode ends with 0 whatever kubelet said. */
+const PASSES_SINCE = 209;
+
+/** Judges a probe that runs the registrar itself; nothing is known of other programs. */
+function judgeExecProbe(probe: ProbeFacts, deployment: Deployment): Statement | undefined {
+  const { kind, command, settings } = probe;
+  const { program } = deployment;
+  const isOfficial = program.kind === "official";
+  const mode = command.map((word) => /^--?mode=(.*)$/.exec(word)?.[1]).find((value) => value !== undefined);
+  const isSecond = isOfficial && mode !== undefined && mode !== OFFICIAL_MODE && !isTemplate(mode);
+  if (settings !== undefined && isSecond)
+    return problem(
+      `has a ${kind} with --mode=${mode}, for which the official registrar starts a second one`,
+      "use --http-endpoint and an httpGet on /healthz, or this registrar's image",
+    );
+  const failure = settings && judgeWords(kind, settings, deployment, mode !== OFFICIAL_MODE);
+  const passes = !isOfficial || (program.release ?? 0) >= PASSES_SINCE;
+  if (failure !== undefined || mode !== OFFICIAL_MODE || !passes) return failure;
+  return warning(
+    `has a ${kind} with --mode=${mode}, which proves nothing`,
+    `use --http-endpoint and an httpGet on /healthz${isOfficial ? "" : ", or --mode=health-probe"}`,
+  );
+}
+
+type Settings = Deployment["settings"];
+
+function judgeWords(
+  kind: string,
+  asked: Settings,
+  deployment: Deployment,
+  asksForPaths: boolean,
+): Statement | undefined {
+  const { mounts } = deployment;
+  const isOfficial = deployment.program.kind === "official";
+  const { refusal, task } = asked;
+  if (task === undefined && refusal !== undefined && !isTemplate(refusal.problem))
+    return problem(`has a ${kind} that always fails: ${refusal.problem}`, refusal.advice);
+  if (task === "register" && !isOfficial)
+    return problem(`has a ${kind} that starts a second registrar`, "add --mode=health-probe");
+  if (task !== "probe") return undefined;
+  // Outside a container the registrar's paths have defaults.
+  const isInContainer = isOfficial || mounts.some(({ mountPath }) => mountPath === "/registration");
+  if (asked.kubeletRegistrationPath === "" && isInContainer)
+    return problem(
+      `has a ${kind} that always fails: kubelet-registration-path is a required parameter`,
+      "add the container's --kubelet-registration-path to it",
+    );
+  return isOfficial || !asksForPaths ? undefined : judgePaths(kind, asked, deployment);
+}
+
+/** A probe with other paths than the container's asks about another driver, or none. */
+function judgePaths(kind: string, asked: Settings, deployment: Deployment): Statement | undefined {
+  const { unseen, mounts, settings: own } = deployment;
+  if (unseen !== undefined || own.refusal !== undefined || asked.refusal !== undefined) return undefined;
+  const paths = [asked.kubeletRegistrationPath, own.kubeletRegistrationPath];
+  const isKnown = paths.every((path) => path !== "" && !isTemplate(path) && !isPattern(path));
+  if (isKnown && paths[0] !== paths[1])
+    return problem(
+      `has a ${kind} that asks about ${paths[0]}, and the registrar tells kubelet ${paths[1]}`,
+      "give both the same --kubelet-registration-path",
+    );
+  const folders = [asked.pluginRegistrationPath, own.pluginRegistrationPath];
+  const [folder, ownFolder] = folders.map((path) => onHost(path, mounts) ?? path);
+  return folder !== ownFolder && !folders.some(isTemplate)
+    ? problem(
+        `has a ${kind} that looks in ${folders[0]}, and the registrar's socket is in ${folders[1]}`,
+        "give both the same --plugin-registration-path",
+      )
+    : undefined;
 }

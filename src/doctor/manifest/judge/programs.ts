@@ -66,9 +66,7 @@ export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ 
 export const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => {
   const { program } = one;
   if (program.kind !== "ours" || program.hasShell) return undefined;
-  return [judgeWords, judgeMounts, judgeNodeOptions, judgeProfiles, judgeFips].flatMap(
-    (judge) => judge(one) ?? [],
-  );
+  return [judgeWords, judgeMounts, judgeNodeOptions, judgeProfiles, judgeFips].map((judge) => judge(one));
 });
 
 function judgeWords(one: Deployment): readonly Statement[] {

@@ -5,15 +5,13 @@ import type { FoundObject } from "../../findings/finding";
 import { type AccessFacts, addAccess, noAccess } from "./access";
 import { chartOf } from "./charts";
 import { type CsiDriverFacts, readCsiDriver } from "./csi-driver";
-import { driverFolderIn } from "./driver-name";
 import { mountsOf } from "./mounts";
 import { foundIn, placeText, type ReadObject, type Unread, unreadAt } from "./objects";
-import { type PodFacts, podIn, readPod } from "./pod";
+import { driverFolderIn, isForWindows, type PodFacts, podIn, readPod } from "./pod";
 import { probesOf } from "./probes";
 import { isRegistrar, type OurImage, programOf } from "./program";
 import { type RegistrarSettings, settingsOf } from "./settings";
 import { literalsIn, startOf } from "./start";
-import { isForWindows } from "./windows";
 
 interface Size {
   readonly values: number;

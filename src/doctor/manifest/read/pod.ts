@@ -1,12 +1,13 @@
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import type { FoundObject } from "../../findings/finding";
+import { isTemplate } from "../../rules/words";
 import { accountName } from "./access";
-import { driverNameIn } from "./driver-name";
 import { driverSocketsOf } from "./driver-socket";
-import { nodeRulesOf } from "./node-rules";
+import { type NodeRules, nodeRulesOf } from "./node-rules";
 import { placeText } from "./objects";
 import { portsOf } from "./ports";
-import { isForWindows } from "./windows";
+import { isWindowsImage } from "./program";
+import { environmentOf, wordsOf } from "./start";
 
 /** What the containers of a pod share with each other and with other pods. */
 export type PodFacts = ReturnType<typeof readPod>;
@@ -50,4 +51,69 @@ export function readPod(owner: FoundObject, object: Tree, registrars: readonly T
     /** Undefined: the ServiceAccount decides. */
     isTokenMounted: mounts === undefined ? undefined : mounts !== false,
   };
+}
+
+/** `--drivername=x`, `--driver-name x`, `--csi-name=x`; it may also stand in a shell's command line. */
+const FLAG = /(?:^|\s)--?(?:(?:csi-?)?driver-?name|csi-name)(?:=|\s+)["']?([^\s"']+)/gi;
+const VARIABLE = /^(?:\w+_)?DRIVER_?NAME$/;
+/** A driver's name by the CSI specification; one without a dot is rather a word of something else. */
+const NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
+
+/** The longest name of a driver (the CSI specification). */
+export const MAX_NAME_LENGTH = 63;
+
+/** The folder of a driver's socket: many drivers have their name there, others a word of their own. */
+export function driverFolderIn(kubeletRegistrationPath: string): string | undefined {
+  const folder = kubeletRegistrationPath.split(/[\\/]+/).at(-2);
+  return folder && folder.length <= MAX_NAME_LENGTH && !isTemplate(folder) ? folder : undefined;
+}
+
+/** What these containers call their driver; nothing if they have several names for it. */
+function driverNameIn(containers: readonly Tree[]): readonly [] | readonly [string] {
+  const names = containers.flatMap((container) => {
+    const fill = environmentOf(container);
+    const flags = Array.from(wordsOf(container).join(" ").matchAll(FLAG), ([, value = ""]) => value);
+    const variables = list(container.env)
+      .map(tree)
+      .filter(({ name }) => VARIABLE.test(text(name)))
+      .map(({ value }) => fill(text(value)).text);
+    return [...flags, ...variables].filter((name) => NAME.test(name));
+  });
+  const [name, ...others] = new Set(names);
+  return name === undefined || others.length > 0 ? [] : [name];
+}
+
+const OS_LABELS = ["kubernetes.io/os", "beta.kubernetes.io/os"];
+/** `C:\csi`, `--csi-address=unix://C:\csi\csi.sock`, `livenessprobe.exe`. */
+const OF_WINDOWS = /(?:^|=)(?:unix:\/*)?[a-z]:[\\/]|\.exe(?:["'\s]|$)/i;
+
+/** Whether a container is for Windows nodes: by its pod, its image, its words or its paths. */
+export function isForWindows(pod: Tree, container: Tree): boolean {
+  const os = text(tree(pod.os).name);
+  if (os !== "") return os === "windows";
+  const { command, args, env, volumeMounts, image } = container;
+  const words = [
+    ...[...list(command), ...list(args)].map(text),
+    ...list(env).map((one) => text(tree(one).value)),
+    ...list(volumeMounts).map((one) => text(tree(one).mountPath)),
+  ];
+  const securities = [pod.securityContext, container.securityContext].map(tree);
+  return (
+    requiresWindows(nodeRulesOf(pod)) ||
+    securities.some(({ windowsOptions }) => windowsOptions !== undefined) ||
+    isWindowsImage(image) ||
+    words.some((word) => OF_WINDOWS.test(word))
+  );
+}
+
+/** Each alternative requires the label of Windows, or excludes that of Linux. */
+function requiresWindows(nodes: NodeRules): boolean {
+  return nodes.every((term) =>
+    term.some(
+      ({ key, operator, values }) =>
+        OS_LABELS.includes(key) &&
+        ((operator === "In" && values.length > 0 && values.every((value) => value === "windows")) ||
+          (operator === "NotIn" && values.includes("linux"))),
+    ),
+  );
 }
