@@ -121,7 +121,7 @@ test("--wait looks again until all is well", () =>
 
 test.each([
   [["--csi-address=tcp://x"], /--csi-address: .*not a unix socket path/],
-  [["--timeout=0s"], /--timeout: it must be more than 0/],
+  [["--timeout=0s"], /--timeout: it must be greater than 0/],
   [["--output=yaml"], /--output: "yaml" is not one of its values/],
   [["--csi-adress=/x"], /did you mean --csi-address\?/],
   [["--v=5", "--outputs=json"], /did you mean --output\?/],

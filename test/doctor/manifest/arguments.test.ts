@@ -17,7 +17,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/^CSI101 problem: .*need the node's name/, { args: ["--node-condition=x.csi/Registered"] }],
   [
-    /^CSI101 problem: does not start: .*"Ready": this one is kubelet's own/,
+    /^CSI101 problem: does not start: .*"Ready": this is kubelet's own condition/,
     { args: ["--node-condition=Ready"] },
   ],
   [/^CSI101 problem: does not start: node condition "a b": the type/, { args: ["--node-condition=a b"] }],
