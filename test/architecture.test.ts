@@ -132,6 +132,24 @@ test.each([
   expect(files.filter((file) => pattern.test(textOf(file)))).toEqual([]);
 });
 
+/** Names that two files export, and why. */
+const SHARED_NAMES: readonly RegExp[] = [
+  /^(?:ok|unknown|warning|problem): .*findings\/finding.ts .*each-deployment.ts$/, // The same, with the deployment's place.
+  /^Setting: /, // A flag's; and HTTP/2's until its server goes.
+];
+
+test("no two files export the same name", () => {
+  const exported = /^export (?:declare |abstract |async )*(?:const|function\*?|interface|type|class) (\w+)/gm;
+  const filesOf = new Map<string, Set<string>>();
+  for (const file of files)
+    for (const [, name = ""] of textOf(file).matchAll(exported))
+      filesOf.set(name, (filesOf.get(name) ?? new Set()).add(file));
+  expect(filesOf.get("startRegistrar")).toEqual(new Set(["registrar/start-registrar.ts"]));
+  const shared = [...filesOf].filter(([, { size }]) => size > 1);
+  const told = shared.map(([name, places]) => `${name}: ${[...places].join(" ")}`);
+  expect(told.filter((one) => !SHARED_NAMES.some((known) => known.test(one)))).toEqual([]);
+});
+
 test("no file is longer than 350 lines, tests included", () => {
   const all = [
     ...files.map((file) => join("src", file)),

@@ -1,5 +1,5 @@
 import { realPathOf } from "../unix/files";
-import { type Mount, placeOf, readMounts } from "../unix/mounts";
+import { type Mount, mountPlaceOf, readMounts } from "../unix/mounts";
 import {
   type DriverPaths,
   explainHostPath,
@@ -35,7 +35,7 @@ export async function judgeByMounts(
   if (verdicts.length === 0) return ofPattern;
   // Only the container's own layer holds what no mount was made for: no driver is there.
   const isMounted =
-    ofPattern.kind !== "not-mounted" && placeOf(paths.csiSocketPath, mounts)?.mountPoint !== "/";
+    ofPattern.kind !== "not-mounted" && mountPlaceOf(paths.csiSocketPath, mounts)?.mountPoint !== "/";
   if (isMounted) verdicts.push(ofPattern);
   const leastSure = LEAST_SURE.map((kind) => verdicts.find((verdict) => verdict.kind === kind)).find(Boolean);
   return verdicts.find(explainHostPath) ?? leastSure;

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { isWithin, type Mount, placeOf } from "../unix/mounts";
+import { isWithin, type Mount, mountPlaceOf } from "../unix/mounts";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
 
 /** Both names of one driver socket, and the directory whose mount shows kubelet's root. */
@@ -42,8 +42,8 @@ export type HostPathVerdict =
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const { csiSocketPath, pluginRegistrationPath, mounts } = question;
   const given = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
-  const socket = placeOf(csiSocketPath, mounts);
-  const registry = placeOf(pluginRegistrationPath, mounts);
+  const socket = mountPlaceOf(csiSocketPath, mounts);
+  const registry = mountPlaceOf(pluginRegistrationPath, mounts);
   if (socket === undefined || !given.startsWith("/")) return { kind: "unknown" };
   const { path } = socket;
   if (path.includes("/kubernetes.io~empty-dir/"))
@@ -55,7 +55,7 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const inRoot = root !== undefined && isWithin(path, root) ? path.slice(root.length) : undefined;
   const knownRoot = roots.find((known) => root?.endsWith(known));
   const subvolume = knownRoot && root?.slice(0, -knownRoot.length);
-  const rootFileSystem = placeOf("/", mounts)?.fileSystem;
+  const rootFileSystem = mountPlaceOf("/", mounts)?.fileSystem;
   const isHost = registry?.isMountPoint === false && rootFileSystem !== "overlay";
   let hostPath: string | undefined;
   if (isInKnownRoot(path) || isHostsRoot(socket.device, mounts)) hostPath = path;

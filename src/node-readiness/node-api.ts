@@ -46,7 +46,7 @@ export interface ListedDriver {
   readonly maxVolumes: number | undefined;
 }
 
-export function driversIn(csiNode: unknown): readonly ListedDriver[] {
+export function listedDrivers(csiNode: unknown): readonly ListedDriver[] {
   return list(tree(tree(csiNode).spec).drivers).flatMap((driver) => {
     const { name, nodeID, topologyKeys, allocatable } = tree(driver);
     const { count } = tree(allocatable);
@@ -116,7 +116,7 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
     /** The drivers that CSINode lists; none if there is no CSINode. */
     getListedDrivers: async (signal: AbortSignal): Promise<Outcome<readonly ListedDriver[]>> => {
       const answer = await client.call({ method: "GET", path: csiNodePath }, signal);
-      if (answer.kind === "done") return { kind: "done", value: driversIn(answer.value) };
+      if (answer.kind === "done") return { kind: "done", value: listedDrivers(answer.value) };
       return answer.failure.kind === "not-found" ? { kind: "done", value: [] } : answer;
     },
     /** Resolves with the patched Node. Fails with `conflict` if a test of the patch fails. */

@@ -1,7 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { type ApiAccess, apiAccess } from "../kube-api/access";
 import { quoteText } from "../logging/escape";
-import { flag, listOf, milliseconds, text } from "../options/option-kinds";
+import { flag, listOf, milliseconds, textKind } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import { parseConditionType } from "./condition";
 import { DRIVER_PLACEHOLDER } from "./driver-template";
@@ -39,10 +39,10 @@ const NODE_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 /** Fills defaults and checks; throws INVALID_OPTION. */
 export function resolveNodeReadinessOptions(options: NodeReadinessOptions, isNodeWide = false) {
   const { severalDrivers, startupTaints, condition, ...given } = readOptions("startNodeReadiness", options, {
-    nodeName: required(text),
+    nodeName: required(textKind),
     access: required(apiAccess),
-    startupTaints: optional(listOf(text), []),
-    condition: optional(text),
+    startupTaints: optional(listOf(textKind), []),
+    condition: optional(textKind),
     conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
     impersonateNode: optional(flag, false),
     severalDrivers: optional(flag, isNodeWide),

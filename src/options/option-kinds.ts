@@ -19,7 +19,7 @@ export function kindOf<Value>(
   return { takes, read: (given, name) => accept(given) ?? refuseOption(name, given, takes) };
 }
 
-export const text = kindOf("a text", (given) => (typeof given === "string" ? given : undefined));
+export const textKind = kindOf("a text", (given) => (typeof given === "string" ? given : undefined));
 
 export const flag = kindOf("true or false", (given) => (typeof given === "boolean" ? given : undefined));
 
@@ -65,7 +65,7 @@ export const folderPath = kindOf("the path of a folder", (given) =>
 const SOCKET_PATH = `the path of a unix socket, ${MAX_SOCKET_PATH_BYTES} bytes at most`;
 
 /** A unix socket as this process sees it, as a path or with `unix:`; made absolute at once. */
-export const socketPath: OptionKind<string> = kindOf(SOCKET_PATH, (given) => {
+export const socketPathKind: OptionKind<string> = kindOf(SOCKET_PATH, (given) => {
   if (!isPath(given)) return undefined;
   const isOther = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) && !given.startsWith("unix:");
   const path = given.startsWith("unix:") ? pathInUnixAddress(given) : isOther ? undefined : given;
@@ -78,7 +78,7 @@ export const hostSocketPath: OptionKind<string> = kindOf(
   (given) => (isPath(given) && isAbsolute(given) && fitsSocketPath(given) ? given : undefined),
 );
 
-export const textsByKey: OptionKind<Readonly<Record<string, string>>> = byKey(text, "an object of texts");
+export const textsByKey: OptionKind<Readonly<Record<string, string>>> = byKey(textKind, "an object of texts");
 
 export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly<Record<string, Value>>> =>
   byKey(kind, `an object, each value ${kind.takes}`);

@@ -5,7 +5,7 @@ import { watchPath } from "../unix/path-watch";
 import { listenOnSocketFile } from "../unix/socket-file";
 import { tryConnect } from "../unix/unix-socket";
 
-export type DriverSocket = Awaited<ReturnType<typeof keepListening>>;
+export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 
 /** In case inotify misses an event. */
 const LOOK_EVERY_MS = 5_000;

@@ -1,4 +1,4 @@
-import { canHang, isWithin, type Mount, placeOf, readMounts } from "./mounts";
+import { canHang, isWithin, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /** A call that takes longer counts as hanging, in milliseconds. */
 const LIMIT_MS = 2_000;
@@ -19,14 +19,14 @@ const first = new Set<string>();
 export const someCallHangs = (): boolean => hanging.size > 0;
 
 /** The mount that contains a path; undefined if it is unknown. A symbolic link may lead to another. */
-export function mountOf(path: string): ReturnType<typeof placeOf> {
+export function mountAt(path: string): ReturnType<typeof mountPlaceOf> {
   if (performance.now() >= table.validUntilMs) {
     table.mounts = readMounts() ?? table.mounts;
     table.validUntilMs = performance.now() + MOUNTS_VALID_MS;
     if (!table.wasRead) for (const mount of table.mounts) if (canHang(mount)) first.add(mount.mountPoint);
     table.wasRead = true;
   }
-  return placeOf(path, table.mounts);
+  return mountPlaceOf(path, table.mounts);
 }
 
 /**
@@ -36,7 +36,7 @@ export function mountOf(path: string): ReturnType<typeof placeOf> {
  */
 export function callFileSystem<Value>(path: string, call: () => Promise<Value>): Promise<Value> {
   if ([...hanging].some((one) => isWithin(path, one))) return Promise.reject(timedOut(path));
-  const mount = mountOf(path);
+  const mount = mountAt(path);
   const mayHang = mount !== undefined && canHang(mount);
   if (mayHang && !first.has(mount.mountPoint)) return Promise.reject(timedOut(path));
   const lane = mayHang ? LANES.ofHanging : LANES.ofOthers;

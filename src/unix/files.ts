@@ -13,7 +13,7 @@ export const findFile = (path: string): Promise<FileFound> => found(callFileSyst
 /** The file at a path, or the symbolic link. Never rejects, never hangs. */
 export const findLink = (path: string): Promise<FileFound> => found(callFileSystem(path, () => lstat(path)));
 
-export const isDirectory = (found: FileFound): found is Stats =>
+export const isFoundDirectory = (found: FileFound): found is Stats =>
   typeof found === "object" && found.isDirectory();
 
 /** The names in a directory; none if it cannot be read. Never rejects, never hangs. */

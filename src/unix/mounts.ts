@@ -14,7 +14,7 @@ export interface Mount {
 }
 
 /** Where a path leads behind all mounts; `mountPoint` is of the mount that contains it. */
-export type Place = NonNullable<ReturnType<typeof placeOf>>;
+export type MountPlace = NonNullable<ReturnType<typeof mountPlaceOf>>;
 
 /** File systems whose server may stop answering; every call on a path below such a mount then hangs. */
 const CAN_HANG = /^(?:9p|afs|autofs|beegfs|ceph|cifs|coda|fuse|gpfs|lustre|nfs|ocfs2|orangefs|smb|virtiofs)/;
@@ -38,7 +38,7 @@ export function parseMountinfo(text: string): readonly Mount[] {
 }
 
 /** Where `path` (absolute, without symbolic links) leads; undefined if no mount contains it. */
-export function placeOf(path: string, mounts: readonly Mount[]) {
+export function mountPlaceOf(path: string, mounts: readonly Mount[]) {
   let found: Mount | undefined;
   for (const mount of mounts) {
     // Of several mounts on one point the last hides the others.

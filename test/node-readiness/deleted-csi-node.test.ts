@@ -1,4 +1,4 @@
-import { driversIn } from "../../src/node-readiness/node-api";
+import { listedDrivers } from "../../src/node-readiness/node-api";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
@@ -20,7 +20,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   await using server = await startScriptedApiServer(await makeTestCertificate());
   // What kubelet writes is what the API server has.
   kubelet.events.subscribe(({ kind }) => {
-    if (kind === "csi-node-changed") server.listed = driversIn(kubelet.csiNode()).map(({ name }) => name);
+    if (kind === "csi-node-changed") server.listed = listedDrivers(kubelet.csiNode()).map(({ name }) => name);
   });
   const log = recordLog();
   const registrar = node.keep(

@@ -8,8 +8,8 @@ import {
   listOf,
   milliseconds,
   oneOf,
-  socketPath,
-  text,
+  socketPathKind,
+  textKind,
   textsByKey,
   wholeNumber,
 } from "../../src/options/option-kinds";
@@ -31,9 +31,9 @@ type Fault =
   | { readonly kind: "hang" };
 
 const table = {
-  name: required(text),
+  name: required(textKind),
   folder: optional(folderPath),
-  socket: optional(socketPath),
+  socket: optional(socketPathKind),
   endpoint: optional(hostSocketPath),
   waitMs: optional(milliseconds(), 1_000),
   limitMs: optional(milliseconds({ orZero: true }), 0),

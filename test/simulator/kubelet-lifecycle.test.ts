@@ -22,39 +22,6 @@ test("a restarted kubelet registers again what it finds, and keeps the node's ob
   expect(eventsOf(kubelet, "csi-node-changed")).toHaveLength(1);
 });
 
-test("a socket that goes while kubelet is down leaves its driver on the node", async () => {
-  const { kubelet, registrar } = await node.all();
-  await kubelet.registered("x.csi");
-  await kubelet.restart({ whileDown: () => registrar.close() });
-  await kubelet.deregistered("x.csi");
-  expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
-});
-
-test.each([
-  ["1.24", 3],
-  ["1.35", 5],
-] as const)("after a restart, kubelet %s shows a volume limit of %d", async (version, limit) => {
-  const { kubelet, driver } = await node.all({ kubelet: { version }, driver: { maxVolumes: 3 } });
-  await kubelet.registered("x.csi");
-  await driver.close();
-  await node.driver({ maxVolumes: 5 });
-  await kubelet.restart();
-  await kubelet.registered("x.csi");
-  expect(kubelet.csiNode().spec.drivers).toMatchObject([{ allocatable: { count: limit } }]);
-});
-
-test("up to 1.34 the API server takes no other volume limit of a driver that CSINode lists", async () => {
-  const { kubelet, driver } = await node.all({ kubelet: { version: "1.28" }, driver: { maxVolumes: 3 } });
-  await kubelet.registered("x.csi");
-  await driver.close();
-  await node.driver({ maxVolumes: 5 });
-  await kubelet.restart();
-  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({
-    reason: expect.stringMatching(/"Allocatable":\{"Count":5\}\}: field is immutable$/),
-  });
-  expect(kubelet.csiNode().spec.drivers).toEqual([]);
-});
-
 test("a restart forgets backoffs", async () => {
   const { kubelet } = await node.all({ kubelet: { faults: [{ kind: "refuse", reason: "no", times: 1 }] } });
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({ backoffMs: 500 });

@@ -1,6 +1,11 @@
+import { once } from "node:events";
+import { createServer as createHttp2Server } from "node:http2";
+import { createServer } from "node:net";
 import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
+import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
+import { eventually } from "../support/eventually";
 import { createTestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 import { eventsOf } from "./events-of";
@@ -105,33 +110,6 @@ test.each(SIMULATED_VERSIONS)("kubelet %s sends the authority of its gRPC librar
   });
 });
 
-test("several drivers do not touch each other", async () => {
-  const kubelet = await node.kubelet();
-  await node.driver();
-  const names = ["a.csi", "b.csi", "c.csi"];
-  const [first] = await Promise.all(
-    names.map((name) => node.plugin({ socketPath: `${node.pluginDir}/${name}.sock`, info: { name } })),
-  );
-  await Promise.all(names.map((name) => kubelet.registered(name)));
-  await first?.close();
-  await kubelet.deregistered("a.csi");
-  expect(
-    kubelet
-      .csiNode()
-      .spec.drivers.map(({ name }) => name)
-      .sort(),
-  ).toEqual(["b.csi", "c.csi"]);
-});
-
-test("an empty endpoint is the registration socket itself", async () => {
-  const kubelet = await node.kubelet();
-  await node.plugin({ info: { endpoint: "" } });
-  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({
-    endpoint: node.socketPath(),
-    reason: expect.stringContaining("code = Unimplemented"),
-  });
-});
-
 test("a relative endpoint is one below /", async () => {
   const { kubelet } = await node.all({ plugin: { info: { endpoint: node.csiAddress.slice(1) } } });
   await kubelet.registered("x.csi");
@@ -196,4 +174,64 @@ test.each<[wait: unknown, text: string]>([
   const kubelet = await node.kubelet();
   for (const name of ["registered", "refused", "deregistered"] as const)
     await expect(kubelet[name]("x.csi", wait as never)).rejects.toThrow(text.replaceAll("registered", name));
+});
+
+// What else kubelet refuses, the comparison with its own code plays: test/kubelet/fidelity.
+test.each<[problem: string, text: string, driver: Partial<CsiDriverOptions>]>([
+  ["its topology is no label", "metadata.labels: Invalid value", { topology: { zone: "not this" } }],
+  ["its node ID is too long", "must be 256 characters or less", { nodeId: "i".repeat(257) }],
+  ["NodeGetInfo hangs", "context deadline exceeded", { faults: [{ kind: "hang", method: "NodeGetInfo" }] }],
+])("refuses a driver when %s", async (_problem, text, driver) => {
+  // Short only where nobody answers: on a busy machine an answer may take longer.
+  const { kubelet, registrar } = await node.all({
+    kubelet: driver.faults ? { timings: { nodeGetInfoMs: 200 } } : {},
+    driver,
+  });
+  const { error, registered } = await registrar.events.when("notified");
+  expect(registered).toBe(false);
+  expect(error).toContain("RegisterPlugin error -- plugin registration failed with err: ");
+  expect(error).toContain(text);
+  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "registration", reason: error });
+  expect(kubelet.csiNode().spec.drivers).toEqual([]);
+  expect(kubelet.node().metadata.annotations).toEqual({});
+});
+
+test("Node's own HTTP/2 server resets the raw authority of an old kubelet, not the encoded one", async () => {
+  const server = createHttp2Server((_request, response) => void response.end()).listen(node.socketPath());
+  await once(server, "listening");
+  try {
+    const errors = await Promise.all(
+      (["1.28", "1.36"] as const).map(async (version) => {
+        const kubelet = await node.kubelet({ version });
+        return (await kubelet.events.when("failed")).error;
+      }),
+    );
+    expect(errors[0]).toContain("stream terminated by RST_STREAM with error code: PROTOCOL_ERROR");
+    expect(errors[1]).not.toContain("RST_STREAM");
+  } finally {
+    server.close();
+  }
+});
+
+test.each(["close", "restart"] as const)("nothing of a dial that a %s cuts short goes on", async (end) => {
+  const silent = createServer();
+  let connections = 0;
+  silent.on("connection", (socket) => {
+    connections += 1;
+    socket.on("error", () => {}).resume(); // Unread, it would not see that kubelet has hung up, and stay open.
+  });
+  await new Promise<void>((resolve) => silent.listen(`${node.pluginDir}/silent.sock`, resolve));
+  await using _silent = { [Symbol.asyncDispose]: async () => void silent.close() };
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+
+  const before = timers();
+  const kubelet = await node.kubelet();
+  await eventually(() => expect(connections).toBe(1));
+  if (end === "restart") {
+    await kubelet.restart({
+      whileDown: () => eventually(() => expect(timers()).toBeLessThanOrEqual(before)),
+    });
+  }
+  await kubelet.close();
+  await eventually(() => expect(timers()).toBeLessThanOrEqual(before));
 });

@@ -1,4 +1,4 @@
-import { parseMountinfo, placeOf } from "../../src/unix/mounts";
+import { mountPlaceOf, parseMountinfo } from "../../src/unix/mounts";
 
 const CONTAINER = parseMountinfo(
   [
@@ -21,19 +21,19 @@ test.each([
   ["/csi", { fileSystem: "tmpfs", path: "/over" }],
   ["/", { fileSystem: "overlay", path: "/", isMountPoint: true }],
 ])("%s in a container", (path, expected) => {
-  expect(placeOf(path, CONTAINER)).toMatchObject(expected);
+  expect(mountPlaceOf(path, CONTAINER)).toMatchObject(expected);
 });
 
 test.each([
   ["/registration", false],
   ["/with space/a", true],
 ])("%s is in a mount of a whole file system: %s", (path, isWholeFileSystem) => {
-  expect(placeOf(path, CONTAINER)).toMatchObject({ isWholeFileSystem });
+  expect(mountPlaceOf(path, CONTAINER)).toMatchObject({ isWholeFileSystem });
 });
 
 test("of two mounts the inner one counts, whichever is named last", () => {
   const mounts = parseMountinfo("1 0 8:1 /a /csi rw - ext4 x rw\n2 0 8:2 / / rw - ext4 y rw");
-  expect(placeOf("/csi/x", mounts)).toMatchObject({ path: "/a/x", device: "8:1", mountPoint: "/csi" });
+  expect(mountPlaceOf("/csi/x", mounts)).toMatchObject({ path: "/a/x", device: "8:1", mountPoint: "/csi" });
 });
 
 test.each([
@@ -48,5 +48,5 @@ test.each([
 });
 
 test("where no mount is known there is no place", () => {
-  expect(placeOf("/registration", parseMountinfo(""))).toBeUndefined();
+  expect(mountPlaceOf("/registration", parseMountinfo(""))).toBeUndefined();
 });

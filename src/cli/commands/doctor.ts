@@ -31,7 +31,7 @@ import { nodeDirectory } from "../../flags/paths";
 import { acceptedFlags, parseFlags } from "../../flags/table";
 import { escapeJson } from "../../logging/escape";
 import { isOtherSidecar } from "../../manifest/image-policy/recognise";
-import { check as checkName, checkPinned } from "../../manifest/names";
+import { checkNamed as checkName, checkPinned } from "../../manifest/names";
 import { parseCsiAddress } from "../../unix/socket-path";
 import { createCommand } from "../command-line";
 import { parseOurImage } from "../our-image";

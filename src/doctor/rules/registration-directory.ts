@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
-import { isWithin, type Place } from "../../unix/mounts";
+import { isWithin, type MountPlace } from "../../unix/mounts";
 import { type Verdict, warning } from "../findings/finding";
 import { isTemplate } from "./words";
 
@@ -49,7 +49,7 @@ export const KNOWN_DIRECTORIES: readonly string[] = [
  * first, then the usual roots of kubelets.
  */
 export function kubeletDirectoryOf(
-  place: Pick<Place, "path">,
+  place: Pick<MountPlace, "path">,
   kubeletRegistrationPath: string | undefined,
 ): string {
   const root = kubeletRootOf(kubeletRegistrationPath ?? "");

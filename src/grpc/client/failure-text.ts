@@ -8,7 +8,7 @@ const TOO_LARGE = /Received message larger than max \((\d+) vs (\d+)\)/;
  * The text of a failed call without times of day and measured milliseconds, because the log writes equal lines once a
  * minute. It says where a call found no HTTP/2 connection before its deadline.
  */
-export function failureText(text: string, timeoutMs: number): string {
+export function callFailureText(text: string, timeoutMs: number): string {
   const withoutNotes = text
     .replace(CONNECTION_NOTES, "")
     .replace("Last error: Error: ", "Last error: ")

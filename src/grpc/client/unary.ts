@@ -3,7 +3,7 @@ import { boundText, boundTexts } from "../../logging/escape";
 import { MAX_MESSAGE_BYTES } from "../guard/frames";
 import type { Unary } from "../protos";
 import { statusCodeOf } from "../status";
-import { failureText } from "./failure-text";
+import { callFailureText } from "./failure-text";
 import { firstFields } from "./first-fields";
 import { createOwningClient } from "./owned-connections";
 
@@ -88,7 +88,7 @@ function understood(error: ServiceError, timeoutMs: number, isLate: boolean): Se
     return Object.assign(error, { code: status.DEADLINE_EXCEEDED, message });
   }
   if (statusCodeOf(error) !== undefined)
-    return Object.assign(error, { message: boundText(failureText(error.message, timeoutMs)) });
+    return Object.assign(error, { message: boundText(callFailureText(error.message, timeoutMs)) });
   const message = `2 UNKNOWN: the answer cannot be understood: status ${error.code}, ${error.details || "no text"}`;
   return Object.assign(error, { code: status.UNKNOWN, message: boundText(message) });
 }

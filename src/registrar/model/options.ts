@@ -11,7 +11,7 @@ import {
   milliseconds,
   type OptionKind,
   oneOf,
-  text,
+  textKind,
 } from "../../options/option-kinds";
 import { type OptionTable, optional, readOptions, required } from "../../options/read-options";
 import {
@@ -141,7 +141,7 @@ export function resolveRegistrationOptions(
   options: RegistrationOptions,
 ): ResolvedRegistrationOptions & ResolvedStartOptions {
   const given = readOptions("startRegistration", options, {
-    name: required(text),
+    name: required(textKind),
     endpoint: required(hostSocketPath),
     type: optional(oneOf<PluginType>(["CSIPlugin", "DRAPlugin", "DevicePlugin"]), "CSIPlugin"),
     supportedVersions: optional(listOf(nonEmpty("a version"))),

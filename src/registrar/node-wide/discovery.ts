@@ -3,8 +3,15 @@ import { basename, join } from "node:path";
 import { errnoOf } from "../../base/errors";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
-import { mountOf } from "../../unix/file-calls";
-import { type FileFound, findFile, isDirectory, isSameFile, isSameSocket, listNames } from "../../unix/files";
+import { mountAt } from "../../unix/file-calls";
+import {
+  type FileFound,
+  findFile,
+  isFoundDirectory,
+  isSameFile,
+  isSameSocket,
+  listNames,
+} from "../../unix/files";
 import { canHang, isWithin } from "../../unix/mounts";
 import { watchPath } from "../../unix/path-watch";
 
@@ -46,7 +53,7 @@ export async function discover(
   let hasFound = false;
   const leftOut = new Set<string>();
   const look = async (path: string): Promise<FileFound> => {
-    const mount = mountOf(path);
+    const mount = mountAt(path);
     if (mount === undefined || !canHang(mount) || isWithin(rootPath, mount.mountPoint)) return findFile(path);
     const { mountPoint, fileSystem } = mount;
     if (!leftOut.has(mountPoint))
@@ -87,7 +94,7 @@ export async function discover(
       entries.delete(name);
       const all = isPattern(segment) ? [...captures, capture] : captures;
       if (!isLast) {
-        if (isDirectory(found)) entries.set(name, await enterDirectory(child, found, depth + 1, all));
+        if (isFoundDirectory(found)) entries.set(name, await enterDirectory(child, found, depth + 1, all));
         return;
       }
       const socket = typeof found === "object" && found.isSocket() ? found : undefined;
@@ -140,7 +147,7 @@ export async function discover(
     if (isSame(root?.stats, found)) await root?.rescan();
     else if (!isHanging) {
       root?.close("directory");
-      root = isDirectory(found) ? await enterDirectory(rootPath, found, rootDepth, []) : undefined;
+      root = isFoundDirectory(found) ? await enterDirectory(rootPath, found, rootDepth, []) : undefined;
     }
     if (!hasLooked && !hasFound) {
       const isAway = `${rootPath} is not a directory here: is it mounted?`;

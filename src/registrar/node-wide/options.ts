@@ -1,4 +1,4 @@
-import { callbackOf, flag, listOf, milliseconds, text } from "../../options/option-kinds";
+import { callbackOf, flag, listOf, milliseconds, textKind } from "../../options/option-kinds";
 import { checkFor, optional, optionsOf, readOptions, required } from "../../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
 import { COMMON_OPTIONS, type RegistrarOptions } from "../model/options";
@@ -26,7 +26,10 @@ export interface NodeRegistrarOptions
 /** The same with every default filled in. */
 export type ResolvedNodeOptions = Resolved<NodeRegistrarOptions>;
 
-const nameLists = optionsOf<NameLists>({ allow: optional(listOf(text)), deny: optional(listOf(text)) });
+const nameLists = optionsOf<NameLists>({
+  allow: optional(listOf(textKind)),
+  deny: optional(listOf(textKind)),
+});
 
 /** Fills defaults and checks all but the patterns. Throws INVALID_OPTION. */
 export function resolveNodeOptions(
@@ -34,8 +37,8 @@ export function resolveNodeOptions(
 ): ResolvedNodeOptions & ResolvedStartOptions {
   const { onRegistrationFailure: _, ...common } = COMMON_OPTIONS;
   const resolved = readOptions<ResolvedNodeOptions & ResolvedStartOptions>("startNodeRegistrar", options, {
-    csiAddresses: required(listOf(text)),
-    kubeletRegistrationPaths: required(listOf(text)),
+    csiAddresses: required(listOf(textKind)),
+    kubeletRegistrationPaths: required(listOf(textKind)),
     reregisterOnDriverRestart: optional(flag, false),
     driverGoneAfterMs: optional(milliseconds({ orZero: true }), 30_000),
     names: optional(nameLists, {}),

@@ -5,8 +5,8 @@ import {
   milliseconds,
   type OptionKind,
   oneOf,
-  socketPath,
-  text,
+  socketPathKind,
+  textKind,
   textsByKey,
   wholeNumber,
 } from "../../options/option-kinds";
@@ -111,7 +111,7 @@ const failureCode = kindOf('the name of a gRPC status, such as "UNAVAILABLE"', (
 export const CSI_DRIVER_FAULTS: OptionKind<readonly CsiDriverFault[]> = listOf(
   variant<CsiDriverFault>({
     slow: { method, delayMs: required(milliseconds({ orZero: true })), times: faultTimes },
-    error: { method, code: required(failureCode), message: optional(text), times: faultTimes },
+    error: { method, code: required(failureCode), message: optional(textKind), times: faultTimes },
     hang: { method, times: faultTimes },
     "not-ready": { times: faultTimes },
   }),
@@ -130,8 +130,8 @@ export const DEFAULT_ANSWERS: ResolvedCsiDriverAnswers = {
 
 /** Reads answers; those that are not given stay as in `otherwise`. */
 const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsiDriverAnswers> => ({
-  vendorVersion: optional(text, otherwise.vendorVersion),
-  nodeId: optional(text, otherwise.nodeId),
+  vendorVersion: optional(textKind, otherwise.vendorVersion),
+  nodeId: optional(textKind, otherwise.nodeId),
   topology: optional(textsByKey, otherwise.topology),
   maxVolumes: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), otherwise.maxVolumes),
   nodeCapabilities: optional(listOf(oneOf(NODE_CAPABILITIES)), otherwise.nodeCapabilities),
@@ -149,8 +149,8 @@ export function resolveCsiDriverOptions(
   options: CsiDriverOptions,
 ): ResolvedCsiDriverOptions & ResolvedStartOptions {
   return readOptions("startCsiDriver", options, {
-    csiAddress: required(socketPath),
-    name: required(text),
+    csiAddress: required(socketPathKind),
+    name: required(textKind),
     ...answersOr(DEFAULT_ANSWERS),
     listenAfterMs: optional(milliseconds({ orZero: true }), 0),
     ...simulatorOptions(CSI_DRIVER_FAULTS),

@@ -5,7 +5,7 @@ import { attempt, RegistrarError } from "../../base/errors";
 import type { EventOf } from "../../base/event-source";
 import { behaviourOf, type PluginType } from "../../kubelet-rules/versions";
 import { quoteText } from "../../logging/escape";
-import { callbackOf, text } from "../../options/option-kinds";
+import { callbackOf, textKind } from "../../options/option-kinds";
 import { optional, readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
@@ -169,7 +169,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     driverName: string,
     options: WaitOptions = {},
   ) => {
-    text.read(driverName, `${kind}: driverName`);
+    textKind.read(driverName, `${kind}: driverName`);
     const bounds = readOptions(kind, options, WAIT_OPTIONS);
     const where = (event: { readonly driverName: string }) => event.driverName === driverName;
     const awaited = `${kind}(${quoteText(driverName)})`;

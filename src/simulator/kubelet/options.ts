@@ -11,7 +11,7 @@ import {
   milliseconds,
   type OptionKind,
   oneOf,
-  text,
+  textKind,
   textsByKey,
   valuesByKey,
 } from "../../options/option-kinds";
@@ -113,9 +113,9 @@ const timings = optionsOf<Omit<KubeletTimings, "reconcilePeriodMs">>({
 export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
   variant<KubeletFault>({
     refuse: {
-      reason: required(text),
+      reason: required(textKind),
       stage: optional(oneOf(["validation", "registration"])),
-      driverName: optional(text),
+      driverName: optional(textKind),
       times: faultTimes,
     },
     slow: {
@@ -123,7 +123,7 @@ export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
       delayMs: required(milliseconds({ orZero: true })),
       times: faultTimes,
     },
-    "drop-before-notice": { driverName: optional(text), times: faultTimes },
+    "drop-before-notice": { driverName: optional(textKind), times: faultTimes },
     "never-call": {},
   }),
 );
@@ -134,7 +134,7 @@ export function resolveKubeletOptions(
 ): ResolvedKubeletOptions & ResolvedStartOptions {
   const given = readOptions("startKubelet", options, {
     pluginRegistrationPath: required(folderPath),
-    nodeName: optional(text, "node-1"),
+    nodeName: optional(textKind, "node-1"),
     nodeLabels: optional(textsByKey),
     version: optional(version, NEWEST_SIMULATED),
     volumeLimitPeriodsMs: optional(valuesByKey(milliseconds()), {}),

@@ -1,4 +1,4 @@
-import { failureText } from "../../../src/grpc/client/failure-text";
+import { callFailureText } from "../../../src/grpc/client/failure-text";
 
 test.each([
   [
@@ -28,5 +28,5 @@ test.each([
   ["5 NOT_FOUND: the driver's own. Resolution note: none", undefined],
   ["5 NOT_FOUND: as the server says (2026-11-21T18:36:38.993Z)", undefined],
 ])("%s", (text, clear) => {
-  expect(failureText(text, 1_000)).toBe(clear ?? text);
+  expect(callFailureText(text, 1_000)).toBe(clear ?? text);
 });

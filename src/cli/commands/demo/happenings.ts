@@ -10,7 +10,7 @@ export type Role = "driver" | "kubelet" | RegistrarRole;
 export type RegistrarRole = "registrar" | "second registrar";
 
 /** The fields of a registrar's log line that says that its state changed. The official registrar writes none. */
-export interface StateChange {
+export interface LoggedStateChange {
   /** Milliseconds since 1970. */
   readonly ts: number;
   readonly from: StateName;
@@ -30,7 +30,7 @@ export type Deed =
 export type Happening = { readonly atMs: number } & (
   | { readonly kind: "driver"; readonly event: CsiDriverEvent }
   | { readonly kind: "kubelet"; readonly event: KubeletEvent }
-  | { readonly kind: "registrar"; readonly role: RegistrarRole; readonly change: StateChange }
+  | { readonly kind: "registrar"; readonly role: RegistrarRole; readonly change: LoggedStateChange }
   | Deed
 );
 
@@ -69,11 +69,13 @@ export const registrarMoves =
   ({
     role = "registrar",
     ...fields
-  }: { readonly role?: RegistrarRole } & Partial<Omit<StateChange, "ts">>): Look<StateChange> =>
+  }: { readonly role?: RegistrarRole } & Partial<Omit<LoggedStateChange, "ts">>): Look<LoggedStateChange> =>
   (happening) => {
     if (happening.kind !== "registrar" || happening.role !== role) return undefined;
     const { change } = happening;
-    const fits = Object.entries(fields).every(([key, value]) => change[key as keyof StateChange] === value);
+    const fits = Object.entries(fields).every(
+      ([key, value]) => change[key as keyof LoggedStateChange] === value,
+    );
     return fits ? change : undefined;
   };
 

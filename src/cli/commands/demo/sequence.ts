@@ -3,7 +3,7 @@ import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/driver/services";
 import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/kubelet/events";
 import { nodeIdsOf } from "../../../simulator/kubelet/node";
-import type { Deed, Happening, RegistrarRole, Role, StateChange } from "./happenings";
+import type { Deed, Happening, LoggedStateChange, RegistrarRole, Role } from "./happenings";
 import { DRIVER_NAME } from "./stage";
 
 export type Lane = Role | "API objects";
@@ -62,7 +62,10 @@ function driverRows(event: CsiDriverEvent, latest: RegistrarRole): readonly Cont
   ];
 }
 
-function registrarRows(role: RegistrarRole, { from, to, reason, driver }: StateChange): readonly Content[] {
+function registrarRows(
+  role: RegistrarRole,
+  { from, to, reason, driver }: LoggedStateChange,
+): readonly Content[] {
   if (to === "standby") return [note(role, "stands by: another socket is there")];
   if (from === "standby") return [note(role, "sees that the other is gone")];
   if (reason === "socket-gone") return [note(role, "its socket is gone", "bad")];

@@ -8,7 +8,7 @@ import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/driver/services";
 import type { KubeletEvent } from "../../../simulator/kubelet/events";
-import { createTimeline, type Happening, type Role, type StateChange } from "./happenings";
+import { createTimeline, type Happening, type LoggedStateChange, type Role } from "./happenings";
 import type { Storyteller } from "./storyteller";
 
 export const DRIVER_NAME = "demo.csi";
@@ -122,7 +122,7 @@ function happeningOf(role: Role, object: object): Happening | undefined {
     const event = object as CsiDriverEvent & KubeletEvent;
     return { kind: role, event, atMs: event.atMs };
   }
-  const change = object as StateChange;
+  const change = object as LoggedStateChange;
   return "from" in object ? { kind: "registrar", role, change, atMs: change.ts } : undefined;
 }
 

@@ -8,7 +8,7 @@ import { commandLine, inotify, kubelet, selinux } from "./machine";
 import { nodeReadiness } from "./node-readiness";
 import {
   otherRegistrations,
-  registration,
+  registrationCheck,
   registrationDuplicates,
   registrationEndpoint,
   registrationVersions,
@@ -30,7 +30,7 @@ export const NODE_CHECKS: readonly Check<Facts>[] = [
   kubelet,
   inotify,
   selinux,
-  registration,
+  registrationCheck,
   registrationEndpoint,
   registrationVersions,
   registrationDuplicates,

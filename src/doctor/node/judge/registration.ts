@@ -43,7 +43,7 @@ import {
 
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
-export const registration = check("CSI015", "registration", (facts: Facts) => {
+export const registrationCheck = check("CSI015", "registration", (facts: Facts) => {
   const { directory, registrations, target } = facts;
   if (directory.kind !== "folder") return undefined;
   const { path } = directory;

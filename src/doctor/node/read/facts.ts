@@ -10,7 +10,7 @@ import type {
 import type { HostPathVerdict } from "../../../host-path/host-path";
 import type { NameLists } from "../../../registrar/node-wide/name-lists";
 import type { RegistrationReport } from "../../../registrar/registration/self-check";
-import type { Place } from "../../../unix/mounts";
+import type { MountPlace } from "../../../unix/mounts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness";
 
 /** Where to look; paths are absolute and as seen from here. */
@@ -120,7 +120,7 @@ export type DirectoryFacts = { readonly path: string } & (
       /** Errno of watching it with inotify; undefined if it can be watched. */
       readonly unwatchable: string | undefined;
       /** Its place in the mount table; undefined if that cannot be read. */
-      readonly place: Place | undefined;
+      readonly place: MountPlace | undefined;
       /** Kubelet's device plugin socket, seen only where all of kubelet's root is. */
       readonly kubeletSocket: SocketFacts;
     }

@@ -8,7 +8,7 @@ import type { HostPathVerdict } from "../../../host-path/host-path";
 import { socketsFitting } from "../../../registrar/node-wide/discovery";
 import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
 import { callFileSystem } from "../../../unix/file-calls";
-import { placeOf, readMounts } from "../../../unix/mounts";
+import { mountPlaceOf, readMounts } from "../../../unix/mounts";
 import { tryConnect } from "../../../unix/unix-socket";
 import { grouped } from "../../findings/grouped";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../rules/registration-directory";
@@ -149,7 +149,7 @@ export async function lookAtDirectory(path: string, procfs: string): Promise<Dir
     unwritable:
       (await callFileSystem(path, () => access(path, rights)).catch(errnoIn)) ?? (await fullIn(path)),
     unwatchable: watchProblem(path),
-    place: placeOf(real, readMounts(procfs) ?? []),
+    place: mountPlaceOf(real, readMounts(procfs) ?? []),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
     kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
   };

@@ -2,7 +2,7 @@ import type { Dirent, Stats } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errnoOf } from "../../../base/errors";
-import { callFileSystem, mountOf } from "../../../unix/file-calls";
+import { callFileSystem, mountAt } from "../../../unix/file-calls";
 import { canHang } from "../../../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../unix/unix-socket";
@@ -67,7 +67,7 @@ export async function walk(
     const [real, entries] = await callFileSystem(directory, list);
     for (const entry of entries) {
       const path = join(directory, entry.name);
-      const mount = mountOf(join(real, entry.name));
+      const mount = mountAt(join(real, entry.name));
       if (mount?.isMountPoint && canHang(mount)) found.leftOut.push({ path, fileSystem: mount.fileSystem });
       else if (isWanted(entry)) found.paths.push(path);
       else if (entry.isDirectory() && mayEnter(entry)) {

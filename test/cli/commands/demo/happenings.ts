@@ -1,4 +1,8 @@
-import type { Happening, RegistrarRole, StateChange } from "../../../../src/cli/commands/demo/happenings";
+import type {
+  Happening,
+  LoggedStateChange,
+  RegistrarRole,
+} from "../../../../src/cli/commands/demo/happenings";
 import type { CsiDriverEvent } from "../../../../src/simulator/driver/services";
 import type { KubeletEvent } from "../../../../src/simulator/kubelet/events";
 
@@ -6,9 +10,9 @@ import type { KubeletEvent } from "../../../../src/simulator/kubelet/events";
 
 export const moved = (
   atMs: number,
-  fields: Partial<StateChange>,
+  fields: Partial<LoggedStateChange>,
   role: RegistrarRole = "registrar",
-): Happening => ({ kind: "registrar", role, change: { ts: atMs, ...fields } as StateChange, atMs });
+): Happening => ({ kind: "registrar", role, change: { ts: atMs, ...fields } as LoggedStateChange, atMs });
 
 export const driver = (event: CsiDriverEvent): Happening => ({ kind: "driver", event, atMs: event.atMs });
 
