@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { invalidOption } from "../base/errors";
-import { kindOf, text } from "../options/option-kinds";
+import { kindOf, textKind } from "../options/option-kinds";
 import { optional, optionsOf, required, variant } from "../options/read-options";
 
 /** A credential, or the file that holds it (read before each request, because it rotates). */
@@ -23,7 +23,7 @@ export interface ApiAccess {
 }
 
 const secret = optional(
-  variant<Secret>({ value: { value: required(text) }, file: { path: required(text) } }),
+  variant<Secret>({ value: { value: required(textKind) }, file: { path: required(textKind) } }),
 );
 
 /** Whether this is an API server's address. A query or credentials in it would be ignored. */
@@ -38,7 +38,7 @@ const server = kindOf("https://HOST:PORT", (given) => (isServer(given) ? given :
 export const apiAccess = optionsOf<ApiAccess>({
   server: required(server),
   authority: secret,
-  serverName: optional(text),
+  serverName: optional(textKind),
   token: secret,
   certificate: secret,
   key: secret,
@@ -56,7 +56,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function inClusterAccess(environment: Environment, directory = SERVICE_ACCOUNT_DIRECTORY): ApiAccess {
   if (typeof environment !== "object" || environment === null)
     throw invalidOption("inClusterAccess takes the environment, as in inClusterAccess(process.env)");
-  text.read(directory, "inClusterAccess: directory");
+  textKind.read(directory, "inClusterAccess: directory");
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
   if (!host || !port) {
     throw invalidOption(

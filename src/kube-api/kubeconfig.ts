@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { invalidOption } from "../base/errors";
-import { text } from "../options/option-kinds";
+import { textKind } from "../options/option-kinds";
 import { type ApiAccess, isServer, type Secret } from "./access";
 import { list, textOrNone, tree } from "./objects";
 
@@ -15,7 +15,7 @@ export interface Kubeconfig {
  * INVALID_OPTION if the context is missing, TLS is not verified, or a field is not supported.
  */
 export function accessFromKubeconfig(config: unknown, directory: string): ApiAccess {
-  text.read(directory, "accessFromKubeconfig: directory");
+  textKind.read(directory, "accessFromKubeconfig: directory");
   return accessFromKubeconfigs([{ config, directory }]);
 }
 

@@ -3,7 +3,7 @@ import { isLabel, isSubdomain } from "../kubelet-rules/resource-name";
 import { quoteText } from "../logging/escape";
 import { judgeDriverName } from "../registrar/driver/driver-name";
 
-export function refuse(flag: string, value: string, why: string): never {
+export function refuseFlag(flag: string, value: string, why: string): never {
   throw invalidOption(`--${flag} ${quoteText(value)} ${why}`);
 }
 
@@ -51,22 +51,22 @@ const RULES = {
 };
 
 /** Throws INVALID_OPTION unless the value of the flag is of this kind. */
-export function check(kind: keyof typeof RULES, flag: string, value: string): void {
+export function checkNamed(kind: keyof typeof RULES, flag: string, value: string): void {
   const { accepts, why } = RULES[kind];
-  if (!accepts(value)) refuse(flag, value, why);
+  if (!accepts(value)) refuseFlag(flag, value, why);
 }
 
 /** Throws INVALID_OPTION for an image without a tag, which is `latest`: a restart could change the program. */
 export function checkPinned(flag: string, image: string): void {
-  check("image", flag, image);
+  checkNamed("image", flag, image);
   if (!/(?:@[\w+.-]+:[0-9a-f]{32,}|:[\w][\w.-]*)$/.test(image.slice(image.lastIndexOf("/") + 1)))
-    refuse(flag, image, "has no tag and no digest: pods of one DaemonSet could run different programs");
+    refuseFlag(flag, image, "has no tag and no digest: pods of one DaemonSet could run different programs");
 }
 
 /** Throws INVALID_OPTION unless the value can name a CSI driver and its CSIDriver object. */
 export function checkDriverName(flag: string, value: string): void {
   const verdict = judgeDriverName(value);
-  if (verdict.kind !== "valid") refuse(flag, value, `is not a driver name: ${verdict.problem}`);
+  if (verdict.kind !== "valid") refuseFlag(flag, value, `is not a driver name: ${verdict.problem}`);
   const rule = "use lower case letters, digits and '-' in parts joined by '.'";
-  if (!isSubdomain(value)) refuse(flag, value, `cannot name a CSIDriver object: ${rule}`);
+  if (!isSubdomain(value)) refuseFlag(flag, value, `cannot name a CSIDriver object: ${rule}`);
 }

@@ -3,7 +3,7 @@ import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
 import { MIN_LIMIT_PERIOD_S as MIN_PERIOD_S } from "../kubelet-rules/api-validation";
 import { registrationSocketPath } from "../registrar/socket/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
-import { check, checkDriverName, refuse } from "./names";
+import { checkDriverName, checkNamed, refuseFlag } from "./names";
 
 export type VolumeLifecycleMode = "Persistent" | "Ephemeral";
 export type FsGroupPolicy = "ReadWriteOnceWithFSType" | "File" | "None";
@@ -120,8 +120,8 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
     kubeletRegistrationPath: `${pluginPath}/csi.sock`,
   };
   checkImage("driver-image", driverImage, parts);
-  check("directory name", "plugin-folder", resolved.pluginFolder);
-  check("subdomain", "storage-class", resolved.storageClassName);
+  checkNamed("directory name", "plugin-folder", resolved.pluginFolder);
+  checkNamed("subdomain", "storage-class", resolved.storageClassName);
   checkPathLengths(resolved);
   checkModes(resolved);
   checkCsiDriver(resolved, options.nodeAllocatableUpdatePeriod);
@@ -138,17 +138,17 @@ export function resolveBasics(
   // A shell's completion ends a directory with "/".
   const kubeletRoot = (options.kubeletRoot ?? DEFAULT_KUBELET_ROOT).replace(/(?<=[^/])\/$/, "");
   checkImage("image", image, parts);
-  check("label", "name", name);
-  check("label", "namespace", namespace);
-  check("host path", "kubelet-root", kubeletRoot);
+  checkNamed("label", "name", name);
+  checkNamed("label", "namespace", namespace);
+  checkNamed("host path", "kubelet-root", kubeletRoot);
   if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
-    refuse("http-port", String(httpPort), "must be from 1 to 65535");
+    refuseFlag("http-port", String(httpPort), "must be from 1 to 65535");
   return { image, name, namespace, kubeletRoot, httpPort };
 }
 
 /** Only the DaemonSet has images: without it an empty one is valid. */
 function checkImage(flag: string, image: string, parts: readonly Part[]): void {
-  if (image !== "" || parts.includes("daemonset")) check("image", flag, image);
+  if (image !== "" || parts.includes("daemonset")) checkNamed("image", flag, image);
 }
 
 /** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */
@@ -180,7 +180,7 @@ function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds: number 
   const { lifecycleModes, preventPodSchedulingIfMissing, tokenAudiences, serviceAccountTokenInSecrets } =
     options;
   if (periodSeconds !== undefined && !(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S))
-    refuse(
+    refuseFlag(
       "node-allocatable-update-period",
       String(periodSeconds),
       `must be ${MIN_PERIOD_S} seconds or more`,
@@ -192,7 +192,7 @@ function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds: number 
   if (serviceAccountTokenInSecrets && tokenAudiences.length === 0)
     throw invalidOption("--service-account-token-in-secrets needs --token-audience");
   const twice = tokenAudiences.find((audience, index) => tokenAudiences.indexOf(audience) !== index);
-  if (twice !== undefined) refuse("token-audience", twice, "is given twice");
+  if (twice !== undefined) refuseFlag("token-audience", twice, "is given twice");
 }
 
 /** Begins with `csi-` unless the driver's name contains that. At most 63 characters, because it becomes a label. */

@@ -11,7 +11,7 @@ import type { RegistrationOutcome } from "../registrar/model/outcome";
 import type { Registration } from "../registrar/registration/registration";
 import { refuseDriversOwn, registrationSocketPath } from "../registrar/socket/socket-name";
 import { startRegistration } from "../registrar/start-registration";
-import { type DriverSocket, keepListening } from "./driver-socket";
+import { type KeptSocket, keepListening } from "./driver-socket";
 import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
 
 /** A CSI driver that is served and registered. */
@@ -68,7 +68,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   refuseAborted("the CSI driver", signal);
   const server = hardenServer(new Server(resolved.serverOptions));
   const driver = startGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
-  let socket: DriverSocket | undefined;
+  let socket: KeptSocket | undefined;
   let registration: Registration;
   let name: string;
 

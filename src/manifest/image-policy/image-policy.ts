@@ -1,4 +1,4 @@
-import { check, checkPinned, refuse } from "../names";
+import { checkNamed, checkPinned, refuseFlag } from "../names";
 import { resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
 import { type AddedArgument, addedWords, lowerPatch, type Raise, swapPatch } from "./changes";
@@ -167,13 +167,13 @@ interface PolicyParts {
 
 function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
   const { matchImages, namespaces, name: policyName = POLICY_NAMES[parts.kind] } = scope;
-  check("label", "name", policyName);
+  checkNamed("label", "name", policyName);
   for (const image of matchImages) {
-    check("image name", "match-image", image);
+    checkNamed("image name", "match-image", image);
     if (isOtherSidecar(image))
-      refuse("match-image", image, "is another sidecar, which a registrar cannot replace");
+      refuseFlag("match-image", image, "is another sidecar, which a registrar cannot replace");
   }
-  for (const namespace of namespaces) check("label", "namespace", namespace);
+  for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
   const name = scalar(policyName);
   const facts = { ...parts.facts, ...(matchImages.length > 0 && { matchImages: matchImages.join(",") }) };
   const annotations = Object.entries(facts).map(
@@ -298,7 +298,7 @@ function labelTest(text: string): Yaml {
     /^((?:[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)(=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?))?$/.exec(
       text,
     ) ?? [];
-  if (key === undefined) refuse("namespace-label", text, "is not a label: give KEY or KEY=VALUE");
+  if (key === undefined) refuseFlag("namespace-label", text, "is not a label: give KEY or KEY=VALUE");
   return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
 }
 
