@@ -135,7 +135,6 @@ test.each([
 /** Names that two files export, and why. */
 const SHARED_NAMES: readonly RegExp[] = [
   /^(?:ok|unknown|warning|problem): .*findings\/finding.ts .*each-deployment.ts$/, // The same, with the deployment's place.
-  /^(?:Setting|refuse): .*grpc\/http2\//, // HTTP/2's, until its server goes.
 ];
 
 test("no two files export the same name", () => {

@@ -1,5 +1,5 @@
 import { FrameFlag, type FrameHeader, FrameType } from "./frames";
-import { refuse } from "./protocol-violation";
+import { refuseFrame } from "./protocol-violation";
 
 /** More than clients need for the calls that they make at a time; kubelet sends 5 of these frames with each call. */
 const FRAMES = 200;
@@ -39,7 +39,7 @@ export function createClientCalls(unfinished: UnfinishedBytes, now: () => number
     const time = now();
     left = Math.min(FRAMES, left + ((time - earnedAt) / 1_000) * EARNED_PER_SECOND);
     earnedAt = time;
-    if (left < frames) refuse(`${FRAMES} frames that lead to no call`);
+    if (left < frames) refuseFrame(`${FRAMES} frames that lead to no call`);
     left -= frames;
   }
   function keep(bytes: number): void {
@@ -79,7 +79,7 @@ export function createClientCalls(unfinished: UnfinishedBytes, now: () => number
       keep(bytes);
     }
     if (unfinishedHere > SMALL_BYTES && unfinished.now > unfinished.max)
-      refuse("too many bytes of unfinished requests");
+      refuseFrame("too many bytes of unfinished requests");
     if (!endsRequest) return;
     endRequest(call);
     everCalled = true;

@@ -6,7 +6,7 @@ import { CLIENT_PREFACE, FrameType, HTTP2_ERRORS, MAX_FRAME_BYTES, readFrameHead
 import { guardConnection } from "./guarded-connection";
 import { gatherHeaderBlock } from "./header-block";
 import { createFieldReader } from "./header-fields";
-import { refuse } from "./protocol-violation";
+import { refuseFrame } from "./protocol-violation";
 
 export type GuardedClient = ReturnType<typeof guardFromClient>;
 
@@ -80,7 +80,7 @@ export function guardFromClient(
 function refuseViolation(goaway: Buffer): void {
   const code = goaway.readUInt32BE(4);
   const text = goaway.toString("latin1", 8);
-  if (code !== 0) refuse(`HTTP/2 error ${HTTP2_ERRORS[code] ?? code}${text && `: ${text}`}`);
+  if (code !== 0) refuseFrame(`HTTP/2 error ${HTTP2_ERRORS[code] ?? code}${text && `: ${text}`}`);
 }
 
 /** Fails at the first wrong byte, because a client of another protocol may wait for us before it has sent 24 bytes. */
@@ -89,7 +89,7 @@ function* readPreface(bytes: ChunkReader): Generator<void, void, void> {
   while (seen.length < CLIENT_PREFACE.length) {
     seen = Buffer.concat([seen, yield* bytes.some(CLIENT_PREFACE.length - seen.length)]);
     if (!seen.equals(CLIENT_PREFACE.subarray(0, seen.length)))
-      refuse(`not HTTP/2: begins with ${printable(seen)}`);
+      refuseFrame(`not HTTP/2: begins with ${printable(seen)}`);
   }
 }
 

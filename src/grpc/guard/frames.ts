@@ -1,5 +1,5 @@
 import type { ChunkReader } from "./chunk-reader";
-import { refuse } from "./protocol-violation";
+import { refuseFrame } from "./protocol-violation";
 
 /** The 24 bytes with which every HTTP/2 client begins (RFC 9113, section 3.4). */
 export const CLIENT_PREFACE: Buffer = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
@@ -50,7 +50,7 @@ export interface FrameHeader {
 export function* readFrameHeader(bytes: ChunkReader, maxLength: number): Generator<void, FrameHeader, void> {
   const head = yield* bytes.exactly(FRAME_HEADER_BYTES);
   const length = head.readUIntBE(0, 3);
-  if (length > maxLength) refuse(`a frame of ${length} bytes, over ${maxLength}`);
+  if (length > maxLength) refuseFrame(`a frame of ${length} bytes, over ${maxLength}`);
   return {
     length,
     type: head.readUInt8(3),

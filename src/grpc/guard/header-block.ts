@@ -1,6 +1,6 @@
 import type { ChunkReader } from "./chunk-reader";
 import { FrameFlag, type FrameHeader, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "./frames";
-import { refuse } from "./protocol-violation";
+import { refuseFrame } from "./protocol-violation";
 
 /** Most bytes of one header block: what Node takes. */
 const MAX_HEADER_BYTES = 65_536;
@@ -32,7 +32,7 @@ export function* gatherHeaderBlock(
   let total = 0;
   for (;;) {
     total += frame.length;
-    if (total > MAX_HEADER_BYTES) refuse(`a header block of more than ${MAX_HEADER_BYTES} bytes`);
+    if (total > MAX_HEADER_BYTES) refuseFrame(`a header block of more than ${MAX_HEADER_BYTES} bytes`);
     const piece = yield* bytes.exactly(frame.length);
     // While it waits for the rest of the block, a slice would keep its whole chunk.
     const payload = frame.flags & FrameFlag.END_HEADERS ? piece : Buffer.from(piece);
@@ -41,11 +41,11 @@ export function* gatherHeaderBlock(
     if (frame.flags & FrameFlag.END_HEADERS) return { block: Buffer.concat(fragments), fragments, asSent };
 
     if (fragments.length > MAX_CONTINUATION_FRAMES) {
-      refuse(`more than ${MAX_CONTINUATION_FRAMES} CONTINUATION frames`);
+      refuseFrame(`more than ${MAX_CONTINUATION_FRAMES} CONTINUATION frames`);
     }
     frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
     if (frame.type !== FrameType.CONTINUATION || frame.streamId !== headers.streamId) {
-      refuse(`a frame of type ${frame.type} inside a header block`);
+      refuseFrame(`a frame of type ${frame.type} inside a header block`);
     }
   }
 }
@@ -54,6 +54,6 @@ function withoutPaddingAndPriority({ flags }: FrameHeader, payload: Buffer): Buf
   const padded = (flags & FrameFlag.PADDED) !== 0;
   const start = (padded ? 1 : 0) + (flags & FrameFlag.PRIORITY ? 5 : 0);
   const end = payload.length - (padded ? (payload[0] ?? 0) : 0);
-  if (end < start) refuse("a HEADERS frame too short for its padding or priority");
+  if (end < start) refuseFrame("a HEADERS frame too short for its padding or priority");
   return payload.subarray(start, end);
 }

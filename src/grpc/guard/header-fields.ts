@@ -1,4 +1,4 @@
-import { refuse } from "./protocol-violation";
+import { refuseFrame } from "./protocol-violation";
 
 /** What nghttp2 takes as `:authority` (nghttp2_http.c, VALID_AUTHORITY_CHARS); until 1.63 it took `@`, too. */
 const LEGAL = /^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/;
@@ -70,7 +70,7 @@ export function createFieldReader(): (block: Buffer) => string | undefined {
     };
     const count = (bytes: number) => {
       listBytes += bytes;
-      if (listBytes > MAX_LIST_BYTES) refuse(`header fields of more than ${MAX_LIST_BYTES} bytes`);
+      if (listBytes > MAX_LIST_BYTES) refuseFrame(`header fields of more than ${MAX_LIST_BYTES} bytes`);
     };
     while (at < block.length) {
       const first = block[at] as number;

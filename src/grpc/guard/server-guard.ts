@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { FrameFlag, FrameType, readFrameHeader } from "./frames";
 import { guardConnection } from "./guarded-connection";
 import { gatherHeaderBlock } from "./header-block";
-import { refuse } from "./protocol-violation";
+import { refuseFrame } from "./protocol-violation";
 
 /** An answer has two, and perhaps 1xx before them: a flood of those takes hundreds of megabytes outside of V8's heap. */
 const MAX_BLOCKS_WITHOUT_END = 64;
@@ -19,7 +19,7 @@ export function guardFromServer(socket: Socket): Duplex {
         const frame = yield* readFrameHeader(bytes, Number.POSITIVE_INFINITY);
         if (frame.type === FrameType.HEADERS) blocks += 1;
         if (frame.type <= FrameType.HEADERS && frame.flags & FrameFlag.END_STREAM) blocks = 0;
-        if (blocks > MAX_BLOCKS_WITHOUT_END) refuse(`${blocks} header blocks without the end of an answer`);
+        if (blocks > MAX_BLOCKS_WITHOUT_END) refuseFrame(`${blocks} header blocks without the end of an answer`);
         if (frame.type === FrameType.HEADERS) {
           const { asSent } = yield* gatherHeaderBlock(bytes, frame);
           for (const piece of asSent) pass(piece);
