@@ -19,7 +19,8 @@ export function guardFromServer(socket: Socket): Duplex {
         const frame = yield* readFrameHeader(bytes, Number.POSITIVE_INFINITY);
         if (frame.type === FrameType.HEADERS) blocks += 1;
         if (frame.type <= FrameType.HEADERS && frame.flags & FrameFlag.END_STREAM) blocks = 0;
-        if (blocks > MAX_BLOCKS_WITHOUT_END) refuseFrame(`${blocks} header blocks without the end of an answer`);
+        if (blocks > MAX_BLOCKS_WITHOUT_END)
+          refuseFrame(`${blocks} header blocks without the end of an answer`);
         if (frame.type === FrameType.HEADERS) {
           const { asSent } = yield* gatherHeaderBlock(bytes, frame);
           for (const piece of asSent) pass(piece);
