@@ -13,8 +13,8 @@ export const BACKOFF = {
   askDriver: { initialMs: 100, maxMs: 10_000, jitter: 0.2 },
   /** Publishing the socket again when its folder is away or full; inotify may wake us sooner. */
   publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
-  /** Publishing the socket again after kubelet refused the driver, with policy `retry`. */
-  refused: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
+  /** Publishing the socket under another name after kubelet refused the driver, with policy `retry`. */
+  refused: { initialMs: 2_000, maxMs: 30_000, jitter: 0.8 },
   /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
   failedDriver: { initialMs: 30_000, maxMs: 300_000 },
   /** API server requests; each registration status of kubelet's ends a wait. */

@@ -115,7 +115,7 @@ export type LoopEvent =
   /** Kubelet says that the driver is registered under another path: there is a peer. */
   | { readonly kind: "already-registered"; readonly error: string }
   /** The wait after a refusal is over. */
-  | { readonly kind: "retry" }
+  | { readonly kind: "retry"; readonly alias: string | undefined }
   /** The registrar that held the registration is gone. */
   | { readonly kind: "peer-gone" }
   | { readonly kind: "reregister"; readonly kubeletIsIdle?: true }

@@ -1,4 +1,4 @@
-import type { Server } from "@grpc/grpc-js";
+import { type Server, status } from "@grpc/grpc-js";
 import { protos, type RegistrationStatus } from "../../grpc/protos";
 import { createSmallServer } from "../../grpc/server";
 import { unaryHandler } from "../../grpc/unary-handler";
@@ -10,6 +10,8 @@ import { encodeReport, REPORT_KEY, type RegistrationReport, SELF_CHECK_KEY } fro
 export interface RegistrationServiceOptions
   extends Pick<RegistrationLoopOptions, "type" | "supportedVersions" | "kubeletRegistrationPath"> {
   readonly driverName: () => string;
+  /** Why kubelet gets no answer to GetInfo; undefined if it gets one. */
+  readonly whyNot: () => string | undefined;
   /** For self-checks. */
   readonly report: () => RegistrationReport;
   /** `publication` is aborted when the socket over which kubelet called is no longer ours. */
@@ -23,7 +25,6 @@ export interface RegistrationServiceOptions
  */
 export function createRegistrationServers(options: RegistrationServiceOptions, parentLog: Logger) {
   const log = parentLog.named("registration-service");
-  // A kubelet from 1.36 on repeats itself each second as long as it refuses.
   let lastError = "";
   return (publication: AbortSignal | undefined): Server => {
     const server = createSmallServer();
@@ -33,6 +34,8 @@ export function createRegistrationServers(options: RegistrationServiceOptions, p
           sendMetadata({ [REPORT_KEY]: encodeReport(options.report()) });
         } else {
           log.v(4).info("Received GetInfo call", { request: "" });
+          const details = options.whyNot();
+          if (details !== undefined) throw Object.assign(new Error(details), { code: status.UNAVAILABLE });
           setImmediate(options.onGetInfo, publication);
         }
         return {
@@ -44,11 +47,11 @@ export function createRegistrationServers(options: RegistrationServiceOptions, p
       }),
       NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((received) => {
         // Kubelet may quote the driver's text, which may have megabytes.
-        const status = { ...received, error: boundText(received.error) };
-        const repeats = status.error !== "" && status.error === lastError;
-        lastError = status.error;
-        log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(status) });
-        setImmediate(options.onRegistrationStatus, status, publication);
+        const outcome = { ...received, error: boundText(received.error) };
+        const repeats = outcome.error !== "" && outcome.error === lastError;
+        lastError = outcome.error;
+        log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status: statusText(outcome) });
+        setImmediate(options.onRegistrationStatus, outcome, publication);
         return {};
       }),
     });

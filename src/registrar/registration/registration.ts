@@ -95,6 +95,9 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const service: RegistrationServiceOptions = {
     ...options,
     driverName: () => facts()?.driverName ?? "",
+    // From 1.36 on kubelet tries a refused socket again at its own pace: each try would cost calls at the API server.
+    whyNot: () =>
+      state.kind === "refused" ? "kubelet refused the driver, the next try comes later" : undefined,
     report: () => {
       const now = status();
       return {

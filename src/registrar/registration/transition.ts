@@ -8,9 +8,6 @@ import type {
   RegistrationState,
 } from "../model/state";
 
-/** After so many repeats of the same text a refusal will hardly pass: from then on the slowest pace. */
-export const SLOW_AFTER_REPEATS = 3;
-
 /** Milliseconds of `performance.now()`, and a number from 0 to 1 for the jitter of a wait. */
 export interface Moment {
   readonly nowMs: number;
@@ -84,6 +81,7 @@ function whileInPlace(
     case "get-info":
       // A kubelet that restarts asks again: registered stays true until an attempt fails.
       if (state.kind === "registered") return { ...state, askedAtMs: now.nowMs };
+      if (state.kind === "refused") return state; // It got no answer.
       return { kind: "asked", facts, askedAtMs: now.nowMs, again: state.again };
 
     case "accepted": {
@@ -95,7 +93,7 @@ function whileInPlace(
     case "refused": {
       if (state.kind === "refused") return state;
       const refusals = countRefusal(facts.refusals, event.error);
-      const waitMs = retryAfterMs(refusals, now.random);
+      const waitMs = Math.round(backoffMs(BACKOFF.refused, refusals.count - 1, () => now.random));
       const waiting = { kind: "refused", refusals, waitMs, askedAtMs: undefined } as const;
       return { ...waiting, facts: { ...facts, refusals }, again: state.again };
     }
@@ -122,7 +120,7 @@ function whileInPlace(
       return publish({ ...facts, alias: event.alias, hasMoved: true }, event.kind);
 
     case "retry":
-      return state.kind === "refused" ? publish(facts, event.kind) : state;
+      return state.kind === "refused" ? publish({ ...facts, alias: event.alias }, event.kind) : state;
 
     case "driver-named":
     case "published":
@@ -166,12 +164,6 @@ function rename(state: RegistrationState, driverName: string): RegistrationState
 function countRefusal(former: Refusals | undefined, text: string): Refusals {
   const repeats = former?.text === text ? former.repeats + 1 : 0;
   return { text, repeats, count: (former?.count ?? 0) + 1 };
-}
-
-/** The wait after a refusal until we publish our socket again, in whole milliseconds. */
-function retryAfterMs({ count, repeats }: Refusals, random: number): number {
-  if (repeats >= SLOW_AFTER_REPEATS) return BACKOFF.refused.maxMs;
-  return Math.round(backoffMs(BACKOFF.refused, count - 1, () => random));
 }
 
 /** Whether the state changes, or begins again: only `publishing` leads to itself, under another name. */

@@ -41,6 +41,15 @@ export function createAlias(driverName: string): string {
   return `${driverName}-_${randomWord(3)}`;
 }
 
+/**
+ * The alias after another one. There are 36 in a row, so that kubelet, which keeps a backoff for each path that failed, has few
+ * to keep: when the first one comes again, its backoff of at most 2 min 2 s is over.
+ */
+export function nextAlias(alias: string): string {
+  const last = (Number.parseInt(alias.slice(-1), 36) + 1) % 36;
+  return alias.slice(0, -1) + last.toString(36);
+}
+
 /** The driver's name in the name of a registration socket; undefined for another file. */
 export function driverOfSocket(path: string): string | undefined {
   return path.endsWith(SOCKET_TAIL) ? basename(path, SOCKET_TAIL).replace(ALIAS_TAIL, "") : undefined;

@@ -21,6 +21,7 @@ export async function startBlindRegistrar(options: BlindRegistrarOptions) {
     newServer: createRegistrationServers(
       {
         driverName: () => driverName,
+        whyNot: () => undefined,
         type: "CSIPlugin",
         supportedVersions: ["1.0.0"],
         kubeletRegistrationPath,

@@ -92,7 +92,7 @@ test("a refusal ends the registration, though kubelet calls again before that", 
   while (!loop.way.includes("published listening")) await new Promise(setImmediate);
   for (const kind of ["get-info", "refused", "get-info"] as const) loop.inbox.put({ kind, error: "no" });
   expect(await loop.ended).toMatchObject({ kind: "refused", reason: "no" });
-  const end = ["refused refused", "get-info asked", "stop stopping", "closed stopped"];
+  const end = ["get-info asked", "refused refused", "stop stopping", "closed stopped"];
   expect(loop.way.slice(-4)).toEqual(end);
 });
 

@@ -16,9 +16,12 @@ test("a registrar remembers its latest changes of state, however many there were
   let changes = 0;
   started.registrar.subscribe("state-changed", () => changes++);
   await started.state("listening");
+  using kubelet = dialRegistration(node.socketPath(name));
   while (changes <= HISTORY_LENGTH) {
-    await started.accept();
-    await started.refuse("no");
+    await kubelet.notify();
+    await started.state("registered");
+    await kubelet.notify("no");
+    await started.state("refused");
   }
   const { history } = started.registrar.status();
   expect(history).toHaveLength(HISTORY_LENGTH);

@@ -28,7 +28,7 @@ const TABLE: { readonly [Kind in LoopEvent["kind"]]: readonly (StateName | undef
   "socket-dead":        [_, _, P, P, P, P, _, _, _],
   "socket-taken":       [_, S, S, S, S, S, _, _, _],
   "kubelet-silent":     [_, _, P, _, _, _, _, _, _],
-  "get-info":           [_, _, Q, _, _, Q, _, _, _],
+  "get-info":           [_, _, Q, _, _, _, _, _, _],
   accepted:             [_, _, R, R, _, R, _, _, _],
   refused:              [_, _, F, F, F, _, _, _, _],
   "already-registered": [_, _, S, S, S, S, _, _, _],
@@ -61,7 +61,7 @@ const published = (found: "gone" | "dead", alias?: string): LoopEvent => ({
 const getInfo = { kind: "get-info" } as const;
 const accepted = { kind: "accepted" } as const;
 const refused = (error: string) => ({ kind: "refused", error }) as const;
-const retry = { kind: "retry" } as const;
+const retry = { kind: "retry", alias: "x.csi-_abd" } as const;
 
 /** What kubelet's GetInfo changes is when it asked. */
 const ASKED_AGAIN = ["asked get-info", "registered get-info"];
@@ -205,7 +205,7 @@ describe("refusals", () => {
     expect(state).toMatchObject({ refusals: { count: 1, repeats: 0 } });
   });
 
-  test("are waited after for longer and longer, 30 s at most, and at once so long for the same text", () => {
+  test("are waited after for longer and longer, 30 s at most", () => {
     const waits = (texts: readonly string[], random = 0) => {
       let state: RegistrationState = stateNamed("asked");
       return texts.map((text) => {
@@ -216,10 +216,14 @@ describe("refusals", () => {
       });
     };
     expect(waits(["1", "2", "3", "4", "5", "6", "7"])).toEqual(
-      [1, 2, 4, 8, 16, 30, 30].map((s) => s * 1_000),
+      [2, 4, 8, 16, 30, 30, 30].map((s) => s * 1_000),
     );
-    expect(waits(["a", "a", "a", "a"])).toEqual([1_000, 2_000, 4_000, 30_000]);
-    expect(waits(["1", "2"], 1)).toEqual([800, 1_600]);
+    expect(waits(["a", "a"], 1)).toEqual([400, 800]);
+  });
+
+  test("lead to another name", () => {
+    const state = reached(stateNamed("asked"), refused("a"), retry);
+    expect(state).toMatchObject({ kind: "publishing", facts: { alias: "x.csi-_abd" }, reason: "retry" });
   });
 
   test("of one text over and over are one round, which the log tells of at a higher verbosity", () => {

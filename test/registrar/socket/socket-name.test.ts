@@ -1,6 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { judgeDriverName } from "../../../src/registrar/driver/driver-name";
-import { createAlias, findAlias, registrationSocketPath } from "../../../src/registrar/socket/socket-name";
+import {
+  createAlias,
+  findAlias,
+  nextAlias,
+  registrationSocketPath,
+} from "../../../src/registrar/socket/socket-name";
 import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { createTempFolder } from "../../support/temp-folder";
@@ -22,6 +27,13 @@ test("an alias is a safe file name that no driver by the specification has", () 
   }
 });
 
+test("after an alias come 35 others, then the same again", () => {
+  const aliases = new Set<string>();
+  for (let alias = "x.csi-_0by"; !aliases.has(alias); alias = nextAlias(alias)) aliases.add(alias);
+  expect([...aliases].slice(0, 3)).toEqual(["x.csi-_0by", "x.csi-_0bz", "x.csi-_0b0"]);
+  expect(aliases.size).toBe(36);
+});
+
 test("finds the alias of a registrar that was killed", async () => {
   const alias = createAlias(name);
   await leaveDeadSocket(folder.at(`${name}-reg.sock`));
@@ -40,6 +52,13 @@ test.each([
 ])("is not misled by the dead socket %s", async (file) => {
   await leaveDeadSocket(folder.at(file));
   expect(await find()).toBeUndefined();
+});
+
+test("after an alias come 35 others, then the same again", () => {
+  const aliases = new Set<string>();
+  for (let alias = "x.csi-_0by"; !aliases.has(alias); alias = nextAlias(alias)) aliases.add(alias);
+  expect([...aliases].slice(0, 3)).toEqual(["x.csi-_0by", "x.csi-_0bz", "x.csi-_0b0"]);
+  expect(aliases.size).toBe(36);
 });
 
 test("finds the alias of a registrar that lives, before that of one that was killed", async () => {

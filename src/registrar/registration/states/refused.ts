@@ -1,24 +1,28 @@
 import { BACKOFF } from "../../../base/backoff";
 import { pause } from "../../../base/pause";
+import { fitsSocketPath } from "../../../unix/socket-path";
 import { refusedFor } from "../../model/outcome";
-import type { LoopEvent, StateOf } from "../../model/state";
-import type { RegistrationContext } from "../context";
+import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
+import { createAlias, fileNameOf, nextAlias } from "../../socket/socket-name";
+import { type RegistrationContext, socketPathOf } from "../context";
 import { explainRefusal } from "../hints";
-import { SLOW_AFTER_REPEATS } from "../transition";
 
-/** One line in ten minutes at the slow pace. */
-const REMIND_EVERY_REPEATS = Math.round(600_000 / BACKOFF.refused.maxMs);
+/** After so many repeats of the same text the log says that the pace is slow. */
+const SLOW_AFTER_REPEATS = 3;
+/** One line in ten minutes. */
+const REMIND_EVERY_REPEATS = Math.round(600_000 / (BACKOFF.refused.maxMs * (1 - BACKOFF.refused.jitter / 2)));
 
 /**
  * State `refused`. With policy `exit` kubelet has its answer, and the registration ends, so that the container restarts.
- * With policy `retry` publishes again after a while, which kubelets up to 1.35 need. From 1.36 on kubelet comes back by
- * itself, and its GetInfo ends this state before our wait is over.
+ * With policy `retry` publishes under another name after a while: kubelet backs off by path, up to 2 min 2 s, and up to 1.35 it
+ * does not try the same file again.
  */
 export async function endOrRetry(
   { refusals, waitMs, facts }: StateOf<"refused">,
-  { options, log: parentLog }: RegistrationContext,
+  context: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
+  const { options, log: parentLog } = context;
   const { text, count, repeats } = refusals;
   const log = parentLog.named("refused");
   const error = new Error(text);
@@ -49,5 +53,12 @@ export async function endOrRetry(
     });
   else if (repeats > 0) log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
   else log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()) });
-  return (await pause(waitMs, signal)) ? { kind: "retry" } : undefined;
+  return (await pause(waitMs, signal)) ? { kind: "retry", alias: aliasAfter(facts, context) } : undefined;
+}
+
+function aliasAfter(facts: DriverFacts, context: RegistrationContext): string | undefined {
+  const { alias } = facts;
+  const next =
+    alias === undefined ? createAlias(fileNameOf(context.options.type, facts.driverName)) : nextAlias(alias);
+  return fitsSocketPath(socketPathOf({ ...facts, alias: next }, context)) ? next : alias;
 }
