@@ -4,7 +4,7 @@ import type { Events } from "../base/event-source";
 import { fillPattern, type PatternPair, pairPatterns } from "../host-path/path-pattern";
 import { checkFor } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
-import { tryConnect } from "../unix/unix-socket";
+import { mayAccept, tryConnect } from "../unix/unix-socket";
 import { createRegistrarEvents } from "./model/events";
 import { type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
 import type { RegistrationOutcome } from "./model/outcome";
@@ -147,7 +147,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     clearTimeout(member.timer);
     if (member.phase !== "serving" || stop.signal.aborted) return;
     member.timer = setTimeout(async () => {
-      const isBack = (await tryConnect(member.csiAddress)) === undefined;
+      const isBack = mayAccept(await tryConnect(member.csiAddress));
       if (!isBack && member.phase === "serving") leave(member, `not there for ${driverGoneAfterMs / 1000}s`);
       // A driver that accepts connections without an answer may go without a further event: look again.
       if (isBack && !member.registration.status().connected)

@@ -1,18 +1,20 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
+import type { Stats } from "node:fs";
 import { chmod, link, lstat, rename, rm, stat } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { umask } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { attempt, errnoOf, messageOf, RegistrarError } from "../base/errors";
+import { pause } from "../base/pause";
 import { callFileSystem } from "./file-calls";
-import { findLink, listNames } from "./files";
+import { findLink, isSameSocket, listNames } from "./files";
 import { isDeadSocket } from "./unix-socket";
 
 /** Within this time kubelet's plugin watcher looks at a new file, even on a busy node. */
 const KUBELET_LOOKS_WITHIN_MS = 100;
-/** A dot-name lives for moments. A killed process left an older, dead one. */
+/** A dot-name lives for moments, and its socket listens after fewer. */
 const LEFTOVER_AFTER_MS = 10_000;
 /** As long as the shortest `<driver>-reg.sock`, so that it fits wherever that fits. */
 const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
@@ -94,14 +96,28 @@ export async function closeDotSocket({ server, dotPath }: Pick<DotSocket, "serve
   if ((await findLink(dotPath)) !== "hanging") server.close();
 }
 
-/** Removes dot-names that killed processes left behind; ignores failures. */
-export async function sweepDotSockets(directory: string, now: () => number = Date.now): Promise<void> {
+/** Removes dot-names that killed processes left behind: sockets that are dead, and still are after 10 s. Never rejects. */
+export async function sweepDotSockets(
+  directory: string,
+  signal: AbortSignal,
+  afterMs = LEFTOVER_AFTER_MS,
+): Promise<void> {
+  const before = await findDeadDotSockets(directory);
+  if (before.size === 0 || !(await pause(afterMs, signal))) return;
+  for (const [path, stats] of await findDeadDotSockets(directory)) {
+    const former = before.get(path);
+    if (former && isSameSocket(former, stats)) await removeQuietly(path);
+  }
+}
+
+async function findDeadDotSockets(directory: string): Promise<ReadonlyMap<string, Stats>> {
+  const dead = new Map<string, Stats>();
   for (const name of await listNames(directory)) {
     const path = join(directory, name);
     const found = DOT_NAME.test(name) && (await findLink(path));
-    if (typeof found !== "object" || now() - found.ctimeMs < LEFTOVER_AFTER_MS) continue;
-    if (await isDeadSocket(path)) await removeQuietly(path);
+    if (typeof found === "object" && (await isDeadSocket(path))) dead.set(path, found);
   }
+  return dead;
 }
 
 export const randomWord = (length: number): string =>

@@ -25,6 +25,10 @@ export async function tryConnect(path: string): Promise<Error | undefined> {
   });
 }
 
+/** Whether a socket accepts connections, or may: the attempt failed on this side. */
+export const mayAccept = (problem: Error | undefined): boolean =>
+  problem === undefined || ["EMFILE", "ENFILE", "ENOMEM", "ETIMEDOUT"].includes(errnoOf(problem) ?? "");
+
 /** Whether the path itself is a socket, not a symbolic link to one. */
 export async function isSocketFile(path: string): Promise<boolean> {
   const found = await findLink(path);

@@ -1,7 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { connect, type NetConnectOpts, type Socket } from "node:net";
+import { join } from "node:path";
 import { httpOf } from "../end-to-end/support/http";
 import { nodeTest, registered } from "../end-to-end/support/node";
+import { allRegistered, driverFoldersOf, nameOf, socketOf } from "../end-to-end/support/node-wide";
 import { descriptorsOf } from "../end-to-end/support/resources";
 import { registrarIn } from "../end-to-end/support/surroundings";
 import { eventually } from "../support/eventually";
@@ -47,5 +51,37 @@ nodeTest(
     await kubelet.restart();
     await registered(kubelet, { nth: 2 });
     expect(registrar.lines().filter(({ severity }) => severity !== "I").length).toBeLessThan(6);
+  },
+);
+
+nodeTest(
+  "where nothing can be opened it keeps what it has, and heals when descriptors are back",
+  async (node) => {
+    const { add, registrar: start } = driverFoldersOf(node);
+    const [A, B, LATE] = [nameOf(0), nameOf(1), nameOf(2)];
+    const kubelet = await node.kubelet();
+    const driver = await add(A);
+    await add(B);
+    const registrar = start("--http-endpoint=localhost:0", "--driver-gone-after=100ms");
+    const http = await httpOf(registrar);
+    await allRegistered(kubelet, [A, B]);
+    // Every number below 3 is in use.
+    const limit = (soft: number) => execFileSync("prlimit", [`--pid=${registrar.pid}`, `--nofile=${soft}:`]);
+
+    limit(3);
+    await driver.kill();
+    await add(A);
+    await registrar.line("Lost connection");
+    rmSync(join(node.pluginDir, socketOf(B)));
+    await add(LATE);
+    const failed = await registrar.line("Failed to listen on socket", { nth: 2 });
+    expect(failed.fields.err).toContain("EMFILE");
+
+    limit(1_000);
+    await registered(kubelet, { driverName: LATE });
+    await registered(kubelet, { driverName: B, nth: 2 });
+    expect(registrar.lines("CSI driver has gone")).toEqual([]);
+    expect(kubelet.events.history().filter(({ kind }) => kind === "deregistered")).toHaveLength(1); // B's.
+    for (const path of ["/healthz", "/readyz", "/metrics"]) expect((await http.get(path)).status).toBe(200);
   },
 );

@@ -7,7 +7,8 @@ import { createTempFolder } from "../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
 
-const later = () => Date.now() + 60_000;
+const { signal } = new AbortController();
+const sweep = (directory = folder.path) => sweepDotSockets(directory, signal, 1);
 
 test("a socket is its owner's only from the moment at which it accepts, and the umask stays", async () => {
   const before = process.umask(0);
@@ -32,11 +33,9 @@ test("a socket is its owner's only from the moment at which it accepts, and the 
 describe("sweepDotSockets", () => {
   const dotPath = () => folder.at(".reg-0a1b2");
 
-  test("removes what a killed process left, once it is old: a young one's owner may not listen yet", async () => {
+  test("removes what a killed process left", async () => {
     await leaveDeadSocket(dotPath());
-    await sweepDotSockets(folder.path);
-    expect(existsSync(dotPath())).toBe(true);
-    await sweepDotSockets(folder.path, later);
+    await sweep();
     expect(existsSync(dotPath())).toBe(false);
   });
 
@@ -44,7 +43,7 @@ describe("sweepDotSockets", () => {
     "leaves a dead socket by the name of %s",
     async (name) => {
       await leaveDeadSocket(folder.at(name));
-      await sweepDotSockets(folder.path, later);
+      await sweep();
       expect(existsSync(folder.at(name))).toBe(true);
     },
   );
@@ -55,12 +54,12 @@ describe("sweepDotSockets", () => {
     ["regular file", (path) => writeFileSync(path, "precious")],
   ])("leaves a %s by such a name", async (_what, make) => {
     const made = await make(dotPath());
-    await sweepDotSockets(folder.path, later);
+    await sweep();
     expect(existsSync(dotPath())).toBe(true);
     await (made as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.();
   });
 
   test("does not mind a folder that is away", async () => {
-    await sweepDotSockets(folder.at("away"), later);
+    await sweep(folder.at("away"));
   });
 });

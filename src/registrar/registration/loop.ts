@@ -1,3 +1,4 @@
+import { sweepDotSockets } from "../../unix/dot-socket";
 import type { Inbox } from "../model/inbox";
 import { failedBy, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateName, StateOf } from "../model/state";
@@ -22,7 +23,7 @@ const ACTIVITIES: { readonly [Kind in StateName]: readonly Activity<Kind>[] } = 
   publishing: [publishSocket],
   listening: [watchOurSocket, moveFromBackoff, remindOfSilence],
   asked: [watchOurSocket, remindOfMissingStatus],
-  registered: [watchOurSocket],
+  registered: [watchOurSocket, removeLeftovers],
   refused: [endOrRetry, watchOurSocket],
   standby: [standBy],
   stopping: [shutDown],
@@ -88,6 +89,15 @@ const STEPS_OF_A_ROUND: readonly LoopEvent["kind"][] = ["retry", "published", "g
 export function isSameRound(next: RegistrationState, event: LoopEvent): boolean {
   const repeats = "facts" in next ? (next.facts?.refusals?.repeats ?? 0) : 0;
   return repeats > 0 && STEPS_OF_A_ROUND.includes(event.kind);
+}
+
+/** State `registered`: removes what starts of registrars left behind that were killed. */
+async function removeLeftovers(
+  _: StateOf<"registered">,
+  { options }: RegistrationContext,
+  signal: AbortSignal,
+): Promise<undefined> {
+  await sweepDotSockets(options.pluginRegistrationPath, signal);
 }
 
 /** Calls that run when the registration stops get this long to finish. */

@@ -82,10 +82,6 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     "src/registrar/registration/states/publishing.ts",
     ["test/registrar/registration/states/publishing"],
     {
-      "dot-sockets of killed registrars stay for ever": [
-        "if (isFirst) sweepDotSockets(pluginRegistrationPath).catch(() => {});",
-        "if (isFirst && Object.is(pluginRegistrationPath, undefined)) sweepDotSockets(pluginRegistrationPath).catch(() => {});",
-      ],
       "the name under which kubelet knows the driver is not found": [
         "await findAlias(pluginRegistrationPath,",
         'await findAlias(pluginRegistrationPath + "-",',

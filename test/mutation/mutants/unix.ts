@@ -47,14 +47,14 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "await delay(KUBELET_LOOKS_WITHIN_MS);",
     ],
     "everybody may connect to the socket": ["chmod(dotPath, 0o700)", "chmod(dotPath, 0o777)"],
-    "a socket that another registrar is about to name is swept away": [
-      " || now() - found.ctimeMs < LEFTOVER_AFTER_MS",
-      "",
+    "a living socket with a dot name is swept away": [
+      'typeof found === "object" && (await isDeadSocket(path))',
+      'typeof found === "object"',
       ["test/unix/dot-socket"],
     ],
-    "a living socket with a dot name is swept away": [
-      "if (await isDeadSocket(path)) await removeQuietly(path);",
-      "await removeQuietly(path);",
+    "the dot-sockets of killed registrars stay for ever": [
+      "    if (former && isSameSocket(former, stats)) await removeQuietly(path);\n",
+      "",
       ["test/unix/dot-socket"],
     ],
   }),

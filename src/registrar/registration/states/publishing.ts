@@ -1,6 +1,5 @@
 import { BACKOFF, backoffMs } from "../../../base/backoff";
 import { RegistrarError } from "../../../base/errors";
-import { sweepDotSockets } from "../../../unix/dot-socket";
 import { watchPath } from "../../../unix/path-watch";
 import { failedBy } from "../../model/outcome";
 import type { LoopEvent, StateOf } from "../../model/state";
@@ -26,7 +25,6 @@ export async function publishSocket(
   const overLiving = isNewName && options.placeTaken !== "stand-by";
   const failureIsFatal = isFirst && reason !== "peer-gone";
   const isSameRefusal = reason === "retry" && (facts.refusals?.repeats ?? 0) > 0;
-  if (isFirst) sweepDotSockets(pluginRegistrationPath).catch(() => {}); // It ignores failures.
   const alias = isNewName
     ? await findAlias(pluginRegistrationPath, fileNameOf(options.type, facts.driverName))
     : facts.alias;

@@ -1,5 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
 import { startCsiDriver, startKubelet } from "../../../../src/testing";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
@@ -22,20 +21,6 @@ const unusable = (text: string) => ({
 });
 
 describe("the first time", () => {
-  test("the dot-sockets of killed registrars are swept away", async () => {
-    const left = join(node.pluginRegistrationPath, ".reg-0a1b2");
-    await leaveDeadSocket(left);
-    const { now } = Date;
-    const clock = jest.spyOn(Date, "now").mockImplementation(() => now() + 60_000); // young ones are left alone
-    try {
-      await using started = await startTestRegistrar(node);
-      await started.state("listening");
-      await eventually(() => expect(existsSync(left)).toBe(false));
-    } finally {
-      clock.mockRestore();
-    }
-  });
-
   test.each<[string, () => void, string]>([
     ["a file in its place", () => writeFileSync(node.socketPath(name), ""), "is not a socket"],
     ["a folder in its place", () => mkdirSync(node.socketPath(name)), "is not a socket"],

@@ -1,10 +1,11 @@
-import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
+import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
 import type { TestRegistrar } from "../../../support/registrar-node";
 import { startScriptedDriver } from "../../../support/scripted-driver";
@@ -83,6 +84,15 @@ test("a peer that is not to be found is looked for again after half a minute, by
   await waits.end(30_000);
   await started.state("listening");
   await started.accept();
+});
+
+test("while a driver is registered, the dot-sockets that killed starts left are removed", async () => {
+  const left = join(node.pluginRegistrationPath, ".reg-0a1b2");
+  await leaveDeadSocket(left);
+  await using started = await (await loading).startListening(node);
+  await started.accept();
+  await waits.end(10_000);
+  await eventually(() => expect(existsSync(left)).toBe(false));
 });
 
 test("a driver that lets nobody in is asked again after half a minute", async () => {
