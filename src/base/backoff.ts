@@ -14,7 +14,7 @@ export const BACKOFF = {
   /** Publishing the socket again when its folder is away or full; inotify may wake us sooner. */
   publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
   /** Publishing the socket under another name after kubelet refused the driver, with policy `retry`. */
-  refused: { initialMs: 2_000, maxMs: 30_000, jitter: 0.8 },
+  refused: { initialMs: 2_000, maxMs: 20_000, jitter: 0.5 },
   /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
   failedDriver: { initialMs: 30_000, maxMs: 300_000 },
   /** API server requests; each registration status of kubelet's ends a wait. */
