@@ -52,7 +52,7 @@ const DEFAULT_TIMEOUT_MS = 1_000;
 
 const FLAGS = {
   file: {
-    ...listFlag("YAML to judge: files, folders, - for stdin; repeatable"),
+    ...listFlag("YAML to judge: files, directories, - for stdin; repeatable"),
     alias: "f",
   },
   cluster: switchFlag("look at every node of a cluster, through kubectl"),
@@ -99,7 +99,7 @@ export const runDoctor = createCommand(
       const { swap = "", image } = flags;
       if (image !== undefined) checkName("image", "image", image);
       if (/^(?:true|false)$/i.test(swap))
-        throw new Error(`--swap "${swap}" is no image: give NAME:TAG, or no value`);
+        throw new Error(`--swap "${swap}" is not an image: give NAME:TAG, or no value`);
       if (swap !== "") checkPinned("swap", swap);
       if (flags.swap !== undefined && image !== undefined && isOtherSidecar(lastPart(image)))
         throw new Error(`--image "${image}" is another sidecar, which a registrar cannot replace`);

@@ -88,7 +88,7 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
   [
     "the official registrar",
     { ...NODE_WIDE, container: { image: OFFICIAL } },
-    [/^CSI101 problem: restarts for ever: .* no pattern: --csi-address=\/csi\/\*.* --kubelet-.* -> write/],
+    [/^CSI101 problem: restarts for ever: .* not a pattern: --csi-address=\/csi\/\*.* --kubelet-.* -> write/],
   ],
   [
     "the official registrar, with a flag of this one, too",

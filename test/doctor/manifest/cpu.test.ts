@@ -49,10 +49,10 @@ test.each<readonly [expected: string, Changes]>([
     limited("49m", { livenessProbe: http() }),
   ],
   [
-    "problem: has a CPU limit of many, which is no quantity: the API server refuses it -> write 200m",
+    "problem: has a CPU limit of many, which is not a quantity: the API server refuses it -> write 200m",
     limited("many", { image: OFFICIAL }),
   ],
-  ['problem: has a CPU limit of "", which is no quantity: the API server refuses it', limited("")],
+  ['problem: has a CPU limit of "", which is not a quantity: the API server refuses it', limited("")],
   ["problem: has a CPU limit of -1, which is negative: the API server refuses it", limited(-1)],
   [
     "warning: has a CPU limit of 49m: it registers after",

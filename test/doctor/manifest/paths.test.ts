@@ -27,7 +27,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     { args: ["--csi-address=unix:csi.sock"] },
   ],
   [
-    /^CSI102 problem: tells kubelet .*, which has 117 bytes, a unix socket path may have 107 -> use a shorter folder$/,
+    /^CSI102 problem: tells kubelet .*, which has 117 bytes, a unix socket path may have 107 -> use a shorter directory$/,
     {
       plugin: hostPath(LONG),
       container: { args: ["--csi-address=/csi/s", `--kubelet-registration-path=${LONG}/s`] },

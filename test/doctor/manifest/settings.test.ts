@@ -17,7 +17,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI105 problem: has a memory limit of -100Mi, which is negative: the API server refuses/,
     limits("-100Mi"),
   ],
-  [/^CSI105 problem: has a memory limit of "", which is no quantity: the API server refuses/, limits("")],
+  [/^CSI105 problem: has a memory limit of "", which is not a quantity: the API server refuses/, limits("")],
   [
     /^CSI105 problem: has resources\.limits "10Mi", which is not a map: .* -> write resources\.limits: \{mem/,
     { container: { resources: { limits: "10Mi" } } },
@@ -36,10 +36,10 @@ test.each<readonly [expected: RegExp, Changes]>([
 });
 
 test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
-  "the memory limit %j is no quantity, for any image",
+  "the memory limit %j is not a quantity, for any image",
   (memory) => {
     const { container } = limits(memory);
-    const expected = `CSI105 problem: has a memory limit of ${memory}, which is no quantity: the API server refuses it -> write 100Mi, for example`;
+    const expected = `CSI105 problem: has a memory limit of ${memory}, which is not a quantity: the API server refuses it -> write 100Mi, for example`;
     expect(saidOf({ container: { ...container } })).toEqual([expected]);
     expect(saidOf({ container: { ...container, image: OFFICIAL } })).toEqual([expected]);
   },

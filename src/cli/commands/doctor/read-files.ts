@@ -14,7 +14,7 @@ const MAX_DOCUMENT_LENGTH = 2 * MEBIBYTE;
 
 const RENDER_IT = "render it first: helm template NAME CHART | registrar doctor -f -";
 
-/** Reads the objects in files, folders and, for `-`, on stdin: YAML or JSON. Goes on after what it cannot read. */
+/** Reads the objects in files, directories and, for `-`, on stdin: YAML or JSON. Goes on after what it cannot read. */
 export async function readFiles(names: readonly string[]): Promise<FilesRead> {
   const objects: ReadObject[] = [];
   const unread: Unread[] = [];
@@ -49,7 +49,7 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
   return { files: names, objects, unread };
 }
 
-/** A folder stands for the YAML and JSON files in it, as it does for kubectl. */
+/** A directory stands for the YAML and JSON files in it, as it does for kubectl. */
 async function filesIn(name: string): Promise<readonly string[]> {
   if (name === "-" || !(await stat(name)).isDirectory()) return [name];
   const names = await readdir(name);
@@ -59,9 +59,9 @@ async function filesIn(name: string): Promise<readonly string[]> {
     .map((file) => join(name, file));
 }
 
-/** What the command line names is read even if it is a pipe; nothing may ever write to a pipe in a folder. */
-async function textOf(path: string, isInFolder: boolean): Promise<string> {
-  if (isInFolder && !(await stat(path)).isFile()) throw invalidOption("it is not a regular file");
+/** What the command line names is read even if it is a pipe; nothing may ever write to a pipe in a directory. */
+async function textOf(path: string, isInDirectory: boolean): Promise<string> {
+  if (isInDirectory && !(await stat(path)).isFile()) throw invalidOption("it is not a regular file");
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of path === "-" ? process.stdin : createReadStream(path)) {
@@ -73,7 +73,7 @@ async function textOf(path: string, isInFolder: boolean): Promise<string> {
     chunks.push(Buffer.from(chunk));
   }
   const text = Buffer.concat(chunks).toString("utf8");
-  // The program before the pipe has failed; an empty file in a folder is nothing to kubectl.
+  // The program before the pipe has failed; an empty file in a directory is nothing to kubectl.
   if (path === "-" && text.trim() === "") throw invalidOption("empty input");
   return text;
 }

@@ -14,7 +14,7 @@ const NODE_NAME_ENTRY =
 
 export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {
   const found = flat([judgeTypes(one), judgeJoined(one), judgeInit(one), judgePatterns(one)]);
-  const judged = judge(one);
+  const judged = judgeStart(one);
   // What one text of several arguments lacks may be in it.
   const isMoot = judged.status === "ok" || joinedIn(one) !== undefined;
   return found.length > 0 && isMoot ? found : [found, judged];
@@ -69,11 +69,11 @@ function judgePatterns({ program, unseen, settings }: Deployment): Statement | u
   const flags = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${kubeletRegistrationPath}`];
   const patterns = flags.filter(isPattern);
   if (program.kind !== "official" || unseen !== undefined || patterns.length === 0) return undefined;
-  const text = `restarts for ever: to the official registrar * is no pattern: ${patterns.join(" ")}`;
+  const text = `restarts for ever: to the official registrar * is not a pattern: ${patterns.join(" ")}`;
   return problem(text, "write the paths of one driver, or use this registrar's image");
 }
 
-function judge({ program, unseen, settings, literals, chart, source }: Deployment): Statement {
+function judgeStart({ program, unseen, settings, literals, chart, source }: Deployment): Statement {
   const { refusal, ignored, doubt } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")

@@ -8,14 +8,14 @@ import { FS_GROUP_POLICIES, LIFECYCLE_MODES } from "../../../manifest/options";
 import { check, problem, warning as warningOf } from "../../findings/finding";
 import { APPLY_CSI_DRIVER, isTemplate } from "../../rules/words";
 import type { Deployment, ManifestFacts } from "../read/deployments";
-import { driverFolderIn, MAX_NAME_LENGTH } from "../read/pod";
+import { driverDirectoryIn, MAX_NAME_LENGTH } from "../read/pod";
 import { eachDeployment, type Statement, unknown, warning } from "./each-deployment";
 
 export const manifestCsiDriver = eachDeployment("CSI111", "manifest-csi-driver", (one, facts) => {
   if (!one.hasDriver || isPattern(one.settings.kubeletRegistrationPath)) return undefined;
   return facts.csiDrivers.length === 0
     ? unknown("has no CSIDriver object beside it: it may be applied by itself", APPLY_CSI_DRIVER)
-    : judge(one, facts);
+    : judgeName(one, facts);
 });
 
 /** Fields that the API server refuses, or that contradict each other. No cluster has an invalid object, but a file may. */
@@ -45,17 +45,17 @@ export const manifestCsiDriverFields = check<ManifestFacts>(
 /** The number of CSIDrivers that are named. */
 const NAMED = 3;
 
-/** The driver's name is what its pod says, or the folder of its socket if a CSIDriver is called so. */
-function judge(one: Deployment, { deployments, csiDrivers }: ManifestFacts): Statement | undefined {
+/** The driver's name is what its pod says, or the directory of its socket if a CSIDriver is called so. */
+function judgeName(one: Deployment, { deployments, csiDrivers }: ManifestFacts): Statement | undefined {
   const [name] = one.pod.driverNames;
-  const called = name ?? driverFolderIn(one.settings.kubeletRegistrationPath);
+  const called = name ?? driverDirectoryIn(one.settings.kubeletRegistrationPath);
   const known = csiDrivers.filter(({ length }) => length <= MAX_NAME_LENGTH);
   if (called === undefined || csiDrivers.includes(called) || csiDrivers.some(isTemplate)) return undefined;
   const names = deployments.flatMap(({ pod }) => pod.driverNames);
-  const folders = deployments.flatMap(
-    ({ settings }) => driverFolderIn(settings.kubeletRegistrationPath) ?? [],
+  const directories = deployments.flatMap(
+    ({ settings }) => driverDirectoryIn(settings.kubeletRegistrationPath) ?? [],
   );
-  const others = known.filter((csiDriver) => ![...names, ...folders].includes(csiDriver));
+  const others = known.filter((csiDriver) => ![...names, ...directories].includes(csiDriver));
   const near = nearWord(called, others, 2);
   if (near !== undefined)
     return warning(`has the driver ${called}, and the CSIDriver is called ${near}`, "use one name for both");

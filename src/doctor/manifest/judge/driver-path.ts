@@ -2,7 +2,7 @@ import { isPattern, matchSegments, segmentsOf } from "../../../host-path/path-pa
 import { fitsSocketPath } from "../../../unix/socket-path";
 import { judgeDriverPlace } from "../../rules/registration-directory";
 import { isTemplate, tooLong } from "../../rules/words";
-import { type MountedFolder, mountOf, onHost } from "../read/mounts";
+import { type MountedDirectory, mountOf, onHost } from "../read/mounts";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 interface Paths {
@@ -29,11 +29,11 @@ export const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path
   const matches = pathsBelow(csiAddress, told, mounts);
   const isOnlyBelow = matches.length > 0 && mountOf(csiAddress, mounts) === undefined;
   const all = isOnlyBelow ? matches : [{ csiAddress, told, advice }, ...matches];
-  return all.map((paths) => judge(paths, mounts, place));
+  return all.map((paths) => judgePaths(paths, mounts, place));
 });
 
 /** The paths in each mount that fits a pattern up to one of its stars. */
-function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedFolder[]): readonly Paths[] {
+function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedDirectory[]): readonly Paths[] {
   const segments = segmentsOf(csiAddress);
   return mounts.flatMap(({ mountPath, hostPath }) => {
     const names = segmentsOf(mountPath);
@@ -41,19 +41,19 @@ function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedFo
     if (stars.length === 0) return [];
     const rest = segments.slice(names.length);
     const toldNames = told.split("/");
-    const folder = toldNames.slice(0, toldNames.length - rest.length).join("/");
+    const directory = toldNames.slice(0, toldNames.length - rest.length).join("/");
     const fill = (path: string) => stars.reduce((text, star) => text.replace("*", () => star), path);
     const advice =
-      hostPath === fill(folder)
-        ? `write --kubelet-registration-path=${[folder, ...rest].join("/")}`
-        : `mount the hostPath ${fill(folder)} at ${mountPath}`;
+      hostPath === fill(directory)
+        ? `write --kubelet-registration-path=${[directory, ...rest].join("/")}`
+        : `mount the hostPath ${fill(directory)} at ${mountPath}`;
     return { csiAddress: [mountPath, ...rest].join("/"), told: fill(told), advice };
   });
 }
 
-function judge(
+function judgePaths(
   { csiAddress, told, advice }: Paths,
-  mounts: readonly MountedFolder[],
+  mounts: readonly MountedDirectory[],
   place: string,
 ): Statement {
   const mount = mountOf(csiAddress, mounts);
@@ -61,8 +61,8 @@ function judge(
     return problem(
       `has nothing mounted where --csi-address=${csiAddress} is`,
       isPattern(csiAddress)
-        ? `mount the hostPath ${folderOf(told)} at ${folderOf(csiAddress)}`
-        : `mount the driver's hostPath volume at ${folderOf(csiAddress)}`,
+        ? `mount the hostPath ${directoryOf(told)} at ${directoryOf(csiAddress)}`
+        : `mount the driver's hostPath volume at ${directoryOf(csiAddress)}`,
     );
   if (mount.volumeKind === undefined)
     return problem(`mounts the volume ${mount.volume}, which the pod does not have`, "add that volume");
@@ -78,7 +78,7 @@ function judge(
   if (!fitsSocketPath(told))
     return problem(
       `tells kubelet ${told}, which ${tooLong(Buffer.byteLength(told))}`,
-      "use a shorter folder",
+      "use a shorter directory",
     );
   if (told.replace(/\/{2,}/g, "/") !== expected)
     return problem(`tells kubelet ${told}, but on the host the driver's socket is ${expected}`, advice);
@@ -88,8 +88,8 @@ function judge(
   );
 }
 
-/** Of a pattern, the folder in front of its first star. */
-function folderOf(path: string): string {
+/** Of a pattern, the directory in front of its first star. */
+function directoryOf(path: string): string {
   const [certain = ""] = path.split("*");
   return certain.slice(0, certain.lastIndexOf("/")) || "/";
 }

@@ -10,26 +10,26 @@ export const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-so
   const { csiAddress, refusal } = settings;
   const [socket] = pod.driverSockets;
   const place = placeOf(csiAddress, mounts);
-  const isKnown = ![csiAddress, place?.folder ?? ""].some((path) => isTemplate(path) || isPattern(path));
+  const isKnown = ![csiAddress, place?.directory ?? ""].some((path) => isTemplate(path) || isPattern(path));
   if (!isKnown || place === undefined || unseen !== undefined || refusal !== undefined) return undefined;
   if (socket === undefined || pod.registrars > 1 || !pod.driverSockets.every((other) => other.isKnown))
     return undefined;
   return pod.driverSockets.every((other) => isSame(socket.place, other.place))
-    ? judge(csiAddress, place, socket)
+    ? judgeSocket(csiAddress, place, socket)
     : undefined;
 });
 
 function isSame(one: SocketPlace | undefined, other: SocketPlace | undefined): boolean {
-  return one?.folder === other?.folder && one?.file === other?.file;
+  return one?.directory === other?.directory && one?.file === other?.file;
 }
 
-function judge(
+function judgeSocket(
   csiAddress: string,
   place: SocketPlace,
   { container, path, place: made }: DriverSocket,
 ): Statement {
   if (isSame(place, made)) return ok(`waits for the socket that container ${container} makes: ${path}`);
-  const waits = `waits for ${place.folder}/${place.file}`;
+  const waits = `waits for ${place.directory}/${place.file}`;
   const mountIt = `mount the volume of ${dirname(csiAddress)} at ${dirname(path)} in container ${container}`;
   if (made === undefined)
     return problem(
@@ -37,8 +37,8 @@ function judge(
       mountIt,
     );
   return problem(
-    `${waits}, and container ${container} makes its socket at ${made.folder}/${made.file}`,
-    made.folder === place.folder
+    `${waits}, and container ${container} makes its socket at ${made.directory}/${made.file}`,
+    made.directory === place.directory
       ? `use one name for both: ${basename(path)} in --csi-address and --kubelet-registration-path`
       : mountIt,
   );

@@ -160,7 +160,7 @@ function judgeLimit(
   if (isTemplate(limit)) return undefined;
   if (amount === undefined || amount < 0) {
     const shown = boundText(limit.trim() === "" ? JSON.stringify(limit) : limit);
-    const why = amount === undefined ? "which is no quantity" : "which is negative";
+    const why = amount === undefined ? "which is not a quantity" : "which is negative";
     return refused(shown, why, `write ${example}, for example${place}`);
   }
   const less = [

@@ -14,10 +14,12 @@ const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 export const manifestProbes = eachDeployment("CSI104", "manifest-probes", (one) =>
   one.program.kind === "unknown"
     ? undefined
-    : one.probes.flatMap((probe) => (probe.asks === "exec" ? judgeExecProbe : judge)(probe, one) ?? []),
+    : one.probes.flatMap(
+        (probe) => (probe.asks === "exec" ? judgeExecProbe : judgePortProbe)(probe, one) ?? [],
+      ),
 );
 
-function judge(probe: ProbeFacts, deployment: Deployment): Statement | undefined {
+function judgePortProbe(probe: ProbeFacts, deployment: Deployment): Statement | undefined {
   const { unseen, settings, program } = deployment;
   const { kind, asks, port, unknownPort } = probe;
   const { http } = settings;
@@ -132,11 +134,11 @@ function judgePaths(kind: string, asked: Settings, deployment: Deployment): Stat
       `has a ${kind} that asks about ${paths[0]}, and the registrar tells kubelet ${paths[1]}`,
       "give both the same --kubelet-registration-path",
     );
-  const folders = [asked.pluginRegistrationPath, own.pluginRegistrationPath];
-  const [folder, ownFolder] = folders.map((path) => onHost(path, mounts) ?? path);
-  return folder !== ownFolder && !folders.some(isTemplate)
+  const directories = [asked.pluginRegistrationPath, own.pluginRegistrationPath];
+  const [directory, ownDirectory] = directories.map((path) => onHost(path, mounts) ?? path);
+  return directory !== ownDirectory && !directories.some(isTemplate)
     ? problem(
-        `has a ${kind} that looks in ${folders[0]}, and the registrar's socket is in ${folders[1]}`,
+        `has a ${kind} that looks in ${directories[0]}, and the registrar's socket is in ${directories[1]}`,
         "give both the same --plugin-registration-path",
       )
     : undefined;

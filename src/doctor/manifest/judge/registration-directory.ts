@@ -11,31 +11,41 @@ import { eachDeployment, ok, problem, type Statement, unknown } from "./each-dep
 export const manifestRegistrationDirectory = eachDeployment(
   "CSI103",
   "manifest-registration-directory",
-  judge,
+  judgeDirectory,
 );
 
-function judge({ unseen, program, settings, mounts, pod, source }: Deployment): Statement | undefined {
+function judgeDirectory({
+  unseen,
+  program,
+  settings,
+  mounts,
+  pod,
+  source,
+}: Deployment): Statement | undefined {
   if (unseen !== undefined) return undefined;
-  const { pluginRegistrationPath: folder, kubeletRegistrationPath: told, csiAddress } = settings;
+  const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
   const kubeletPaths = list(source.pod.volumes)
     .map((volume) => text(tree(tree(volume).hostPath).path).replace(/(?<=[^/])\/+$/, ""))
     .filter((path) => rootIn(path) !== undefined);
   const driverPath = onHost(csiAddress, mounts) ?? told;
   const mountIt = `mount the hostPath ${directoryFor(driverPath, told, ...kubeletPaths)} there`;
-  const mount = mountOf(folder, mounts);
+  const mount = mountOf(directory, mounts);
   if (mount === undefined && program.kind === "unknown") return undefined;
-  if (mount === undefined) return problem(`has nothing mounted at ${folder}`, mountIt);
+  if (mount === undefined) return problem(`has nothing mounted at ${directory}`, mountIt);
   if (mount.hostPath === undefined)
     return problem(
-      `has a volume of kind ${mount.volumeKind ?? "none"} at ${folder}, where kubelet does not look`,
+      `has a volume of kind ${mount.volumeKind ?? "none"} at ${directory}, where kubelet does not look`,
       mountIt,
     );
   if (mount.isReadOnly)
-    return problem(`mounts ${folder} read-only: no socket can be made there`, "take readOnly off that mount");
-  const host = onHost(folder, mounts) ?? "";
+    return problem(
+      `mounts ${directory} read-only: no socket can be made there`,
+      "take readOnly off that mount",
+    );
+  const host = onHost(directory, mounts) ?? "";
   if (isTemplate(host)) return unknown(`has a directory with a placeholder that is not filled in: ${host}`);
   if (!isRegistrationDirectory(host))
-    return problem(`mounts ${host} at ${folder}, and kubelet looks in its plugins_registry only`, mountIt);
+    return problem(`mounts ${host} at ${directory}, and kubelet looks in its plugins_registry only`, mountIt);
   const [name] = pod.driverNames;
   const bytes = Buffer.byteLength(registrationSocketPath(host, name ?? "x"));
   if (bytes > MAX_SOCKET_PATH_BYTES)

@@ -16,8 +16,8 @@ export interface Chart {
   readonly how?: string;
   /** The CSI driver of a chart whose objects lack the label. */
   readonly driver?: string;
-  /** The folder of the driver's socket, where that has another name. */
-  readonly folder?: string;
+  /** The directory of the driver's socket, where that has another name. */
+  readonly directory?: string;
   /** What `helm template` needs beside them. */
   readonly needs?: string;
   readonly image: string;
@@ -40,9 +40,9 @@ export function chartOf({ metadata, spec }: Tree, driverNames: readonly string[]
   const template = tree(tree(tree(spec).template).metadata);
   const labels = [metadata, template].map((one) => text(tree(tree(one).labels)["helm.sh/chart"]));
   return CHARTS.find(
-    ({ chart, driver, folder }) =>
+    ({ chart, driver, directory }) =>
       labels.some((label) => label.startsWith(chart) && /^[-_]v?\d/.test(label.slice(chart.length))) ||
-      [driver, folder].some((name) => name !== undefined && driverNames.includes(name)),
+      [driver, directory].some((name) => name !== undefined && driverNames.includes(name)),
   );
 }
 

@@ -7,7 +7,7 @@ import { chartOf } from "./charts";
 import { type CsiDriverFacts, readCsiDriver } from "./csi-driver";
 import { mountsOf } from "./mounts";
 import { foundIn, placeText, type ReadObject, type Unread, unreadAt } from "./objects";
-import { driverFolderIn, isForWindows, type PodFacts, podIn, readPod } from "./pod";
+import { driverDirectoryIn, isForWindows, type PodFacts, podIn, readPod } from "./pod";
 import { probesOf } from "./probes";
 import { isRegistrar, type OurImage, programOf } from "./program";
 import { type RegistrarSettings, settingsOf } from "./settings";
@@ -170,7 +170,10 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
       /** Where a check reads what no other one asks for. */
       source: { object, pod, container },
       container: found.container,
-      chart: chartOf(object, [...shared.driverNames, driverFolderIn(settings.kubeletRegistrationPath) ?? ""]),
+      chart: chartOf(object, [
+        ...shared.driverNames,
+        driverDirectoryIn(settings.kubeletRegistrationPath) ?? "",
+      ]),
       image: text(container.image),
       program,
       isForWindows: isForWindows(pod, container),

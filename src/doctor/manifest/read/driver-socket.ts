@@ -1,7 +1,7 @@
 import { dirname } from "node:path/posix";
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { isTemplate } from "../../rules/words";
-import { type MountedFolder, mountOf, mountsOf, onHost } from "./mounts";
+import { type MountedDirectory, mountOf, mountsOf, onHost } from "./mounts";
 import { environmentOf, wordsOf } from "./start";
 
 /** The socket on which a driver's container listens. */
@@ -16,8 +16,8 @@ export interface DriverSocket {
 
 /** Where a socket is, for every container of the pod alike. */
 export interface SocketPlace {
-  /** The folder on the host, or in another volume. */
-  readonly folder: string;
+  /** The directory on the host, or in another volume. */
+  readonly directory: string;
   readonly file: string;
 }
 
@@ -32,7 +32,7 @@ export function driverSocketsOf(containers: readonly Tree[], pod: Tree): readonl
     if (path === undefined) return [];
     const mounts = mountsOf(container, pod);
     const place = placeOf(path, mounts);
-    const isKnown = ![path, place?.folder ?? ""].some(isTemplate);
+    const isKnown = ![path, place?.directory ?? ""].some(isTemplate);
     return [{ container: text(container.name), path, place, isKnown }];
   });
 }
@@ -51,10 +51,10 @@ function pathOf(address: string): string | undefined {
 }
 
 /** Undefined for a path on no volume of the pod. */
-export function placeOf(path: string, mounts: readonly MountedFolder[]): SocketPlace | undefined {
+export function placeOf(path: string, mounts: readonly MountedDirectory[]): SocketPlace | undefined {
   const mount = mountOf(path, mounts);
   if (mount?.volumeKind === undefined) return undefined;
   const inVolume = `volume ${mount.volume}: ${mount.subPath}${path.slice(mount.mountPath.length)}`;
   const whole = (onHost(path, mounts) ?? inVolume).replace(/^\/var\/run\//, "/run/");
-  return { folder: dirname(whole), file: whole.slice(whole.lastIndexOf("/") + 1) };
+  return { directory: dirname(whole), file: whole.slice(whole.lastIndexOf("/") + 1) };
 }

@@ -62,10 +62,10 @@ const NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 /** The longest name of a driver (the CSI specification). */
 export const MAX_NAME_LENGTH = 63;
 
-/** The folder of a driver's socket: many drivers have their name there, others a word of their own. */
-export function driverFolderIn(kubeletRegistrationPath: string): string | undefined {
-  const folder = kubeletRegistrationPath.split(/[\\/]+/).at(-2);
-  return folder && folder.length <= MAX_NAME_LENGTH && !isTemplate(folder) ? folder : undefined;
+/** The directory of a driver's socket: many drivers have their name there, others a word of their own. */
+export function driverDirectoryIn(kubeletRegistrationPath: string): string | undefined {
+  const directory = kubeletRegistrationPath.split(/[\\/]+/).at(-2);
+  return directory && directory.length <= MAX_NAME_LENGTH && !isTemplate(directory) ? directory : undefined;
 }
 
 /** What these containers call their driver; nothing if they have several names for it. */

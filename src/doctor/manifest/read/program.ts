@@ -109,7 +109,7 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
   const [command, args] = [itemsOf(container.command).map(text), itemsOf(container.args).map(text)];
   const words = [...command, ...args];
   const own = command.length > 0 ? behindRegistrar(words) : args;
-  const folders = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
+  const directories = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
   return (
     words.some((word) => /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(word)) ||
     OFFICIAL_NAME.test(name) ||
@@ -118,7 +118,7 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
       /^(?:-|$)/.test(own[0] ?? "")) ||
     (programOf(container, ours).kind === "ours" &&
       (/registrar/.test(text(container.name)) ||
-        folders.some((folder) => /^\/registration\/*$/.test(folder))))
+        directories.some((directory) => /^\/registration\/*$/.test(directory))))
   );
 }
 
