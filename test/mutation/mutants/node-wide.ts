@@ -3,7 +3,7 @@ import { type Mutant, mutantsOf } from "../mutant";
 /** Mutants of the registrar of a whole node: which drivers are there, and what becomes of each. */
 export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
   ...mutantsOf(
-    "src/registrar/start-node-registrar.ts",
+    "src/registrar/node-wide/node-drivers.ts",
     [
       "test/registrar/start-node-registrar",
       "test/registrar/node-wide/driver-changes",
@@ -11,41 +11,44 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
     ],
     {
       "a driver's departure is judged from its first loss": [
-        '    clearTimeout(member.timer);\n    if (member.phase !== "serving" || stop.signal.aborted) return;\n',
-        '    if (member.timer || member.phase !== "serving" || stop.signal.aborted) return;\n',
+        '    clearTimeout(place.timer);\n    if (place.phase !== "serving" || signal.aborted) return;\n',
+        '    if (place.timer || place.phase !== "serving" || signal.aborted) return;\n',
       ],
       "a driver that fails after a long good life waits as if it had never worked": [
-        "performance.now() - member.sinceMs < STEADY_AFTER_MS ? member.failures : 0",
-        "member.failures",
+        "performance.now() - place.sinceMs < STEADY_AFTER_MS ? place.failures : 0",
+        "place.failures",
       ],
       "a driver that is back is deregistered all the same": [
-        "      if (!isBack && member.phase",
-        "      if (member.phase",
+        "      if (!isBack && place.phase",
+        "      if (place.phase",
       ],
       "a driver that is back, and silent until it goes, is registered for ever": [
-        "        expectDeparture(member, Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));\n",
+        "        expectDeparture(place, Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));\n",
         "        void SHORTEST_LOOK_MS;\n",
       ],
-      "a name is taken for ever by the first driver that had it": "      admission.release(owner);\n",
       "a driver that was lost is never deregistered":
-        '      if (event.kind === "driver-lost") expectDeparture(member);\n',
+        '    registration.subscribe("driver-lost", () => expectDeparture(place));\n',
       "a driver that two patterns find has two registrars": [
-        "if (stop.signal.aborted || members.has(csiAddress)) return;",
-        "if (stop.signal.aborted) return;",
+        "if (signal.aborted || places.has(csiAddress)) return;",
+        "if (signal.aborted) return;",
       ],
       "a driver that failed and went away has a place for ever, and is not registered when it is back":
-        '    if (member.phase === "failed") members.delete(csiAddress);\n',
+        '    if (place.phase === "failed") places.delete(csiAddress);\n',
       "a driver that failed is not tried again": [
-        "    member.timer = setTimeout(() => startOver(failures + 1), waitMs);\n",
+        "    place.timer = setTimeout(() => startOver(failures + 1), waitMs);\n",
         "    void startOver;\n",
       ],
       "a driver that left and is back in the same moment is not registered":
         "      if (sockets.has(csiAddress)) join(csiAddress, kubeletRegistrationPath, failures);\n",
       "a driver whose folder goes stays registered": ['if (what === "socket" && isKnown)', "if (isKnown)"],
       "a registrar that was closed leaves the timers of its drivers":
-        "    for (const { timer } of leaving) clearTimeout(timer);\n",
+        "    for (const { timer } of places.values()) clearTimeout(timer);\n",
     },
   ),
+  ...mutantsOf("src/registrar/start-node-registrar.ts", ["test/registrar/node-wide/driver-changes"], {
+    "a name is taken for ever by the first driver that had it":
+      "    registration.closed.then(() => admission.release(owner)).catch(() => {}); // It never rejects.\n",
+  }),
   ...mutantsOf("src/registrar/node-wide/discovery.ts", ["test/registrar/node-wide/discovery"], {
     "a driver that inotify misses is found after 50 minutes": ["EVERY_MS = 30_000", "EVERY_MS = 3_000_000"],
     "a driver's socket made anew is not seen, where the inode's number is used again": [
