@@ -40,37 +40,32 @@ export const UNKNOWN_DRIVER = "unknown-driver";
 const STATES = STATE_NAMES.filter((name) => name !== "stopped");
 /** A metric with samples for each value of one more label than the driver's name. */
 const ofDriverBy = (
-  label: string,
+  label: string | undefined,
   help: string,
   read: (status: DriverStatus) => readonly (readonly [value: string, sample: number])[],
 ): Metric => ({
   help,
-  labelNames: ["driver_name", label],
+  labelNames: ["driver_name", ...(label === undefined ? [] : [label])],
   samples: (_facts, registrations) =>
     registrations.flatMap(({ status }) => {
       const now = status();
       const driver_name = now.identity?.name ?? UNKNOWN_DRIVER;
-      return read(now).map(([labelled, value]) => ({ labels: { driver_name, [label]: labelled }, value }));
+      const labelsOf = (value: string) => ({ driver_name, ...(label !== undefined && { [label]: value }) });
+      return read(now).map(([labelled, value]) => ({ labels: labelsOf(labelled), value }));
     }),
 });
 
 /** A metric with one sample for each driver, unless it is undefined. */
-const ofDriver = (help: string, read: (status: DriverStatus) => number | undefined): Metric => ({
-  help,
-  labelNames: ["driver_name"],
-  samples: (_facts, registrations) =>
-    registrations.flatMap(({ status }) => {
-      const now = status();
-      const value = read(now);
-      const labels = { driver_name: now.identity?.name ?? UNKNOWN_DRIVER };
-      return value === undefined ? [] : [{ labels, value }];
-    }),
-});
+const ofDriver = (help: string, read: (status: DriverStatus) => number | undefined): Metric =>
+  ofDriverBy(undefined, help, (status) => [read(status) ?? []].flat().map((value) => ["", value]));
 
 const ofProcess = (help: string, read: (facts: ProcessFacts) => number): Metric => ({
   help,
   samples: (facts) => [{ value: read(facts) }],
 });
+
+const ofUsage = (help: string, field: keyof ReturnType<ProcessFacts["usage"]>): Metric =>
+  ofProcess(help, ({ usage }) => usage()[field]);
 
 const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
@@ -146,16 +141,7 @@ export const METRICS = metricRows({
     "Start time of the process since unix epoch in seconds.",
     ({ startedAt }) => startedAt / 1000,
   ),
-  process_cpu_seconds_total: ofProcess(
-    "Total user and system CPU time spent in seconds.",
-    ({ usage }) => usage().cpuSeconds,
-  ),
-  process_resident_memory_bytes: ofProcess(
-    "Resident memory size in bytes.",
-    ({ usage }) => usage().residentBytes,
-  ),
-  nodejs_heap_size_used_bytes: ofProcess(
-    "Size of the V8 heap in use in bytes.",
-    ({ usage }) => usage().heapBytes,
-  ),
+  process_cpu_seconds_total: ofUsage("Total user and system CPU time spent in seconds.", "cpuSeconds"),
+  process_resident_memory_bytes: ofUsage("Resident memory size in bytes.", "residentBytes"),
+  nodejs_heap_size_used_bytes: ofUsage("Size of the V8 heap in use in bytes.", "heapBytes"),
 });

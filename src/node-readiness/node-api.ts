@@ -75,16 +75,13 @@ export type PatchOperation =
   | { readonly op: "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 
-interface WatchLimits {
+interface WatchOptions {
   /** The watch begins after this version. */
   readonly resourceVersion: string;
   /** The API server ends it after about this time. */
   readonly seconds: number;
   /** The longest time without a line. */
   readonly silentMs: number;
-}
-
-interface WatchListener {
   /** The API server has begun to answer. */
   readonly onOpen: () => void;
   /** The Node up to this version: undefined if it did not change, null if it was deleted. */
@@ -126,9 +123,8 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
       patch(`${nodePath}/status`, "application/strategic-merge-patch+json", body, signal),
     /** Watches the Node. Resolves with the failure that ended the watch, if any. */
     watchNode: async (
-      { resourceVersion, seconds, silentMs }: WatchLimits,
+      { resourceVersion, seconds, silentMs, onOpen, onVersion }: WatchOptions,
       signal: AbortSignal,
-      { onOpen, onVersion }: WatchListener,
     ): Promise<ApiFailure | undefined> => {
       const query = new URLSearchParams({
         watch: "true",

@@ -85,8 +85,11 @@ export function startNodeWatch(context: NodeWatchContext) {
       else if (node !== undefined) store.see(node);
     };
     const seconds = Math.ceil((pace.lastsMs / 2000) * (1 + random()));
-    const limits = { resourceVersion: from, seconds, silentMs: pace.silentMs };
-    const failure = await api.watchNode(limits, signal, { onOpen, onVersion });
+    const { silentMs } = pace;
+    const failure = await api.watchNode(
+      { resourceVersion: from, seconds, silentMs, onOpen, onVersion },
+      signal,
+    );
     const openMs = openedAtMs === undefined ? undefined : performance.now() - openedAtMs;
     return { openMs, failure };
   };

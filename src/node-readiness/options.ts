@@ -31,8 +31,6 @@ export interface NodeReadinessOptions {
   readonly severalDrivers?: boolean | undefined;
 }
 
-export type ResolvedNodeReadinessOptions = ReturnType<typeof resolveNodeReadinessOptions>;
-
 /** RFC 1123 subdomain. */
 const NODE_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 

@@ -14,11 +14,7 @@ import { fillIn } from "./driver-template";
 import { createNodeApi, type NodeApi, nodeUser } from "./node-api";
 import { createNodeStore, startNodeWatch } from "./node-watch";
 import type { ObservedRegistration, ObservedRegistrations } from "./observed-registrations";
-import {
-  type NodeReadinessOptions,
-  type ResolvedNodeReadinessOptions,
-  resolveNodeReadinessOptions,
-} from "./options";
+import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./options";
 import { PACE, type Pace } from "./pace";
 import { earlier, failed, type Pass } from "./pass";
 import { IMPERSONATION_MINOR, neededRules, rulesText } from "./rbac";
@@ -50,8 +46,8 @@ export interface NodeReadiness extends AsyncDisposable {
 
 /**
  * Removes startup taints from the node when kubelet has registered their drivers, and keeps a condition in the Node's
- * status, until `close()`. It registers a driver anew if CSINode lacks it although kubelet has registered it; no failure
- * of the API server affects the registrations otherwise. Throws INVALID_OPTION.
+ * status, until `close()`. It makes kubelet register a driver again that CSINode lacks; no failure of the API server affects
+ * the registrations otherwise. Throws INVALID_OPTION.
  */
 export function startNodeReadiness(
   registrations: ObservedRegistrations,
@@ -73,16 +69,10 @@ export function startNodeReadiness(
 /** Starts with options that were checked; tests give a shorter `pace`. */
 export function runNodeReadiness(
   registrations: ObservedRegistrations,
-  {
-    nodeName,
-    access,
-    impersonateNode,
-    startupTaints,
-    condition,
-    conditionDelayMs,
-  }: ResolvedNodeReadinessOptions,
+  options: ReturnType<typeof resolveNodeReadinessOptions>,
   { log: parentLog, pace }: { readonly log: Logger; readonly pace?: Partial<Pace> | undefined },
 ): NodeReadiness {
+  const { nodeName, access, impersonateNode, startupTaints, condition, conditionDelayMs } = options;
   const log = parentLog.named("node-readiness");
   const paces = { ...PACE, ...pace };
   const stop = new AbortController();

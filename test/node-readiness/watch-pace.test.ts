@@ -39,14 +39,17 @@ async function watchesIn(ms: number, endingOf: (watch: number) => Ending) {
   const { ended } = startNodeWatch({
     api: {
       getNode: async () => ({ kind: "done", value: NODE }),
-      watchNode: async (...[, signal, { onOpen }]: Parameters<NodeApi["watchNode"]>) => {
+      watchNode: async (...[{ onOpen }, signal]: Parameters<NodeApi["watchNode"]>) => {
         begun.push(performance.now());
         const { afterMs, failure } = endingOf(begun.length);
         onOpen();
+        let end = () => {};
         await new Promise<void>((resolve) => {
-          setTimeout(resolve, afterMs);
-          signal.addEventListener("abort", () => resolve());
+          end = resolve;
+          setTimeout(end, afterMs);
+          signal.addEventListener("abort", end);
         });
+        signal.removeEventListener("abort", end);
         return failure;
       },
     } as never,
