@@ -14,7 +14,7 @@ import type { Route } from "./server";
 const CALL_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 /** The most calls that are kept for the first scrape. At this number prom-client is loaded without a scrape. */
 const MAX_UNSCRAPED_CALLS = 500;
-/** Each name takes memory for good. A driver that changes its name again and again gets no more. */
+/** Names are never removed. A driver that keeps changing its name gets no more of them. */
 const MAX_DRIVER_NAMES = 1_000;
 
 /**

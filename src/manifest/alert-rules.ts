@@ -125,7 +125,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             for: 1m
             labels: {severity: warning}
             annotations:
-              runbook_url: ${PAGES}/node-readiness.md#when-the-api-server-does-not-do-it
+              runbook_url: ${PAGES}/node-readiness.md#when-the-api-server-fails
               summary: >-
                 Startup taint {{ $labels.taint }} of CSI driver {{ $labels.driver_name }} stays on node {{
                 $labels.node }}

@@ -16,7 +16,7 @@ export interface ObservedRegistration {
   /** Kubelet's error, if it refused the driver. */
   readonly refusal: string | undefined;
   /**
-   * Makes kubelet register the driver anew, and so write CSINode. Returns false if kubelet is about to do so anyway.
+   * Makes kubelet register the driver again, and so write CSINode. Returns false if kubelet is about to do so.
    * Absent for DRA drivers and device plugins, which CSINode does not list.
    */
   readonly reregister?: (() => boolean) | undefined;

@@ -23,7 +23,7 @@ export const PACE = {
     lookEveryMs: 5 * 60_000,
     /** CSINode must lack the driver for this time: kubelet may be about to write it. */
     graceMs: 15_000,
-    /** Between two registrations anew of one driver. */
+    /** Between two repeated registrations of one driver. */
     again: BACKOFF.reregistration as Backoff,
   },
 };
