@@ -42,20 +42,22 @@ test("tell of the registration, the driver, kubelet and the process", async () =
     driver: [{ code: status.UNAVAILABLE }, ...driver],
     registrar: { onRegistrationFailure: "retry" },
   });
-  await served.register("no");
-  await registerOnce(served.socketPath);
-  await served.state("registered");
+  await served.register();
+  const name = `driver_name="${DRIVER}"`;
+  const before = parseMetrics((await served.ask("/metrics")).body);
+  expect(before.get(`registrar_registered{${name}}`)).toBe(1);
+  await registerOnce(served.socketPath, "no");
+  await served.state("refused");
 
   const answer = await served.ask("/metrics");
   expect(answer.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
   const samples = parseMetrics(answer.body);
 
-  const name = `driver_name="${DRIVER}"`;
   const call = 'driver_name="unknown-driver",method_name="/csi.v1.Identity/GetPluginInfo"';
   expect(Object.fromEntries(samples)).toMatchObject({
-    [`registrar_registered{${name}}`]: 1,
-    [`registrar_state{${name},state="registered"}`]: 1,
-    [`registrar_state{${name},state="refused"}`]: 0,
+    [`registrar_registered{${name}}`]: 0,
+    [`registrar_state{${name},state="registered"}`]: 0,
+    [`registrar_state{${name},state="refused"}`]: 1,
     [`registrar_driver_connected{${name}}`]: 1,
     [`registrar_driver_reconnects_total{${name}}`]: 0,
     [`registrar_last_get_info_timestamp_seconds{${name}}`]: expect.any(Number),
