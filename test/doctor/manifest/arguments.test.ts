@@ -186,6 +186,7 @@ test.each<readonly [what: string, Changes, expected: readonly RegExp[]]>([
     [/^CSI101 problem: has ".*" as args, which is not a list: .* -> write a list/, JOINED],
   ],
   ["a value with a space", { args: ["--node-name=a b"] }, []],
+  ["an item of another program", { container: { image: "x/y:v1", args: [ONE_TEXT] } }, [/^CSI101 unknown/]],
 ])("several arguments as %s", (_what, changes, expected) => {
   expect(saidOf(changes)).toEqual(expected.map((line) => expect.stringMatching(line)));
 });

@@ -45,8 +45,10 @@ function judgeTypes({ source: { container } }: Deployment): Nested<Statement> {
 }
 
 /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
-const joinedIn = ({ args, unseen }: Deployment) =>
-  unseen ? undefined : args.find((word) => /^--?[a-z][\w-]*\S*\s+--?[a-z][\w-]*/.test(word.trim()));
+const joinedIn = ({ args, unseen, program }: Deployment) =>
+  unseen !== undefined || program.kind === "unknown"
+    ? undefined
+    : args.find((word) => /^--?[a-z][\w-]*\S*\s+--?[a-z][\w-]*/.test(word.trim()));
 
 function judgeJoined(one: Deployment): Statement | undefined {
   const joined = joinedIn(one);
@@ -56,9 +58,9 @@ function judgeJoined(one: Deployment): Statement | undefined {
 }
 
 /** Kubelet starts the other containers beside an init container that always restarts. */
-function judgeInit({ source: { pod, container }, settings }: Deployment): Statement | undefined {
+function judgeInit({ source: { pod, container }, settings, program }: Deployment): Statement | undefined {
   const isPlain = list(pod.initContainers).includes(container) && container.restartPolicy !== "Always";
-  if (!isPlain || settings.task !== "register") return undefined;
+  if (!isPlain || settings.task !== "register" || program.kind === "unknown") return undefined;
   const text = "is an init container, and never ends: the containers of its pod never start";
   return problem(text, "move it to containers, or give it restartPolicy: Always");
 }

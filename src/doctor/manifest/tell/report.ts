@@ -1,5 +1,6 @@
 import { invalidOption } from "../../../base/errors";
 import { quoteText } from "../../../logging/escape";
+import { imagePattern } from "../../../manifest/image-policy/recognise";
 import { type Finding, findingsOf, unread as unreadVerdict } from "../../findings/finding";
 import { type Report, reportOf } from "../../findings/report";
 import { renderReport, type TableLook } from "../../findings/table";
@@ -43,13 +44,17 @@ interface SwapReport extends Report {
 export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string): SwapReport {
   const { image } = ours;
   const both = readSwap((images) => factsOf(read, images, image), ours, swap);
-  const policy =
-    image === undefined || both.swapped === 0
-      ? null
-      : `registrar manifest --image-policy --image=${swap || "IMAGE"} --match-image=${lastPart(image)}`;
+  const policy = image === undefined || both.swapped === 0 ? null : policyCommand(image, swap || "IMAGE");
   const target = { files: read.files, swap, swapped: both.swapped, policy };
   const nothing = both.swapped === 0 ? [nothingToSwap(read, both.before, image)] : [];
   return { ...reportOf(target, [...findingsOfSwap(both), ...nothing]), target };
+}
+
+/** The image policy knows the official image's names. */
+function policyCommand(image: string, swap: string): string {
+  const name = lastPart(image);
+  const isKnown = new RegExp(imagePattern([])).test(name);
+  return `registrar manifest --image-policy --image=${swap}${isKnown ? "" : ` --match-image=${name}`}`;
 }
 
 /** The same for people. */
