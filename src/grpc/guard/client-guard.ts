@@ -24,6 +24,8 @@ export function guardFromClient(
 ) {
   const calls = createClientCalls(unfinished);
   const readFields = createFieldReader();
+  /** One of both said GOAWAY without an error. */
+  let isLeaving = false;
   let violation: string | undefined;
   let replaced: string | undefined;
   const stream = guardConnection(socket, {
@@ -45,6 +47,7 @@ export function guardFromClient(
           pass(frame.bytes);
           let left = frame.length;
           if (frame.type === FrameType.GOAWAY && left >= NO_STREAM.length) {
+            isLeaving = true;
             // grpc-go names a call of its own, which nghttp2 refuses.
             left -= (yield* bytes.exactly(NO_STREAM.length)).length;
             pass(NO_STREAM);
@@ -58,11 +61,11 @@ export function guardFromClient(
         const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
         calls.sent(frame);
         if (frame.type !== FrameType.GOAWAY) yield* bytes.passOn(frame.length, () => {});
-        else refuseViolation(yield* bytes.exactly(frame.length));
+        else isLeaving ||= isGraceful(yield* bytes.exactly(frame.length));
       }
     },
     onViolation: (reason) => {
-      violation = reason;
+      if (!isLeaving) violation = reason;
     },
   });
   socket.once("close", calls.end);
@@ -76,11 +79,12 @@ export function guardFromClient(
   };
 }
 
-/** Node says why it ends a connection, but leaves it open if the socket is a stream. */
-function refuseViolation(goaway: Buffer): void {
+/** Node says in GOAWAY why it ends a connection, but leaves it open if the socket is a stream. */
+function isGraceful(goaway: Buffer): true {
   const code = goaway.readUInt32BE(4);
   const text = goaway.toString("latin1", 8);
-  if (code !== 0) refuseFrame(`HTTP/2 error ${HTTP2_ERRORS[code] ?? code}${text && `: ${text}`}`);
+  if (code === 0) return true;
+  return refuseFrame(`HTTP/2 error ${HTTP2_ERRORS[code] ?? code}${text && `: ${text}`}`);
 }
 
 /** Fails at the first wrong byte, because a client of another protocol may wait for us before it has sent 24 bytes. */

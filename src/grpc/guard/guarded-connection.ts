@@ -10,7 +10,7 @@ export interface Guard {
   readonly received: GuardReader;
   /** Sees what HTTP/2 sends, which arrives as it is. */
   readonly sent?: GuardReader;
-  /** Called if one of them throws, or if HTTP/2 breaks the connection off, before it is closed. */
+  /** Called if one of them throws, or if HTTP/2 ends the connection before its peer does, and before it is closed. */
   readonly onViolation?: (reason: string) => void;
 }
 
@@ -36,23 +36,24 @@ export function guardConnection(socket: Socket, { received, sent, onViolation }:
     write: (chunk: Buffer, _encoding, done) => {
       const isLast = see !== undefined && !judge(see, chunk);
       // HTTP/2 reads on while it cannot write, and keeps the answers.
-      isStuck = !socket.write(chunk, () => {
+      socket.write(chunk, () => {
         isStuck = false;
         if (isLast) stream.destroy();
         else socket.resume();
         done();
       });
+      isStuck = socket.writableLength > 0;
       if (isStuck) socket.pause();
     },
     final: (done) => {
-      hasEnded = true;
+      fail("HTTP/2 error");
       socket.end(() => {
         done();
         stream.destroy();
       });
     },
     destroy: (_error, done) => {
-      if (!hasEnded && !socket.destroyed) fail("HTTP/2 error");
+      if (!socket.destroyed) fail("HTTP/2 error");
       socket.destroy();
       // An error handed on would be emitted, in the end to a session that may be gone: an uncaught exception.
       done(null);

@@ -42,9 +42,7 @@ export const HEADER_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("200 small ones", headers(Buffer.alloc(200, 0x90)), { reset: ENHANCE_YOUR_CALM }),
     attack("10000 small ones", headers(Buffer.alloc(10_000, 0x90)), "header fields of more than 65536 bytes"),
   ],
-  "a large HPACK table": [
-    attack("65536 bytes", block(bytesOf("3f e1 ff 03"), request), "HTTP/2 error COMPRESSION_ERROR"),
-  ],
+  "a large HPACK table": [attack("65536 bytes", block(bytesOf("3f e1 ff 03"), request), /^HTTP\/2 error/)],
   "HPACK table sizes, over and over": [
     attack(
       "1000 of them",
@@ -56,7 +54,7 @@ export const HEADER_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     ),
   ],
   "HPACK that means nothing": [
-    attack("Huffman garbage", headers(bytesOf("00 01 78 84 ff ff ff ff")), "HTTP/2 error COMPRESSION_ERROR"),
-    attack("an index out of range", headers(bytesOf("ff 80 01")), "HTTP/2 error COMPRESSION_ERROR"),
+    attack("Huffman garbage", headers(bytesOf("00 01 78 84 ff ff ff ff")), /^HTTP\/2 error/),
+    attack("an index out of range", headers(bytesOf("ff 80 01")), /^HTTP\/2 error/),
   ],
 };

@@ -1,18 +1,11 @@
 import { once } from "node:events";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { CLIENT_PREFACE, FrameType, MAX_MESSAGE_BYTES } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
 import { eventually } from "../../support/eventually";
 import { openCall, times } from "../attacks/attack";
-import { connectRaw, gate, INFO, serveGrpc } from "../served-grpc";
-import { bytesOf, DATA, END_STREAM, frame, getInfoCall, HEADERS, HELLO, PING, SETTINGS } from "../wire";
-
-const withMessagePrefix = (message: Buffer) => {
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(message.length, 1);
-  return Buffer.concat([prefix, message]);
-};
+import { connectRaw, INFO, serveGrpc } from "../served-grpc";
+import { bytesOf, DATA, END_STREAM, frame, getInfoCall, HELLO, PING, SETTINGS } from "../wire";
 
 test("nothing is sent to, nor decoded for, a client that has not said what every client begins with", async () => {
   await using served = await serveGrpc();
@@ -65,27 +58,6 @@ test.each([
   client.close();
 });
 
-test("requests that are being handled are not unfinished", async () => {
-  const { getInfo, open } = gate();
-  await using served = await serveGrpc({ limits: { maxUnfinishedBytes: 100_000 }, getInfo });
-  using client = connectRaw(served.path);
-  const unknownField = Buffer.concat([bytesOf("7a e0d403"), Buffer.alloc(60_000)]); // Field 15: a text of 60,000 bytes.
-  const message = withMessagePrefix(unknownField);
-  const call = (streamId: number) =>
-    Buffer.concat([
-      openCall(streamId),
-      times(Math.ceil(message.length / 10_000), (index) =>
-        frame(DATA, 0, streamId, message.subarray(index * 10_000, (index + 1) * 10_000)),
-      ),
-      frame(DATA, END_STREAM, streamId),
-    ]);
-  client.socket.write(Buffer.concat([HELLO, call(1), call(3)]));
-  client.socket.write(frame(PING, 0, 0, Buffer.alloc(8)));
-  await client.until(() => client.frames.some(({ type }) => type === PING));
-  open();
-  expect([await client.statusOf(1), await client.statusOf(3)]).toEqual(["0", "0"]);
-});
-
 test("the frames of calls that go on are no flood", async () => {
   await using served = await serveGrpc();
   using client = connectRaw(served.path);
@@ -100,7 +72,7 @@ test("the frames of calls that go on are no flood", async () => {
 });
 
 test("a client that reads no answer is not read any further, and keeps few of them here", async () => {
-  const getInfo = () => ({ ...INFO, endpoint: "x".repeat(50_000) });
+  const getInfo = () => ({ ...INFO, endpoint: "x".repeat(1_000_000) });
   await using served = await serveGrpc({ getInfo });
   using client = connectRaw(served.path);
   const [[socket]] = await Promise.all([served.accepted(), once(client.socket, "connect")]);
@@ -109,20 +81,12 @@ test("a client that reads no answer is not read any further, and keeps few of th
     frame(SETTINGS, 0, 0, bytesOf("0004 7fffffff")),
     frame(FrameType.WINDOW_UPDATE, 0, 0, bytesOf("7fff0000")),
   ]);
-  client.socket.write(Buffer.concat([HELLO, windows]));
-  let sent = 0;
-  for (; !socket.isPaused(); sent++) {
-    client.socket.write(getInfoCall(2 * sent + 1, "localhost"));
-    const before = socket.bytesRead;
-    await eventually(() => expect(socket.bytesRead > before || socket.isPaused()).toBe(true));
-    await nextTurn();
-  }
+  const calls = [1, 3, 5, 7].map((streamId) => getInfoCall(streamId, "localhost"));
+  client.socket.write(Buffer.concat([HELLO, windows, ...calls]));
+  await eventually(() => expect(socket.isPaused()).toBe(true));
   expect(socket.writableLength).toBeLessThan(2 * 65_536);
-  client.socket.write(getInfoCall(2 * sent++ + 1, "localhost")); // Read when there is room again.
+  client.socket.write(frame(PING, 0, 0, Buffer.alloc(8))); // Read when there is room again.
   client.socket.resume();
-  const answers = () =>
-    client.frames.filter(
-      ({ type, flags }) => type === FrameType.RST_STREAM || (type === HEADERS && flags & END_STREAM),
-    );
-  await eventually(() => expect(answers()).toHaveLength(sent));
+  for (const streamId of [1, 3, 5, 7]) expect(await client.statusOf(streamId)).toBe("0");
+  await client.until(() => client.frames.some(({ type }) => type === PING));
 });
