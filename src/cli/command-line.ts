@@ -14,7 +14,7 @@ export interface CommandLine<Flags extends CommandFlags> extends CommandHelp<Fla
 }
 
 const EXIT_FAILURE = 1;
-const EXIT_USAGE = 2;
+export const EXIT_USAGE = 2;
 
 /**
  * Makes one of our commands: reads its flags, prints its help, and turns a RegistrarError into one line on stderr and an

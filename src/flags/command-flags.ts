@@ -36,6 +36,13 @@ export type FlagValues<Rows extends CommandFlags> = {
     | (Rows[Name] extends { readonly default: string } | { readonly required: true } ? never : undefined);
 };
 
+/** What a command reads: its own flags, and perhaps the registrar's. */
+interface Taken {
+  readonly command: string;
+  readonly rows: CommandFlags;
+  readonly registrar: ReadonlyMap<string, FlagForm> | undefined;
+}
+
 /**
  * Reads the words after a command's name. `registrar` has the registrar's own flags if the command takes its arguments as
  * they stand in a DaemonSet: then Go's grammar holds, of a repeated flag the last value counts, and `settings` has the
@@ -47,56 +54,68 @@ export function readCommandFlags<Rows extends CommandFlags>(
   argv: readonly string[],
   registrar?: ReadonlyMap<string, FlagForm>,
 ): { readonly values: FlagValues<Rows>; readonly settings: readonly Setting[] } {
+  const settings = readSettings({ command, rows, registrar }, argv);
   const advice = `see registrar ${command} --help`;
-  const flags = Object.entries<CommandFlag>(rows);
-  const nameOf = new Map(flags.map(([name, { alias = name }]) => [alias, name]));
-  /** Our own flags' texts are read below: only the last one counts if a flag is repeated. */
-  const forms = new Map<string, FlagForm>(
-    flags.flatMap(([name, { alias = name, bare }]) => {
-      const form = { ...(bare !== undefined && { bare }), parse: String };
-      return [[name, form] as const, [alias, form] as const];
-    }),
-  );
-  const mistakeText = ({ message, unknown, incomplete, following = [] }: Mistake) => {
-    if (unknown !== undefined) {
-      const near = nearWord(unknown, [...(registrar?.keys() ?? []), ...Object.keys(rows)]);
-      return `there is no flag --${unknown}; ${near === undefined ? advice : `did you mean --${near}?`}`;
-    }
-    if (incomplete === undefined || registrar) return message;
-    const [word = "", value = "-"] = following;
-    const [, name] = /^--?([^-=][^=]*)/.exec(word) ?? [];
-    if (name === undefined || forms.has(name)) return `--${incomplete} needs a value; ${advice}`;
-    const argument = word.includes("=") || value.startsWith("-") ? word : `${word}=${value}`;
-    return `--${incomplete} needs a value: write --${incomplete}=${argument}`;
-  };
-  const line = parseWords(argv, new Map([...(registrar ?? []), ...forms]), registrar ? "go" : "ours");
-  if (line.kind === "help") throw invalidOption(advice);
-  if (line.kind === "error") throw invalidOption(mistakeText(line));
-  if (line.rest.length > 0) throw invalidOption(`it takes flags only, no other words; ${advice}`);
-
-  const settings = line.settings.map((setting) => ({
-    ...setting,
-    name: nameOf.get(setting.name) ?? setting.name,
-  }));
   const textsOf = (flag: string) => settings.filter(({ name }) => name === flag).map(({ text }) => text);
-  const isGiven = (flag: string) => textsOf(flag).length > 0;
-  const missing = flags.filter(([name, { required }]) => required && !isGiven(name)).map(([name]) => name);
+  const isGiven = (flag: string | undefined) => flag !== undefined && textsOf(flag).length > 0;
+  const missing = Object.keys(rows).filter((name) => rows[name]?.required && !isGiven(name));
   if (missing.length > 0) throw invalidOption(`it needs --${missing.join(" and --")}; ${advice}`);
-
-  const values = flags.map(([name, row]) => {
+  const values = Object.entries<CommandFlag>(rows).map(([name, row]) => {
     const given = textsOf(name);
-    if (row.implies !== undefined && isGiven(name) && !isGiven(row.implies))
-      throw invalidOption(`--${name} needs --${row.implies} beside it; ${advice}`);
-    if (row.conflicts !== undefined && isGiven(name) && isGiven(row.conflicts))
-      throw invalidOption(`give --${name} or --${row.conflicts}, not both; ${advice}`);
+    const { implies, conflicts } = row;
+    if (isGiven(name) && implies !== undefined && !isGiven(implies))
+      throw invalidOption(`--${name} needs --${implies} beside it; ${advice}`);
+    if (isGiven(name) && isGiven(conflicts))
+      throw invalidOption(`give --${name} or --${conflicts}, not both; ${advice}`);
     if (given.length > 1 && !row.join && !registrar) throw invalidOption(`--${name} is given more than once`);
-    const texts = isGiven(name) ? given : row.default === undefined ? [] : [row.default];
-    try {
-      const items = (row.join ? texts : texts.slice(-1)).map((text) => row.parse(text));
-      return [fieldOf(name, row), items.length === 0 ? undefined : joinedValue(row, items)];
-    } catch (error) {
-      throw invalidOption(`--${name}: ${messageOf(error)}`, { cause: error });
-    }
+    return [fieldOf(name, row), valueOfTexts(name, row, given)];
   });
   return { values: Object.fromEntries(values) as FlagValues<Rows>, settings };
+}
+
+/** The flags as they were given, under their long names. Their texts are parsed later: of some only the last one counts. */
+function readSettings(taken: Taken, argv: readonly string[]): readonly Setting[] {
+  const { command, rows, registrar } = taken;
+  const names = new Map(Object.entries(rows).map(([name, { alias = name }]) => [alias, name]));
+  const forms = Object.entries(rows).flatMap(([name, { alias = name, bare }]) => {
+    const form = { ...(bare !== undefined && { bare }), parse: String };
+    return [[name, form] as const, [alias, form] as const];
+  });
+  const line = parseWords(argv, new Map([...(registrar ?? []), ...forms]), registrar ? "go" : "ours");
+  if (line.kind !== "parsed") throw invalidOption(mistakeText(taken, line));
+  if (line.rest.length > 0)
+    throw invalidOption(`it takes flags only, no other words; see registrar ${command} --help`);
+  return line.settings.map((setting) => ({ ...setting, name: names.get(setting.name) ?? setting.name }));
+}
+
+function mistakeText(
+  { command, rows, registrar }: Taken,
+  mistake: Mistake | { readonly kind: "help" },
+): string {
+  const advice = `see registrar ${command} --help`;
+  if (mistake.kind === "help") return advice;
+  const { message, unknown, incomplete, following = [] } = mistake;
+  if (unknown !== undefined) {
+    const near = nearWord(unknown, [...(registrar?.keys() ?? []), ...Object.keys(rows)]);
+    return `there is no flag --${unknown}; ${near === undefined ? advice : `did you mean --${near}?`}`;
+  }
+  if (incomplete === undefined || registrar) return message;
+  const [word = "", value = "-"] = following;
+  const [, name] = /^--?([^-=][^=]*)/.exec(word) ?? [];
+  if (name === undefined || Object.hasOwn(rows, name)) return `--${incomplete} needs a value; ${advice}`;
+  const argument = word.includes("=") || value.startsWith("-") ? word : `${word}=${value}`;
+  return `--${incomplete} needs a value: write --${incomplete}=${argument}`;
+}
+
+function valueOfTexts(name: string, row: CommandFlag, given: readonly string[]): unknown {
+  const texts = given.length === 0 && row.default !== undefined ? [row.default] : given;
+  if (texts.length === 0) return undefined;
+  try {
+    return joinedValue(
+      row,
+      (row.join ? texts : texts.slice(-1)).map((text) => row.parse(text)),
+    );
+  } catch (error) {
+    throw invalidOption(`--${name}: ${messageOf(error)}`, { cause: error });
+  }
 }

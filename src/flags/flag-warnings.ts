@@ -102,8 +102,8 @@ const everyPath = (flags: PathFlags, { kubeletRegistrationPath }: Pick<Paths, "k
 
 /**
  * The kubelet registration paths under which, by the mounts of this container, the drivers' sockets are not on the host.
- * The usual mistake is a path of the container. Nothing outside of Linux, and nothing for a wrong CSI address: the
- * socket may come later, but not in a folder that does not exist.
+ * The usual mistake is a path of the container. Only on Linux, and only for CSI addresses at which a socket is or can
+ * appear.
  */
 export async function adviceOnHostPaths(
   flags: PathFlags,

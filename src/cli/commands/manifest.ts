@@ -8,7 +8,7 @@ import { isNodeWidePart, makeManifests, makeNodeWideManifests } from "../../mani
 import { NO_TAINTS_AS_NODE, parseTargets } from "../../node-readiness/options";
 import { IMPERSONATION_MINOR } from "../../node-readiness/rbac";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
-import { createCommand } from "../command-line";
+import { createCommand, EXIT_USAGE } from "../command-line";
 import { print } from "../process/print";
 import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
 import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./manifest/object-flags";
@@ -18,7 +18,7 @@ const runObjects = createCommand(
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
     flags: objectFlags,
-    check: (values) => void makeAll(values),
+    failureExitCode: EXIT_USAGE,
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
       "manifest --node-wide --image registrar:v1",

@@ -16,7 +16,7 @@ import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
 import { parseTargets } from "../../../node-readiness/options";
-import { createCommand } from "../../command-line";
+import { createCommand, EXIT_USAGE } from "../../command-line";
 import { parseOurImage } from "../../our-image";
 import { print } from "../../process/print";
 import { objectFlags, requireMinor } from "./object-flags";
@@ -83,7 +83,7 @@ export const runImagePolicy = createCommand(
     name: "manifest --image-policy",
     describe: "Writes a policy that swaps every chart's registrar, for kubectl apply -f -",
     flags,
-    check: (values) => void makeImagePolicy(values),
+    failureExitCode: EXIT_USAGE,
     examples: [
       "manifest --image-policy --image example.com/registrar:v1 --arg=--v=2 --namespace csi-nfs",
       "manifest --image-policy --image example.com/registrar:v1 --drop --include=daemonset",
