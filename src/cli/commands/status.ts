@@ -3,8 +3,7 @@ import { pause } from "../../base/pause";
 import { renderColumns } from "../../doctor/findings/columns";
 import type { DriverRow } from "../../doctor/findings/report";
 import { driversIn } from "../../doctor/node/judge/drivers";
-import type { Facts } from "../../doctor/node/read/facts";
-import { gatherFacts } from "../../doctor/node/read/gather";
+import { type Facts, gatherFacts } from "../../doctor/node/read/gather";
 import { isDirectory } from "../../doctor/node/read/socket";
 import { podsText } from "../../doctor/rules/words";
 import { NAME_LIST_FLAGS, outputFlag, switchFlag, textFlag, timeoutFlag } from "../../flags/kinds";
@@ -84,7 +83,7 @@ function jsonLines(rows: readonly DriverRow[]): string {
 function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
   if (rows.length === 0) return "";
   const cells = rows.map(({ name, state, since, reason, csiSocket, waitingPods }) => {
-    const waiting = waitingPods?.length ? `waited for by ${podsText(waitingPods)}` : null;
+    const waiting = waitingPods?.length ? `${podsText(waitingPods)} waiting for it` : null;
     const why = [reason, waiting].filter(Boolean).join("; ") || "-";
     return [name ?? "(no name)", state, since ?? "-", why, csiSocket ?? "-"].map(plain);
   });

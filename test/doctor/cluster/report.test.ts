@@ -163,7 +163,7 @@ test("a pod that waits where the DaemonSet has none, by the event; and not one t
   await cluster.create("/api/v1/namespaces/default/events", failedMount(waits, DISK, "node-1"));
   expect(await said(cluster)).toEqual([
     expect.stringMatching(/^CSI207 problem: .*is needed where no pod of DaemonSet storage\/disk-node runs/),
-    expect.stringMatching(/^CSI211 problem: .*is waited for by 1 pod \(default\/db\)/),
+    expect.stringMatching(/^CSI211 problem: .*has 1 pod \(default\/db\) waiting for it/),
   ]);
   const { findings } = await cluster.report();
   expect(findings[1]).toMatchObject({ follows: "CSI207", followsIndex: 0, nodes: ["node-1"] });
@@ -184,7 +184,7 @@ test("a volume of a driver that nobody has", async () => {
   await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", "gone.csi", "node-1"));
   expect(await said(cluster)).toEqual([
     expect.stringMatching(/^CSI208 problem: gone\.csi is needed, and no DaemonSet has a registrar for it/),
-    expect.stringMatching(/^CSI211 problem: gone\.csi is waited for by 1 VolumeAttachment/),
+    expect.stringMatching(/^CSI211 problem: gone\.csi has 1 VolumeAttachment waiting for it/),
   ]);
 });
 

@@ -1,5 +1,6 @@
 import type { Status } from "../../../src/doctor/findings/finding";
-import type { DirectoryFacts, SocketFacts } from "../../../src/doctor/node/read/facts";
+import type { SocketFacts } from "../../../src/doctor/node/read/facts";
+import type { DirectoryFacts } from "../../../src/doctor/node/read/gather";
 import { reportOn } from "../../../src/doctor/node/tell/report";
 import type { HostPathVerdict } from "../../../src/host-path/host-path";
 import { ELSEWHERE, findingsOf, healthyFacts, reporting } from "./healthy-facts";

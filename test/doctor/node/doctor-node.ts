@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Report } from "../../../src/doctor/findings/report";
-import type { Facts, Target } from "../../../src/doctor/node/read/facts";
-import { gatherFacts } from "../../../src/doctor/node/read/gather";
+import type { Target } from "../../../src/doctor/node/read/facts";
+import { type Facts, gatherFacts } from "../../../src/doctor/node/read/gather";
 import { reportOn } from "../../../src/doctor/node/tell/report";
 import type { RegistrarOptions } from "../../../src/registrar/model/options";
 import type { SimulatedCsiDriver } from "../../../src/simulator/driver/csi-driver";

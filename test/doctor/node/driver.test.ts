@@ -96,15 +96,11 @@ test.each([
 });
 
 const BACKEND =
-  /^warning: the CSI driver reports STORAGE_DEGRADED of its storage: PathLost: simulated, call 1; fix: repair/;
+  /^warning: the CSI driver reports STORAGE_DEGRADED of its storage: PathLost: simulated, call 1; fix: fix/;
 
 test.each([
   ["driver-health", {}, /^$/],
-  [
-    "driver-health",
-    { health: "healthy" },
-    /^ok: the CSI driver says that it knows of no trouble with its st/,
-  ],
+  ["driver-health", { health: "healthy" }, /^ok: the CSI driver reports no trouble with its st/],
   ["driver-health", { health: "degraded" }, BACKEND],
   ["driver-health", { health: "unreachable" }, /^warning: .* reports STORAGE_UNREACHABLE of .*NoPath: simul/],
   [
@@ -152,7 +148,7 @@ test("storage health: unknown statuses are ignored, a long list is refused as ku
     "warning: reports STORAGE_DEGRADED of its storage: R\u001b[31m",
   ]);
   expect(says([{ ...trouble("STORAGE_DEGRADED"), status: 9 }])).toEqual([
-    "ok: says that it knows of no trouble with its storage",
+    "ok: reports no trouble with its storage",
   ]);
   expect(says(Array(17).fill(trouble("STORAGE_DEGRADED")))).toEqual([
     "warning: answers NodeGetStorageHealth with 17 conditions; kubelet refuses more than 16",

@@ -71,7 +71,7 @@ test.each<readonly [string, NodeReadinessFacts | undefined, readonly RegExp[]]>(
     asked({ rights: without("get csinodes"), listed: failed({ kind: "forbidden", message: "no" }) }, [TAINT]),
     [
       /^problem: .* may not get csinodes/,
-      /^unknown: .* since 2026-01-01T00:00:00Z; whether CSINode lists x\.csi may not be read/,
+      /^unknown: .* since 2026-01-01T00:00:00Z; CSINode, which may list x\.csi, may not be read/,
     ],
   ],
   [
@@ -110,7 +110,7 @@ test.each<readonly [string, NodeReadinessFacts | undefined, readonly RegExp[]]>(
   [
     "the node's name is unknown",
     notAsked({ nodeName: { kind: "unknown", why: "NODE_NAME is not set" } }),
-    [/^warning: this node has no name here: NODE_NAME is not set -> .*NODE_NAME from fieldRef/],
+    [/^warning: this node has no known name: NODE_NAME is not set -> .*NODE_NAME from fieldRef/],
   ],
   [
     "this is no pod",

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
-import type { Facts } from "../../../src/doctor/node/read/facts";
+import type { Facts } from "../../../src/doctor/node/read/gather";
 import { reportOn } from "../../../src/doctor/node/tell/report";
 import { type ListPodsResponse, protos } from "../../../src/grpc/protos";
 import { createSmallServer, startGrpcServer } from "../../../src/grpc/server";
@@ -69,15 +69,15 @@ test("pods that have not started, by the drivers of their inline volumes; claims
   ]);
   expect(look.says("waiting-pods").split("\n")).toEqual([
     expect.stringMatching(
-      /^warning: x\.csi is waited for by 2 pods \(default\/web, default\/db\), and is unp/,
+      /^warning: x\.csi has 2 pods \(default\/web, default\/db\) waiting for it, and is unp/,
     ),
     expect.stringMatching(
-      /^problem: y\.csi is waited for by 1 pod \(default\/web\), and no driver .*; fix: /,
+      /^problem: y\.csi has 1 pod \(default\/web\) waiting for it, and no driver .*; fix: /,
     ),
   ]);
   expect(problemsIn(look)).toContainEqual(["CSI023", null]);
   // Beside a driver that was named, other drivers are worth a warning.
-  expect((await node.look()).says("waiting-pods")).toMatch(/^warning: y\.csi is waited for by/m);
+  expect((await node.look()).says("waiting-pods")).toMatch(/^warning: y\.csi has 1 pod .* waiting for it/m);
 });
 
 test("no pod waits: said once; without the API nothing is said", async () => {
@@ -89,7 +89,7 @@ test("no pod waits: said once; without the API nothing is said", async () => {
   await using _api = await servePods(node, () => []);
   const look = await node.look(WHOLE);
   expect(waiting(look)).toEqual([["x.csi", "unpublished", []]]);
-  expect(look.says("waiting-pods")).toMatch(/^ok: kubelet's Pods API names no pod that waits/);
+  expect(look.says("waiting-pods")).toMatch(/^ok: kubelet's Pods API lists no pod that waits/);
 });
 
 test("an API that fails is unknown, and so is one whose kubelet is down", async () => {
@@ -114,7 +114,7 @@ test("the texts of an answer are bounded", async () => {
   expect(row?.waitingPods?.[0]).toMatch(/^default\/n+ \[cut, 5000 characters in all\]$/);
 });
 
-const PODS = { kind: "answered", value: [{ pod: "default/web", drivers: ["x.csi"] }] } as const;
+const PODS = { kind: "answered" as const, value: [{ pod: "default/web", drivers: new Set(["x.csi"]) }] };
 
 function withState(state: string | undefined): Facts {
   return healthyFacts({ facts: { ...(state === undefined ? {} : reporting(state)), pods: PODS } });
@@ -124,10 +124,14 @@ test.each([
   ["registered", /^ok: /, []],
   [
     "listening",
-    /^warning: x\.csi is waited for by 1 pod \(default\/web\), and is listening$/,
+    /^warning: x\.csi has 1 pod \(default\/web\) waiting for it, and is listening$/,
     ["default/web"],
   ],
-  [undefined, /^unknown: x\.csi may be waited for by 1 pod \(default\/web\): its registrar/, ["default/web"]],
+  [
+    undefined,
+    /^unknown: x\.csi may have 1 pod \(default\/web\) waiting for it: its registrar/,
+    ["default/web"],
+  ],
 ])("a pod names a driver whose registrar says %s", (state, expected, pods) => {
   const facts = withState(state);
   const [first] = findingsOf("waiting-pods", facts).map((one) => `${one.status}: ${one.subject} ${one.text}`);

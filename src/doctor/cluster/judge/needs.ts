@@ -46,7 +46,7 @@ export const csiDrivers = check<ClusterFacts>(
       .map((driver) =>
         warning(
           driver,
-          "has no CSIDriver object: Kubernetes attaches its volumes first, and tells it nothing of the pod",
+          "has no CSIDriver object: Kubernetes attaches its volumes first, and does not describe the pod to it",
           APPLY_CSI_DRIVER,
         ),
       );
@@ -57,7 +57,11 @@ const isMissed = ({ need, state }: Place) =>
   need !== undefined && state.kind !== "registered" && state.kind !== "unseen";
 
 export const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) =>
-  problem(driver, `is waited for by ${whoWaits(places)}`, "repair what keeps the driver away"),
+  problem(
+    driver,
+    `has ${whoWaits(places)} waiting for it`,
+    "fix what keeps the driver from being registered",
+  ),
 );
 
 function whoWaits(places: readonly Place[]): string {

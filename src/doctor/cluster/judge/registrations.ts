@@ -15,7 +15,7 @@ export const registered = check<ClusterFacts>("CSI204", "registered", (facts) =>
     ),
   ),
   ...judgeGroups(facts, inState("unseen"), ({ driver }) =>
-    unknown(driver, "may be registered or not: that cannot be seen from here"),
+    unknown(driver, "may be registered or not: it cannot be seen from here"),
   ),
   healthyDrivers(facts),
 ]);

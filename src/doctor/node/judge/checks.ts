@@ -1,5 +1,5 @@
 import type { Check } from "../../findings/finding";
-import type { Facts } from "../read/facts";
+import type { Facts } from "../read/gather";
 import { directoryKubelets, directoryWritable, registrationDirectory, socketPath } from "./directory";
 import { driverHealth, driverIdentity, driverName, driverNodeInfo, driverReady } from "./driver";
 import { driverSocket, kubeletPath } from "./driver-socket";

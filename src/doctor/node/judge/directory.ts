@@ -4,7 +4,7 @@ import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { check, ok, problem, unknown, unread } from "../../findings/finding";
 import { kubeletDirectoryOf, MOUNT_IT } from "../../rules/registration-directory";
 import { tooLong } from "../../rules/words";
-import type { Facts } from "../read/facts";
+import type { Facts } from "../read/gather";
 import { targetName } from "./matching";
 import { ownershipText, RUN_AS_ROOT, remedyForErrno } from "./words";
 

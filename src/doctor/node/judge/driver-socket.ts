@@ -2,7 +2,8 @@ import { explainHostPath, fixText, UNSEEN_MOUNT } from "../../../host-path/host-
 import { isPattern } from "../../../host-path/path-pattern";
 import { check, ok, problem, unknown, unread, type Verdict } from "../../findings/finding";
 import { judgeDriverPlace } from "../../rules/registration-directory";
-import { type Facts, hasNoSocket, type SocketFacts } from "../read/facts";
+import { hasNoSocket, type SocketFacts } from "../read/facts";
+import type { Facts } from "../read/gather";
 import { pathFix } from "./matching";
 import {
   DRIVER,
@@ -21,7 +22,7 @@ export const driverSocket = check("CSI002", "driver-socket", ({ driver, target }
     const { pattern } = target;
     return pattern !== undefined
       ? ok(pattern, "is a pattern: each socket that fits is looked at")
-      : unknown(DRIVER, "was not named: those that are found on this node are looked at");
+      : unknown(DRIVER, "was not given: every driver found on this node is looked at");
   }
   const { socket } = driver;
   const { path } = socket;

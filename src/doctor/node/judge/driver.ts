@@ -4,7 +4,8 @@ import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { boundText } from "../../../logging/escape";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
 import { check, flat, ok, problem, unknown, type Verdicts, warning } from "../../findings/finding";
-import { announces, type Facts, type SeenDriver } from "../read/facts";
+import { announces, type SeenDriver } from "../read/facts";
+import type { Facts } from "../read/gather";
 import { allDrivers, isNodeDriver, nameTold, unwantedReason } from "./matching";
 import { DRIVER, DRIVER_HANGS, failureText, namelessCause, nodeInfoCause, SEE_DRIVER } from "./words";
 
@@ -101,40 +102,32 @@ export const driverHealth = driverCheck("CSI022", "driver-health", (driver, subj
       `${failureText("NodeGetCapabilities", capabilities)}; kubelet asks before it mounts a volume`,
       SEE_DRIVER,
     );
-  const removed = announces(capabilities, "VOLUME_CONDITION")
-    ? warning(
-        subject,
-        "announces the node capability VOLUME_CONDITION (4), which CSI 1.13 removed: kubelet ignores it from 1.37 on",
-        "use a release of the driver that announces GET_VOLUME_HEALTH (7) instead, if there is one",
-      )
-    : undefined;
-  return [removed, judgeStorageHealth(storageHealth, subject)];
+  const removed = warning(
+    subject,
+    "announces the node capability VOLUME_CONDITION (4), which CSI 1.13 removed: kubelet ignores it from 1.37 on",
+    "use a release of the driver that announces GET_VOLUME_HEALTH (7) instead, if there is one",
+  );
+  const isRemoved = announces(capabilities, "VOLUME_CONDITION");
+  return [isRemoved ? removed : undefined, judgeStorageHealth(storageHealth, subject)];
 });
 
 function judgeStorageHealth(health: SeenDriver["storageHealth"], subject: string): Verdicts {
   if (health.kind === "not-asked") return undefined;
+  const call = "NodeGetStorageHealth";
   if (health.kind === "failed")
-    return warning(
-      subject,
-      failureText("NodeGetStorageHealth", health),
-      `${SEE_DRIVER}: it announces this call`,
-    );
+    return warning(subject, failureText(call, health), `${SEE_DRIVER}: it announces this call`);
   const { backendHealth } = health.value;
-  if (backendHealth.length > MAX_CONDITIONS)
-    return warning(
-      subject,
-      `answers NodeGetStorageHealth with ${backendHealth.length} conditions; kubelet refuses more than ${MAX_CONDITIONS}`,
-      SEE_DRIVER,
-    );
+  const many = `answers ${call} with ${backendHealth.length} conditions; kubelet refuses more than ${MAX_CONDITIONS}`;
+  if (backendHealth.length > MAX_CONDITIONS) return warning(subject, many, SEE_DRIVER);
   // Callers ignore a status that they do not know (CSI specification).
   const bad = backendHealth.filter(({ status }) => STORAGE_TROUBLES.has(status));
   return bad.length === 0
-    ? ok(subject, "says that it knows of no trouble with its storage")
+    ? ok(subject, "reports no trouble with its storage")
     : bad.map(({ status, reason, message }) =>
         warning(
           subject,
           `reports ${status} of its storage: ${[reason, message].filter(Boolean).join(": ") || "no reason told"}`,
-          `repair the storage or this node's way to it; ${SEE_DRIVER}`,
+          `fix the storage, or this node's connection to it; ${SEE_DRIVER}`,
         ),
       );
 }

@@ -4,7 +4,8 @@ import { grouped } from "../../findings/grouped";
 import type { DriverRow } from "../../findings/report";
 import { LEAVE_ONE } from "../../rules/duplicates";
 import { podsText } from "../../rules/words";
-import type { Facts, SeenDriver } from "../read/facts";
+import type { SeenDriver } from "../read/facts";
+import type { Facts } from "../read/gather";
 import { driversIn } from "./drivers";
 import {
   driverLeftIn,
@@ -95,7 +96,7 @@ function judgeFound(driver: SeenDriver, facts: Facts): Verdict | undefined {
   return bad(
     path,
     `has the driver ${name}, for which there is no registration socket in ${directory.path}`,
-    `see its registrar: does it run, or restart again and again? kubectl describe pod tells why; ${DRIVER} answers${isItDenied(facts)}`,
+    `see its registrar: does it run, or restart again and again? kubectl describe pod says why; ${DRIVER} answers${isItDenied(facts)}`,
     nodeInfoCause(name),
   );
 }
@@ -109,7 +110,7 @@ export const waitingPods = check("CSI023", "waiting-pods", (facts: Facts) => {
   const verdicts = driversIn(facts).flatMap((row) => judgeWaiting(row, facts) ?? []);
   return verdicts.length > 0
     ? verdicts
-    : ok(PODS_API, "names no pod that waits for the driver of an inline volume");
+    : ok(PODS_API, "lists no pod that waits for the driver of an inline volume");
 });
 
 function judgeWaiting({ name, state, waitingPods }: DriverRow, { target }: Facts): Verdict | undefined {
@@ -119,20 +120,20 @@ function judgeWaiting({ name, state, waitingPods }: DriverRow, { target }: Facts
     case "missing":
       return (target.csiSocketPath === undefined ? problem : warning)(
         name,
-        `is waited for by ${who}, and no driver that answers here has this name`,
+        `has ${who} waiting for it, and no driver that answers here has this name`,
         "deploy its node plugin to this node: do nodeSelector and tolerations of its DaemonSet fit the node? Or correct the name in the pod",
       );
     case "untold":
       return unknown(
         name,
-        `may be waited for by ${who}: its registrar does not tell whether kubelet registered it`,
+        `may have ${who} waiting for it: its registrar does not report whether kubelet registered it`,
         "kubectl describe pod shows what a pod waits for",
       );
     default:
       return warning(
         name,
-        `is waited for by ${who}, and is ${state}`,
-        "repair what keeps the driver away; kubelet tries again by itself, after 2 minutes at the latest",
+        `has ${who} waiting for it, and is ${state}`,
+        "fix what keeps the driver from being registered; kubelet tries again by itself within 2 minutes",
       );
   }
 }

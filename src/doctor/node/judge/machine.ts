@@ -1,5 +1,6 @@
 import { check, ok, problem, unknown, warning } from "../../findings/finding";
-import { type Facts, isDead } from "../read/facts";
+import { isDead } from "../read/facts";
+import type { Facts } from "../read/gather";
 
 export const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: Facts) =>
   startProblem === undefined
@@ -43,7 +44,7 @@ export const inotify = check("CSI013", "inotify", ({ directory, host }: Facts) =
     : problem(
         "inotify",
         `has no room for root's watches, so kubelet sees no new socket: fs.inotify.${limit} is used up`,
-        `raise it: sysctl fs.inotify.${limit}=8192, or more if that is what it is`,
+        `raise it: sysctl fs.inotify.${limit}=8192, or more if it is 8192 already`,
       );
 });
 
@@ -57,7 +58,7 @@ export const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }:
     ? warning(
         "SELinux",
         `is ${mode} and confines us (${label}): the sockets of a privileged driver may be out of our reach`,
-        "if something says EACCES, set seLinuxOptions.type: spc_t on the registrar's container",
+        "if a call fails with EACCES, set seLinuxOptions.type: spc_t on the registrar's container",
       )
     : ok("SELinux", `is ${mode}; we run as ${label}; labels of files cannot be seen from here`);
 });

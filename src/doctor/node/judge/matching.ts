@@ -1,13 +1,7 @@
 import { whyUnwanted } from "../../../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../../../registrar/socket/socket-name";
-import {
-  answerIn,
-  type Facts,
-  isDead,
-  type RegistrationFacts,
-  type RunningRegistrar,
-  type SeenDriver,
-} from "../read/facts";
+import { answerIn, isDead, type SeenDriver } from "../read/facts";
+import type { Facts, RegistrationFacts, RunningRegistrar } from "../read/gather";
 import { troubleOf } from "./words";
 
 // Which registration socket belongs to which driver.

@@ -3,7 +3,7 @@ import type { Taint } from "../../../node-readiness/node-api";
 import { neededRules, rulesText } from "../../../node-readiness/rbac";
 import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/startup-taint";
 import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
-import type { Facts } from "../read/facts";
+import type { Facts } from "../read/gather";
 import { type NodeReadinessFacts, needsOf } from "../read/node-readiness";
 import { driversIn } from "./drivers";
 
@@ -21,7 +21,7 @@ export const nodeReadiness = check("CSI021", "node-readiness", (facts: Facts) =>
       const { nodeName, access } = seen.target;
       return [
         nodeName.kind === "unknown"
-          ? warning("this node", `has no name here: ${nodeName.why}`, NODE_NAME_FIX)
+          ? warning("this node", `has no known name: ${nodeName.why}`, NODE_NAME_FIX)
           : undefined,
         access.kind === "unknown"
           ? unknown("the node's readiness", `cannot be seen from here: ${access.why}`)
@@ -94,12 +94,12 @@ function judgeTaint(nodeName: string, taint: Taint, driver: string, isListed: bo
   const since = typeof taint.timeAdded === "string" ? ` since ${taint.timeAdded}` : "";
   const on = `has the startup taint ${taintText(taint)}${since}`;
   if (isListed === undefined)
-    return unknown(nodeName, `${on}; whether CSINode lists ${driver} may not be read`);
+    return unknown(nodeName, `${on}; CSINode, which may list ${driver}, may not be read`);
   if (!isListed) return ok(nodeName, `${on}, as it should: CSINode does not list ${driver} yet`);
   return problem(
     nodeName,
     `${on}, though CSINode lists ${driver}: no pod is scheduled here that does not tolerate it`,
-    "see the registrar's log for what the API server does not do; until it does: " +
+    "see the registrar's log for failed requests to the API server; until they succeed: " +
       `kubectl taint node ${nodeName} ${taint.key}:${taint.effect}-`,
     CAUSE,
   );

@@ -5,18 +5,12 @@ import { explainHostPath, fixText } from "../../../host-path/host-path";
 import { validateVersions } from "../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
-import type { RegistrationReport } from "../../../registrar/registration/self-check";
 import { isWithin } from "../../../unix/mounts";
 import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { grouped } from "../../findings/grouped";
 import { LEAVE_ONE } from "../../rules/duplicates";
-import {
-  answerIn,
-  type DirectoryFacts,
-  type Facts,
-  type RegistrationFacts,
-  type SocketFacts,
-} from "../read/facts";
+import { answerIn } from "../read/facts";
+import type { Facts, RegistrationFacts } from "../read/gather";
 import {
   type Answering,
   allDrivers,
@@ -64,61 +58,51 @@ export const registrationCheck = check("CSI015", "registration", (facts: Facts) 
 });
 
 function judgeRegistration(one: RegistrationFacts, facts: Facts): Verdict {
-  const { socket, info, report } = one;
-  const { path } = socket;
+  const { info, report } = one;
+  const { path } = one.socket;
   if (info.kind !== "answered") {
     const { text, fix, unseen } = troubleOf(one, true);
     return (unseen === "forbidden" ? unread : problem)(path, text, fix);
   }
-  const { name, endpoint } = info.value;
-  return report === undefined
-    ? unknown(
-        name,
-        `has a registrar on ${path} that does not tell whether kubelet registered it`,
-        "kubectl get csinode NODE -o yaml lists the drivers that kubelet registered",
-      )
-    : judgeState({ name, path, endpoint, ...report }, facts);
-}
-
-type Stated = RegistrationReport & Pick<PluginInfo, "name" | "endpoint"> & Pick<SocketFacts, "path">;
-
-function judgeState(one: Stated, facts: Facts): Verdict {
-  const { name, path, state, reason, refusal } = one;
+  const { name } = info.value;
+  if (report === undefined) {
+    const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
+    return unknown(name, text, "kubectl get csinode NODE -o yaml lists the drivers that kubelet registered");
+  }
+  const { state, reason, refusal } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
   if (state === "refused" || (state === "listening" && refusal !== undefined))
-    return judgeRefusal(one, facts);
-  switch (state) {
-    case "registered":
-      return ok(name, `is registered with kubelet, says its registrar on ${path}`);
-    case "listening":
-      return problem(
-        name,
-        `is published on ${path}, but ${reason ?? "kubelet does not call"}`,
-        explainSilence(dirname(path), NO_CONNECTION),
-        silenceCause(facts.directory),
-      );
-    default:
-      return warning(
-        name,
-        `is not registered yet: its registrar is ${state}${reason === undefined ? "" : `: ${reason}`}`,
-        `look again in a while, and ${SEE_REGISTRAR}`,
-      );
-  }
-}
-
-function judgeRefusal({ name, endpoint, refusal: words }: Stated, facts: Facts): Verdict {
-  const { kubeletRegistrationPath, pattern } = facts.target;
-  const path = (pattern ? undefined : kubeletRegistrationPath) ?? endpoint;
-  const hint = hintForRefusal(words ?? "", path, { foundByPattern: pattern && name });
+    return judgeRefusal(info.value, refusal, facts);
+  if (state === "registered") return ok(name, `is registered with kubelet, says its registrar on ${path}`);
+  const why = reason === undefined ? "" : `: ${reason}`;
+  if (state !== "listening")
+    return warning(
+      name,
+      `is not registered yet: its registrar is ${state}${why}`,
+      `look again in a while, and ${SEE_REGISTRAR}`,
+    );
+  const { place, kubeletSocket } = facts.directory.kind === "folder" ? facts.directory : {};
+  const isDown = kubeletSocket?.kind === "not-accepting" ? "kubelet-down" : undefined;
   return problem(
     name,
-    `was refused by kubelet${words === undefined ? "" : `: ${words}`}`,
-    hint ??
-      (words === undefined
-        ? `${SEE_REGISTRAR} for kubelet's reason, or kubectl describe pod`
-        : "these are kubelet's words: see its log on the node, journalctl -u kubelet, and docs/troubleshooting.md"),
-    causeOfRefusal(name, words ?? "", facts),
+    `is published on ${path}, but ${reason ?? "kubelet does not call"}`,
+    explainSilence(dirname(path), NO_CONNECTION),
+    place?.fileSystem === "overlay" ? "not-kubelets" : isDown,
   );
+}
+
+function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefined, facts: Facts): Verdict {
+  const { kubeletRegistrationPath, pattern } = facts.target;
+  const path = (pattern ? undefined : kubeletRegistrationPath) ?? endpoint;
+  const hint = hintForRefusal(refusal ?? "", path, { foundByPattern: pattern && name });
+  const [words, fix] =
+    refusal === undefined
+      ? ["", `${SEE_REGISTRAR} for kubelet's reason, or kubectl describe pod`]
+      : [
+          `: ${refusal}`,
+          "these are kubelet's words: see its log on the node, journalctl -u kubelet, and docs/troubleshooting.md",
+        ];
+  return problem(name, `was refused by kubelet${words}`, hint ?? fix, causeOfRefusal(name, words, facts));
 }
 
 /** Kubelet could not reach the driver: it got the wrong path, or the driver is down. */
@@ -126,12 +110,6 @@ function causeOfRefusal(name: string, words: string, { driver, hostPath }: Facts
   if (!/dial unix /.test(words)) return /NodeGetInfo|node/i.test(words) ? nodeInfoCause(name) : undefined;
   if (hostPath && explainHostPath(hostPath)) return "host-path";
   return driver && downCause(driver.socket);
-}
-
-function silenceCause(directory: DirectoryFacts): string | undefined {
-  if (directory.kind !== "folder") return undefined;
-  if (directory.place?.fileSystem === "overlay") return "not-kubelets";
-  return directory.kubeletSocket.kind === "not-accepting" ? "kubelet-down" : undefined;
 }
 
 export const otherRegistrations = check("CSI019", "other-registrations", (facts: Facts) => {
@@ -226,21 +204,17 @@ export const registrationVersions = check("CSI017", "registration-versions", (fa
 export const registrationDuplicates = check("CSI018", "registration-duplicates", (facts: Facts) =>
   [...grouped(answeringIn(facts), ({ info }) => info.name)].map(([name, ones]) => {
     const isTargets = ones.some((one) => one.isTargets);
-    const standbys = ones.reduce((sum, { report }) => sum + (report?.standbys ?? 0), 0);
-    if (ones.length === 1 && standbys > 0)
-      return warning(
-        name,
-        `has ${standbys === 1 ? "a second registrar that stands by" : `${standbys} more registrars that stand by`} for the one on ${ones[0].path}`,
-        LEAVE_ONE,
-        duplicatesCause(ones[0].info.endpoint),
-      );
-    if (ones.length === 1) return isTargets ? ok(name, "has one living registration socket") : undefined;
-    const paths = ones.map(({ path }) => path);
-    return (isTargets ? problem : warning)(
-      name,
-      `has ${paths.length} living registration sockets: ${paths.join(", ")}; kubelet refuses all but one, and when any goes the driver is deregistered`,
-      LEAVE_ONE,
-      duplicatesCause(ones[0].info.endpoint),
-    );
+    const [{ info, path, report }] = ones;
+    const cause = duplicatesCause(info.endpoint);
+    if (ones.length > 1) {
+      const paths = ones.map((one) => one.path).join(", ");
+      const text = `has ${ones.length} living registration sockets: ${paths}; kubelet refuses all but one, and when any goes the driver is deregistered`;
+      return (isTargets ? problem : warning)(name, text, LEAVE_ONE, cause);
+    }
+    const { standbys = 0 } = report ?? {};
+    const registrars =
+      standbys === 1 ? "a second registrar that stands" : `${standbys} more registrars that stand`;
+    if (standbys > 0) return warning(name, `has ${registrars} by for the one on ${path}`, LEAVE_ONE, cause);
+    return isTargets ? ok(name, "has one living registration socket") : undefined;
   }),
 );

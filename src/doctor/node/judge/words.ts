@@ -1,34 +1,31 @@
 import { driverOfSocket } from "../../../registrar/socket/socket-name";
 import { tooLong } from "../../rules/words";
-import {
-  type Answer,
-  isDead,
-  isStuck,
-  type Ownership,
-  type RegistrationFacts,
-  type RunningRegistrar,
-  type SocketFacts,
-} from "../read/facts";
+import { type Answer, isDead, isStuck, type Ownership, type SocketFacts } from "../read/facts";
+import type { RegistrationFacts, RunningRegistrar } from "../read/gather";
 
 // What several checks say, and the causes that their findings share.
 
 export const DRIVER = "the CSI driver";
 export const SEE_DRIVER = "see the driver's log";
 export const DRIVER_HANGS = `${SEE_DRIVER}: it hangs or is still starting`;
+export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
 export const SEE_REGISTRAR = "see the log of its registrar";
 export const RUN_AS_ROOT = "run registrar doctor as root";
-/** What to do about a path that cannot be looked at. */
-export const remedyForErrno = (errno: string, more: string): string =>
+const LEAVE_SOCKET = "do not remove the socket: kubelet would deregister the driver";
+
+/** What to do about a path that cannot be looked at; `more` follows the advice for a missing permission. */
+export const remedyForErrno = (errno = "", more = ""): string =>
   errno === "ETIMEDOUT" ? "see what is mounted there, and whether its server runs" : `${RUN_AS_ROOT}${more}`;
-export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
 
 export function ownershipText({ mode, uid, gid }: Ownership): string {
   return `mode ${mode.toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
 }
 
 /** What is wrong with a socket, to follow its path. */
-export function socketText(socket: Exclude<SocketFacts, { readonly kind: "accepting" }>): string {
+export function socketText(socket: SocketFacts): string {
   switch (socket.kind) {
+    case "accepting":
+      return "accepts connections";
     case "not-accepting":
       return `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`;
     case "missing":
@@ -43,20 +40,16 @@ export function socketText(socket: Exclude<SocketFacts, { readonly kind: "accept
 }
 
 /** What a registrar waits for, by its process. */
-export function waitingText({ pid, socket }: RunningRegistrar): string {
-  const missing = socket.kind === "accepting" ? "" : socketText(socket);
-  return `(process ${pid}) waits for its driver: ${socket.path} ${missing}`;
-}
+export const waitingText = ({ pid, socket }: RunningRegistrar): string =>
+  `(process ${pid}) waits for its driver: ${socket.path} ${socketText(socket)}`;
+
+type Failed = Extract<Answer<unknown>, { readonly kind: "failed" }>;
 
 /** What is wrong with an answer. */
-export function failureText(
-  call: string,
-  { code, message }: Extract<Answer<unknown>, { readonly kind: "failed" }>,
-): string {
-  return code === "DeadlineExceeded"
+export const failureText = (call: string, { code, message }: Failed): string =>
+  code === "DeadlineExceeded"
     ? `does not answer ${call} in time: ${message}`
     : `fails ${call}: ${code}: ${message}`;
-}
 
 /** The cause of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
 export function downCause(socket: SocketFacts, path = socket.path): string | undefined {
@@ -65,25 +58,17 @@ export function downCause(socket: SocketFacts, path = socket.path): string | und
 }
 
 /** The cause of everything that fails because a socket's process does not tell its name. */
-export function namelessCause({ inode }: SocketFacts): string | undefined {
-  return inode && `nameless ${inode}`;
-}
+export const namelessCause = ({ inode }: SocketFacts): string | undefined => inode && `nameless ${inode}`;
 
 /** The cause of everything that fails because kubelet refuses a driver for its answer to NodeGetInfo. */
-export function nodeInfoCause(name: string | undefined): string {
-  return `node-info ${name}`;
-}
+export const nodeInfoCause = (name: string | undefined): string => `node-info ${name}`;
 
 /** The cause of everything that says that a driver has several registrars. */
 export const duplicatesCause = (endpoint: string): string => `duplicates ${endpoint}`;
 
 /** What to do about a driver's socket that accepts no connection, and its cause. */
-export function remedyFor(
-  socket: SocketFacts,
-  path?: string,
-): readonly [fix: string, cause: string | undefined] {
-  return isStuck(socket) ? [DRIVER_HANGS, namelessCause(socket)] : [START_DRIVER, downCause(socket, path)];
-}
+export const remedyFor = (socket: SocketFacts, path?: string): [fix: string, cause: string | undefined] =>
+  isStuck(socket) ? [DRIVER_HANGS, namelessCause(socket)] : [START_DRIVER, downCause(socket, path)];
 
 interface Trouble {
   /** As the table of drivers has it. */
@@ -94,8 +79,6 @@ interface Trouble {
   readonly unseen?: "forbidden" | "unreachable";
 }
 
-const LEAVE_SOCKET = "do not remove the socket: kubelet would deregister the driver";
-
 /** Judges a registration socket that does not answer. `isDrivers`: it is the only one of a driver that is there. */
 export function troubleOf({ socket, info }: RegistrationFacts, isDrivers: boolean): Trouble {
   const owner = `the registrar of ${driverOfSocket(socket.path)}`;
@@ -103,31 +86,27 @@ export function troubleOf({ socket, info }: RegistrationFacts, isDrivers: boolea
     const text = `is ${socket.fileType} in the place of a socket: the registrar cannot use it`;
     return { state: "unknown", text, fix: "remove it" };
   }
-  if (isDead(socket))
-    return isDrivers
-      ? {
-          state: "dead",
-          text: `was left behind by ${owner}: no process listens on it`,
-          fix: `start it again: it replaces the socket; its pod and its log tell why it ended; ${LEAVE_SOCKET}`,
-        }
-      : {
-          state: "dead",
-          text: "was left behind: no process listens on it, and kubelet tries it again and again",
-          fix: "remove it if its driver is gone for good",
-        };
-  const isFailed = info.kind === "failed" && info.code !== "DeadlineExceeded";
-  if (isStuck(socket) || (socket.kind === "accepting" && !isFailed))
-    return isDrivers
-      ? {
-          state: "hanging",
-          text: `does not answer GetInfo in time, as kubelet asks it to: ${owner} hangs`,
-          fix: `${SEE_REGISTRAR}, and restart its container if that stays so; ${LEAVE_SOCKET}`,
-        }
-      : { state: "hanging", text: "does not answer GetInfo in time", fix: SEE_REGISTRAR };
-  if (socket.kind === "accepting") {
-    const why = info.kind === "failed" ? `${info.code}: ${info.message}` : "";
-    return { state: "unknown", text: `fails GetInfo: ${why}`, fix: SEE_REGISTRAR };
+  if (isDead(socket)) {
+    const [text, fix] = isDrivers
+      ? [
+          `was left behind by ${owner}: no process listens on it`,
+          `start it again: it replaces the socket; its pod and its log say why it ended; ${LEAVE_SOCKET}`,
+        ]
+      : [
+          "was left behind: no process listens on it, and kubelet tries it again and again",
+          "remove it if its driver is gone for good",
+        ];
+    return { state: "dead", text, fix };
   }
+  const isFailed = info.kind === "failed" && info.code !== "DeadlineExceeded";
+  if (isStuck(socket) || (socket.kind === "accepting" && !isFailed)) {
+    const text = "does not answer GetInfo in time";
+    if (!isDrivers) return { state: "hanging", text, fix: SEE_REGISTRAR };
+    const fix = `${SEE_REGISTRAR}, and restart its container if it does not recover; ${LEAVE_SOCKET}`;
+    return { state: "hanging", text: `${text}, as kubelet asks it to: ${owner} hangs`, fix };
+  }
+  if (socket.kind === "accepting")
+    return { state: "unknown", text: isFailed ? failureText("GetInfo", info) : "", fix: SEE_REGISTRAR };
   const text = socketText(socket);
   return socket.errno === "EACCES"
     ? { state: "unknown", text, fix: RUN_AS_ROOT, unseen: "forbidden" }

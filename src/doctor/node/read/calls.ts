@@ -4,7 +4,7 @@ import { callUnary, createUnixClient } from "../../../grpc/client/unary";
 import { type ListPodsResponse, type PluginIdentity, protos } from "../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../registrar/registration/self-check";
-import { type Answer, announces, type RegistrationFacts, type SeenDriver, type SocketFacts } from "./facts";
+import { type Answer, announces, type SeenDriver, type SocketFacts } from "./facts";
 
 // Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most.
 
@@ -64,12 +64,9 @@ export function askPods(socketPath: string, timeoutMs: number): Promise<Answer<L
 }
 
 /** Asks the plugin on a registration socket, in a call that is marked as not kubelet's. */
-export function askRegistration(
-  socketPath: string,
-  timeoutMs: number,
-): Promise<Pick<RegistrationFacts, "info" | "report">> {
+export function askRegistration(socketPath: string, timeoutMs: number) {
   return withClient(socketPath, async (client) => {
-    let report: RegistrationFacts["report"];
+    let report: ReturnType<typeof decodeReport>;
     const onHeaders = (headers: Readonly<Record<string, string>>) => {
       report = decodeReport(headers[REPORT_KEY]);
     };

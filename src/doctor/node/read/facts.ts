@@ -3,15 +3,11 @@ import type {
   NodeCapabilities,
   NodeInfo,
   PluginIdentity,
-  PluginInfo,
   ProbeResponse,
   StorageHealth,
 } from "../../../grpc/protos";
-import type { HostPathVerdict } from "../../../host-path/host-path";
 import type { NameLists } from "../../../registrar/node-wide/name-lists";
-import type { RegistrationReport } from "../../../registrar/registration/self-check";
-import type { MountPlace } from "../../../unix/mounts";
-import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness";
+import type { NodeReadinessTarget } from "./node-readiness";
 
 /** Where to look; paths are absolute and as seen from here. */
 export interface Target {
@@ -69,102 +65,6 @@ export interface SeenDriver {
   readonly capabilities: Answer<NodeCapabilities>;
   /** Not asked of a driver that does not announce the call. */
   readonly storageHealth: Answer<StorageHealth>;
-}
-
-/** One socket in the registration directory, or something else in the place of one. */
-export interface RegistrationFacts {
-  readonly socket: SocketFacts;
-  readonly info: Answer<PluginInfo>;
-  /** Undefined for other registrars, such as the official one. */
-  readonly report: RegistrationReport | undefined;
-  /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
-  readonly endpoint: Pick<SeenDriver, "socket" | "identity"> | undefined;
-}
-
-/** A process with a registrar, of any project, for the registration directory that is looked at. */
-export interface RunningRegistrar {
-  readonly pid: number;
-  readonly isNodeWide: boolean;
-  /** The driver's socket as kubelet gets it. */
-  readonly endpoint: string;
-  /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
-  readonly socket: SocketFacts;
-}
-
-/** A mount that was not looked at, because its server may not answer. */
-export interface LeftOut {
-  readonly path: string;
-  /** `nfs4`, `fuse.s3fs`. */
-  readonly fileSystem: string;
-}
-
-/** A pod of this node that kubelet has not started, with inline volumes. */
-export interface UnstartedPod {
-  /** `namespace/name` */
-  readonly pod: string;
-  /** Those of its inline volumes. */
-  readonly drivers: readonly string[];
-}
-
-export type DirectoryFacts = { readonly path: string } & (
-  | { readonly kind: "missing" }
-  | { readonly kind: "not-a-folder"; readonly fileType: string }
-  | { readonly kind: "out-of-reach"; readonly errno: string }
-  | {
-      readonly kind: "folder";
-      readonly ownership: Ownership;
-      /** Errno of listing it; undefined if it can be listed. */
-      readonly unlistable: string | undefined;
-      /** Errno of asking for the right to write, ENOSPC without a free inode; undefined if a file could be made. */
-      readonly unwritable: string | undefined;
-      /** Errno of watching it with inotify; undefined if it can be watched. */
-      readonly unwatchable: string | undefined;
-      /** Its place in the mount table; undefined if that cannot be read. */
-      readonly place: MountPlace | undefined;
-      /** Kubelet's device plugin socket, seen only where all of kubelet's root is. */
-      readonly kubeletSocket: SocketFacts;
-    }
-);
-
-export type SelinuxFacts =
-  /** No Linux, or /proc is hidden. */
-  | { readonly kind: "unknown" }
-  | { readonly kind: "off" }
-  | {
-      readonly kind: "on";
-      /** Undefined where /sys/fs/selinux is not visible, as in most containers. */
-      readonly mode: "enforcing" | "permissive" | undefined;
-      /** Our own label, `system_u:system_r:container_t:s0`; undefined if it cannot be read. */
-      readonly label: string | undefined;
-    };
-
-export interface Facts {
-  readonly target: Target;
-  readonly driver: SeenDriver | undefined;
-  /** The kubelet registration path, judged by the mounts; undefined without it, and without a socket to judge it by. */
-  readonly hostPath: HostPathVerdict | undefined;
-  /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
-  readonly found: readonly SeenDriver[];
-  readonly deadSockets: readonly SocketFacts[];
-  /** The paths of the sockets below kubelet's root as the host has them, by inode. */
-  readonly socketsOnHost: ReadonlyMap<string, string>;
-  /** What is at the kubelet registration path, seen from here. */
-  readonly kubeletPath: SocketFacts | undefined;
-  readonly directory: DirectoryFacts;
-  readonly registrations: readonly RegistrationFacts[];
-  readonly leftOut: readonly LeftOut[];
-  /** The processes with a registrar that are seen from here. */
-  readonly registrars: readonly RunningRegistrar[];
-  readonly host: {
-    /** The doctor's user ID; undefined on a system without user IDs. */
-    readonly uid: number | undefined;
-    readonly selinux: SelinuxFacts;
-    /** The registration directories of other known kubelets that exist here. */
-    readonly otherDirectories: readonly string[];
-  };
-  readonly nodeReadiness: NodeReadinessFacts | undefined;
-  /** By kubelet's Pods API; undefined where none is seen. */
-  readonly pods: Answer<readonly UnstartedPod[]> | undefined;
 }
 
 /** Whether no process listens on a socket. */

@@ -10,22 +10,9 @@ import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
 import { callFileSystem } from "../../../unix/file-calls";
 import { mountPlaceOf, readMounts } from "../../../unix/mounts";
 import { tryConnect } from "../../../unix/unix-socket";
-import { grouped } from "../../findings/grouped";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../rules/registration-directory";
 import { askDriver, askIdentity, askPods, askRegistration } from "./calls";
-import {
-  type Answer,
-  type DirectoryFacts,
-  type Facts,
-  hasNoSocket,
-  isDead,
-  isStuck,
-  type RegistrationFacts,
-  type SelinuxFacts,
-  type SocketFacts,
-  type Target,
-  type UnstartedPod,
-} from "./facts";
+import { hasNoSocket, isDead, isStuck, type SocketFacts, type Target } from "./facts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness";
 import { findRegistrars } from "./processes";
 import { errnoIn, fileTypeOf, isDirectory, lookAtSocket, ownershipOf, statsOrErrno, walk } from "./socket";
@@ -46,11 +33,16 @@ const MAX_DEPTH = 4;
 /** More than a node has drivers. */
 const MAX_SOCKETS = 500;
 
+export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
+export type DirectoryFacts = Facts["directory"];
+export type RegistrationFacts = Facts["registrations"][number];
+export type RunningRegistrar = Facts["registrars"][number];
+
 /**
  * Sees what there is to see, and changes nothing: it makes no file, and registrars of this project do not take its calls
  * for kubelet's. What it cannot see is a fact too: it never rejects.
  */
-export async function gatherFacts(target: Target, options: GatherOptions): Promise<Facts> {
+export async function gatherFacts(target: Target, options: GatherOptions) {
   const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
   const ask = (socket: SocketFacts) => askDriver(socket, timeoutMs);
@@ -73,23 +65,31 @@ export async function gatherFacts(target: Target, options: GatherOptions): Promi
   return {
     target,
     driver,
+    /** The kubelet registration path, judged by the mounts; undefined without it, and without a socket to judge it by. */
     hostPath: driver && hasNoSocket(driver.socket) ? undefined : await hostPathVerdict(target),
+    /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
     found: await Promise.all(livingBeside(driver?.socket, sockets).map(ask)),
     deadSockets: sockets.filter((socket) => fitting.has(socket.path) && isDead(socket)),
+    /** The paths of the sockets below kubelet's root as the host has them, by inode. */
     socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
       ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
-      : new Map(),
+      : new Map<string, string>(),
+    /** What is at the kubelet registration path, seen from here. */
     kubeletPath,
     directory,
     registrations,
+    /** The processes with a registrar that are seen from here. */
     registrars: await findRegistrars(pluginRegistrationPath, PROC),
     leftOut: [...listed.leftOut, ...below.leftOut],
     host: {
+      /** The doctor's user ID; undefined on a system without user IDs. */
       uid,
       selinux: lookAtSelinux(PROC, SYS),
+      /** The registration directories of other known kubelets that exist here. */
       otherDirectories: await otherDirectories(pluginRegistrationPath, known),
     },
     nodeReadiness,
+    /** By kubelet's Pods API; undefined where none is seen. */
     pods,
   };
 }
@@ -134,21 +134,25 @@ async function hostPathVerdict(target: Target): Promise<HostPathVerdict | undefi
 }
 
 /** Looks at the plugin registration directory. It asks the system for the right and the room to write, and writes nothing. */
-export async function lookAtDirectory(path: string, procfs: string): Promise<DirectoryFacts> {
+export async function lookAtDirectory(path: string, procfs: string) {
   const stats = await statsOrErrno(path);
-  if (stats === "ENOENT") return { kind: "missing", path };
-  if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
-  if (!stats.isDirectory()) return { kind: "not-a-folder", path, fileType: fileTypeOf(stats) };
+  if (stats === "ENOENT") return { kind: "missing", path } as const;
+  if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats } as const;
+  if (!stats.isDirectory()) return { kind: "not-a-folder", path, fileType: fileTypeOf(stats) } as const;
   const rights = constants.W_OK | constants.X_OK;
   const real = await callFileSystem(path, () => realpath(path)).catch(() => path);
   return {
-    kind: "folder",
+    kind: "folder" as const,
     path,
     ownership: ownershipOf(stats),
+    /** Errno of listing it; undefined if it can be listed. */
     unlistable: (await listRegistrations(path)).errno,
+    /** Errno of asking for the right to write, ENOSPC without a free inode; undefined if a file could be made. */
     unwritable:
       (await callFileSystem(path, () => access(path, rights)).catch(errnoIn)) ?? (await fullIn(path)),
+    /** Errno of watching it with inotify; undefined if it can be watched. */
     unwatchable: watchProblem(path),
+    /** Its place in the mount table; undefined if that cannot be read. */
     place: mountPlaceOf(real, readMounts(procfs) ?? []),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
     kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
@@ -180,16 +184,17 @@ export async function otherDirectories(
 }
 
 /** Reads what SELinux shows without its tools; a kernel with SELinux switched off does not list its file system. */
-export function lookAtSelinux(procfs: string, sysfs: string): SelinuxFacts {
+export function lookAtSelinux(procfs: string, sysfs: string) {
   const fileSystems = readText(join(procfs, "filesystems"));
-  if (fileSystems === undefined) return { kind: "unknown" };
-  if (!/\bselinuxfs$/m.test(fileSystems)) return { kind: "off" };
+  if (fileSystems === undefined) return { kind: "unknown" } as const;
+  if (!/\bselinuxfs$/m.test(fileSystems)) return { kind: "off" } as const;
   const enforce = readText(join(sysfs, "fs", "selinux", "enforce"))?.trim();
   const modes: Readonly<Record<string, "enforcing" | "permissive">> = { "1": "enforcing", "0": "permissive" };
   const label = readText(join(procfs, "self", "attr", "current"))
     ?.replace(/\0.*$/s, "")
     .trim();
-  return { kind: "on", mode: modes[enforce ?? ""], label: label === "" ? undefined : label };
+  // The mode is not seen in most containers.
+  return { kind: "on", mode: modes[enforce ?? ""], label: label || undefined } as const;
 }
 
 const readText = (path: string) => attempt(() => readFileSync(path, "utf8"));
@@ -204,66 +209,55 @@ export async function listRegistrations(directory: string) {
 }
 
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
-export async function lookAtRegistration(
-  path: string,
-  timeoutMs: number,
-  hostRoot: string,
-): Promise<RegistrationFacts> {
-  const notAsked = { info: { kind: "not-asked" }, report: undefined, endpoint: undefined } as const;
-  let answer: Omit<RegistrationFacts, "socket"> = notAsked;
+async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string) {
+  const notAsked: Awaited<ReturnType<typeof askRegistration>> = {
+    info: { kind: "not-asked" },
+    report: undefined,
+  };
+  let answer = notAsked;
   const socket = await lookAtSocket(path, async () => {
     // The registrar would take a connection that ends without a call for kubelet's.
-    answer = { ...notAsked, ...(await askRegistration(path, timeoutMs)) };
+    answer = await askRegistration(path, timeoutMs);
     return answer.info.kind === "answered" ? undefined : tryConnect(path);
   });
-  if (socket.kind !== "accepting") return { socket, ...notAsked };
-  const { info } = answer;
-  if (info.kind !== "answered" || info.value.type !== "CSIPlugin") return { socket, ...answer };
+  const { info, report } = socket.kind === "accepting" ? answer : notAsked;
+  const told = info.kind === "answered" && info.value.type === "CSIPlugin" ? info.value.endpoint : undefined;
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
-  const told = info.value.endpoint === "" ? path : info.value.endpoint;
-  if (!told.startsWith("/")) return { socket, ...answer };
-  const there = await lookAtSocket(told === path ? path : join(hostRoot, told));
-  const identity = await askIdentity(there, timeoutMs);
-  return { socket, ...answer, endpoint: { socket: there, identity } };
+  const place = told === "" ? path : told?.startsWith("/") ? join(hostRoot, told) : undefined;
+  const there = place === undefined ? undefined : await lookAtSocket(place);
+  return {
+    socket,
+    info,
+    /** Undefined for other registrars, such as the official one. */
+    report,
+    /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
+    endpoint: there && { socket: there, identity: await askIdentity(there, timeoutMs) },
+  };
 }
 
 /**
  * Asks kubelet's Pods API, which has its socket in kubelet's root, beside the registration directory (1.37, `PodsAPI`).
  * Undefined where none is seen: an older kubelet, or a container that does not have the folder.
  */
-export async function lookAtPods(
-  pluginRegistrationPath: string,
-  timeoutMs: number,
-): Promise<Answer<readonly UnstartedPod[]> | undefined> {
+async function lookAtPods(pluginRegistrationPath: string, timeoutMs: number) {
   const socket = await lookAtSocket(join(dirname(pluginRegistrationPath), "pods-api", "pods-api.sock"));
   if (socket.kind === "not-accepting")
-    return { kind: "failed", code: "Unavailable", message: socket.explanation };
+    return { kind: "failed", code: "Unavailable", message: socket.explanation } as const;
   if (socket.kind !== "accepting") return undefined;
   const answer = await askPods(socket.path, timeoutMs);
-  return answer.kind === "answered"
-    ? { kind: "answered", value: answer.value.pods.flatMap(unstarted) }
-    : answer;
+  return answer.kind === "answered" ? { ...answer, value: answer.value.pods.flatMap(unstarted) } : answer;
 }
 
 /**
  * Volumes are mounted before the pod's sandbox is made, which kubelet tells by the condition PodReadyToStartContainers. Only
  * an inline volume names its driver: a claim's is in its PersistentVolume, which is on the API server.
  */
-function unstarted({ metadata, spec, status }: ListPodsResponse["pods"][number]): readonly UnstartedPod[] {
+function unstarted({ metadata, spec, status }: ListPodsResponse["pods"][number]) {
   const hasSandbox = status?.conditions.some(
     (one) => one.type === "PodReadyToStartContainers" && one.status === "True",
   );
   if (status?.phase !== "Pending" || hasSandbox || metadata?.deletionTimestamp) return [];
   const drivers = spec?.volumes.flatMap(({ volumeSource }) => volumeSource?.csi?.driver || []) ?? [];
   const pod = `${metadata?.namespace}/${metadata?.name}`;
-  return drivers.length === 0 ? [] : [{ pod, drivers: [...new Set(drivers)] }];
-}
-
-/** The pods that have not started, by the driver of their inline volumes; undefined if kubelet does not tell. */
-export function podsByDriver({ pods }: Facts): ReadonlyMap<string, readonly string[]> | undefined {
-  if (pods?.kind !== "answered") return undefined;
-  const pairs = pods.value.flatMap(({ pod, drivers }) => drivers.map((driver) => ({ driver, pod })));
-  return new Map(
-    [...grouped(pairs, ({ driver }) => driver)].map(([driver, all]) => [driver, all.map(({ pod }) => pod)]),
-  );
+  return drivers.length === 0 ? [] : [{ pod, drivers: new Set(drivers) }];
 }

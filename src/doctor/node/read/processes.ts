@@ -8,20 +8,19 @@ import { callFileSystem } from "../../../unix/file-calls";
 import { parseCsiAddress } from "../../../unix/socket-path";
 import { behindRegistrar } from "../../manifest/read/program";
 import { KNOWN_DIRECTORIES } from "../../rules/registration-directory";
-import type { RunningRegistrar } from "./facts";
 import { lookAtSocket, statsOrErrno } from "./socket";
 
 /** A process' short name, which can be read without waiting for the process. */
 const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
 
-/** Finds those whose files this user may see; a container without the host's processes sees its own only. */
-export async function findRegistrars(
-  directory: string,
-  procfs: string,
-): Promise<readonly RunningRegistrar[]> {
+/**
+ * Finds the processes with a registrar, of any project, for this registration directory, if this user may see their files. A
+ * container without the host's processes sees its own only.
+ */
+export async function findRegistrars(directory: string, procfs: string) {
   const ours = await statsOrErrno(directory);
   if (typeof ours === "string") return [];
-  const readOne = async (pid: string): Promise<readonly RunningRegistrar[]> => {
+  const readOne = async (pid: string) => {
     const path = join(procfs, pid, "cmdline");
     const text = await callFileSystem(path, () => readFile(path, "utf8")).catch(() => "");
     const args = behindRegistrar(text.split("\0").slice(0, -1));
@@ -37,9 +36,16 @@ export async function findRegistrars(
     const there = await Promise.all(directories.map((one) => statsOrErrno(root(one))));
     if (!there.some((one) => typeof one !== "string" && one.dev === ours.dev && one.ino === ours.ino))
       return [];
-    const endpoint = flags.kubeletRegistrationPath || csiAddress;
-    const socket = { ...(await lookAtSocket(root(csiAddress))), path: csiAddress };
-    return [{ pid: Number(pid), isNodeWide: isNodeWide(flags), endpoint, socket }];
+    return [
+      {
+        pid: Number(pid),
+        isNodeWide: isNodeWide(flags),
+        /** The driver's socket as kubelet gets it. */
+        endpoint: flags.kubeletRegistrationPath || csiAddress,
+        /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
+        socket: { ...(await lookAtSocket(root(csiAddress))), path: csiAddress },
+      },
+    ];
   };
   const pids = attempt(() => readdirSync(procfs)) ?? [];
   const isCandidate = (pid: string) =>

@@ -6,7 +6,7 @@ import { callFileSystem, mountAt } from "../../../unix/file-calls";
 import { canHang } from "../../../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../unix/unix-socket";
-import type { LeftOut, Ownership, SocketFacts } from "./facts";
+import type { Ownership, SocketFacts } from "./facts";
 
 /** Looks at a path where a unix socket belongs. By default it connects, says nothing and leaves. */
 export async function lookAtSocket(path: string, tryReach = tryConnect): Promise<SocketFacts> {
@@ -45,21 +45,17 @@ export function fileTypeOf(stats: Stats): string {
   return stats.isSocket() ? "a socket" : "a device or pipe";
 }
 
-interface Walked {
-  readonly paths: string[];
-  readonly leftOut: LeftOut[];
-  /** Why the directory itself cannot be listed. */
-  readonly errno?: string;
-}
-
-/** The wanted files below a directory. Follows no symbolic link and enters no mount that can hang. */
+/**
+ * The wanted files below a directory. It follows no symbolic link, and leaves out mounts that can hang. `errno`: the directory
+ * itself cannot be listed.
+ */
 export async function walk(
   directory: string,
   isWanted: (entry: Dirent) => boolean,
   mayEnter: (entry: Dirent) => boolean,
   depth = Number.POSITIVE_INFINITY,
-): Promise<Walked> {
-  const found: Walked = { paths: [], leftOut: [] };
+): Promise<{ paths: string[]; leftOut: { path: string; fileSystem: string }[]; errno?: string }> {
+  const found = { paths: [] as string[], leftOut: [] as { path: string; fileSystem: string }[] };
   if (depth === 0) return found;
   const list = async () =>
     [await realpath(directory), await readdir(directory, { withFileTypes: true })] as const;

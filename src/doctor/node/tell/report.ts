@@ -5,7 +5,7 @@ import { type Report, reportOf } from "../../findings/report";
 import { renderReport, type TableLook } from "../../findings/table";
 import { NODE_CHECKS } from "../judge/checks";
 import { driversIn } from "../judge/drivers";
-import type { Facts } from "../read/facts";
+import type { Facts } from "../read/gather";
 
 /** Makes the report on the facts. The target has the names of the flags; null: not given. */
 export function reportOn(facts: Facts): Report {

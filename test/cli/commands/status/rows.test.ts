@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { noDriver, rowChanges, unseenRegistrations } from "../../../../src/cli/commands/status";
 import type { DriverRow } from "../../../../src/doctor/findings/report";
-import type { DirectoryFacts } from "../../../../src/doctor/node/read/facts";
+import type { DirectoryFacts } from "../../../../src/doctor/node/read/gather";
 import { healthyFacts } from "../../../doctor/node/healthy-facts";
 import { createTempFolder } from "../../../support/temp-folder";
 
