@@ -8,7 +8,8 @@ import type { ClusterFacts } from "./facts";
 export const architectures = check<ClusterFacts>("CSI217", "architectures", (facts) => {
   const { pods, nodes, units, swapped } = facts;
   const podsOf = grouped(pods, ({ setUid }) => setUid);
-  return units.map(({ set, registrar: { place } }) => {
+  return units.map(({ set, registrar }) => {
+    const { place } = registrar;
     const isOurs = (ones: readonly Deployment[]) =>
       ones.some((one) => one.place === place && one.program.kind === "ours" && !one.program.hasShell);
     const bad = (podsOf.get(set.uid) ?? []).flatMap(({ node, running }) => {
@@ -27,6 +28,7 @@ export const architectures = check<ClusterFacts>("CSI217", "architectures", (fac
         `is on ${counted(bad.length, "node")} of ${names}, and ${image}`,
         "leave these nodes to the official image: a DaemonSet of their own, with nodeSelector kubernetes.io/arch",
       ),
+      objects: [registrar.object],
       nodes: bad.map(({ node }) => node),
     };
   });

@@ -13,13 +13,14 @@ export const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   }),
   ...facts.sets
     .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
-    .map(({ name, current, desired }) =>
-      problem(
+    .map(({ name, object, current, desired }) => ({
+      ...problem(
         `DaemonSet ${name}`,
         `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`,
         `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`,
       ),
-    ),
+      objects: [object],
+    })),
 ]);
 
 export const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
@@ -34,44 +35,30 @@ export const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
     : problem(target.driver, "is in no CSINode, and no DaemonSet registers it", advice);
 });
 
-export const csiDrivers = check<ClusterFacts>(
-  "CSI209",
-  "csi-drivers",
-  ({ places, units, csiDrivers: known }) => {
-    // If the name is a guess, so would this be.
-    const unsure = units.filter(({ driver }) => driver.kind !== "known").map(({ driver }) => driver.name);
-    const named = places.filter(({ state }) => state.kind !== "unprovided").map(({ driver }) => driver);
-    return [...new Set(named)]
-      .filter((driver) => known?.has(driver) === false && !unsure.includes(driver))
-      .map((driver) =>
-        warning(
-          driver,
-          "has no CSIDriver object: Kubernetes attaches its volumes first, and does not describe the pod to it",
-          APPLY_CSI_DRIVER,
-        ),
-      );
-  },
-);
+export const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
+  // If the name is a guess, so would this be.
+  const unsure = facts.units.flatMap(({ driver }) => (driver.kind === "known" ? [] : driver.name));
+  const named = facts.places.flatMap(({ driver, state }) => (state.kind === "unprovided" ? [] : driver));
+  const text =
+    "has no CSIDriver object: Kubernetes attaches its volumes first, and does not describe the pod to it";
+  return [...new Set(named)]
+    .filter((driver) => facts.csiDrivers?.has(driver) === false && !unsure.includes(driver))
+    .map((driver) => warning(driver, text, APPLY_CSI_DRIVER));
+});
 
 const isMissed = ({ need, state }: Place) =>
   need !== undefined && state.kind !== "registered" && state.kind !== "unseen";
 
-export const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) =>
-  problem(
-    driver,
-    `has ${whoWaits(places)} waiting for it`,
-    "fix what keeps the driver from being registered",
-  ),
-);
-
-function whoWaits(places: readonly Place[]): string {
+export const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) => {
   const pods = places.flatMap(({ need }) => need?.pods ?? []);
   const attachments = places.reduce((sum, { need }) => sum + (need?.attachments ?? 0), 0);
-  return [
-    ...(pods.length === 0 ? [] : [podsText(pods)]),
-    ...(attachments === 0 ? [] : [counted(attachments, "VolumeAttachment")]),
-  ].join(" and ");
-}
+  const who = [
+    pods.length > 0 && podsText(pods),
+    attachments > 0 && counted(attachments, "VolumeAttachment"),
+  ].filter(Boolean);
+  const text = `has ${who.join(" and ")} waiting for it`;
+  return problem(driver, text, "fix what keeps the driver from being registered");
+});
 
 /** Kubelet asks a driver whose CSIDriver has a period for its limit by itself. */
 export const volumeLimits = check<ClusterFacts>("CSI213", "volume-limits", (facts) => {
@@ -79,35 +66,25 @@ export const volumeLimits = check<ClusterFacts>("CSI213", "volume-limits", (fact
   if (csiDrivers === undefined) return [];
   const asked = csiDriverSpecs.filter(({ limitPeriodS }) => limitPeriodS !== undefined);
   const stuck = exhausted.filter(
-    ({ driver }) =>
-      !asked.some(({ name }) => name === driver) && (target.driver === undefined || target.driver === driver),
+    ({ driver }) => !asked.some(({ name }) => name === driver) && (target.driver ?? driver) === driver,
   );
-  return Array.from(
-    grouped(stuck, ({ driver }) => driver),
-    ([driver, own]) => ({
-      ...problem(
-        driver,
-        `cannot attach ${counted(own.length, "volume")}: ResourceExhausted, its nodes have less room than CSINode says`,
-        "set nodeAllocatableUpdatePeriodSeconds: 60 in its CSIDriver (Kubernetes 1.35 or later), or restart its pods on these nodes",
-      ),
-      nodes: [...new Set(own.map(({ node }) => node))],
-    }),
-  );
+  const fix =
+    "set nodeAllocatableUpdatePeriodSeconds: 60 in its CSIDriver (Kubernetes 1.35 or later), or restart its pods on these nodes";
+  return [...grouped(stuck, ({ driver }) => driver)].map(([driver, own]) => {
+    const text = `cannot attach ${counted(own.length, "volume")}: ResourceExhausted, its nodes have less room than CSINode says`;
+    return { ...problem(driver, text, fix), nodes: [...new Set(own.map(({ node }) => node))] };
+  });
 });
 
 export const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) => {
   const { csiDriverSpecs, target } = facts;
-  const names = csiDriverSpecs
-    .filter(({ keepsPodsOff, name }) => keepsPodsOff && (target.driver ?? name) === name)
-    .map(({ name }) => name);
-  if (names.length === 0) return [];
-  return facts.autoscalers.map((name) =>
-    warning(
-      `Deployment ${name}`,
-      `may make no node for pods with volumes of ${names.join(", ")}: preventPodSchedulingIfMissing is on, --enable-csi-node-aware-scheduling is off`,
-      "give it --enable-csi-node-aware-scheduling=true, or take preventPodSchedulingIfMissing off",
-    ),
+  const names = csiDriverSpecs.flatMap(({ keepsPodsOff, name }) =>
+    keepsPodsOff && (target.driver ?? name) === name ? name : [],
   );
+  if (names.length === 0) return [];
+  const text = `may make no node for pods with volumes of ${names.join(", ")}: preventPodSchedulingIfMissing is on, --enable-csi-node-aware-scheduling is off`;
+  const fix = "give it --enable-csi-node-aware-scheduling=true, or take preventPodSchedulingIfMissing off";
+  return facts.autoscalers.map((name) => warning(`Deployment ${name}`, text, fix));
 });
 
 export const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places }) => {
@@ -120,13 +97,10 @@ export const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places
 export const rights = check<ClusterFacts>("CSI212", "rights", (facts) =>
   facts.unread.map(({ resource, apiGroup, kind, message, unknown: what }) => {
     const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
-    const why = kind === "forbidden" ? "may not be listed by you" : "could not be listed";
-    return unread(
-      resource,
-      `${why}, so it is unknown ${what}: ${message}`,
+    const [why, fix] =
       kind === "forbidden"
-        ? `allow it in a ClusterRole: ${rule}`
-        : "run it again, or look at less of it: --node",
-    );
+        ? ["may not be listed by you", `allow it in a ClusterRole: ${rule}`]
+        : ["could not be listed", "run it again, or look at less of it: --node"];
+    return unread(resource, `${why}, so it is unknown ${what}: ${message}`, fix);
   }),
 );

@@ -44,7 +44,7 @@ function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): Verdict | undefine
   const pods = facts.pods.filter(isLeft);
   if (pods.length === 0) return undefined;
   const nodes = [...new Set(pods.flatMap(({ node }) => node ?? []))];
-  return { ...judgeMatch(unit, match, pods), nodes };
+  return { ...judgeMatch(unit, match, pods), objects: [registrar.object], nodes };
 }
 
 /** If the policy leaves a registrar alone, only an unchanged one is its work. */
@@ -55,48 +55,46 @@ function isDone(image: string, { policy, leftAlone }: PolicyMatch, { registrar }
 
 function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly RegistrarPod[]): Verdict {
   const { registrar, set } = unit;
+  const { place } = registrar;
   const [namespace = "", name] = set.name.split("/");
   const by = nameOf(match);
-  const image = boundText(registrar.image);
-  const has = `has ${image} in ${counted(pods.length, "pod")}`;
-  const { place } = registrar;
+  const has = `has ${boundText(registrar.image)} in ${counted(pods.length, "pod")}`;
+  const left = (why: string) => ok(place, `${has}: ${why}`);
+  const warn = (why: string, fix: string) => warning(place, `${has}: ${why}`, `${fix}, or ${LEAVE_IT}`);
   switch (match.leftAlone) {
     case "namespace":
-      return ok(place, `${has}: ${by} does not select namespace ${namespace}`);
+      return left(`${by} does not select namespace ${namespace}`);
     case "opted-out":
-      return ok(place, `${has}: by their labels its pods opt out of ${by}`);
+      return left(`by their labels its pods opt out of ${by}`);
     case "windows":
-      return ok(place, `${has}: they are for Windows, which ${by} leaves alone`);
+      return left(`they are for Windows, which ${by} leaves alone`);
+    case "only-container":
+      return left(`it is the pod's only container, which ${by} leaves`);
     case "image":
-      return warning(
-        place,
-        `${has}: ${by} does not know the image's name`,
-        `write the policy with --match-image and the last part of the name, or ${LEAVE_IT}`,
+      return warn(
+        `${by} does not know the image's name`,
+        "write the policy with --match-image and the last part of the name",
       );
     case "program":
-      return warning(
-        place,
-        `${has}: it runs ${boundText(otherProgramOf(registrar) ?? "")}, which this registrar's image does not have, so ${by} leaves it alone`,
-        `take that command, probe or hook out, or ${LEAVE_IT}`,
+      return warn(
+        `it runs ${boundText(otherProgramOf(registrar) ?? "")}, which this registrar's image does not have, so ${by} leaves it alone`,
+        "take that command, probe or hook out",
       );
     case "socket":
-      return warning(
-        place,
-        `${has}: the registrar of the whole node would not find its driver's socket, so ${by} leaves it alone`,
-        `put the socket at <kubelet root>/plugins/NAME/csi.sock, or ${LEAVE_IT}`,
+      return warn(
+        `the registrar of the whole node would not find its driver's socket, so ${by} leaves it alone`,
+        "put the socket at <kubelet root>/plugins/NAME/csi.sock",
       );
-    case "only-container":
-      return ok(place, `${has}: it is the pod's only container, which ${by} leaves`);
     case "none": {
-      const older = pods.filter(({ createdMs }) => createdMs <= match.sinceMs);
-      const restart = `kubectl -n ${namespace} rollout restart daemonset/${name}`;
-      if (older.length === pods.length)
-        return warning(place, `${registrarIn(unit, pods)}, older than ${by}`, `restart them: ${restart}`);
-      return warning(
-        place,
-        `${registrarIn(unit, pods)}, made after ${by}: the API server did not have it yet, or could not evaluate it`,
-        `restart them: ${restart}; if they stay so, see the API server's log`,
-      );
+      const restart = `restart them: kubectl -n ${namespace} rollout restart daemonset/${name}`;
+      const all = registrarIn(unit, pods);
+      return pods.every(({ createdMs }) => createdMs <= match.sinceMs)
+        ? warning(place, `${all}, older than ${by}`, restart)
+        : warning(
+            place,
+            `${all}, made after ${by}: the API server did not have it yet, or could not evaluate it`,
+            `${restart}; if they stay so, see the API server's log`,
+          );
     }
     default:
       return match.leftAlone satisfies never;

@@ -33,14 +33,11 @@ function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
 
 /** Drivers that are registered on every node where they should be. */
 function healthyDrivers({ places }: ClusterFacts): Verdicts {
-  return Array.from(
-    grouped(places, ({ driver }) => driver),
-    ([driver, own]) => {
-      if (own.some(({ state }) => state.kind !== "registered")) return undefined;
-      const nodes = nodesOf(own);
-      return { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes };
-    },
-  );
+  return [...grouped(places, ({ driver }) => driver)].map(([driver, own]) => {
+    if (own.some(({ state }) => state.kind !== "registered")) return undefined;
+    const nodes = nodesOf(own);
+    return { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes };
+  });
 }
 
 export const nodeIds = placeCheck("CSI205", "node-ids", inState("contradicted"), ({ driver, state }) =>
@@ -79,14 +76,9 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   return `see why it ended: ${log}`;
 }
 
-export const podsStart = placeCheck(
-  "CSI202",
-  "pods-start",
-  inState("unscheduled", "blocked"),
-  (first, { target }) =>
-    problem(
-      first.driver,
-      `has a pod that does not start: ${first.state.reason}`,
-      `see its events: ${kubectlFor(target, first.pod, "describe pod")}`,
-    ),
-);
+const doesNotStart = inState("unscheduled", "blocked");
+
+export const podsStart = placeCheck("CSI202", "pods-start", doesNotStart, (first, { target }) => {
+  const fix = `see its events: ${kubectlFor(target, first.pod, "describe pod")}`;
+  return problem(first.driver, `has a pod that does not start: ${first.state.reason}`, fix);
+});
