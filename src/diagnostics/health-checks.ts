@@ -26,7 +26,6 @@ export function readinessChecks(
 ): readonly HealthCheck[] {
   const { driver } = options;
   const isNodeWide = registrations.scope === "node-wide";
-  const dials = !isNodeWide || driver !== null;
   const meant = registrations.all.filter((one) => driver === null || nameOf(one) === driver);
   const wanted = registrationsThatCount(registrations).filter((one) => meant.includes(one));
   const uncounted = meant.filter((one) => !wanted.includes(one));
@@ -35,13 +34,10 @@ export function readinessChecks(
     const why = known === undefined ? "no CSI driver here has told this name" : stateText(known);
     return [{ name: driver, run: async () => why }];
   }
-  const checks = wanted.flatMap((registration) => {
-    const prefix = isNodeWide ? `${nameOf(registration)}/` : "";
-    return checksOf(registration, { ...options, dials }).map((check) => ({
-      ...check,
-      name: `${prefix}${check.name}`,
-    }));
-  });
+  const dials = !isNodeWide || driver !== null;
+  const checks = wanted.flatMap((one) =>
+    checksOf(one, { ...options, dials, prefix: isNodeWide ? `${nameOf(one)}/` : "" }),
+  );
   return [...checks, ...uncounted.map(uncountedCheck)];
 }
 
@@ -91,11 +87,12 @@ const LOST = "the connection to the CSI driver is lost";
  */
 function checksOf(
   registration: Registration,
-  { requireDriver, dials }: { readonly requireDriver: boolean; readonly dials: boolean },
+  options: { readonly requireDriver: boolean; readonly dials: boolean; readonly prefix: string },
 ): readonly HealthCheck[] {
+  const { requireDriver, dials, prefix } = options;
   return [
     {
-      name: "driver",
+      name: `${prefix}driver`,
       run: async () => {
         const { connected, identity } = registration.status();
         if (connected || (identity !== undefined && !requireDriver)) return undefined;
@@ -105,7 +102,7 @@ function checksOf(
         registration.status().connected ? undefined : `${LOST}, which --require-driver would count`,
     },
     {
-      name: "socket",
+      name: `${prefix}socket`,
       run: async () => {
         if (registration.status().registrationSocketPath === undefined)
           return "there is no registration socket yet";
@@ -114,7 +111,7 @@ function checksOf(
       },
     },
     {
-      name: "registered",
+      name: `${prefix}registered`,
       run: async () => (registration.status().state === "registered" ? undefined : stateText(registration)),
     },
   ];
