@@ -1,5 +1,5 @@
 import { CHARTS } from "../../../src/doctor/manifest/read/charts";
-import { type Changes, CSI_DRIVER, daemonSet, said, saidOf } from "./one-daemon-set";
+import { type Changes, CSI_DRIVER, daemonSet, expectSaid, said, saidOf } from "./one-daemon-set";
 
 const LIMIT = { resources: { limits: { memory: "32Mi" } } };
 const told = (driver: string) => `--kubelet-registration-path=/var/lib/kubelet/plugins/${driver}/csi.sock`;
@@ -31,8 +31,8 @@ test.each<readonly [label: string, end: string]>([
 
 test("a flag that does not exist: the fix names the value of the arguments", () => {
   const [object = {}] = labelled("proxmox-csi-plugin-0.5.9", { args: ["--nope"] });
-  expect(said(object, CSI_DRIVER)).toEqual([
-    expect.stringMatching(/^CSI101 .*; in the chart proxmox-csi-plugin: node\.driverRegistrar\.args$/),
+  expectSaid(said(object, CSI_DRIVER), [
+    /^CSI101 .*; in the chart proxmox-csi-plugin: node\.driverRegistrar\.args$/,
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { LEAST } from "../../../src/manifest/least";
-import { type Changes, OFFICIAL, saidOf, TOLD } from "./one-daemon-set";
+import { type Changes, expectSaid, OFFICIAL, saidOf, TOLD } from "./one-daemon-set";
 
 const command = ["/csi-node-driver-registrar", "--mode=health-probe", TOLD];
 /** A container with a CPU limit and probes. */
@@ -59,7 +59,7 @@ test.each<readonly [expected: string, Changes]>([
     limited("49m", { livenessProbe: exec({ timeoutSeconds: 10 }) }),
   ],
 ])("%s", (expected, changes) => {
-  expect(saidOf(changes)).toEqual([expect.stringMatching(new RegExp(`^CSI114 ${expected}`))]);
+  expectSaid(saidOf(changes), [`^CSI114 ${expected}`]);
 });
 
 test.each<Changes>([

@@ -59,3 +59,8 @@ export function said(...objects: readonly object[]): readonly string[] {
 export function saidOf(changes: Changes): readonly string[] {
   return said(daemonSet(changes), CSI_DRIVER);
 }
+
+/** Expects a finding for each pattern, in this order, and no others. */
+export function expectSaid(lines: readonly string[], patterns: readonly (RegExp | string)[]): void {
+  expect(lines).toEqual(patterns.map((pattern) => expect.stringMatching(new RegExp(pattern))));
+}

@@ -1,4 +1,4 @@
-import { type Changes, PATH, saidOf, TOLD } from "./one-daemon-set";
+import { type Changes, expectSaid, PATH, saidOf, TOLD } from "./one-daemon-set";
 
 const REGISTRY = { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } };
 const mounts = (...more: readonly object[]) => ({
@@ -51,7 +51,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     { registry: `${LONG_ROOT}/plugins_registry` },
   ],
 ])("%s", (expected, changes) => {
-  expect(saidOf(changes)).toEqual([expect.stringMatching(expected)]);
+  expectSaid(saidOf(changes), [expected]);
 });
 
 test.each([
@@ -153,10 +153,8 @@ describe("variables in a path", () => {
 
   test("a misspelt variable is named where the registrar does not start for it", () => {
     const container = { env: [{ name: "ADDRESS", value: "/csi/csi.sock" }] };
-    expect(saidOf({ args: ["--csi-address=$(ADRESS)"], container })).toEqual([
-      expect.stringMatching(
-        /^CSI101 problem: does not start: .*\$\(ADRESS\).* -> did you mean \$\(ADDRESS\)\?$/,
-      ),
+    expectSaid(saidOf({ args: ["--csi-address=$(ADRESS)"], container }), [
+      /^CSI101 problem: does not start: .*\$\(ADRESS\).* -> did you mean \$\(ADDRESS\)\?$/,
     ]);
   });
 
@@ -166,7 +164,7 @@ describe("variables in a path", () => {
     ["/$(FS_SERVICE_HOST)/csi.sock", []],
     ["$(P)", [{ name: "P", value: "/{{ .Values.path }}/csi.sock" }]],
   ])("an installer or kubelet fills in %s", (path, env) => {
-    expect(saidOf(told(path, env))).toEqual([expect.stringMatching(/^CSI10[12] unknown: /)]);
+    expectSaid(saidOf(told(path, env)), [/^CSI10[12] unknown: /]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { type Changes, OFFICIAL, PATH, saidOf, TOLD } from "./one-daemon-set";
+import { type Changes, expectSaid, OFFICIAL, PATH, saidOf, TOLD } from "./one-daemon-set";
 
 const http = (more: object = {}) => ({ livenessProbe: { httpGet: { path: "/healthz", port: 2, ...more } } });
 const exec = (...words: readonly string[]) => ({
@@ -94,8 +94,8 @@ test.each([
   ["--kubelet-registration-path=/other.sock"],
   ["--plugin-registration-path=/elsewhere", TOLD],
 ])("the mode that proves nothing, with %j", (...words) => {
-  expect(saidOf({ container: exec("--mode=kubelet-registration-probe", ...words) })).toEqual([
-    expect.stringMatching(/^CSI104 warning: .* --mode=kubelet-registration-probe, which proves nothing/),
+  expectSaid(saidOf({ container: exec("--mode=kubelet-registration-probe", ...words) }), [
+    /^CSI104 warning: .* --mode=kubelet-registration-probe, which proves nothing/,
   ]);
 });
 
@@ -132,11 +132,9 @@ test.each<Changes>([
 
 test("the probes are judged beside a wrong flag, unless the registrar then serves something unknown", () => {
   const official = { ...http({ path: "/readyz" }), image: OFFICIAL };
-  expect(saidOf({ args: ["--http-endpoint=:2", "--require-driver"], container: official })).toEqual([
-    expect.stringMatching(/^CSI101 problem: .*-require-driver/),
-    expect.stringMatching(/^CSI104 problem: .*\/readyz/),
+  expectSaid(saidOf({ args: ["--http-endpoint=:2", "--require-driver"], container: official }), [
+    /^CSI101 problem: .*-require-driver/,
+    /^CSI104 problem: .*\/readyz/,
   ]);
-  expect(saidOf({ args: ["--http-endpoint=:2", "--nope"], container: http() })).toEqual([
-    expect.stringMatching(/^CSI101 problem/),
-  ]);
+  expectSaid(saidOf({ args: ["--http-endpoint=:2", "--nope"], container: http() }), [/^CSI101 problem/]);
 });

@@ -1,5 +1,5 @@
 import { isRegistrar, programOf } from "../../../src/doctor/manifest/read/program";
-import { type Changes, daemonSet, saidOf, TOLD } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, saidOf, TOLD } from "./one-daemon-set";
 
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar";
 const MIRROR = "harbor.corp/infra/csi-node-driver-registrar";
@@ -77,8 +77,8 @@ test("the all-in-one sidecar of KEP-4958 is known, and its command line starts o
   const command = ["csi-sidecars", "--controllers=node-driver-registrar", ...PATHS];
   expect(saidOf({ container: { command, args: [] } })).toEqual([]);
   const image = "registry.k8s.io/sig-storage/csi-sidecars:v0.1.0";
-  expect(saidOf(other({ image, command, args: [] }))).toEqual([
-    expect.stringMatching(/^CSI101 unknown: .* is the all-in-one sidecar of KEP-4958 -> /),
+  expectSaid(saidOf(other({ image, command, args: [] })), [
+    /^CSI101 unknown: .* is the all-in-one sidecar of KEP-4958 -> /,
   ]);
   const more = command.map((word) => word.replace(/(?<=r)egistrar$/, "egistrar,attacher"));
   expect(saidOf({ container: { command: more, args: [] } })).toContainEqual(
@@ -163,14 +163,13 @@ test.each<readonly [expected: string | undefined, Changes]>([
   ],
   [undefined, secured({ seccompProfile: { type: "RuntimeDefault" } })],
 ])("what keeps Node from starting: %s", (expected, changes) => {
-  const rows = expected ? [expect.stringMatching(new RegExp(`^CSI117 ${expected}`))] : [];
-  expect(saidOf(changes)).toEqual(rows);
+  expectSaid(saidOf(changes), expected ? [`^CSI117 ${expected}`] : []);
 });
 
 test("an AppArmor profile by the pod's annotation", () => {
   const { template } = daemonSet().spec;
   const spec = { selector: {}, template: { ...template, metadata: { annotations: APP_ARMOR } } };
-  expect(saidOf({ spec })).toEqual([expect.stringMatching(/^CSI117 unknown: .* AppArmor profile driver,/)]);
+  expectSaid(saidOf({ spec }), [/^CSI117 unknown: .* AppArmor profile driver,/]);
 });
 
 test.each<object>([

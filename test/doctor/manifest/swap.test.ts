@@ -1,6 +1,6 @@
 import { findingsOfSwap, readSwap } from "../../../src/doctor/manifest/judge/swap";
 import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
-import { type Changes, daemonSet, OFFICIAL, TOLD } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, OFFICIAL, TOLD } from "./one-daemon-set";
 
 /** What the swap changes in DaemonSets, all of the official image unless another is given. */
 function changedIn(...all: readonly Changes[]): readonly string[] {
@@ -129,7 +129,7 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
     [/^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image as one for Linux/],
   ],
 ])("%s", (_what, changes, expected) => {
-  expect(changedIn(...changes)).toEqual(expected.map((line) => expect.stringMatching(line)));
+  expectSaid(changedIn(...changes), expected);
 });
 
 test.each<readonly [what: string, changes: readonly Changes[]]>([
@@ -157,9 +157,7 @@ test.each<readonly [what: string, changes: readonly Changes[]]>([
 });
 
 test("a container that may be the official registrar, or not, is named", () => {
-  expect(changedIn({}, { name: "y", container: { image: "x/y:v1" } })).toEqual([
-    expect.stringMatching(
-      /^CSI101 unknown: a.yaml: DaemonSet ns\/y runs an unknown program: its image x\/y:v1/,
-    ),
+  expectSaid(changedIn({}, { name: "y", container: { image: "x/y:v1" } }), [
+    /^CSI101 unknown: a.yaml: DaemonSet ns\/y runs an unknown program: its image x\/y:v1/,
   ]);
 });
