@@ -41,20 +41,6 @@ export function refuse(message: string): never {
   throw invalidOption(message);
 }
 
-/**
- * Remembers where it is called. The function returned adds that to the stack of a later error, which a timer or another
- * event causes, so that the reader finds the line that waited.
- */
-export function markPlace(): <Failure extends Error>(error: Failure) => Failure {
-  const here: { readonly stack?: unknown } = {};
-  Error.captureStackTrace(here, markPlace);
-  return (error) => {
-    const [, frames] = /^[^\n]*(\n.+)$/s.exec(String(here.stack)) ?? [];
-    if (frames !== undefined) error.stack += frames;
-    return error;
-  };
-}
-
 // These judge an error by its fields: in a test runner's sandbox, Node's own errors are not `instanceof Error`.
 
 /** The text of anything thrown, for one log line. */

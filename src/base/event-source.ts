@@ -1,6 +1,5 @@
 import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
-import { readWord } from "./refuse-option";
 
 export interface KindOfEvent {
   readonly kind: string;
@@ -11,10 +10,7 @@ export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Ext
   { readonly kind: Kind }
 >;
 
-/** Every kind of a union of events, to refuse a misspelt one. */
-export type KindsOf<Event extends KindOfEvent> = { readonly [Kind in Event["kind"]]: true };
-
-/** A source of events. Throws INVALID_OPTION for an unknown kind. */
+/** A source of events. */
 export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> {
   /** Calls `listener`, which may be async, with each event from now on; the function returned ends that. */
   subscribe(listener: (event: Event) => unknown): () => void;
@@ -39,15 +35,11 @@ const MOST_WAITING = 1000;
  * other listeners.
  */
 export function createEventSource<Event extends KindOfEvent>(
-  kinds: KindsOf<Event>,
   onListenerError: (error: unknown, event: Event) => void,
 ) {
   const listeners = new Set<(event: Event) => unknown>();
   const iterations = new Set<() => void>();
   let ended = false;
-  const known = Object.keys(kinds) as Event["kind"][];
-  /** The requested kind. Throws INVALID_OPTION, with `whose` in front, for an unknown one. */
-  const checkKind = (given: unknown, whose: string) => readWord(given, `${whose}: kind`, known);
 
   const add = (listener: (event: Event) => unknown) => {
     listeners.add(listener);
@@ -58,15 +50,16 @@ export function createEventSource<Event extends KindOfEvent>(
     const listener = second ?? first;
     if (typeof listener !== "function")
       throw invalidOption("subscribe takes a function, or a kind of events and a function");
-    const kind = second === undefined ? undefined : checkKind(first, "subscribe");
+    const kind = second === undefined ? undefined : first;
     // A listener of its own: the same function may listen twice.
     return add((event) => {
       if (kind === undefined || event.kind === kind) return listener(event);
     });
   };
 
-  const iterate = <Kind extends Event["kind"]>(...given: readonly Kind[]) => {
-    const kinds = given.map((kind) => checkKind(kind, "iterate"));
+  const iterate = <Kind extends Event["kind"]>(...kinds: readonly Kind[]) => {
+    const isWanted = (event: Event): event is EventOf<Event, Kind> =>
+      kinds.length === 0 || kinds.some((kind) => kind === event.kind);
     const waiting: EventOf<Event, Kind>[] = [];
     let wake = () => {};
     let over = ended;
@@ -77,8 +70,8 @@ export function createEventSource<Event extends KindOfEvent>(
       wake();
     };
     const stop = add((event) => {
-      if (kinds.length > 0 && !kinds.includes(event.kind)) return;
-      waiting.push(event as EventOf<Event, Kind>);
+      if (!isWanted(event)) return;
+      waiting.push(event);
       if (waiting.length > MOST_WAITING) waiting.shift();
       wake();
     });
@@ -113,7 +106,6 @@ export function createEventSource<Event extends KindOfEvent>(
     ...forListeners,
     /** What listeners get of it. */
     forListeners,
-    checkKind,
     emit: (event: Event): void => {
       for (const listener of [...listeners]) {
         if (listeners.has(listener))

@@ -103,9 +103,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     name,
     endpoint: resolved.endpoint,
     registration,
-    get ready() {
-      return registration.ready;
-    },
+    ready: registration.ready,
     closed,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { invalidOption, markPlace, RegistrarError } from "../base/errors";
-import { createEventSource, type EventOf, type Events, type KindsOf } from "../base/event-source";
+import { invalidOption, RegistrarError } from "../base/errors";
+import { createEventSource, type EventOf, type Events } from "../base/event-source";
 import { isPromise } from "../base/guarded-call";
 import { startTimer, stopTimer } from "../base/pause";
 import { escapeUnprintable } from "../logging/escape";
@@ -71,14 +71,13 @@ const KINDS_TOLD = 6;
  */
 export function createEventLog<Event extends SimulatorEvent>(
   whose: string,
-  kinds: KindsOf<Event>,
   {
     waitTimeoutMs = WAIT_TIMEOUT_MS,
     tellSeen = tellKinds,
   }: { readonly waitTimeoutMs?: number; readonly tellSeen?: (history: readonly Event[]) => string } = {},
 ) {
   // A listener's failed assertion must fail the test: every test runner reports an uncaught error.
-  const source = createEventSource<Event>(kinds, (error) => {
+  const source = createEventSource<Event>((error) => {
     queueMicrotask(() => {
       throw error;
     });
@@ -97,14 +96,14 @@ export function createEventLog<Event extends SimulatorEvent>(
     { awaited, refusalIn = () => undefined }: WaitWording<Event> = {},
   ) => {
     type Wanted = EventOf<Event, Kind>;
-    const withPlace = markPlace();
+    const place: { readonly stack?: string } = {};
+    Error.captureStackTrace(place, wait); // Of the line that waits: a timer or another event makes the error.
     const options = readOptions<WhenOptions<Wanted>>("when", given, {
       ...WAIT_OPTIONS,
       where: optional(callbackOf<(event: Wanted) => boolean>()),
       from: optional(oneOf(["start", "now"])),
     });
     const { where, signal, timeoutMs = waitTimeoutMs } = options;
-    source.checkKind(kind, "when");
     let mismatches = 0;
     const wanted = (event: Event): event is Wanted => {
       if (event.kind !== kind) return false;
@@ -126,7 +125,9 @@ export function createEventLog<Event extends SimulatorEvent>(
         const others =
           awaited === undefined && mismatches > 0 ? `; ${mismatches} came, none matched where` : "";
         const text = `${awaited ?? `"${kind}"`} of ${whose} did not happen: ${why}${others}; ${tellSeen(history)}`;
-        reject(withPlace(new RegistrarError(code, escapeUnprintable(text), { cause })));
+        const error = new RegistrarError(code, escapeUnprintable(text), { cause });
+        error.stack += /\n.*/s.exec(place.stack ?? "")?.[0] ?? "";
+        reject(error);
       };
       const timer = startTimer(() => {
         const fake = setTimeout === startTimer ? "" : `, with fake timers: ${WITH_FAKE_TIMERS}`;
@@ -155,7 +156,6 @@ export function createEventLog<Event extends SimulatorEvent>(
 
   const stream: EventStream<Event> = {
     history: (kind?: Event["kind"]) => {
-      if (kind !== undefined) source.checkKind(kind, "history");
       return history.filter((event) => kind === undefined || event.kind === kind) as never;
     },
     ...source.forListeners,

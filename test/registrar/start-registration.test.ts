@@ -103,14 +103,6 @@ describe("ready", () => {
       expect(files()).toEqual([]);
     }));
 
-  test("rejects with an error that names the line that waits", async () => {
-    const registration = await start();
-    const thisTestWaits = () => registration.ready;
-    const failure = thisTestWaits().catch(({ stack }: Error) => stack);
-    await registerOnce(node.socketPath(name), "no such node");
-    expect(await failure).toMatch(/no such node\n.* thisTestWaits /s);
-  });
-
   test("outlives a refusal that is tried again", async () => {
     await using registration = await start({ onRegistrationFailure: "retry" });
     const again = new Promise((resolve) => registration.subscribe("published", resolve));

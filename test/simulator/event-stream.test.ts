@@ -6,7 +6,7 @@ type Event = { readonly atMs: number } & (
 );
 /** What an error looks like. */
 const failure = (code: string, text: string) => ({ code, message: expect.stringContaining(text) });
-const makeLog = () => createEventLog<Event>("the clock", { tick: true, tock: true });
+const makeLog = () => createEventLog<Event>("the clock");
 
 test("when() takes what happened already, or only what comes", async () => {
   const log = makeLog();
@@ -59,26 +59,6 @@ test.each([
   await expect(wait).rejects.toMatchObject(failure("INVALID_OPTION", message));
 });
 
-test("a kind that there is not is refused, with the nearest one", async () => {
-  const { stream } = makeLog();
-  const says = (whose: string) => ({
-    code: "INVALID_OPTION",
-    message: `${whose}: kind is "tik"; it takes one of "tick", "tock"; did you mean "tick"?`,
-  });
-  const thrownBy = (act: () => unknown) => {
-    try {
-      return act();
-    } catch (error) {
-      return error;
-    }
-  };
-  const kind = "tik" as "tick";
-  await expect(stream.when(kind)).rejects.toMatchObject(says("when"));
-  expect(thrownBy(() => stream.history(kind))).toMatchObject(says("history"));
-  expect(thrownBy(() => stream.subscribe(kind, () => {}))).toMatchObject(says("subscribe"));
-  expect(thrownBy(() => stream.iterate("tock", kind))).toMatchObject(says("iterate"));
-});
-
 test("a `where` that gives a promise is refused: it would fit everything", async () => {
   const log = makeLog();
   const where = (async () => false) as unknown as () => boolean;
@@ -98,7 +78,7 @@ test("keeps the newest 1,000", () => {
 });
 
 test("a wait ends at its limit, and says what was seen", async () => {
-  const log = createEventLog<Event>("the clock", { tick: true, tock: true }, { waitTimeoutMs: 1 });
+  const log = createEventLog<Event>("the clock", { waitTimeoutMs: 1 });
   await expect(log.stream.when("tick")).rejects.toMatchObject({
     code: "TIMEOUT",
     message: '"tick" of the clock did not happen: it did not come within 1 ms; nothing was seen',
@@ -124,7 +104,7 @@ test("a wait ends with fake timers, too, and says what they may leave real", asy
 
 test("a wait for an event that fits says how many did not, and escapes what it quotes", async () => {
   const tellSeen = () => "seen: a\u202eb";
-  const log = createEventLog<Event>("the clock", { tick: true, tock: true }, { tellSeen });
+  const log = createEventLog<Event>("the clock", { tellSeen });
   log.append({ kind: "tick", count: 1 });
   const third = log.stream.when("tick", { where: ({ count }) => count === 3, timeoutMs: 1 });
   log.append({ kind: "tick", count: 2 });

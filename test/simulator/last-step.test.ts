@@ -1,5 +1,5 @@
 import { createEventLog } from "../../src/simulator/event-stream";
-import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet/events";
+import type { KubeletEvent } from "../../src/simulator/kubelet/events";
 import { tellLastStep } from "../../src/simulator/kubelet/last-step";
 import { createTestNode } from "../support/registrar-node";
 
@@ -53,7 +53,7 @@ test.each<[told: string, ...Step[]]>([
   ["it has registered x.csi", registered, calling("NotifyRegistrationStatus"), notified],
   ["it has deregistered x.csi: socket-gone", registered, gone],
 ])("says: %s", (told, ...steps) => {
-  const log = createEventLog("kubelet", KUBELET_EVENTS);
+  const log = createEventLog<KubeletEvent>("kubelet");
   steps.forEach(log.append);
   expect(tellLastStep(log.stream.history(), "/reg")).toBe(told);
 });

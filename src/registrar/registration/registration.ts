@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import { markPlace } from "../../base/errors";
 import type { EventSource, Events } from "../../base/event-source";
 import { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
@@ -172,11 +171,9 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const selfCheck = async (): Promise<SelfCheck> =>
     outcome === undefined ? cachedCheck() : { kind: "missing", text: "the registration has ended" };
 
-  /** The caller that asked for `ready` last. */
-  let withPlace = markPlace();
   const ready = new Promise<void>((resolve, reject) => {
     events.subscribe("state-changed", ({ change }) => change.to === "registered" && resolve());
-    closed.then((end) => reject(withPlace(errorOf(end, signal?.reason))), reject);
+    closed.then((end) => reject(errorOf(end, signal?.reason)), reject);
   });
   ready.catch(() => {}); // Not an unhandled rejection if no caller waits: `closed` has the same outcome.
 
@@ -192,10 +189,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     status,
     selfCheck,
     ...events.forListeners,
-    get ready() {
-      withPlace = markPlace();
-      return ready;
-    },
+    ready,
     closed,
     reregister: () => {
       const may = mayReregister(state);

@@ -16,7 +16,7 @@ import {
   resolveCsiDriverOptions,
 } from "./options";
 import { createObservedServer } from "./request-observer";
-import { CSI_DRIVER_EVENTS, type CsiDriverEvent, createCsiDriverServices } from "./services";
+import { type CsiDriverEvent, createCsiDriverServices } from "./services";
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {
@@ -52,7 +52,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   await pause(driver.listenAfterMs, signal ?? new AbortController().signal);
   refuseAborted("the simulated CSI driver", signal);
 
-  const log = createEventLog(`the simulated CSI driver ${driver.name}`, CSI_DRIVER_EVENTS, driver);
+  const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`, driver);
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   let answers: ResolvedCsiDriverAnswers = driver;
   const services = { name: driver.name, answers: () => answers, faults, emit: log.append };

@@ -1,4 +1,3 @@
-import type { KindsOf } from "../../base/event-source";
 import type { NodeInfo, PluginInfo } from "../../grpc/protos";
 import type { SimulatedVersion } from "../../kubelet-rules/versions";
 import type { WithoutTime } from "../event-stream";
@@ -96,28 +95,6 @@ export interface IntroducedPlugin {
   readonly endpoint: string;
   readonly socketPath: string;
 }
-
-export const KUBELET_EVENTS: KindsOf<KubeletEvent> = {
-  started: true,
-  stopped: true,
-  "socket-seen": true,
-  "socket-gone": true,
-  "file-ignored": true,
-  "watch-failed": true,
-  "operation-started": true,
-  calling: true,
-  called: true,
-  waiting: true,
-  registered: true,
-  refused: true,
-  deregistered: true,
-  failed: true,
-  "volume-limit-not-updated": true,
-  "health-service-chosen": true,
-  "node-changed": true,
-  "csi-node-changed": true,
-  "fault-applied": true,
-};
 
 export type Emit = (event: WithoutTime<KubeletEvent>) => void;
 

@@ -14,7 +14,7 @@ import { createCaller } from "./calls";
 import type { KubeletContext, PluginHandler } from "./context";
 import type { CsiNodeObject } from "./csi-objects";
 import { createCsiRegistrationHandler } from "./csi-registration-handler";
-import { KUBELET_EVENTS, type KubeletEvent } from "./events";
+import type { KubeletEvent } from "./events";
 import { tellLastStep } from "./last-step";
 import type { NodeObject } from "./node";
 import { createNodeInfoManager } from "./node-info-manager";
@@ -80,7 +80,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   if (simulated !== version)
     log.info("Simulating the kubelet that behaves as this one", { version, simulated });
 
-  const steps = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENTS, {
+  const steps = createEventLog<KubeletEvent>("the simulated kubelet", {
     waitTimeoutMs,
     tellSeen: (history) => tellLastStep(history, pluginRegistrationPath),
   });
