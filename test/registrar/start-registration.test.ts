@@ -105,10 +105,11 @@ describe("ready", () => {
 
   test("outlives a refusal that is tried again", async () => {
     await using registration = await start({ onRegistrationFailure: "retry" });
-    const again = new Promise((resolve) => registration.subscribe("published", resolve));
+    const again = new Promise<string>((resolve) =>
+      registration.subscribe("published", ({ socketPath }) => resolve(socketPath)),
+    );
     await registerOnce(node.socketPath(name), "not yet");
-    await again;
-    await registerOnce(node.socketPath(name));
+    await registerOnce(await again);
     await registration.ready;
   });
 
