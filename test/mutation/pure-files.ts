@@ -40,4 +40,24 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("flags/grammar", "flags/values"),
   mirrored("logging/escape", "logging/json-line", "logging/klog-text"),
   mirrored("logging/vmodule", "logging/repeats"),
+  {
+    files: ["names", "options", "template"].map((name) => `src/manifest/${name}.ts`),
+    tests: ["options", "examples"].map((name) => `test/manifest/${name}.test.ts`),
+  },
+  {
+    files: ["src/simulator/faults.ts", "src/simulator/kubelet/last-step.ts"],
+    tests: ["test/simulator/faults.test.ts", "test/simulator/last-step.test.ts"],
+  },
+  {
+    files: ["registrations", "places", "needs", "groups"].map((name) => `src/doctor/cluster/judge/${name}.ts`),
+    tests: ["report", "whole-report", "policies"].map((name) => `test/doctor/cluster/${name}.test.ts`),
+  },
+  {
+    files: ["limits", "exec-probes", "pairs"].map((name) => `src/doctor/manifest/judge/${name}.ts`),
+    tests: ["cpu", "settings", "probes", "paths"].map((name) => `test/doctor/manifest/${name}.test.ts`),
+  },
+  {
+    files: ["src/doctor/findings/table.ts", "src/doctor/rules/words.ts"],
+    tests: ["test/doctor/findings/table.test.ts", "test/doctor/manifest/table.test.ts"],
+  },
 ];

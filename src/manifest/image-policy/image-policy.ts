@@ -59,7 +59,7 @@ export interface DropOptions extends PolicyScope {
 }
 
 /** The API server refuses a pod whose annotation with this prefix names a container that the pod does not have. */
-const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
+export const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
 export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readonly Yaml[] {

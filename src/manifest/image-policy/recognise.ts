@@ -36,12 +36,14 @@ export const servedPattern = (kubeletRoot: string) =>
 
 const imageTest = (matchImages: readonly string[]) => `matches(${celText(imagePattern(matchImages))})`;
 
-const OS_LABELS = ["kubernetes.io/os", "beta.kubernetes.io/os"];
-/** Every Windows node has it, and no other node. */
-const WINDOWS_BUILD = celText("node.kubernetes.io/windows-build");
-/** Whether only Windows nodes have a label with this value; GKE's is `windows_ltsc`, for one. */
+export const OS_LABELS: readonly string[] = ["kubernetes.io/os", "beta.kubernetes.io/os"];
+/** Labels whose value begins with `windows` on Windows nodes; GKE's is `windows_ltsc`, for one. */
+export const WINDOWS_LABELS: readonly string[] = [...OS_LABELS, "cloud.google.com/gke-os-distribution"];
+/** The label of every Windows node, and of no other. */
+export const WINDOWS_BUILD = "node.kubernetes.io/windows-build";
+/** The test in CEL that only Windows nodes have a label with this value. */
 const isWindowsLabel = (key: string, value: string) =>
-  `(${key} == ${WINDOWS_BUILD} || ${key} in ${celList([...OS_LABELS, "cloud.google.com/gke-os-distribution"])} && ${value}.startsWith('windows'))`;
+  `(${key} == '${WINDOWS_BUILD}' || ${key} in ${celList(WINDOWS_LABELS)} && ${value}.startsWith('windows'))`;
 
 /** Selects pods with a registrar, except pods for Windows. */
 export function matchConditions(matchImages: readonly string[]): Yaml {
@@ -60,7 +62,7 @@ export function matchConditions(matchImages: readonly string[]): Yaml {
         !object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms.orValue([])
           .exists(t, t.?matchExpressions.orValue([]).exists(e,
             e.operator == 'In' && e.?values.orValue([]).exists(v, ${isWindowsLabel("e.key", "v")}) ||
-            e.operator == 'Exists' && e.key == ${WINDOWS_BUILD} ||
+            e.operator == 'Exists' && e.key == '${WINDOWS_BUILD}' ||
             e.operator == 'NotIn' && e.key in ${celList(OS_LABELS)} && 'linux' in e.?values.orValue([])))
   `;
 }

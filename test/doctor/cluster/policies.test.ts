@@ -120,6 +120,14 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     { flags: DROP, set: { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] } },
   ],
   [
+    "a registrar with an AppArmor annotation",
+    /^CSI215 ok: .* an annotation has its AppArmor profile/,
+    {
+      flags: DROP,
+      setAnnotations: { "container.apparmor.security.beta.kubernetes.io/registrar": "unconfined" },
+    },
+  ],
+  [
     "a dropped registrar, and none for the node",
     /^CSI216 problem: has no registrar: .* -> apply the DaemonSet/,
     { flags: DROP, inPod: null },

@@ -23,6 +23,7 @@ export interface World {
   readonly podAt?: string;
   readonly set?: Container;
   readonly setLabels?: Readonly<Record<string, string>>;
+  readonly setAnnotations?: Readonly<Record<string, string>>;
   readonly generations?: readonly [set: string, pod: string];
   readonly namespaceLabels?: Readonly<Record<string, string>>;
   readonly hasNodeWide?: boolean;
@@ -42,14 +43,14 @@ async function policyOf(flags: readonly string[]): Promise<readonly Written[]> {
 }
 
 /** The registrar in a template, changed, or without it. */
-function changed(set: Daemon, change: Container | null, labels = {}): Daemon {
+function changed(set: Daemon, change: Container | null, labels = {}, annotations = {}): Daemon {
   const { metadata, spec } = set.spec.template;
   const containers = spec.containers.flatMap((one) => {
     if (one.name !== "registrar") return [one];
     return change === null ? [] : [{ ...one, ...change }];
   });
   const template = {
-    metadata: { ...metadata, labels: { ...metadata.labels, ...labels } },
+    metadata: { ...metadata, labels: { ...metadata.labels, ...labels }, annotations },
     spec: { ...spec, containers },
   };
   return { ...set, spec: { ...set.spec, template } };
@@ -85,7 +86,8 @@ export async function clusterOf({ flags, policyAt = ago(20), podAt = ago(10), ..
     });
     await cluster.setStatus(`${pods}/${(made as { name?: string }).name}`, WELL);
   };
-  await make(changed(daemonSet(DISK, { image: OFFICIAL }), world.set ?? {}, world.setLabels), inPod);
+  const set = daemonSet(DISK, { image: OFFICIAL });
+  await make(changed(set, world.set ?? {}, world.setLabels, world.setAnnotations), inPod);
   if (world.hasNodeWide) await make(daemonSet("all", { name: "csi-registrar", path: PATTERN }), {});
   return cluster;
 }

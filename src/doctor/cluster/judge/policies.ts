@@ -1,6 +1,7 @@
 import { isPattern } from "../../../host-path/path-pattern";
+import type { Tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
-import { OPT_OUT } from "../../../manifest/image-policy/image-policy";
+import { APPARMOR_PREFIX, OPT_OUT } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { check, ok, type Verdict, warning } from "../../findings/finding";
 import type { Deployment } from "../../manifest/read/deployments";
@@ -70,6 +71,8 @@ function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly Regi
       return left(`they are for Windows, which ${by} leaves alone`);
     case "only-container":
       return left(`it is the pod's only container, which ${by} leaves`);
+    case "apparmor":
+      return left(`an annotation has its AppArmor profile, and so ${by} leaves it`);
     case "image":
       return warn(
         `${by} does not know the image's name`,
@@ -135,6 +138,7 @@ export const LEFT_ALONE = [
   "program",
   "socket",
   "only-container",
+  "apparmor",
   "none",
 ] as const;
 export type LeftAlone = (typeof LEFT_ALONE)[number];
@@ -172,18 +176,19 @@ function matchesOf(
       return { policy, sinceMs, leftAlone: "namespace" };
     if (!both.every((one) => selects(one.pods, set.podLabels)))
       return { policy, sinceMs, leftAlone: "opted-out" };
-    return { policy, sinceMs, leftAlone: whyLeftAlone(registrar, policy) };
+    return { policy, sinceMs, leftAlone: whyLeftAlone(registrar, policy, set.podAnnotations) };
   });
 }
 
-function whyLeftAlone(one: Deployment, { images, kind, served }: ImagePolicy): LeftAlone {
+function whyLeftAlone(one: Deployment, { images, kind, served }: ImagePolicy, annotations: Tree): LeftAlone {
   if (one.isForWindows) return "windows";
   if (!images.test(one.image)) return "image";
   if (otherProgramOf(one) !== undefined) return "program";
   if (kind === "swap") return "none";
   const { kubeletRegistrationPath: path } = one.settings;
   if (isPattern(path) || served?.test(path) === false) return "socket";
-  return one.hasDriver ? "none" : "only-container";
+  if (!one.hasDriver) return "only-container";
+  return `${APPARMOR_PREFIX}${one.container}` in annotations ? "apparmor" : "none";
 }
 
 /** The program that a container, its exec probe or its hook runs in place of the registrar; our image does not have it. */

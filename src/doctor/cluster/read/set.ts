@@ -24,8 +24,9 @@ export function readRegistrarSet(object: unknown, ours?: OurImage) {
     registrars,
     /** The same, where these images are this registrar's. */
     registrarsWith: (images: OurImage) => deploymentsIn(found, source, images),
-    /** The labels of its new pods. */
+    /** The labels and annotations of its new pods. */
     podLabels: tree(tree(tree(tree(spec).template).metadata).labels),
+    podAnnotations: tree(tree(tree(tree(spec).template).metadata).annotations),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
     /** The number of nodes on which it wants a pod, and of those on which it has one. */

@@ -1,4 +1,5 @@
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
+import { OS_LABELS, WINDOWS_BUILD, WINDOWS_LABELS } from "../../../manifest/image-policy/recognise";
 import type { FoundObject } from "../../findings/finding";
 import { isTemplate } from "../../rules/words";
 import { accountName } from "./access";
@@ -83,7 +84,6 @@ function driverNameIn(containers: readonly Tree[]): readonly [] | readonly [stri
   return name === undefined || others.length > 0 ? [] : [name];
 }
 
-const OS_LABELS = ["kubernetes.io/os", "beta.kubernetes.io/os"];
 /** `C:\csi`, `--csi-address=unix://C:\csi\csi.sock`, `livenessprobe.exe`. */
 const OF_WINDOWS = /(?:^|=)(?:unix:\/*)?[a-z]:[\\/]|\.exe(?:["'\s]|$)/i;
 
@@ -106,14 +106,17 @@ export function isForWindows(pod: Tree, container: Tree): boolean {
   );
 }
 
-/** Each alternative requires the label of Windows, or excludes that of Linux. */
+/** Each alternative requires a label of Windows, or excludes that of Linux. */
 function requiresWindows(nodes: NodeRules): boolean {
   return nodes.every((term) =>
     term.some(
       ({ key, operator, values }) =>
-        OS_LABELS.includes(key) &&
-        ((operator === "In" && values.length > 0 && values.every((value) => value === "windows")) ||
-          (operator === "NotIn" && values.includes("linux"))),
+        (key === WINDOWS_BUILD && ["In", "Exists"].includes(operator)) ||
+        (operator === "In" &&
+          WINDOWS_LABELS.includes(key) &&
+          values.length > 0 &&
+          values.every((value) => value.startsWith("windows"))) ||
+        (operator === "NotIn" && OS_LABELS.includes(key) && values.includes("linux")),
     ),
   );
 }
