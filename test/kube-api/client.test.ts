@@ -53,6 +53,16 @@ test("a request that is not answered is given up after 10 s", async () => {
   });
 }, 5_000);
 
+test("a request leaves no listener on its caller's signal", async () => {
+  await using server = await startServer();
+  using connection = connect(server.access);
+  const { signal: long } = new AbortController();
+  const [added, removed] = [jest.spyOn(long, "addEventListener"), jest.spyOn(long, "removeEventListener")];
+  await connection.client.call(getNode, long);
+  expect(added).toHaveBeenCalledTimes(1);
+  expect(removed.mock.calls[0]).toEqual(added.mock.calls[0]?.slice(0, 2));
+});
+
 describe("TLS is verified", () => {
   const { NODE_TLS_REJECT_UNAUTHORIZED: before } = process.env;
   afterEach(() => {

@@ -8,6 +8,7 @@ const COPIED = [
   "test",
   "proto",
   "docs",
+  "examples",
   "bench",
   "scripts",
   "jest.config.js",

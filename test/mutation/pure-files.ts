@@ -49,7 +49,9 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     tests: ["test/simulator/faults.test.ts", "test/simulator/last-step.test.ts"],
   },
   {
-    files: ["registrations", "places", "needs", "groups"].map((name) => `src/doctor/cluster/judge/${name}.ts`),
+    files: ["registrations", "places", "needs", "groups"].map(
+      (name) => `src/doctor/cluster/judge/${name}.ts`,
+    ),
     tests: ["report", "whole-report", "policies"].map((name) => `test/doctor/cluster/${name}.test.ts`),
   },
   {

@@ -102,3 +102,12 @@ test("says what stands in its way", async () => {
   );
   expect(existsSync(pluginDir)).toBe(true);
 });
+
+test("a socket that is removed and replaced in one breath is one new generation", async () => {
+  await watchSocket("a");
+  await bind(".next");
+  unlinkSync(path("a"));
+  renameSync(path(".next"), path("a"));
+  await caughtUp();
+  expect(desired()).toEqual(["a 2", "end 3"]);
+});

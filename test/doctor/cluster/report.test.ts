@@ -40,6 +40,14 @@ const afterReboot = (finishedAt: string) => ({
     lastState: { terminated: { exitCode: 255, reason: "Unknown", finishedAt } },
   })),
 });
+const ended = (exitCode: number) => ({
+  phase: "Running",
+  conditions: [scheduled],
+  containerStatuses: [
+    { name: "registrar", restartCount: 1, state: { terminated: { exitCode, finishedAt: ago(1) } } },
+    { name: "driver", restartCount: 0, state: { running: { startedAt: ago(30) } } },
+  ],
+});
 const noRoom = { type: "PodScheduled", status: "False", message: "Insufficient cpu" };
 
 test.each<readonly [expected: RegExp, Changes]>([
@@ -114,6 +122,7 @@ test.each<readonly [what: string, Changes]>([
   ["a registrar that was started just now", withRegistrar({ kind: "running", at: ago(0.5) })],
   ["one that restarted often, 11 minutes ago", restarted(30, 11)],
   ["one that restarted twice", restarted(2, 1)],
+  ["one that ended well and is about to be restarted", { ...none, status: ended(0) }],
   [
     "a pod that was put on its node just now",
     { ...none, status: { phase: "Pending", conditions: [{ ...scheduled, lastTransitionTime: ago(1) }] } },
@@ -154,6 +163,15 @@ test("two DaemonSets of one driver on a node", async () => {
       /^CSI206 problem: .*is there more than once: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
     ),
   ]);
+});
+
+test("a pod that is being deleted does not count", async () => {
+  const cluster = await makeCluster();
+  const set = daemonSet(DISK, { name: "disk-again" });
+  // The template's metadata becomes the pod's.
+  Object.assign(set.spec.template.metadata, { deletionTimestamp: ago(1) });
+  await deploy(cluster, set, ["node-1"], () => WELL);
+  expect(await said(cluster)).toEqual([]);
 });
 
 test("a pod that waits where the DaemonSet has none, by the event; and not one that waits for something else", async () => {

@@ -90,8 +90,9 @@ test.each([
 ])("another registrar that answers %j: %s", async (info, check, expected) => {
   await using node = await createDoctorNode();
   await node.driver();
-  await node.plugin("x.csi-reg.sock", info);
+  const plugin = await node.plugin("x.csi-reg.sock", info);
   expect((await node.look()).says(check)).toMatch(expected);
+  await plugin.events.when("left");
 });
 
 test("no registrar, and a file in the place of its socket", async () => {

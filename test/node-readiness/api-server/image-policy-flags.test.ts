@@ -25,7 +25,7 @@ const cluster = useCluster(async (started) => {
   await applyPolicy(started, "limited", IMAGE);
   for (const [name, max] of [
     ["a", "{memory: 50Mi}"],
-    ["b", "{cpu: 30m, memory: 1Gi}"],
+    ["b", "{cpu: 30m}"],
     ["c", "{ephemeral-storage: 1Gi}"],
   ])
     await started.apply(
