@@ -89,20 +89,17 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
 
 /** A policy can read a LimitRange as its parameter only. It is evaluated once for each, and never without one. */
 function limitsPolicy(scope: PolicyScope, image: string, patch: string): readonly Yaml[] {
-  const isOurs = `exists(c, c.?image.orValue('') == ${celText(image)})`;
+  const ourName = image.replace(/.*\//, "").replace(/[:@].*/, "");
   return kubernetesPolicy({
     name: scalar(`${scope.name ?? POLICY_NAMES.swap}-limits`),
     about: yaml`
       # Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace. The API server
-      # evaluates policies in any order, and so this one again after the others.
+      # evaluates policies in any order, and this one again after the others if it matched before them.
     `,
     spec: specOf(scope, {
       reinvocation: "IfNeeded",
       params: yaml`paramKind: {apiVersion: v1, kind: LimitRange}`,
-      conditions: yaml`
-        - name: has-this-image
-          expression: object.spec.containers.${isOurs} || object.spec.?initContainers.orValue([]).${isOurs}
-      `,
+      conditions: matchConditions([...scope.matchImages, ourName]),
       variables: yaml`
         - name: max
           expression: params.spec.limits.filter(l, l.type == 'Container').map(l, l.?max.orValue({}))[?0].orValue({})

@@ -16,23 +16,24 @@ import {
   withDriver,
 } from "./support/dry-pods";
 
+/** Several: the API server evaluates the two policies of each in an order that it draws by lot. */
+const LIMITED = Array.from({ length: 6 }, (_, at) => `limited-${at}`);
 const cluster = useCluster(async (started) => {
   await applyPolicy(started, "swap", IMAGE, "--match-image=sidecar");
   await applyPolicy(started, "kept", IMAGE, "--keep=memory,cpu", "--keep=probe-timeouts");
   await applyPolicy(started, "ready", IMAGE, "--startup-taint={driver}/x", "--node-condition={driver}/Ready");
   await applyPolicy(started, "others", IMAGE, "--namespace-label=team=network");
   await applyPolicy(started, "team", IMAGE, "--namespace-label=team=storage");
-  await applyPolicy(started, "limited", IMAGE);
-  for (const [name, max] of [
-    ["a", "{memory: 50Mi}"],
-    ["b", "{cpu: 30m}"],
-    ["c", "{ephemeral-storage: 1Gi}"],
-  ])
-    await started.apply(
-      `{apiVersion: v1, kind: LimitRange, metadata: {name: ${name}, namespace: limited}, ` +
+  for (const namespace of LIMITED) {
+    await applyPolicy(started, namespace, namespace === "limited-0" ? "--image=example.com/r:v1" : IMAGE);
+    const ranges = ["{memory: 50Mi}", "{cpu: 30m}", "{ephemeral-storage: 1Gi}"].map(
+      (max, at) =>
+        `{apiVersion: v1, kind: LimitRange, metadata: {name: r${at}, namespace: ${namespace}}, ` +
         `spec: {limits: [{type: Container, max: ${max}}]}}`,
     );
-  await enforced(started, "swap", "kept", "ready", "team", "limited");
+    await started.apply(ranges.join("\n---\n"));
+  }
+  await enforced(started, "swap", "kept", "ready", "team", ...LIMITED);
 });
 
 const SWAPPED = { "containers.1.image": OURS };
@@ -81,17 +82,14 @@ test("--keep leaves limits and probes as they are", async () => {
   expect(await changesOf(cluster, "kept", spec)).toEqual(SWAPPED);
 });
 
-test.each([
-  ["32Mi", "20m", "50Mi", "30m"],
-  ["50Mi", "30m", "50Mi", "30m"],
-])(
-  "limits of %s and %s rise to what every LimitRange of the namespace allows",
-  async (memory, cpu, ...raised) => {
-    const spec = { containers: [{ ...REGISTRAR, ...limits(memory, cpu) }] };
-    const { containers } = await dryRun(cluster, "limited", spec);
-    expect(containers).toMatchObject([{ image: OURS, ...limits(raised[0], raised[1]) }]);
-  },
-);
+test.each(LIMITED)("%s: limits rise to what every LimitRange of the namespace allows", async (namespace) => {
+  for (const given of [limits("32Mi", "20m"), limits("50Mi", "30m")]) {
+    const spec = { containers: [{ ...REGISTRAR, ...given }] };
+    const { containers } = await dryRun(cluster, namespace, spec);
+    const image = namespace === "limited-0" ? "example.com/r:v1" : OURS;
+    expect(containers).toMatchObject([{ image, ...limits("50Mi", "30m") }]);
+  }
+});
 
 test("namespaces are chosen by a label too", async () => {
   expect(await changesOf(cluster, "team", withDriver(REGISTRAR))).toEqual(SWAPPED);
