@@ -112,6 +112,10 @@ test.each(TEXTS)("%j is the same text in YAML 1.1", (text) => {
   });
 });
 
+test.each(["-x", "balloon", "offer", "/csi/csi.sock"])("%s needs no quotes", (text) => {
+  expect(scalar(text)).toBe(text);
+});
+
 const DRIVER = { driverName: "x.csi", image: "a", driverImage: "b" };
 
 test("a driver without arguments has an empty list", () => {

@@ -1,4 +1,5 @@
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
+import { checkNamed, checkPinned } from "../../src/manifest/names";
 import { type ManifestOptions, resolveManifestOptions } from "../../src/manifest/options";
 
 const REQUIRED: ManifestOptions = {
@@ -58,6 +59,7 @@ test.each([
   ["csi.example.com", "csi-example-com-node"],
   ["scsi.example.com", "csi-scsi-example-com-node"],
   [`${"a".repeat(60)}.io`, `csi-${"a".repeat(54)}-node`],
+  [`${"a".repeat(52)}--b`, `csi-${"a".repeat(52)}-node`],
   [`${"a".repeat(53)}.example`, `csi-${"a".repeat(53)}-node`],
 ])("the driver %s has a DaemonSet named %s", (driverName, name) => {
   expect(resolve({ driverName, pluginFolder: "x" }).name).toBe(name);
@@ -88,6 +90,10 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ kubeletRoot: "/var//" }, /^--kubelet-root/],
   [{ kubeletRoot: "/a/../b" }, /^--kubelet-root/],
   [{ kubeletRoot: "/a:b" }, /^--kubelet-root/],
+  [{ kubeletRoot: "/a/." }, /^--kubelet-root/],
+  [{ kubeletRoot: "/./a" }, /^--kubelet-root/],
+  [{ parts: ["csidriver"], image: "A B" }, /^--image "A B"/],
+  [{ nodeAllocatableUpdatePeriod: 10.5 }, /^--node-allocatable-update-period/],
   [{ pluginFolder: ".." }, /^--plugin-folder ".." must be the name of a directory/],
   [{ pluginFolder: "a/b" }, /^--plugin-folder/],
   [{ httpPort: 0 }, /^--http-port "0" must be from 1 to 65535/],
@@ -104,6 +110,30 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
 ])("%j is refused", (options, message) => {
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   expect(() => resolve(options)).toThrow(message);
+});
+
+test.each<Partial<ManifestOptions>>([
+  { httpPort: 1 },
+  { httpPort: 65_535 },
+  { nodeAllocatableUpdatePeriod: 10 },
+  { tokenAudiences: ["a", "b"], serviceAccountTokenInSecrets: true },
+  { parts: ["csidriver"], image: "", driverImage: "" },
+])("%j is accepted", (options) => {
+  expect(resolve(options)).toMatchObject(options);
+});
+
+test.each(["/k", "/k/"])("kubelet's root %s", (kubeletRoot) => {
+  expect(resolve({ kubeletRoot }).kubeletRoot).toBe("/k");
+});
+
+test.each<readonly [name: string, isName: boolean]>([
+  ["a", true],
+  ["0a.b-c_d", true],
+  ...["", "A", "-a", "aB", "a/b", "a:v1", "a b"].map((name) => [name, false] as const),
+])("%j names an image: %s", (name, isName) => {
+  const checked = expect(() => checkNamed("image name", "match-image", name));
+  if (isName) checked.not.toThrow();
+  else checked.toThrow(`--match-image ${JSON.stringify(name)} must be the last part of an image's name`);
 });
 
 const DIGEST = `sha256:${"0f".repeat(32)}`;
@@ -129,6 +159,18 @@ test.each([
 ])("%j is no image", (image) => {
   const message = `--image ${JSON.stringify(image)} is not an image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case`;
   expect(() => resolve({ image })).toThrow(message);
+});
+
+test.each([
+  ["a:v1", true],
+  ["registry:5000/a:v1", true],
+  [`registry:5000/a@${DIGEST}`, true],
+  ["a", false],
+  ["registry:5000/a", false],
+])("%s is pinned: %s", (image, isPinned) => {
+  const checked = expect(() => checkPinned("image", image));
+  if (isPinned) checked.not.toThrow();
+  else checked.toThrow(`--image "${image}" has no tag and no digest`);
 });
 
 test("paths that are too long for a socket on the host are refused: 107 bytes pass", () => {

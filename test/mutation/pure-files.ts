@@ -55,7 +55,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     tests: ["report", "whole-report", "policies"].map((name) => `test/doctor/cluster/${name}.test.ts`),
   },
   {
-    files: ["limits", "exec-probes", "pairs"].map((name) => `src/doctor/manifest/judge/${name}.ts`),
+    files: ["limits", "pairs", "probes"].map((name) => `src/doctor/manifest/judge/${name}.ts`),
     tests: ["cpu", "settings", "probes", "paths"].map((name) => `test/doctor/manifest/${name}.test.ts`),
   },
   {
