@@ -3,7 +3,7 @@ import { attempt } from "../base/errors";
 import { adviceOnHostPath } from "../host-path/advice";
 import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
-import { findFile, isFoundDirectory } from "../unix/files";
+import { findFile, isDirectory } from "../unix/files";
 import type { Mount } from "../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../unix/socket-path";
 import { isNodeWide, type Paths } from "./paths";
@@ -127,5 +127,5 @@ export async function adviceOnHostPaths(
 
 async function mayBeSocket(path: string): Promise<boolean> {
   const found = await findFile(path);
-  return typeof found === "string" ? isFoundDirectory(await findFile(dirname(path))) : found.isSocket();
+  return typeof found === "string" ? isDirectory(dirname(path)) : found.isSocket();
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
 import { isPattern, pairPatterns } from "../host-path/path-pattern";
+import { isDirectory } from "../unix/files";
 import { parseCsiAddress } from "../unix/socket-path";
 import type { Flags } from "./table";
 
@@ -36,25 +37,25 @@ export function patternPairsOf(flags: Pick<Flags, "every">) {
   return pairPatterns(csiAddresses, kubeletRegistrationPaths, (list) => FLAG_OF[list]);
 }
 
-export type Paths = Extract<ReturnType<typeof resolvePaths>, { readonly kind: "paths" }>;
+export type Paths = Extract<Awaited<ReturnType<typeof resolvePaths>>, { readonly kind: "paths" }>;
 
 /**
  * Decides where the registration socket goes and which path kubelet gets. In a container (/registration exists, or the
  * directory is given) by the official registrar's rules, with the required flag. Elsewhere the defaults are kubelet's own
  * directory and the CSI address, which `assumed` lists.
  */
-export function resolvePaths(
+export async function resolvePaths(
   flags: Pick<Flags, "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "given">,
   onNode: string,
-  isDirectory: (path: string) => boolean,
+  isThere = isDirectory,
 ) {
   const { pluginRegistrationPath, given } = flags;
-  if (given.has("plugin-registration-path") || isDirectory(CONTAINER_DIRECTORY)) {
+  if (given.has("plugin-registration-path") || (await isThere(CONTAINER_DIRECTORY))) {
     const { kubeletRegistrationPath } = flags;
     if (kubeletRegistrationPath === "") return missing("kubelet-registration-path is a required parameter");
     return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed: [] } as const;
   }
-  if (!isDirectory(onNode))
+  if (!(await isThere(onNode)))
     return missing(
       `neither ${CONTAINER_DIRECTORY} (in a container) nor ${onNode} (on a node) is a directory: ` +
         `name kubelet's plugin registration directory with --plugin-registration-path, or its root with ${ROOT_VARIABLE}, ` +

@@ -41,7 +41,7 @@ export async function judgeByMounts(
   return verdicts.find(explainHostPath) ?? leastSure;
 }
 
-/** The paths for each mount that fits a pattern up to one of its stars: a container may mount each driver's folder. */
+/** The paths for each mount that fits a pattern up to one of its stars: a container may mount each driver's directory. */
 function mountedMatches(
   { csiSocketPath: pattern, kubeletRegistrationPath }: Paths,
   mounts: readonly Mount[],

@@ -33,9 +33,9 @@ export type HostPathVerdict =
   | { readonly kind: "not-mounted"; readonly folder: string };
 
 /**
- * Compares the path that kubelet gets with the mounts. The mount table shows a hostPath volume with its folder on its
- * file system. If that file system is the host's root, the folder is the path on the host; on a subvolume a prefix comes
- * first, as in /@/var/lib/kubelet; on a disk that the host mounts somewhere, the folder is the end of the path. Only a
+ * Compares the path that kubelet gets with the mounts. The mount table shows a hostPath volume with its directory on its
+ * file system. If that file system is the host's root, the directory is the path on the host; on a subvolume a prefix comes
+ * first, as in /@/var/lib/kubelet; on a disk that the host mounts somewhere, the directory is the end of the path. Only a
  * contradiction gives `differs`: the host may have symbolic links and bind mounts, as long as the path leads through
  * something like kubelet's root.
  */

@@ -1,7 +1,7 @@
 /** The default of kubelet's --root-dir. */
 export const DEFAULT_KUBELET_ROOT = "/var/lib/kubelet";
 
-/** Kubelet's root folder as distributions set it, by a word for each. */
+/** Kubelet's root directory as distributions set it, by a word for each. */
 export const KUBELET_ROOTS = {
   microk8s: "/var/snap/microk8s/common/var/lib/kubelet",
   k0s: "/var/lib/k0s/kubelet",

@@ -49,8 +49,8 @@ export async function bindDotSocket(
 
 /**
  * Binds with mode 0700 from the first moment: the umask, which only the main thread may set, differs during this call only,
- * because `listen` binds before it returns. A private folder for the bind would be visible to kubelet: when it vanishes
- * while kubelet walks its folder, kubelet stops the walk for all plugins (`traversePluginDir` in
+ * because `listen` binds before it returns. A private directory for the bind would be visible to kubelet: when it vanishes
+ * while kubelet walks its directory, kubelet stops the walk for all plugins (`traversePluginDir` in
  * `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`).
  */
 function listenPrivately(server: Server, path: string): void {

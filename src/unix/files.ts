@@ -1,7 +1,7 @@
-import { type Stats, statSync } from "node:fs";
+import type { Stats } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { attempt, errnoOf } from "../base/errors";
+import { errnoOf } from "../base/errors";
 import { callFileSystem } from "./file-calls";
 
 /** What is at a path; `blocked` if that cannot be read, `hanging` if its file system does not answer. */
@@ -35,7 +35,8 @@ const NOT_FOUND: Readonly<Record<string, FileFound>> = {
   ETIMEDOUT: "hanging",
 };
 
-export const isFolder = (path: string): boolean => attempt(() => statSync(path))?.isDirectory() ?? false;
+/** Whether a directory is at a path, or behind a symbolic link there. Never rejects, never hangs. */
+export const isDirectory = async (path: string): Promise<boolean> => isFoundDirectory(await findFile(path));
 
 /** Whether both are one file. A file removed in between may lend its inode to the next. */
 export const isSameFile = (one: Stats, other: Stats): boolean =>

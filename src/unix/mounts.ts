@@ -7,7 +7,7 @@ export interface Mount {
   /** The number of the file system, such as `8:1`. */
   readonly device: string;
   readonly mountPoint: string;
-  /** The mounted folder, as a path from its file system's root. */
+  /** The mounted directory, as a path from its file system's root. */
   readonly root: string;
   /** The type of the file system: `ext4`, `overlay`. */
   readonly fileSystem: string;
@@ -60,8 +60,8 @@ export function mountPlaceOf(path: string, mounts: readonly Mount[]) {
   };
 }
 
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+export function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);
 }
 
 /** The kernel writes a space, a tab, a line feed and a backslash as `\040` and so on. */

@@ -14,7 +14,7 @@ const resolve = (given: Given, ...folders: readonly string[]) => {
     pluginRegistrationPath: given["plugin-registration-path"] ?? CONTAINER_DIRECTORY,
     given: new Set(Object.keys(given) as FlagName[]),
   };
-  return resolvePaths(flags, NODE_DIRECTORY, (path) => folders.includes(path));
+  return resolvePaths(flags, NODE_DIRECTORY, async (path) => folders.includes(path));
 };
 
 const TOLD = { "kubelet-registration-path": HOST_SOCKET };
@@ -32,9 +32,9 @@ test.each<
   ["a node", { "csi-address": "/s" }, [NODE_DIRECTORY], "/s", NODE_DIRECTORY, assuming("/s")],
   ["a node", { "csi-address": "unix:///s" }, [NODE_DIRECTORY], "/s", NODE_DIRECTORY, assuming("/s")],
   ["a node and a path", TOLD, [NODE_DIRECTORY], HOST_SOCKET, NODE_DIRECTORY, [ASSUMED]],
-])("%s: %j", (_, given, folders, kubeletRegistrationPath, pluginRegistrationPath, assumed) => {
+])("%s: %j", async (_, given, folders, kubeletRegistrationPath, pluginRegistrationPath, assumed) => {
   const paths = { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed };
-  expect(resolve(given, ...folders)).toEqual(paths);
+  expect(await resolve(given, ...folders)).toEqual(paths);
 });
 
 test.each<[given: Given, ...folders: string[]]>([
@@ -45,24 +45,32 @@ test.each<[given: Given, ...folders: string[]]>([
   [{ "plugin-registration-path": CONTAINER_DIRECTORY }, NODE_DIRECTORY],
 ])(
   "in a container, or with the directory named, the path for kubelet is required: %j",
-  (given, ...folders) => {
+  async (given, ...folders) => {
     const message = "kubelet-registration-path is a required parameter";
-    expect(resolve(given, ...folders)).toEqual({ kind: "missing", message });
+    expect(await resolve(given, ...folders)).toEqual({ kind: "missing", message });
   },
 );
 
-test("on a node, an invalid csi-address is refused", () => {
-  expect(() => resolve({ "csi-address": "tcp://x" }, NODE_DIRECTORY)).toThrow(
+test("on a node, an invalid csi-address is refused", async () => {
+  await expect(resolve({ "csi-address": "tcp://x" }, NODE_DIRECTORY)).rejects.toThrow(
     expect.objectContaining({ code: "INVALID_OPTION" }),
   );
 });
 
-test.each([{}, TOLD])("without either folder, both are named, and the way to simulate one: %j", (given) => {
-  const { message } = resolve(given) as { message: string };
-  for (const part of [CONTAINER_DIRECTORY, NODE_DIRECTORY, "--plugin-registration-path", "KUBELET_ROOT_DIR"])
-    expect(message).toContain(part);
-  expect(message).toContain("registrar kubelet");
-});
+test.each([{}, TOLD])(
+  "without either folder, both are named, and the way to simulate one: %j",
+  async (given) => {
+    const { message } = (await resolve(given)) as { message: string };
+    for (const part of [
+      CONTAINER_DIRECTORY,
+      NODE_DIRECTORY,
+      "--plugin-registration-path",
+      "KUBELET_ROOT_DIR",
+    ])
+      expect(message).toContain(part);
+    expect(message).toContain("registrar kubelet");
+  },
+);
 
 test.each([
   [{}, "/var/lib/kubelet/plugins_registry"],

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors";
 import { nameListsFrom } from "../../flags/name-lists";
@@ -13,7 +13,7 @@ import { socketsFitting } from "../../registrar/node-wide/discovery";
 import { whyUnwanted } from "../../registrar/node-wide/name-lists";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../registrar/registration/self-check";
 import { SOCKET_TAIL } from "../../registrar/socket/socket-name";
-import { isFolder } from "../../unix/files";
+import { callFileSystem } from "../../unix/file-calls";
 import { parseCsiAddress } from "../../unix/socket-path";
 
 /**
@@ -26,14 +26,14 @@ import { parseCsiAddress } from "../../unix/socket-path";
  * of the drivers; or a registrar answers for each driver that exists.
  */
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
-  const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
+  const paths = await resolvePaths(flags, nodeDirectory(process.env));
   if (paths.kind === "missing") return fail(paths.message);
   const folder = paths.pluginRegistrationPath;
   try {
     const meant = isNodeWide(flags)
       ? meantByPatterns(flags)
       : meantByPath(flags, paths.kubeletRegistrationPath);
-    const { sockets, problem } = socketsIn(folder);
+    const { sockets, problem } = await socketsIn(folder);
     const asking = sockets.map((name) =>
       askRegistrar(join(folder, name), flags.timeoutMs).catch(() => undefined),
     );
@@ -110,9 +110,12 @@ function whyNotReady(reports: readonly SelfReport[]): string | undefined {
 }
 
 /** The registration sockets there, or why they are unknown, which does not matter while there is no driver. */
-function socketsIn(folder: string): { readonly sockets: readonly string[]; readonly problem?: string } {
+async function socketsIn(
+  folder: string,
+): Promise<{ readonly sockets: readonly string[]; readonly problem?: string }> {
   try {
-    return { sockets: readdirSync(folder).filter((name) => name.endsWith(SOCKET_TAIL)) };
+    const names = await callFileSystem(folder, () => readdir(folder));
+    return { sockets: names.filter((name) => name.endsWith(SOCKET_TAIL)) };
   } catch (error) {
     const problem = `cannot read the plugin registration directory ${folder}: ${messageOf(error)}`;
     return { sockets: [], problem: `${problem}; is it mounted, and --plugin-registration-path right?` };

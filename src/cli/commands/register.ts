@@ -13,7 +13,6 @@ import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import type { NodeRegistrar } from "../../registrar/start-node-registrar";
 import { registerDriver } from "../../registrar/start-registrar";
-import { isFolder } from "../../unix/files";
 import { createCliLogger } from "../process/cli-logger";
 import { collectWhenQuiet, keepHeapSmall } from "../process/garbage";
 import { abortOnSignals } from "../process/signals";
@@ -34,7 +33,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
   if (logging.kind === "invalid") return fail(new Error(logging.error), "LoggingConfiguration is invalid");
   const signal = abortOnSignals((name) => log.info("Stopping", { signal: name }));
   try {
-    const paths = resolvePaths(flags, nodeDirectory(process.env), isFolder);
+    const paths = await resolvePaths(flags, nodeDirectory(process.env));
     if (paths.kind === "missing") {
       const exitCode = fail(undefined, paths.message);
       warnAboutWords(flags, log);

@@ -19,7 +19,7 @@ const SPECIFIED = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/;
 /** Linux has no file whose name is longer, and ours is `<driver>-reg.sock`. */
 const MAX_BYTES = 255 - SOCKET_TAIL.length;
 
-/** Characters that could steer the terminal in which an operator lists the folder: control, format and line characters. */
+/** Characters that could steer the terminal in which an operator lists the directory: control, format and line characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** Judges a driver's name before it becomes part of a path. */

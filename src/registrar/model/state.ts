@@ -78,7 +78,7 @@ export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refus
 /** What is at the path of our socket. */
 export type SocketFound =
   | "ours"
-  /** Nothing: our socket or its folder was removed. */
+  /** Nothing: our socket or its directory was removed. */
   | "gone"
   /** Another socket, on which a process listens. */
   | "taken"

@@ -47,7 +47,7 @@ export function reasonOf({ state, history, tally, trouble, registrationSocketPat
     case "listening":
       return refusal ? `kubelet has not called again; before, ${refusal}` : "kubelet has not called";
     case "asked":
-      return "kubelet called GetInfo and has not told the outcome";
+      return "kubelet called GetInfo and has not reported a status";
     case "refused":
     case "publishing":
       return refusal;

@@ -76,7 +76,7 @@ export function createRegistrationSocket(
     try {
       await callFileSystem(path, () => unlink(path));
     } catch (error) {
-      // Another process may be clearing the folder at this moment.
+      // Another process may be clearing the directory at this moment.
       if (errnoOf(error) !== "ENOENT") throw error;
     }
   };

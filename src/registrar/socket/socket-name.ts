@@ -57,15 +57,15 @@ export function driverOfSocket(path: string): string | undefined {
 
 /**
  * The alias under which another registrar published this driver: a living one, or else one that was killed and left its
- * dead socket in `folder`. For kubelet the driver is registered by that file; it refuses any other (csi_plugin.go,
+ * dead socket in `directory`. For kubelet the driver is registered by that file; it refuses any other (csi_plugin.go,
  * validateVersions), so the next registrar must use the same alias.
  */
-export async function findAlias(folder: string, driverName: string): Promise<string | undefined> {
+export async function findAlias(directory: string, driverName: string): Promise<string | undefined> {
   let left: string | undefined;
-  for (const file of await listNames(folder)) {
+  for (const file of await listNames(directory)) {
     const alias = file.slice(0, -SOCKET_TAIL.length);
     if (driverOfSocket(file) !== driverName || alias === driverName) continue;
-    const path = join(folder, file);
+    const path = join(directory, file);
     // No socket can be published over a symbolic link.
     if (!(await isSocketFile(path))) continue;
     if ((await tryConnect(path)) === undefined) return alias;

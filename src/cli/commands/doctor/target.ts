@@ -1,10 +1,11 @@
 import { join, resolve } from "node:path";
 import type { Target } from "../../../doctor/node/read/facts";
-import { isDirectory, statsOrErrno } from "../../../doctor/node/read/socket";
+import { statsOrErrno } from "../../../doctor/node/read/socket";
 import { KNOWN_DIRECTORIES } from "../../../doctor/rules/registration-directory";
 import { CONTAINER_DIRECTORY } from "../../../flags/paths";
 import { flagTable } from "../../../flags/table";
 import { isPattern } from "../../../host-path/path-pattern";
+import { isDirectory } from "../../../unix/files";
 
 const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
 const exists = async (path: string) => (await statsOrErrno(path)) !== "ENOENT";

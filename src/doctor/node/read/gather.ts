@@ -8,6 +8,7 @@ import type { HostPathVerdict } from "../../../host-path/host-path";
 import { socketsFitting } from "../../../registrar/node-wide/discovery";
 import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
 import { callFileSystem } from "../../../unix/file-calls";
+import { isDirectory } from "../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../unix/mounts";
 import { tryConnect } from "../../../unix/unix-socket";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../rules/registration-directory";
@@ -15,7 +16,7 @@ import { askDriver, askIdentity, askPods, askRegistration } from "./calls";
 import { hasNoSocket, isDead, isStuck, type SocketFacts, type Target } from "./facts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness";
 import { findRegistrars } from "./processes";
-import { errnoIn, fileTypeOf, isDirectory, lookAtSocket, ownershipOf, statsOrErrno, walk } from "./socket";
+import { errnoIn, fileTypeOf, lookAtSocket, ownershipOf, statsOrErrno, walk } from "./socket";
 
 export interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */

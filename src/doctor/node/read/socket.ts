@@ -3,6 +3,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errnoOf } from "../../../base/errors";
 import { callFileSystem, mountAt } from "../../../unix/file-calls";
+import { isDirectory } from "../../../unix/files";
 import { canHang } from "../../../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../unix/unix-socket";
@@ -27,11 +28,6 @@ export async function lookAtSocket(path: string, tryReach = tryConnect): Promise
 /** The file's stats, of a symbolic link those of its target; else the errno, ETIMEDOUT of a file system that hangs. */
 export const statsOrErrno = (path: string): Promise<Stats | string> =>
   callFileSystem(path, () => stat(path)).catch(errnoIn);
-
-export const isDirectory = async (path: string): Promise<boolean> => {
-  const stats = await statsOrErrno(path);
-  return typeof stats !== "string" && stats.isDirectory();
-};
 
 export const errnoIn = (error: unknown): string => errnoOf(error) ?? "EIO";
 

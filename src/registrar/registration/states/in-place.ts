@@ -64,7 +64,7 @@ export async function remindOfMissingStatus(
 ): Promise<undefined> {
   const log = context.log.named("asked");
   if (!(await pause(askedAtMs + KUBELET_BUSY_MS - performance.now(), signal))) return;
-  log.warn("Kubelet called GetInfo and has not told the outcome", {
+  log.warn("Kubelet called GetInfo and has not reported a status", {
     waited: `${KUBELET_BUSY_MS / 1000}s`,
     check: "kubelet's log, and whether the driver's NodeGetInfo answers",
   });

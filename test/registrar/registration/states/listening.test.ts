@@ -147,7 +147,7 @@ describe("kubelet's silence", () => {
     await started.state("asked");
     await waits.end(150_000);
     const { severity, fields } = await started.log.when(
-      "Kubelet called GetInfo and has not told the outcome",
+      "Kubelet called GetInfo and has not reported a status",
     );
     expect({ severity, waited: fields.waited }).toEqual({ severity: "warning", waited: "150s" });
   });
