@@ -47,10 +47,6 @@ function wordsOf(commands: string): readonly string[] {
 /** Without it an ordinary user gets no namespaces on GitHub's machines. */
 const ALLOW_NAMESPACES = "sudo sysctl --write kernel.apparmor_restrict_unprivileged_userns=0";
 
-test("a change is run as a developer runs it", () => {
-  expect(commandsOf(workflow("ci.yml").jobs.run)).toEqual([ALLOW_NAMESPACES, "bash .ci/run"]);
-});
-
 test.each(["weekly.yml", "upkeep.yml"])("%s has what takes longer, by commands that exist", (name) => {
   const { run } = workflow(name).jobs;
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the workflow's.
@@ -66,34 +62,6 @@ test.each(["weekly.yml", "upkeep.yml"])("%s has what takes longer, by commands t
 describe("a release", () => {
   const { jobs } = workflow("release.yml");
 
-  test("publishes nothing before all that runs for a change and every week is green", () => {
-    expect([jobs.ci?.uses, jobs.weekly?.uses]).toEqual([
-      "./.github/workflows/ci.yml",
-      "./.github/workflows/weekly.yml",
-    ]);
-    expect(jobs.image?.needs).toEqual(["ci", "weekly"]);
-    expect(jobs.release?.needs).toBe("image");
-  });
-
-  test("is of one version, on bases that are pinned, under names that are configured", () => {
-    const [notes, bases, names] = commandsOf(jobs.ready);
-    expect(notes).toBe('node scripts/release-notes.mjs "$GITHUB_REF_NAME"');
-    expect(bases).toContain("_IMAGE=[^ ]+@sha256:[0-9a-f]{64}$' Dockerfile)\" = 2");
-    expect(names).toContain("= 3");
-    for (const first of [jobs.ci, jobs.weekly]) expect(first?.needs).toBe("ready");
-  });
-
-  test("has an image for both architectures with SBOM, provenance and a signature, and a package with provenance", () => {
-    const [build = "", sign = ""] = commandsOf(jobs.image);
-    for (const flag of ["linux/amd64,linux/arm64", "--sbom=true", "--provenance=mode=max", "--push"])
-      expect(build).toContain(flag);
-    expect(sign).toMatch(/containerimage\.digest.*\ncosign sign --yes --recursive /);
-    // The README's first step is to take the image that the release names.
-    expect(commandsOf(jobs.release).join()).toContain('"$IMAGE" "$GITHUB_REF_NAME" >> notes.md');
-    for (const identified of [jobs.image, jobs.release])
-      expect(identified?.permissions?.["id-token"]).toBe("write");
-  });
-
   test("pushes, signs and names one image under two names, the second as charts call the official one", () => {
     const [build = "", sign = ""] = commandsOf(jobs.image);
     const notes = commandsOf(jobs.release).find((command) => command.includes(">> notes.md")) ?? "";
@@ -104,21 +72,6 @@ describe("a release", () => {
       expect.arrayContaining(names.map((name) => `\`${name}:v1.2.3\``)),
     );
   });
-});
-
-test("a release publishes, and attaches, the very tarball that its tests judged", () => {
-  const commands = commandsOf(workflow("release.yml").jobs.release);
-  const packing = commands.findIndex((command) => command.includes("node scripts/pack.mjs packed"));
-  const [before, after] = [commands.slice(0, packing), commands.slice(packing + 1)];
-  expect(before).toEqual(["npm ci", "npm run sbom"]);
-  expect(after.slice(0, 3)).toEqual([
-    'REGISTRAR_PACKED="$PWD/packed" npx jest --config test/process/jest.config.js test/package',
-    'REGISTRAR_PACKED="$PWD/packed" npx jest --config test/projects/jest.config.js',
-    "npm publish ./packed/registrar-*.tgz --provenance --access public",
-  ]);
-  expect(after.at(-1)).toContain("packed/registrar-*.tgz");
-  // Anything else that npm does here would pack or build another one.
-  expect(after.slice(3).join()).not.toMatch(/\bnpm\b/);
 });
 
 test("every suite that package.json has runs for a change or every week", () => {

@@ -11,7 +11,7 @@ export const BACKOFF = {
   connect: { initialMs: 1, maxMs: 5_000 },
   /** GetPluginInfo, while the driver may not be ready. */
   askDriver: { initialMs: 100, maxMs: 10_000, jitter: 0.2 },
-  /** Publishing the socket again when its folder is away or full; inotify may wake us sooner. */
+  /** Publishing the socket again when its directory is away or full; inotify may wake us sooner. */
   publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
   /** Publishing the socket under another name after kubelet refused the driver, with policy `retry`. */
   refused: { initialMs: 2_000, maxMs: 20_000, jitter: 0.5 },

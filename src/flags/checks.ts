@@ -4,7 +4,7 @@ import { parseListenAddress } from "../diagnostics/listen-address";
 import { checkMetricsPath } from "../diagnostics/metrics-path";
 import { resolveLogging } from "../logging/logging-options";
 import { parseTargets } from "../node-readiness/options";
-import { folderPath } from "../options/option-kinds";
+import { directoryPath } from "../options/option-kinds";
 import { csiAddressKind } from "../registrar/model/options";
 import { nameListsFrom } from "./name-lists";
 import { isNodeWide, patternPairsOf, patternsOf } from "./paths";
@@ -62,7 +62,7 @@ export function checkPaths(flags: Flags): void {
   }
   for (const address of nodeWide ? patternsOf(flags).csiAddresses : [flags.csiAddress])
     csiAddressKind.read(address, "csi-address");
-  folderPath.read(flags.pluginRegistrationPath, "plugin-registration-path");
+  directoryPath.read(flags.pluginRegistrationPath, "plugin-registration-path");
 }
 
 function checkWait(flag: string, ms: number, hint = ""): void {

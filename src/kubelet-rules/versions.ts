@@ -60,7 +60,7 @@ export interface KubeletBehaviour {
    */
   readonly afterFailure: "keep" | "forget";
   /**
-   * Whether a scan of the folder finds a symbolic link to a socket, as inotify does in every kubelet; not yet in 1.24.
+   * Whether a scan of the directory finds a symbolic link to a socket, as inotify does in every kubelet; not yet in 1.24.
    * `traversePluginDir` in `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
    */
   readonly scanFollowsLinks: boolean;

@@ -34,7 +34,7 @@ export function createJsonLine(): (record: LogRecord, timeMs: number) => string 
 /**
  * What Kubernetes' component-base puts into a JSON log line after `ts`: `caller`, `msg`, then `v` and the fields for info
  * lines, the fields and `err` for errors. Warnings, which it has not, are info lines with `"severity":"warning"`. `caller` has
- * no folder. A field cannot replace `caller`, `msg`, `v` or `err`; component-base would write the key twice. Source:
+ * no directory. A field cannot replace `caller`, `msg`, `v` or `err`; component-base would write the key twice. Source:
  * component-base `logs/json`, zapr.
  */
 export function klogJson(record: LogRecord): Record<string, unknown> {

@@ -7,7 +7,7 @@ export interface LogRecord {
   readonly severity: "info" | "warning" | "error";
   /** klog's verbosity of an info line: 0 is always written, 5 is for debugging. Always 0 for warnings and errors. */
   readonly verbosity: number;
-  /** Source file without folder and extension, as `-vmodule` patterns name it. */
+  /** Source file without directory and extension, as `-vmodule` patterns name it. */
   readonly file: string;
   /** Line in that source file; 0 where the build did not stamp it. */
   readonly line: number;

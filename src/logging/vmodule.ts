@@ -1,6 +1,6 @@
 /** One `pattern=N` of `--vmodule`. */
 export interface VmoduleRule {
-  /** A file name without folder and extension; `*` and `?` as in a shell. */
+  /** A file name without directory and extension; `*` and `?` as in a shell. */
   readonly pattern: string;
   readonly verbosity: number;
 }

@@ -57,8 +57,8 @@ export const milliseconds = ({ orZero = false } = {}): OptionKind<number> =>
 const isPath = (given: unknown): given is string =>
   typeof given === "string" && given !== "" && !given.includes("\0");
 
-/** A folder; made absolute at once, so that a later `chdir` changes nothing. */
-export const folderPath = kindOf("the path of a folder", (given) =>
+/** A directory; made absolute at once, so that a later `chdir` changes nothing. */
+export const directoryPath = kindOf("the path of a directory", (given) =>
   isPath(given) ? resolve(given) : undefined,
 );
 

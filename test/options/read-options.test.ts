@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { LONGEST_WAIT_MS } from "../../src/base/pause";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import {
+  directoryPath,
   flag,
-  folderPath,
   hostSocketPath,
   listOf,
   milliseconds,
@@ -32,7 +32,7 @@ type Fault =
 
 const table = {
   name: required(textKind),
-  folder: optional(folderPath),
+  folder: optional(directoryPath),
   socket: optional(socketPathKind),
   endpoint: optional(hostSocketPath),
   waitMs: optional(milliseconds(), 1_000),
@@ -182,7 +182,7 @@ test.each<[given: object, message: string | RegExp]>([
   [{ pace: [1] }, "startX: pace is an array; it takes an object with waitMs"],
   [{ pace: { waitMs: 0 } }, /^startX: pace: waitMs is 0; it takes milliseconds/],
   [{ zzzzzz: 1 }, /^startX: there is no option "zzzzzz"; there are name, folder, .*, signal, logger$/],
-  [{ folder: "" }, 'startX: folder is ""; it takes the path of a folder'],
+  [{ folder: "" }, 'startX: folder is ""; it takes the path of a directory'],
   [{ socket: "s".repeat(120) }, /socket is "s{60}…"; it takes the path of a unix socket, 107 bytes at most$/],
   [{ socket: "tcp://127.0.0.1:1" }, /socket is "tcp:\/\/127.0.0.1:1"; it takes the path of a unix/],
   [{ socket: "unix:@abstract" }, /socket is "unix:@abstract"; it takes the path of a unix socket/],

@@ -38,7 +38,7 @@ test("takes what is given", () => {
 test.each<[Partial<KubeletOptions>, string]>([
   [
     { pluginRegistrationPath: "" },
-    'startKubelet: pluginRegistrationPath is ""; it takes the path of a folder',
+    'startKubelet: pluginRegistrationPath is ""; it takes the path of a directory',
   ],
   [{ version: "1.12" }, 'startKubelet: version is "1.12"; it takes a kubelet\'s version from 1.13 on'],
   [{ reconcilePeriodMs: 0 }, "startKubelet: reconcilePeriodMs is 0; it takes milliseconds"],

@@ -3,8 +3,8 @@ import { refuseOption } from "../../base/refuse-option";
 import type { PluginType } from "../../kubelet-rules/versions";
 import {
   callbackOf,
+  directoryPath,
   flag,
-  folderPath,
   hostSocketPath,
   kindOf,
   listOf,
@@ -113,7 +113,7 @@ const nonEmpty = (takes: string) =>
   kindOf(takes, (given) => (typeof given === "string" && given !== "" ? given : undefined));
 
 export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStartOptions> = {
-  pluginRegistrationPath: optional(folderPath, "/registration"),
+  pluginRegistrationPath: optional(directoryPath, "/registration"),
   timeoutMs: optional(milliseconds(), 1_000),
   onRegistrationFailure: optional(oneOf<RegistrationFailurePolicy>(["exit", "retry"]), "exit"),
   onEvent: optional(callbackOf<(event: RegistrarEvent) => unknown>(), () => {}),

@@ -44,7 +44,7 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
  * listens. `close()`, `kill()` and `signal` end it.
  *
  * Rejects with INVALID_OPTION for a path that cannot be a socket, with SOCKET_UNUSABLE if another file has the path or
- * the folder is not writable, with ABORTED if the signal was aborted before it listened.
+ * the directory is not writable, with ABORTED if the signal was aborted before it listened.
  */
 export async function startCsiDriver(options: CsiDriverOptions): Promise<SimulatedCsiDriver> {
   const { signal, logger, ...driver } = resolveCsiDriverOptions(options);

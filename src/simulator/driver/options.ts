@@ -89,7 +89,7 @@ export interface CsiDriverAnswers {
 
 export interface CsiDriverOptions extends CsiDriverAnswers, SimulatorOptions<CsiDriverFault> {
   /**
-   * Where to listen: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its folder must exist; a socket left there is replaced.
+   * Where to listen: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its directory must exist; a socket left there is replaced.
    */
   readonly csiAddress: string;
   /** What GetPluginInfo answers; not checked, so that you can test invalid names. */

@@ -5,7 +5,7 @@ import {
   simulatedVersion,
 } from "../../kubelet-rules/versions";
 import {
-  folderPath,
+  directoryPath,
   kindOf,
   listOf,
   milliseconds,
@@ -133,7 +133,7 @@ export function resolveKubeletOptions(
   options: KubeletOptions,
 ): ResolvedKubeletOptions & ResolvedStartOptions {
   const given = readOptions("startKubelet", options, {
-    pluginRegistrationPath: required(folderPath),
+    pluginRegistrationPath: required(directoryPath),
     nodeName: optional(textKind, "node-1"),
     nodeLabels: optional(textsByKey),
     version: optional(version, NEWEST_SIMULATED),

@@ -17,7 +17,7 @@ export interface DesiredPlugin {
  * or watched.
  *
  * Like kubelet, it does not notice when the directory itself is deleted and created again, nor that a socket was
- * renamed: the old name stays desired beside the new one. A socket that was renamed into another folder does count as
+ * renamed: the old name stays desired beside the new one. A socket that was renamed into another directory does count as
  * gone, because `fs.watch` cannot distinguish that from a removal.
  * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
  */
@@ -77,11 +77,11 @@ export function startPluginWatcher(
     ignore(path, "not-a-socket");
   };
 
-  /** Watches first, then scans, so that nothing created in between is missed. A scan also enters hidden folders. */
-  const scan = (folder: string) => {
-    watchFolder(folder);
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const path = join(folder, entry.name);
+  /** Watches first, then scans, so that nothing created in between is missed. A scan also enters hidden directories. */
+  const scan = (directory: string) => {
+    watchDirectory(directory);
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      const path = join(directory, entry.name);
       const stats = statOf(path);
       if (stats === undefined) continue;
       if (entry.isDirectory()) tryScan(path);
@@ -90,11 +90,11 @@ export function startPluginWatcher(
     }
   };
 
-  const tryScan = (folder: string) => {
+  const tryScan = (directory: string) => {
     try {
-      scan(folder);
+      scan(directory);
     } catch (error) {
-      emit({ kind: "watch-failed", folder, error: messageOf(error) });
+      emit({ kind: "watch-failed", folder: directory, error: messageOf(error) });
     }
   };
 
@@ -106,15 +106,15 @@ export function startPluginWatcher(
     else tryScan(path);
   };
 
-  const watchFolder = (folder: string) => {
-    watchers.get(folder)?.close();
-    const watcher = watch(folder, (event, name) => {
+  const watchDirectory = (directory: string) => {
+    watchers.get(directory)?.close();
+    const watcher = watch(directory, (event, name) => {
       // `change` is a chmod; `rename` is everything that appears or disappears.
-      if (event === "rename" && name !== null && watchers.get(folder) === watcher)
-        onEvent(join(folder, name));
+      if (event === "rename" && name !== null && watchers.get(directory) === watcher)
+        onEvent(join(directory, name));
     });
-    watcher.on("error", (error) => emit({ kind: "watch-failed", folder, error: error.message }));
-    watchers.set(folder, watcher);
+    watcher.on("error", (error) => emit({ kind: "watch-failed", folder: directory, error: error.message }));
+    watchers.set(directory, watcher);
   };
 
   const close = () => {
@@ -123,12 +123,12 @@ export function startPluginWatcher(
   };
 
   try {
-    makeFolder(pluginRegistrationPath);
+    makeDirectory(pluginRegistrationPath);
     scan(pluginRegistrationPath);
   } catch (cause) {
     close();
     const text = `cannot watch the plugin directory ${pluginRegistrationPath}: ${errnoOf(cause) ?? messageOf(cause)}`;
-    throw invalidOption(`${text}; it must be a folder that this user can write to`, { cause });
+    throw invalidOption(`${text}; it must be a directory that this user can write to`, { cause });
   }
   return {
     desired: seen as ReadonlyMap<string, DesiredPlugin>,
@@ -139,9 +139,9 @@ export function startPluginWatcher(
 const isHidden = (path: string) => basename(path).startsWith(".");
 
 /** Step by step: in /proc, where nothing can be made, Node's own `recursive` never returns. */
-function makeFolder(path: string): void {
+function makeDirectory(path: string): void {
   if (statOf(path)?.isDirectory()) return;
-  if (dirname(path) !== path) makeFolder(dirname(path));
+  if (dirname(path) !== path) makeDirectory(dirname(path));
   mkdirSync(path, { mode: 0o755 });
 }
 

@@ -58,7 +58,7 @@ test.each<[object, string]>([
     { kubeletRegistrationPath: "" },
     'kubeletRegistrationPath is ""; it takes the driver\'s socket as kubelet sees it',
   ],
-  [{ pluginRegistrationPath: "" }, 'pluginRegistrationPath is ""; it takes the path of a folder'],
+  [{ pluginRegistrationPath: "" }, 'pluginRegistrationPath is ""; it takes the path of a directory'],
   [{ timeoutMs: 0 }, "timeoutMs is 0; it takes milliseconds, more than 0"],
   [{ timeoutMs: Number.NaN }, "timeoutMs is NaN; it takes milliseconds"],
   // From about here on grpc-js ended the process.
