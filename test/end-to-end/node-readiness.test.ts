@@ -91,7 +91,7 @@ nodeTest("the taint goes after kubelet's registration status, and the endpoints 
 
 test.each<[string, string, NodeJS.ProcessEnv, string]>([
   ["no node name", TAINT_FLAG, { KUBERNETES_SERVICE_HOST: "h" }, "need the node's name"],
-  ["no API server", `${TAINT_FLAG} --node-name=n`, {}, "this is no pod"],
+  ["no API server", `${TAINT_FLAG} --node-name=n`, {}, "KUBERNETES_SERVICE_PORT are not set"],
   [
     "a taint as the node",
     `${TAINT_FLAG} --node-condition=a/b --impersonate-node`,

@@ -3,6 +3,9 @@ import { attempt, RegistrarError } from "../../base/errors";
 import { LONGEST_WAIT_MS, pause } from "../../base/pause";
 import { someCallHangs } from "../../unix/file-calls";
 
+/** A registration socket is removed this soon after the signal to stop, unless its file system hangs. */
+const REMOVED_WITHIN_MS = 250;
+
 /** Without a handler, SIGHUP and SIGUSR2 would end the process and leave the registration socket behind. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
 
@@ -36,8 +39,8 @@ export function endOnSignals(exitCode?: number): void {
 }
 
 /**
- * One abort signal for the signals that ask to stop. The second of them ends the process at once, with exit code 0: it
- * interrupts only the grace given to running calls, after the socket was removed.
+ * One abort signal for the signals that ask to stop. The second of them ends the process within 250 ms, with exit code 0: it
+ * interrupts the grace given to running calls, not the removal of the socket, which takes milliseconds.
  *
  * SIGUSR1 is ignored: Node would open its inspector, a door into a process of root.
  */
@@ -45,7 +48,7 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   const controller = new AbortController();
   for (const name of STOP_SIGNALS) {
     listenOnly(name, () => {
-      if (controller.signal.aborted) endProcess(0);
+      if (controller.signal.aborted) return void setTimeout(endProcess, REMOVED_WITHIN_MS, 0);
       onSignal(name);
       controller.abort();
     });

@@ -50,9 +50,8 @@ export function createRegistrationServers(options: RegistrationServiceOptions, p
         const outcome = { ...received, error: boundText(received.error) };
         const repeats = outcome.error !== "" && outcome.error === lastError;
         lastError = outcome.error;
-        log
-          .v(repeats ? 4 : 0)
-          .info("Received NotifyRegistrationStatus call", { status: statusText(outcome) });
+        const status = statusText(outcome);
+        log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status });
         setImmediate(options.onRegistrationStatus, outcome, publication);
         return {};
       }),
