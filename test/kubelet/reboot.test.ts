@@ -1,4 +1,6 @@
-import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
+import { leaveDeadSocket } from "../support/foreign-socket";
+import { startBlindRegistrar } from "./support/blind-registrar";
+import { startRegisteredPod } from "./support/driver-pod";
 import { type Node, startNode } from "./support/node-folder";
 import { PUBLISHED, startRegistrar } from "./support/registrar";
 import { settled } from "./support/settled";
@@ -36,13 +38,14 @@ test.concurrent.each(rows)(
 /**
  * Leaves a dead socket of the driver's, and kubelet waiting for 16 s until it dials that path again: time for the next
  * registrar to start on a busy machine, and to see that nobody calls. After a reboot it takes kubelet a minute to get
- * there, as it dials a dead socket for 10 s each time; here it refuses a living registrar, which is killed then. Takes
+ * there, as it dials a dead socket for 10 s each time; here it refuses a living registrar that keeps its name. Takes
  * about 17 s, in which kubelet waits for 0.5, 1, 2, 4 and 8 s.
  */
 async function backOffFromDeadSocket(node: Node) {
   await node.kubelet.command({ command: "refuse", text: "before the reboot", times: 6, stage: "validate" });
-  await using pod = await startDriverPod(node, { name }, ["--on-registration-failure=retry"]);
+  const paths = await node.addDriver(name);
+  const registrar = await startBlindRegistrar({ ...paths, driverName: name });
   await node.kubelet.log.waitFor((line) => line.includes("(durationBeforeRetry 16s)"));
-  pod.registrar.signal("SIGKILL");
-  await pod.registrar.exited;
+  await registrar.end();
+  await leaveDeadSocket(paths.registrationSocketPath);
 }
