@@ -1,5 +1,4 @@
-import { FrameFlag, type FrameHeader, FrameType } from "./frames";
-import { refuseFrame } from "./protocol-violation";
+import { FrameFlag, type FrameHeader, FrameType, refuseFrame } from "./frames";
 
 /** More than clients need for the calls that they make at a time; kubelet sends 5 of these frames with each call. */
 const FRAMES = 200;

@@ -2,11 +2,17 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ChunkReader } from "./chunk-reader";
 import { createClientCalls, type UnfinishedBytes } from "./client-calls";
-import { CLIENT_PREFACE, FrameType, HTTP2_ERRORS, MAX_FRAME_BYTES, readFrameHeader } from "./frames";
+import {
+  CLIENT_PREFACE,
+  FrameType,
+  HTTP2_ERRORS,
+  MAX_FRAME_BYTES,
+  readFrameHeader,
+  refuseFrame,
+} from "./frames";
 import { guardConnection } from "./guarded-connection";
 import { gatherHeaderBlock } from "./header-block";
 import { createFieldReader } from "./header-fields";
-import { refuseFrame } from "./protocol-violation";
 
 export type GuardedClient = ReturnType<typeof guardFromClient>;
 
@@ -58,7 +64,7 @@ export function guardFromClient(
     },
     *sent(bytes) {
       for (;;) {
-        const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
+        const frame = yield* readFrameHeader(bytes, Number.POSITIVE_INFINITY);
         calls.sent(frame);
         if (frame.type !== FrameType.GOAWAY) yield* bytes.passOn(frame.length, () => {});
         else isLeaving ||= isGraceful(yield* bytes.exactly(frame.length));

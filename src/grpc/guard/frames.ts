@@ -1,5 +1,5 @@
+import { RegistrarError } from "../../base/errors";
 import type { ChunkReader } from "./chunk-reader";
-import { refuseFrame } from "./protocol-violation";
 
 /** The 24 bytes with which every HTTP/2 client begins (RFC 9113, section 3.4). */
 export const CLIENT_PREFACE: Buffer = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
@@ -67,3 +67,8 @@ FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_Y
 `
   .trim()
   .split(/\s+/);
+
+/** Gives up on a peer that broke a protocol's rules or one of our bounds; `reason` goes to the log as it is. */
+export function refuseFrame(reason: string): never {
+  throw new RegistrarError("PROTOCOL", reason);
+}

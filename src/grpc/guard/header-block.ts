@@ -1,6 +1,12 @@
 import type { ChunkReader } from "./chunk-reader";
-import { FrameFlag, type FrameHeader, FrameType, MAX_FRAME_BYTES, readFrameHeader } from "./frames";
-import { refuseFrame } from "./protocol-violation";
+import {
+  FrameFlag,
+  type FrameHeader,
+  FrameType,
+  MAX_FRAME_BYTES,
+  readFrameHeader,
+  refuseFrame,
+} from "./frames";
 
 /** Most bytes of one header block: what Node takes. */
 const MAX_HEADER_BYTES = 65_536;

@@ -1,4 +1,4 @@
-import { refuseFrame } from "./protocol-violation";
+import { refuseFrame } from "./frames";
 
 /** What nghttp2 takes as `:authority` (nghttp2_http.c, VALID_AUTHORITY_CHARS); until 1.63 it took `@`, too. */
 const LEGAL = /^[!$%&'()*+,\-.0-9:;=A-Z[\]_a-z~]+$/;

@@ -1,9 +1,8 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { FrameFlag, FrameType, readFrameHeader } from "./frames";
+import { FrameFlag, FrameType, readFrameHeader, refuseFrame } from "./frames";
 import { guardConnection } from "./guarded-connection";
 import { gatherHeaderBlock } from "./header-block";
-import { refuseFrame } from "./protocol-violation";
 
 /** An answer has two, and perhaps 1xx before them: a flood of those takes hundreds of megabytes outside of V8's heap. */
 const MAX_BLOCKS_WITHOUT_END = 64;
