@@ -39,7 +39,7 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
 }: CrowdOptions<Connection>) {
   const warnOfCrowd = createPacedWarning(log, messages.crowd);
   const warnOfShortage = createPacedWarning(log, messages.shortage);
-  const order = Object.entries({ ...evictionOrder, oldest: () => true });
+  const order = Object.entries<(connection: Connection) => boolean>({ ...evictionOrder, oldest: () => true });
   /** When each was admitted, oldest first. */
   const open = new Map<Connection, number>();
   let isTrimDue = false;
@@ -48,12 +48,11 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
   function closeOne(shortage?: string): boolean {
     const settledBefore = performance.now() - settleMs;
     const mayAllGo = shortage !== undefined || open.size > 2 * max;
-    const mayGo = [...open]
-      .slice(0, -1)
-      .filter(([, admittedAt]) => mayAllGo || admittedAt <= settledBefore)
-      .map(([connection]) => connection);
+    const others = [...open].slice(0, -1);
     for (const [closed, isOne] of order) {
-      const victim = mayGo.find(isOne);
+      const ofClass = others.filter(([connection]) => isOne(connection));
+      const [victim] = ofClass.find(([, admittedAt]) => mayAllGo || admittedAt <= settledBefore) ?? [];
+      if (victim === undefined && ofClass.length > 0) return false; // Rather than close one of the next class.
       if (victim === undefined) continue;
       if (shortage === undefined) warnOfCrowd({ limit: max, closed });
       else warnOfShortage({ err: shortage, closed, check: SHORTAGE_CHECK });

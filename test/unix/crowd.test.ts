@@ -97,3 +97,15 @@ test("those to go first go before older ones", async () => {
   await listenedToOnce();
   expect(inside()).toEqual([1, 3]);
 });
+
+test("one of a later class does not go because those before it are young", async () => {
+  const { crowd, come, inside } = openHouse();
+  come(2);
+  for (const guest of crowd.members) guest.isBusy = true;
+  jest.advanceTimersByTime(SETTLE_MS);
+  come(2);
+  await listenedToOnce();
+  expect(inside()).toEqual([1, 2, 3, 4]);
+  jest.advanceTimersByTime(SETTLE_MS);
+  expect(inside()).toEqual([2, 4]);
+});

@@ -8,11 +8,16 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
       "trim();",
     ],
     "the newest connection, which may be kubelet's, is closed at once": [
-      "      .slice(0, -1)\n",
-      "      .toReversed()\n",
+      "const others = [...open].slice(0, -1);",
+      "const others = [...open].toReversed();",
     ],
     "clients may be any number": "    while (open.size > max && closeOne()) {}\n",
     "who is young stays, however many there are": [" || open.size > 2 * max", "", ["test/unix/crowd"]],
+    "kubelet's idle connection goes because the strangers are young": [
+      "      if (victim === undefined && ofClass.length > 0) return false; // Rather than close one of the next class.\n",
+      "",
+      ["test/unix/crowd"],
+    ],
     "nobody goes once all that are too many were young": [
       "    if (open.size > max) whenSettled = setTimeout(trim, settleMs).unref();\n",
       "",
