@@ -135,7 +135,8 @@ test("registrars that are seen only as processes: one that waits for its driver,
   const { folder, flag, ...node } = await makeNode();
   await using _folder = folder;
   await using _driver = await node.driver();
-  await using _registrar = await node.registrar();
+  await using registrar = await node.registrar();
+  await registrar.state("listening");
   const paths = [folder.at("plugins", "evil"), folder.at("plugins_registry", "evil")];
   for (const path of paths) mkdirSync(path);
   using _below = mountHanging(paths[0] ?? "");
@@ -155,7 +156,7 @@ test("registrars that are seen only as processes: one that waits for its driver,
       expect.objectContaining({ code: "CSI020", status: "unknown", subject: path }),
     );
 
-  // A path that leads into such a mount is bounded, but Node cannot end before the call does.
+  // A look at a path that leads into such a mount is bounded.
   using into = startCommand(["doctor", flag, `--csi-address=${paths[0]}/csi.sock`, "-o", "json"]);
   await into.line(/"text": "cannot be looked at: ETIMEDOUT, its file system does not answer"/);
 });

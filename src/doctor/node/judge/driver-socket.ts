@@ -80,13 +80,9 @@ function judgeKubeletPath(path: string, facts: Facts): Verdict {
   if (found.kind !== "accepting") return judgeClosed(found, fixes, `${GIVEN}; it `);
   if (inode === undefined) return ok(path, "accepts connections");
   if (path === csiSocketPath) return ok(path, `${GIVEN}, too`);
-  return inode === found.inode
-    ? ok(path, "is the driver's socket under the path that kubelet gets")
-    : problem(
-        path,
-        "is another socket than that of --csi-address",
-        pathFix(inode, facts, "make both flags name the same socket"),
-      );
+  if (inode === found.inode) return ok(path, "is the driver's socket under the path that kubelet gets");
+  const fix = pathFix(inode, facts, "make both flags name the same socket");
+  return problem(path, "is another socket than that of --csi-address", fix);
 }
 
 function judgeByMounts(path: string, hostPath: Facts["hostPath"]): Verdict {

@@ -50,13 +50,9 @@ export const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
 /** Registrars as the processes of this node show them, where their own sockets do not. */
 export const registrars = check("CSI024", "registrars", (facts: Facts) => {
   const bad = facts.target.csiSocketPath === undefined ? problem : warning;
+  const fix = `${START_DRIVER}; or correct --csi-address, or the volume that both containers mount`;
   const waiting = waitingIn(facts).map((one) =>
-    bad(
-      "a registrar",
-      waitingText(one),
-      `${START_DRIVER}; or correct --csi-address, or the volume that both containers mount`,
-      downCause(one.socket),
-    ),
+    bad("a registrar", waitingText(one), fix, downCause(one.socket)),
   );
   const shared = [...grouped(facts.registrars, ({ endpoint }) => endpoint)]
     .filter(([, ones]) => ones.length > 1)
@@ -82,13 +78,8 @@ function judgeFound(driver: SeenDriver, facts: Facts): Verdict | undefined {
   if (judgeDriverName(name).kind === "unsafe" || !isNodeDriver(driver)) return undefined;
   const twin = twinOf(driver, facts);
   // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
-  if (twin !== undefined)
-    return bad(
-      path,
-      `has a driver called ${name}, as has ${twin}: only one of them can be registered`,
-      "remove one of the two deployments",
-      `twins ${name}`,
-    );
+  const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
+  if (twin !== undefined) return bad(path, both, "remove one of the two deployments", `twins ${name}`);
   const { directory } = facts;
   if (isRegistered(driver, facts) || directory.kind !== "folder" || directory.unlistable) return undefined;
   // CSI015 or CSI019 judges its registration socket.
@@ -115,25 +106,18 @@ export const waitingPods = check("CSI023", "waiting-pods", (facts: Facts) => {
 
 function judgeWaiting({ name, state, waitingPods }: DriverRow, { target }: Facts): Verdict | undefined {
   if (name === null || waitingPods === null || waitingPods.length === 0) return undefined;
-  const who = podsText(waitingPods);
-  switch (state) {
-    case "missing":
-      return (target.csiSocketPath === undefined ? problem : warning)(
-        name,
-        `has ${who} waiting for it, and no driver that answers here has this name`,
-        "deploy its node plugin to this node: do nodeSelector and tolerations of its DaemonSet fit the node? Or correct the name in the pod",
-      );
-    case "untold":
-      return unknown(
-        name,
-        `may have ${who} waiting for it: its registrar does not report whether kubelet registered it`,
-        "kubectl describe pod shows what a pod waits for",
-      );
-    default:
-      return warning(
-        name,
-        `has ${who} waiting for it, and is ${state}`,
-        "fix what keeps the driver from being registered; kubelet tries again by itself within 2 minutes",
-      );
+  const who = `${podsText(waitingPods)} waiting for it`;
+  if (state === "missing")
+    return (target.csiSocketPath === undefined ? problem : warning)(
+      name,
+      `has ${who}, and no driver that answers here has this name`,
+      "deploy its node plugin to this node: do nodeSelector and tolerations of its DaemonSet fit the node? Or correct the name in the pod",
+    );
+  if (state === "untold") {
+    const text = `may have ${who}: its registrar does not report whether kubelet registered it`;
+    return unknown(name, text, "kubectl describe pod shows what a pod waits for");
   }
+  const fix =
+    "fix what keeps the driver from being registered; kubelet tries again by itself within 2 minutes";
+  return warning(name, `has ${who}, and is ${state}`, fix);
 }

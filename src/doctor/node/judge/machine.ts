@@ -34,11 +34,11 @@ export const inotify = check("CSI013", "inotify", ({ directory, host }: Facts) =
     return unknown("inotify", "limits are per user: only root can try whether kubelet's suffice");
   if (unwatchable === undefined)
     return ok("inotify", "has room for root's watches, so kubelet can see new sockets");
-  const limits: Readonly<Record<string, string>> = {
-    EMFILE: "max_user_instances",
-    ENOSPC: "max_user_watches",
-  };
-  const limit = limits[unwatchable];
+  const limits = new Map([
+    ["EMFILE", "max_user_instances"],
+    ["ENOSPC", "max_user_watches"],
+  ]);
+  const limit = limits.get(unwatchable);
   return limit === undefined
     ? unknown("inotify", `could not be tried: ${unwatchable}`)
     : problem(

@@ -19,13 +19,11 @@ export const nodeReadiness = check("CSI021", "node-readiness", (facts: Facts) =>
       return undefined;
     case "not-asked": {
       const { nodeName, access } = seen.target;
+      const unnamed = (why: string) => warning("this node", `has no known name: ${why}`, NODE_NAME_FIX);
+      const unseen = (why: string) => unknown("the node's readiness", `cannot be seen from here: ${why}`);
       return [
-        nodeName.kind === "unknown"
-          ? warning("this node", `has no known name: ${nodeName.why}`, NODE_NAME_FIX)
-          : undefined,
-        access.kind === "unknown"
-          ? unknown("the node's readiness", `cannot be seen from here: ${access.why}`)
-          : undefined,
+        nodeName.kind === "unknown" ? unnamed(nodeName.why) : undefined,
+        access.kind === "unknown" ? unseen(access.why) : undefined,
       ];
     }
     case "no-token":
@@ -46,13 +44,8 @@ function judgeRights({ rights, target }: Asked): Verdicts {
   if (rights.kind === "failed") return judgeFailure(rights.failure);
   const { allowed, denied } = rights.value;
   if (denied.length === 0) return ok("the service account", `may do what is needed: ${allowed.join(", ")}`);
-  const rules = neededRules(needsOf(target));
-  return problem(
-    "the service account",
-    `may not ${denied.join(", ")}`,
-    `bind it to a ClusterRole with these rules: ${rulesText(rules)}`,
-    CAUSE,
-  );
+  const fix = `bind it to a ClusterRole with these rules: ${rulesText(neededRules(needsOf(target)))}`;
+  return problem("the service account", `may not ${denied.join(", ")}`, fix, CAUSE);
 }
 
 function judgeFailure({ kind, message }: ApiFailure): Verdict {
