@@ -29,9 +29,8 @@ export async function watchPath(path: string, log: Logger) {
       watcher.on("error", () => watcher.close());
       return { directory, inode, watcher };
     } catch (error) {
-      log
-        .v(2)
-        .info("Cannot watch directory, looking at it every few seconds instead", { directory, err: error });
+      const fields = { directory, err: error };
+      log.v(2).info("Cannot watch directory, looking at it every few seconds instead", fields);
       return undefined;
     }
   };

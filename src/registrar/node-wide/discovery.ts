@@ -187,10 +187,9 @@ function watchDirectory(
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch (error) {
+    const fields = { directory: path, err: error };
     if (errnoOf(error) !== "ENOENT")
-      log
-        .v(2)
-        .info("Cannot watch directory, looking at it every 30s instead", { directory: path, err: error });
+      log.v(2).info("Cannot watch directory, looking at it every 30s instead", fields);
     return undefined;
   }
 }
