@@ -14,6 +14,9 @@ export interface Guard {
   readonly onViolation?: (reason: string) => void;
 }
 
+/** A peer that has hung up gets the answers to its last calls within this time. */
+const CUT_AFTER_END_MS = 2_000;
+
 /**
  * A stream between a socket and Node's HTTP/2, with a guard that reads what passes. Node 20 and 24.9 keep the descriptor of a
  * socket whose peer violated HTTP/2, unless HTTP/2 has a stream in its place.
@@ -82,6 +85,9 @@ export function guardConnection(socket: Socket, { received, sent, onViolation }:
   socket.on("end", () => {
     hasEnded = true;
     stream.push(null);
+    // Node 26 may leave a session open whose client was cut off in the middle.
+    const cut = setTimeout(() => stream.destroy(), CUT_AFTER_END_MS).unref();
+    socket.once("close", () => clearTimeout(cut));
   });
   socket.on("error", () => {}); // `close` follows, and that is all there is to react to.
   socket.on("close", () => stream.destroy());
