@@ -140,7 +140,7 @@ let fired: readonly (readonly Alert[])[] = [];
 beforeAll(async () => {
   const go = createGoBuilder(FOLDER);
   const version = await go.version("Go is needed to build Prometheus' rules");
-  const args = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", PROGRAM, "."];
+  const args = ["build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", PROGRAM, "."];
   await go.build({
     args,
     key: [version, ...args],
