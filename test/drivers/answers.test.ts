@@ -46,7 +46,10 @@ inEachLanguage((start) => {
       const kubelet = await node.kubelet();
       const registrar = node.registrar("--timeout=500ms");
       const { fields } = await registrar.line(FAILED);
-      expect(fields).toEqual({ err: expect.stringMatching(/^4 DEADLINE_EXCEEDED: /), next: "retry" });
+      expect(fields).toEqual({
+        err: expect.stringMatching(/^4 DEADLINE_EXCEEDED: /),
+        next: "retry; each call may take --timeout (timeoutMs)",
+      });
       await driver.askedTimes(2);
       await registered(kubelet);
     }),
