@@ -10,7 +10,11 @@ const MOUNTS_VALID_MS = 10;
  * serve the others, one stays free. Like the threads, these and the paths that hang belong to the process.
  */
 const LANES = { ofHanging: createLane(1), ofOthers: createLane(2) };
-const hanging = new Set<string>();
+/** Global, because each part of the bundled CLI has a copy of this module: one makes the calls, another ends the process. */
+const HANGING = Symbol.for("registrar.hanging-file-calls");
+const globals: typeof globalThis & { [HANGING]?: Set<string> } = globalThis;
+globals[HANGING] ??= new Set();
+const hanging = globals[HANGING];
 const table = { mounts: [] as readonly Mount[], validUntilMs: 0, wasRead: false };
 /** The mount points of the first file systems that can hang. */
 const first = new Set<string>();
