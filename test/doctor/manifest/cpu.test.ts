@@ -74,7 +74,6 @@ test.each<Changes>([
     startupProbe: http({ failureThreshold: 30 }),
   }),
   limited("1m", { image: OFFICIAL, livenessProbe: http() }),
-  limited("{{ .cpu }}"),
   limited("0"),
   limited(undefined, { livenessProbe: exec() }),
   limited("100m", { livenessProbe: { exec: { command: ["/nodejs/bin/node", "-v"] } } }),

@@ -35,6 +35,17 @@ test.each<readonly [expected: RegExp, Changes]>([
   expectSaid(saidOf(changes), [expected]);
 });
 
+test.each<readonly [codes: readonly string[], resources: unknown]>([
+  [["CSI105"], { limits: { memory: "{{ .Values.x }}", cpu: "1" } }],
+  [["CSI114"], { limits: { memory: "100Mi", cpu: "$CPU" } }],
+  [["CSI105", "CSI114"], { limits: "{{ .limits }}" }],
+  [["CSI105", "CSI114"], "{{ .resources }}"],
+])("a limit that is a template is not judged: %j %j", (codes, resources) => {
+  const expected = codes.map((code) => `^${code} unknown: has a .* limit of .*, which is a template ->`);
+  expectSaid(saidOf({ container: { resources } }), expected);
+  expect(saidOf({ container: { image: OFFICIAL, resources } })).toEqual([]);
+});
+
 test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
   "the memory limit %j is not a quantity, for any image",
   (memory) => {
@@ -45,19 +56,10 @@ test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
   },
 );
 
-test.each([
-  "100M",
-  "0.1Gi",
-  ".1G",
-  "1e8",
-  "1E+8",
-  "1E",
-  "100000k",
-  "100000000000m",
-  "+100Mi",
-  " 100Mi ",
-  "$MEMORY",
-])("nothing is said of the memory limit %j", (memory) => expect(saidOf(limits(memory))).toEqual([]));
+test.each(["100M", "0.1Gi", ".1G", "1e8", "1E+8", "1E", "100000k", "100000000000m", "+100Mi", " 100Mi "])(
+  "nothing is said of the memory limit %j",
+  (memory) => expect(saidOf(limits(memory))).toEqual([]),
+);
 
 const affinity = (...terms: readonly (readonly object[])[]): Changes => {
   const nodeSelectorTerms = terms.map((matchExpressions) => ({ matchExpressions }));
@@ -198,11 +200,12 @@ const ofPod = (own: object, pod: object): Changes => ({
   container: { resources: { limits: own } },
   pod: { resources: { limits: pod } },
 });
+const both = (...objects: readonly object[]) => ({ kind: "List", items: objects });
 const CPU_LIMIT: Changes = { container: { resources: { limits: { cpu: "1" } } } };
 
 test.each<readonly [expected: string | undefined, Changes, beside: object]>([
   [
-    "CSI105 problem: is in a pod with a memory limit of 60Mi: .* -> raise that limit to 100Mi",
+    "CSI105 problem: is in a pod with a memory limit of 60Mi: .* -> raise the limit of its pod to 100Mi",
     ofPod({}, { memory: "60Mi" }),
     {},
   ],
@@ -214,11 +217,45 @@ test.each<readonly [expected: string | undefined, Changes, beside: object]>([
   ["CSI114 warning: is in a pod with a CPU limit of 40m: it registers", ofPod({}, { cpu: "40m" }), {}],
   [undefined, ofPod({ memory: "64Mi" }, { memory: "200Mi" }), {}],
   [
-    "CSI105 problem: gets a memory limit of 50Mi from LimitRange ns/all: .* -> raise the limit in LimitRange ns/all",
+    "CSI105 problem: gets a memory limit of 50Mi from LimitRange ns/all: .* -> raise max in LimitRange ns/all to 100Mi",
     {},
     range({ memory: "50Mi" }),
   ],
-  ["CSI105 problem: gets a memory limit of 32Mi from", {}, range({ memory: "1Gi" }, { memory: "32Mi" })],
+  [
+    "CSI105 problem: gets a memory limit of 32Mi from .* -> raise default in LimitRange ns/all to 100Mi",
+    {},
+    range({ memory: "1Gi" }, { memory: "32Mi" }),
+  ],
+  [
+    "CSI105 problem: gets a memory limit of 32Mi from .* -> raise default and max in LimitRange ns/all to 100Mi",
+    {},
+    range({ memory: "50Mi" }, { memory: "32Mi" }),
+  ],
+  [
+    "CSI105 problem: has a memory limit of 32Mi: .* at least 64Mi; raise max in LimitRange ns/all as far$",
+    limits("32Mi"),
+    range({ memory: "50Mi" }),
+  ],
+  [
+    "CSI105 problem: has a memory limit of 32Mi: .* at least 64Mi; raise the limit of its pod as far$",
+    ofPod({ memory: "32Mi" }, { memory: "50Mi" }),
+    {},
+  ],
+  [
+    "CSI114 warning: gets a CPU limit of 30m .* -> raise default and max in LimitRange ns/all to 200m",
+    {},
+    range({ cpu: "40m" }, { cpu: "30m" }),
+  ],
+  [
+    "CSI105 problem: .* LimitRange ns/all, whose default for memory, 100Mi, is above its max, 50Mi: the API server refuses",
+    {},
+    range({ memory: "50Mi" }, { memory: "100Mi" }),
+  ],
+  [
+    "CSI105 unknown: is in a pod with a memory limit of \\$MEM, which is a template -> render the file",
+    ofPod({}, { memory: "$MEM" }),
+    {},
+  ],
   [
     "CSI105 problem: has a memory limit of 100Mi, and LimitRange ns/all allows 50Mi at most",
     limits("100Mi"),
@@ -238,6 +275,11 @@ test.each<readonly [expected: string | undefined, Changes, beside: object]>([
     autoscaler("Recreate"),
   ],
   ["CSI105 warning", limits("100Mi"), autoscaler(undefined, { containerName: "*" })],
+  [
+    "CSI105 warning: may get a lower memory limit",
+    {},
+    both(range(undefined, { memory: "100Mi" }), autoscaler("Recreate")),
+  ],
   ["CSI114 warning: may get a lower CPU limit .* minAllowed: \\{cpu: 50m", CPU_LIMIT, autoscaler("Recreate")],
   [undefined, limits("100Mi"), autoscaler(false)],
   [undefined, limits("100Mi"), autoscaler("Recreate", { mode: "Off" })],
@@ -261,7 +303,6 @@ test.each<Changes>([
   limits("0"),
   { container: { resources: { limits: { memory: null, cpu: null } } } },
   { container: { resources: { limits: null } } },
-  { container: { resources: { limits: "{{ .limits }}" } } },
   limits("100M"),
   surge(0),
   surge("0%"),

@@ -6,10 +6,12 @@ import { fixInChart, placeInChart } from "../read/charts";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 import { nameOf } from "../read/objects";
 import type { ProbeFacts } from "../read/probes";
-import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
+import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
 
 type Resource = "memory" | "cpu";
 const NAMES: Readonly<Record<Resource, string>> = { memory: "memory", cpu: "CPU" };
+/** What fixes propose. */
+const ENOUGH: Readonly<Record<Resource, string>> = { memory: "100Mi", cpu: "200m" };
 
 export const manifestMemory = eachDeployment("CSI105", "manifest-memory", (one, facts) => {
   const { limits } = tree(one.source.container.resources);
@@ -19,18 +21,15 @@ export const manifestMemory = eachDeployment("CSI105", "manifest-memory", (one, 
       `has resources.limits ${boundText(JSON.stringify(limits))}, which is not a map: the API server refuses it`,
       `write resources.limits: {memory: 100Mi}, for example${placeInChart(one.chart, "resources")}`,
     );
-  const refused = judgeLimit(one, facts, "memory", "100Mi");
+  const refused = judgeLimit(one, facts, "memory");
   if (refused !== undefined || one.program.kind !== "ours") return refused;
   const bound = boundOn(one, facts, "memory");
   // The least limit with which Node starts when its pages are not in the page cache.
-  if (bound === undefined || bound.amount >= amountOf(LEAST.memory))
-    return judgeAutoscaler(one, facts, "memory");
+  if (bound === undefined || bound.amount >= amountOf(LEAST.memory)) return judgeRest(one, facts, "memory");
   const enough = `100Mi, at least ${LEAST.memory}`;
   return problem(
     `${bound.text}: it may never get ready after a reboot`,
-    bound.raise === undefined
-      ? fixInChart(one.chart, "resources", `set resources.limits.memory: ${enough}`)
-      : `raise ${bound.raise} to ${enough}`,
+    fixOf(one, facts, "memory", bound, `set resources.limits.memory: ${enough}`, enough),
   );
 });
 
@@ -49,22 +48,22 @@ const THEN: Readonly<Record<ProbeFacts["kind"], string>> = {
 };
 
 export const manifestCpu = eachDeployment("CSI114", "manifest-cpu", (one, facts) => {
-  const refused = judgeLimit(one, facts, "cpu", "200m");
+  const refused = judgeLimit(one, facts, "cpu");
   if (refused !== undefined || one.program.kind !== "ours") return refused;
   const bound = boundOn(one, facts, "cpu");
-  if (bound === undefined) return undefined;
-  const { amount: cpus, raise } = bound;
+  if (bound === undefined) return judgeRest(one, facts, "cpu");
+  const cpus = bound.amount;
   const found = [judgeStart(cpus, one.probes), ...one.probes.map((probe) => judgeProbe(cpus, probe))].filter(
     (statement) => statement !== undefined,
   );
   // With less, even a start without probes takes seconds, and an exec probe may fail whatever its timeoutSeconds.
   if (found.length === 0 && cpus < amountOf(LEAST.cpu))
     found.push(warning(`it registers after ${range(START, cpus)}`, RAISE));
-  if (found.length === 0) return judgeAutoscaler(one, facts, "cpu");
+  if (found.length === 0) return judgeRest(one, facts, "cpu");
   return found.map(({ status, text, fix = "" }) => ({
     status,
     text: `${bound.text}: ${text}`,
-    fix: raise === undefined ? fixInChart(one.chart, "resources", fix) : `raise ${raise} to 200m at least`,
+    fix: fixOf(one, facts, "cpu", bound, fix, "200m at least"),
   }));
 });
 
@@ -104,8 +103,11 @@ function range({ least, most }: typeof START, cpus: number): string {
 }
 
 /** A limit of a container or a pod; `0` where there is none, which means the same. */
-const limitIn = ({ resources }: Tree, resource: Resource) =>
-  text(tree(tree(resources).limits)[resource] ?? "0");
+function limitIn({ resources }: Tree, resource: Resource): string {
+  const { limits } = tree(resources);
+  const template = [resources, limits].find((whole) => typeof whole === "string" && isTemplate(whole));
+  return text(template ?? tree(limits)[resource] ?? "0");
+}
 
 /** What LimitRanges say of containers in a registrar's namespace. */
 function rangesOf({ object }: Deployment, { limitObjects }: ManifestFacts, resource: Resource) {
@@ -119,39 +121,60 @@ function rangesOf({ object }: Deployment, { limitObjects }: ManifestFacts, resou
     )
     .filter(({ type }: Tree) => type === "Container")
     .map(({ name, max, default: byDefault }: Tree & { name: string }) => {
-      const most = text(tree(max)[resource]);
+      const [most, given] = [text(tree(max)[resource]), text(tree(byDefault)[resource])];
       // The API server takes the maximum for a default that is missing.
-      return { name, most, byDefault: text(tree(byDefault)[resource]) || most };
+      return { name, most, given, byDefault: given || most };
     });
 }
 
-/** The least of the limits on a registrar: its own, or its namespace's default, and its pod's. */
-function boundOn(one: Deployment, facts: ManifestFacts, resource: Resource) {
+/** The limits on a registrar: its own, or its namespace's default, and its pod's. */
+function limitsOn(one: Deployment, facts: ManifestFacts, resource: Resource) {
   const what = `${NAMES[resource]} limit of`;
   const { container, pod } = one.source;
   const [own, ofPod] = [limitIn(container, resource), limitIn(pod, resource)];
   const given = own === "0" ? rangesOf(one, facts, resource) : [];
   return [
-    { limit: own, text: `has a ${what} ${own}`, raise: undefined },
-    { limit: ofPod, text: `is in a pod with a ${what} ${ofPod}`, raise: "that limit" },
+    { of: "container", limit: own, text: `has a ${what} ${own}` },
+    { of: "pod", limit: ofPod, text: `is in a pod with a ${what} ${ofPod}` },
     ...given.map(({ name, byDefault: limit }) => ({
+      of: "namespace",
       limit,
       text: `gets a ${what} ${limit} from ${name}`,
-      raise: `the limit in ${name}`,
     })),
-  ]
-    .map((bound) => ({ ...bound, amount: amountOf(bound.limit) }))
+  ].map((bound) => ({ ...bound, amount: amountOf(bound.limit) }));
+}
+
+type Bound = ReturnType<typeof limitsOn>[number];
+
+function boundOn(one: Deployment, facts: ManifestFacts, resource: Resource): Bound | undefined {
+  return limitsOn(one, facts, resource)
     .filter(({ amount }) => amount > 0)
     .sort((one, other) => one.amount - other.amount)[0];
 }
 
-/** A limit that the API server takes from no program. */
-function judgeLimit(
+/** Names with the limit itself whatever else the API server holds it to. */
+function fixOf(
   one: Deployment,
   facts: ManifestFacts,
   resource: Resource,
-  example: string,
-): Statement | undefined {
+  bound: Bound,
+  own: string,
+  enough: string,
+): string {
+  const isOwn = bound.of === "container";
+  const isLow = (limit: string) => amountOf(limit) > 0 && amountOf(limit) < amountOf(ENOUGH[resource]);
+  const ofRanges = rangesOf(one, facts, resource).flatMap(({ name, most, given }) => {
+    const fields = [...(!isOwn && isLow(given) ? ["default"] : []), ...(isLow(most) ? ["max"] : [])];
+    return fields.length > 0 ? [`${fields.join(" and ")} in ${name}`] : [];
+  });
+  const ofPod = isLow(limitIn(one.source.pod, resource)) ? ["the limit of its pod"] : [];
+  const raise = [...ofPod, ...ofRanges].join(", and ");
+  if (!isOwn) return `raise ${raise} to ${enough}`;
+  return fixInChart(one.chart, "resources", own) + (raise && `; raise ${raise} as far`);
+}
+
+/** A limit that the API server takes from no program. */
+function judgeLimit(one: Deployment, facts: ManifestFacts, resource: Resource): Statement | undefined {
   const place = placeInChart(one.chart, "resources");
   const limit = limitIn(one.source.container, resource);
   const amount = quantityOf(limit);
@@ -161,12 +184,20 @@ function judgeLimit(
   if (amount === undefined || amount < 0) {
     const shown = boundText(limit.trim() === "" ? JSON.stringify(limit) : limit);
     const why = amount === undefined ? "which is not a quantity" : "which is negative";
-    return refused(shown, why, `write ${example}, for example${place}`);
+    return refused(shown, why, `write ${ENOUGH[resource]}, for example${place}`);
   }
-  const less = [
-    { name: "its pod", most: limitIn(one.source.pod, resource) },
-    ...rangesOf(one, facts, resource),
-  ].find(({ most }) => amount > (amountOf(most) || Number.POSITIVE_INFINITY));
+  const ranges = rangesOf(one, facts, resource);
+  const wrong = ranges.find(
+    ({ most, byDefault }) => amountOf(byDefault) > (amountOf(most) || Number.POSITIVE_INFINITY),
+  );
+  if (wrong !== undefined)
+    return problem(
+      `is in the namespace of ${wrong.name}, whose default for ${NAMES[resource]}, ${wrong.byDefault}, is above its max, ${wrong.most}: the API server refuses that object`,
+      `raise max in ${wrong.name}`,
+    );
+  const less = [{ name: "its pod", most: limitIn(one.source.pod, resource) }, ...ranges].find(
+    ({ most }) => amount > (amountOf(most) || Number.POSITIVE_INFINITY),
+  );
   return (
     less &&
     refused(
@@ -177,16 +208,30 @@ function judgeLimit(
   );
 }
 
+/** What there is to say where no limit that can be read is too low. */
+function judgeRest(one: Deployment, facts: ManifestFacts, resource: Resource): Statement | undefined {
+  const limits = limitsOn(one, facts, resource);
+  const template = limits.find(({ limit }) => isTemplate(limit));
+  if (template !== undefined)
+    return {
+      ...unknown(`${boundText(template.text)}, which is a template`, "render the file first"),
+      isUnread: true,
+    };
+  // It scales no limit of a pod.
+  return limits.some(({ of, amount }) => of !== "pod" && amount > 0)
+    ? judgeAutoscaler(one, facts, resource)
+    : undefined;
+}
+
 /** YAML reads Off as false. */
 const isOff = (mode: unknown) => /^(?:off|false)$/i.test(text(mode));
 
 /** A VerticalPodAutoscaler scales a limit with the request that it measured for another program. */
 function judgeAutoscaler(
-  { object, container, source }: Deployment,
+  { object, container }: Deployment,
   { limitObjects }: ManifestFacts,
   resource: Resource,
 ): Statement | undefined {
-  if (amountOf(limitIn(source.container, resource)) === 0) return undefined;
   const found = limitObjects.find(({ kind, metadata, spec }) => {
     const { targetRef, updatePolicy, resourcePolicy } = tree(spec);
     const { namespace = "default" } = tree(metadata);
