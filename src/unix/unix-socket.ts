@@ -127,7 +127,7 @@ export function explainConnectError(error: Error | undefined): string | undefine
 
 const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "no such socket yet: is the driver running, and is the directory of its socket mounted here?",
-  ECONNREFUSED: "nobody listens on this socket: was it left behind by a driver that is gone?",
+  ECONNREFUSED: "no process listens on this socket: was it left behind by a driver that is gone?",
   EACCES: "permission denied: not running as root, or kept apart by SELinux?",
   ENOTDIR: "part of the path is not a directory",
   ELOOP: "the path has a symbolic link loop",

@@ -94,7 +94,7 @@ describe("untilAccepting", () => {
 
 test.each([
   ["ENOENT", "ENOENT: no such socket yet"],
-  ["ECONNREFUSED", "ECONNREFUSED: nobody listens on this socket"],
+  ["ECONNREFUSED", "ECONNREFUSED: no process listens on this socket"],
   ["EACCES", "EACCES: permission denied"],
   ["ENOTDIR", "ENOTDIR: part of the path is not a directory"],
   ["ELOOP", "ELOOP: the path has a symbolic link loop"],

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket } from "../../support/foreign-socket";
@@ -99,12 +99,22 @@ test("a registrar that is frozen is told", async () => {
 test("registrars that are seen only as processes: one that waits for its driver, and two of one driver", async () => {
   const { folder, flag, csiAddress } = await makeNode();
   await using _folder = folder;
-  const start = (name: string) =>
-    startCommand([
-      ...[flag, `--csi-address=${folder.at(name)}`, `--kubelet-registration-path=/k/plugins/${name}`],
-      `--termination-log=${folder.at("log")}`,
-    ]);
-  using waiting = start("a.sock");
+  const start = (name: string, env = {}, ...directory: readonly string[]) =>
+    startCommand(
+      [
+        ...[
+          ...directory,
+          `--csi-address=${folder.at(name)}`,
+          `--kubelet-registration-path=/k/plugins/${name}`,
+        ],
+        `--termination-log=${folder.at("log")}`,
+      ],
+      env,
+    );
+  // Outside of a container the registrar has its directory from the environment.
+  using waiting = existsSync("/registration")
+    ? start("a.sock", {}, flag)
+    : start("a.sock", { KUBELET_ROOT_DIR: folder.path });
   await eventually(async () => {
     const { status, stdout } = await runCommand("status", flag, "-o", "json");
     const row = { name: null, state: "waiting", csiSocket: "/k/plugins/a.sock" };
@@ -118,7 +128,7 @@ test("registrars that are seen only as processes: one that waits for its driver,
   expect(await findings()).toMatchObject([{ status: "problem", subject: "a registrar", text }]);
   expect(await findings(`--csi-address=${csiAddress}`)).toMatchObject([{ status: "warning", text }]);
 
-  using second = start("a.sock");
+  using second = start("a.sock", {}, flag);
   const both = [waiting.pid, second.pid].sort((one, other) => one - other).join(", ");
   await eventually(async () =>
     expect(await findings()).toContainEqual(

@@ -160,7 +160,9 @@ test("a dead driver is one problem, whatever else fails because of it", async ()
   await (await node.driver()).kill();
   await node.plugin("x.csi-reg.sock", {});
   const look = await node.look();
-  expect(look.says("driver-socket")).toMatch(/ECONNREFUSED: nobody listens.*; fix: start the driver, or see/);
+  expect(look.says("driver-socket")).toMatch(
+    /ECONNREFUSED: no process listens.*; fix: start the driver, or see/,
+  );
   expect(problemsIn(look)).toEqual([
     ["CSI002", null],
     ["CSI007", "CSI002"],

@@ -14,7 +14,9 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
     /^problem: .* has the driver x\.csi, for which there is no .*; the CSI driver answers$/,
   );
   const withPattern = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
-  expect(withPattern.says("drivers-found")).toMatch(/^problem: .* denies it, give its --deny-drivers here$/);
+  expect(withPattern.says("drivers-found")).toMatch(
+    /^problem: .* give its --allow-drivers or --deny-drivers here$/,
+  );
   expect(healthy).toBe(false);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished", csiSocket: csiAddress }]);
 });
@@ -52,7 +54,7 @@ test("each socket that fits a pattern is looked at, and two of one name are told
   expect(drivers).toMatchObject(
     ["b", "a"].map((name) => ({
       state: "unpublished",
-      reason: `another driver has its name: ${node.at(`plugins/${name}/csi.sock`)}; ${ONLY_ONE}`,
+      reason: `another driver has its name: ${node.at(`plugins/${name}/csi.sock`)}; ${ONLY_ONE}; no registrar has published it`,
     })),
   );
 });
@@ -132,7 +134,25 @@ test("a socket that fits a pattern and that its driver left behind is worth a wa
   expect(says("drivers-found")).toMatch(
     /^warning: .*gone\/csi\.sock fits the pattern, .*; fix: start the driver/m,
   );
-  expect((await node.look(WHOLE)).says("drivers-found")).not.toMatch(/^warning/m);
+  const whole = (await node.look(WHOLE)).says("drivers-found");
+  expect(whole).toMatch(
+    /^unknown: .*gone\/csi\.sock .* or was uninstalled; fix: start.*delete the directory/m,
+  );
+  await leaveDeadSocket(node.at("plugins", "x.csi", "other.sock"));
+  expect((await node.look(WHOLE)).says("drivers-found")).toBe(whole);
+});
+
+test("a socket that the only driver left behind is a problem, also beside one of a dead registrar", async () => {
+  await using node = await createDoctorNode();
+  mkdirSync(node.at("plugins", "x.csi"), { recursive: true });
+  await leaveDeadSocket(node.at("plugins", "x.csi", "csi.sock"));
+  const ended = /^problem: .*x\.csi\/csi\.sock has no process that listens on it: the driver ended, and this/;
+  expect((await node.look(WHOLE)).says("drivers-found")).toMatch(ended);
+  await leaveDeadSocket(`${node.directory}/x.csi-reg.sock`);
+  const { says, healthy, drivers } = await node.look(WHOLE);
+  expect(says("drivers-found")).toMatch(ended);
+  expect(healthy).toBe(false);
+  expect(drivers).toMatchObject([{ state: "dead" }]);
 });
 
 test.each([

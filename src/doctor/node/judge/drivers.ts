@@ -7,6 +7,7 @@ import {
   answeringIn,
   isItDenied,
   nameTold,
+  onlyOneOf,
   twinOf,
   unregisteredIn,
   unwantedReason,
@@ -104,5 +105,5 @@ function unpublishedState(driver: SeenDriver, facts: Facts): readonly [state: st
   const twin = twinOf(driver, facts);
   return twin === undefined
     ? because(`the driver answers; no registrar has published it${isItDenied(facts)}`)
-    : because(`another driver has its name: ${twin}; only one of them can be registered`);
+    : because(`another driver has its name: ${twin}; ${onlyOneOf(nameTold(driver), facts)}`);
 }

@@ -8,11 +8,13 @@ import type { SeenDriver } from "../read/facts";
 import type { Facts } from "../read/gather";
 import { driversIn } from "./drivers";
 import {
+  answeringIn,
   driverLeftIn,
   isItDenied,
   isNodeDriver,
   isRegistered,
   nameTold,
+  onlyOneOf,
   twinOf,
   unwantedReason,
   waitingIn,
@@ -38,14 +40,24 @@ export const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
       "have the driver's socket on the node's own disk",
     ),
   ),
-  ...facts.deadSockets.map(({ path }) =>
-    warning(
-      path,
-      "fits the pattern, and no process listens on it",
-      `${START_DRIVER}; remove it if its driver is gone for good`,
-    ),
-  ),
+  ...facts.deadSockets.map((one) => judgeDead(one, facts)),
 ]);
+
+/** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
+function judgeDead({ socket, fits }: Facts["deadSockets"][number], facts: Facts): Verdict | undefined {
+  const { target, directory, registrations, found } = facts;
+  // A driver that is named, and a registered one, are judged by other checks.
+  const isRegistered = registrations.some(({ endpoint }) => endpoint?.socket.inode === socket.inode);
+  if (isRegistered || target.csiSocketPath !== undefined) return undefined;
+  const fix = `${START_DRIVER}; delete the directory if the driver was uninstalled`;
+  const canSee = directory.kind === "folder" && directory.unlistable === undefined;
+  if (canSee && !found.some(isNodeDriver) && answeringIn(facts).length === 0) {
+    const text = "has no process that listens on it: the driver ended, and this node has no other one";
+    return problem(socket.path, text, fix, downCause(socket));
+  }
+  if (fits) return warning(socket.path, "fits the pattern, and no process listens on it", fix);
+  return unknown(socket.path, "has no process that listens on it: the driver ended, or was uninstalled", fix);
+}
 
 /** Registrars as the processes of this node show them, where their own sockets do not. */
 export const registrars = check("CSI024", "registrars", (facts: Facts) => {
@@ -78,7 +90,7 @@ function judgeFound(driver: SeenDriver, facts: Facts): Verdict | undefined {
   if (judgeDriverName(name).kind === "unsafe" || !isNodeDriver(driver)) return undefined;
   const twin = twinOf(driver, facts);
   // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
-  const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
+  const both = `has a driver called ${name}, as has ${twin}: ${onlyOneOf(name, facts)}`;
   if (twin !== undefined) return bad(path, both, "remove one of the two deployments", `twins ${name}`);
   const { directory } = facts;
   if (isRegistered(driver, facts) || directory.kind !== "folder" || directory.unlistable) return undefined;

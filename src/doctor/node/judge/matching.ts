@@ -95,7 +95,9 @@ export function pathFix(inode: string | undefined, { socketsOnHost }: Facts, adv
 /** What to give where a node-wide registrar's lists of names may exclude a driver; empty if no such registrar is seen. */
 export function isItDenied({ target, registrars }: Facts): string {
   const isPossible = target.pattern !== undefined || registrars.some((one) => one.isNodeWide);
-  return isPossible ? "; if the node-wide registrar denies it, give its --deny-drivers here" : "";
+  return isPossible
+    ? "; if the node-wide registrar is to leave it out, give its --allow-drivers or --deny-drivers here"
+    : "";
 }
 
 export function isRegistered(driver: SeenDriver, { registrations }: Facts): boolean {
@@ -105,6 +107,14 @@ export function isRegistered(driver: SeenDriver, { registrations }: Facts): bool
     const inode = endpoint?.socket.inode;
     return inode === undefined ? info.value.name === nameTold(driver) : inode === driver.socket.inode;
   });
+}
+
+/** What two drivers with one name come to. */
+export function onlyOneOf(name: string | undefined, { registrations }: Facts): string {
+  const isPublished = registrations.some(
+    ({ info, socket }) => (answerIn(info)?.name ?? driverOfSocket(socket.path)) === name,
+  );
+  return `only one of them can be registered${isPublished ? "" : "; no registrar has published it"}`;
 }
 
 /** The socket of another driver with the same name, as found or as kubelet gets it; undefined if there is only one. */

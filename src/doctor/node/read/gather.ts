@@ -70,7 +70,11 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     hostPath: driver && hasNoSocket(driver.socket) ? undefined : await hostPathVerdict(target),
     /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
     found: await Promise.all(livingBeside(driver?.socket, sockets).map(ask)),
-    deadSockets: sockets.filter((socket) => fitting.has(socket.path) && isDead(socket)),
+    /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
+    deadSockets: sockets
+      .filter(isDead)
+      .map((socket) => ({ socket, fits: fitting.has(socket.path) }))
+      .filter(({ socket, fits }) => fits || !livingBeside(undefined, sockets).some(isBeside(socket))),
     /** The paths of the sockets below kubelet's root as the host has them, by inode. */
     socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
       ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
@@ -114,6 +118,8 @@ function livingBeside(
     return true;
   });
 }
+
+const isBeside = (one: SocketFacts) => (other: SocketFacts) => dirname(one.path) === dirname(other.path);
 
 /** The sockets below kubelet's `plugins`, except in kubelet's own folders there, which hold mounted volumes. */
 function socketsUnder(directory: string) {

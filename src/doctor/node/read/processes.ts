@@ -2,12 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt } from "../../../base/errors";
-import { CONTAINER_DIRECTORY, isNodeWide } from "../../../flags/paths";
+import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../flags/paths";
 import { isProbeMode, parseFlags } from "../../../flags/table";
 import { callFileSystem } from "../../../unix/file-calls";
 import { parseCsiAddress } from "../../../unix/socket-path";
 import { behindRegistrar } from "../../manifest/read/program";
-import { KNOWN_DIRECTORIES } from "../../rules/registration-directory";
 import { lookAtSocket, statsOrErrno } from "./socket";
 
 /** A process' short name, which can be read without waiting for the process. */
@@ -20,10 +19,15 @@ const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
 export async function findRegistrars(directory: string, procfs: string) {
   const ours = await statsOrErrno(directory);
   if (typeof ours === "string") return [];
-  const readOne = async (pid: string) => {
-    const path = join(procfs, pid, "cmdline");
+  const listIn = async (pid: string, name: string) => {
+    const path = join(procfs, pid, name);
     const text = await callFileSystem(path, () => readFile(path, "utf8")).catch(() => "");
-    const args = behindRegistrar(text.split("\0").slice(0, -1));
+    return text.split("\0").slice(0, -1);
+  };
+  const environmentOf = async (pid: string) =>
+    Object.fromEntries((await listIn(pid, "environ")).map((one) => one.split(/=(.*)/s, 2)));
+  const readOne = async (pid: string) => {
+    const args = behindRegistrar(await listIn(pid, "cmdline"));
     const line = args && /^(?:-|$)/.test(args[0] ?? "") ? parseFlags(args) : undefined;
     if (line?.kind !== "flags" || isProbeMode(line.flags.mode)) return [];
     const { flags } = line;
@@ -32,7 +36,7 @@ export async function findRegistrars(directory: string, procfs: string) {
     const isGiven = flags.given.has("plugin-registration-path");
     const directories = isGiven
       ? [flags.pluginRegistrationPath]
-      : [CONTAINER_DIRECTORY, ...KNOWN_DIRECTORIES];
+      : [CONTAINER_DIRECTORY, nodeDirectory(await environmentOf(pid))];
     const there = await Promise.all(directories.map((one) => statsOrErrno(root(one))));
     if (!there.some((one) => typeof one !== "string" && one.dev === ours.dev && one.ino === ours.ino))
       return [];
