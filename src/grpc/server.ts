@@ -13,6 +13,8 @@ export const DEFAULT_GRPC_SERVER_LIMITS = {
   maxConnections: 64,
   /** Bytes of all unfinished requests together, beside 64 kB of each connection: the largest message, and its padding. */
   maxUnfinishedBytes: MAX_MESSAGE_BYTES + 65_536,
+  /** Frames of one connection that lead to no answered call; kubelet sends 5 with each call. Some more are earned each second. */
+  maxFrames: 200,
 };
 
 export type GrpcServerLimits = Readonly<typeof DEFAULT_GRPC_SERVER_LIMITS>;
@@ -105,7 +107,7 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
   const limits = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits };
   const log = parentLog.named("server");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
-  const unfinished = { max: limits.maxUnfinishedBytes, now: 0 };
+  const bounds = { ...limits, unfinishedBytes: 0 };
   const credentials = ServerCredentials.createInsecure();
   const crowd = createCrowd<Connection>({
     max: limits.maxConnections,
@@ -131,7 +133,7 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
       return;
     }
     tally.accepted += 1;
-    const connection: Connection = guardFromClient(socket, unfinished, (stream) => {
+    const connection: Connection = guardFromClient(socket, bounds, (stream) => {
       connection.injector = newServer(listenerGone, connection).createConnectionInjector(credentials);
       connection.injector.injectConnection(stream);
     });

@@ -137,6 +137,44 @@ test("running calls have graceMs, then they are cut off", async () => {
   client.close();
 });
 
+test("a client that gives up many calls keeps its connection, and what runs on it", async () => {
+  const slow = { ...identity.Probe, path: "/x.Y/Slow" };
+  const arrived = new EventEmitter();
+  const answers: (() => void)[] = [];
+  await using _driver = await serve({
+    addServices: (server) => {
+      addServices(server);
+      server.addService(
+        { Slow: slow },
+        {
+          Slow: (_call: ServerUnaryCall<object, object>, answer: sendUnaryData<object>) => {
+            answers.push(() => answer(null, {}));
+            arrived.emit("call");
+          },
+        },
+      );
+    },
+  });
+  const client = createUnixClient(node.csiAddress);
+  const call = async (signal?: AbortSignal) => {
+    const isThere = once(arrived, "call");
+    const result = callUnary(client, slow, {}, { timeoutMs: 60_000, ...(signal && { signal }) });
+    result.catch(() => {});
+    await isThere;
+    return { result };
+  };
+  const bystander = await call();
+  for (let given = 0; given < 120; given++) {
+    const cancel = new AbortController();
+    const { result } = await call(cancel.signal);
+    cancel.abort();
+    await expect(result).rejects.toMatchObject({ code: status.CANCELLED });
+  }
+  answers[0]?.();
+  expect(await bystander.result).toEqual({ ready: null });
+  client.close();
+});
+
 test("clients that violate HTTP/2 leave nothing behind", async () => {
   await using _driver = await serve({ graceMs: 0 });
   const violate = async () => {

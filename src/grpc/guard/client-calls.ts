@@ -1,7 +1,5 @@
 import { FrameFlag, type FrameHeader, FrameType, refuseFrame } from "./frames";
 
-/** More than clients need for the calls that they make at a time; kubelet sends 5 of these frames with each call. */
-const FRAMES = 200;
 /** So a client may for ever begin 4 calls, wait a second in vain, and give them up. */
 const EARNED_PER_SECOND = 8;
 
@@ -15,10 +13,13 @@ interface Call {
   hasEnded: boolean;
 }
 
-/** Bytes of unfinished requests, of all connections that share it. */
-export interface UnfinishedBytes {
-  readonly max: number;
-  now: number;
+/** What the connections of one socket may use. */
+export interface ClientBounds {
+  /** Frames of one connection that lead to no answered call. */
+  readonly maxFrames: number;
+  /** Bytes of unfinished requests, of all connections together. */
+  readonly maxUnfinishedBytes: number;
+  unfinishedBytes: number;
 }
 
 /**
@@ -26,24 +27,24 @@ export interface UnfinishedBytes {
  * rule against floods of SETTINGS, PING or calls that are given up (CVE-2019-9512, 9515, 2023-44487). An answer renews the
  * allowance, and frames of a running call cost nothing, so a busy client is not cut off. `now` is in milliseconds.
  */
-export function createClientCalls(unfinished: UnfinishedBytes, now: () => number = () => performance.now()) {
+export function createClientCalls(bounds: ClientBounds, now: () => number = () => performance.now()) {
   const running = new Map<number, Call>();
   let newest = 0;
   let everCalled = false;
   let unfinishedHere = 0;
-  let left = FRAMES;
+  let left = bounds.maxFrames;
   let earnedAt = now();
 
   function spend(frames = 1): void {
     const time = now();
-    left = Math.min(FRAMES, left + ((time - earnedAt) / 1_000) * EARNED_PER_SECOND);
+    left = Math.min(bounds.maxFrames, left + ((time - earnedAt) / 1_000) * EARNED_PER_SECOND);
     earnedAt = time;
-    if (left < frames) refuseFrame(`${FRAMES} frames that lead to no call`);
+    if (left < frames) refuseFrame(`${bounds.maxFrames} frames that lead to no call`);
     left -= frames;
   }
   function keep(bytes: number): void {
     unfinishedHere += bytes;
-    unfinished.now += bytes;
+    bounds.unfinishedBytes += bytes;
   }
   function endRequest(call: Call): void {
     if (!call.hasEnded) keep(-call.bytes);
@@ -77,7 +78,7 @@ export function createClientCalls(unfinished: UnfinishedBytes, now: () => number
       call.bytes += bytes;
       keep(bytes);
     }
-    if (unfinishedHere > SMALL_BYTES && unfinished.now > unfinished.max)
+    if (unfinishedHere > SMALL_BYTES && bounds.unfinishedBytes > bounds.maxUnfinishedBytes)
       refuseFrame("too many bytes of unfinished requests");
     if (!endsRequest) return;
     endRequest(call);
@@ -90,7 +91,7 @@ export function createClientCalls(unfinished: UnfinishedBytes, now: () => number
     if (type !== FrameType.DATA && type !== FrameType.HEADERS) return;
     const endsCall = (flags & FrameFlag.END_STREAM) !== 0;
     if (endsCall) forget(streamId);
-    if (endsCall || (type === FrameType.DATA && length > 0)) left = FRAMES;
+    if (endsCall || (type === FrameType.DATA && length > 0)) left = bounds.maxFrames;
   }
 
   return {

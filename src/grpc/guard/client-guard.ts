@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ChunkReader } from "./chunk-reader";
-import { createClientCalls, type UnfinishedBytes } from "./client-calls";
+import { type ClientBounds, createClientCalls } from "./client-calls";
 import {
   CLIENT_PREFACE,
   FrameType,
@@ -23,12 +23,8 @@ const NO_STREAM: Buffer = Buffer.alloc(4);
  * whatever is not HTTP/2. `serve` gets the stream to be served once the client has sent HTTP/2's preface: a silent client costs
  * no session. An `:authority` that Node refuses is replaced (`createFieldReader`).
  */
-export function guardFromClient(
-  socket: Socket,
-  unfinished: UnfinishedBytes,
-  serve: (stream: Duplex) => void,
-) {
-  const calls = createClientCalls(unfinished);
+export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (stream: Duplex) => void) {
+  const calls = createClientCalls(bounds);
   const readFields = createFieldReader();
   /** One of both said GOAWAY without an error. */
   let isLeaving = false;

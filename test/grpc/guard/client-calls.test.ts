@@ -5,8 +5,11 @@ const TOO_MANY = "200 frames that lead to no call";
 const { DATA, HEADERS, PING, RST_STREAM, WINDOW_UPDATE } = FrameType;
 const { END_STREAM } = FrameFlag;
 
-function callsAt(clock = { ms: 0 }, unfinished = { max: 100_000, now: 0 }) {
-  const calls = createClientCalls(unfinished, () => clock.ms);
+function callsAt(
+  clock = { ms: 0 },
+  bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinishedBytes: 0 },
+) {
+  const calls = createClientCalls(bounds, () => clock.ms);
   const of = (type: number, streamId = 0, flags = 0, length = 0) => {
     return { type, flags, streamId, length, bytes: Buffer.alloc(0) };
   };
@@ -20,7 +23,7 @@ function callsAt(clock = { ms: 0 }, unfinished = { max: 100_000, now: 0 }) {
     client(HEADERS, streamId);
     client(DATA, streamId, END_STREAM, 5);
   };
-  return { calls, client, server, ping, request, clock, unfinished };
+  return { calls, client, server, ping, request, clock, bounds };
 }
 
 test("200 frames are taken, and not one more", () => {
@@ -95,8 +98,8 @@ test.each<[string, number, (played: ReturnType<typeof callsAt>, streamId: number
 });
 
 test("unfinished requests are counted over all connections that share the bound, and end with theirs", () => {
-  const unfinished = { max: 100_000, now: 0 };
-  const [first, second] = [callsAt({ ms: 0 }, unfinished), callsAt({ ms: 0 }, unfinished)];
+  const bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinishedBytes: 0 };
+  const [first, second] = [callsAt({ ms: 0 }, bounds), callsAt({ ms: 0 }, bounds)];
   const begin = ({ client }: typeof first, streamId: number, length: number) => {
     client(HEADERS, streamId);
     client(DATA, streamId, 0, length);
@@ -105,15 +108,15 @@ test("unfinished requests are counted over all connections that share the bound,
   begin(second, 1, 65_000);
   expect(() => begin(second, 3, 1_000)).toThrow("too many bytes of unfinished requests");
   second.calls.end();
-  expect(unfinished.now).toBe(65_000);
+  expect(bounds.unfinishedBytes).toBe(65_000);
   first.client(DATA, 1, END_STREAM, 1);
-  expect(unfinished.now).toBe(0);
+  expect(bounds.unfinishedBytes).toBe(0);
   expect([first.calls.everCalled(), second.calls.everCalled()]).toEqual([true, false]);
 });
 
 test("the smallest DATA counts 256 bytes", () => {
-  const { client, unfinished } = callsAt();
+  const { client, bounds } = callsAt();
   client(HEADERS, 1);
   client(DATA, 1, 0, 1);
-  expect(unfinished.now).toBe(256);
+  expect(bounds.unfinishedBytes).toBe(256);
 });

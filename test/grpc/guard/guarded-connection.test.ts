@@ -18,7 +18,7 @@ async function seenOf(peer: "client" | "server", ...sent: readonly Buffer[]): Pr
     stream.on("data", (bytes: Buffer) => seen.push(bytes)).on("end", () => stream.destroy());
   const socket = connect({ path });
   if (peer === "server") read(guardFromServer(socket));
-  else guardFromClient(socket, { max: 0, now: 0 }, read);
+  else guardFromClient(socket, { maxFrames: 200, maxUnfinishedBytes: 0, unfinishedBytes: 0 }, read);
   await once(socket, "close");
   await new Promise((resolve) => server.close(resolve));
   return Buffer.concat(seen);

@@ -37,7 +37,9 @@ async function serveHttp2() {
   const sockets: Socket[] = [];
   const listener = createListener((socket) => {
     sockets.push(socket);
-    guardFromClient(socket, { max: 1e6, now: 0 }, (stream) => http2.emit("connection", stream));
+    guardFromClient(socket, { maxFrames: 200, maxUnfinishedBytes: 1e6, unfinishedBytes: 0 }, (stream) =>
+      http2.emit("connection", stream),
+    );
   });
   await new Promise<void>((resolve) => listener.listen(path, resolve));
   return {
