@@ -65,7 +65,7 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
       ["test/grpc/server/bounds"],
     ],
     "kubelet is closed after its two-hundredth call":
-      "    if (endsCall || (type === FrameType.DATA && length > 0)) left = FRAMES;\n",
+      "    if (endsCall || (type === FrameType.DATA && length > 0)) left = bounds.maxFrames;\n",
   }),
   ...mutantsOf("src/grpc/guard/guarded-connection.ts", ["test/grpc/server/bytes"], {
     "who asks and never reads fills the memory": "      if (isStuck) socket.pause();\n",
