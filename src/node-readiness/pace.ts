@@ -9,7 +9,7 @@ export const PACE = {
     lastsMs: 60 * 60_000,
     /** A watch that ended is restarted within this time: an API server that stops ends all of them at once. */
     spreadMs: 5_000,
-    /** A watch without even a bookmark, of which there is one a minute, ends after this time. */
+    /** A watch that receives nothing, not even the bookmark of each minute, ends after this time. */
     silentMs: 5 * 60_000,
   },
   taint: {

@@ -37,7 +37,7 @@ interface Layout<Row> {
   readonly tables?: readonly (readonly string[])[];
   /** Adds lines below a finding's text. */
   readonly more?: (finding: Row) => readonly Remark[];
-  /** Whether each subject is told once, with its findings except `ok` below it, the worst subjects last. */
+  /** Whether each subject is printed once, with its findings except `ok` below it, the worst subjects last. */
   readonly isBySubject?: boolean;
   /** The findings are what a swap of images adds, to this one. */
   readonly swapped?: { readonly swap: string; readonly swapped: number };

@@ -102,7 +102,7 @@ function range({ least, most }: typeof START, cpus: number): string {
   return `${(least / cpus).toFixed(1)} to ${(most / cpus).toFixed(1)} s`;
 }
 
-/** A limit of a container or a pod; `0` where there is none, which means the same. */
+/** A limit of a container or a pod. A missing limit is `0`, which Kubernetes takes for no limit, too. */
 function limitIn({ resources }: Tree, resource: Resource): string {
   const { limits } = tree(resources);
   const template = [resources, limits].find((whole) => typeof whole === "string" && isTemplate(whole));
@@ -208,7 +208,7 @@ function judgeLimit(one: Deployment, facts: ManifestFacts, resource: Resource): 
   );
 }
 
-/** What there is to say where no limit that can be read is too low. */
+/** The verdict if no readable limit is too low. */
 function judgeRest(one: Deployment, facts: ManifestFacts, resource: Resource): Statement | undefined {
   const limits = limitsOn(one, facts, resource);
   const template = limits.find(({ limit }) => isTemplate(limit));

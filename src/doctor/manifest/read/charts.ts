@@ -46,7 +46,7 @@ export function chartOf({ metadata, spec }: Tree, driverNames: readonly string[]
   );
 }
 
-/** A fix of what the image policy changes, too: where the chart has no value for it, the policy is the fix. */
+/** A fix for a setting that the image policy changes, too: without a value in the chart, the policy is the fix. */
 export function fixInChart(one: Chart | undefined, key: ChartKey, fix: string): string {
   return one !== undefined && one[key] === undefined
     ? `use registrar manifest --image-policy, which raises it: the chart ${one.chart} has no value for that`

@@ -9,7 +9,7 @@ export type Program =
       /** The image whose place ours takes; undefined shell: it may have one. */
       readonly replaced: { readonly hasShell: boolean | undefined } | undefined;
     }
-  /** v2.17 is 217; undefined where the image does not say it. A build by somebody else may have a shell. */
+  /** v2.17 is 217; undefined where the image does not say it. A vendor's own build may have a shell. */
   | {
       readonly kind: "official";
       readonly release: number | undefined;
