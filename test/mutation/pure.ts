@@ -4,7 +4,7 @@ import { run } from "../package/support/run";
 import { createTempFolder } from "../support/temp-folder";
 import { EQUIVALENTS } from "./equivalents";
 import type { Result } from "./mutant";
-import { copyProject } from "./project-copy";
+import { BUILT_BEFORE, copyProject } from "./project-copy";
 import type { PureGroup } from "./pure-files";
 import { readStrykerReport, type StrykerReport } from "./stryker-report";
 
@@ -72,7 +72,11 @@ async function runGroup({ files, tests }: PureGroup, stryker: string, folder: st
 }
 
 async function mustEnd(command: string, args: readonly string[], cwd: string): Promise<void> {
-  const { code, stdout, stderr } = await run(command, args, { cwd, withinMs: DONE_WITHIN_MS });
+  const { code, stdout, stderr } = await run(command, args, {
+    cwd,
+    env: BUILT_BEFORE,
+    withinMs: DONE_WITHIN_MS,
+  });
   if (code !== 0)
     throw new Error(
       `${command} ${args.join(" ")} ended with ${code}:\n${`${stdout}${stderr}`.slice(-4_000)}`,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { type Mutant, mutated, type Result } from "./mutant";
-import { copyProject } from "./project-copy";
+import { BUILT_BEFORE, copyProject } from "./project-copy";
 
 /** Tests that notice by waiting in vain do so for this long. Without a mutant none needs more than a few seconds. */
 const IMPATIENT = {
@@ -24,7 +24,7 @@ export async function runTable(mutants: readonly Mutant[], say: (line: string) =
     // Last: all that follows would be reporters.
     const flags = ["--forceExit", "--maxWorkers=2", `--testTimeout=${TEST_TIMEOUT_MS}`];
     const args = [program, ...tests, ...flags, `--reporters=${reporter}`];
-    return run(process.execPath, args, { cwd: folder.path, withinMs: DONE_WITHIN_MS });
+    return run(process.execPath, args, { cwd: folder.path, env: BUILT_BEFORE, withinMs: DONE_WITHIN_MS });
   };
   // Tests that fail without a change would notice every one.
   const untouched = await jest("default", [...new Set(mutants.flatMap(({ tests }) => tests))]);
