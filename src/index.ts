@@ -6,8 +6,8 @@
 export { RegistrarError, type RegistrarErrorCode } from "./base/errors";
 export type { EventOf, Events, KindOfEvent } from "./base/event-source";
 export type { PluginIdentity } from "./grpc/protos";
+export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
-export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
 export type { StartOptions } from "./options/start-options";
 export type { DriverCall, RegistrarEvent } from "./registrar/model/events";
 export type {

@@ -6,7 +6,7 @@
 export type { EventOf, Events, KindOfEvent } from "./base/event-source";
 export type { NodeInfo, PluginInfo } from "./grpc/protos";
 export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "./kubelet-rules/versions";
-export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger-option";
+export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";
 export type { StartOptions } from "./options/start-options";
 export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/driver/csi-driver";
 export type {
@@ -20,7 +20,6 @@ export type {
 } from "./simulator/driver/options";
 export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/driver/services";
 export type { EventStream, SimulatorEvent, WaitOptions, WhenOptions } from "./simulator/event-stream";
-export type { CsiNodeDriver, CsiNodeObject } from "./simulator/kubelet/csi-objects";
 export type {
   CallResult,
   DeregistrationCause,
@@ -34,7 +33,7 @@ export {
   type SimulatedKubelet,
   startKubelet,
 } from "./simulator/kubelet/kubelet";
-export type { NodeObject } from "./simulator/kubelet/node";
+export type { CsiNodeDriver, CsiNodeObject, NodeObject } from "./simulator/kubelet/objects";
 export type {
   KubeletFault,
   KubeletOptions,

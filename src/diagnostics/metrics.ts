@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors";
 import { grpcCodeName } from "../grpc/status";
 import { boundText, escapeJson } from "../logging/escape";
 import type { Logger } from "../logging/logger";
-import { createPacedWarning } from "../logging/paced-warning";
+import { createPacedWarning } from "../logging/repeats";
 import type { DriverCall } from "../registrar/model/events";
 import type { Registrations } from "../registrar/registrations";
 import { registrationsThatCount } from "./health-checks";

@@ -1,7 +1,7 @@
 import { attempt, refuse } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
-import type { VmoduleRule } from "../logging/vmodule";
+import type { VmoduleRule } from "../logging/logging-options";
 import { type FieldOf, type Flag, fieldOf, joinedValue, parseWords, type ValueOf } from "./grammar";
 import {
   parseBool,

@@ -1,6 +1,6 @@
 import { messageOf, refuse } from "../base/errors";
 import { quoteGo } from "../logging/escape";
-import type { VmoduleRule } from "../logging/vmodule";
+import type { VmoduleRule } from "../logging/logging-options";
 
 // Each function returns the value of a text, or throws INVALID_OPTION with Go's error for it.
 

@@ -1,5 +1,5 @@
 import { invalidOption } from "../base/errors";
-import { isLabel, isSubdomain } from "../kubelet-rules/resource-name";
+import { isLabel, isSubdomain } from "../kubelet-rules/api-validation";
 import { quoteText } from "../logging/escape";
 import { judgeDriverName } from "../registrar/driver/driver-name";
 

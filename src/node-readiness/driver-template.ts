@@ -1,4 +1,4 @@
-import { isQualifiedName } from "../kubelet-rules/resource-name";
+import { isQualifiedName } from "../kubelet-rules/api-validation";
 
 /** Stands for the driver's name in the key of a taint and the type of a condition. */
 export const DRIVER_PLACEHOLDER = "{driver}";

@@ -4,7 +4,7 @@ import { isObject, refuseOption, show } from "../base/refuse-option";
 import { type OptionKind, oneOf } from "./option-kinds";
 
 /** One option: returns the value to use for what was given, or for undefined. */
-export type Option<Value> = (given: unknown, name: string) => Value;
+type Option<Value> = (given: unknown, name: string) => Value;
 
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: Option<Options[Name]> };
 

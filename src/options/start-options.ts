@@ -1,6 +1,5 @@
 import { RegistrarError } from "../base/errors";
-import type { Logger } from "../logging/logger";
-import { isLoggerOption, type LoggerOption, resolveLogger } from "../logging/logger-option";
+import { isLoggerOption, type Logger, type LoggerOption, resolveLogger } from "../logging/logger";
 import { kindOf, signal } from "./option-kinds";
 import { type OptionTable, optional } from "./read-options";
 

@@ -5,7 +5,7 @@ import { callUnary } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
 import { escapeUnprintable } from "../logging/escape";
 import { connected, createKubeletClient, goRpcError } from "./kubelet/calls";
-import { createNode, withNodeId } from "./kubelet/node";
+import { createNode, withNodeIds } from "./kubelet/objects";
 
 /** driver-registrar's modes: on every node it annotated the Node, once in a cluster it created a CSIDriver. */
 export const LEGACY_MODES = ["node-register", "kubernetes-register"] as const;
@@ -43,11 +43,8 @@ export async function legacyObject(
         spec: { attachRequired: true, podInfoOnMountVersion: "" },
       };
     const { nodeId } = await callUnary(client, node.NodeGetInfo, {}, limits);
-    return withNodeId(
-      createNode(nodeName, randomUUID(), { "kubernetes.io/hostname": nodeName }),
-      name,
-      nodeId,
-    );
+    const bare = createNode(nodeName, randomUUID(), { "kubernetes.io/hostname": nodeName });
+    return withNodeIds(bare, { [name]: nodeId });
   } catch (cause) {
     if (signal.aborted) throw new RegistrarError("ABORTED", "stopped before the driver answered", { cause });
     const text = `the CSI driver did not answer: ${escapeUnprintable(goRpcError(cause, csiAddress))}`;

@@ -1,3 +1,4 @@
+import type { EventOf } from "../base/event-source";
 import { milliseconds, type OptionKind, wholeNumber } from "../options/option-kinds";
 import { type OptionTable, optional } from "../options/read-options";
 import {
@@ -28,3 +29,38 @@ export function simulatorOptions<Fault>(
 }
 
 export const faultTimes = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));
+
+/** Something that a simulated part does wrong on request. */
+interface Fault {
+  readonly kind: string;
+  readonly times?: number | undefined;
+}
+
+export type FaultScript<AnyFault extends Fault> = ReturnType<typeof createFaultScript<AnyFault>>;
+
+/** Calls `onTaken` with each fault that is used. */
+export function createFaultScript<AnyFault extends Fault>(
+  initial: readonly AnyFault[],
+  onTaken: (fault: AnyFault) => void = () => {},
+) {
+  let armed: { readonly fault: AnyFault; left: number }[] = [];
+  const set = (faults: readonly AnyFault[]): void => {
+    armed = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }));
+  };
+  set(initial);
+  return {
+    set,
+    /** Uses the first fault of this kind that matches once, and returns it; undefined: none matches. */
+    take: <Kind extends AnyFault["kind"]>(
+      kind: Kind,
+      fits: (fault: EventOf<AnyFault, Kind>) => boolean = () => true,
+    ): EventOf<AnyFault, Kind> | undefined => {
+      type Wanted = EventOf<AnyFault, Kind>;
+      const entry = armed.find(({ fault, left }) => left > 0 && fault.kind === kind && fits(fault as Wanted));
+      if (entry === undefined) return undefined;
+      entry.left -= 1;
+      onTaken(entry.fault);
+      return entry.fault as Wanted;
+    },
+  };
+}

@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { errnoOf } from "../base/errors";
 import type { Logger } from "../logging/logger";
-import { createPacedWarning } from "../logging/paced-warning";
+import { createPacedWarning } from "../logging/repeats";
 
 /** Descriptors for kubelet, the driver, a self-check and the next socket, which other clients may not take. */
 const RESERVE = 16;

@@ -52,7 +52,7 @@ test("its numbers are those of the code", () => {
     // Of Node's HTTP/2.
     "header fields of one block": 128,
     "bytes of the HPACK table": 4_096,
-    "CONTINUATION frames of one block": constantIn("grpc/guard/header-block.ts", "MAX_CONTINUATION_FRAMES"),
+    "CONTINUATION frames of one block": constantIn("grpc/guard/frames.ts", "MAX_CONTINUATION_FRAMES"),
     "bytes of one frame": constantIn("grpc/guard/frames.ts", "MAX_FRAME_BYTES"),
     "messages of one call": 1,
     "other frames since a call was answered": maxFrames,

@@ -1,11 +1,15 @@
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
-import { createChunkConsumer } from "../../src/grpc/guard/chunk-reader";
-import { type FrameHeader, readFrameHeader } from "../../src/grpc/guard/frames";
+import { createChunkConsumer, type FrameHeader, readFrameHeader } from "../../src/grpc/guard/frames";
 import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
-import { createSmallServer, type GrpcServerLimits, startGrpcServer } from "../../src/grpc/server";
-import { type CallContext, unaryHandler } from "../../src/grpc/unary-handler";
+import {
+  type CallContext,
+  createSmallServer,
+  type GrpcServerLimits,
+  startGrpcServer,
+  unaryHandler,
+} from "../../src/grpc/server";
 import { recordLog } from "../support/recorded-log";
 import { createTempFolder } from "../support/temp-folder";
 import { END_STREAM, HEADERS } from "./wire";

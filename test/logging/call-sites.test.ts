@@ -11,7 +11,7 @@ const callsIn = (text: string) => text.match(ANY)?.length ?? 0;
 const unstampedIn = (text: string) => callsIn(text.replace(STAMPED, ""));
 
 /** They write what was stamped where it was logged. */
-const FORWARDING = ["logging/json-line.ts", "logging/logger-option.ts"];
+const FORWARDING = ["logging/json-line.ts"];
 
 test("every log call is one that the build stamps with its line", () => {
   const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })

@@ -1,4 +1,9 @@
-import { type LoggingFlags, resolveLogging } from "../../src/logging/logging-options";
+import {
+  createFileVerbosity,
+  type LoggingFlags,
+  resolveLogging,
+  type VmoduleRule,
+} from "../../src/logging/logging-options";
 
 const vmodule = [{ pattern: "a", verbosity: 1 }];
 /** As the flags have it where none is given. */
@@ -54,4 +59,34 @@ test.each<[Partial<LoggingFlags>, string]>([
   ],
 ])("%j is refused in component-base's words", (flags, error) => {
   expect(resolveLogging({ ...given, ...flags })).toEqual({ kind: "invalid", error });
+});
+
+/** `a=1,b=2` as rules. */
+function rulesOf(text: string): readonly VmoduleRule[] {
+  return text.split(",").map((item) => {
+    const [pattern = "", verbosity] = item.split("=");
+    return { pattern, verbosity: Number(verbosity) };
+  });
+}
+
+// Outcomes of klog v2.140 for a call in csi_driver.go.
+test.each([
+  ["csi_driver=3", 3],
+  ["csi*=3", 3],
+  ["csi?driver=3", 3],
+  ["*=3", 3],
+  ["csi_drive=3", 0],
+  ["csi_driver.go=3", 0],
+  ["cmd/csi_driver=3", 0],
+  ["*/csi_driver=3", 0],
+  ["CSI*=3", 0],
+  ["csi_driver=2,csi*=5", 2],
+  ["csi*=5,csi_driver=2", 5],
+  ["csi_driver=0,*=5", 5],
+  ["csi.driver=4", 0],
+  ["csi[=4", 0],
+  ["*[=4", 0],
+  ["", 0],
+])("%s gives csi_driver verbosity %d", (text, verbosity) => {
+  expect(createFileVerbosity(rulesOf(text))("csi_driver")).toBe(verbosity);
 });

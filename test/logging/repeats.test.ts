@@ -1,5 +1,5 @@
 import { createLogger, type LogRecord } from "../../src/logging/logger";
-import { limitRepeats } from "../../src/logging/repeats";
+import { createPacedWarning, limitRepeats } from "../../src/logging/repeats";
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -67,4 +67,28 @@ test("only the 64 lines seen last are remembered", () => {
   expect(lines()).toEqual([]);
   warn(1);
   expect(lines()).toEqual(["away"]);
+});
+
+test("a paced warning: the first at once, then one a minute that counts those it stands for", () => {
+  const { log, clock, records } = setUp();
+  const warn = createPacedWarning(log, "It happened");
+  const written = () => records.splice(0).map(({ severity, message, fields }) => [severity, message, fields]);
+
+  warn({ reason: "a" });
+  expect(written()).toEqual([["warning", "It happened", { reason: "a" }]]);
+  warn({ reason: "b" });
+  clock.nowMs += 59_999;
+  warn({ reason: "c" });
+  expect(written()).toEqual([]);
+  clock.nowMs += 1;
+  warn({ reason: "d" });
+  expect(written()).toEqual([["warning", "It happened", { reason: "d", sinceLast: 3 }]]);
+  warn({ reason: "e" });
+  expect(written()).toEqual([]);
+  clock.nowMs += 60_000;
+  warn({ reason: "f" });
+  expect(written()).toEqual([["warning", "It happened", { reason: "f", sinceLast: 2 }]]);
+  clock.nowMs += 600_000;
+  warn({ reason: "g" });
+  expect(written()).toEqual([["warning", "It happened", { reason: "g" }]]);
 });

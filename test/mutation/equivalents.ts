@@ -45,7 +45,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: "no driver has this name",
   },
   {
-    file: "src/grpc/guard/chunk-reader.ts",
+    file: "src/grpc/guard/frames.ts",
     from: "unread = piece.length === unread.length ? NOTHING : unread.subarray(piece.length);",
     to: "unread = false ? NOTHING : unread.subarray(piece.length);",
     why: "an empty slice reads as NOTHING does; it only keeps a chunk in memory (npm run bench:hostile)",

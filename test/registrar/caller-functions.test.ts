@@ -1,6 +1,5 @@
 import { readdirSync } from "node:fs";
-import { createLogger } from "../../src/logging/logger";
-import type { LoggerOption } from "../../src/logging/logger-option";
+import { createLogger, type LoggerOption } from "../../src/logging/logger";
 import type { RegistrarEvent } from "../../src/registrar/model/events";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";

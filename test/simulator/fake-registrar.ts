@@ -1,9 +1,7 @@
 import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
-import { startGrpcServer } from "../../src/grpc/server";
-import { unaryHandler } from "../../src/grpc/unary-handler";
+import { startGrpcServer, unaryHandler } from "../../src/grpc/server";
 import { silentLogger } from "../../src/logging/logger";
-import { listenUntilCrash } from "../../src/simulator/driver/csi-driver";
-import { createObservedServer } from "../../src/simulator/driver/request-observer";
+import { createObservedServer, listenUntilCrash } from "../../src/simulator/driver/csi-driver";
 import { createEventLog } from "../../src/simulator/event-stream";
 
 type FakeRegistrarEvent = { readonly atMs: number } & (

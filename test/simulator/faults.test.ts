@@ -1,5 +1,5 @@
-import { createFaultScript } from "../../src/simulator/faults";
 import type { KubeletFault } from "../../src/simulator/kubelet/options";
+import { createFaultScript } from "../../src/simulator/simulator-options";
 
 const refuse = (reason: string, more: { times?: number; driverName?: string } = {}): KubeletFault => ({
   kind: "refuse",

@@ -3,7 +3,6 @@ import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
 import { createTestNode, DRIVER, startTestRegistrar } from "../support/registrar-node";
 import { told } from "../support/told";
-import { eventsOf } from "./events-of";
 
 const node = eachTest(createTestNode);
 
@@ -19,7 +18,7 @@ test("a restarted kubelet registers again what it finds, and keeps the node's ob
   await told(kubelet, await kubelet.registered("x.csi"));
   expect(registrar.events.history().filter(({ kind }) => kind === "notified")).toHaveLength(2);
   expect(kubelet.node().metadata.uid).toBe(uid);
-  expect(eventsOf(kubelet, "csi-node-changed")).toHaveLength(1);
+  expect(kubelet.events.history("csi-node-changed")).toHaveLength(1);
 });
 
 test("a restart forgets backoffs", async () => {
@@ -27,7 +26,7 @@ test("a restart forgets backoffs", async () => {
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({ backoffMs: 500 });
   await kubelet.restart();
   await kubelet.registered("x.csi");
-  expect(eventsOf(kubelet, "waiting").length).toBeLessThanOrEqual(1);
+  expect(kubelet.events.history("waiting").length).toBeLessThanOrEqual(1);
 });
 
 test("close() is one promise, ends a running call, and tells those who wait", async () => {
@@ -40,7 +39,7 @@ test("close() is one promise, ends a running call, and tells those who wait", as
   await expect(inVain).rejects.toMatchObject({ code: "ABORTED" });
   await closing;
   expect(kubelet.events.history().at(-1)).toMatchObject({ kind: "stopped", because: "close" });
-  expect(eventsOf(kubelet, "refused")).toEqual([]);
+  expect(kubelet.events.history("refused")).toEqual([]);
   await expect(kubelet.restart()).rejects.toMatchObject({ code: "ABORTED" });
 });
 
@@ -59,8 +58,8 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
   });
   await kubelet.close();
   expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
-  expect(eventsOf(kubelet, "failed")).toEqual([]);
-  expect(eventsOf(kubelet, "called").filter(({ result }) => result.kind === "error")).toEqual([]);
+  expect(kubelet.events.history("failed")).toEqual([]);
+  expect(kubelet.events.history("called").filter(({ result }) => result.kind === "error")).toEqual([]);
 });
 
 test("its signal closes it, also in the middle of a restart", async () => {
@@ -68,7 +67,7 @@ test("its signal closes it, also in the middle of a restart", async () => {
   const kubelet = await node.kubelet({ signal: stop.signal });
   await kubelet.restart({ whileDown: () => stop.abort() });
   await kubelet.close();
-  expect(eventsOf(kubelet, "started")).toHaveLength(1);
+  expect(kubelet.events.history("started")).toHaveLength(1);
 });
 
 test("a wait is given up by its signal", async () => {
@@ -165,7 +164,7 @@ describe("faults", () => {
       "RegisterPlugin error -- plugin registration failed with err: API server is away",
       "",
     ]);
-    expect(eventsOf(kubelet, "fault-applied")).toHaveLength(2);
+    expect(kubelet.events.history("fault-applied")).toHaveLength(2);
   });
 
   test("never call, until told otherwise; said once", async () => {
@@ -174,7 +173,7 @@ describe("faults", () => {
     expect(registrar.events.history()).toEqual([]);
     kubelet.setFaults([]);
     await kubelet.registered("x.csi");
-    expect(eventsOf(kubelet, "waiting")).toHaveLength(1);
+    expect(kubelet.events.history("waiting")).toHaveLength(1);
   });
 
   test("drop the connection before the notice", async () => {
@@ -189,7 +188,7 @@ describe("faults", () => {
       .history()
       .flatMap((event) => (event.kind === "called" ? [event.method] : []));
     expect(methods).toEqual(["GetInfo", "GetInfo", "NotifyRegistrationStatus"]);
-    expect(eventsOf(kubelet, "deregistered")).toMatchObject([{ because: "notice-failed" }]);
+    expect(kubelet.events.history("deregistered")).toMatchObject([{ because: "notice-failed" }]);
   });
 
   test("slow: ended by close() as everything is", async () => {
@@ -213,7 +212,7 @@ test("registered() asked for while a restart is under way waits for what comes a
   await restarted;
   expect(after.atMs).toBeGreaterThanOrEqual(before.atMs);
   expect(after).not.toBe(before);
-  expect(eventsOf(kubelet, "registered")).toEqual([before, after]);
+  expect(kubelet.events.history("registered")).toEqual([before, after]);
 });
 
 test("kubelet comes back whatever happens while it is down, and who does not wait for it is not harmed", async () => {

@@ -8,7 +8,6 @@ import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { createTestNode } from "../support/registrar-node";
 import { told } from "../support/told";
-import { eventsOf } from "./events-of";
 
 const node = eachTest(createTestNode);
 
@@ -24,9 +23,17 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
     socketPath: node.socketPath(),
   });
   await told(kubelet, await kubelet.registered("x.csi"));
-  expect(kubelet.csiNode().spec.drivers).toEqual([
-    { name: "x.csi", nodeID: "n1", topologyKeys: ["rack"], allocatable: { count: 39 } },
-  ]);
+  expect(kubelet.csiNode()).toEqual({
+    apiVersion: "storage.k8s.io/v1",
+    kind: "CSINode",
+    metadata: {
+      name: "node-1",
+      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "node-1", uid: kubelet.node().metadata.uid }],
+    },
+    spec: {
+      drivers: [{ name: "x.csi", nodeID: "n1", topologyKeys: ["rack"], allocatable: { count: 39 } }],
+    },
+  });
   expect(kubelet.node().metadata).toMatchObject({
     labels: { zone: "a", rack: "7" },
     annotations: { "csi.volume.kubernetes.io/nodeid": '{"x.csi":"n1"}' },
@@ -61,7 +68,7 @@ test("what a caller changes in the objects and events changes nothing", async ()
 test("tells each step: who was called, what came of it", async () => {
   const { kubelet } = await node.all();
   await told(kubelet, await kubelet.registered("x.csi"));
-  expect(eventsOf(kubelet, "called")).toMatchObject([
+  expect(kubelet.events.history("called")).toMatchObject([
     { call: "dial", socketPath: node.socketPath(), result: { kind: "ok" } },
     { call: "GetInfo", result: { kind: "ok", answer: { name: "x.csi", supportedVersions: ["1.0.0"] } } },
     { call: "NodeGetInfo", socketPath: node.csiAddress, result: { kind: "ok", answer: { nodeId: "n1" } } },
@@ -86,29 +93,16 @@ test.each(SIMULATED_VERSIONS)(
     let atNotice: unknown;
     const before = (method: string) => {
       if (method !== "NotifyRegistrationStatus") return;
-      atNotice = [eventsOf(kubelet, "registered").length, kubelet.csiNode().spec.drivers.length];
+      atNotice = [kubelet.events.history("registered").length, kubelet.csiNode().spec.drivers.length];
     };
     const registrar = await node.plugin({ before });
     await registrar.events.when("notified");
     await registrar.close();
     await kubelet.deregistered("x.csi");
-    expect(eventsOf(kubelet, "deregistered")).toHaveLength(1);
+    expect(kubelet.events.history("deregistered")).toHaveLength(1);
     expect(atNotice).toEqual([1, 1]);
   },
 );
-
-test.each(SIMULATED_VERSIONS)("kubelet %s sends the authority of its gRPC library", async (version) => {
-  const { kubelet, driver, registrar } = await node.all({ kubelet: { version } });
-  await kubelet.registered("x.csi");
-  const isOld = version === "1.20" || version === "1.24";
-  const isRaw = isOld || version === "1.28";
-  await expect(registrar.events.when("called")).resolves.toMatchObject({
-    authority: isRaw ? node.socketPath() : node.socketPath().replaceAll("/", "%2F"),
-  });
-  await expect(driver.events.when("called")).resolves.toMatchObject({
-    authority: isOld ? node.csiAddress : "localhost",
-  });
-});
 
 test("a relative endpoint is one below /", async () => {
   const { kubelet } = await node.all({ plugin: { info: { endpoint: node.csiAddress.slice(1) } } });
@@ -137,7 +131,7 @@ test.each<[version: KubeletVersion, listed: string[], watched: string | undefine
   const kubelet = await node.kubelet({ version });
   await node.plugin({ info: { type: "DRAPlugin", supportedVersions: ["v1.DRAPlugin", ...listed] } });
   await kubelet.registered("x.csi");
-  expect(eventsOf(kubelet, "health-service-chosen").map(({ service }) => service)).toEqual(
+  expect(kubelet.events.history("health-service-chosen").map(({ service }) => service)).toEqual(
     watched === undefined ? [] : [watched],
   );
 });
@@ -194,6 +188,7 @@ test.each<[problem: string, text: string, driver: Partial<CsiDriverOptions>]>([
   await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "registration", reason: error });
   expect(kubelet.csiNode().spec.drivers).toEqual([]);
   expect(kubelet.node().metadata.annotations).toEqual({});
+  expect(kubelet.events.history("deregistered")).toEqual([]);
 });
 
 test("Node's own HTTP/2 server resets the raw authority of an old kubelet, not the encoded one", async () => {

@@ -1,6 +1,5 @@
 import { createEventLog } from "../../src/simulator/event-stream";
-import type { KubeletEvent } from "../../src/simulator/kubelet/events";
-import { tellLastStep } from "../../src/simulator/kubelet/last-step";
+import { type KubeletEvent, tellLastStep } from "../../src/simulator/kubelet/events";
 import { createTestNode } from "../support/registrar-node";
 
 type Step = Parameters<ReturnType<typeof createEventLog<KubeletEvent>>["append"]>[0];

@@ -77,13 +77,11 @@ test("ignores names with a leading dot and files that are no socket, and says so
   ]);
 });
 
-test.each<[what: string, found: string[], act: () => void]>([
-  ["a chmod is no creation", ["a 1", "end 2"], () => chmodSync(path("a"), 0o700)],
-])("%s", async (_what, found, act) => {
+test("a chmod is no creation", async () => {
   await watchSocket("a");
-  act();
+  chmodSync(path("a"), 0o700);
   await caughtUp();
-  expect(desired()).toEqual(found);
+  expect(desired()).toEqual(["a 1", "end 2"]);
 });
 
 test("a socket that was renamed and comes back is a creation", async () => {

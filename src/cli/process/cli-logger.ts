@@ -1,6 +1,4 @@
-import { createPreciseClock } from "../../logging/clock";
-import { createFdStream } from "../../logging/fd-stream";
-import { createKlogSink } from "../../logging/klog-sink";
+import { createFdStream, createKlogSink, createPreciseClock } from "../../logging/klog-sink";
 import { createTextLine } from "../../logging/klog-text";
 import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";

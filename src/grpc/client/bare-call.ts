@@ -1,7 +1,7 @@
 import { connect as connectHttp2, constants, type IncomingHttpHeaders } from "node:http2";
 import { connect } from "node:net";
 import { MAX_MESSAGE_BYTES, MESSAGE_PREFIX_BYTES } from "../guard/frames";
-import { guardFromServer } from "../guard/server-guard";
+import { guardFromServer } from "../guard/guards";
 
 interface BareAnswer {
   readonly headers: IncomingHttpHeaders;

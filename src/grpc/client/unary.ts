@@ -1,11 +1,11 @@
-import { type Client, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import type { Socket } from "node:net";
+import { type ChannelOptions, Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { boundText, boundTexts } from "../../logging/escape";
 import { MAX_MESSAGE_BYTES } from "../guard/frames";
+import { guardFromServer } from "../guard/guards";
 import type { Unary } from "../protos";
 import { statusCodeOf } from "../status";
-import { callFailureText } from "./failure-text";
-import { firstFields } from "./first-fields";
-import { createOwningClient } from "./owned-connections";
+import { callFailureText, firstFields } from "./answer";
 
 export interface UnaryCallOptions {
   /** Deadline of this call in milliseconds from now; 0 or less has passed already. */
@@ -91,4 +91,46 @@ function understood(error: ServiceError, timeoutMs: number, isLate: boolean): Se
     return Object.assign(error, { message: boundText(callFailureText(error.message, timeoutMs)) });
   const message = `2 UNKNOWN: the answer cannot be understood: status ${error.code}, ${error.details || "no text"}`;
   return Object.assign(error, { code: status.UNKNOWN, message: boundText(message) });
+}
+
+/**
+ * A client of one unix socket, without retries. `close` ends its connections, also one that is just being made, whatever the
+ * server does; what the client has sent by then still arrives.
+ *
+ * grpc-js (1.14) does not: when a client is closed it forgets the connection to a server that never speaks or never hangs
+ * up, and the file descriptor stays. It has no option for the socket, so this replaces the undocumented function that makes
+ * its connectors; package.json takes no other minor version of it unseen.
+ */
+export function createOwningClient(socketPath: string, options: ChannelOptions): Client {
+  const open = new Set<Socket>();
+  let isClosed = false;
+  const insecure = credentials.createInsecure();
+  const createConnector = insecure._createSecureConnector.bind(insecure);
+  insecure._createSecureConnector = (...args) => {
+    const connector = createConnector(...args);
+    const connect = (socket: Socket) => {
+      if (isClosed) socket.destroy();
+      open.add(socket);
+      socket.once("close", () => open.delete(socket));
+      // grpc-js gives it to http2, which takes any stream.
+      return connector.connect(guardFromServer(socket) as Socket);
+    };
+    return { ...connector, connect };
+  };
+  const client = new Client(`unix:${socketPath}`, insecure, {
+    "grpc.enable_channelz": 0,
+    "grpc.enable_retries": 0,
+    "grpc.service_config_disable_resolution": 1,
+    "grpc.use_local_subchannel_pool": 1,
+    ...options,
+  });
+  const close = client.close.bind(client);
+  client.close = () => {
+    close();
+    isClosed = true;
+    setImmediate(() => {
+      for (const socket of open) socket.destroy();
+    });
+  };
+  return client;
 }

@@ -1,5 +1,61 @@
 import { RegistrarError } from "../../base/errors";
-import type { ChunkReader } from "./chunk-reader";
+
+const NOTHING: Buffer = Buffer.alloc(0);
+
+/** What a protocol reads its bytes with. */
+export interface ChunkReader {
+  /** The next bytes, 1 to `most`, as soon as one has arrived: a slice of its chunk. */
+  some(most: number): Generator<void, Buffer, void>;
+  /** The next `count` bytes when all have arrived: a slice if they are in one chunk, else a copy. */
+  exactly(count: number): Generator<void, Buffer, void>;
+  /** Hands on the next `count` bytes as they arrive, in slices. */
+  passOn(count: number, take: (piece: Buffer) => void): Generator<void, void, void>;
+}
+
+/**
+ * Turns a protocol that is written as if all its bytes were there into a function that takes their chunks. That function
+ * throws what the protocol throws, and ignores later chunks.
+ */
+export function createChunkConsumer(
+  protocol: (bytes: ChunkReader) => Generator<void, void, void>,
+): (chunk: Buffer) => void {
+  let unread = NOTHING;
+
+  /** Keeps nothing of a chunk that has been read: the next may come late. */
+  const take = (most: number): Buffer => {
+    const piece = unread.subarray(0, most);
+    unread = piece.length === unread.length ? NOTHING : unread.subarray(piece.length);
+    return piece;
+  };
+
+  function* some(most: number): Generator<void, Buffer, void> {
+    while (unread.length === 0) yield;
+    return take(most);
+  }
+
+  function* exactly(count: number): Generator<void, Buffer, void> {
+    if (count === 0) return NOTHING;
+    while (unread.length === 0) yield;
+    if (unread.length >= count) return take(count);
+    const whole = Buffer.allocUnsafe(count);
+    for (let filled = 0; filled < count; ) filled += (yield* some(count - filled)).copy(whole, filled);
+    return whole;
+  }
+
+  function* passOn(count: number, take: (piece: Buffer) => void): Generator<void, void, void> {
+    for (let left = count; left > 0; ) {
+      const piece = yield* some(left);
+      left -= piece.length;
+      take(piece);
+    }
+  }
+
+  const running = protocol({ some, exactly, passOn });
+  return (chunk) => {
+    unread = chunk;
+    running.next();
+  };
+}
 
 /** The 24 bytes with which every HTTP/2 client begins (RFC 9113, section 3.4). */
 export const CLIENT_PREFACE: Buffer = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
@@ -71,4 +127,60 @@ FRAME_SIZE_ERROR REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_Y
 /** Gives up on a peer that broke a protocol's rules or one of our bounds; `reason` goes to the log as it is. */
 export function refuseFrame(reason: string): never {
   throw new RegistrarError("PROTOCOL", reason);
+}
+
+/** Most bytes of one header block: what Node takes. */
+const MAX_HEADER_BYTES = 65_536;
+
+/** As nghttp2: an endless header block is an attack (CVE-2024-27983). */
+const MAX_CONTINUATION_FRAMES = 8;
+
+/** A header block: of a HEADERS frame and the CONTINUATION frames after it. */
+interface GatheredHeaderBlock {
+  /** HPACK, without padding and priority: a copy. */
+  readonly block: Buffer;
+  /** The same bytes within `asSent`. */
+  readonly fragments: readonly Buffer[];
+  /** The frames, byte for byte. */
+  readonly asSent: readonly Buffer[];
+}
+
+/**
+ * Waits for the whole header block that a HEADERS frame begins (RFC 9113, sections 4.3 and 6.10): no other frame may
+ * come in between.
+ */
+export function* gatherHeaderBlock(
+  bytes: ChunkReader,
+  headers: FrameHeader,
+): Generator<void, GatheredHeaderBlock, void> {
+  const asSent: Buffer[] = [];
+  const fragments: Buffer[] = [];
+  let frame = headers;
+  let total = 0;
+  for (;;) {
+    total += frame.length;
+    if (total > MAX_HEADER_BYTES) refuseFrame(`a header block of more than ${MAX_HEADER_BYTES} bytes`);
+    const piece = yield* bytes.exactly(frame.length);
+    // While it waits for the rest of the block, a slice would keep its whole chunk.
+    const payload = frame.flags & FrameFlag.END_HEADERS ? piece : Buffer.from(piece);
+    asSent.push(frame.bytes, payload);
+    fragments.push(frame === headers ? withoutPaddingAndPriority(frame, payload) : payload);
+    if (frame.flags & FrameFlag.END_HEADERS) return { block: Buffer.concat(fragments), fragments, asSent };
+
+    if (fragments.length > MAX_CONTINUATION_FRAMES) {
+      refuseFrame(`more than ${MAX_CONTINUATION_FRAMES} CONTINUATION frames`);
+    }
+    frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
+    if (frame.type !== FrameType.CONTINUATION || frame.streamId !== headers.streamId) {
+      refuseFrame(`a frame of type ${frame.type} inside a header block`);
+    }
+  }
+}
+
+function withoutPaddingAndPriority({ flags }: FrameHeader, payload: Buffer): Buffer {
+  const padded = (flags & FrameFlag.PADDED) !== 0;
+  const start = (padded ? 1 : 0) + (flags & FrameFlag.PRIORITY ? 5 : 0);
+  const end = payload.length - (padded ? (payload[0] ?? 0) : 0);
+  if (end < start) refuseFrame("a HEADERS frame too short for its padding or priority");
+  return payload.subarray(start, end);
 }

@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { RegistrarError } from "../../base/errors";
-import { type ChunkReader, createChunkConsumer } from "./chunk-reader";
+import { type ChunkReader, createChunkConsumer } from "./frames";
 
 /** A protocol's reader: hands on what it has judged, and throws `PROTOCOL` to end the connection. */
-export type GuardReader = (bytes: ChunkReader, pass: (piece: Buffer) => void) => Generator<void, void, void>;
+type GuardReader = (bytes: ChunkReader, pass: (piece: Buffer) => void) => Generator<void, void, void>;
 
-export interface Guard {
+interface Guard {
   readonly received: GuardReader;
   /** Sees what HTTP/2 sends, which arrives as it is. */
   readonly sent?: GuardReader;

@@ -1,5 +1,5 @@
 import { RegistrarError } from "../../base/errors";
-import { isExtendedResource, isSubdomain } from "../../kubelet-rules/resource-name";
+import { isExtendedResource, isSubdomain } from "../../kubelet-rules/api-validation";
 import { quoteText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";

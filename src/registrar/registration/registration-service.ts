@@ -1,7 +1,6 @@
 import { type Server, status } from "@grpc/grpc-js";
 import { protos, type RegistrationStatus } from "../../grpc/protos";
-import { createSmallServer } from "../../grpc/server";
-import { unaryHandler } from "../../grpc/unary-handler";
+import { createSmallServer, unaryHandler } from "../../grpc/server";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { RegistrationLoopOptions } from "./context";

@@ -1,10 +1,12 @@
 import type { Socket } from "node:net";
+import type { Server } from "@grpc/grpc-js";
 import { pause } from "../../base/pause";
-import { startGrpcServer } from "../../grpc/server";
+import type { GuardedClient } from "../../grpc/guard/guards";
+import { createSmallServer, startGrpcServer } from "../../grpc/server";
 import { refuseAborted } from "../../options/start-options";
 import { listenOnSocketFile } from "../../unix/socket-file";
 import { createEventLog, type EventStream } from "../event-stream";
-import { createFaultScript } from "../faults";
+import { createFaultScript } from "../simulator-options";
 import {
   CSI_DRIVER_FAULTS,
   type CsiDriverAnswers,
@@ -15,7 +17,6 @@ import {
   type ResolvedCsiDriverOptions,
   resolveCsiDriverOptions,
 } from "./options";
-import { createObservedServer } from "./request-observer";
 import { type CsiDriverEvent, createCsiDriverServices } from "./services";
 
 /** A CSI driver as far as registration sees one. */
@@ -127,4 +128,20 @@ export async function listenUntilCrash(path: string, onConnection: (connection: 
       for (const connection of connections) connection.destroy();
     },
   };
+}
+
+/**
+ * Creates a server for one client that reports each request: its method, without its service, and its `:authority` as the
+ * client sent it.
+ */
+export function createObservedServer(
+  client: GuardedClient,
+  onRequest: (request: { readonly method: string; readonly authority: string }) => void,
+): Server {
+  return createSmallServer(({ ":path": path = "", ":authority": authority = "" }) =>
+    onRequest({
+      method: path.slice(path.lastIndexOf("/") + 1),
+      authority: client.replacedAuthority() ?? authority,
+    }),
+  );
 }

@@ -3,9 +3,9 @@ import { type Server, status } from "@grpc/grpc-js";
 import { messageOf } from "../../base/errors";
 import { monotonicMs, pause } from "../../base/pause";
 import { protos } from "../../grpc/protos";
-import { unaryHandler } from "../../grpc/unary-handler";
+import { unaryHandler } from "../../grpc/server";
 import type { WithoutTime } from "../event-stream";
-import type { FaultScript } from "../faults";
+import type { FaultScript } from "../simulator-options";
 import {
   CSI_METHODS,
   type CsiDriverFault,

@@ -3,11 +3,11 @@ import { getSystemErrorMap } from "node:util";
 import { type Client, connectivityState, type ServiceError } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../../base/errors";
 import { monotonicMs, pause } from "../../base/pause";
-import { createOwningClient } from "../../grpc/client/owned-connections";
+import { createOwningClient } from "../../grpc/client/unary";
 import { HTTP2_ERRORS } from "../../grpc/guard/frames";
 import type { NodeInfo, PluginInfo } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/status";
-import type { FaultScript } from "../faults";
+import type { FaultScript } from "../simulator-options";
 import type { CallResult, Emit, KubeletCall } from "./events";
 import type { KubeletFault } from "./options";
 

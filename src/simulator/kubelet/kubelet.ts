@@ -9,15 +9,10 @@ import { callbackOf, textKind } from "../../options/option-kinds";
 import { optional, readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
-import { createFaultScript } from "../faults";
+import { createFaultScript } from "../simulator-options";
 import { createCaller } from "./calls";
-import type { KubeletContext, PluginHandler } from "./context";
-import type { CsiNodeObject } from "./csi-objects";
-import { createCsiRegistrationHandler } from "./csi-registration-handler";
-import type { KubeletEvent } from "./events";
-import { tellLastStep } from "./last-step";
-import type { NodeObject } from "./node";
-import { createNodeInfoManager } from "./node-info-manager";
+import { type KubeletEvent, tellLastStep } from "./events";
+import { type CsiNodeObject, createNodeInfoManager, type NodeObject } from "./objects";
 import {
   KUBELET_FAULTS,
   type KubeletFault,
@@ -25,7 +20,13 @@ import {
   type ResolvedKubeletOptions,
   resolveKubeletOptions,
 } from "./options";
-import { createDeviceHandler, createDraHandler } from "./other-plugin-handlers";
+import {
+  createCsiRegistrationHandler,
+  createDeviceHandler,
+  createDraHandler,
+  type KubeletContext,
+  type PluginHandler,
+} from "./plugin-handlers";
 import { startPluginManager } from "./plugin-manager";
 
 /** One kind of event of a simulated kubelet. */

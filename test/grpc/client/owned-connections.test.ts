@@ -46,7 +46,7 @@ test.each<[what: string, behave: (socket: Socket) => void]>([
   await eventually(() => expect(descriptors()).toBeLessThan(before));
 });
 
-test("grpc-js by itself still forgets such a connection: when this fails, owned-connections.ts is needed no more", async () => {
+test("grpc-js by itself still forgets such a connection: when this fails, createOwningClient is needed no more", async () => {
   await using folder = await createTempFolder();
   const path = folder.at("x.sock");
   const held: Socket[] = [];

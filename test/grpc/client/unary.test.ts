@@ -3,8 +3,8 @@ import { status } from "@grpc/grpc-js";
 import { messageOf } from "../../../src/base/errors";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { protos } from "../../../src/grpc/protos";
+import type { CallContext } from "../../../src/grpc/server";
 import { grpcCodeName, statusCodeOf } from "../../../src/grpc/status";
-import type { CallContext } from "../../../src/grpc/unary-handler";
 import { gate, INFO, type ServeOptions, serveGrpc } from "../served-grpc";
 
 /** So long that a test which waits for it fails. */

@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { guardFromClient } from "../../../src/grpc/guard/client-guard";
 import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../../src/grpc/guard/frames";
-import { guardFromServer } from "../../../src/grpc/guard/server-guard";
+import { guardFromClient, guardFromServer } from "../../../src/grpc/guard/guards";
 import { createTempFolder } from "../../support/temp-folder";
 import { frame, headerBlock, SETTINGS } from "../wire";
 

@@ -3,8 +3,8 @@ import { connect as connectHttp2, createServer, type IncomingHttpHeaders } from 
 import { connect, createServer as createListener, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as fc from "fast-check";
-import { guardFromClient } from "../../../src/grpc/guard/client-guard";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
+import { guardFromClient } from "../../../src/grpc/guard/guards";
 import { createFieldReader } from "../../../src/grpc/guard/header-fields";
 import { propertyTest } from "../../support/fuzz";
 import { createTempFolder } from "../../support/temp-folder";

@@ -71,7 +71,7 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
     "who asks and never reads fills the memory": "      if (isStuck) socket.pause();\n",
     "a client that read late is read from no more": "        else socket.resume();\n",
   }),
-  ...mutantsOf("src/grpc/client/owned-connections.ts", ["test/grpc/client/owned-connections"], {
+  ...mutantsOf("src/grpc/client/unary.ts", ["test/grpc/client/owned-connections"], {
     "a connection that grpc-js forgets keeps its descriptor":
       "      for (const socket of open) socket.destroy();\n",
   }),

@@ -24,8 +24,6 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
       "    if (error",
     ],
     "it calls on after its end": "      stopTimer(timer);\n",
-  }),
-  ...mutantsOf("src/simulator/kubelet/operations.ts", KUBELET, {
     "each registration leaves a connection": ["  } finally {\n    client.close();\n", "  } finally {\n"],
     "a refused plugin is not told": [
       "  const notified = await notify(attempt, { pluginRegistered: false, error: reason });\n",
@@ -46,7 +44,7 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
     ],
     "a socket that was renamed is gone": ["    if (before && wasRenamed(path, before.stats)) return;\n", ""],
   }),
-  ...mutantsOf("src/simulator/kubelet/csi-registration-handler.ts", ["test/simulator"], {
+  ...mutantsOf("src/simulator/kubelet/plugin-handlers.ts", ["test/simulator"], {
     "a driver whose NodeGetInfo failed stays on the list": [
       '      if (!signal.aborted) remove(name, "registration-failed");\n',
       "",

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/driver/services";
 import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/kubelet/events";
-import { nodeIdsOf } from "../../../simulator/kubelet/node";
+import { nodeIdsOf } from "../../../simulator/kubelet/objects";
 import type { Deed, Happening, LoggedStateChange, RegistrarRole, Role } from "./happenings";
 import { DRIVER_NAME } from "./stage";
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { EventOf } from "../../../base/event-source";
 import type { NodeInfo } from "../../../grpc/protos";
-import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/node-id-annotation";
+import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/api-validation";
 import type { CallResult, DeregistrationCause, KubeletEvent } from "../../../simulator/kubelet/events";
 import type { KubeletFault } from "../../../simulator/kubelet/options";
 import { durationText, type Narrator } from "../event-lines";

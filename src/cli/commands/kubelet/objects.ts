@@ -1,7 +1,7 @@
 import { parseChoice } from "../../../flags/kinds";
-import { defaultCsiDriver } from "../../../simulator/kubelet/csi-objects";
 import type { KubeletEvent } from "../../../simulator/kubelet/events";
 import type { SimulatedKubelet } from "../../../simulator/kubelet/kubelet";
+import { defaultCsiDriver } from "../../../simulator/kubelet/objects";
 import { writeLine } from "../event-lines";
 
 export const PRINTABLE = ["node", "csinode", "csidriver"] as const;

@@ -1,6 +1,6 @@
 import { attempt } from "../../../base/errors";
 import { list, type Tree, text, textOrNone, tree } from "../../../kube-api/objects";
-import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/node-id-annotation";
+import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/api-validation";
 import { grouped } from "../../findings/grouped";
 import { nameOf } from "../../manifest/read/objects";
 import { podIn } from "../../manifest/read/pod";

@@ -1,8 +1,7 @@
 import { nearWord } from "../../../base/near-word";
 import { isPattern } from "../../../host-path/path-pattern";
 import { type Tree, text, tree } from "../../../kube-api/objects";
-import { MIN_LIMIT_PERIOD_S } from "../../../kubelet-rules/api-validation";
-import { isSubdomain } from "../../../kubelet-rules/resource-name";
+import { isSubdomain, MIN_LIMIT_PERIOD_S } from "../../../kubelet-rules/api-validation";
 import { boundText } from "../../../logging/escape";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES } from "../../../manifest/options";
 import { check, problem, warning as warningOf } from "../../findings/finding";

@@ -2,14 +2,42 @@ import { RegistrarError } from "../../base/errors";
 import { pause } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
 import { type NodeInfo, protos } from "../../grpc/protos";
+import { isExtendedResource } from "../../kubelet-rules/api-validation";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
-import { authorityFor } from "../../kubelet-rules/versions";
-import { quoteGo } from "../../logging/escape";
+import { authorityFor, type KubeletBehaviour } from "../../kubelet-rules/versions";
+import { quoteGo, quoteGoList } from "../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
-import { createKubeletClient } from "./calls";
-import type { KubeletContext, OfferedPlugin, PluginHandler } from "./context";
-import type { DriverOnNode } from "./csi-objects";
-import type { DeregistrationCause } from "./events";
+import type { FaultScript } from "../simulator-options";
+import { type createCaller, createKubeletClient } from "./calls";
+import type { DeregistrationCause, Emit, IntroducedPlugin } from "./events";
+import type { DriverOnNode, NodeInfoManager } from "./objects";
+import type { KubeletFault, KubeletTimings } from "./options";
+
+export interface KubeletContext {
+  readonly behaviour: KubeletBehaviour;
+  readonly timings: KubeletTimings;
+  readonly nodeInfo: NodeInfoManager;
+  readonly volumeLimitPeriodsMs: Readonly<Record<string, number>>;
+  readonly faults: FaultScript<KubeletFault>;
+  readonly emit: Emit;
+  readonly call: ReturnType<typeof createCaller>;
+  /** Once aborted, calls end and nothing more is reported: this kubelet is gone. */
+  readonly signal: AbortSignal;
+}
+
+interface OfferedPlugin extends IntroducedPlugin {
+  readonly versions: readonly string[];
+}
+
+/** Why kubelet refuses a plugin, in kubelet's words; undefined: kubelet accepts it. */
+export type Refusal = string | undefined;
+
+/** What kubelet does with plugins of one type: `PluginHandler` in `pkg/kubelet/pluginmanager/cache/types.go`. */
+export interface PluginHandler {
+  validate(plugin: OfferedPlugin): Refusal;
+  register(plugin: OfferedPlugin): Promise<Refusal>;
+  deregister(plugin: Pick<IntroducedPlugin, "driverName" | "endpoint">, because: DeregistrationCause): void;
+}
 
 const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 
@@ -118,7 +146,7 @@ type Update = (driverName: string, endpoint: string, isStopped: () => boolean) =
  * for a driver without a period. It ends with the signal. Unlike kubelet's, a period begins when the last call has ended.
  * Source: `pkg/volume/csi/csi_node_updater.go`.
  */
-export function createVolumeLimitUpdater(
+function createVolumeLimitUpdater(
   periodsMs: Readonly<Record<string, number>>,
   update: Update,
   signal: AbortSignal,
@@ -147,4 +175,82 @@ async function repeat(periodMs: number, act: () => Promise<void>, signal: AbortS
   while (!signal.aborted) {
     if (await pause(periodMs, signal)) await act();
   }
+}
+
+/** The gRPC services that kubelets since 1.34 call: `servicesSupportedByKubelet` in `pkg/kubelet/cm/dra/plugin`. */
+const DRA_SERVICES: readonly string[] = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];
+/** Newest first: `healthServicesSupportedByKubelet` there, in 1.37. */
+const DRA_HEALTH_SERVICES: readonly string[] = ["v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth"];
+
+/**
+ * Kubelet's handler for DRA drivers, as far as a registration sees it: it calls no driver and prepares no claim.
+ * Source: `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
+ */
+export function createDraHandler({
+  emit,
+  behaviour,
+}: Pick<KubeletContext, "emit" | "behaviour">): PluginHandler {
+  /** A driver may have several plugins, each with an endpoint of its own. */
+  const registered = new Set<string>();
+  const keyOf = (name: string, endpoint: string) => JSON.stringify([name, endpoint]);
+  return {
+    validate: ({ driverName: name, endpoint, versions }) => {
+      const problem = problemOfServices(versions);
+      if (problem === undefined) return undefined;
+      return `invalid supported gRPC versions of DRA driver plugin ${name} at endpoint ${endpoint}: ${problem}`;
+    },
+    register: async ({ driverName: name, endpoint, versions }) => {
+      if (registered.has(keyOf(name, endpoint)))
+        return `endpoint ${endpoint} already registered for DRA driver plugin ${name}`;
+      registered.add(keyOf(name, endpoint));
+      const service = healthServiceOf(behaviour, versions);
+      if (service !== undefined) emit({ kind: "health-service-chosen", driverName: name, endpoint, service });
+      return undefined;
+    },
+    deregister: ({ driverName, endpoint }, because) => {
+      if (registered.delete(keyOf(driverName, endpoint))) emit({ kind: "deregistered", driverName, because });
+    },
+  };
+}
+
+/** The service by which kubelet watches the health of a driver's devices. */
+function healthServiceOf(
+  { watchesDraHealth }: KubeletBehaviour,
+  versions: readonly string[],
+): string | undefined {
+  switch (watchesDraHealth) {
+    case "of-none":
+      return undefined;
+    case "of-each":
+      return "v1alpha1.DRAResourceHealth";
+    case "as-listed":
+      return DRA_HEALTH_SERVICES.find((service) => versions.includes(service));
+  }
+}
+
+function problemOfServices(versions: readonly string[]): string | undefined {
+  if (versions.length === 0) return "empty list of supported gRPC services (aka supported versions)";
+  if (versions.some((version) => DRA_SERVICES.includes(version))) return undefined;
+  const theirs = quoteGoList(versions);
+  return `none of services supported by the plugin (${theirs}) are supported by the kubelet (${quoteGoList(DRA_SERVICES)})`;
+}
+
+const DEVICE_PLUGIN_VERSION = "v1beta1";
+
+/**
+ * Kubelet's handler for device plugins, as far as a registration sees it: it calls no plugin and allocates no device.
+ * Source: `pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go`.
+ */
+export function createDeviceHandler(emit: Emit): PluginHandler {
+  return {
+    validate: ({ driverName: name, versions }) => {
+      if (!versions.includes(DEVICE_PLUGIN_VERSION))
+        return `manager version, ${DEVICE_PLUGIN_VERSION}, is not among plugin supported versions [${versions.join(" ")}]`;
+      if (!isExtendedResource(name))
+        return `invalid name of device plugin socket: the ResourceName ${quoteGo(name)} is invalid`;
+      return undefined;
+    },
+    register: async () => undefined,
+    deregister: ({ driverName }, because) => emit({ kind: "deregistered", driverName, because }),
+  };
 }

@@ -1,6 +1,12 @@
 import { pino } from "pino";
-import { createLogger, type Logger, type LogRecord } from "../../src/logging/logger";
-import { isLoggerOption, type LoggerOption, resolveLogger } from "../../src/logging/logger-option";
+import {
+  createLogger,
+  isLoggerOption,
+  type Logger,
+  type LoggerOption,
+  type LogRecord,
+  resolveLogger,
+} from "../../src/logging/logger";
 
 test("pino as it is: fields first, err as its serialiser knows it, klog's verbosities as its levels", () => {
   const lines: Record<string, unknown>[] = [];

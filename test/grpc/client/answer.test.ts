@@ -1,4 +1,4 @@
-import { callFailureText } from "../../../src/grpc/client/failure-text";
+import { callFailureText, firstFields } from "../../../src/grpc/client/answer";
 
 test.each([
   [
@@ -29,4 +29,36 @@ test.each([
   ["5 NOT_FOUND: as the server says (2026-11-21T18:36:38.993Z)", undefined],
 ])("%s", (text, clear) => {
   expect(callFailureText(text, 1_000)).toBe(clear ?? text);
+});
+
+const TEXT = Buffer.from([0x0a, 2, 97, 98]);
+const ENTRY = Buffer.from([0x1a, 0]);
+const times = (field: Buffer, count: number) => Buffer.concat(Array<Buffer>(count).fill(field));
+const [VARINT, FIXED64, FIXED32] = ["08ac02", `09${"00".repeat(8)}`, "0d00000000"].map((hex) =>
+  Buffer.from(hex, "hex"),
+) as [Buffer, Buffer, Buffer];
+const MIXED = Buffer.concat([TEXT, VARINT, FIXED64, FIXED32, ENTRY]);
+
+test.each([
+  ["nothing", Buffer.alloc(0)],
+  ["a field of each kind", MIXED],
+  ["a thousand fields", times(ENTRY, 1_000)],
+  ["a text of 4 MB", Buffer.concat([Buffer.from("0a80a4f401", "hex"), Buffer.alloc(4_002_304)])],
+  ["a text that is cut off", Buffer.from([0x0a, 200, 1])],
+])("%s: all of it", (_what, message) => {
+  expect(firstFields(message)).toBe(message);
+});
+
+test.each([
+  ["empty entries", times(ENTRY, 250_000), 2_000],
+  ["texts", times(TEXT, 1_001), 4_000],
+  ["numbers of two bytes", times(VARINT, 5_000), 3_000],
+  [
+    "what comes after an empty group",
+    Buffer.concat([Buffer.from("7b7c", "hex"), times(ENTRY, 300_000)]),
+    1_998,
+  ],
+  ["fields of each kind", times(MIXED, 400), 200 * MIXED.length],
+])("%s: the first thousand", (_what, message, length) => {
+  expect(firstFields(message)).toEqual(message.subarray(0, length));
 });

@@ -1,4 +1,4 @@
-import { type ChunkReader, createChunkConsumer } from "../../../src/grpc/guard/chunk-reader";
+import { type ChunkReader, createChunkConsumer } from "../../../src/grpc/guard/frames";
 
 /** Collects what a protocol reads out of these chunks. */
 function collect(

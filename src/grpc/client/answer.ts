@@ -1,3 +1,24 @@
+/** What grpc-js notes of a failed connection: its time, and where the address came from. */
+const CONNECTION_NOTES = /(?: \(\d{4}-\d\d-\d\dT[\d:.]+Z\))?\. Resolution note: $/;
+/** Behind the seconds stand the stages that grpc-js measured. */
+const DEADLINE = /Deadline exceeded after [\d.]+s.*/s;
+const TOO_LARGE = /Received message larger than max \((\d+) vs (\d+)\)/;
+
+/**
+ * The text of a failed call without times of day and measured milliseconds, because the log writes equal lines once a
+ * minute. It says where a call found no HTTP/2 connection before its deadline.
+ */
+export function callFailureText(text: string, timeoutMs: number): string {
+  const withoutNotes = text
+    .replace(CONNECTION_NOTES, "")
+    .replace("Last error: Error: ", "Last error: ")
+    .replace(TOO_LARGE, "the server misbehaves: its answer has $1 bytes, $2 is the most");
+  const waited = DEADLINE.exec(withoutNotes)?.[0];
+  if (waited === undefined) return withoutNotes;
+  const why = waited.includes("Waiting for LB pick") ? ": connected, but nobody speaks HTTP/2 there" : "";
+  return withoutNotes.replace(DEADLINE, `Deadline exceeded after ${timeoutMs / 1000}s${why}`);
+}
+
 /** The most fields of an answer that are decoded; the largest useful one has a few dozen. */
 const MAX_FIELDS = 1_000;
 
