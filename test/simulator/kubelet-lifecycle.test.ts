@@ -1,3 +1,4 @@
+import { BACKOFF } from "../../src/base/backoff";
 import { createLogger } from "../../src/logging/logger";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eachTest } from "../support/each-test";
@@ -113,6 +114,18 @@ test("registered() ends, with kubelet's words, when the registrar of a refused d
       /^registered\("x.csi"\) of the simulated kubelet .* gave up: Regis.* no room; /,
     ),
   });
+});
+
+test("registered() does not end while the registrar of a refused driver tries again", async () => {
+  jest.replaceProperty(BACKOFF.refused as { initialMs: number }, "initialMs", 1);
+  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room", times: 3 }] });
+  const registered = kubelet.registered(DRIVER);
+  await node.driver();
+  const retrying = { kubeletRegistrationPath: node.csiAddress, onRegistrationFailure: "retry" } as const;
+  node.keep(await startTestRegistrar(node, retrying));
+  await expect(registered).resolves.toMatchObject({ driverName: DRIVER });
+  expect(kubelet.events.history("refused")).toHaveLength(3);
+  jest.restoreAllMocks();
 });
 
 test.each([

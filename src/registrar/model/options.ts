@@ -149,7 +149,8 @@ export function resolveRegistrationOptions(
   });
   const supportedVersions = given.supportedVersions ?? (given.type === "CSIPlugin" ? CSI_VERSIONS : []);
   if (supportedVersions.length > 0) return { ...given, supportedVersions };
+  const problem = given.supportedVersions ? "is empty; it must name at least one version" : "is missing";
   throw invalidOption(
-    `startRegistration: supportedVersions is missing; a ${given.type} must tell kubelet what it speaks`,
+    `startRegistration: supportedVersions ${problem}; a ${given.type} must tell kubelet what it speaks`,
   );
 }

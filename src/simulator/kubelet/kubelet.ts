@@ -150,17 +150,16 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
   signal?.addEventListener("abort", close, { once: true });
 
-  /** Kubelet's words to a registrar that gave up: a refused one that goes on leaves another socket, maybe by another name. */
+  /** Kubelet's words to a registrar that gave up. One that tries again has bound its next socket already, under a dot name. */
   const refusalIn = (driverName: string) => (event: KubeletEvent) => {
     const refusal = refused.get(driverName);
     if (event.kind !== "socket-gone" || event.socketPath !== refusal?.socketPath) return undefined;
     const settled = [...registered.values(), ...refused.values()].map(({ socketPath }) =>
       basename(socketPath),
     );
-    const others = (attempt(() => readdirSync(pluginRegistrationPath)) ?? []).filter(
-      (name) => !name.startsWith(".") && !settled.includes(name),
-    );
-    return others.length > 0 ? undefined : `its registrar gave up: ${refusal.reason}`;
+    const files = attempt(() => readdirSync(pluginRegistrationPath, { withFileTypes: true })) ?? [];
+    const hasOther = files.some((file) => !file.isFile() && !settled.includes(file.name));
+    return hasOther ? undefined : `its registrar gave up: ${refusal.reason}`;
   };
 
   /** Resolves with `known`, where there is that, else with the next event of this kind and driver. */

@@ -93,7 +93,9 @@ test("what another plugin speaks must be told", () => {
   // @ts-expect-error: the type says so, too.
   expect(() => resolveRegistrationOptions(dra)).toThrow(missing);
   // @ts-expect-error: and this.
-  expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(missing);
+  expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(
+    "is empty; it must name at least one",
+  );
   const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] } as const;
   expect(resolveRegistrationOptions(given)).toMatchObject(given);
   const csi = { type: "CSIPlugin", supportedVersions: ["1.0.0"] };
