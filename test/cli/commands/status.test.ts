@@ -75,6 +75,13 @@ test("a killed registrar's socket is told, with its driver or without", async ()
     return lines.map((line) => JSON.parse(line));
   };
   expect(await rows()).toEqual([row]);
+  const { status, stdout } = await runCommand("doctor", flag, "-o", "json");
+  expect([status, JSON.parse(stdout).findings]).toEqual([
+    1,
+    expect.arrayContaining([
+      expect.objectContaining({ code: "CSI019", status: "problem", subject: socketPath }),
+    ]),
+  ]);
   await using _driver = await node.driver();
   expect(await rows()).toEqual([{ ...row, csiSocket: folder.at("plugins", "x.csi", "csi.sock") }]);
 });

@@ -1,5 +1,6 @@
-import { ago, createMemoryCluster, makeCluster, said } from "./memory-cluster";
-import { BACKUP, DISK, FILES, makeSickCluster, SHARES } from "./sick-cluster";
+import { daemonSet, NAMESPACE } from "../../support/cluster-objects";
+import { ago, createMemoryCluster, makeCluster, said, WELL } from "./memory-cluster";
+import { BACKUP, DISK, deploy, FILES, makeSickCluster, SHARES } from "./sick-cluster";
 
 describe("what may not be read is unknown, and the rule that is missing is named", () => {
   const AWAY = /^CSI204 problem/;
@@ -29,6 +30,45 @@ describe("what may not be read is unknown, and the rule that is missing is named
     for (const resource of all) cluster.refusals.set(resource, { kind: "forbidden", message: "you may not" });
     await expect(cluster.report()).rejects.toThrow("nothing can be read of the cluster: you may not");
   });
+});
+
+test("--swap: what raised limits meet in their namespace, and what a driver's own pods may lose", async () => {
+  const cluster = await makeCluster({ hasPod: false });
+  const set = daemonSet(FILES, { image: "x/csi-node-driver-registrar:v2.17.0" });
+  Object.assign(set.spec.template.spec.containers[0] ?? {}, {
+    resources: { limits: { memory: "32Mi", cpu: "1" } },
+  });
+  await deploy(cluster, set, ["node-1"], () => WELL, { desired: 4 });
+  const create = (path: string, name: string, spec: object, status?: object) =>
+    cluster.create(path, { metadata: { name, namespace: NAMESPACE }, spec, status });
+  const core = `/api/v1/namespaces/${NAMESPACE}`;
+  const memory = (amount: string) => ({ "limits.memory": amount });
+  await create(`${core}/resourcequotas`, "q", { hard: memory("200Mi") }, { used: memory("128Mi") });
+  await create(`${core}/limitranges`, "all", { limits: [{ type: "Container", max: { memory: "48Mi" } }] });
+  await create(`/apis/autoscaling.k8s.io/v1/namespaces/${NAMESPACE}/verticalpodautoscalers`, "v", {
+    targetRef: { kind: "DaemonSet", name: set.metadata.name },
+  });
+  // Another namespace's are not read.
+  await cluster.create("/api/v1/namespaces/shop/limitranges", { metadata: { namespace: "shop" }, spec: {} });
+  const findings = async () =>
+    (await cluster.swapReport("")).findings.map(({ code, status, fix }) => `${code} ${status}: ${fix}`);
+  const cpu =
+    "CSI114 warning: add to its containerPolicies: {containerName: registrar, minAllowed: {cpu: 50m}}";
+  expect(await findings()).toEqual([
+    "CSI105 problem: set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange storage/all as far; " +
+      "for 4 pods with 64Mi each ResourceQuota storage/q needs limits.memory: 256Mi at least, and has 200Mi",
+    cpu,
+  ]);
+
+  for (const resource of ["limitranges", "resourcequotas"])
+    cluster.refusals.set(resource, { kind: "forbidden", message: "no" });
+  cluster.refusals.set("verticalpodautoscalers", { kind: "not-found", message: "no such API" });
+  expect(await findings()).toEqual([
+    "CSI105 problem: set resources.limits.memory: 100Mi, at least 64Mi",
+    ...["limitranges", "resourcequotas"].map((name) =>
+      expect.stringMatching(`^CSI212 unknown: allow it in a ClusterRole: .* resources: \\["${name}"\\]`),
+    ),
+  ]);
 });
 
 describe("a cluster with several troubles", () => {

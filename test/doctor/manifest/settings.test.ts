@@ -1,4 +1,4 @@
-import { type Changes, CSI_DRIVER, daemonSet, expectSaid, OFFICIAL, said, saidOf } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf } from "./one-daemon-set";
 
 const limits = (memory: string): Changes => ({ container: { resources: { limits: { memory } } } });
 const command = ["/bin/sh", "-c", "rm -rf /registration/x"];
@@ -34,32 +34,6 @@ test.each<readonly [expected: RegExp, Changes]>([
 ])("%s", (expected, changes) => {
   expectSaid(saidOf(changes), [expected]);
 });
-
-test.each<readonly [codes: readonly string[], resources: unknown]>([
-  [["CSI105"], { limits: { memory: "{{ .Values.x }}", cpu: "1" } }],
-  [["CSI114"], { limits: { memory: "100Mi", cpu: "$CPU" } }],
-  [["CSI105", "CSI114"], { limits: "{{ .limits }}" }],
-  [["CSI105", "CSI114"], "{{ .resources }}"],
-])("a limit that is a template is not judged: %j %j", (codes, resources) => {
-  const expected = codes.map((code) => `^${code} unknown: has a .* limit of .*, which is a template ->`);
-  expectSaid(saidOf({ container: { resources } }), expected);
-  expect(saidOf({ container: { image: OFFICIAL, resources } })).toEqual([]);
-});
-
-test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
-  "the memory limit %j is not a quantity, for any image",
-  (memory) => {
-    const { container } = limits(memory);
-    const expected = `CSI105 problem: has a memory limit of ${memory}, which is not a quantity: the API server refuses it -> write 100Mi, for example`;
-    expect(saidOf({ container: { ...container } })).toEqual([expected]);
-    expect(saidOf({ container: { ...container, image: OFFICIAL } })).toEqual([expected]);
-  },
-);
-
-test.each(["100M", "0.1Gi", ".1G", "1e8", "1E+8", "1E", "100000k", "100000000000m", "+100Mi", " 100Mi "])(
-  "nothing is said of the memory limit %j",
-  (memory) => expect(saidOf(limits(memory))).toEqual([]),
-);
 
 const affinity = (...terms: readonly (readonly object[])[]): Changes => {
   const nodeSelectorTerms = terms.map((matchExpressions) => ({ matchExpressions }));
@@ -175,121 +149,6 @@ test.each<readonly [expected: RegExp | undefined, Changes]>([
   [undefined, { ...affinity([arch("In", "s390x")]), container: { image: OFFICIAL } }],
 ])("an architecture: %s", (expected, changes) => {
   expectSaid(saidOf(changes), expected ? [`^CSI112 ${expected.source}`] : []);
-});
-
-const range = (max: object | undefined, byDefault?: object, namespace: string | undefined = "ns") => ({
-  kind: "LimitRange",
-  metadata: { name: "all", namespace },
-  spec: {
-    limits: [
-      { type: "Pod", max: { memory: "1Mi" } },
-      { type: "Container", max, default: byDefault },
-    ],
-  },
-});
-const autoscaler = (mode: unknown, policy: object = {}, name = "x") => ({
-  kind: "VerticalPodAutoscaler",
-  metadata: { name: "v", namespace: "ns" },
-  spec: {
-    targetRef: { kind: "DaemonSet", name },
-    updatePolicy: { updateMode: mode },
-    resourcePolicy: { containerPolicies: [{ containerName: "registrar", ...policy }] },
-  },
-});
-const ofPod = (own: object, pod: object): Changes => ({
-  container: { resources: { limits: own } },
-  pod: { resources: { limits: pod } },
-});
-const both = (...objects: readonly object[]) => ({ kind: "List", items: objects });
-const CPU_LIMIT: Changes = { container: { resources: { limits: { cpu: "1" } } } };
-
-test.each<readonly [expected: string | undefined, Changes, beside: object]>([
-  [
-    "CSI105 problem: is in a pod with a memory limit of 60Mi: .* -> raise the limit of its pod to 100Mi",
-    ofPod({}, { memory: "60Mi" }),
-    {},
-  ],
-  [
-    "CSI105 problem: has a memory limit of 70Mi, and its pod allows 66Mi at most: the API server",
-    ofPod({ memory: "70Mi" }, { memory: "66Mi" }),
-    {},
-  ],
-  ["CSI114 warning: is in a pod with a CPU limit of 40m: it registers", ofPod({}, { cpu: "40m" }), {}],
-  [undefined, ofPod({ memory: "64Mi" }, { memory: "200Mi" }), {}],
-  [
-    "CSI105 problem: gets a memory limit of 50Mi from LimitRange ns/all: .* -> raise max in LimitRange ns/all to 100Mi",
-    {},
-    range({ memory: "50Mi" }),
-  ],
-  [
-    "CSI105 problem: gets a memory limit of 32Mi from .* -> raise default in LimitRange ns/all to 100Mi",
-    {},
-    range({ memory: "1Gi" }, { memory: "32Mi" }),
-  ],
-  [
-    "CSI105 problem: gets a memory limit of 32Mi from .* -> raise default and max in LimitRange ns/all to 100Mi",
-    {},
-    range({ memory: "50Mi" }, { memory: "32Mi" }),
-  ],
-  [
-    "CSI105 problem: has a memory limit of 32Mi: .* at least 64Mi; raise max in LimitRange ns/all as far$",
-    limits("32Mi"),
-    range({ memory: "50Mi" }),
-  ],
-  [
-    "CSI105 problem: has a memory limit of 32Mi: .* at least 64Mi; raise the limit of its pod as far$",
-    ofPod({ memory: "32Mi" }, { memory: "50Mi" }),
-    {},
-  ],
-  [
-    "CSI114 warning: gets a CPU limit of 30m .* -> raise default and max in LimitRange ns/all to 200m",
-    {},
-    range({ cpu: "40m" }, { cpu: "30m" }),
-  ],
-  [
-    "CSI105 problem: .* LimitRange ns/all, whose default for memory, 100Mi, is above its max, 50Mi: the API server refuses",
-    {},
-    range({ memory: "50Mi" }, { memory: "100Mi" }),
-  ],
-  [
-    "CSI105 unknown: is in a pod with a memory limit of \\$MEM, which is a template -> render the file",
-    ofPod({}, { memory: "$MEM" }),
-    {},
-  ],
-  [
-    "CSI105 problem: has a memory limit of 100Mi, and LimitRange ns/all allows 50Mi at most",
-    limits("100Mi"),
-    range({ memory: "50Mi" }),
-  ],
-  [
-    "CSI105 problem: .* allows 50Mi",
-    { ...limits("100Mi"), container: { ...limits("100Mi").container, image: OFFICIAL } },
-    range({ memory: "50Mi" }),
-  ],
-  [undefined, {}, range({ memory: "50Mi" }, undefined, "other")],
-  [undefined, { container: { image: OFFICIAL } }, range({ memory: "50Mi" })],
-  [undefined, limits("100Mi"), range(undefined, { memory: "10Mi" })],
-  [
-    "CSI105 warning: may get a lower memory limit from VerticalPodAutoscaler ns/v -> add .* minAllowed: \\{memory: 64Mi",
-    limits("100Mi"),
-    autoscaler("Recreate"),
-  ],
-  ["CSI105 warning", limits("100Mi"), autoscaler(undefined, { containerName: "*" })],
-  [
-    "CSI105 warning: may get a lower memory limit",
-    {},
-    both(range(undefined, { memory: "100Mi" }), autoscaler("Recreate")),
-  ],
-  ["CSI114 warning: may get a lower CPU limit .* minAllowed: \\{cpu: 50m", CPU_LIMIT, autoscaler("Recreate")],
-  [undefined, limits("100Mi"), autoscaler(false)],
-  [undefined, limits("100Mi"), autoscaler("Recreate", { mode: "Off" })],
-  [undefined, limits("100Mi"), autoscaler("Recreate", { minAllowed: { memory: "64Mi" } })],
-  [undefined, limits("100Mi"), autoscaler("Recreate", { controlledValues: "RequestsOnly" })],
-  [undefined, limits("100Mi"), autoscaler("Recreate", { controlledResources: ["cpu"] })],
-  [undefined, limits("100Mi"), autoscaler("Recreate", {}, "y")],
-  [undefined, {}, autoscaler("Recreate")],
-])("limits that the container does not have itself: %s", (expected, changes, beside) => {
-  expectSaid(said(daemonSet(changes), CSI_DRIVER, beside), expected ? [`^${expected}`] : []);
 });
 
 test.each<Changes>([

@@ -86,7 +86,7 @@ test.each([
   [
     "driver-node-info",
     hang("NodeGetInfo"),
-    /^problem: .*NodeGetInfo in time: .* after 10s; kubelet waits 2 minutes/,
+    /^problem: .*NodeGetInfo in time: .*(?:after 10s|: Deadline exceeded); kubelet waits 2 minutes/,
   ],
 ])("%s of a driver with %j", async (check, options, expected) => {
   await using node = await createDoctorNode();
@@ -116,7 +116,7 @@ test.each([
   [
     "driver-health",
     { health: "healthy", ...hang("NodeGetStorageHealth") },
-    /^warning: .* does not answer NodeGetStorageHealth in time: .* after 1s; fix: /,
+    /^warning: .* does not answer NodeGetStorageHealth in time: .*; fix: /,
   ],
   [
     "driver-health",
@@ -177,7 +177,7 @@ test("a driver that hangs is one problem, too, and is asked no further", async (
   const look = await node.look({}, { impatient: true });
   expect(driver.events.history().filter(({ kind }) => kind === "called")).toHaveLength(1);
   expect(look.says("driver-identity")).toMatch(
-    /^problem: .* does not answer GetPluginInfo in time: .* after 1s; fix: /,
+    /^problem: .* does not answer GetPluginInfo in time: .*; fix: /,
   );
   await node.plugin("x.csi-reg.sock", { endpoint: node.csiAddress });
   const registered = await node.look({}, { impatient: true });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { attempt, invalidOption } from "../../../base/errors";
 import { foundIn, type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/read/objects";
 import type { FilesRead } from "../../../doctor/manifest/tell/report";
+import { plain } from "../../../logging/escape";
 import { type ReadYaml, readYaml } from "./read-yaml";
 
 const MEBIBYTE = 2 ** 20;
@@ -11,6 +12,9 @@ const MEBIBYTE = 2 ** 20;
 const MAX_FILE_BYTES = 16 * MEBIBYTE;
 /** The API server takes no request of more than 3 MiB, and etcd no object of more than 1.5 MiB. */
 const MAX_DOCUMENT_LENGTH = 2 * MEBIBYTE;
+
+/** A named pipe without a writer is silent for ever. */
+const SILENT_READ_MS = 1_000;
 
 const RENDER_IT = "render it first: helm template NAME CHART | registrar doctor -f -";
 
@@ -62,6 +66,11 @@ async function filesIn(name: string): Promise<readonly string[]> {
 /** What the command line names is read even if it is a pipe; nothing may ever write to a pipe in a directory. */
 async function textOf(path: string, isInDirectory: boolean): Promise<string> {
   if (isInDirectory && !(await stat(path)).isFile()) throw invalidOption("it is not a regular file");
+  const tell = () =>
+    process.stderr.write(
+      `registrar doctor: reading the pipe ${plain(path)} until the program that writes to it closes it\n`,
+    );
+  using _telling = path !== "-" && (await stat(path)).isFIFO() ? setTimeout(tell, SILENT_READ_MS) : undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of path === "-" ? process.stdin : createReadStream(path)) {

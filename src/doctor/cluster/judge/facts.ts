@@ -45,9 +45,10 @@ export function manifestsOf(
     units,
     csiDrivers,
     csiDriverSpecs,
+    limitObjects,
     unreadObjects,
     target,
-  }: Pick<ClusterReading, "csiDrivers" | "csiDriverSpecs" | "unreadObjects" | "target"> & {
+  }: Pick<ClusterReading, "csiDrivers" | "csiDriverSpecs" | "limitObjects" | "unreadObjects" | "target"> & {
     units: readonly RegistrarUnit[];
   },
   ours?: OurImage,
@@ -57,7 +58,7 @@ export function manifestsOf(
   return {
     pods: [],
     access: noAccess(),
-    limitObjects: [],
+    limitObjects,
     deployments:
       ours === undefined
         ? units.map(({ registrar }) => registrar)

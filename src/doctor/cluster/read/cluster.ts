@@ -59,6 +59,12 @@ const LISTS = {
     unknown: "which policies are in force",
   },
   namespaces: { apiGroup: "", unknown: "which namespaces a policy selects", asTable: true },
+  limitranges: {
+    apiGroup: "",
+    unknown: "which limits a namespace gives containers, and the highest it takes",
+  },
+  resourcequotas: { apiGroup: "", unknown: "whether a namespace has room for higher limits" },
+  verticalpodautoscalers: { apiGroup: "autoscaling.k8s.io", unknown: "whether limits may be lowered" },
   clusterroles: {
     apiGroup: "rbac.authorization.k8s.io",
     unknown: "whether registrars may change their Node",
@@ -70,8 +76,19 @@ const LISTS = {
 };
 type Resource = keyof typeof LISTS;
 
-/** API servers before Kubernetes 1.36 do not have these. */
-const MAY_BE_ABSENT: readonly Resource[] = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
+/** API servers before Kubernetes 1.36 do not have the policies; the autoscalers come with an add-on. */
+const MAY_BE_ABSENT: readonly Resource[] = [
+  "mutatingadmissionpolicies",
+  "mutatingadmissionpolicybindings",
+  "verticalpodautoscalers",
+];
+
+/** What limits a pod's resources, by its kind. */
+const LIMIT_KINDS = {
+  LimitRange: "limitranges",
+  ResourceQuota: "resourcequotas",
+  VerticalPodAutoscaler: "verticalpodautoscalers",
+} as const;
 
 /** The reasons of events that name a missing driver: kubelet's at a mount, the controllers' at an attach. */
 const REASONS = ["FailedMount", "FailedAttachVolume"];
@@ -142,8 +159,12 @@ export async function readCluster(
         );
       }),
     );
+    const namespaces = [...new Set(sets.map(({ name }) => name.split("/")[0]))];
+    const limits = Object.entries(LIMIT_KINDS).flatMap(([kind, resource]) =>
+      namespaces.map((namespace) => read(resource, {}, (item) => readLimits(kind, item), namespace)),
+    );
     const pods = (await Promise.all(lists)).flat().filter(({ node }) => isMeant(node));
-    return { sets, pods };
+    return { sets, pods, limitObjects: (await Promise.all(limits)).flat() };
   };
   /** The policies first: by them the images that they give are known. */
   const readAdmitted = async () => {
@@ -161,7 +182,7 @@ export async function readCluster(
   const needs = createNeedSum();
   const waitingOn = target.node === undefined ? "" : `,spec.nodeName=${target.node}`;
   const [
-    { sets, pods, images, policies, bindings, namespaces },
+    { sets, pods, limitObjects, images, policies, bindings, namespaces },
     nodes,
     csiNodes,
     csiDriverSpecs,
@@ -206,6 +227,8 @@ export async function readCluster(
     target,
     nowMs: nowMs ?? Date.now(),
     sets,
+    /** Those of the registrars' namespaces. */
+    limitObjects,
     unreadObjects,
     /** The images that are this registrar's. */
     images,
@@ -231,6 +254,12 @@ export async function readCluster(
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([resource, failure]) => ({ resource, ...LISTS[resource], ...failure })),
   };
+}
+
+function readLimits(kind: string, object: unknown): Tree {
+  const { metadata, spec, status } = tree(object);
+  const { namespace, name } = tree(metadata);
+  return { kind, metadata: { namespace, name }, spec, status };
 }
 
 function readNamespace(row: unknown): readonly [name: string, labels: Tree] {

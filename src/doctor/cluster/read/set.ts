@@ -13,8 +13,7 @@ export function readRegistrarSet(object: unknown, ours?: OurImage) {
   const registrars = deploymentsIn(found, daemonSet, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
-  const { uid, namespace, annotations } = tree(metadata);
-  const source = { kind: "DaemonSet", metadata: { namespace, name: tree(metadata).name }, spec };
+  const { uid, annotations } = tree(metadata);
   return {
     uid: text(uid),
     name,
@@ -23,7 +22,7 @@ export function readRegistrarSet(object: unknown, ours?: OurImage) {
     selector: selectorOf(tree(spec).selector),
     registrars,
     /** The same, where these images are this registrar's. */
-    registrarsWith: (images: OurImage) => deploymentsIn(found, source, images),
+    registrarsWith: (images: OurImage) => deploymentsIn(found, daemonSet, images),
     /** The labels and annotations of its new pods. */
     podLabels: tree(tree(tree(tree(spec).template).metadata).labels),
     podAnnotations: tree(tree(tree(tree(spec).template).metadata).annotations),

@@ -1,7 +1,7 @@
-import { list, type Tree, text, tree } from "../../../kube-api/objects";
+import { list, numberOrNone, type Tree, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { LEAST } from "../../../manifest/least";
-import { isTemplate } from "../../rules/words";
+import { counted, isTemplate } from "../../rules/words";
 import { fixInChart, placeInChart } from "../read/charts";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 import { nameOf } from "../read/objects";
@@ -12,6 +12,8 @@ type Resource = "memory" | "cpu";
 const NAMES: Readonly<Record<Resource, string>> = { memory: "memory", cpu: "CPU" };
 /** What fixes propose. */
 const ENOUGH: Readonly<Record<Resource, string>> = { memory: "100Mi", cpu: "200m" };
+/** What they ask for at least. */
+const ASKED: Readonly<Record<Resource, string>> = { memory: LEAST.memory, cpu: ENOUGH.cpu };
 
 export const manifestMemory = eachDeployment("CSI105", "manifest-memory", (one, facts) => {
   const { limits } = tree(one.source.container.resources);
@@ -109,22 +111,27 @@ function limitIn({ resources }: Tree, resource: Resource): string {
   return text(template ?? tree(limits)[resource] ?? "0");
 }
 
-/** What LimitRanges say of containers in a registrar's namespace. */
-function rangesOf({ object }: Deployment, { limitObjects }: ManifestFacts, resource: Resource) {
-  return limitObjects
-    .filter(({ kind, metadata }) => {
-      const { namespace = "default" } = tree(metadata);
-      return kind === "LimitRange" && namespace === (object.namespace ?? "default");
-    })
-    .flatMap((range) =>
-      list(tree(range.spec).limits).map((item) => ({ name: `LimitRange ${nameOf(range)}`, ...tree(item) })),
-    )
-    .filter(({ type }: Tree) => type === "Container")
-    .map(({ name, max, default: byDefault }: Tree & { name: string }) => {
-      const [most, given] = [text(tree(max)[resource]), text(tree(byDefault)[resource])];
-      // The API server takes the maximum for a default that is missing.
-      return { name, most, given, byDefault: given || most };
-    });
+/** The objects of a kind in a registrar's namespace. */
+const besideOf = ({ object }: Deployment, { limitObjects }: ManifestFacts, kind: string) =>
+  limitObjects.filter((one) => {
+    const { namespace = "default" } = tree(one.metadata);
+    return one.kind === kind && namespace === (object.namespace ?? "default");
+  });
+
+/** What LimitRanges say of containers, or of whole pods, in a registrar's namespace. */
+function rangesOf(one: Deployment, facts: ManifestFacts, resource: Resource, of = "Container") {
+  return besideOf(one, facts, "LimitRange").flatMap((range) =>
+    list(tree(range.spec).limits)
+      .map(tree)
+      .filter(({ type }) => type === of)
+      .map(({ max, default: byDefault, maxLimitRequestRatio }) => {
+        const [most = "", given = "", ratio = ""] = [max, byDefault, maxLimitRequestRatio].map((values) =>
+          text(tree(values)[resource]),
+        );
+        // The API server takes the maximum for a default that is missing.
+        return { name: `LimitRange ${nameOf(range)}`, most, given, byDefault: given || most, ratio };
+      }),
+  );
 }
 
 /** The limits on a registrar: its own, or its namespace's default, and its pod's. */
@@ -169,8 +176,48 @@ function fixOf(
   });
   const ofPod = isLow(limitIn(one.source.pod, resource)) ? ["the limit of its pod"] : [];
   const raise = [...ofPod, ...ofRanges].join(", and ");
-  if (!isOwn) return `raise ${raise} to ${enough}`;
-  return fixInChart(one.chart, "resources", own) + (raise && `; raise ${raise} as far`);
+  const fix = isOwn
+    ? fixInChart(one.chart, "resources", own) + (raise && `; raise ${raise} as far`)
+    : `raise ${raise} to ${enough}`;
+  return [fix, ...roomFor(one, facts, resource, bound)].join("; ");
+}
+
+const SCOPES: readonly unknown[] = ["NotTerminating", "NotBestEffort"];
+
+/** What of the namespace has too little room for the limit that a fix asks for, and how much it needs. */
+function roomFor(one: Deployment, facts: ManifestFacts, resource: Resource, bound: Bound): readonly string[] {
+  const { object, pod, container } = one.source;
+  const [asked, key] = [amountOf(ASKED[resource]), `limits.${resource}`];
+  const shown = (amount: number) =>
+    resource === "cpu" ? `${Math.ceil(amount * 1000 - 1e-6)}m` : `${Math.ceil(amount / 2 ** 20)}Mi`;
+  const count = tree(object.status).desiredNumberScheduled ?? tree(object.spec).replicas;
+  const pods = numberOrNone(count) ?? 1;
+  const quotas = besideOf(one, facts, "ResourceQuota").flatMap((quota) => {
+    const { hard, scopes, scopeSelector } = tree(quota.spec);
+    const [limit, name] = [text(tree(hard)[key]), `ResourceQuota ${nameOf(quota)}`];
+    if (limit === "" || scopeSelector !== undefined || !list(scopes).every((scope) => SCOPES.includes(scope)))
+      return [];
+    const used = tree(tree(quota.status).used)[key];
+    const needed = used === undefined ? pods * asked : amountOf(text(used)) + pods * (asked - bound.amount);
+    if (needed > amountOf(limit))
+      return `for ${counted(pods, "pod")} with ${ASKED[resource]} each ${name} needs ${key}: ${shown(needed)} at least, and has ${limit}`;
+    return resource === "cpu" && bound.of === "container"
+      ? `do not take the limit off: ${name} asks for one`
+      : [];
+  });
+  const others = list(pod.containers).filter((other) => other !== container);
+  const ofPod = others.reduce<number>((sum, other) => sum + amountOf(limitIn(tree(other), resource)), asked);
+  const ofPods = rangesOf(one, facts, resource, "Pod")
+    .filter(({ most }) => ofPod > (amountOf(most) || Number.POSITIVE_INFINITY))
+    .map(({ name, most }) => `${name} needs a max of ${shown(ofPod)} for a pod, and has ${most}`);
+  const request = amountOf(text(tree(tree(container.resources).requests)[resource])) || bound.amount;
+  const ratios = rangesOf(one, facts, resource)
+    .filter(({ ratio }) => asked / request > (amountOf(ratio) || Number.POSITIVE_INFINITY))
+    .map(
+      ({ name, ratio }) =>
+        `${name} has maxLimitRequestRatio ${ratio}: request ${shown(asked / amountOf(ratio))} at least`,
+    );
+  return [...quotas, ...ofPods, ...ratios];
 }
 
 /** A limit that the API server takes from no program. */
@@ -227,22 +274,18 @@ function judgeRest(one: Deployment, facts: ManifestFacts, resource: Resource): S
 const isOff = (mode: unknown) => /^(?:off|false)$/i.test(text(mode));
 
 /** A VerticalPodAutoscaler scales a limit with the request that it measured for another program. */
-function judgeAutoscaler(
-  { object, container }: Deployment,
-  { limitObjects }: ManifestFacts,
-  resource: Resource,
-): Statement | undefined {
-  const found = limitObjects.find(({ kind, metadata, spec }) => {
+function judgeAutoscaler(one: Deployment, facts: ManifestFacts, resource: Resource): Statement | undefined {
+  const { object, container } = one;
+  const found = besideOf(one, facts, "VerticalPodAutoscaler").find(({ spec }) => {
     const { targetRef, updatePolicy, resourcePolicy } = tree(spec);
-    const { namespace = "default" } = tree(metadata);
-    const target = [tree(targetRef).kind, namespace, tree(targetRef).name];
+    const { kind, name } = tree(targetRef);
     const policies = list(tree(resourcePolicy).containerPolicies).map(tree);
     const policyOf = (name: string) => policies.find(({ containerName }) => containerName === name);
     const { mode, controlledValues, controlledResources, minAllowed } =
       policyOf(container) ?? policyOf("*") ?? {};
     return (
-      kind === "VerticalPodAutoscaler" &&
-      target.join() === [object.kind, object.namespace ?? "default", object.name].join() &&
+      kind === object.kind &&
+      name === object.name &&
       !isOff(tree(updatePolicy).updateMode) &&
       !isOff(mode) &&
       controlledValues !== "RequestsOnly" &&

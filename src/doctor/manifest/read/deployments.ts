@@ -29,7 +29,7 @@ export interface ManifestFacts {
   /** Those with a registrar, and others that may be on its node. */
   readonly pods: readonly PodFacts[];
   readonly access: AccessFacts;
-  /** LimitRanges and VerticalPodAutoscalers. */
+  /** LimitRanges, ResourceQuotas and VerticalPodAutoscalers. */
   readonly limitObjects: readonly Tree[];
   /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
@@ -78,7 +78,7 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
   return { deployments, pods, access, limitObjects, csiDrivers, csiDriverSpecs, unread };
 }
 
-const LIMIT_KINDS = ["LimitRange", "VerticalPodAutoscaler"];
+const LIMIT_KINDS = ["LimitRange", "ResourceQuota", "VerticalPodAutoscaler"];
 
 /** A pod without a registrar; undefined for an object without containers. Throws as {@link deploymentsIn} does. */
 function readOtherPod(owner: FoundObject, object: Tree): PodFacts | undefined {

@@ -8,8 +8,8 @@ import type { SeenDriver } from "../read/facts";
 import type { Facts } from "../read/gather";
 import { driversIn } from "./drivers";
 import {
-  answeringIn,
   driverLeftIn,
+  isDeserted,
   isItDenied,
   isNodeDriver,
   isRegistered,
@@ -45,13 +45,12 @@ export const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
 
 /** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
 function judgeDead({ socket, fits }: Facts["deadSockets"][number], facts: Facts): Verdict | undefined {
-  const { target, directory, registrations, found } = facts;
+  const { target, registrations } = facts;
   // A driver that is named, and a registered one, are judged by other checks.
   const isRegistered = registrations.some(({ endpoint }) => endpoint?.socket.inode === socket.inode);
   if (isRegistered || target.csiSocketPath !== undefined) return undefined;
   const fix = `${START_DRIVER}; delete the directory if the driver was uninstalled`;
-  const canSee = directory.kind === "folder" && directory.unlistable === undefined;
-  if (canSee && !found.some(isNodeDriver) && answeringIn(facts).length === 0) {
+  if (isDeserted(facts)) {
     const text = "has no process that listens on it: the driver ended, and this node has no other one";
     return problem(socket.path, text, fix, downCause(socket));
   }

@@ -55,6 +55,13 @@ export function answeringIn(facts: Facts) {
 
 export type Answering = ReturnType<typeof answeringIn>[number];
 
+/** Whether a node has no living driver and no registrar that answers, as far as that can be seen. */
+export function isDeserted(facts: Facts): boolean {
+  const { directory, found } = facts;
+  const canSee = directory.kind === "folder" && directory.unlistable === undefined;
+  return canSee && !found.some(isNodeDriver) && answeringIn(facts).length === 0;
+}
+
 /** The driver at `csiSocketPath`, and those found. */
 export function allDrivers({ driver, found }: Facts): readonly SeenDriver[] {
   return driver === undefined ? found : [driver, ...found];

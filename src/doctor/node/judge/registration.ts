@@ -16,6 +16,7 @@ import {
   allDrivers,
   answeringIn,
   driverLeftIn,
+  isDeserted,
   isTargets,
   nameTold,
   pathFix,
@@ -124,7 +125,11 @@ function judgeOther(one: RegistrationFacts, facts: Facts): Verdict | undefined {
   const { path } = one.socket;
   if (one.info.kind !== "answered") {
     const { text, fix, unseen } = troubleOf(one, driverLeftIn(one, facts) !== undefined);
-    return unseen === undefined ? warning(path, text, fix) : unknown(path, text, RUN_AS_ROOT);
+    if (unseen !== undefined) return unknown(path, text, RUN_AS_ROOT);
+    const isOnly = facts.target.csiSocketPath === undefined && isDeserted(facts);
+    return isOnly
+      ? problem(path, `${text}; this node has no other driver`, `start the driver, or ${fix}`)
+      : warning(path, text, fix);
   }
   const { type } = one.info.value;
   const known: readonly string[] = behaviourOf(NEWEST_SIMULATED).pluginTypes;

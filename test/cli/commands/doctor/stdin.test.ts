@@ -1,7 +1,9 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { LONGEST_LIFE_MS } from "../../../support/child-process";
 import { registrarCommand } from "../../../support/registrar-command";
+import { createTempFolder } from "../../../support/temp-folder";
 
 /** More than a pipe holds: who has got rid of it knows that it is read. */
 const LONG_COMMENT = `${"#".repeat(2 ** 20)}\n`;
@@ -57,6 +59,22 @@ test("what comes on stdin in parts is judged when it ends", () =>
       /^stdin: DaemonSet x, container registrar\n {2}PROBLEM {2}CSI101 +manifest-arguments/m,
     );
   }));
+
+test("a named pipe without a writer: stderr says what the doctor waits for", async () => {
+  await using folder = await createTempFolder();
+  execFileSync("mkfifo", [folder.at("pipe.yaml")]);
+  const [program, ...before] = registrarCommand();
+  const doctor = spawn(program, [...before, "doctor", "-f", folder.at("pipe.yaml")], {
+    timeout: LONGEST_LIFE_MS,
+    killSignal: "SIGKILL",
+  });
+  const [said] = await once(doctor.stderr, "data");
+  expect(String(said)).toBe(
+    `registrar doctor: reading the pipe ${folder.at("pipe.yaml")} until the program that writes to it closes it\n`,
+  );
+  writeFileSync(folder.at("pipe.yaml"), DAEMON_SET);
+  expect(await once(doctor, "close")).toEqual([1, null]);
+});
 
 test("an empty stdin is said", () =>
   readingStdin(async (doctor) => {

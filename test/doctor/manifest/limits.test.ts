@@ -1,0 +1,300 @@
+import { LEAST } from "../../../src/manifest/least";
+import {
+  type Changes,
+  CSI_DRIVER,
+  daemonSet,
+  expectSaid,
+  OFFICIAL,
+  said,
+  saidOf,
+  TOLD,
+} from "./one-daemon-set";
+
+const limits = (memory: string): Changes => ({ container: { resources: { limits: { memory } } } });
+
+test.each<readonly [codes: readonly string[], resources: unknown]>([
+  [["CSI105"], { limits: { memory: "{{ .Values.x }}", cpu: "1" } }],
+  [["CSI114"], { limits: { memory: "100Mi", cpu: "$CPU" } }],
+  [["CSI105", "CSI114"], { limits: "{{ .limits }}" }],
+  [["CSI105", "CSI114"], "{{ .resources }}"],
+])("a limit that is a template is not judged: %j %j", (codes, resources) => {
+  const expected = codes.map((code) => `^${code} unknown: has a .* limit of .*, which is a template ->`);
+  expectSaid(saidOf({ container: { resources } }), expected);
+  expect(saidOf({ container: { image: OFFICIAL, resources } })).toEqual([]);
+});
+
+test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
+  "the memory limit %j is not a quantity, for any image",
+  (memory) => {
+    const { container } = limits(memory);
+    const expected = `CSI105 problem: has a memory limit of ${memory}, which is not a quantity: the API server refuses it -> write 100Mi, for example`;
+    expect(saidOf({ container: { ...container } })).toEqual([expected]);
+    expect(saidOf({ container: { ...container, image: OFFICIAL } })).toEqual([expected]);
+  },
+);
+
+test.each(["100M", "0.1Gi", ".1G", "1e8", "1E+8", "1E", "100000k", "100000000000m", "+100Mi", " 100Mi "])(
+  "nothing is said of the memory limit %j",
+  (memory) => expect(saidOf(limits(memory))).toEqual([]),
+);
+
+const range = (max: object | undefined, byDefault?: object, namespace: string | undefined = "ns") => ({
+  kind: "LimitRange",
+  metadata: { name: "all", namespace },
+  spec: {
+    limits: [
+      { type: "PersistentVolumeClaim", max: { memory: "1Mi" } },
+      { type: "Container", max, default: byDefault },
+    ],
+  },
+});
+/** What a LimitRange's item or a ResourceQuota has, beside a DaemonSet with so much memory. */
+const ofNamespace = (item: object) => ({
+  kind: "LimitRange",
+  metadata: { name: "all", namespace: "ns" },
+  spec: { limits: [item] },
+});
+const quota = (hard: object, used?: object, more: object = {}) => ({
+  kind: "ResourceQuota",
+  metadata: { name: "q", namespace: "ns" },
+  spec: { hard, ...more },
+  status: { used },
+});
+const onNodes = (pods: number, memory = "32Mi") => ({
+  ...daemonSet(limits(memory)),
+  status: { desiredNumberScheduled: pods },
+});
+const autoscaler = (mode: unknown, policy: object = {}, name = "x") => ({
+  kind: "VerticalPodAutoscaler",
+  metadata: { name: "v", namespace: "ns" },
+  spec: {
+    targetRef: { kind: "DaemonSet", name },
+    updatePolicy: { updateMode: mode },
+    resourcePolicy: { containerPolicies: [{ containerName: "registrar", ...policy }] },
+  },
+});
+const ofPod = (own: object, pod: object): Changes => ({
+  container: { resources: { limits: own } },
+  pod: { resources: { limits: pod } },
+});
+
+const NEEDS = "CSI105 problem: has a memory limit of 32Mi: .* at least 64Mi; ";
+
+test.each<readonly [expected: string, set: object, beside: object]>([
+  [
+    `${NEEDS}for 5 pods with 64Mi each ResourceQuota ns/q needs limits.memory: 340Mi at least, and has 200Mi$`,
+    onNodes(5),
+    quota({ "limits.memory": "200Mi" }, { "limits.memory": "180Mi" }),
+  ],
+  [
+    `${NEEDS}for 1 pod with 64Mi each ResourceQuota ns/q needs limits.memory: 64Mi at least, and has 50M$`,
+    daemonSet(limits("32Mi")),
+    quota({ "limits.memory": "50M" }, undefined, { scopes: ["NotBestEffort"] }),
+  ],
+  ["at least 64Mi$", onNodes(5), quota({ "limits.memory": "340Mi" }, { "limits.memory": "180Mi" })],
+  ["at least 64Mi$", onNodes(5), quota({ "limits.memory": "1Mi" }, undefined, { scopes: ["BestEffort"] })],
+  ["at least 64Mi$", onNodes(5), quota({ "limits.memory": "1Mi" }, undefined, { scopeSelector: {} })],
+  ["at least 64Mi$", onNodes(5), quota({ "limits.cpu": "1m" })],
+  [
+    `${NEEDS}LimitRange ns/all needs a max of 164Mi for a pod, and has 150Mi$`,
+    daemonSet({
+      pod: {
+        containers: [
+          { ...daemonSet().spec.template.spec.containers[0], ...limits("32Mi").container },
+          { name: "driver", resources: { limits: { memory: "100Mi" } } },
+        ],
+      },
+    }),
+    ofNamespace({ type: "Pod", max: { memory: "150Mi" } }),
+  ],
+  ["at least 64Mi$", onNodes(5), ofNamespace({ type: "Pod", max: { memory: "64Mi" } })],
+  [
+    `${NEEDS}LimitRange ns/all has maxLimitRequestRatio 2: request 32Mi at least$`,
+    daemonSet({ container: { resources: { limits: { memory: "32Mi" }, requests: { memory: "16Mi" } } } }),
+    ofNamespace({ type: "Container", maxLimitRequestRatio: { memory: 2 } }),
+  ],
+  ["at least 64Mi$", onNodes(5), ofNamespace({ type: "Container", maxLimitRequestRatio: { memory: 2 } })],
+  [
+    "CSI114 warning: .*; for 3 pods with 200m each ResourceQuota ns/q needs limits.cpu: 600m at least, and has 100m$",
+    daemonSet({ container: { resources: { limits: { cpu: "20m" } } }, spec: { replicas: 3 } }),
+    quota({ "limits.cpu": "100m" }),
+  ],
+  [
+    "CSI114 warning: .*; do not take the limit off: ResourceQuota ns/q asks for one$",
+    daemonSet({ container: { resources: { limits: { cpu: "20m" } } } }),
+    quota({ "limits.cpu": 1 }),
+  ],
+])("what a higher limit meets in its namespace: %s", (expected, set, beside) => {
+  expectSaid(said(set, CSI_DRIVER, beside), [expected]);
+});
+const both = (...objects: readonly object[]) => ({ kind: "List", items: objects });
+const CPU_LIMIT: Changes = { container: { resources: { limits: { cpu: "1" } } } };
+
+test.each<readonly [expected: string | undefined, Changes, beside: object]>([
+  [
+    "CSI105 problem: is in a pod with a memory limit of 60Mi: .* -> raise the limit of its pod to 100Mi",
+    ofPod({}, { memory: "60Mi" }),
+    {},
+  ],
+  [
+    "CSI105 problem: has a memory limit of 70Mi, and its pod allows 66Mi at most: the API server",
+    ofPod({ memory: "70Mi" }, { memory: "66Mi" }),
+    {},
+  ],
+  ["CSI114 warning: is in a pod with a CPU limit of 40m: it registers", ofPod({}, { cpu: "40m" }), {}],
+  [undefined, ofPod({ memory: "64Mi" }, { memory: "200Mi" }), {}],
+  [
+    "CSI105 problem: gets a memory limit of 50Mi from LimitRange ns/all: .* -> raise max in LimitRange ns/all to 100Mi",
+    {},
+    range({ memory: "50Mi" }),
+  ],
+  [
+    "CSI105 problem: gets a memory limit of 32Mi from .* -> raise default in LimitRange ns/all to 100Mi",
+    {},
+    range({ memory: "1Gi" }, { memory: "32Mi" }),
+  ],
+  [
+    "CSI105 problem: gets a memory limit of 32Mi from .* -> raise default and max in LimitRange ns/all to 100Mi",
+    {},
+    range({ memory: "50Mi" }, { memory: "32Mi" }),
+  ],
+  [
+    "CSI105 problem: has a memory limit of 32Mi: .* at least 64Mi; raise max in LimitRange ns/all as far$",
+    limits("32Mi"),
+    range({ memory: "50Mi" }),
+  ],
+  [
+    "CSI105 problem: has a memory limit of 32Mi: .* at least 64Mi; raise the limit of its pod as far$",
+    ofPod({ memory: "32Mi" }, { memory: "50Mi" }),
+    {},
+  ],
+  [
+    "CSI114 warning: gets a CPU limit of 30m .* -> raise default and max in LimitRange ns/all to 200m",
+    {},
+    range({ cpu: "40m" }, { cpu: "30m" }),
+  ],
+  [
+    "CSI105 problem: .* LimitRange ns/all, whose default for memory, 100Mi, is above its max, 50Mi: the API server refuses",
+    {},
+    range({ memory: "50Mi" }, { memory: "100Mi" }),
+  ],
+  [
+    "CSI105 unknown: is in a pod with a memory limit of \\$MEM, which is a template -> render the file",
+    ofPod({}, { memory: "$MEM" }),
+    {},
+  ],
+  [
+    "CSI105 problem: has a memory limit of 100Mi, and LimitRange ns/all allows 50Mi at most",
+    limits("100Mi"),
+    range({ memory: "50Mi" }),
+  ],
+  [
+    "CSI105 problem: .* allows 50Mi",
+    { ...limits("100Mi"), container: { ...limits("100Mi").container, image: OFFICIAL } },
+    range({ memory: "50Mi" }),
+  ],
+  [undefined, {}, range({ memory: "50Mi" }, undefined, "other")],
+  [undefined, { container: { image: OFFICIAL } }, range({ memory: "50Mi" })],
+  [undefined, limits("100Mi"), range(undefined, { memory: "10Mi" })],
+  [
+    "CSI105 warning: may get a lower memory limit from VerticalPodAutoscaler ns/v -> add .* minAllowed: \\{memory: 64Mi",
+    limits("100Mi"),
+    autoscaler("Recreate"),
+  ],
+  ["CSI105 warning", limits("100Mi"), autoscaler(undefined, { containerName: "*" })],
+  [
+    "CSI105 warning: may get a lower memory limit",
+    {},
+    both(range(undefined, { memory: "100Mi" }), autoscaler("Recreate")),
+  ],
+  ["CSI114 warning: may get a lower CPU limit .* minAllowed: \\{cpu: 50m", CPU_LIMIT, autoscaler("Recreate")],
+  [undefined, limits("100Mi"), autoscaler(false)],
+  [undefined, limits("100Mi"), autoscaler("Recreate", { mode: "Off" })],
+  [undefined, limits("100Mi"), autoscaler("Recreate", { minAllowed: { memory: "64Mi" } })],
+  [undefined, limits("100Mi"), autoscaler("Recreate", { controlledValues: "RequestsOnly" })],
+  [undefined, limits("100Mi"), autoscaler("Recreate", { controlledResources: ["cpu"] })],
+  [undefined, limits("100Mi"), autoscaler("Recreate", {}, "y")],
+  [undefined, {}, autoscaler("Recreate")],
+])("limits that the container does not have itself: %s", (expected, changes, beside) => {
+  expectSaid(said(daemonSet(changes), CSI_DRIVER, beside), expected ? [`^${expected}`] : []);
+});
+
+const command = ["/csi-node-driver-registrar", "--mode=health-probe", TOLD];
+/** A container with a CPU limit and probes. */
+const limited = (cpu: unknown, probes: object = {}): Changes => ({
+  args: ["--http-endpoint=:2"],
+  container: { resources: { limits: { cpu } }, ...probes },
+});
+const exec = (timing: object = {}) => ({ exec: { command }, ...timing });
+const http = (timing: object = {}) => ({ httpGet: { path: "/healthz", port: 2 }, ...timing });
+const RAISE = "take resources\\.limits\\.cpu off, or set it to 200m at least";
+
+test.each<readonly [expected: string, Changes]>([
+  [
+    `problem: has a CPU limit of 50m: an exec probe takes 1\\.6 to 3\\.2 s, and the livenessProbe has timeoutSeconds: 1; kubelet restarts the container for ever -> ${RAISE}, or set timeoutSeconds: 10 in the probe`,
+    limited("50m", { livenessProbe: exec() }),
+  ],
+  ["problem: .* startupProbe .* restarts the container", limited("50m", { startupProbe: exec() })],
+  ["problem: .* readinessProbe .* the pod never gets ready", limited(0.05, { readinessProbe: exec() })],
+  // A longer time does not help: the probe's own call takes too long.
+  [
+    `problem: has a CPU limit of 20m: .* 4\\.0 to 8\\.0 s, .* timeoutSeconds: 3; .* -> ${RAISE}$`,
+    limited("20m", { livenessProbe: exec({ timeoutSeconds: 3 }) }),
+  ],
+  [
+    "problem: has a CPU limit of 10m: .* 8\\.0 to 16\\.0 s, and the livenessProbe has periodSeconds: 5; that leaves the registrar nothing",
+    limited("10m", { livenessProbe: exec({ timeoutSeconds: 15, periodSeconds: 5, failureThreshold: 9 }) }),
+  ],
+  [
+    "problem: has a CPU limit of 10m: it starts in 10\\.0 to 25\\.0 s, and the livenessProbe waits 7 s; kubelet restarts",
+    limited("10m", {
+      livenessProbe: http({ initialDelaySeconds: 2, periodSeconds: 5, failureThreshold: 2 }),
+    }),
+  ],
+  [
+    "problem: .* it starts in 10\\.0 to 25\\.0 s, and the startupProbe waits 5 s",
+    limited("10m", {
+      livenessProbe: http(),
+      startupProbe: http({ periodSeconds: 5, failureThreshold: 2 }),
+    }),
+  ],
+  [
+    "warning: has a CPU limit of 100m: .* 0\\.8 to 1\\.6 s, .* timeoutSeconds: 1; it may fail -> .* or set timeoutSeconds: 10",
+    limited("100m", { livenessProbe: exec() }),
+  ],
+  [
+    `warning: has a CPU limit of 49m: it registers after 2\\.0 to 5\\.1 s -> ${RAISE}$`,
+    limited("49m", { livenessProbe: http() }),
+  ],
+  [
+    "problem: has a CPU limit of many, which is not a quantity: the API server refuses it -> write 200m",
+    limited("many", { image: OFFICIAL }),
+  ],
+  ['problem: has a CPU limit of "", which is not a quantity: the API server refuses it', limited("")],
+  ["problem: has a CPU limit of -1, which is negative: the API server refuses it", limited(-1)],
+  [
+    "warning: has a CPU limit of 49m: it registers after",
+    limited("49m", { livenessProbe: exec({ timeoutSeconds: 10 }) }),
+  ],
+])("%s", (expected, changes) => {
+  expectSaid(saidOf(changes), [`^CSI114 ${expected}`]);
+});
+
+test.each<Changes>([
+  // What the image policy raises a limit and a timeout to.
+  limited(LEAST.cpu, { livenessProbe: exec({ timeoutSeconds: LEAST.probeTimeoutSeconds }) }),
+  limited(LEAST.cpu, { livenessProbe: http() }),
+  limited("100m", { livenessProbe: exec({ timeoutSeconds: 2 }) }),
+  limited("200m", { livenessProbe: exec(), startupProbe: http({ failureThreshold: 1 }) }),
+  // Kubelet asks no liveness probe before the startup probe has succeeded.
+  limited("100m", {
+    livenessProbe: http({ failureThreshold: 1 }),
+    startupProbe: http({ failureThreshold: 30 }),
+  }),
+  limited("1m", { image: OFFICIAL, livenessProbe: http() }),
+  limited("0"),
+  limited(undefined, { livenessProbe: exec() }),
+  limited("100m", { livenessProbe: { exec: { command: ["/nodejs/bin/node", "-v"] } } }),
+])("no fault in %j", (changes) => {
+  expect(saidOf(changes)).toEqual([]);
+});
