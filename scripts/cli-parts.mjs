@@ -7,10 +7,11 @@ import { stampLogLines } from "./log-lines.mjs";
 
 /**
  * The parts, and what is in each: modules under src/, or a package. An `import()` of any of them leads to its part, which
- * src/cli/process/parts.ts then runs; whatever else a module imports is in the same part.
+ * src/cli/process/parts.ts then runs; whatever else a module imports is in the same part. The first part is loaded first,
+ * and all others share its OF_PROCESS.
  */
 const PARTS = {
-  main: ["cli/main"],
+  main: ["cli/main", "unix/file-calls"],
   register: ["cli/commands/register"],
   // For the one line that comes before a registration is loaded, which has the same in it.
   "cli-logger": ["cli/process/cli-logger"],
@@ -26,16 +27,20 @@ const PARTS = {
   metrics: ["prom-client"],
 };
 
-const loadOtherParts = {
+/** Modules whose state belongs to the process: there is one copy of each. */
+const OF_PROCESS = ["unix/file-calls"];
+
+const loadOtherParts = (own) => ({
   name: "load-other-parts",
   setup(build) {
     build.onResolve({ filter: /./ }, ({ kind, path, importer }) => {
       const module = path.startsWith(".") ? relative("src", resolve(dirname(importer), path)) : path;
       const part = Object.keys(PARTS).find((name) => PARTS[name].includes(module));
-      return kind === "dynamic-import" && part ? { path: `part:${part}`, external: true } : undefined;
+      const isElsewhere = kind === "dynamic-import" || (part !== own && OF_PROCESS.includes(module));
+      return part && isElsewhere ? { path: `part:${part}`, external: true } : undefined;
     });
   },
-};
+});
 
 /** What each part begins with. */
 const BANNER =
@@ -43,7 +48,7 @@ const BANNER =
   "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;";
 
 /** Keeps names: a readable stack trace in a log is worth more than a shorter file. */
-async function bundle(contents, { banner, footer, plugins, define }) {
+async function bundle(part, contents, { banner, footer, plugins, define }) {
   const { outputFiles } = await esbuild.build({
     stdin: { contents, resolveDir: "src" },
     write: false,
@@ -58,7 +63,7 @@ async function bundle(contents, { banner, footer, plugins, define }) {
     banner: { js: banner },
     footer: { js: footer },
     define: { "import.meta.url": "importMetaUrl", ...define },
-    plugins: [loadOtherParts, leaveOut, stampLogLines, ...plugins],
+    plugins: [loadOtherParts(part), leaveOut, stampLogLines, ...plugins],
     logLevel: "warning",
   });
   return outputFiles[0].text;
@@ -70,7 +75,7 @@ export async function bundleCli({ version, licences }) {
   mkdirSync("dist/cli", { recursive: true });
   for (const [name, modules] of Object.entries(PARTS)) {
     const contents = modules.map((module) => `export * from "${specifier(module)}";`).join("\n");
-    const text = await bundle(contents, {
+    const text = await bundle(name, contents, {
       ...options,
       banner: BANNER,
       footer: "})",
@@ -79,10 +84,10 @@ export async function bundleCli({ version, licences }) {
   }
   const start =
     'import { createRequireOfParts } from "./cli/process/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
-  const text = await bundle(start, { ...options, banner: "#!/usr/bin/env node", footer: "" });
+  const text = await bundle("start", start, { ...options, banner: "#!/usr/bin/env node", footer: "" });
   writeFileSync("dist/cli.js", text, { mode: 0o755 });
 }
 
 function specifier(module) {
-  return /^(?:cli|logging)\//.test(module) ? `./${module}` : module;
+  return /^(?:cli|logging|unix)\//.test(module) ? `./${module}` : module;
 }

@@ -37,6 +37,11 @@ test("a probe reads no package at all", () => {
   expect(modulesIn("main")).toEqual([]);
 });
 
+test("all parts share the state of calls that hang", () => {
+  const ours = (part: string) => textOf(part).includes("function callFileSystem(");
+  expect(["main", "register", "commands", "node-readiness"].filter(ours)).toEqual(["main"]);
+});
+
 /** The names by which other modules of the bundle use one of grpc-js, as TypeScript's compiler writes them. */
 function usesOf(module: string): readonly string[] {
   const variable = `${basename(module).replace(/-/g, "_")}_1`;

@@ -1,11 +1,7 @@
-import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { errnoOf } from "../base/errors";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
-
-/** Descriptors for kubelet, the driver, a self-check and the next socket, which other clients may not take. */
-const RESERVE = 16;
+import { descriptorShortage } from "./descriptors";
 
 /** Connections that a listener may always have, so that a flood on another listener does not close them. */
 const ALWAYS_ALLOWED_CONNECTIONS = 4;
@@ -89,22 +85,4 @@ export function createCrowd<Connection extends { readonly socket: Socket }>({
       for (const { socket } of open.keys()) socket.destroy();
     },
   };
-}
-
-/**
- * For the log, that nearly all file descriptors of this process are in use; undefined if not, or if unknown.
- *
- * Call it for each accepted connection: at EMFILE libuv accepts and closes the next one, which may be kubelet's, without an
- * error. All descriptors below the lowest free number are in use.
- */
-export function descriptorShortage(): string | undefined {
-  try {
-    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
-    const lowestFree = openSync("/dev/null", "r");
-    closeSync(lowestFree);
-    if (limit === undefined || lowestFree < Number(limit) - RESERVE) return undefined;
-    return `EMFILE is near: ${lowestFree} of ${limit} file descriptors are in use`;
-  } catch (error) {
-    return errnoOf(error) === "EMFILE" ? "EMFILE: all file descriptors are in use" : undefined;
-  }
 }

@@ -10,17 +10,15 @@ const MOUNTS_VALID_MS = 10;
  * serve the others, one stays free. Like the threads, these and the paths that hang belong to the process.
  */
 const LANES = { ofHanging: createLane(1), ofOthers: createLane(2) };
-/** Global, because each part of the bundled CLI has a copy of this module: one makes the calls, another ends the process. */
-const HANGING = Symbol.for("registrar.hanging-file-calls");
-const globals: typeof globalThis & { [HANGING]?: Set<string> } = globalThis;
-globals[HANGING] ??= new Set();
-const hanging = globals[HANGING];
+const hanging = new Set<{ readonly path: string }>();
 const table = { mounts: [] as readonly Mount[], validUntilMs: 0, wasRead: false };
 /** The mount points of the first file systems that can hang. */
 const first = new Set<string>();
 
 /** Whether a call hangs. Then `process.exit` hangs, too, because Node waits for its threads. */
 export const someCallHangs = (): boolean => hanging.size > 0;
+
+const hangsAt = (path: string) => [...hanging].some((one) => isWithin(path, one.path));
 
 /** The mount that contains a path; undefined if it is unknown. A symbolic link may lead to another. */
 export function mountAt(path: string): ReturnType<typeof mountPlaceOf> {
@@ -34,37 +32,41 @@ export function mountAt(path: string): ReturnType<typeof mountPlaceOf> {
 }
 
 /**
- * Makes an asynchronous call on a path that another process controls. Rejects with ETIMEDOUT after 2 s, and at once if a call
- * on this path, or on one above it, hangs, or if a file system that can hang was mounted there since this process started. A
- * call that hangs is not cancelled: it may still take effect.
+ * Makes an asynchronous call on a path that another process controls, as soon as a thread is free for it. Rejects with
+ * ETIMEDOUT if it takes 2 s, and at once if a call on this path, or on one above it, hangs, if all threads do, or if a file
+ * system that can hang was mounted there since this process started. A call that hangs is not cancelled: it may still take effect.
  */
 export function callFileSystem<Value>(path: string, call: () => Promise<Value>): Promise<Value> {
-  if ([...hanging].some((one) => isWithin(path, one))) return Promise.reject(timedOut(path));
   const mount = mountAt(path);
   const mayHang = mount !== undefined && canHang(mount);
-  if (mayHang && !first.has(mount.mountPoint)) return Promise.reject(timedOut(path));
+  if (hangsAt(path) || (mayHang && !first.has(mount.mountPoint))) return Promise.reject(timedOut(path));
   const lane = mayHang ? LANES.ofHanging : LANES.ofOthers;
   return new Promise((resolve, reject) => {
-    let phase: "waiting" | "running" | "over" = "waiting";
+    const refuse = () => reject(timedOut(path));
     const start = () => {
-      phase = "running";
+      if (hangsAt(path)) {
+        lane.leave(false);
+        refuse();
+        return;
+      }
+      const one = { path };
+      let isOver = false;
+      const giveUp = () => {
+        if (isOver) return;
+        hanging.add(one);
+        lane.stall();
+        refuse();
+      };
+      // One turn later: if JavaScript was busy, the answer may be there.
+      const limit = setTimeout(() => setImmediate(giveUp), LIMIT_MS);
       const end = () => {
-        phase = "over";
+        isOver = true;
         clearTimeout(limit);
-        hanging.delete(path);
-        lane.leave();
+        lane.leave(hanging.delete(one));
       };
       call().finally(end).then(resolve, reject);
     };
-    const giveUp = () => {
-      if (phase === "over") return;
-      if (phase === "running") hanging.add(path);
-      else lane.cancel(start);
-      reject(timedOut(path));
-    };
-    // One turn later: if JavaScript was busy, the answer may be there.
-    const limit = setTimeout(() => setImmediate(giveUp), LIMIT_MS);
-    lane.enter(start);
+    lane.enter(start, refuse);
   });
 }
 
@@ -72,26 +74,35 @@ export function callFileSystem<Value>(path: string, call: () => Promise<Value>):
 export const timedOut = (path: string): Error =>
   Object.assign(new Error(`ETIMEDOUT: the file system of ${path} does not answer`), { code: "ETIMEDOUT" });
 
+/** While every thread hangs, a lane refuses calls. */
 function createLane(threads: number) {
   let free = threads;
-  const waiting = new Set<() => void>();
-  const startNext = () => {
-    for (const start of waiting) {
-      if (free === 0) return;
-      free--;
+  let hung = 0;
+  const waiting = new Map<() => void, () => void>();
+  const goOn = () => {
+    for (const [start, refuse] of waiting) {
+      if (free === 0 && hung < threads) return;
       waiting.delete(start);
-      start();
+      if (free === 0) refuse();
+      else {
+        free--;
+        start();
+      }
     }
   };
   return {
-    enter: (start: () => void): void => {
-      waiting.add(start);
-      startNext();
+    enter: (start: () => void, refuse: () => void): void => {
+      waiting.set(start, refuse);
+      goOn();
     },
-    cancel: (start: () => void): void => void waiting.delete(start),
-    leave: (): void => {
+    stall: (): void => {
+      hung++;
+      goOn();
+    },
+    leave: (wasHung: boolean): void => {
       free++;
-      startNext();
+      if (wasHung) hung--;
+      goOn();
     },
   };
 }

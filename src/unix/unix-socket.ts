@@ -3,6 +3,7 @@ import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../base/backoff";
 import { errnoOf } from "../base/errors";
 import { untilNextLookMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
+import { isShortage } from "./descriptors";
 import { timedOut } from "./file-calls";
 import { findFile, findLink } from "./files";
 import { watchPath } from "./path-watch";
@@ -27,7 +28,7 @@ export async function tryConnect(path: string): Promise<Error | undefined> {
 
 /** Whether a socket accepts connections, or may: the attempt failed on this side. */
 export const mayAccept = (problem: Error | undefined): boolean =>
-  problem === undefined || ["EMFILE", "ENFILE", "ENOMEM", "ETIMEDOUT"].includes(errnoOf(problem) ?? "");
+  problem === undefined || isShortage(problem) || errnoOf(problem) === "ETIMEDOUT";
 
 /** Whether the path itself is a socket, not a symbolic link to one. */
 export async function isSocketFile(path: string): Promise<boolean> {

@@ -5,7 +5,15 @@ import { connect, type NetConnectOpts, type Socket } from "node:net";
 import { join } from "node:path";
 import { httpOf } from "../end-to-end/support/http";
 import { nodeTest, registered } from "../end-to-end/support/node";
-import { allRegistered, driverFoldersOf, nameOf, socketOf } from "../end-to-end/support/node-wide";
+import {
+  allRegistered,
+  driverFoldersOf,
+  nameOf,
+  namesOf,
+  socketOf,
+  socketsIn,
+} from "../end-to-end/support/node-wide";
+import type { CliProcess } from "../end-to-end/support/process";
 import { descriptorsOf } from "../end-to-end/support/resources";
 import { registrarIn } from "../end-to-end/support/surroundings";
 import { eventually } from "../support/eventually";
@@ -54,6 +62,45 @@ nodeTest(
   },
 );
 
+const limitOf = ({ pid }: CliProcess, soft: number) =>
+  execFileSync("prlimit", [`--pid=${pid}`, `--nofile=${soft}:`]);
+
+nodeTest(
+  "of more drivers than descriptors as many as fit are registered and probes pass; the others follow when there is room",
+  async (node) => {
+    const { add, remove, registrar: start } = driverFoldersOf(node);
+    const names = namesOf(40);
+    const kubelet = await node.kubelet();
+    const registrar = start("--http-endpoint=localhost:0");
+    const http = await httpOf(registrar);
+    limitOf(registrar, 90);
+    for (const name of names) await add(name);
+
+    const warning = await registrar.line("CSI drivers wait for file descriptors");
+    expect(warning.severity).toBe("W");
+    expect(warning.fields).toMatchObject({ limit: "90", check: expect.stringContaining("LimitNOFILE") });
+    const first = socketsIn(node);
+    await allRegistered(
+      kubelet,
+      names.filter((name) => first.includes(socketOf(name))),
+    );
+    expect(first.length).toBeGreaterThan(3);
+    expect(first.length).toBeLessThan(names.length);
+    for (const path of ["/healthz", "/readyz"])
+      expect(await http.get(path)).toMatchObject({ status: 200, body: "ok" });
+    expect(descriptorsOf(registrar)).toBeLessThan(90 - 16);
+
+    const gone = names.filter((name) => first.includes(socketOf(name))).slice(0, 3);
+    for (const name of gone) remove(name);
+    await eventually(() => expect(socketsIn(node).filter((file) => !first.includes(file))).toHaveLength(3));
+
+    limitOf(registrar, 1_000);
+    await allRegistered(kubelet, names);
+    expect(registrar.lines("CSI drivers wait for file descriptors")).toHaveLength(1);
+    expect(registrar.lines().filter(({ severity }) => severity === "E")).toEqual([]);
+  },
+);
+
 nodeTest(
   "where nothing can be opened it keeps what it has, and heals when descriptors are back",
   async (node) => {
@@ -65,10 +112,7 @@ nodeTest(
     const registrar = start("--http-endpoint=localhost:0", "--driver-gone-after=100ms");
     const http = await httpOf(registrar);
     await allRegistered(kubelet, [A, B]);
-    // Every number below 3 is in use.
-    const limit = (soft: number) => execFileSync("prlimit", [`--pid=${registrar.pid}`, `--nofile=${soft}:`]);
-
-    limit(3);
+    limitOf(registrar, 3); // Every number below 3 is in use.
     await driver.kill();
     await add(A);
     await registrar.line("Lost connection");
@@ -77,7 +121,7 @@ nodeTest(
     const failed = await registrar.line("Failed to listen on socket", { nth: 2 });
     expect(failed.fields.err).toContain("EMFILE");
 
-    limit(1_000);
+    limitOf(registrar, 1_000);
     await registered(kubelet, { driverName: LATE });
     await registered(kubelet, { driverName: B, nth: 2 });
     expect(registrar.lines("CSI driver has gone")).toEqual([]);

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
-import { descriptorShortage } from "../../src/unix/crowd";
+import { descriptorShortage } from "../../src/unix/descriptors";
 
 test("where there is room there is nothing to say", () => {
   expect(descriptorShortage()).toBeUndefined();
@@ -9,7 +9,7 @@ test("where there is room there is nothing to say", () => {
 
 /** What a process says that may have `limit` descriptors and has opened `opened` more than Node itself. */
 function saidWith(limit: number, opened: number): string {
-  const source = join(__dirname, "..", "..", "src", "unix", "crowd.ts");
+  const source = join(__dirname, "..", "..", "src", "unix", "descriptors.ts");
   const [file] = buildSync({
     entryPoints: [source],
     bundle: true,

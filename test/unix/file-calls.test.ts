@@ -40,6 +40,25 @@ test("a call that finds no free thread is given up, and is not made later", asyn
   other.end();
 });
 
+test("a call has its whole time from when it finds a free thread", async () => {
+  jest.useFakeTimers({ doNotFake: ["setImmediate", "nextTick", "queueMicrotask", "performance"] });
+  try {
+    const [one, other] = [startHanging(folder.at("one")), startHanging(folder.at("other"))];
+    const third = startHanging(folder.at("third"));
+    other.call.catch(() => {});
+    jest.advanceTimersByTime(1_900);
+    one.end();
+    await one.call;
+    jest.advanceTimersByTime(1_900);
+    await new Promise(setImmediate);
+    third.end();
+    await expect(third.call).resolves.toBeUndefined();
+    other.end();
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test("gives its own error to a call that fails", async () => {
   await expect(callFileSystem(folder.path, () => Promise.reject(new Error("EIO")))).rejects.toThrow("EIO");
 });

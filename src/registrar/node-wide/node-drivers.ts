@@ -1,5 +1,6 @@
 import { BACKOFF, backoffMs } from "../../base/backoff";
 import type { Logger } from "../../logging/logger";
+import { countDescriptors, descriptorLimit } from "../../unix/descriptors";
 import { mayAccept, tryConnect } from "../../unix/unix-socket";
 import type { RegistrationOutcome } from "../model/outcome";
 import type { Registration } from "../registration/registration";
@@ -18,6 +19,14 @@ const SHORTEST_LOOK_MS = 1_000;
 /** A failure after this long is a first failure again. */
 const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
 
+/** File descriptors for each driver: the connection to it, the listener for kubelet, and kubelet's connection for moments. */
+const DESCRIPTORS_PER_DRIVER = 3;
+/** Those for probes and scrapers, files and modules. */
+const OTHER_DESCRIPTORS = 32;
+/** How often to look whether there is room for a driver that waits for descriptors, and how often to say so. */
+const LOOK_FOR_ROOM_MS = 2_000;
+const REMIND_OF_ROOM_MS = 600_000;
+
 /** One driver's place, as long as its directory is there. */
 interface Place {
   readonly csiAddress: string;
@@ -33,11 +42,40 @@ interface Place {
 /** Makes the set of a node's drivers: each has one registration while its socket is there, and starts over after a failure. */
 export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: NodeDriversOptions) {
   const places = new Map<string, Place>();
-  /** The CSI driver sockets that are there. */
-  const sockets = new Set<string>();
+  /** The CSI driver sockets that are there, with their paths on the host. */
+  const sockets = new Map<string, string>();
+  /** The sockets whose drivers wait for file descriptors. */
+  const waiting = new Set<string>();
+  const ownDescriptors = countDescriptors() + OTHER_DESCRIPTORS;
+  let roomTimer: NodeJS.Timeout | undefined;
+  let remindAtMs = 0;
 
-  const join = (csiAddress: string, kubeletRegistrationPath: string, failures = 0) => {
-    if (signal.aborted || places.has(csiAddress)) return;
+  const descriptorsFor = (drivers: number) => ownDescriptors + DESCRIPTORS_PER_DRIVER * drivers;
+  const joinIfRoom = (csiAddress: string) => {
+    if (waiting.size === 0 && descriptorsFor(places.size + 1) <= descriptorLimit()) return join(csiAddress);
+    waiting.add(csiAddress);
+    roomTimer ??= setTimeout(joinWaiting, LOOK_FOR_ROOM_MS);
+  };
+  const joinWaiting = () => {
+    roomTimer = undefined;
+    const before = [...waiting];
+    waiting.clear();
+    before.forEach(joinIfRoom);
+    if (waiting.size === 0 || performance.now() < remindAtMs) return;
+    remindAtMs = performance.now() + REMIND_OF_ROOM_MS;
+    const needed = descriptorsFor(sockets.size);
+    log.warn("CSI drivers wait for file descriptors", {
+      waiting: waiting.size,
+      drivers: sockets.size,
+      limit: descriptorLimit(),
+      needed,
+      check: `give this process at least ${needed} file descriptors: ulimit -n, LimitNOFILE of the container runtime`,
+    });
+  };
+
+  const join = (csiAddress: string, failures = 0) => {
+    const kubeletRegistrationPath = sockets.get(csiAddress);
+    if (signal.aborted || places.has(csiAddress) || kubeletRegistrationPath === undefined) return;
     let registration: Registration;
     try {
       registration = register(csiAddress, kubeletRegistrationPath);
@@ -57,10 +95,9 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   /** After a registration has ended: a driver that is there starts over, at once or later if it failed. */
   const onClosed = (place: Place, outcome: RegistrationOutcome) => {
     const { csiAddress } = place;
-    const { kubeletRegistrationPath } = place.registration;
     const startOver = (failures = 0) => {
       places.delete(csiAddress);
-      if (sockets.has(csiAddress)) join(csiAddress, kubeletRegistrationPath, failures);
+      join(csiAddress, failures);
     };
     clearTimeout(place.timer);
     if (signal.aborted) return;
@@ -102,11 +139,12 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     },
     /** Registers a driver that is there or came back; one that has its place keeps it. */
     found: (csiAddress: string, kubeletRegistrationPath: string): void => {
-      sockets.add(csiAddress);
-      join(csiAddress, kubeletRegistrationPath);
+      sockets.set(csiAddress, kubeletRegistrationPath);
+      if (!places.has(csiAddress)) joinIfRoom(csiAddress);
     },
     gone: (csiAddress: string, what: "socket" | "directory"): void => {
       sockets.delete(csiAddress);
+      waiting.delete(csiAddress);
       const place = places.get(csiAddress);
       if (place === undefined) return;
       const isKnown = place.phase === "serving" && place.registration.status().identity !== undefined;
@@ -115,6 +153,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     },
     /** Deregisters every driver; `signal` must be aborted before. */
     close: async (): Promise<void> => {
+      clearTimeout(roomTimer);
       for (const { timer } of places.values()) clearTimeout(timer);
       await Promise.all([...places.values()].map(({ registration }) => registration.close()));
       places.clear();

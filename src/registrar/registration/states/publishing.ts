@@ -1,5 +1,6 @@
 import { BACKOFF, backoffMs } from "../../../base/backoff";
 import { RegistrarError } from "../../../base/errors";
+import { isShortage } from "../../../unix/descriptors";
 import { watchPath } from "../../../unix/path-watch";
 import { failedBy } from "../../model/outcome";
 import type { LoopEvent, StateOf } from "../../model/state";
@@ -7,8 +8,8 @@ import { fileNameOf, findAlias, refuseDriversOwn } from "../../socket/socket-nam
 import { type RegistrationContext, socketPathOf } from "../context";
 
 /**
- * State `publishing`: puts our socket in place. The first time a failure is fatal, as at the official registrar, and we
- * replace a living socket at our path, unless the options say to stand by for it: the newest registrar wins, as in a
+ * State `publishing`: puts our socket in place. The first time a failure is fatal, as at the official registrar, unless file
+ * descriptors or memory lack; and we replace a living socket at our path, unless the options say to stand by for it: the newest registrar wins, as in a
  * rolling update. Later, and after standby, we retry after failures, and stand by for a living peer.
  */
 export async function publishSocket(
@@ -47,7 +48,7 @@ export async function publishSocket(
     } catch (error) {
       if (signal.aborted) return undefined;
       log.error(error, "Failed to listen on socket", { socketPath });
-      if (failureIsFatal || !(error instanceof RegistrarError))
+      if (!(error instanceof RegistrarError) || (failureIsFatal && !isShortage(error.cause)))
         return { kind: "stop", reason: "failed", outcome: failedBy(error) };
       await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));
     } finally {

@@ -1,0 +1,40 @@
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { attempt, errnoOf } from "../base/errors";
+
+/** Descriptors for kubelet, the driver, a self-check and the next socket, which other clients may not take. */
+const RESERVE = 16;
+
+/** Whether something failed because this process, or the machine, has no file descriptor or no memory left. */
+export const isShortage = (error: unknown): boolean =>
+  ["EMFILE", "ENFILE", "ENOMEM"].includes(errnoOf(error) ?? "");
+
+/** How many file descriptors this process may have: 0 where none is left to find out, infinite where the system does not tell. */
+export function descriptorLimit(): number {
+  try {
+    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+    return Number(limit ?? Number.POSITIVE_INFINITY);
+  } catch (error) {
+    return isShortage(error) ? 0 : Number.POSITIVE_INFINITY;
+  }
+}
+
+/** How many file descriptors are open, in milliseconds where they are thousands; 0 if unknown. */
+export const countDescriptors = (): number => attempt(() => readdirSync("/proc/self/fd").length - 1) ?? 0;
+
+/**
+ * For the log, that nearly all file descriptors of this process are in use; undefined if not, or if unknown.
+ *
+ * Call it for each accepted connection: at EMFILE libuv accepts and closes the next one, which may be kubelet's, without an
+ * error. All descriptors below the lowest free number are in use.
+ */
+export function descriptorShortage(): string | undefined {
+  try {
+    const limit = descriptorLimit();
+    const lowestFree = openSync("/dev/null", "r");
+    closeSync(lowestFree);
+    if (lowestFree < limit - RESERVE) return undefined;
+    return `EMFILE is near: ${lowestFree} of ${limit} file descriptors are in use`;
+  } catch (error) {
+    return isShortage(error) ? "EMFILE: all file descriptors are in use" : undefined;
+  }
+}
