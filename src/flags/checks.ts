@@ -48,7 +48,7 @@ export function checkFlags(flags: Flags): void {
   checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");
   if (isNodeWide(flags)) checkWait("driver-gone-after", flags.driverGoneAfterMs);
   if (flags.impersonateNode && (flags.nodeCondition === "" || flags.removeStartupTaint.length > 0))
-    throw invalidOption("impersonate-node goes with --node-condition and without --remove-startup-taint");
+    throw invalidOption("impersonate-node needs --node-condition, and excludes --remove-startup-taint");
   if (wantsNodeReadiness(flags)) checkWait("node-condition-delay", flags.nodeConditionDelayMs);
   parseTargets(nodeReadinessTargetsOf(flags));
 }

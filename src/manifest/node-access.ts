@@ -1,7 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { SERVICE_ACCOUNT_DIRECTORY } from "../kube-api/access";
 import { DRIVER_PLACEHOLDER, fillIn } from "../node-readiness/driver-template";
-import { IMPERSONATION_MINOR, neededRules, ruleText } from "../node-readiness/rbac";
+import { IMPERSONATION_MINOR, neededRules, ruleText } from "../node-readiness/node-api";
 import { type NodePolicyOptions, nodePolicy } from "./node-policy";
 import type { ResolvedBasics } from "./options";
 import { items, scalar, type Yaml, yaml } from "./template";

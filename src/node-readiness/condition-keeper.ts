@@ -9,9 +9,17 @@ import {
   planCondition,
 } from "./condition";
 import { DRIVER_PLACEHOLDER, fillIn } from "./driver-template";
+import {
+  createRewritePace,
+  earliest,
+  failed,
+  type Keeper,
+  type Pass,
+  type PassOutcome,
+  settled,
+  valueAt,
+} from "./keeper";
 import type { ObservedRegistration } from "./observed-registrations";
-import { earlier, failed, type Keeper, type Pass, type PassOutcome, settled } from "./pass";
-import { createRewritePace } from "./rewrite-pace";
 
 export interface ConditionStatus {
   readonly driverName: string | undefined;
@@ -63,22 +71,20 @@ export function createConditionKeeper(
     }
     const lookAgainMs = registration.state === "registered" && !listed ? LOOK_AGAIN_MS : undefined;
 
-    if (listed || NOT_OURS.includes(registration.state)) missingSince.delete(type);
-    else if (!missingSince.has(type)) missingSince.set(type, now);
-    const leftMs = (missingSince.get(type) ?? -Infinity) + delayMs - now;
-    if (leftMs > 0) return settled(earlier(leftMs, lookAgainMs));
+    const isMissing = !listed && !NOT_OURS.includes(registration.state);
+    if (!isMissing) missingSince.delete(type);
+    const leftMs = isMissing ? valueAt(missingSince, type, () => now) + delayMs - now : 0;
+    if (leftMs > 0) return settled(earliest(leftMs, lookAgainMs));
 
     const planned = plan(listed);
-    if (planned === undefined) return settled(lookAgainMs);
-    const { wanted, patch, value, waitMs } = planned;
-    if (waitMs > 0) return settled(earlier(waitMs, lookAgainMs));
+    if (planned === undefined || planned.waitMs > 0) return settled(earliest(planned?.waitMs, lookAgainMs));
+    const { wanted, patch, value } = planned;
     const patched = await pass.api.patchStatus(patch, pass.signal);
     if (patched.kind === "failed") return failed("setting the node's condition", patched);
     store.see(patched.value);
     writes.set(type, (writes.get(type) ?? 0) + 1);
     const { status, reason } = wanted;
-    const driver = driverName !== undefined && { csiDriverName: driverName };
-    const facts = { condition: type, status, reason, ...driver };
+    const facts = { condition: type, status, reason, ...(driverName && { csiDriverName: driverName }) };
     log.info("Node condition set", facts);
     if (pace.wrote(type, value, now))
       log.warn("Another client keeps changing the node condition, writing it less often", {
@@ -95,13 +101,12 @@ export function createConditionKeeper(
     const gone = findGone(node, template, live);
     for (const type of goneSince.keys()) if (!gone.includes(type)) goneSince.delete(type);
     const dues = gone.map((type, place) => {
-      const since = goneSince.get(type) ?? pass.now;
-      goneSince.set(type, since);
+      const since = valueAt(goneSince, type, () => pass.now);
       const isExcess = place < live.length + gone.length - MAX_CONDITIONS;
       return { type, inMs: isExcess ? 0 : since + GONE_FOR_GOOD_MS - pass.now };
     });
     const types = dues.filter(({ inMs }) => inMs <= 0).map(({ type }) => type);
-    const nextInMs = dues.map(({ inMs }) => (inMs > 0 ? inMs : undefined)).reduce(earlier, undefined);
+    const nextInMs = earliest(...dues.map(({ inMs }) => inMs).filter((ms) => ms > 0));
     if (types.length === 0) return settled(nextInMs);
     const conditions = types.map((type) => ({ $patch: "delete", type }));
     const patched = await pass.api.patchStatus({ status: { conditions } }, pass.signal);
@@ -129,21 +134,13 @@ export function createConditionKeeper(
       for (const subject of all) outcomes.push(await passFor(subject, pass));
       const live = all.flatMap(({ type, registration }) => (registration.state === "gone" ? [] : type));
       outcomes.push(await forget(live, pass));
-      const againInMs = outcomes
-        .map((outcome) => (outcome.kind === "settled" ? outcome.againInMs : undefined))
-        .reduce(earlier, undefined);
-      return outcomes.find(({ kind }) => kind === "failed") ?? settled(againInMs);
+      const waits = outcomes.map((outcome) => (outcome.kind === "settled" ? outcome.againInMs : undefined));
+      return outcomes.find(({ kind }) => kind === "failed") ?? settled(earliest(...waits));
     },
     status: (registrations, { node }) =>
       subjects.list(registrations).map(({ type, driverName }) => {
-        const current = node?.conditions.find((condition) => condition.type === type);
-        return {
-          driverName,
-          type,
-          status: current?.status,
-          reason: current?.reason,
-          writes: writes.get(type) ?? 0,
-        };
+        const { status, reason } = node?.conditions.find((condition) => condition.type === type) ?? {};
+        return { driverName, type, status, reason, writes: writes.get(type) ?? 0 };
       }),
   };
 }
@@ -176,10 +173,9 @@ function createConditionSubjects(template: string) {
         if (types.includes(fillIn(template, driverName) ?? "")) ours.delete(driverName);
     },
     list: (registrations: readonly ObservedRegistration[]): readonly ConditionSubject[] => {
+      const [first] = registrations;
       if (!isForEach)
-        return registrations
-          .slice(0, 1)
-          .map((registration) => ({ type: template, driverName: registration.driverName, registration }));
+        return first ? [{ type: template, driverName: first.driverName, registration: first }] : [];
       const byName = new Map<string, ConditionSubject["registration"]>();
       for (const registration of registrations) {
         const { driverName } = registration;
@@ -191,12 +187,11 @@ function createConditionSubjects(template: string) {
       // Drivers that left come last: the number of conditions is limited.
       for (const driverName of [...ours.keys()].reverse())
         if (!byName.has(driverName)) byName.set(driverName, { state: "gone", refusal: undefined });
-      return [...byName]
-        .flatMap(([driverName, registration]) => {
-          const type = fillIn(template, driverName);
-          return type === undefined ? [] : [{ type, driverName, registration }];
-        })
-        .slice(0, MAX_CONDITIONS);
+      const subjects = Array.from(byName, ([driverName, registration]) => {
+        const type = fillIn(template, driverName);
+        return type === undefined ? [] : { type, driverName, registration };
+      });
+      return subjects.flat().slice(0, MAX_CONDITIONS);
     },
   };
 }

@@ -1,7 +1,6 @@
+import { BACKOFF, type Backoff } from "../base/backoff";
 import type { Logger } from "../logging/logger";
-import { PACE } from "./pace";
-import { earlier, failed, type Keeper, settled } from "./pass";
-import { createRewritePace } from "./rewrite-pace";
+import { createRewritePace, earliest, failed, type Keeper, settled, valueAt } from "./keeper";
 
 export interface CsiNodeStatus {
   readonly driverName: string;
@@ -13,11 +12,20 @@ export interface CsiNodeStatus {
 
 interface Memory {
   /** By the wall clock, and by that of the passes. */
-  lacking: { readonly since: number; readonly from: number } | undefined;
+  lacking?: { readonly since: number; readonly from: number } | undefined;
   /** When to read CSINode because of this driver; undefined if CSINode lists it. */
-  lookAt: number | undefined;
+  lookAt?: number | undefined;
   reregistrations: number;
 }
+
+export const CSI_NODE_PACE = {
+  /** CSINode is read after half of this to all of it; kubelet reports its Node as often (nodeStatusReportFrequency). */
+  lookEveryMs: 5 * 60_000,
+  /** CSINode must lack the driver for this time: kubelet may be about to write it. */
+  graceMs: 15_000,
+  /** Between two repeated registrations of one driver. */
+  again: BACKOFF.reregistration as Backoff,
+};
 
 /**
  * Makes the keeper of CSINode. Kubelet writes CSINode only when it registers a driver, so it must register a driver again
@@ -25,7 +33,7 @@ interface Memory {
  */
 export function createCsiNodeKeeper(
   parentLog: Logger,
-  pace = PACE.csiNode,
+  pace = CSI_NODE_PACE,
   random = Math.random,
 ): Keeper<CsiNodeStatus> {
   const log = parentLog.named("csi-node-keeper");
@@ -34,33 +42,26 @@ export function createCsiNodeKeeper(
   /** When to read CSINode even if it listed every driver; undefined while no driver is registered. */
   let nextLookAt: number | undefined;
   const afterLeisure = (now: number) => now + (pace.lookEveryMs / 2) * (1 + random());
+  const memoryOf = (driverName: string) =>
+    valueAt<Memory>(memories, driverName, () => ({ reregistrations: 0 }));
 
-  const memoryOf = (driverName: string): Memory => {
-    const fresh = { lacking: undefined, lookAt: undefined, reregistrations: 0 };
-    const memory = memories.get(driverName) ?? fresh;
-    memories.set(driverName, memory);
-    return memory;
-  };
-
-  const onLook = (driverName: string, reregister: () => boolean, isListed: boolean, now: number): void => {
-    const memory = memoryOf(driverName);
+  const onLook = (csiDriverName: string, reregister: () => boolean, isListed: boolean, now: number): void => {
+    const memory = memoryOf(csiDriverName);
     if (isListed) {
-      if (memory.lookAt !== undefined)
-        log.info("CSINode lists the driver again", { csiDriverName: driverName });
+      if (memory.lookAt !== undefined) log.info("CSINode lists the driver again", { csiDriverName });
       memory.lacking = undefined;
       memory.lookAt = undefined;
       return;
     }
     memory.lacking ??= { since: Date.now(), from: now };
-    const due = Math.max(memory.lacking.from + pace.graceMs, now + fight.waitMs(driverName, "", now));
-    memory.lookAt = due;
-    if (now < due) return;
+    memory.lookAt = Math.max(memory.lacking.from + pace.graceMs, now + fight.waitMs(csiDriverName, "", now));
+    if (now < memory.lookAt) return;
     memory.lookAt = now + pace.graceMs;
     if (!reregister()) return; // Kubelet is asking about the driver, and will write CSINode itself.
-    fight.wrote(driverName, "", now);
+    fight.wrote(csiDriverName, "", now);
     memory.reregistrations += 1;
     log.warn("CSINode lacks a driver that kubelet has registered, registering it again", {
-      csiDriverName: driverName,
+      csiDriverName,
       lackingFor: `${Math.round((now - memory.lacking.from) / 1000)}s`,
       times: memory.reregistrations,
       check: "who deletes the CSINode, or takes the driver out of it?",
@@ -84,7 +85,7 @@ export function createCsiNodeKeeper(
       }
       nextLookAt ??= afterLeisure(now);
       const due = () =>
-        subjects.map(({ driverName }) => memoryOf(driverName).lookAt).reduce(earlier, nextLookAt) ?? now;
+        earliest(nextLookAt, ...subjects.map(({ driverName }) => memoryOf(driverName).lookAt)) ?? now;
       if (now >= due()) {
         const listed = await listedDrivers();
         if (listed.kind === "failed") return failed("reading CSINode", listed);
@@ -96,10 +97,10 @@ export function createCsiNodeKeeper(
     },
     status: (registrations) =>
       registrations.flatMap(({ driverName = "" }) => {
-        const memory = memories.get(driverName);
-        if (memory === undefined) return [];
-        const { lacking, reregistrations } = memory;
-        return [{ driverName, lackingSince: lacking?.since, reregistrations }];
+        const { lacking, reregistrations } = memories.get(driverName) ?? {};
+        return reregistrations === undefined
+          ? []
+          : { driverName, lackingSince: lacking?.since, reregistrations };
       }),
   };
 }

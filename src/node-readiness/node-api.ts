@@ -22,13 +22,12 @@ export interface NodeCondition {
 /** The fields of a Node that node readiness uses. */
 export type NodeView = NonNullable<ReturnType<typeof parseNode>>;
 
-/** Reads a Node; undefined for any other object. */
+/** Reads a Node; undefined for any other object. Its `uid` is another one after it was deleted and created again. */
 export function parseNode(object: unknown) {
   const { kind, metadata, spec, status } = tree(object);
   const { uid, resourceVersion } = tree(metadata);
   if (kind !== "Node" || typeof uid !== "string" || typeof resourceVersion !== "string") return undefined;
   return {
-    /** A new one after the Node was deleted and created again. */
     uid,
     resourceVersion,
     taints: list(tree(spec).taints) as readonly Taint[],
@@ -40,7 +39,6 @@ export function parseNode(object: unknown) {
 export interface ListedDriver {
   readonly name: string;
   readonly nodeId: string;
-  /** In order. */
   readonly topologyKeys: readonly string[];
   /** Undefined: no limit. */
   readonly maxVolumes: number | undefined;
@@ -76,19 +74,21 @@ export type PatchOperation =
   | { readonly op: "remove"; readonly path: string };
 
 interface WatchOptions {
-  /** The watch begins after this version. */
+  /** The watch begins after this version, and the API server ends it after about `seconds`. */
   readonly resourceVersion: string;
-  /** The API server ends it after about this time. */
   readonly seconds: number;
   /** The longest time without a line. */
   readonly silentMs: number;
-  /** The API server has begun to answer. */
+  /** Called when the API server begins to answer. */
   readonly onOpen: () => void;
   /** The Node up to this version: undefined if it did not change, null if it was deleted. */
   readonly onVersion: (resourceVersion: string, node: NodeView | null | undefined) => void;
 }
 
 export type NodeApi = ReturnType<typeof createNodeApi>;
+
+/** The first minor version of Kubernetes 1 with constrained impersonation by default (beta). */
+export const IMPERSONATION_MINOR = 36;
 
 /** A node's own user. Groups are not to be named: the API server refuses a request for them, and adds its own. */
 export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
@@ -101,9 +101,10 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
   const nodeFrom = async (call: ApiCall, signal: AbortSignal): Promise<Outcome<NodeView>> => {
     const answer = await client.call(call, signal);
     if (answer.kind === "failed") return answer;
-    const node = parseNode(answer.value);
-    if (node !== undefined) return { kind: "done", value: node };
-    return { kind: "failed", failure: { kind: "unexpected", message: `${call.path} is no Node` } };
+    const value = parseNode(answer.value);
+    if (value !== undefined) return { kind: "done", value };
+    const message = `the API server's answer to ${call.path} is not a Node`;
+    return { kind: "failed", failure: { kind: "unexpected", message } };
   };
   const patch = (path: string, contentType: string, body: object, signal: AbortSignal) =>
     nodeFrom({ method: "PATCH", path, body, contentType }, signal);
@@ -149,3 +150,42 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
     },
   };
 }
+
+export type PolicyRule = ReturnType<typeof neededRules>[number];
+
+/** What a registrar asks the API server to do. */
+export interface AccessNeeds {
+  readonly taints: boolean;
+  readonly condition: boolean;
+  /** Asks as its own node, by constrained impersonation (KEP-5284). */
+  readonly impersonation: boolean;
+}
+
+/**
+ * The least rights. RBAC cannot restrict a client to its own node: that takes a ValidatingAdmissionPolicy, or
+ * impersonation of the node in whose pod the client's token is.
+ */
+export function neededRules({ taints, condition, impersonation }: AccessNeeds) {
+  const rule = (group: string, resource: string, ...verbs: readonly string[]) => ({
+    apiGroups: [group],
+    resources: [resource],
+    verbs: impersonation ? verbs.map((verb) => `impersonate-on:associated-node:${verb}`) : verbs,
+  });
+  return [
+    ...(impersonation
+      ? [{ ...rule("authentication.k8s.io", "nodes"), verbs: ["impersonate:associated-node"] }]
+      : []),
+    rule("", "nodes", "get", "watch", ...(taints ? ["patch"] : [])),
+    ...(condition ? [rule("", "nodes/status", "patch")] : []),
+    rule("storage.k8s.io", "csinodes", "get"),
+  ];
+}
+
+/** A rule as YAML on one line. */
+export function ruleText({ apiGroups, resources, verbs }: PolicyRule): string {
+  const list = (words: readonly string[]) => `[${words.map((word) => word || '""').join(", ")}]`;
+  return `{apiGroups: ${list(apiGroups)}, resources: ${list(resources)}, verbs: ${list(verbs)}}`;
+}
+
+/** Rules as YAML on one line, to paste behind `rules:`. */
+export const rulesText = (rules: readonly PolicyRule[]) => `[${rules.map(ruleText).join(", ")}]`;

@@ -1,16 +1,25 @@
-import { backoffMs } from "../base/backoff";
+import { type Backoff, backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
 import type { ApiFailure } from "../kube-api/failure";
 import { isOlder, type NodeApi, type NodeView } from "./node-api";
-import type { Pace } from "./pace";
+
+export const WATCH_PACE = {
+  /** After failures, and after watches that did not last. */
+  retry: { initialMs: 1_000, maxMs: 30_000, jitter: 1 } as Backoff,
+  /** A watch lasts from half of this to all of it. Its start costs the server more than an hour without events. */
+  lastsMs: 60 * 60_000,
+  /** A watch that ended is restarted within this time: an API server that stops ends all of them at once. */
+  spreadMs: 5_000,
+  /** A watch that receives nothing, not even the bookmark of each minute, ends after this time. */
+  silentMs: 5 * 60_000,
+};
 
 /** After a watch that lasted this long the next one starts without a growing wait. */
 const GOOD_WATCH_MS = 30_000;
 
-/** The Node as it was last seen. */
 export type NodeStore = ReturnType<typeof createNodeStore>;
 
-/** Makes an empty store; it calls `onChange` for another Node, or another state of it. */
+/** Makes what holds the Node as it was last seen; it calls `onChange` for another Node, or another state of it. */
 export function createNodeStore(onChange: () => void) {
   let node: NodeView | undefined;
   const take = (read: NodeView | undefined): void => {
@@ -27,8 +36,8 @@ export function createNodeStore(onChange: () => void) {
     take,
     /** Takes the Node from a watch or the answer to a patch, unless it is older than the known one. */
     see: (seen: NodeView): void => {
-      const isKnown = node !== undefined && seen.resourceVersion === node.resourceVersion;
-      if (!isKnown && !(node !== undefined && isOlder(seen, node))) take(seen);
+      if (node === undefined || (seen.resourceVersion !== node.resourceVersion && !isOlder(seen, node)))
+        take(seen);
     },
   };
 }
@@ -36,7 +45,7 @@ export function createNodeStore(onChange: () => void) {
 interface NodeWatchContext {
   readonly api: NodeApi;
   readonly store: NodeStore;
-  readonly pace: Pace["watch"];
+  readonly pace: typeof WATCH_PACE;
   readonly signal: AbortSignal;
   /** Called with each failure, and with undefined after each successful answer of the API server. */
   readonly onHealth: (failure: ApiFailure | undefined) => void;
@@ -85,11 +94,8 @@ export function startNodeWatch(context: NodeWatchContext) {
       else if (node !== undefined) store.see(node);
     };
     const seconds = Math.ceil((pace.lastsMs / 2000) * (1 + random()));
-    const { silentMs } = pace;
-    const failure = await api.watchNode(
-      { resourceVersion: from, seconds, silentMs, onOpen, onVersion },
-      signal,
-    );
+    const times = { resourceVersion: from, seconds, silentMs: pace.silentMs };
+    const failure = await api.watchNode({ ...times, onOpen, onVersion }, signal);
     const openMs = openedAtMs === undefined ? undefined : performance.now() - openedAtMs;
     return { openMs, failure };
   };

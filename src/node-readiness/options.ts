@@ -46,19 +46,17 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions, isNod
     severalDrivers: optional(flag, isNodeWide),
   });
   if (!NODE_NAME.test(given.nodeName))
-    throw invalidOption(`node name ${quoteText(given.nodeName)} can be no Node's`);
+    throw invalidOption(`node name ${quoteText(given.nodeName)} is not a valid name of a Node`);
   if (given.impersonateNode && startupTaints.length > 0)
     throw invalidOption(`startNodeReadiness: impersonateNode: ${NO_TAINTS_AS_NODE}`);
   if (given.impersonateNode && condition === undefined)
-    throw invalidOption(
-      "startNodeReadiness: impersonateNode goes with a condition: without one it changes nothing",
-    );
+    throw invalidOption("startNodeReadiness: impersonateNode has no effect without a condition");
   return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };
 }
 
 /** The admission plugin NodeRestriction refuses it. */
 export const NO_TAINTS_AS_NODE =
-  "the API server lets no node remove its own taints, so it goes with a condition alone";
+  "the API server does not let a node remove its own taints; a condition alone is possible";
 
 /** Checks the taints and the condition, without the API server. Throws INVALID_OPTION. */
 export function parseTargets(given: {
@@ -68,17 +66,12 @@ export function parseTargets(given: {
 }) {
   const startupTaints = given.startupTaints.map(parseStartupTaint);
   const condition = given.condition === undefined ? undefined : parseConditionType(given.condition);
-  if (given.severalDrivers) requireDriverPlaceholder(given.startupTaints, given.condition);
-  return { startupTaints, condition };
-}
-
-/** Throws INVALID_OPTION for a taint or a condition without `{driver}`. */
-function requireDriverPlaceholder(startupTaints: readonly string[], condition: string | undefined): void {
-  const check = (what: string, text: string, example: string) => {
-    if (text.includes(DRIVER_PLACEHOLDER)) return;
+  const requirePlaceholder = (what: string, text: string, example: string) => {
+    if (!given.severalDrivers || text.includes(DRIVER_PLACEHOLDER)) return;
     const advice = `write ${DRIVER_PLACEHOLDER} for the driver's name, as in ${DRIVER_PLACEHOLDER}/${example}`;
-    throw invalidOption(`${what} ${quoteText(text)} is one for several drivers: ${advice}`);
+    throw invalidOption(`${what} ${quoteText(text)} would be the same for several drivers: ${advice}`);
   };
-  for (const taint of startupTaints) check("startup taint", taint, "agent-not-ready");
-  if (condition !== undefined) check("node condition", condition, "Registered");
+  for (const taint of given.startupTaints) requirePlaceholder("startup taint", taint, "agent-not-ready");
+  if (condition !== undefined) requirePlaceholder("node condition", condition, "Registered");
+  return { startupTaints, condition };
 }

@@ -3,22 +3,36 @@ import { invalidOption, messageOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
 import { show } from "../base/refuse-option";
 import { createApiClient } from "../kube-api/client";
-import type { Outcome } from "../kube-api/failure";
+import type { ApiFailure, Outcome } from "../kube-api/failure";
 import type { Logger, LoggerOption } from "../logging/logger";
 import { readOptions } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
-import { type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
+import { CSI_NODE_PACE, type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
 import { fillIn } from "./driver-template";
-import { createNodeApi, type NodeApi, nodeUser } from "./node-api";
-import { createNodeStore, startNodeWatch } from "./node-watch";
+import { earliest, failed, type Pass } from "./keeper";
+import {
+  createNodeApi,
+  IMPERSONATION_MINOR,
+  type NodeApi,
+  neededRules,
+  nodeUser,
+  rulesText,
+} from "./node-api";
+import { createNodeStore, startNodeWatch, WATCH_PACE } from "./node-watch";
 import type { ObservedRegistration, ObservedRegistrations } from "./observed-registrations";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./options";
-import { PACE, type Pace } from "./pace";
-import { earlier, failed, type Pass } from "./pass";
-import { IMPERSONATION_MINOR, neededRules, rulesText } from "./rbac";
-import { createTaintKeeper, type TaintStatus } from "./taint-keeper";
-import { createTroubles, type Trouble } from "./trouble";
+import { createTaintKeeper, TAINT_PACE, type TaintStatus } from "./taint-keeper";
+
+/** A failure of requests to the API server that lasts. */
+export interface Trouble {
+  readonly kind: ApiFailure["kind"];
+  /** What the registrar was doing. */
+  readonly doing: string;
+  readonly message: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
 
 /** The current state of a node's readiness. */
 export interface NodeReadinessStatus {
@@ -56,8 +70,8 @@ export function startNodeReadiness(
   const { all, subscribe } = Object(registrations) as Partial<ObservedRegistrations>;
   if (typeof all !== "function" || typeof subscribe !== "function")
     throw invalidOption(
-      `startNodeReadiness takes what observeRegistrations() gives, not ${show(registrations)}; ` +
-        "observeRegistrations(only(registration)) is that of one registration",
+      `startNodeReadiness takes what observeRegistrations() returns, not ${show(registrations)}; ` +
+        "for one registration that is observeRegistrations(only(registration))",
     );
   const resolved = resolveNodeReadinessOptions(options, registrations.scope === "node-wide");
   const { logger } = START_OPTIONS;
@@ -65,11 +79,13 @@ export function startNodeReadiness(
   return runNodeReadiness(registrations, resolved, { log: read.logger });
 }
 
+const PACE = { watch: WATCH_PACE, taint: TAINT_PACE, csiNode: CSI_NODE_PACE };
+
 /** Starts with options that were checked; tests give a shorter `pace`. */
 export function runNodeReadiness(
   registrations: ObservedRegistrations,
   options: ReturnType<typeof resolveNodeReadinessOptions>,
-  { log: parentLog, pace }: { readonly log: Logger; readonly pace?: Partial<Pace> | undefined },
+  { log: parentLog, pace }: { readonly log: Logger; readonly pace?: Partial<typeof PACE> | undefined },
 ): NodeReadiness {
   const { nodeName, access, impersonateNode, startupTaints, condition, conditionDelayMs } = options;
   const log = parentLog.named("node-readiness");
@@ -142,7 +158,7 @@ export function runNodeReadiness(
       const pass: Pass = { api, store, signal, now: performance.now(), listedDrivers };
       const all = registrations.all();
       warnOfNames(all);
-      let againInMs: number | undefined;
+      const waits: (number | undefined)[] = [];
       let hasFailed = false;
       for (const [part, keeper] of Object.entries(keepers)) {
         // A Node whose fields are not what they should be must not end the process.
@@ -151,7 +167,7 @@ export function runNodeReadiness(
           .catch((error) => failed(part, { failure: { kind: "unexpected", message: messageOf(error) } }));
         if (signal.aborted) return;
         if (outcome.kind === "settled") {
-          againInMs = earlier(againInMs, outcome.againInMs);
+          waits.push(outcome.againInMs);
           troubles.note(part, part, undefined);
         } else {
           hasFailed = true;
@@ -159,7 +175,7 @@ export function runNodeReadiness(
         }
       }
       if (hasFailed) await answering.wait(signal, backoffMs(BACKOFF.apiServer, attempt));
-      else await changed.wait(signal, againInMs);
+      else await changed.wait(signal, earliest(...waits));
       attempt = hasFailed ? attempt + 1 : 0;
     }
   };
@@ -189,4 +205,64 @@ export function runNodeReadiness(
 async function namesListed(api: NodeApi, signal: AbortSignal): Promise<Outcome<readonly string[]>> {
   const listed = await api.getListedDrivers(signal);
   return listed.kind === "failed" ? listed : { ...listed, value: listed.value.map(({ name }) => name) };
+}
+
+/**
+ * Collects the current failures. Each kind is logged once, and their end when none is left. `rules` are those of a
+ * ClusterRole that allow every request, as YAML to paste.
+ */
+function createTroubles(parentLog: Logger, nodeName: string, rules: string) {
+  const log = parentLog.named("node-readiness");
+  /** By part, with its beginning by a monotonic clock. */
+  const lasting = new Map<string, Trouble & { readonly from: number }>();
+  const failures: Record<string, number> = {};
+
+  return {
+    /** Records how the latest request of a part ended: `failure` is undefined for a success. */
+    note: (part: string, doing: string, failure: ApiFailure | undefined): void => {
+      const before = lasting.get(part);
+      if (failure === undefined) {
+        lasting.delete(part);
+        if (before !== undefined && lasting.size === 0)
+          log.info("API server requests for node readiness succeed again", {
+            doing,
+            after: `${Math.round((performance.now() - before.from) / 1000)}s`,
+          });
+        return;
+      }
+      const { kind, message } = failure;
+      failures[kind] = (failures[kind] ?? 0) + 1;
+      const isLogged = [...lasting.values()].some((trouble) => trouble.kind === kind);
+      const now = { since: Date.now(), from: performance.now() };
+      const { since, from } = before?.kind === kind ? before : now;
+      lasting.set(part, { kind, doing, message, since, from });
+      if (isLogged) return;
+      const check = adviceOn(failure, nodeName, rules);
+      log.warn("API server request for node readiness failed, will retry; registration is not affected", {
+        doing,
+        err: message,
+        ...(check !== undefined && { check }),
+      });
+    },
+    get current(): Trouble | undefined {
+      return [...lasting.values()].sort((one, other) => one.from - other.from)[0];
+    },
+    /** The number of failures since the start, by kind. */
+    failures,
+  };
+}
+
+function adviceOn({ kind, message }: ApiFailure, nodeName: string, rules: string): string | undefined {
+  const isOfPolicy = kind === "forbidden" && /admission|polic/i.test(message);
+  if (isOfPolicy)
+    return `does the policy allow this taint, and is the pod's token bound to node ${nodeName}?`;
+  const advice: Partial<Record<ApiFailure["kind"], string>> = {
+    unreachable: "does the API server run, can this pod reach it, and does its certificate fit the CA here?",
+    "no-credentials": "is the service account's token mounted (automountServiceAccountToken: true)?",
+    unauthorized: "is the token of this cluster, not expired, and does its service account still exist?",
+    forbidden: `bind the service account to a ClusterRole with these rules: ${rules}`,
+    "not-found": `is there a Node ${JSON.stringify(nodeName)}? Its name must be the pod's spec.nodeName`,
+    conflict: "who else writes to this Node all the time, or what admission rule refuses the patch?",
+  };
+  return advice[kind];
 }

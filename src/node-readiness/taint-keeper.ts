@@ -1,10 +1,17 @@
-import { backoffMs } from "../base/backoff";
+import { BACKOFF, type Backoff, backoffMs } from "../base/backoff";
 import type { Logger } from "../logging/logger";
+import {
+  createRewritePace,
+  earliest,
+  failed,
+  type Keeper,
+  type Pass,
+  type PassOutcome,
+  settled,
+  valueAt,
+} from "./keeper";
 import type { NodeView, Taint } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
-import { PACE } from "./pace";
-import { earlier, failed, type Keeper, type Pass, type PassOutcome, settled } from "./pass";
-import { createRewritePace } from "./rewrite-pace";
 import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText } from "./startup-taint";
 
 export interface TaintStatus {
@@ -21,6 +28,13 @@ export interface TaintStatus {
   readonly lastRemovalMs: number | undefined;
 }
 
+export const TAINT_PACE = {
+  /** While CSINode does not list a driver that kubelet says is registered. */
+  unlisted: BACKOFF.unlistedDriver as Backoff,
+  /** Between removals of a taint that another client adds again and again. */
+  fight: BACKOFF.taintFight as Backoff,
+};
+
 /** After so many conflicts in a row, each answered with a fresh read, there is a pause. */
 const TRIES_AT_ONCE = 5;
 /** So many passes must find CSINode without the driver before there is a warning. */
@@ -34,9 +48,9 @@ interface Due {
 
 interface Memory {
   removals: number;
-  lastRemovalMs: number | undefined;
+  lastRemovalMs?: number;
   /** Undefined while the taint is not on, or kubelet has not registered the driver. */
-  overdue: { readonly since: number; hindrance: string | undefined } | undefined;
+  overdue?: { readonly since: number; readonly hindrance: string | undefined } | undefined;
   /** The latest passes in a row that found CSINode without the driver. */
   unlistedPasses: number;
 }
@@ -47,19 +61,14 @@ const fightOf = ({ driverName, taint }: Due) => `${nameOf(driverName, taint)}\n$
 export function createTaintKeeper(
   wanted: readonly StartupTaint[],
   parentLog: Logger,
-  pace = PACE.taint,
+  pace = TAINT_PACE,
 ): Keeper<TaintStatus> {
   const log = parentLog.named("taint-keeper");
   const fight = createRewritePace(pace.fight);
   const memories = new Map<string, Memory>();
 
-  const memoryOf = ({ driverName, taint }: Due): Memory => {
-    const name = nameOf(driverName, taint);
-    const fresh = { removals: 0, lastRemovalMs: undefined, overdue: undefined, unlistedPasses: 0 };
-    const memory = memories.get(name) ?? fresh;
-    memories.set(name, memory);
-    return memory;
-  };
+  const memoryOf = ({ driverName, taint }: Due) =>
+    valueAt<Memory>(memories, nameOf(driverName, taint), () => ({ removals: 0, unlistedPasses: 0 }));
   const hinder = (one: Due, hindrance: string | undefined) => {
     const memory = memoryOf(one);
     memory.overdue = { since: memory.overdue?.since ?? Date.now(), hindrance };
@@ -126,14 +135,14 @@ export function createTaintKeeper(
       const { node } = pass.store;
       const present = node === undefined ? [] : findDue(registrations, node);
       tidy(registrations, present);
-      let againInMs: number | undefined;
+      const waits: number[] = [];
       const due = present.filter((one) => {
         const waitMs = fight.waitMs(fightOf(one), node?.uid ?? "", now);
         hinder(one, waitMs > 0 ? "another client keeps adding it" : undefined);
-        if (waitMs > 0) againInMs = earlier(againInMs, waitMs);
+        if (waitMs > 0) waits.push(waitMs);
         return waitMs <= 0;
       });
-      if (due.length === 0) return settled(againInMs);
+      if (due.length === 0) return settled(earliest(...waits));
 
       const listed = await pass.listedDrivers();
       if (listed.kind === "failed") return failed("reading CSINode", listed);
@@ -143,8 +152,7 @@ export function createTaintKeeper(
         memory.unlistedPasses = ready.includes(one) ? 0 : memory.unlistedPasses + 1;
         if (memory.unlistedPasses === 0) continue;
         hinder(one, "CSINode does not list the driver");
-        const waitMs = backoffMs(pace.unlisted, memory.unlistedPasses - 1);
-        againInMs = earlier(againInMs, waitMs);
+        waits.push(backoffMs(pace.unlisted, memory.unlistedPasses - 1));
         if (memory.unlistedPasses === UNLISTED_PASSES)
           log.warn("Startup taint stays: kubelet has registered the driver, but CSINode does not list it", {
             taint: taintText(one.taint),
@@ -152,7 +160,7 @@ export function createTaintKeeper(
           });
       }
       const removed = await remove(ready, pass);
-      if (removed.kind === "settled") return settled(againInMs);
+      if (removed.kind === "settled") return settled(earliest(...waits));
       for (const one of ready) hinder(one, removed.failure.message);
       return removed;
     },
@@ -161,16 +169,19 @@ export function createTaintKeeper(
         if (driverName === undefined) return [];
         return startupTaintsOf(driverName, wanted).map((startupTaint) => {
           const found = node && findTaints(node, [startupTaint])[0];
-          const memory = memories.get(nameOf(driverName, startupTaint));
-          const overdue = found && memory?.overdue;
+          const {
+            removals = 0,
+            lastRemovalMs,
+            overdue,
+          } = memories.get(nameOf(driverName, startupTaint)) ?? {};
           return {
             driverName,
             taint: found ? taintText(found) : startupTaint.key,
             present: found !== undefined,
-            overdueSince: overdue?.since,
-            hindrance: overdue?.hindrance,
-            removals: memory?.removals ?? 0,
-            lastRemovalMs: memory?.lastRemovalMs,
+            overdueSince: found && overdue?.since,
+            hindrance: found && overdue?.hindrance,
+            removals,
+            lastRemovalMs,
           };
         });
       }),

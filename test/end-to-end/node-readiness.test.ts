@@ -96,7 +96,7 @@ test.each<[string, string, NodeJS.ProcessEnv, string]>([
     "a taint as the node",
     `${TAINT_FLAG} --node-condition=a/b --impersonate-node`,
     {},
-    "impersonate-node goes with",
+    "impersonate-node needs --node-condition",
   ],
   ["a negative delay", "--node-condition=a/b --node-condition-delay=-5s", {}, "must not be negative"],
 ])(

@@ -35,7 +35,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("diagnostics/listen-address"),
   mirrored("grpc/client/answer"),
   mirrored("grpc/guard/frames", "grpc/guard/client-calls"),
-  mirrored("node-readiness/condition", "node-readiness/startup-taint", "node-readiness/rewrite-pace"),
+  mirrored("node-readiness/condition", "node-readiness/startup-taint", "node-readiness/keeper"),
   mirrored("base/near-word", "options/read-options"),
   mirrored("flags/grammar", "flags/values"),
   mirrored("logging/escape", "logging/json-line", "logging/klog-text"),

@@ -1,12 +1,11 @@
 import type { Outcome } from "../../src/kube-api/failure";
-import { createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
+import { CSI_NODE_PACE, createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
-import { PACE } from "../../src/node-readiness/pace";
 import { recordLog } from "../support/recorded-log";
 import { DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
 
-const { lookEveryMs, graceMs, again } = PACE.csiNode;
+const { lookEveryMs, graceMs, again } = CSI_NODE_PACE;
 const START = 1_000_000;
 const ANEW = "CSINode lacks a driver that kubelet has registered, registering it again";
 const OTHER = "other.csi.example.com";
@@ -14,7 +13,7 @@ const OTHER = "other.csi.example.com";
 /** A keeper whose time a test moves, beside a CSINode that it writes. */
 function createPlay(random = 1) {
   const log = recordLog();
-  const keeper = createCsiNodeKeeper(log.logger, PACE.csiNode, () => random);
+  const keeper = createCsiNodeKeeper(log.logger, CSI_NODE_PACE, () => random);
   const store = createNodeStore(() => {});
   store.see({ uid: "1", resourceVersion: "1", taints: [], conditions: [] });
   const play = {

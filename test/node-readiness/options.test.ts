@@ -40,16 +40,16 @@ test("takes what there is to be told, and fills in the rest", () => {
 test.each<[given: object, says: string]>([
   [{ startupTaint: ["a/b"] }, 'there is no option "startupTaint"; did you mean startupTaints?'],
   [{ nodeName: undefined }, "nodeName is missing; it takes a text"],
-  [{ nodeName: "Node" }, 'node name "Node" can be no Node\'s'],
+  [{ nodeName: "Node" }, 'node name "Node" is not a valid name of a Node'],
   [{ conditionDelayMs: -1 }, "conditionDelayMs is -1; it takes milliseconds, 0 or more"],
   [{ access: undefined }, "access is missing; it takes an object with server, authority"],
   [{ access: { ...ACCESS, server: "http://x" } }, 'server is "http://x"; it takes https://HOST:PORT'],
   [{ access: { ...ACCESS, token: "t" } }, 'token is "t"; it takes an object whose kind is one of "value"'],
   [{ access: { ...ACCESS, tokn: { kind: "x" } } }, 'access: there is no option "tokn"; did you mean token?'],
-  [{ impersonateNode: true }, "startNodeReadiness: impersonateNode goes with a condition"],
+  [{ impersonateNode: true }, "startNodeReadiness: impersonateNode has no effect without a condition"],
   [
     { startupTaints: ["a/b"], impersonateNode: true },
-    "impersonateNode: the API server lets no node remove its own",
+    "impersonateNode: the API server does not let a node remove its own",
   ],
   [{ startupTaints: "a/b" }, 'startupTaints is "a/b"; it takes a list'],
   [{ startupTaints: ["a b"] }, 'startup taint "a b": the key must be'],
@@ -71,7 +71,7 @@ test("refuses what are no options and no registrations", () => {
   const registration = { status: () => ({}), subscribe: () => () => {} };
   expect(refused(() => start(createRegistrations()))).toContain("takes an object of options, not undefined");
   expect(refused(() => start(registration, options))).toContain("observeRegistrations(only(registration))");
-  expect(refused(() => start())).toContain("takes what observeRegistrations() gives, not undefined");
+  expect(refused(() => start())).toContain("takes what observeRegistrations() returns, not undefined");
   const withLogger = () => start(createRegistrations(), options, { logger: 5 });
   expect(refused(withLogger)).toContain("logger is 5; it takes console");
   for (const given of [registration, undefined, only(Promise.resolve(registration) as never)])

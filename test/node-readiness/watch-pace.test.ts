@@ -1,9 +1,8 @@
 import type { ApiFailure } from "../../src/kube-api/failure";
 import type { NodeApi } from "../../src/node-readiness/node-api";
-import { PACE } from "../../src/node-readiness/pace";
 
-const { watch: pace } = PACE;
 let watching: typeof import("../../src/node-readiness/node-watch");
+let pace: typeof watching.WATCH_PACE;
 beforeAll(async () => {
   // Waits too go by the test's clock.
   jest.doMock("node:timers/promises", () => ({
@@ -14,6 +13,7 @@ beforeAll(async () => {
       }),
   }));
   watching = await import("../../src/node-readiness/node-watch");
+  pace = watching.WATCH_PACE;
 });
 beforeEach(() => {
   jest.useFakeTimers();

@@ -213,7 +213,7 @@ test.each([
   [[...REQUIRED, "--driver-arg", "--v=2"], /: write --driver-arg=--v=2$/m],
   [[...REQUIRED, "--unconfined"], /unconfined.*kubernetes-version/],
   [[...REQUIRED, "--node-access=impersonation"], /node-access.*node-condition/],
-  [[...REQUIRED, ...READINESS, "--node-access=impersonation"], /lets no node remove its own taints/],
+  [[...REQUIRED, ...READINESS, "--node-access=impersonation"], /does not let a node remove its own taints/],
   [
     [...REQUIRED, "--node-condition=a/b", "--node-access=impersonation", "--kubernetes-version=1.35"],
     /--node-access impersonation needs Kubernetes 1.36, not 1.35; with its feature gate on, leave/,

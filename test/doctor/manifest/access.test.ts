@@ -1,4 +1,4 @@
-import { neededRules } from "../../../src/node-readiness/rbac";
+import { neededRules } from "../../../src/node-readiness/node-api";
 import { type Changes, CSI_DRIVER, daemonSet, said } from "./one-daemon-set";
 
 const NODE_NAME = { name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } };

@@ -1,6 +1,5 @@
 import type { ApiAccess } from "../../../src/kube-api/access";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../../src/node-readiness/options";
-import type { Pace } from "../../../src/node-readiness/pace";
 import { runNodeReadiness } from "../../../src/node-readiness/start-node-readiness";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
@@ -23,7 +22,9 @@ export const QUICK_PACE = {
   taint: { unlisted: { initialMs: 10, maxMs: 50 }, fight: { initialMs: 10, maxMs: 50 } },
 };
 
-export type FixtureOptions = Partial<NodeReadinessOptions> & { readonly pace?: Partial<Pace> };
+export type FixtureOptions = Partial<NodeReadinessOptions> & {
+  readonly pace?: Parameters<typeof runNodeReadiness>[2]["pace"];
+};
 export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
 /** Starts node readiness of node-1 over registrations that a test controls. */

@@ -1,5 +1,5 @@
 import { SERVICE_ACCOUNT_DIRECTORY } from "../../../kube-api/access";
-import { neededRules, type PolicyRule, rulesText } from "../../../node-readiness/rbac";
+import { neededRules, type PolicyRule, rulesText } from "../../../node-readiness/node-api";
 import { isWithin } from "../../../unix/mounts";
 import { includesAccount } from "../read/access";
 import type { Deployment, ManifestFacts } from "../read/deployments";

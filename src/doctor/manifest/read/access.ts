@@ -1,5 +1,5 @@
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
-import type { PolicyRule } from "../../../node-readiness/rbac";
+import type { PolicyRule } from "../../../node-readiness/node-api";
 
 /** What the objects beside the pods say about their access to the API server. */
 export interface AccessFacts {

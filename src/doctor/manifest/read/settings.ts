@@ -4,7 +4,7 @@ import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../../fla
 import { askOfficial, correctArgument } from "../../../flags/official";
 import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../../flags/table";
 import { parseBool } from "../../../flags/values";
-import type { AccessNeeds } from "../../../node-readiness/rbac";
+import type { AccessNeeds } from "../../../node-readiness/node-api";
 import { parseCsiAddress } from "../../../unix/socket-path";
 import { isTemplate } from "../../rules/words";
 import type { Program } from "./program";

@@ -1,6 +1,5 @@
 import type { ApiFailure } from "../../../kube-api/failure";
-import type { Taint } from "../../../node-readiness/node-api";
-import { neededRules, rulesText } from "../../../node-readiness/rbac";
+import { neededRules, rulesText, type Taint } from "../../../node-readiness/node-api";
 import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/startup-taint";
 import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
 import type { Facts } from "../read/gather";

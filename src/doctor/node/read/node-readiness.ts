@@ -3,8 +3,13 @@ import { type ApiAccess, readSecret } from "../../../kube-api/access";
 import { type ApiClient, createApiClient } from "../../../kube-api/client";
 import type { Outcome } from "../../../kube-api/failure";
 import { tree } from "../../../kube-api/objects";
-import { createNodeApi, nodeUser } from "../../../node-readiness/node-api";
-import { type AccessNeeds, neededRules, type PolicyRule } from "../../../node-readiness/rbac";
+import {
+  type AccessNeeds,
+  createNodeApi,
+  neededRules,
+  nodeUser,
+  type PolicyRule,
+} from "../../../node-readiness/node-api";
 import type { StartupTaint } from "../../../node-readiness/startup-taint";
 
 /** The settings of a registrar with `--remove-startup-taint` or `--node-condition`, as far as they can be known here. */

@@ -1,4 +1,4 @@
-import { createRewritePace } from "../../src/node-readiness/rewrite-pace";
+import { createRewritePace } from "../../src/node-readiness/keeper";
 
 const BACKOFF = { initialMs: 10, maxMs: 100 };
 const [NAME, VALUE] = ["x/Ready", "True Registered"];

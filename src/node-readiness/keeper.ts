@@ -1,0 +1,72 @@
+import { type Backoff, backoffMs } from "../base/backoff";
+import type { ApiFailure, Outcome } from "../kube-api/failure";
+import type { NodeApi } from "./node-api";
+import type { NodeStore } from "./node-watch";
+import type { ObservedRegistration } from "./observed-registrations";
+
+/** Keeps one part of the node's readiness as the registrations require. */
+export interface Keeper<Status> {
+  /** Compares the cluster with the registrations, and corrects it. */
+  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<PassOutcome>;
+  status(registrations: readonly ObservedRegistration[], store: NodeStore): readonly Status[];
+}
+
+/** What a keeper works with. */
+export interface Pass {
+  readonly api: NodeApi;
+  readonly store: NodeStore;
+  readonly signal: AbortSignal;
+  /** Milliseconds by a monotonic clock: the wall clock may be set during a wait. */
+  readonly now: number;
+  /** The drivers that CSINode lists; read at most once in a pass. */
+  listedDrivers(): Promise<Outcome<readonly string[]>>;
+}
+
+export type PassOutcome =
+  /** Nothing is left to do now; the next pass is due in `againInMs`, or when something changes. */
+  | { readonly kind: "settled"; readonly againInMs?: number | undefined }
+  /** The pass must be repeated. */
+  | { readonly kind: "failed"; readonly doing: string; readonly failure: ApiFailure };
+
+export const settled = (againInMs?: number): PassOutcome => ({ kind: "settled", againInMs });
+
+export const failed = (doing: string, { failure }: { readonly failure: ApiFailure }) =>
+  ({ kind: "failed", doing, failure }) as const;
+
+/** The smallest number; undefined if there is none. */
+export function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** The value of a key, which is made and kept if the map has none. */
+export function valueAt<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
+}
+
+/**
+ * How long to wait, in milliseconds, before a value is written that another client keeps changing: the same value is
+ * rewritten at once `freeRewrites` times. Twice the longest wait without a write ends the waits.
+ */
+export function createRewritePace(backoff: Backoff, { freeRewrites = 3, random = Math.random } = {}) {
+  const writes = new Map<string, { value: string; at: number; rewrites: number; notBefore: number }>();
+  return {
+    waitMs: (name: string, value: string, now: number): number => {
+      const last = writes.get(name);
+      return last?.value === value ? Math.max(0, last.notBefore - now) : 0;
+    },
+    /** Records a write. Returns whether the waits begin with it. */
+    wrote: (name: string, value: string, now: number): boolean => {
+      for (const [known, { at }] of writes) if (now - at > 2 * backoff.maxMs) writes.delete(known);
+      const last = writes.get(name);
+      const isSame = last?.value === value;
+      const rewrites = (last?.rewrites ?? 0) + (isSame ? 1 : 0);
+      const beyond = rewrites - freeRewrites;
+      const notBefore = beyond < 0 ? now : now + backoffMs(backoff, beyond, random);
+      writes.set(name, { value, at: now, rewrites, notBefore });
+      return isSame && beyond === 0;
+    },
+  };
+}
