@@ -50,9 +50,7 @@ export async function warnAboutFlags(
 export function warnAboutWords({ rest }: Pick<Flags, "rest">, parentLog: Logger): void {
   const log = parentLog.named("flag-warnings");
   if (rest.length > 0)
-    log.warn("Words after the flags are ignored, and so is every flag among them", {
-      words: rest.join(" "),
-    });
+    log.warn("Words after the flags are ignored, and so is every flag among them", { words: rest.join(" ") });
 }
 
 function warnAboutPatterns(flags: Flags, log: Logger): void {

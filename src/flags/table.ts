@@ -145,10 +145,7 @@ export function parseFlags(argv: readonly string[]) {
     given: new Set(rows.map(([name]) => name as FlagName).filter(isGiven)),
     ignored: Object.keys(removed).filter(isGiven),
     deprecated: deprecationsIn(isGiven, given("mode").at(-1)?.text),
-    every: {
-      csiAddress: every("csi-address"),
-      kubeletRegistrationPath: every("kubelet-registration-path"),
-    },
+    every: { csiAddress: every("csi-address"), kubeletRegistrationPath: every("kubelet-registration-path") },
     rest: line.rest,
   };
   return { kind: "flags", flags } as const;

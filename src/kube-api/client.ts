@@ -1,11 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, type RequestOptions } from "node:https";
-import { messageOf } from "../base/errors";
+import { attempt, messageOf } from "../base/errors";
 import { boundText } from "../logging/escape";
 import { type ApiAccess, readSecret } from "./access";
 import { type ApiFailure, failureOf, type Outcome } from "./failure";
-import { MAX_JSON_BYTES, parseJson, readJsonLines } from "./json";
-import { readBody, sendRequest } from "./request";
+import { MAX_JSON_BYTES, parseJson, readBody, readJsonLines, sendRequest } from "./request";
 
 export interface ApiCall {
   readonly method: "GET" | "PATCH" | "POST";
@@ -43,7 +42,7 @@ export function createApiClient(access: ApiAccess, user?: string) {
   let calls = 0;
 
   const optionsFor = ({ method, path, body, contentType }: ApiCall) =>
-    attempt<RequestOptions>("no-credentials", async () => {
+    outcomeOf<RequestOptions>("no-credentials", async () => {
       const [ca, token, cert, key] = await Promise.all(
         [access.authority, access.token, access.certificate, access.key].map(readSecret),
       );
@@ -70,9 +69,9 @@ export function createApiClient(access: ApiAccess, user?: string) {
       return { kind: "done", value };
     });
 
-  const send = (options: RequestOptions, signal: AbortSignal, body?: unknown) => {
+  const send = (...request: Parameters<typeof sendRequest>) => {
     calls += 1;
-    return sendRequest(options, signal, body);
+    return sendRequest(...request);
   };
 
   return {
@@ -82,7 +81,7 @@ export function createApiClient(access: ApiAccess, user?: string) {
       const options = await optionsFor(wanted);
       if (options.kind === "failed") return options;
       const ask = async () => readAnswer(await send(options.value, limit.signal, wanted.body));
-      return await attempt("unreachable", ask, limit.signal);
+      return await outcomeOf("unreachable", ask, limit.signal);
     },
     /** Passes on each JSON line of an answer, as in a watch. Never rejects: resolves with the failure that ended it. */
     follow: async (path: string, { signal, idleMs, onOpen, onObject }: FollowOptions) => {
@@ -101,7 +100,7 @@ export function createApiClient(access: ApiAccess, user?: string) {
         }
         return { kind: "done", value: undefined };
       };
-      const followed = await attempt("unreachable", read, limit.signal);
+      const followed = await outcomeOf("unreachable", read, limit.signal);
       return followed.kind === "failed" && !signal.aborted ? followed.failure : undefined;
     },
     /** The number of requests since the start, watches included. */
@@ -112,7 +111,7 @@ export function createApiClient(access: ApiAccess, user?: string) {
   };
 }
 
-async function attempt<Value>(
+async function outcomeOf<Value>(
   kind: ApiFailure["kind"],
   work: () => Promise<Outcome<Value>>,
   signal?: AbortSignal,
@@ -120,30 +119,30 @@ async function attempt<Value>(
   try {
     return await work();
   } catch (error) {
-    return { kind: "failed", failure: { kind, message: messageOf(signal?.aborted ? signal.reason : error) } };
+    return failedWith(kind, messageOf(signal?.aborted ? signal.reason : error));
   }
 }
+
+const failedWith = (kind: ApiFailure["kind"], message: string) =>
+  ({ kind: "failed", failure: { kind, message } }) as const;
 
 async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> {
   const body = await readBody(response, MAX_JSON_BYTES);
   const { statusCode: code = 0, headers } = response;
   const type = headers["content-type"] ?? "no content type";
-  const isGood = code >= 200 && code < 300;
-  const unexpected = (why: string) => ({
-    kind: "failed" as const,
-    failure: { kind: "unexpected" as const, message: boundText(`HTTP status ${code}: ${why}`) },
-  });
+  const isJson = /\bjson\b/.test(type);
+  const unexpected = (why: string) => failedWith("unexpected", boundText(`HTTP status ${code}: ${why}`));
   if (body === undefined) return unexpected(`the answer has more than ${MAX_JSON_BYTES} bytes`);
-  let object: unknown;
-  if (/\bjson\b/.test(type)) {
-    try {
-      object = parseJson(body);
-    } catch (error) {
-      if (isGood) return unexpected(messageOf(error));
-    }
-  } else if (isGood) return unexpected(`the answer is not JSON but ${type}`);
-  if (isGood) return { kind: "done", value: object };
-  return { kind: "failed", failure: failureOf(code, object, headers["retry-after"]) };
+  if (code < 200 || code >= 300) {
+    const object = isJson ? attempt(() => parseJson(body)) : undefined;
+    return { kind: "failed", failure: failureOf(code, object, headers["retry-after"]) };
+  }
+  if (!isJson) return unexpected(`the answer is not JSON but ${type}`);
+  try {
+    return { kind: "done", value: parseJson(body) };
+  } catch (error) {
+    return unexpected(messageOf(error));
+  }
 }
 
 /**

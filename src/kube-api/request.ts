@@ -37,3 +37,41 @@ export async function readBody(
   }
   return Buffer.concat(chunks);
 }
+
+/** The longest answer with one object, and the longest line of a watch: etcd limits objects to 1.5 MB. */
+export const MAX_JSON_BYTES = 2 << 20;
+/** The most arrays and objects in one text: an empty one takes 2 bytes of text and 70 of memory. */
+const MAX_COLLECTIONS = 50_000;
+
+/** Parses JSON. Throws for invalid JSON, and for more than 50,000 arrays and objects. */
+export function parseJson(bytes: Buffer): unknown {
+  let collections = 0;
+  for (const opening of "[{")
+    for (let at = bytes.indexOf(opening); at >= 0; at = bytes.indexOf(opening, at + 1)) {
+      collections += 1;
+      if (collections > MAX_COLLECTIONS)
+        throw new Error(`the answer has more than ${MAX_COLLECTIONS} arrays and objects`);
+    }
+  return JSON.parse(bytes.toString("utf8"));
+}
+
+/** Reads JSON values, one per line, as they arrive. Throws for a line that is invalid or longer than MAX_JSON_BYTES. */
+export async function* readJsonLines(
+  source: AsyncIterable<Buffer>,
+): AsyncGenerator<unknown, void, undefined> {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of source) {
+    let start = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      const line = Buffer.concat([...pieces, chunk.subarray(start, end)]);
+      pieces = [];
+      bytes = 0;
+      start = end + 1;
+      if (line.some((byte) => byte > 0x20)) yield parseJson(line);
+    }
+    pieces.push(chunk.subarray(start));
+    bytes += chunk.length - start;
+    if (bytes > MAX_JSON_BYTES) throw new Error(`a line of the answer has more than ${MAX_JSON_BYTES} bytes`);
+  }
+}

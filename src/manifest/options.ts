@@ -91,21 +91,18 @@ export interface ResolvedManifestOptions extends Defined<ManifestOptions> {
 
 /** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
 export function resolveManifestOptions(options: ManifestOptions): ResolvedManifestOptions {
-  const { driverName, driverImage = "" } = options;
+  const { driverName, driverImage = "", pluginFolder = driverName, parts = DEFAULT_PARTS } = options;
   checkDriverName("driver-name", driverName);
-  const parts = options.parts ?? DEFAULT_PARTS;
-  const hasInlinePod = parts.includes("inline-pod");
-  const lifecycleModes = options.lifecycleModes ?? (hasInlinePod ? LIFECYCLE_MODES : ["Persistent"]);
+  const { lifecycleModes = parts.includes("inline-pod") ? LIFECYCLE_MODES : ["Persistent"] } = options;
   const basics = resolveBasics(options, nameFrom(driverName), parts);
-  const { kubeletRoot } = basics;
-  const pluginPath = `${kubeletRoot}/plugins/${options.pluginFolder ?? driverName}`;
+  const pluginPath = `${basics.kubeletRoot}/plugins/${pluginFolder}`;
   const resolved: ResolvedManifestOptions = {
     ...basics,
     driverName,
     driverImage,
     driverArgs: options.driverArgs ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
     parts: PARTS.filter((part) => parts.includes(part)),
-    pluginFolder: options.pluginFolder ?? driverName,
+    pluginFolder,
     attachRequired: options.attachRequired ?? false,
     podInfoOnMount: options.podInfoOnMount ?? lifecycleModes.includes("Ephemeral"),
     lifecycleModes: LIFECYCLE_MODES.filter((mode) => lifecycleModes.includes(mode)),
@@ -120,7 +117,7 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
     kubeletRegistrationPath: `${pluginPath}/csi.sock`,
   };
   checkImage("driver-image", driverImage, parts);
-  checkNamed("directory name", "plugin-folder", resolved.pluginFolder);
+  checkNamed("directory name", "plugin-folder", pluginFolder);
   checkNamed("subdomain", "storage-class", resolved.storageClassName);
   checkPathLengths(resolved);
   checkModes(resolved);
@@ -166,30 +163,23 @@ function checkPathLengths(options: ResolvedManifestOptions): void {
 }
 
 function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
-  const needed: readonly (readonly [Part, VolumeLifecycleMode])[] = [
-    ["inline-pod", "Ephemeral"],
-    ["storageclass", "Persistent"],
-  ];
-  for (const [part, mode] of needed) {
-    if (!parts.includes(part) || lifecycleModes.includes(mode)) continue;
-    throw invalidOption(`--include ${part} needs --lifecycle-mode ${mode}`);
-  }
+  const needed = { "inline-pod": "Ephemeral", storageclass: "Persistent" } as const;
+  for (const part of ["inline-pod", "storageclass"] as const)
+    if (parts.includes(part) && !lifecycleModes.includes(needed[part]))
+      throw invalidOption(`--include ${part} needs --lifecycle-mode ${needed[part]}`);
 }
 
-function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds: number | undefined): void {
-  const { lifecycleModes, preventPodSchedulingIfMissing, tokenAudiences, serviceAccountTokenInSecrets } =
-    options;
-  if (periodSeconds !== undefined && !(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S))
-    refuseFlag(
-      "node-allocatable-update-period",
-      String(periodSeconds),
-      `must be ${MIN_PERIOD_S} seconds or more`,
-    );
-  if (preventPodSchedulingIfMissing && !lifecycleModes.includes("Persistent"))
+function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds = MIN_PERIOD_S): void {
+  const { lifecycleModes, tokenAudiences } = options;
+  if (!(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S)) {
+    const why = `must be ${MIN_PERIOD_S} seconds or more`;
+    refuseFlag("node-allocatable-update-period", String(periodSeconds), why);
+  }
+  if (options.preventPodSchedulingIfMissing && !lifecycleModes.includes("Persistent"))
     throw invalidOption(
       "--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent: the scheduler looks at volumes with a claim only",
     );
-  if (serviceAccountTokenInSecrets && tokenAudiences.length === 0)
+  if (options.serviceAccountTokenInSecrets && tokenAudiences.length === 0)
     throw invalidOption("--service-account-token-in-secrets needs --token-audience");
   const twice = tokenAudiences.find((audience, index) => tokenAudiences.indexOf(audience) !== index);
   if (twice !== undefined) refuseFlag("token-audience", twice, "is given twice");

@@ -72,11 +72,7 @@ export function planCondition(node: NodeView, wanted: WantedCondition, now: Date
   if (current?.status === wanted.status && current.reason === wanted.reason) return undefined;
   const time = now.toISOString().replace(/\.\d+/, "");
   const since = current?.status === wanted.status ? current.lastTransitionTime : undefined;
-  const condition: NodeCondition = {
-    ...wanted,
-    lastHeartbeatTime: time,
-    lastTransitionTime: since ?? time,
-  };
+  const condition: NodeCondition = { ...wanted, lastHeartbeatTime: time, lastTransitionTime: since ?? time };
   return { status: { conditions: [condition] } };
 }
 

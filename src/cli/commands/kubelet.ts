@@ -40,10 +40,7 @@ const flags = {
   "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },
   "refuse-at": { ...choiceFlag("step that fails", REFUSING_STEPS), default: "registration" },
   slow: listFlag("wait before a call, CALL=DURATION[:TIMES]; repeatable", parseSlow),
-  "drop-before-notice": {
-    ...countFlag("how often to disconnect before reporting the status"),
-    default: "0",
-  },
+  "drop-before-notice": { ...countFlag("how often to disconnect before reporting the status"), default: "0" },
   "never-call": switchFlag("see sockets, but never call"),
   "volume-limit-period": pairsFlag(
     "ask for a driver's volume limit again (from 1.35), NAME=DURATION; repeatable",

@@ -1,7 +1,14 @@
 import { SERVICE_ACCOUNT_DIRECTORY } from "../../kube-api/access";
 import { NODE_NAME_VARIABLES } from "../../node-readiness/options";
-import { LEAST } from "../least";
 import { celList, celText, literal } from "./recognise";
+
+/** What this registrar's container needs at least, because it runs Node: the figures are in docs/measurements.md. */
+export const LEAST = {
+  memory: "64Mi",
+  cpu: "50m",
+  /** An exec probe starts a Node process of its own. */
+  probeTimeoutSeconds: 10,
+} as const;
 
 /** An argument, added to registrars without the flags in `unless`. */
 export interface AddedArgument {

@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { invalidOption, messageOf } from "../../../base/errors";
 import { kubeletHasTold } from "./happenings";
+import { renderSvg, sequenceOf } from "./picture";
 import { createPlay } from "./play";
 import { registration, type Scenario } from "./scenarios";
-import { sequenceOf } from "./sequence";
 import { type DemoOptions, MissedStep, openStage } from "./stage";
-import { renderSvg } from "./svg";
 
 /** For a scenario that needs a registered driver and is played first. */
 const SETTING =

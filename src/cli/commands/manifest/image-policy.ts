@@ -45,10 +45,7 @@ const flags = {
     ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2"),
     conflicts: "drop",
   },
-  keep: {
-    ...choicesFlag("what not to raise", RAISES),
-    conflicts: "drop",
-  },
+  keep: { ...choicesFlag("what not to raise", RAISES), conflicts: "drop" },
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect"),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
   drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),

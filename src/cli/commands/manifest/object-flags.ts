@@ -69,11 +69,7 @@ export const objectFlags = {
     ...DAEMON_SET,
     defaultDescription: "the driver's name",
   },
-  "http-port": {
-    ...countFlag("port for health and metrics"),
-    ...DAEMON_SET,
-    defaultDescription: "9809",
-  },
+  "http-port": { ...countFlag("port for health and metrics"), ...DAEMON_SET, defaultDescription: "9809" },
   "attach-required": { ...switchFlag("volumes are attached before they are mounted"), ...CSI_DRIVER },
   "pod-info-on-mount": {
     ...switchFlag("pass the pod's name to the driver; on with inline volumes"),
@@ -123,10 +119,7 @@ export const objectFlags = {
     ...textFlag("type of a condition of the node that the registrar keeps"),
     ...DAEMON_SET,
   },
-  "kubernetes-version": {
-    ...textFlag("the cluster's version: refuses what it lacks"),
-    parse: parseMinor,
-  },
+  "kubernetes-version": { ...textFlag("the cluster's version: refuses what it lacks"), parse: parseMinor },
   "node-access": {
     ...choiceFlag("what confines it to its node", ["policy", "impersonation"]),
     ...DAEMON_SET,
