@@ -104,7 +104,9 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
   [
     "this registrar, with a taint for one driver",
     { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--remove-startup-taint=a/b"] },
-    [/^CSI101 problem: does not start: startup taint "a\/b" would be the same for several drivers: write \{driver\}/],
+    [
+      /^CSI101 problem: does not start: startup taint "a\/b" would be the same for several drivers: write \{driver\}/,
+    ],
   ],
   ["another program", { ...NODE_WIDE, container: { image: "x/y:v1" } }, [/^CSI101 unknown/]],
 ])("paths with * of %s", (_what, changes, expected) => {

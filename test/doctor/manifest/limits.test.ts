@@ -1,4 +1,4 @@
-import { LEAST } from "../../../src/manifest/least";
+import { LEAST } from "../../../src/manifest/image-policy/changes";
 import {
   type Changes,
   CSI_DRIVER,
