@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /**
  * Stamps each log call with the line it stands on, as Go's compiler does for klog: in a bundle, the line of the source
  * file is otherwise gone. `log.info(` becomes `log.at(12).info(`. A logger under another name would lose its lines:
- * test/logging/call-sites.test.ts allows none.
+ * test/architecture.test.ts allows none.
  */
 export const stampLogLines = {
   name: "stamp-log-lines",

@@ -132,6 +132,48 @@ test.each([
   expect(files.filter((file) => pattern.test(textOf(file)))).toEqual([]);
 });
 
+/**
+ * Durations are measured with `performance.now()`: the time of day may go back by an hour, and a wait with it. Where the
+ * time of day itself is meant, it is said here why.
+ */
+const TIME_OF_DAY: Readonly<Record<string, string>> = {
+  "registrar/model/tally.ts": "when kubelet called, for people",
+  "registrar/registration/registration.ts": "when a state changed, for people",
+  "logging/klog-sink.ts": "the time on a log line, with microseconds",
+  "cli/commands/status.ts": "when it was asked, for people",
+  "node-readiness/condition-keeper.ts": "when a condition changed, as it is written",
+  "node-readiness/csi-node-keeper.ts": "since when CSINode lacks a driver, for people",
+  "node-readiness/taint-keeper.ts": "how long after its registration a driver's taint went, for people",
+  "node-readiness/start-node-readiness.ts": "since when the API server fails, for people",
+  "diagnostics/http/answer.ts": "the Date of an answer",
+  "doctor/cluster/read/list-api.ts": "the API server's time of an answer, where it tells none",
+  "doctor/cluster/read/cluster.ts": "compared with the API server's times",
+  "simulator/event-stream.ts": "when an event happened, for people",
+  "cli/commands/register.ts": "when the process started, as Prometheus wants it",
+  "cli/commands/demo/play.ts": "the demo compares events of several processes",
+  "cli/commands/demo/perform.ts": "the same",
+  "cli/commands/demo/stage.ts": "the same",
+  "grpc/client/unary.ts": "a deadline, which grpc-js takes as a time of the day",
+  "simulator/kubelet/calls.ts": "the same",
+};
+
+test("the time of day is looked at only where it is meant", () => {
+  const lookers = files.filter((file) => /\bDate\.now\b|\bnew Date\(\)/.test(textOf(file)));
+  expect(lookers).toEqual(Object.keys(TIME_OF_DAY).sort());
+});
+
+/** A log call as the build stamps it with its line: scripts/log-lines.mjs. */
+const STAMPED = /\blog\.(?:v\([^\n]*?\)\.)?(?:info|warn|error)\(/g;
+/** They write what was stamped where it was logged. */
+const FORWARDING = ["logging/json-line.ts", "logging/logger.ts"];
+
+test("every log call is one that the build stamps with its line", () => {
+  const callsIn = (text: string) => text.match(/\.(?:info|warn|error|v)\s*\(/g)?.length ?? 0;
+  expect(files.some((file) => callsIn(textOf(file)) > 5)).toBe(true);
+  const unstamped = files.filter((file) => callsIn(textOf(file).replace(STAMPED, "")) > 0);
+  expect(unstamped).toEqual(FORWARDING);
+});
+
 /** Names that two files export, and why. */
 const SHARED_NAMES: readonly RegExp[] = [
   /^(?:ok|unknown|warning|problem): .*findings\/finding.ts .*each-deployment.ts$/, // The same, with the deployment's place.

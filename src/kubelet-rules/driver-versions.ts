@@ -9,10 +9,7 @@ export type Version = readonly number[];
  * and above, and the highest one left must be of major 1. Throws REFUSED, in kubelet's words.
  * Source: `HighestSupportedVersion` in apimachinery's `pkg/util/version/version.go`, in `csi_plugin.go` up to 1.28.
  */
-export function highestSupportedVersion(
-  versions: readonly string[],
-  wording: VersionsWording = "by-any",
-): Version {
+function highestSupportedVersion(versions: readonly string[], wording: VersionsWording): Version {
   let highest: Version | undefined;
   let problem = "<nil>";
   for (const text of [...versions].reverse()) {
@@ -28,7 +25,7 @@ export function highestSupportedVersion(
   }
   if (highest[0] === 1) return highest;
   const by = wording === "by-driver" ? " by driver" : "";
-  throw refuse(`highest supported version reported${by} is ${formatVersion(highest)}, must be v1.x`);
+  throw refuse(`highest supported version reported${by} is ${highest.join(".")}, must be v1.x`);
 }
 
 /**
@@ -41,7 +38,7 @@ export function validateVersions(
   name: string,
   versions: readonly string[],
   registered: Version | undefined,
-  wording?: VersionsWording,
+  wording: VersionsWording = "by-any",
 ): Version {
   const where = `kubernetes.io/csi: ${caller} for CSI driver ${quoteGo(name)} failed.`;
   const refuse = (why: string) => new RegistrarError("REFUSED", `${where} ${why}`);
@@ -54,14 +51,11 @@ export function validateVersions(
     throw refuse(`None of the versions specified ${list} are supported. err=${messageOf(error)}`);
   }
   if (registered !== undefined && !isLess(registered, offered)) {
-    const there = quoteGo(formatVersion(registered));
     const peer = "Another driver with the same name is already registered with a higher supported version";
-    throw refuse(`${peer}: ${there}`);
+    throw refuse(`${peer}: ${quoteGo(registered.join("."))}`);
   }
   return offered;
 }
-
-export const formatVersion = (version: Version): string => version.join(".");
 
 function parseVersion(text: string): Version | string {
   const numbers = /^\s*v?(?<numbers>[0-9]+(?:\.[0-9]+)*)/.exec(text)?.groups?.numbers;

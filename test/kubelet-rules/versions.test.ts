@@ -1,9 +1,4 @@
-import {
-  authorityFor,
-  behaviourOf,
-  SIMULATED_VERSIONS,
-  simulatedVersion,
-} from "../../src/kubelet-rules/versions";
+import { authorityFor, SIMULATED_VERSIONS, simulatedVersion } from "../../src/kubelet-rules/versions";
 
 test.each([
   ["/var/lib/kubelet/plugins_registry/x-reg.sock", "%2Fvar%2Flib%2Fkubelet%2Fplugins_registry%2Fx-reg.sock"],
@@ -16,25 +11,6 @@ test.each([
 test("the other authorities are what their names say", () => {
   expect(authorityFor("path", "/a/b")).toBe("/a/b");
   expect(authorityFor("localhost", "/a/b")).toBe("localhost");
-});
-
-test("says by version what a plugin can tell kubelets apart by", () => {
-  const table = SIMULATED_VERSIONS.map((version) => {
-    const { registrationAuthority, driverAuthority, afterFailure, pluginTypes, updatesVolumeLimits } =
-      behaviourOf(version);
-    const hasDra = pluginTypes.includes("DRAPlugin");
-    return [version, registrationAuthority, driverAuthority, afterFailure, hasDra, updatesVolumeLimits];
-  });
-  expect(table).toEqual([
-    ["1.20", "path", "path", "keep", false, false],
-    ["1.24", "path", "path", "keep", false, false],
-    ["1.28", "path", "localhost", "keep", false, false],
-    ["1.33", "encoded-path", "localhost", "keep", false, false],
-    ["1.34", "encoded-path", "localhost", "keep", true, false],
-    ["1.35", "encoded-path", "localhost", "keep", true, true],
-    ["1.36", "encoded-path", "localhost", "forget", true, true],
-    ["1.37", "encoded-path", "localhost", "forget", true, true],
-  ]);
 });
 
 test("every kubelet since 1.13 is simulated by one that behaves as it does", () => {
