@@ -27,21 +27,27 @@ What it is about.
 - Another.
 `;
 
+/** What the script writes for a tag of a package, and its complaint. */
+async function notesOf(tag: string, packageJson: object, env: NodeJS.ProcessEnv = {}) {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("CHANGELOG.md"), CHANGELOG);
+  writeFileSync(folder.at("package.json"), JSON.stringify(packageJson));
+  const script = join(ROOT, "scripts", "release-notes.mjs");
+  const { stdout, stderr, status } = spawnSync(process.execPath, [script, tag, folder.path], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, ...env },
+  });
+  expect(status).toBe(stderr === "" ? 0 : 1);
+  return [stdout, stderr];
+}
+
 test.each([
   ["v1.2.0", "1.2.0", "What it is about.\n\n### Fixed\n\n- A thing.\n", ""],
   ["v1.1.0", "1.1.0", "### Added\n\n- Another.\n", ""],
   ["v1.2.1", "1.2.0", "", "release-notes: the tag is v1.2.1, and package.json has version 1.2.0\n"],
   ["v1.3.0", "1.3.0", "", 'release-notes: CHANGELOG.md has nothing under a heading "[1.3.0] - the day"\n'],
 ])("the tag %s with package.json's %s", async (tag, version, notes, complaint) => {
-  await using folder = await createTempFolder();
-  writeFileSync(folder.at("CHANGELOG.md"), CHANGELOG);
-  writeFileSync(folder.at("package.json"), JSON.stringify({ version }));
-  const script = join(ROOT, "scripts", "release-notes.mjs");
-  const { stdout, stderr, status } = spawnSync(process.execPath, [script, tag, folder.path], {
-    encoding: "utf8",
-    env: { PATH: process.env.PATH },
-  });
-  expect([stdout, stderr, status]).toEqual([notes, complaint, complaint === "" ? 0 : 1]);
+  expect(await notesOf(tag, { version })).toEqual([notes, complaint]);
 });
 
 test.each([
@@ -51,15 +57,8 @@ test.each([
     "repository.url in package.json is git+https://github.com/team/registrar.git, and this repository needs git+https://github.com/other/fork.git",
   ],
 ])("built in the repository %s", async (repository, complaint) => {
-  await using folder = await createTempFolder();
-  writeFileSync(folder.at("CHANGELOG.md"), CHANGELOG);
   const home = "https://github.com/team/registrar";
   const urls = { homepage: home, bugs: { url: `${home}/issues` }, repository: { url: `git+${home}.git` } };
-  writeFileSync(folder.at("package.json"), JSON.stringify({ version: "1.2.0", ...urls }));
-  const script = join(ROOT, "scripts", "release-notes.mjs");
-  const { stderr, status } = spawnSync(process.execPath, [script, "v1.2.0", folder.path], {
-    encoding: "utf8",
-    env: { PATH: process.env.PATH, GITHUB_REPOSITORY: repository },
-  });
-  expect([stderr, status]).toEqual(complaint ? [`release-notes: ${complaint}\n`, 1] : ["", 0]);
+  const [, said] = await notesOf("v1.2.0", { version: "1.2.0", ...urls }, { GITHUB_REPOSITORY: repository });
+  expect(said).toBe(complaint && `release-notes: ${complaint}\n`);
 });
