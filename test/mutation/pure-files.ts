@@ -56,7 +56,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   },
   {
     files: ["limits", "pairs", "probes"].map((name) => `src/doctor/manifest/judge/${name}.ts`),
-    tests: ["cpu", "settings", "probes", "paths"].map((name) => `test/doctor/manifest/${name}.test.ts`),
+    tests: ["limits", "settings", "probes", "paths"].map((name) => `test/doctor/manifest/${name}.test.ts`),
   },
   {
     files: ["src/doctor/findings/table.ts", "src/doctor/rules/words.ts"],

@@ -189,6 +189,7 @@ test.each<[problem: string, text: string, driver: Partial<CsiDriverOptions>]>([
   expect(kubelet.csiNode().spec.drivers).toEqual([]);
   expect(kubelet.node().metadata.annotations).toEqual({});
   expect(kubelet.events.history("deregistered")).toEqual([]);
+  await registrar.events.when("left");
 });
 
 test("Node's own HTTP/2 server resets the raw authority of an old kubelet, not the encoded one", async () => {

@@ -75,7 +75,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
 
   const join = (csiAddress: string, failures = 0) => {
     const kubeletRegistrationPath = sockets.get(csiAddress);
-    if (signal.aborted || places.has(csiAddress) || kubeletRegistrationPath === undefined) return;
+    if (signal.aborted || kubeletRegistrationPath === undefined) return;
     let registration: Registration;
     try {
       registration = register(csiAddress, kubeletRegistrationPath);

@@ -29,8 +29,8 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
       "a driver that was lost is never deregistered":
         '    registration.subscribe("driver-lost", () => expectDeparture(place));\n',
       "a driver that two patterns find has two registrars": [
-        "if (signal.aborted || places.has(csiAddress)) return;",
-        "if (signal.aborted) return;",
+        "if (!places.has(csiAddress)) joinIfRoom(csiAddress);",
+        "joinIfRoom(csiAddress);",
       ],
       "a driver that failed and went away has a place for ever, and is not registered when it is back":
         '    if (place.phase === "failed") places.delete(csiAddress);\n',
@@ -39,7 +39,7 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
         "    void startOver;\n",
       ],
       "a driver that left and is back in the same moment is not registered":
-        "      if (sockets.has(csiAddress)) join(csiAddress, kubeletRegistrationPath, failures);\n",
+        "      join(csiAddress, failures);\n",
       "a driver whose folder goes stays registered": ['if (what === "socket" && isKnown)', "if (isKnown)"],
       "a registrar that was closed leaves the timers of its drivers":
         "    for (const { timer } of places.values()) clearTimeout(timer);\n",
