@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPrograms } from "../test/kubelet/support/build";
 import { newestVersion } from "../test/kubelet/support/versions";
+import { runMain } from "../test/support/run-main";
 import { createTempFolder } from "../test/support/temp-folder";
 import type { Bench, Measurement } from "./bench";
 import { withFigures } from "./figures";
@@ -77,7 +78,4 @@ async function main(): Promise<void> {
   if (write) writeFileSync(page, withFigures(readFileSync(page, "utf8"), measurement.command, all));
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exitCode = 1;
-});
+runMain(main);

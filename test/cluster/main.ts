@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { runMain } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { buildPrograms, buildReleases } from "./support/build";
 import { makeImages } from "./support/images";
@@ -83,12 +84,4 @@ async function buildAndRun(command: readonly string[], env: NodeJS.ProcessEnv): 
   return inOwnCluster(command, await makeImages(say), env);
 }
 
-main().then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    say(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
-  },
-);
+runMain(main);

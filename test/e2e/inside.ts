@@ -1,25 +1,25 @@
 // Runs inside a cluster's namespaces, started by main.ts: starts the cluster, runs ginkgo, breaks what is to be broken meanwhile.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setInterval as every } from "node:timers/promises";
-import { parseAllDocuments } from "yaml";
 import { programPath } from "../cluster/support/build";
 import { type Cluster, startCluster } from "../cluster/support/cluster";
+import { IMAGES } from "../cluster/support/images";
+import { until } from "../cluster/support/patience";
 import { insideOf } from "../cluster/support/stage";
+import { writtenManifest } from "../cluster/support/written-manifest";
 import type { Plan } from "./support/plan";
 
-const plan = JSON.parse(process.env.E2E_PLAN ?? "") as Plan;
+const plan = JSON.parse(readFileSync(process.env.E2E_PLAN ?? "", "utf8")) as Plan;
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 async function main(): Promise<number> {
   await using cluster = await startCluster();
   const { controlPlane } = insideOf(cluster);
-  const objects = parseAllDocuments(plan.snapshotObjects)
-    .map((document) => document.toJS() as object | null)
-    .filter((object) => object !== null);
-  await cluster.kubectlWith(objects, "apply", "--server-side");
+  await cluster.kubectlWith([...plan.objects, ...IMAGES_ARE_THERE], "apply", "--server-side");
+  await applyPolicy(cluster);
   const bin = join(plan.reports, "bin");
   mkdirSync(bin, { recursive: true });
   // Some tests call kubectl by name.
@@ -27,26 +27,16 @@ async function main(): Promise<number> {
     mode: 0o755,
   });
 
-  const breaking = new AbortController();
-  const broken = breakThings(cluster, breaking.signal).catch((error: Error) =>
-    say(`breaking stopped: ${error.message}`),
-  );
+  const ended = new AbortController();
+  const meanwhile = Promise.all([breakThings(cluster, ended.signal), watchRegistrars(cluster, ended.signal)]);
   const ginkgo = spawn(
     plan.ginkgo,
     [
-      ...[
-        `--procs=${plan.procs}`,
-        "--timeout=3h",
-        "--no-color",
-        "--keep-going",
-        `--output-dir=${plan.reports}`,
-      ],
-      ...["--junit-report=junit.xml", "--silence-skips", ...(plan.isDryRun ? ["--dry-run"] : [])],
-      ...plan.focus.map((pattern) => `--focus=${pattern}`),
-      `--label-filter=${plan.labels}`,
+      ...["--timeout=3h", "--no-color", "--keep-going", "--silence-skips", `--output-dir=${plan.reports}`],
+      ...["--junit-report=junit.xml", "--json-report=report.json", ...plan.flags],
       ...[plan.tests, "--", `-kubeconfig=${controlPlane.kubeconfig("admin")}`, "-provider=skeleton"],
       ...["-kubelet-root-dir=/var/lib/kubelet", "-num-nodes=1", "-allowed-not-ready-nodes=-1"],
-      ...["-system-pods-startup-timeout=1s", ...plan.flags],
+      ...["-system-pods-startup-timeout=1s", ...plan.testFlags],
     ],
     {
       stdio: ["ignore", "inherit", "inherit"],
@@ -54,57 +44,147 @@ async function main(): Promise<number> {
     },
   );
   const [code] = await once(ginkgo, "exit");
-  breaking.abort();
-  await broken;
+  ended.abort();
+  await meanwhile;
   return code ?? 1;
+}
+
+/** There is no registry: a pod with `imagePullPolicy: Always` gets the image that the node has. */
+const IMAGES_ARE_THERE = [
+  {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingAdmissionPolicy",
+    metadata: { name: "images-are-there" },
+    spec: {
+      failurePolicy: "Fail",
+      reinvocationPolicy: "Never",
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"] },
+        ],
+      },
+      matchConditions: [
+        { name: "pulls", expression: 'object.spec.containers.exists(c, c.imagePullPolicy == "Always")' },
+      ],
+      mutations: [
+        {
+          patchType: "ApplyConfiguration",
+          applyConfiguration: {
+            expression:
+              'Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, imagePullPolicy: "IfNotPresent"})}}',
+          },
+        },
+      ],
+    },
+  },
+  {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingAdmissionPolicyBinding",
+    metadata: { name: "images-are-there" },
+    spec: { policyName: "images-are-there" },
+  },
+];
+
+/** Applies what swaps or drops the registrars of the drivers' pods; resolves when new pods follow it. */
+async function applyPolicy({ kubectlWith, kubectl }: Cluster): Promise<void> {
+  if (plan.policy === "none") return;
+  const flags = ["--image-policy", ...(plan.policy === "drop" ? ["--drop"] : [])];
+  await kubectlWith(writtenManifest(...flags), "apply", "--server-side");
+  if (plan.policy === "drop")
+    await kubectl("rollout", "status", "daemonset/csi-registrar", "--namespace=kube-system");
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "dry", namespace: "default" },
+    spec: {
+      containers: [
+        { name: "driver", image: "driver" },
+        { name: "registrar", image: OFFICIAL_IMAGE, args: ["--csi-address=/csi/csi.sock"] },
+      ],
+    },
+  };
+  await until(
+    async () => {
+      const made = await kubectlWith([pod], "create", "--dry-run=server", "--output=json");
+      if (made.includes(OFFICIAL_IMAGE)) throw new Error("a new pod has the official image");
+    },
+    { what: "new pods follow the policy" },
+  );
+}
+const OFFICIAL_IMAGE = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.16.0";
+
+/** Acts at a pace until the signal is aborted. */
+async function each(ms: number, signal: AbortSignal, act: () => Promise<unknown>): Promise<void> {
+  try {
+    for await (const _ of every(ms, undefined, { signal }))
+      await act().catch((error: Error) => say(error.message));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }
 
 /** Disturbs registrations at the plan's pace until the signal is aborted. */
 async function breakThings(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const { node } = insideOf(cluster);
-  const each = async (ms: number, act: () => Promise<unknown>) => {
-    for await (const _ of every(ms, undefined, { signal }))
-      await act().catch((error: Error) => say(error.message));
-  };
   const registry = node.at("/var/lib/kubelet/plugins_registry");
   const breakages = {
     none: () => [],
     // Whatever is there: a removal by name, as a stopping registrar of another pod does it.
     sockets: () => [
-      each(4_000, async () => {
+      each(4_000, signal, async () => {
         for (const name of readdirSync(registry))
           if (name.endsWith(".sock")) rmSync(join(registry, name), { force: true });
       }),
     ],
     restarts: () => [
-      each(30_000, () => killRegistrars(cluster)),
-      each(120_000, async () => {
+      each(30_000, signal, async () => {
+        for (const { containerID, state } of await registrarsOf(cluster))
+          if (containerID && state.running) await node.killContainer(containerID);
+      }),
+      each(120_000, signal, async () => {
         await node.kubelet.kill();
         await node.kubelet.start();
       }),
     ],
   } satisfies Record<Plan["breaking"], () => readonly Promise<void>[]>;
-  await Promise.all(breakages[plan.breaking]()).catch((error: Error) => {
-    if (!signal.aborted) throw error;
+  await Promise.all(breakages[plan.breaking]());
+}
+
+/** Writes which registrars ran, by image: of how many pods, and how often they were restarted. */
+async function watchRegistrars(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  const seen = new Map<string, ContainerStatus & { readonly pod: string }>();
+  await each(2_000, signal, async () => {
+    for (const one of await registrarsOf(cluster)) seen.set(`${one.pod} ${one.name}`, one);
   });
+  const byImage: Record<string, { containers: number; restarts: number }> = {};
+  for (const { image, restartCount } of seen.values()) {
+    byImage[image] ??= { containers: 0, restarts: 0 };
+    byImage[image].containers += 1;
+    byImage[image].restarts += restartCount;
+  }
+  writeFileSync(join(plan.reports, "registrars.json"), JSON.stringify(byImage));
 }
 
-async function killRegistrars(cluster: Cluster): Promise<void> {
+/** The registrars in all pods. */
+async function registrarsOf(cluster: Cluster) {
   const { items } = await cluster.get<{ items: readonly PodObject[] }>("/api/v1/pods");
-  const running = items.flatMap(({ status }) => status.containerStatuses ?? []);
-  for (const { image, containerID, state } of running)
-    if (/csi-node-driver-registrar|localhost\/registrar/.test(image) && containerID && state.running)
-      await insideOf(cluster).node.killContainer(containerID);
+  return items
+    .flatMap(({ metadata, status }) =>
+      (status.containerStatuses ?? []).map((one) => ({ ...one, pod: metadata.uid })),
+    )
+    .filter(({ image }) => image === IMAGES.ours || /csi-node-driver-registrar/.test(image));
 }
 
+interface ContainerStatus {
+  readonly name: string;
+  readonly image: string;
+  readonly containerID?: string;
+  readonly restartCount: number;
+  readonly state: { readonly running?: object };
+}
 interface PodObject {
-  readonly status: {
-    readonly containerStatuses?: readonly {
-      readonly image: string;
-      readonly containerID?: string;
-      readonly state: { readonly running?: object };
-    }[];
-  };
+  readonly metadata: { readonly uid: string };
+  readonly status: { readonly containerStatuses?: readonly ContainerStatus[] };
 }
 
 main().then(

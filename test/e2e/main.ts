@@ -1,57 +1,82 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { buildPrograms, KUBERNETES_VERSION } from "../cluster/support/build";
+import { buildPrograms } from "../cluster/support/build";
 import { missingFromMachine } from "../cluster/support/machine";
+import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster } from "../cluster/support/own-cluster";
 import { ROOT } from "../docs/markdown";
+import { runMain } from "../support/run-main";
 import { whereIs } from "../support/sandbox/program-files";
 import { buildE2e } from "./support/build";
 import { makeE2eImages } from "./support/images";
-import type { Plan } from "./support/plan";
-import { readReport, summary } from "./support/report";
-import { FOCUS, LEFT_OUT, QUICK } from "./support/selection";
+import { describe, type Outcome, writePage } from "./support/page";
+import { BREAKAGES, type Plan, POLICIES } from "./support/plan";
+import { readReport } from "./support/report";
+import { chosen, EXTERNAL, flagsOf, leftOut, testsOf } from "./support/selection";
 
-const USAGE = `usage: npm run test:e2e -- [--quick] [--focus PATTERN] [--registrar ours|official] [--break sockets|restarts]
+const USAGE = `usage: npm run test:e2e -- [--quick|--external|--focus PATTERN] [--registrar ours|official] [--break sockets|restarts]
+                          [--policy swap|drop]
 
 Runs Kubernetes' own storage tests of the drivers csi-hostpath and csi-mock, unchanged, in a cluster of one node on this machine,
 with our image under the official registrar's name. Needs root on Linux; builds Kubernetes and its tests the first time.
 
   --quick              a selection of five minutes
+  --external           the tests of any driver, for examples/driver, which serveCsiDriver registers
   --focus PATTERN      only tests whose name has it (a regular expression of Go); may be repeated
-  --registrar NAME     whose image has the name: ours (the default) or official, for which OFFICIAL_REGISTRAR names the binary
+  --registrar NAME     whose image has the name: ours (the default) or official
   --break WHAT         what is done meanwhile: "sockets" removes every registration socket every 4 s, "restarts" kills each
                        registrar every 30 s and kubelet every 2 minutes
-  --procs N            tests beside each other (3)
-  --reports DIRECTORY  where the report in JUnit's form and the summary are written (test/e2e/reports)
-  --list               prints the tests that would run
+  --policy WHAT        the official image has the name, and what \`manifest --image-policy\` writes puts ours in its place (swap),
+                       or takes it out of the pods beside one registrar for the node (drop)
+  --procs N            tests beside each other (6)
+  --reports DIRECTORY  where the reports are written, in the forms of JUnit and of ginkgo (test/e2e/reports)
+  --outcomes FILE      adds the outcome to this file; of a test that ran twice the later result counts
+  --write              writes what the file of --outcomes has into docs/measurements.md
+  --list               prints the tests that would run, and how many are left out for which reason
 
+  OFFICIAL_REGISTRAR=PATH   the official registrar's binary, for --registrar official and --policy
   E2E_PROGRAMS=DIRECTORY    programs in place of those that are built from modules, named as their images: hostpathplugin,
                             livenessprobe, csi-provisioner, ...
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
 `;
+/** What one test takes, one after the other, on two processors. */
+const SECONDS_PER_TEST = 40;
 const say = (text: string) => void process.stderr.write(`${text}\n`);
+
+const oneOf = <Name extends string>(names: readonly Name[], given: string): Name => {
+  const found = names.find((name) => name === given);
+  if (found === undefined) throw new Error(`${given} is none of ${names.join(", ")}\n${USAGE}`);
+  return found;
+};
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       quick: { type: "boolean", default: false },
+      external: { type: "boolean", default: false },
       focus: { type: "string", multiple: true },
       registrar: { type: "string", default: "ours" },
       break: { type: "string", default: "none" },
-      procs: { type: "string", default: "3" },
+      policy: { type: "string", default: "none" },
+      procs: { type: "string", default: "6" },
       reports: { type: "string", default: join(ROOT, "test", "e2e", "reports") },
+      outcomes: { type: "string" },
+      write: { type: "boolean", default: false },
       list: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
-  const official = values.registrar === "official" ? (process.env.OFFICIAL_REGISTRAR ?? "") : undefined;
-  const isKnown =
-    ["ours", "official"].includes(values.registrar) && ["none", "sockets", "restarts"].includes(values.break);
-  if (values.help || !isKnown || official === "") {
+  if (values.help) {
     process.stdout.write(USAGE);
-    return values.help ? 0 : 2;
+    return 0;
   }
+  const registrar = oneOf(["ours", "official"], values.registrar);
+  const policy = oneOf(POLICIES, values.policy);
+  const breaking = oneOf(BREAKAGES, values.break);
+  const official = process.env.OFFICIAL_REGISTRAR;
+  const isOfficialNamed = registrar === "official" || policy !== "none";
+  if (isOfficialNamed && !official) throw new Error("OFFICIAL_REGISTRAR names no binary");
   const missing = [
     ...missingFromMachine(),
     ...(whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"]),
@@ -64,34 +89,56 @@ async function main(): Promise<number> {
   }
   await buildPrograms(say);
   const programs = await buildE2e(say, process.env.E2E_PROGRAMS);
-  const images = await makeE2eImages(say, programs, official);
+  const selection = chosen(values);
+  const tests = await testsOf(programs.tests, selection);
+  const minutes = Math.ceil((tests.length * SECONDS_PER_TEST) / Number(values.procs) / 60);
+  say(`${tests.length} tests, ${values.procs} beside each other: about ${minutes} minutes on two processors`);
+  if (values.list) {
+    for (const [why, count] of await leftOut(programs.tests)) say(`left out: ${count} ${why}`);
+    process.stdout.write(`${tests.join("\n")}\n`);
+    return 0;
+  }
+  const isExternal = selection === EXTERNAL;
+  const images = await makeE2eImages(say, programs, {
+    ...(isOfficialNamed && official && { official }),
+    hasOurs: policy !== "none",
+    hasExampleDriver: isExternal,
+  });
   const reports = resolve(values.reports);
   mkdirSync(reports, { recursive: true });
   const plan: Plan = {
-    ...programs,
+    tests: programs.tests,
+    ginkgo: programs.ginkgo,
+    objects: [
+      ...programs.snapshotObjects,
+      ...(isExternal ? exampleDriverObjects().filter(({ kind }) => kind !== "Pod") : []),
+    ],
     reports,
-    focus: values.focus ?? (values.quick ? QUICK : FOCUS),
-    labels: LEFT_OUT.map(({ unless }) => unless).join(" && "),
-    procs: Number(values.procs),
-    flags: [],
-    breaking: values.break as Plan["breaking"],
-    isDryRun: values.list,
+    flags: [`--procs=${values.procs}`, ...flagsOf(selection)],
+    testFlags: selection.testFlags,
+    policy,
+    breaking,
   };
+  // The objects are longer than a variable may be.
+  const planFile = join(reports, "plan.json");
+  writeFileSync(planFile, JSON.stringify(plan));
   const inside = join(__dirname, "inside.ts");
   const command = [process.execPath, "--require", join(ROOT, "bench", "typescript.cjs"), inside];
-  const code = await inOwnCluster(command, images, { ...process.env, E2E_PLAN: JSON.stringify(plan) });
-  const report = readReport(readFileSync(join(reports, "junit.xml"), "utf8"));
-  say(`\n${values.registrar}, Kubernetes ${KUBERNETES_VERSION}, break: ${values.break}`);
-  process.stdout.write(`${summary(report)}\n`);
+  const code = await inOwnCluster(command, images, { ...process.env, E2E_PLAN: planFile });
+  const outcome: Outcome = {
+    selection: selection.name,
+    registrar,
+    policy,
+    breaking,
+    ...readReport(join(reports, "report.json")),
+    registrars: JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8")),
+  };
+  process.stdout.write(`${describe(outcome)}\n`);
+  if (values.outcomes) {
+    appendFileSync(values.outcomes, `${JSON.stringify(outcome)}\n`);
+    if (values.write) writePage(values.outcomes, await leftOut(programs.tests));
+  }
   return code;
 }
 
-main().then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    say(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
-  },
-);
+runMain(main);

@@ -9,6 +9,7 @@ import { installPackage } from "../matrix/installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "../matrix/nodes";
 import { packageJson, ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
+import { runMain } from "../support/run-main";
 import { DRIVERS, type Driver } from "./drivers";
 import { type Cell, interopText } from "./page";
 import { type Parties, playRegistration } from "./registration";
@@ -117,7 +118,4 @@ async function playAll(registrations: readonly Parties[], atOnce: number): Promi
   return cells;
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exitCode = 1;
-});
+runMain(main);

@@ -3,6 +3,7 @@ import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
 import { packageJson, ROOT, succeeded } from "../package/support/packed-package";
 import { type Finished, run } from "../package/support/run";
+import { runMain } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { type Installation, installPackage } from "./installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "./nodes";
@@ -86,7 +87,4 @@ async function runSuite(node: NodeRelease, config: string): Promise<string> {
   return /^Tests: +(.*)$/m.exec(stderr)?.[1] ?? "";
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exitCode = 1;
-});
+runMain(main);

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { runMain } from "../support/run-main";
 import type { Result } from "./mutant";
 import { MUTANTS } from "./mutants";
 import { runPure } from "./pure";
@@ -51,7 +52,4 @@ function finish(part: Part, { mutants, noticed, equivalents }: Result): void {
   if (!(noticed / mutants >= FLOORS[part])) process.exitCode = 1;
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  process.exitCode = 1;
-});
+runMain(main);

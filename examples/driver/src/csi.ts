@@ -13,7 +13,6 @@ export interface PublishRequest {
   readonly volumeId: string;
   readonly targetPath: string;
   readonly volumeCapability: { readonly block?: object | null } | null;
-  readonly readonly: boolean;
   /** The volume's attributes, and what kubelet adds about the pod. */
   readonly volumeContext: Readonly<Record<string, string>>;
 }

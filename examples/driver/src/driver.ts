@@ -33,12 +33,12 @@ export function startScratchDriver(options: ScratchDriverOptions): Promise<Serve
     NodeGetInfo: answering(() => ({ nodeId })),
     NodeGetCapabilities: answering(() => ({})),
     NodePublishVolume: answering<PublishRequest>(async (request) => {
-      const { targetPath, volumeCapability, volumeContext, readonly } = request;
+      const { targetPath, volumeCapability, volumeContext } = request;
       checkTarget(targetPath, podsFolder);
       if (volumeContext["csi.storage.k8s.io/ephemeral"] !== "true")
         throw failure("INVALID_ARGUMENT", `${NAME} has inline volumes only, declared in the pod`);
       if (volumeCapability?.block) throw failure("INVALID_ARGUMENT", "there are no block volumes");
-      if (readonly) throw failure("INVALID_ARGUMENT", "scratch space that is read-only is of no use");
+      // Kubelet itself mounts a volume with `readOnly` read-only into the containers.
       await publish(targetPath, parseMedium(volumeContext));
       return {};
     }),

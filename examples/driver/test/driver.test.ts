@@ -98,7 +98,6 @@ test("what it cannot do it refuses, with the reason", async () => {
   await refused({ ...inline(), targetPath: `${folder}/pods/../plugins` }, /is not below/);
   await refused({ ...inline(), volumeContext: {} }, /inline volumes only/);
   await refused({ ...inline(), volumeCapability: { block: {} } }, /no block volumes/);
-  await refused({ ...inline(), readonly: true }, /read-only/);
   await refused(inline({ medium: "tape" }), /medium is "tape"/);
   await assert.rejects(call("NodeUnpublishVolume", { targetPath: "/etc" }), { code: 3 });
 });

@@ -1,7 +1,4 @@
-import { parseAllDocuments } from "yaml";
-import { readText } from "../../docs/markdown";
-import { IMAGES } from "../support/images";
-import { NAMESPACE } from "../support/objects";
+import { exampleDriverObjects, NAMESPACE } from "../support/objects";
 import { until } from "../support/patience";
 import type { Pod } from "../support/stage";
 import { cluster, untilListed } from "../support/use-cluster";
@@ -12,15 +9,6 @@ const POD = "scratch-user";
 
 interface CSINode {
   readonly spec: { readonly drivers: readonly object[] };
-}
-
-/** The objects of examples/driver/deploy.yaml; for its pod, the driver's own image has a shell as busybox does. */
-function exampleDriverObjects(): readonly { readonly kind: string }[] {
-  const text = readText("examples/driver/deploy.yaml").replaceAll(
-    /image: \S+/g,
-    `image: ${IMAGES.exampleDriver}`,
-  );
-  return parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
 }
 
 /** Runs a program in the driver's container, which has kubelet's folder of pods by the node's own path. */

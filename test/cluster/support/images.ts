@@ -62,7 +62,7 @@ export function dynamicPrograms(): { readonly hostpath: string } | undefined {
 export const imageNode = (): string => process.env.IMAGE_NODE ?? process.execPath;
 
 /** What decides how our image is. */
-export const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"].map((path) =>
+const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"].map((path) =>
   join(ROOT, path),
 );
 
@@ -96,6 +96,21 @@ export function createImageMaker(folder: string, announce: (text: string) => voi
   return { made, make };
 }
 
+type Make = ReturnType<typeof createImageMaker>["make"];
+
+/** Our image, by this name. */
+export const makeRegistrar = (make: Make, name: string = IMAGES.ours, file?: string): Promise<void> =>
+  make(
+    name,
+    [...REGISTRAR_INPUTS, imageNode()],
+    (buildah, root) => buildRegistrar(buildah, name, imageNode(), root),
+    file,
+  );
+export const makeExampleDriver = (make: Make): Promise<void> =>
+  make(IMAGES.exampleDriver, EXAMPLE_DRIVER_INPUTS, (buildah, root) =>
+    buildExampleDriver(buildah, IMAGES.exampleDriver, root),
+  );
+
 /** Makes the images unless the very same were made before; `announce` is called with what is being made. */
 export async function makeImages(announce: (text: string) => void): Promise<Images> {
   const { official, charts } = givenPrograms();
@@ -119,15 +134,10 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
       buildah.imageOf(root, name, { PATH: "/usr/bin" }, entrypoint);
     });
 
-  const node = imageNode();
-  await make(IMAGES.ours, [...REGISTRAR_INPUTS, node], (buildah, root) =>
-    buildRegistrar(buildah, IMAGES.ours, node, root),
-  );
+  await makeRegistrar(make);
   for (const part of ["pause", "driver", "workload"] as const)
     await single(IMAGES[part], pod, ["/podprogram", part]);
-  await make(IMAGES.exampleDriver, EXAMPLE_DRIVER_INPUTS, (buildah, root) =>
-    buildExampleDriver(buildah, IMAGES.exampleDriver, root),
-  );
+  await makeExampleDriver(make);
   if (official) await single(IMAGES.official, official, ["/csi-node-driver-registrar"]);
   if (hostpath) await single(IMAGES.hostpath, hostpath, ["/hostpathplugin"]);
   if (dynamic) for (const name of SIDECARS) await single(IMAGES[name], programPath(name), [`/${name}`]);

@@ -75,6 +75,15 @@ export function exampleObjects(
   return [csiDriver, daemonSet];
 }
 
+/** The objects of examples/driver/deploy.yaml; for its pod, the driver's own image has a shell as busybox does. */
+export function exampleDriverObjects(): readonly { readonly kind: string }[] {
+  const text = readText("examples/driver/deploy.yaml").replaceAll(
+    /image: \S+/g,
+    `image: ${IMAGES.exampleDriver}`,
+  );
+  return parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
+}
+
 export function containerOf({ spec }: DaemonSet, name: string): Container {
   const found = spec.template.spec.containers.find((container) => container.name === name);
   if (!found) throw new Error(`the DaemonSet has no container ${name}`);

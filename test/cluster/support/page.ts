@@ -33,7 +33,8 @@ export function writePage(outcomesFile: string): void {
   );
 }
 
-function conditions(): string {
+/** When and where it was played. */
+export function conditions(): string {
   const day = new Date().toISOString().slice(0, 10);
   const first = (program: string, ...words: readonly string[]) =>
     execFileSync(program, words, { encoding: "utf8" }).split("\n", 1)[0] ?? "";

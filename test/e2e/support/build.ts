@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
 import { BIN, KUBERNETES_VERSION } from "../../cluster/support/build";
 import { createGoBuilder } from "../../support/go-build";
 
@@ -13,8 +14,8 @@ export interface Programs {
   readonly registrarImages: readonly string[];
   /** The program of each other image of kubernetes-csi, by the image's reference. */
   readonly ofImages: ReadonlyMap<string, string>;
-  /** The objects that snapshots need: definitions of resources, and the rights of the snapshot controller; YAML. */
-  readonly snapshotObjects: string;
+  /** What snapshots need: definitions of resources, and the snapshot controller with its rights. */
+  readonly snapshotObjects: readonly object[];
 }
 
 /** Modules of kubernetes-csi by the name of their image. Each has `cmd/NAME`. */
@@ -95,14 +96,14 @@ export async function buildE2e(
   // What a distribution brings, and the tests expect: snapshots' resources and their controller.
   const snapshotter = await here.download(SNAPSHOTTER);
   const definitions = await here.download(SNAPSHOT_DEFINITIONS);
-  const snapshotObjects = [
+  const snapshots = [
     ...yamlIn(join(definitions, "config", "crd")),
     ...yamlIn(join(snapshotter, "deploy", "kubernetes", "snapshot-controller")),
-  ].join("\n---\n");
+  ];
 
   const missing: string[] = [];
   const ofImages = new Map<string, string>();
-  const images = imagesOf([...manifestsOf(kubernetes), snapshotObjects]);
+  const images = imagesOf([...manifestsOf(kubernetes), ...snapshots]);
   const registrarImages = images.filter((image) => programOf(image) === REGISTRAR);
   for (const image of images.filter((one) => !registrarImages.includes(one))) {
     const name = programOf(image);
@@ -121,6 +122,10 @@ export async function buildE2e(
     throw new Error(
       `these programs can be built from no module here; put them into the directory of E2E_PROGRAMS:\n${missing.join("\n")}`,
     );
+  const snapshotObjects = snapshots
+    .flatMap((text) => parseAllDocuments(text))
+    .map((document) => document.toJS() as object | null)
+    .filter((object) => object !== null);
   return { tests, ginkgo, agnhost, registrarImages, ofImages, snapshotObjects };
 }
 

@@ -6,10 +6,9 @@ import {
   createImageMaker,
   IMAGES,
   type Images,
-  imageNode,
-  REGISTRAR_INPUTS,
+  makeExampleDriver,
+  makeRegistrar,
 } from "../../cluster/support/images";
-import { buildRegistrar } from "../../image/support/stand-in-bases";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
 import { type Programs, programOf } from "./build";
@@ -30,17 +29,24 @@ const DRIVER_TOOLS = [
   ],
   ...["fallocate", "dd", "cp", "tar", "gzip", "sh", "ls", "mkdir", "rm", "cat", "stat", "resize2fs"],
 ];
-/** Names of images that the tests' own pods use, in the list of `e2e.test -list-images`. */
-const OF_TESTS = ["agnhost", "busybox", "pause"];
+/** Images that the tests' own pods use, in the list of `e2e.test -list-images`. */
+const OF_TESTS = /^registry\.k8s\.io\/(e2e-test-images\/(agnhost|busybox)|pause):/;
 
-/**
- * Makes an image for each name that the tests use, of this machine's programs: under the official registrar's name ours, or, if
- * `official` is its binary, the official one. `announce` is called with what is made.
- */
+/** Makes an image for each name that the tests use, of this machine's programs; `announce` is called with what is made. */
 export async function makeE2eImages(
   announce: (text: string) => void,
   programs: Programs,
-  official: string | undefined,
+  {
+    official,
+    hasOurs,
+    hasExampleDriver,
+  }: {
+    /** The binary that the official registrar's name stands for. Default: ours has it. */
+    readonly official?: string;
+    /** Ours by its own name too. */
+    readonly hasOurs: boolean;
+    readonly hasExampleDriver: boolean;
+  },
 ): Promise<Images> {
   await using folder = await createTempFolder();
   const { make, made } = createImageMaker(folder.path, announce);
@@ -60,7 +66,7 @@ export async function makeE2eImages(
     cpSync(programPath("podprogram"), join(root, "podprogram"));
     buildah.imageOf(root, IMAGES.pause, { PATH }, ["/podprogram", "pause"]);
   });
-  for (const image of listed.filter((one) => OF_TESTS.includes(programOf(one)))) {
+  for (const image of listed.filter((one) => OF_TESTS.test(one))) {
     const [program, entrypoint] = {
       agnhost: [programs.agnhost, ["/agnhost"]] as const,
       pause: [programPath("podprogram"), ["/podprogram", "pause"]] as const,
@@ -71,36 +77,30 @@ export async function makeE2eImages(
       buildah.imageOf(root, image, { PATH }, entrypoint);
     });
   }
-  for (const [image, program] of programs.ofImages) {
-    const name = programOf(image);
-    await make(image, [program], (buildah, root) => {
-      if (name === "hostpathplugin")
-        for (const tool of DRIVER_TOOLS)
-          if (whereIs(tool)) copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
-      mkdirSync(join(root, "tmp"), { recursive: true });
-      cpSync(program, join(root, name));
-      buildah.imageOf(root, image, { PATH }, [`/${name}`]);
-    });
-  }
+  const single = (image: string, program: string, file?: string) =>
+    make(
+      image,
+      [program, __filename],
+      (buildah, root) => {
+        const name = programOf(image);
+        if (name === "hostpathplugin") {
+          for (const tool of DRIVER_TOOLS)
+            if (whereIs(tool)) copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
+          symlinkSync("usr/bin", join(root, "bin")); // tar calls gzip by /bin/sh
+        }
+        mkdirSync(join(root, "tmp"), { recursive: true });
+        cpSync(program, join(root, name));
+        buildah.imageOf(root, image, { PATH }, [`/${name}`]);
+      },
+      file,
+    );
+  for (const [image, program] of programs.ofImages) await single(image, program);
   for (const image of programs.registrarImages) {
-    const file = `${programOf(image)}-${official === undefined ? "ours" : "official"}`;
-    if (official === undefined)
-      await make(
-        image,
-        [...REGISTRAR_INPUTS, imageNode()],
-        (buildah, root) => buildRegistrar(buildah, image, imageNode(), root),
-        file,
-      );
-    else
-      await make(
-        image,
-        [official],
-        (buildah, root) => {
-          cpSync(official, join(root, programOf(image)));
-          buildah.imageOf(root, image, { PATH }, [`/${programOf(image)}`]);
-        },
-        file,
-      );
+    const name = programOf(image);
+    if (official === undefined) await makeRegistrar(make, image, `${name}-ours`);
+    else await single(image, official, `${name}-official`);
   }
+  if (hasOurs) await makeRegistrar(make);
+  if (hasExampleDriver) await makeExampleDriver(make);
   return made;
 }

@@ -2,16 +2,16 @@
 export interface Plan {
   readonly tests: string;
   readonly ginkgo: string;
-  /** A directory for the report and for what the run needs. */
+  /** A directory for the reports and for what the run needs. */
   readonly reports: string;
-  readonly snapshotObjects: string;
-  readonly focus: readonly string[];
-  /** A filter of ginkgo by labels. */
-  readonly labels: string;
-  /** So many processes of ginkgo beside each other. */
-  readonly procs: number;
+  /** What is applied before the tests. */
+  readonly objects: readonly object[];
+  /** ginkgo's choice of tests, and how many run beside each other. */
   readonly flags: readonly string[];
-  /** What is done to registrations meanwhile: every 4 s each registration socket is removed; or every 30 s each registrar is killed, and every 120 s kubelet. */
-  readonly breaking: "none" | "sockets" | "restarts";
-  readonly isDryRun: boolean;
+  readonly testFlags: readonly string[];
+  readonly policy: (typeof POLICIES)[number];
+  readonly breaking: (typeof BREAKAGES)[number];
 }
+
+export const POLICIES = ["none", "swap", "drop"] as const;
+export const BREAKAGES = ["none", "sockets", "restarts"] as const;

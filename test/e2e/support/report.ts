@@ -1,37 +1,41 @@
-/** The outcome of one run. */
+import { readFileSync } from "node:fs";
+
+/** The outcome of one run; tests by their names. */
 export interface Report {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
+  /** Those that found at their start that this cluster lacks something. */
+  readonly skipped: readonly string[];
   readonly seconds: number;
 }
 
-/** Reads ginkgo's report in JUnit's form. Tests that were not selected are not in it. */
-export function readReport(xml: string): Report {
-  const cases = Array.from(
-    xml.matchAll(/<testcase name="\[It\] ([^"]*)"[^>]*status="(\w+)"/g),
-    ([, name = "", status = ""]) => ({ name: unescaped(name), status }),
-  );
+interface Suite {
+  /** In nanoseconds. */
+  readonly RunTime: number;
+  readonly SpecReports: readonly {
+    readonly LeafNodeType: string;
+    readonly ContainerHierarchyTexts: readonly string[] | null;
+    readonly LeafNodeText: string;
+    readonly State: string;
+    readonly Failure?: { readonly Message: string };
+  }[];
+}
+
+/** Reads ginkgo's report in JSON. Tests that were not chosen are in it as skipped, without a reason. */
+export function readReport(file: string): Report {
+  const suites = JSON.parse(readFileSync(file, "utf8")) as readonly Suite[];
+  const specs = suites.flatMap((suite) => suite.SpecReports);
+  const named = (isMeant: (spec: Suite["SpecReports"][number]) => boolean) =>
+    specs
+      .filter(isMeant)
+      .map(({ ContainerHierarchyTexts, LeafNodeText }) =>
+        [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(" ").trim(),
+      )
+      .sort();
   return {
-    passed: cases.filter(({ status }) => status === "passed").map(({ name }) => name),
-    failed: cases
-      .filter(({ status }) => !["passed", "skipped", "pending"].includes(status))
-      .map(({ name }) => name),
-    seconds: Math.round(Number(/<testsuites[^>]* time="([\d.]+)"/.exec(xml)?.[1] ?? 0)),
+    passed: named(({ LeafNodeType, State }) => LeafNodeType === "It" && State === "passed"),
+    failed: named(({ State }) => !["passed", "skipped", "pending"].includes(State)),
+    skipped: named(({ State, Failure }) => State === "skipped" && Boolean(Failure?.Message)),
+    seconds: Math.round(suites.reduce((sum, { RunTime }) => sum + RunTime, 0) / 1e9),
   };
 }
-
-export function summary({ passed, failed, seconds }: Report): string {
-  return [
-    ...failed.map((name) => `failed: ${name}`),
-    `${passed.length} passed, ${failed.length} failed, in ${seconds} s`,
-  ].join("\n");
-}
-
-const unescaped = (text: string) =>
-  text
-    .replaceAll("&#34;", '"')
-    .replaceAll("&quot;", '"')
-    .replaceAll("&#39;", "'")
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&amp;", "&");

@@ -1,22 +1,78 @@
-/** The drivers whose tests run: they deploy the manifests that name the registrar's image. */
-export const FOCUS = ["csi-hostpath", "CSI Mock"];
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { createTempFolder } from "../../support/temp-folder";
+import { readReport } from "./report";
 
-/** Five minutes: inline and provisioned volumes, attaching, and kubelet's look at CSINode's limits. */
-export const QUICK = [
-  "csi-hostpath.*Ephemeral-volume.*should create read-only inline",
-  "csi-hostpath.*Dynamic PV .default fs.*should store data",
-  "csi-hostpath.*Dynamic PV .block volmode.*should store data",
-  "CSI Mock.*attach test",
-];
+/** Which tests run: each name has one of the patterns, and each set of labels meets the filter. */
+export interface Selection {
+  /** What the page calls it; undefined: it is not in the page. */
+  readonly name: string | undefined;
+  readonly patterns: readonly string[];
+  readonly labels: string;
+  readonly testFlags: readonly string[];
+}
 
-/** What is left out, by a condition on the tests' labels that those which run meet, and why. */
-export const LEFT_OUT: readonly { readonly unless: string; readonly why: string }[] = [
-  { unless: "!Slow", why: "minutes each; they wait for timeouts" },
-  { unless: "!Disruptive", why: "they restart kubelet by systemd over SSH, which this node lacks" },
-  { unless: "!Serial", why: "they need the cluster for themselves" },
-  { unless: "FeatureGate: isEmpty", why: "feature gates stay as Kubernetes sets them" },
+/** What is left out, by a condition on the labels of the tests that run, and why. */
+const LEFT_OUT: readonly { readonly unless: string; readonly why: string }[] = [
+  { unless: "!(Feature: containsAny {Windows})", why: "for Windows" },
+  { unless: "!Disruptive", why: "that restart kubelet by systemd, over SSH" },
+  { unless: "!Slow", why: "with the label `Slow`: minutes each" },
+  { unless: "!Serial", why: "with the label `Serial`: none may run beside them" },
   {
-    unless: "Feature: isSubsetOf {VolumeSnapshotDataSource}",
-    why: "each needs something that a plain cluster of one Linux node lacks",
+    unless: "Feature: isSubsetOf {VolumeSnapshotDataSource, VolumeAttributesClass}",
+    why: "of what a plain cluster lacks: SELinux, gates that are off by default, group snapshots, snapshot metadata",
   },
 ];
+const labels = LEFT_OUT.map(({ unless }) => unless).join(" && ");
+
+/** The drivers whose manifests name the registrar's image. */
+const DRIVERS = ["csi-hostpath", "CSI Mock"];
+const ALL: Selection = { name: "all", patterns: DRIVERS, labels, testFlags: [] };
+/** Five minutes: ephemeral, inline and provisioned volumes, and attaching. */
+const QUICK: Selection = {
+  ...ALL,
+  name: "quick",
+  patterns: [
+    "csi-hostpath.*phemeral-volume.* ephemeral should",
+    "csi-hostpath.*Dynamic PV .(default fs|block volmode).. volumes should store data",
+    "CSI Mock.*attach test",
+  ],
+};
+export const EXTERNAL: Selection = {
+  ...ALL,
+  name: "external",
+  patterns: ["External.Storage"],
+  testFlags: [`-storage.testdriver=${join(__dirname, "example-driver.yaml")}`],
+};
+
+export function chosen(values: { quick: boolean; external: boolean; focus?: readonly string[] }): Selection {
+  if (values.focus) return { ...ALL, name: undefined, patterns: values.focus };
+  if (values.external) return EXTERNAL;
+  return values.quick ? QUICK : ALL;
+}
+
+export const flagsOf = ({ patterns, labels }: Selection): readonly string[] => [
+  ...patterns.map((pattern) => `--focus=${pattern}`),
+  `--label-filter=${labels}`,
+];
+
+/** The names of the tests that a program of Kubernetes' tests would run; needs no cluster. */
+export async function testsOf(program: string, selection: Selection): Promise<readonly string[]> {
+  await using folder = await createTempFolder();
+  const report = folder.at("report.json");
+  const flags = [...flagsOf(selection), "--dry-run", `--json-report=${report}`];
+  const forGinkgo = flags.map((flag) => flag.replace("--", "--ginkgo."));
+  execFileSync(program, ["-provider=skeleton", ...selection.testFlags, ...forGinkgo], { stdio: "ignore" });
+  return readReport(report).passed;
+}
+
+/** How many tests of the drivers are left out for each reason, which counts what no earlier one counts. */
+export async function leftOut(program: string): Promise<readonly (readonly [why: string, tests: number])[]> {
+  const counts: (readonly [string, number])[] = [];
+  for (const [index, { unless, why }] of LEFT_OUT.entries()) {
+    const before = LEFT_OUT.slice(0, index).map((one) => one.unless);
+    const filter = [...before, `!(${unless})`].join(" && ");
+    counts.push([why, (await testsOf(program, { ...ALL, labels: filter })).length]);
+  }
+  return counts;
+}

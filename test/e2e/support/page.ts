@@ -1,0 +1,116 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { grid, withFigures } from "../../../bench/figures";
+import { conditions } from "../../cluster/support/page";
+import { ROOT } from "../../docs/markdown";
+import type { Plan } from "./plan";
+import type { Report } from "./report";
+import type { Selection } from "./selection";
+
+/** One run, as a line of JSON keeps it. */
+export interface Outcome extends Report {
+  readonly selection: Selection["name"];
+  readonly registrar: "ours" | "official";
+  readonly policy: Plan["policy"];
+  readonly breaking: Plan["breaking"];
+  /** The registrars that ran, by image. */
+  readonly registrars: Readonly<Record<string, { readonly containers: number; readonly restarts: number }>>;
+}
+
+const SELECTIONS: Readonly<Record<string, string>> = {
+  all: "all",
+  quick: "`--quick`",
+  external: "`--external`: examples/driver, served by `serveCsiDriver`",
+};
+const POLICIES: Readonly<Record<Plan["policy"], string>> = {
+  none: "",
+  swap: ", the official image swapped by `manifest --image-policy`",
+  drop: ", the official image dropped by `manifest --image-policy --drop`, one registrar for the node",
+};
+const BREAKAGES: Readonly<Record<Plan["breaking"], string>> = {
+  none: "",
+  sockets: ", every registration socket removed every 4 s",
+  restarts: ", registrars killed every 30 s, kubelet every 2 minutes",
+};
+
+const titleOf = ({ selection = "", policy, breaking }: Outcome) =>
+  `${SELECTIONS[selection] ?? selection}${POLICIES[policy]}${BREAKAGES[breaking]}`;
+
+/** For the person who started the run. */
+export function describe(outcome: Outcome): string {
+  const registrars = Object.entries(outcome.registrars).map(
+    ([image, { containers, restarts }]) => `registrars: ${containers} of ${image}, ${restarts} restarts`,
+  );
+  return [
+    ...outcome.failed.map((name) => `failed: ${name}`),
+    ...registrars,
+    `${outcome.registrar}, ${titleOf(outcome)}: ${passedOf(outcome)} passed, in ${outcome.seconds} s`,
+  ].join("\n");
+}
+
+/** Skipped are those that found at their start that they are not for this driver or cluster. */
+const passedOf = ({ passed, failed, skipped }: Report) =>
+  `${passed.length} of ${passed.length + failed.length}${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`;
+
+/** Writes the figures of docs/measurements.md from a file of outcomes. */
+export function writePage(
+  outcomesFile: string,
+  leftOut: readonly (readonly [why: string, tests: number])[],
+): void {
+  const page = join(ROOT, "docs", "measurements.md");
+  const lines = readFileSync(outcomesFile, "utf8").trim().split("\n");
+  const outcomes = lines.map((line) => JSON.parse(line) as Outcome).filter(({ selection }) => selection);
+  const figures = [
+    conditions(),
+    table(outcomes),
+    ...failures(outcomes),
+    `Left out: ${leftOut.map(([why, tests]) => `${tests} ${why}`).join("; ")}.`,
+  ].join("\n\n");
+  writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run test:e2e", figures));
+}
+
+/** The last outcome of a registrar in what the title says. */
+const lastOf = (outcomes: readonly Outcome[], title: string, registrar: Outcome["registrar"]) =>
+  outcomes.findLast((one) => titleOf(one) === title && one.registrar === registrar);
+
+function table(outcomes: readonly Outcome[]): string {
+  const rows = [...new Set(outcomes.map(titleOf))].map((title) => {
+    const pair = [lastOf(outcomes, title, "ours"), lastOf(outcomes, title, "official")] as const;
+    const both = (tell: (outcome: Outcome) => string) => pair.map((one) => (one ? tell(one) : "-"));
+    return [
+      title,
+      ...both(passedOf),
+      ...both(({ seconds }) => `${seconds} s`),
+      ...both(({ registrars }) => {
+        const all = Object.values(registrars);
+        return all.map(({ containers, restarts }) => `${containers}, ${restarts}`).join("; ");
+      }),
+    ];
+  });
+  return grid(
+    [
+      "tests",
+      "passed, ours",
+      "official",
+      "time, ours",
+      "official",
+      "registrars and restarts, ours",
+      "official",
+    ],
+    rows,
+  );
+}
+
+/** Which tests failed, with whom. */
+function failures(outcomes: readonly Outcome[]): readonly string[] {
+  return [...new Set(outcomes.map(titleOf))].flatMap((title) => {
+    const [ours = [], official = []] = (["ours", "official"] as const).map(
+      (registrar) => lastOf(outcomes, title, registrar)?.failed,
+    );
+    const told = [...new Set([...ours, ...official])].map((name) => {
+      const who = !ours.includes(name) ? "official" : official.includes(name) ? "both" : "ours";
+      return `- ${who}: ${name}`;
+    });
+    return told.length === 0 ? [] : [`Failed, ${title}:\n\n${told.join("\n")}`];
+  });
+}
