@@ -32,7 +32,7 @@ async function main(): Promise<number> {
   const ginkgo = spawn(
     plan.ginkgo,
     [
-      ...["--timeout=3h", "--no-color", "--keep-going", "--silence-skips", `--output-dir=${plan.reports}`],
+      ...["--no-color", "--keep-going", "--silence-skips", `--output-dir=${plan.reports}`],
       ...["--junit-report=junit.xml", "--json-report=report.json", ...plan.flags],
       ...[plan.tests, "--", `-kubeconfig=${controlPlane.kubeconfig("admin")}`, "-provider=skeleton"],
       ...["-kubelet-root-dir=/var/lib/kubelet", "-num-nodes=1", "-allowed-not-ready-nodes=-1"],

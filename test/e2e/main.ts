@@ -30,6 +30,7 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   --policy WHAT        the official image has the name, and what \`manifest --image-policy\` writes puts ours in its place (swap),
                        or takes it out of the pods beside one registrar for the node (drop)
   --procs N            tests beside each other (6)
+  --minutes N          ends the run after so long (180): a test that has not ended by then has failed
   --reports DIRECTORY  where the reports are written, in the forms of JUnit and of ginkgo (test/e2e/reports)
   --outcomes FILE      adds the outcome to this file; of a test that ran twice the later result counts
   --write              writes what the file of --outcomes has into docs/measurements.md
@@ -60,6 +61,7 @@ async function main(): Promise<number> {
       break: { type: "string", default: "none" },
       policy: { type: "string", default: "none" },
       procs: { type: "string", default: "6" },
+      minutes: { type: "string", default: "180" },
       reports: { type: "string", default: join(ROOT, "test", "e2e", "reports") },
       outcomes: { type: "string" },
       write: { type: "boolean", default: false },
@@ -114,7 +116,7 @@ async function main(): Promise<number> {
       ...(isExternal ? exampleDriverObjects().filter(({ kind }) => kind !== "Pod") : []),
     ],
     reports,
-    flags: [`--procs=${values.procs}`, ...flagsOf(selection)],
+    flags: [`--procs=${values.procs}`, `--timeout=${values.minutes}m`, ...flagsOf(selection)],
     testFlags: selection.testFlags,
     policy,
     breaking,

@@ -44,7 +44,7 @@ export function describe(outcome: Outcome): string {
   return [
     ...outcome.failed.map((name) => `failed: ${name}`),
     ...registrars,
-    `${outcome.registrar}, ${titleOf(outcome)}: ${passedOf(outcome)} passed, in ${outcome.seconds} s`,
+    `${outcome.registrar}, ${titleOf(outcome)}: passed ${passedOf(outcome)}, in ${outcome.seconds} s`,
   ].join("\n");
 }
 
