@@ -19,8 +19,8 @@ export interface Outcome extends Report {
 
 const SELECTIONS: Readonly<Record<string, string>> = {
   all: "all",
-  quick: "`--quick`",
-  external: "`--external`: examples/driver, served by `serveCsiDriver`",
+  quick: "subset",
+  external: "of any driver, for examples/driver, served by `serveCsiDriver`",
 };
 const POLICIES: Readonly<Record<Plan["policy"], string>> = {
   none: "",
