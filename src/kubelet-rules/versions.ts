@@ -1,16 +1,6 @@
 /** The kubelets that are simulated: the last release before each change that a plugin can see, and the newest. */
 export type SimulatedVersion = "1.20" | "1.24" | "1.28" | "1.33" | "1.34" | "1.35" | "1.36" | "1.37";
 
-export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = [
-  "1.20",
-  "1.24",
-  "1.28",
-  "1.33",
-  "1.34",
-  "1.35",
-  "1.36",
-  "1.37",
-];
 /** Stands for every later kubelet, too. */
 export const NEWEST_SIMULATED = "1.37" satisfies SimulatedVersion;
 
@@ -134,6 +124,9 @@ const BEHAVIOURS: Readonly<Record<SimulatedVersion, KubeletBehaviour>> = {
   "1.36": KUBELET_1_36,
   "1.37": { ...KUBELET_1_36, watchesDraHealth: "as-listed" },
 };
+
+/** Oldest first. */
+export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = Object.keys(BEHAVIOURS) as SimulatedVersion[];
 
 export const behaviourOf = (version: SimulatedVersion): KubeletBehaviour => BEHAVIOURS[version];
 

@@ -70,11 +70,6 @@ function guarded(sink: LogSink): LogSink {
   };
 }
 
-/** Whether `createLogger` made it, so that its sink's errors do not reach the caller. */
-function isGuarded(logger: object): logger is GuardedLogger {
-  return GUARDED in logger;
-}
-
 function fromOrigin(sink: LogSink, origin: Origin): GuardedLogger {
   const derive = (change: Partial<Origin>) => fromOrigin(sink, { ...origin, ...change });
   const write = (severity: LogRecord["severity"], message: string, error: unknown, fields: LogFields) =>
@@ -132,7 +127,7 @@ export function isLoggerOption(given: unknown): given is LoggerOption {
 
 export function resolveLogger(given: LoggerOption | undefined): Logger {
   if (given === undefined) return silentLogger;
-  if (isGuarded(given)) return given;
+  if (GUARDED in given) return given as GuardedLogger; // Made by `createLogger`: its sink's errors do not reach the caller.
   if ("named" in given && "at" in given) return createLogger(loggerSink(given));
   // Others have children too, but write as console does: winston.
   return createLogger("child" in given && "trace" in given ? pinoSink(given) : consoleSink(given));

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { quoteGo } from "../../logging/escape";
 import { type ClientBounds, createClientCalls } from "./client-calls";
 import {
   type ChunkReader,
@@ -96,14 +97,8 @@ function* readPreface(bytes: ChunkReader): Generator<void, void, void> {
   while (seen.length < CLIENT_PREFACE.length) {
     seen = Buffer.concat([seen, yield* bytes.some(CLIENT_PREFACE.length - seen.length)]);
     if (!seen.equals(CLIENT_PREFACE.subarray(0, seen.length)))
-      refuseFrame(`not HTTP/2: begins with ${printable(seen)}`);
+      refuseFrame(`not HTTP/2: begins with ${quoteGo(seen.toString("latin1"))}`);
   }
-}
-
-/** Bytes for a log line: all but printable ASCII as `\xNN`. */
-function printable(bytes: Buffer): string {
-  const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
-  return `"${bytes.toString("latin1").replace(/[^ !#-[\]-~]/g, hex)}"`;
 }
 
 /** An answer has two, and perhaps 1xx before them: a flood of those takes hundreds of megabytes outside of V8's heap. */

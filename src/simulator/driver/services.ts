@@ -57,8 +57,8 @@ interface CsiDriverServicesOptions {
 export function createCsiDriverServices(options: CsiDriverServicesOptions): (server: Server) => void {
   const { name, answers: present, faults } = options;
   const hasTopology = () => Object.keys(present().topology).length > 0;
-  const volumeTroubles = createTroubles(() => present().health);
-  const storageTroubles = createTroubles(() => present().health);
+  const volumeTroubles = createTroubles("volume", () => present().health);
+  const storageTroubles = createTroubles("storage", () => present().health);
 
   const answers: Answers = {
     GetPluginInfo: () => ({ name, vendorVersion: present().vendorVersion, manifest: {} }),
@@ -72,16 +72,10 @@ export function createCsiDriverServices(options: CsiDriverServicesOptions): (ser
       maxVolumesPerNode: present().maxVolumes,
       accessibleTopology: hasTopology() ? { segments: present().topology } : null,
     }),
-    NodeGetVolumeHealth: ({ volumeId }) => {
-      const healthStatuses = volumeTroubles(volumeId).map(({ volume: status, ...why }) => ({
-        status,
-        ...why,
-      }));
-      return { volumeHealth: { volumeId, healthStatuses } };
-    },
-    NodeGetStorageHealth: () => ({
-      backendHealth: storageTroubles().map(({ storage: status, ...why }) => ({ status, ...why })),
+    NodeGetVolumeHealth: ({ volumeId }) => ({
+      volumeHealth: { volumeId, healthStatuses: volumeTroubles(volumeId) },
     }),
+    NodeGetStorageHealth: () => ({ backendHealth: storageTroubles() }),
   };
 
   const handlers = Object.fromEntries(
@@ -99,7 +93,7 @@ function announced({ nodeCapabilities, health }: ResolvedCsiDriverAnswers): read
 }
 
 /** The troubles to answer with, call by call: of each volume by itself. A changed health counts calls from 1 again. */
-function createTroubles(healthNow: () => CsiHealth) {
+function createTroubles<Subject extends "volume" | "storage">(of: Subject, healthNow: () => CsiHealth) {
   const callsOf = new Map<string, number>();
   let before = healthNow();
   return (subject = "") => {
@@ -112,7 +106,9 @@ function createTroubles(healthNow: () => CsiHealth) {
     callsOf.set(subject, calls);
     const isDegraded = calls % 2 === 1;
     const trouble = TROUBLES[health === "flapping" ? (isDegraded ? "degraded" : "healthy") : health];
-    return trouble === undefined ? [] : [{ ...trouble, message: `simulated, call ${calls}` }];
+    return trouble === undefined
+      ? []
+      : [{ status: trouble[of], reason: trouble.reason, message: `simulated, call ${calls}` }];
   };
 }
 

@@ -7,9 +7,11 @@ import { createOwningClient } from "../../grpc/client/unary";
 import { HTTP2_ERRORS } from "../../grpc/guard/frames";
 import type { NodeInfo, PluginInfo } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/status";
+import type { KubeletBehaviour } from "../../kubelet-rules/versions";
 import type { FaultScript } from "../simulator-options";
 import type { CallResult, Emit, KubeletCall } from "./events";
-import type { KubeletFault } from "./options";
+import type { NodeInfoManager } from "./objects";
+import type { KubeletFault, KubeletTimings } from "./options";
 
 /**
  * A client that sends the `:authority` that a kubelet of some version would send. Node's HTTP/2 *client* accepts any
@@ -51,24 +53,28 @@ export type Called<Answer> =
   | { readonly kind: "ok"; readonly answer: Answer }
   | { readonly kind: "error"; readonly error: string };
 
-/**
- * Makes what one running kubelet calls with: it times each call, delays it on request, reports its start and end, and never
- * throws.
- */
-export function createCaller({
-  emit,
-  faults,
-  signal,
-}: {
-  readonly emit: Emit;
+/** Calls, and reports how: each is timed, and delayed on request. Never rejects. */
+type Caller = <Answer>(
+  call: KubeletCall,
+  socketPath: string,
+  run: () => Promise<Answer>,
+) => Promise<Called<Answer>>;
+
+export interface KubeletContext {
+  readonly behaviour: KubeletBehaviour;
+  readonly timings: KubeletTimings;
+  readonly nodeInfo: NodeInfoManager;
+  readonly volumeLimitPeriodsMs: Readonly<Record<string, number>>;
   readonly faults: FaultScript<KubeletFault>;
+  readonly emit: Emit;
+  readonly call: Caller;
+  /** Once aborted, calls end and nothing more is reported: this kubelet is gone. */
   readonly signal: AbortSignal;
-}) {
-  return async <Answer>(
-    call: KubeletCall,
-    socketPath: string,
-    run: () => Promise<Answer>,
-  ): Promise<Called<Answer>> => {
+}
+
+/** Makes what one running kubelet calls with. */
+export function createCaller({ emit, faults, signal }: Omit<KubeletContext, "call">): Caller {
+  return async (call, socketPath, run) => {
     const slow = faults.take("slow", ({ before }) => before === call);
     if (slow) {
       emit({ kind: "fault-applied", fault: slow, socketPath });

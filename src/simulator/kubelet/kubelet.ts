@@ -10,7 +10,7 @@ import { optional, readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
-import { createCaller } from "./calls";
+import { createCaller, type KubeletContext } from "./calls";
 import { type KubeletEvent, tellLastStep } from "./events";
 import { type CsiNodeObject, createNodeInfoManager, type NodeObject } from "./objects";
 import {
@@ -24,7 +24,6 @@ import {
   createCsiRegistrationHandler,
   createDeviceHandler,
   createDraHandler,
-  type KubeletContext,
   type PluginHandler,
 } from "./plugin-handlers";
 import { startPluginManager } from "./plugin-manager";
@@ -104,14 +103,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const nodeInfo = createNodeInfoManager(resolved, behaviour, steps.append);
   const faults = createFaultScript(resolved.faults);
   const { timings, volumeLimitPeriodsMs } = resolved;
-  const surroundings = {
-    behaviour,
-    timings,
-    nodeInfo,
-    volumeLimitPeriodsMs,
-    faults,
-    emit: steps.append,
-  };
+  const surroundings = { behaviour, timings, nodeInfo, volumeLimitPeriodsMs, faults, emit: steps.append };
   const startProcess = () => startKubeletProcess(resolved, surroundings);
 
   let running: ReturnType<typeof startProcess> | undefined = startProcess();

@@ -119,10 +119,7 @@ export function createNodeInfoManager(
   let csiNode: CsiNodeObject = {
     apiVersion: "storage.k8s.io/v1",
     kind: "CSINode",
-    metadata: {
-      name: nodeName,
-      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }],
-    },
+    metadata: { name: nodeName, ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }] },
     spec: { drivers: [] },
   };
 

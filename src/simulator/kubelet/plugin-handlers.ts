@@ -7,23 +7,9 @@ import { type Version, validateVersions } from "../../kubelet-rules/driver-versi
 import { authorityFor, type KubeletBehaviour } from "../../kubelet-rules/versions";
 import { quoteGo, quoteGoList } from "../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
-import type { FaultScript } from "../simulator-options";
-import { type createCaller, createKubeletClient } from "./calls";
+import { createKubeletClient, type KubeletContext } from "./calls";
 import type { DeregistrationCause, Emit, IntroducedPlugin } from "./events";
-import type { DriverOnNode, NodeInfoManager } from "./objects";
-import type { KubeletFault, KubeletTimings } from "./options";
-
-export interface KubeletContext {
-  readonly behaviour: KubeletBehaviour;
-  readonly timings: KubeletTimings;
-  readonly nodeInfo: NodeInfoManager;
-  readonly volumeLimitPeriodsMs: Readonly<Record<string, number>>;
-  readonly faults: FaultScript<KubeletFault>;
-  readonly emit: Emit;
-  readonly call: ReturnType<typeof createCaller>;
-  /** Once aborted, calls end and nothing more is reported: this kubelet is gone. */
-  readonly signal: AbortSignal;
-}
+import type { DriverOnNode } from "./objects";
 
 interface OfferedPlugin extends IntroducedPlugin {
   readonly versions: readonly string[];
@@ -55,7 +41,7 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
   const remove = (name: string, because: DeregistrationCause) => {
     const driver = listed.get(name);
     listed.delete(name);
-    limits.stop(name);
+    stopUpdates(name);
     nodeInfo.uninstall(name);
     if (driver?.installed) emit({ kind: "deregistered", driverName: name, because });
   };
@@ -78,22 +64,32 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
     }
   };
 
-  const limits = createVolumeLimitUpdater(
-    behaviour.updatesVolumeLimits ? volumeLimitPeriodsMs : {},
-    async (driverName, endpoint, isStopped) => {
+  /** By driver name: the end of its updates. */
+  const updating = new Map<string, AbortController>();
+  const stopUpdates = (name: string) => {
+    updating.get(name)?.abort();
+    updating.delete(name);
+  };
+  /**
+   * Asks a driver with a period for its volume limit again and again, until the signal. Unlike kubelet's, a period begins when
+   * the last call has ended. Source: `pkg/volume/csi/csi_node_updater.go`.
+   */
+  const updateLimit = async (name: string, endpoint: string, signal: AbortSignal) => {
+    const periods = new Map(Object.entries(behaviour.updatesVolumeLimits ? volumeLimitPeriodsMs : {}));
+    const periodMs = periods.get(name);
+    while (periodMs !== undefined && (await pause(periodMs, signal))) {
       let step = "failed to get NodeGetInfo from";
       try {
-        const driver = await nodeGetInfo(driverName, endpoint);
-        if (isStopped()) return;
+        const driver = await nodeGetInfo(name, endpoint);
+        if (signal.aborted) return;
         step = "failed to update";
         nodeInfo.updateCsiNode(driver);
-      } catch (error) {
-        const text = `${step} driver ${quoteGo(driverName)}: ${reasonOf(error)}`;
-        if (!isStopped()) emit({ kind: "volume-limit-not-updated", driverName, error: text });
+      } catch (cause) {
+        const error = `${step} driver ${quoteGo(name)}: ${reasonOf(cause)}`;
+        if (!signal.aborted) emit({ kind: "volume-limit-not-updated", driverName: name, error });
       }
-    },
-    signal,
-  );
+    }
+  };
 
   const register = async ({ driverName: name, endpoint, versions }: OfferedPlugin) => {
     const before = listed.get(name);
@@ -109,7 +105,10 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
       throw error;
     }
     listed.set(name, { version, installed: true });
-    limits.start(name, endpoint);
+    stopUpdates(name);
+    const stopped = new AbortController();
+    updating.set(name, stopped);
+    updateLimit(name, endpoint, AbortSignal.any([signal, stopped.signal])).catch(() => {});
   };
 
   return {
@@ -137,44 +136,6 @@ const driverOnNode = (name: string, info: NodeInfo): DriverOnNode => ({
 function reasonOf(error: unknown): string {
   if (error instanceof RegistrarError) return error.message;
   throw error;
-}
-
-type Update = (driverName: string, endpoint: string, isStopped: () => boolean) => Promise<void>;
-
-/**
- * Kubelet's updater of volume limits: calls `update` for a started driver at each of its periods, one call at a time; never
- * for a driver without a period. It ends with the signal. Unlike kubelet's, a period begins when the last call has ended.
- * Source: `pkg/volume/csi/csi_node_updater.go`.
- */
-function createVolumeLimitUpdater(
-  periodsMs: Readonly<Record<string, number>>,
-  update: Update,
-  signal: AbortSignal,
-) {
-  const running = new Map<string, AbortController>();
-  const stop = (driverName: string) => {
-    running.get(driverName)?.abort();
-    running.delete(driverName);
-  };
-  return {
-    /** Begins a new period, also for a driver that was started before. */
-    start: (driverName: string, endpoint: string): void => {
-      stop(driverName);
-      const periodMs = new Map(Object.entries(periodsMs)).get(driverName);
-      if (periodMs === undefined) return;
-      const stopped = new AbortController();
-      running.set(driverName, stopped);
-      const ended = AbortSignal.any([signal, stopped.signal]);
-      repeat(periodMs, () => update(driverName, endpoint, () => ended.aborted), ended).catch(() => {});
-    },
-    stop,
-  };
-}
-
-async function repeat(periodMs: number, act: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    if (await pause(periodMs, signal)) await act();
-  }
 }
 
 /** The gRPC services that kubelets since 1.34 call: `servicesSupportedByKubelet` in `pkg/kubelet/cm/dra/plugin`. */

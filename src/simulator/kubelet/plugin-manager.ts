@@ -3,10 +3,11 @@ import { monotonicMs, startTimer, stopTimer } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
 import { protos, type RegistrationStatus } from "../../grpc/protos";
 import { authorityFor } from "../../kubelet-rules/versions";
+import type { KubeletContext } from "./calls";
 import { type Called, connected, createKubeletClient } from "./calls";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./events";
 import type { KubeletTimings } from "./options";
-import type { KubeletContext, PluginHandler, Refusal } from "./plugin-handlers";
+import type { PluginHandler, Refusal } from "./plugin-handlers";
 import { type DesiredPlugin, startPluginWatcher } from "./plugin-watcher";
 
 /**

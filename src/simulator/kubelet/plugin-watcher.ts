@@ -130,10 +130,7 @@ export function startPluginWatcher(
     const text = `cannot watch the plugin directory ${pluginRegistrationPath}: ${errnoOf(cause) ?? messageOf(cause)}`;
     throw invalidOption(`${text}; it must be a directory that this user can write to`, { cause });
   }
-  return {
-    desired: seen as ReadonlyMap<string, DesiredPlugin>,
-    close,
-  };
+  return { desired: seen as ReadonlyMap<string, DesiredPlugin>, close };
 }
 
 const isHidden = (path: string) => basename(path).startsWith(".");
