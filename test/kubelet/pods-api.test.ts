@@ -1,5 +1,5 @@
 import { gatherFacts } from "../../src/doctor/node/read/gather";
-import { reportOn } from "../../src/doctor/node/tell/report";
+import { reportOn } from "../../src/doctor/node/report";
 import { startKubelet } from "./support/kubelet";
 import { createNodeFolder } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";

@@ -1,19 +1,14 @@
 import { resolve } from "node:path";
 import { invalidOption } from "../../base/errors";
-import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/tell/report";
-import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/tell/table";
+import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/report";
+import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/table";
 import type { Report } from "../../doctor/findings/report";
 import type { TableLook } from "../../doctor/findings/table";
 import { lastPart } from "../../doctor/manifest/read/program";
-import {
-  renderFileTable,
-  renderSwapTable,
-  reportOnFiles,
-  reportOnSwap,
-} from "../../doctor/manifest/tell/report";
+import { renderFileTable, renderSwapTable, reportOnFiles, reportOnSwap } from "../../doctor/manifest/report";
 import type { Target } from "../../doctor/node/read/facts";
 import { gatherFacts } from "../../doctor/node/read/gather";
-import { renderTable, reportOn } from "../../doctor/node/tell/report";
+import { renderTable, reportOn } from "../../doctor/node/report";
 import { startProblemOf } from "../../flags/checks";
 import type { FlagValues } from "../../flags/command-flags";
 import type { Setting } from "../../flags/grammar";

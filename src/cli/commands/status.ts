@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
 import { pause } from "../../base/pause";
-import { renderColumns } from "../../doctor/findings/columns";
 import type { DriverRow } from "../../doctor/findings/report";
-import { driversIn } from "../../doctor/node/judge/drivers";
+import { renderColumns } from "../../doctor/findings/table";
+import { podsText } from "../../doctor/findings/words";
+import { driversIn } from "../../doctor/node/judge/found";
 import { type Facts, gatherFacts } from "../../doctor/node/read/gather";
-import { podsText } from "../../doctor/rules/words";
 import { NAME_LIST_FLAGS, outputFlag, switchFlag, textFlag, timeoutFlag } from "../../flags/kinds";
 import { nameListsFrom } from "../../flags/name-lists";
 import { nodeDirectory } from "../../flags/paths";

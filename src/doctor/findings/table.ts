@@ -1,8 +1,7 @@
 import { plain } from "../../logging/escape";
-import { wrap } from "./columns";
-import type { Status } from "./finding";
-import { grouped } from "./grouped";
+import { grouped, type Status } from "./finding";
 import type { Report, ReportedFinding } from "./report";
+import { counted } from "./words";
 
 export interface TableLook {
   /** Columns of the terminal. Only a single word longer than its column goes beyond. */
@@ -17,9 +16,11 @@ export type Remark = readonly [lead: string, words: string];
 const MIN_TEXT_WIDTH = 30;
 const GAP = "  ";
 
-const LOOKS: Readonly<Record<Status, { readonly word: string; readonly sgr: string }>> = {
-  ok: { word: "ok", sgr: "32" },
-  unknown: { word: "unknown", sgr: "36" },
+const LOOKS: Readonly<
+  Record<Status, { readonly word: string; readonly many?: string; readonly sgr: string }>
+> = {
+  ok: { word: "ok", many: "ok", sgr: "32" },
+  unknown: { word: "unknown", many: "unknown", sgr: "36" },
   warning: { word: "WARNING", sgr: "33" },
   problem: { word: "PROBLEM", sgr: "1;31" },
 };
@@ -133,7 +134,7 @@ function sumLine({ healthy, summary }: Pick<Report, "healthy" | "summary">, look
   const counts = [...STATUSES]
     .reverse()
     .filter((status) => status !== "ok" || summary.ok > 0)
-    .map((status) => counted(summary[status], status));
+    .map((status) => counted(summary[status], status, LOOKS[status].many));
   const { sgr } = healthy ? LOOKS.ok : LOOKS.problem;
   const unhealthy = summary.problem > 0 ? "Not well" : "Not everything could be read";
   return `${paint(look, sgr, healthy ? "No problem found" : unhealthy)}: ${counts.join(", ")}.`;
@@ -143,6 +144,38 @@ function paint({ colors }: TableLook, sgr: string, text: string): string {
   return colors ? `\u001b[${sgr}m${text}\u001b[0m` : text;
 }
 
-function counted(count: number, what: string): string {
-  return `${count.toLocaleString("en")} ${count === 1 || what === "unknown" || what === "ok" ? what : `${what}s`}`;
+const MIN_LAST_WIDTH = 30;
+
+/** Rows of printable cells under their headings, as kubectl prints them. A width, in characters, wraps the last column. */
+export function renderColumns(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const last = headings.length - 1;
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const margin = widths.slice(0, last).reduce((sum, one) => sum + one + GAP.length, 0);
+  const lastWidth = Math.max(MIN_LAST_WIDTH, width - margin);
+  return [headings, ...rows].flatMap((row) => {
+    const head = row
+      .slice(0, last)
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0) + GAP)
+      .join("");
+    const [first = "", ...more] = wrap(row[last] ?? "", lastWidth);
+    return [(head + first).trimEnd(), ...more.map((line) => " ".repeat(margin) + line)];
+  });
+}
+
+/** Breaks a text into lines of at most `width` characters; a longer word gets a line of its own. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }

@@ -1,4 +1,4 @@
-import { nameDrivers } from "../../../src/doctor/cluster/judge/driver-names";
+import { nameDrivers } from "../../../src/doctor/cluster/judge/places";
 import { readRegistrarSet } from "../../../src/doctor/cluster/read/set";
 import { daemonSet, type SetChanges } from "../../support/cluster-objects";
 

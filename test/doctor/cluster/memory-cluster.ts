@@ -1,6 +1,6 @@
 import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/read/list-api";
-import { reportOnCluster, reportOnClusterSwap } from "../../../src/doctor/cluster/tell/report";
+import { reportOnCluster, reportOnClusterSwap } from "../../../src/doctor/cluster/report";
 import type { OurImage } from "../../../src/doctor/manifest/read/program";
 import {
   csiDriver,

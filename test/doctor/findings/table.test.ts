@@ -1,5 +1,5 @@
 import type { Report } from "../../../src/doctor/findings/report";
-import { renderTable, reportOn } from "../../../src/doctor/node/tell/report";
+import { renderTable, reportOn } from "../../../src/doctor/node/report";
 import { healthyFacts } from "../node/healthy-facts";
 
 const finding = (changes: Partial<Report["findings"][number]> = {}): Report["findings"][number] => ({

@@ -2,7 +2,7 @@ import { findingsOf } from "../../../src/doctor/findings/finding";
 import { reportOf } from "../../../src/doctor/findings/report";
 import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/judge/checks";
 import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
-import { renderFileTable } from "../../../src/doctor/manifest/tell/report";
+import { renderFileTable } from "../../../src/doctor/manifest/report";
 import { type Changes, CSI_DRIVER, daemonSet } from "./one-daemon-set";
 
 function rendered(files: Readonly<Record<string, Changes>>, width = 72): readonly string[] {

@@ -1,7 +1,7 @@
 import type { Status } from "../../../src/doctor/findings/finding";
 import type { SocketFacts } from "../../../src/doctor/node/read/facts";
 import type { DirectoryFacts } from "../../../src/doctor/node/read/gather";
-import { reportOn } from "../../../src/doctor/node/tell/report";
+import { reportOn } from "../../../src/doctor/node/report";
 import type { HostPathVerdict } from "../../../src/host-path/host-path";
 import { ELSEWHERE, findingsOf, healthyFacts, reporting } from "./healthy-facts";
 

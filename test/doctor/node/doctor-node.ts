@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Report } from "../../../src/doctor/findings/report";
 import type { Target } from "../../../src/doctor/node/read/facts";
 import { type Facts, gatherFacts } from "../../../src/doctor/node/read/gather";
-import { reportOn } from "../../../src/doctor/node/tell/report";
+import { reportOn } from "../../../src/doctor/node/report";
 import type { RegistrarOptions } from "../../../src/registrar/model/options";
 import type { SimulatedCsiDriver } from "../../../src/simulator/driver/csi-driver";
 import type { CsiDriverOptions } from "../../../src/simulator/driver/options";

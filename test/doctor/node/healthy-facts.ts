@@ -1,6 +1,6 @@
 import { type Finding, findingsOf as findingsOfChecks } from "../../../src/doctor/findings/finding";
-import { NODE_CHECKS } from "../../../src/doctor/node/judge/checks";
 import type { DirectoryFacts, Facts } from "../../../src/doctor/node/read/gather";
+import { NODE_CHECKS } from "../../../src/doctor/node/report";
 import type { RegistrationReport } from "../../../src/registrar/registration/self-check";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;

@@ -1,4 +1,4 @@
-import { driversIn } from "../../../src/doctor/node/judge/drivers";
+import { driversIn } from "../../../src/doctor/node/judge/found";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { startStuckSocket } from "../../support/stuck-socket";
 import { createDoctorNode, WHOLE } from "./doctor-node";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
 import type { Facts } from "../../../src/doctor/node/read/gather";
-import { reportOn } from "../../../src/doctor/node/tell/report";
+import { reportOn } from "../../../src/doctor/node/report";
 import { type ListPodsResponse, protos } from "../../../src/grpc/protos";
 import { createSmallServer, startGrpcServer, unaryHandler } from "../../../src/grpc/server";
 import { silentLogger } from "../../../src/logging/logger";

@@ -1,4 +1,4 @@
-import { KNOWN_DIRECTORIES, kubeletDirectoryOf } from "../../../src/doctor/rules/registration-directory";
+import { KNOWN_DIRECTORIES, kubeletDirectoryOf } from "../../../src/doctor/findings/registration-directory";
 
 const DEFAULT = "/var/lib/kubelet/plugins_registry";
 const TOLD = "/var/lib/kubelet/plugins/x.csi/csi.sock";

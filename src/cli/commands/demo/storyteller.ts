@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { wrap } from "../../../doctor/findings/columns";
+import { wrap } from "../../../doctor/findings/table";
 
 const WIDTH = 110;
 

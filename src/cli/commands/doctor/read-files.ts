@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, invalidOption } from "../../../base/errors";
 import { foundIn, type ReadObject, type Unread, unreadAt } from "../../../doctor/manifest/read/objects";
-import type { FilesRead } from "../../../doctor/manifest/tell/report";
+import type { FilesRead } from "../../../doctor/manifest/report";
 import { plain } from "../../../logging/escape";
 import { type ReadYaml, readYaml } from "./read-yaml";
 

@@ -1,12 +1,11 @@
 import { type Finding, findingsOf, keyOf } from "../../findings/finding";
-import { manifestAccess } from "../../manifest/judge/access";
 import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
+import { manifestAccess } from "../../manifest/judge/pod";
 import { noAccess } from "../../manifest/read/access";
 import type { Deployment, ManifestFacts } from "../../manifest/read/deployments";
 import type { OurImage } from "../../manifest/read/program";
 import type { ClusterReading } from "../read/cluster";
-import { nameDrivers, type RegistrarUnit } from "./driver-names";
-import { placesIn } from "./places";
+import { nameDrivers, placesIn, type RegistrarUnit } from "./places";
 
 export type ClusterFacts = ReturnType<typeof conclude> & {
   /** The registrars after a swap that is tried, in place of those of the pods. */

@@ -1,5 +1,4 @@
-import { check, type Verdict } from "../../findings/finding";
-import { grouped } from "../../findings/grouped";
+import { check, grouped, type Verdict } from "../../findings/finding";
 import type { ClusterTarget } from "../read/cluster";
 import type { ClusterFacts } from "./facts";
 import type { Place } from "./places";

@@ -1,6 +1,5 @@
-import { check, problem, unread, type Verdict, warning } from "../../findings/finding";
-import { grouped } from "../../findings/grouped";
-import { APPLY_CSI_DRIVER, counted, podsText } from "../../rules/words";
+import { check, grouped, problem, unread, type Verdict, warning } from "../../findings/finding";
+import { APPLY_CSI_DRIVER, counted, podsText } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
 import type { Place } from "./places";

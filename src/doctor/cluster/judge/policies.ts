@@ -4,15 +4,15 @@ import { boundText } from "../../../logging/escape";
 import { APPARMOR_PREFIX, OPT_OUT } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { check, ok, type Verdict, warning } from "../../findings/finding";
+import { counted } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import { hookOf } from "../../manifest/read/pod";
-import { counted } from "../../rules/words";
 import type { ClusterReading } from "../read/cluster";
 import type { RegistrarPod } from "../read/pod";
 import { type ImagePolicy, isByName, NAME_LABEL, selects } from "../read/policy";
-import type { RegistrarUnit } from "./driver-names";
 import type { ClusterFacts } from "./facts";
 import { inState, placeCheck } from "./groups";
+import type { RegistrarUnit } from "./places";
 
 /** Kinds of objects are named as kubectl names them. */
 const nameOf = ({ policy }: Pick<PolicyMatch, "policy">) => `MutatingAdmissionPolicy ${policy.name}`;

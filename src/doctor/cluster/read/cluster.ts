@@ -1,9 +1,8 @@
 import { invalidOption } from "../../../base/errors";
 import { type Tree, text, tree } from "../../../kube-api/objects";
 import { addAccess, noAccess } from "../../manifest/read/access";
-import { readCsiDriver } from "../../manifest/read/csi-driver";
 import type { Deployment } from "../../manifest/read/deployments";
-import { nameOf, type Unread, unreadAt } from "../../manifest/read/objects";
+import { nameOf, readCsiDriver, type Unread, unreadAt } from "../../manifest/read/objects";
 import type { OurImage } from "../../manifest/read/program";
 import type { ListApi, ListFailure } from "./list-api";
 import {

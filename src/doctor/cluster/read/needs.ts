@@ -1,7 +1,7 @@
 import { attempt } from "../../../base/errors";
 import { list, type Tree, text, textOrNone, tree } from "../../../kube-api/objects";
 import { NODE_ID_ANNOTATION } from "../../../kubelet-rules/api-validation";
-import { grouped } from "../../findings/grouped";
+import { grouped } from "../../findings/finding";
 import { nameOf } from "../../manifest/read/objects";
 import { podIn } from "../../manifest/read/pod";
 import { wordsOf } from "../../manifest/read/start";

@@ -1,16 +1,13 @@
 import { type Check, check, unread } from "../../findings/finding";
 import type { ManifestFacts } from "../read/deployments";
-import { manifestAccess } from "./access";
 import { manifestArguments } from "./arguments";
 import { manifestCsiDriver, manifestCsiDriverFields } from "./csi-driver";
-import { manifestDriverPath } from "./driver-path";
-import { manifestDriverSocket } from "./driver-socket";
 import { manifestCpu, manifestMemory } from "./limits";
 import { manifestDuplicates, manifestPorts } from "./pairs";
-import { manifestOperatingSystem, manifestSurge, manifestUser } from "./pod";
+import { manifestDriverPath, manifestDriverSocket, manifestRegistrationDirectory } from "./paths";
+import { manifestAccess, manifestOperatingSystem, manifestSurge, manifestUser } from "./pod";
 import { manifestProbes } from "./probes";
 import { manifestPreStop, manifestPrograms } from "./programs";
-import { manifestRegistrationDirectory } from "./registration-directory";
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>
   facts.unread.map(({ place, object, why, advice = "correct it, or leave it out" }) => ({

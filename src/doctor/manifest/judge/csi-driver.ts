@@ -5,7 +5,7 @@ import { isSubdomain, MIN_LIMIT_PERIOD_S } from "../../../kubelet-rules/api-vali
 import { boundText } from "../../../logging/escape";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES } from "../../../manifest/options";
 import { check, problem, warning as warningOf } from "../../findings/finding";
-import { APPLY_CSI_DRIVER, isTemplate } from "../../rules/words";
+import { APPLY_CSI_DRIVER, isTemplate } from "../../findings/words";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 import { driverDirectoryIn, MAX_NAME_LENGTH } from "../read/pod";
 import { eachDeployment, type Statement, unknown, warning } from "./each-deployment";

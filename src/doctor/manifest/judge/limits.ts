@@ -1,7 +1,7 @@
 import { list, numberOrNone, type Tree, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
-import { counted, isTemplate } from "../../rules/words";
+import { counted, isTemplate } from "../../findings/words";
 import { fixInChart, placeInChart } from "../read/charts";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 import { nameOf } from "../read/objects";

@@ -1,9 +1,7 @@
 import { messageOf } from "../../../base/errors";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
-import { check, problem, unread, type Verdicts } from "../../findings/finding";
-import { grouped } from "../../findings/grouped";
-import { LEAVE_ONE, together } from "../../rules/duplicates";
-import { isTemplate } from "../../rules/words";
+import { check, grouped, problem, unread, type Verdicts } from "../../findings/finding";
+import { isTemplate, LEAVE_ONE, together } from "../../findings/words";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 import { onHost } from "../read/mounts";
 import { createMayMeet, type MayMeet } from "../read/node-rules";

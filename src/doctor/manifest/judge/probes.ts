@@ -1,5 +1,5 @@
 import { isPattern } from "../../../host-path/path-pattern";
-import { isTemplate } from "../../rules/words";
+import { isTemplate } from "../../findings/words";
 import { placeInChart } from "../read/charts";
 import type { Deployment } from "../read/deployments";
 import { onHost } from "../read/mounts";

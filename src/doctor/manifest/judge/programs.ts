@@ -2,7 +2,7 @@ import { resolve } from "node:path/posix";
 import { list, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { isWithin } from "../../../unix/mounts";
-import { isTemplate } from "../../rules/words";
+import { isTemplate } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
 import { mountOf } from "../read/mounts";
 import { hookOf } from "../read/pod";

@@ -4,9 +4,16 @@ import { boundText } from "../../../logging/escape";
 import type { FoundObject } from "../../findings/finding";
 import { type AccessFacts, addAccess, noAccess } from "./access";
 import { chartOf } from "./charts";
-import { type CsiDriverFacts, readCsiDriver } from "./csi-driver";
 import { mountsOf } from "./mounts";
-import { foundIn, placeText, type ReadObject, type Unread, unreadAt } from "./objects";
+import {
+  type CsiDriverFacts,
+  foundIn,
+  placeText,
+  type ReadObject,
+  readCsiDriver,
+  type Unread,
+  unreadAt,
+} from "./objects";
 import { driverDirectoryIn, isForWindows, type PodFacts, podIn, readPod } from "./pod";
 import { probesOf } from "./probes";
 import { isRegistrar, type OurImage, programOf } from "./program";

@@ -1,6 +1,6 @@
 import { invalidOption } from "../../../base/errors";
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
-import { isTemplate } from "../../rules/words";
+import { isTemplate } from "../../findings/words";
 
 /** A requirement on a label of a node. */
 interface NodeRequirement {

@@ -1,9 +1,9 @@
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { OS_LABELS, WINDOWS_BUILD, WINDOWS_LABELS } from "../../../manifest/image-policy/recognise";
 import type { FoundObject } from "../../findings/finding";
-import { isTemplate } from "../../rules/words";
+import { isTemplate } from "../../findings/words";
 import { accountName } from "./access";
-import { driverSocketsOf } from "./driver-socket";
+import { driverSocketsOf } from "./mounts";
 import { type NodeRules, nodeRulesOf } from "./node-rules";
 import { placeText } from "./objects";
 import { portsOf } from "./ports";

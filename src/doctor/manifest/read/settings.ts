@@ -6,7 +6,7 @@ import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../../fl
 import { parseBool } from "../../../flags/values";
 import type { AccessNeeds } from "../../../node-readiness/node-api";
 import { parseCsiAddress } from "../../../unix/socket-path";
-import { isTemplate } from "../../rules/words";
+import { isTemplate } from "../../findings/words";
 import type { Program } from "./program";
 
 /** How a registrar reads its arguments. */

@@ -1,6 +1,12 @@
-import { check, ok, problem, unknown, warning } from "../../findings/finding";
+import { judgeDriverName } from "../../../registrar/driver/driver-name";
+import { registrationSocketPath } from "../../../registrar/socket/socket-name";
+import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
+import { check, ok, problem, unknown, unread, warning } from "../../findings/finding";
+import { kubeletDirectoryOf, MOUNT_IT } from "../../findings/registration-directory";
+import { tooLong } from "../../findings/words";
 import { isDead } from "../read/facts";
 import type { Facts } from "../read/gather";
+import { ownershipText, RUN_AS_ROOT, remedyForErrno, targetName } from "./matching";
 
 export const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: Facts) =>
   startProblem === undefined
@@ -61,4 +67,81 @@ export const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }:
         "if a call fails with EACCES, set seLinuxOptions.type: spc_t on the registrar's container",
       )
     : ok("SELinux", `is ${mode}; we run as ${label}; labels of files cannot be seen from here`);
+});
+
+export const registrationDirectory = check("CSI008", "registration-directory", ({ directory }: Facts) => {
+  const { path } = directory;
+  if (directory.kind === "folder" && directory.unlistable === undefined)
+    return ok(path, `is a folder (${ownershipText(directory.ownership)})`);
+  if (directory.kind === "missing") return problem(path, "is not there", MOUNT_IT);
+  if (directory.kind === "not-a-folder")
+    return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
+  const errno = directory.kind === "folder" ? directory.unlistable : directory.errno;
+  return unread(path, `cannot be read: ${errno}`, remedyForErrno(errno ?? "", ": it is root's, mode 0750"));
+});
+
+export const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: Facts) => {
+  if (directory.kind !== "folder") return undefined;
+  const { uid = "unknown" } = host;
+  const { path, unwritable, ownership } = directory;
+  if (unwritable === undefined) return ok(path, `may be written to by us (user ID ${uid})`);
+  if (unwritable === "EROFS")
+    return problem(path, "is mounted read-only", "take readOnly off the volume mount");
+  if (unwritable === "ENOSPC")
+    return problem(
+      path,
+      "has no room for a socket, ENOSPC: its file system has no inode left",
+      "remove files: df -i shows the file system's inodes, a directory with very many files is the usual cause",
+    );
+  const text = `may not be written to by this user: ${unwritable} (user ID ${uid}; ${ownershipText(ownership)})`;
+  // A mount of its own means that this is the registrar's container, with the registrar's user.
+  return uid === 0 || directory.place?.isMountPoint
+    ? problem(path, text, "run the registrar as root: runAsUser 0, with root's capabilities")
+    : unknown(path, text, RUN_AS_ROOT);
+});
+
+export const directoryKubelets = check("CSI010", "directory-kubelets", (facts: Facts) => {
+  const { directory, registrations, host } = facts;
+  if (directory.kind !== "folder") return undefined;
+  const { path, place } = directory;
+  const unsure = (text: string) =>
+    unknown(path, text, "compare with plugins_registry in kubelet's --root-dir");
+  const proof = registrations.find(
+    ({ report }) => report?.hasKubeletCalled || report?.state === "registered",
+  );
+  if (proof) {
+    const did = proof.report?.state === "registered" ? "registered what is" : "called";
+    return ok(path, `is kubelet's: it ${did} on ${proof.socket.path}`);
+  }
+  if (place === undefined)
+    return unsure("may be kubelet's or not: this system does not show what is mounted");
+  if (place.path.includes("/kubernetes.io~empty-dir/"))
+    return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
+  // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
+  const isNamedSo = /^\/plugins_registry$|\/kubelet\/plugins_registry$/.test(place.path);
+  const others = host.otherDirectories;
+  if (isNamedSo && others.length > 0)
+    return unsure(
+      `is ${place.path}; this node has ${others.join(", ")} too, and it cannot be seen which one kubelet uses`,
+    );
+  if (isNamedSo) return ok(path, `has a path of kubelet's: ${place.path}`);
+  if (place.fileSystem === "overlay")
+    return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, "not-kubelets");
+  return unsure(`is ${place.path} on its file system, which is no known kubelet's registration directory`);
+});
+
+export const socketPath = check("CSI011", "socket-path", (facts: Facts) => {
+  const name = targetName(facts);
+  if (name === undefined || judgeDriverName(name).kind === "unsafe") return undefined;
+  const { directory } = facts;
+  const place = directory.kind === "folder" ? directory.place : undefined;
+  const { kubeletRegistrationPath } = facts.target;
+  const folders = [directory.path, ...(place ? [kubeletDirectoryOf(place, kubeletRegistrationPath)] : [])];
+  const longest = folders
+    .map((folder) => registrationSocketPath(folder, name))
+    .reduce((one, other) => (Buffer.byteLength(other) > Buffer.byteLength(one) ? other : one));
+  const bytes = Buffer.byteLength(longest);
+  return bytes > MAX_SOCKET_PATH_BYTES
+    ? problem(longest, tooLong(bytes), "give the driver a shorter name, or kubelet a shorter --root-dir")
+    : ok(longest, `is short enough for a socket: ${bytes} of ${MAX_SOCKET_PATH_BYTES} bytes`);
 });

@@ -4,7 +4,7 @@ import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/
 import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
 import type { Facts } from "../read/gather";
 import { type NodeReadinessFacts, needsOf } from "../read/node-readiness";
-import { driversIn } from "./drivers";
+import { driversIn } from "./found";
 
 /** Keeps startup taints on. */
 const CAUSE = "node-readiness";

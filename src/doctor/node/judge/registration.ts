@@ -6,35 +6,32 @@ import { validateVersions } from "../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
 import { isWithin } from "../../../unix/mounts";
-import { check, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
-import { grouped } from "../../findings/grouped";
-import { LEAVE_ONE } from "../../rules/duplicates";
+import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import { LEAVE_ONE } from "../../findings/words";
 import { answerIn } from "../read/facts";
 import type { Facts, RegistrationFacts } from "../read/gather";
 import {
   type Answering,
   allDrivers,
   answeringIn,
-  driverLeftIn,
-  isDeserted,
-  isTargets,
-  nameTold,
-  pathFix,
-  targetName,
-} from "./matching";
-import {
   DRIVER,
   DRIVER_HANGS,
   downCause,
+  driverLeftIn,
   duplicatesCause,
+  isDeserted,
+  isTargets,
   namelessCause,
+  nameTold,
   nodeInfoCause,
+  pathFix,
   RUN_AS_ROOT,
   remedyFor,
   SEE_REGISTRAR,
   socketText,
+  targetName,
   troubleOf,
-} from "./words";
+} from "./matching";
 
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 

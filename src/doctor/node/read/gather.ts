@@ -11,12 +11,11 @@ import { callFileSystem } from "../../../unix/file-calls";
 import { isDirectory } from "../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../unix/mounts";
 import { tryConnect } from "../../../unix/unix-socket";
-import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../rules/registration-directory";
+import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { askDriver, askIdentity, askPods, askRegistration } from "./calls";
 import { hasNoSocket, isDead, isStuck, type SocketFacts, type Target } from "./facts";
 import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness";
-import { findRegistrars } from "./processes";
-import { errnoIn, fileTypeOf, lookAtSocket, ownershipOf, statsOrErrno, walk } from "./socket";
+import { errnoIn, fileTypeOf, findRegistrars, lookAtSocket, ownershipOf, statsOrErrno, walk } from "./socket";
 
 export interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */

@@ -1,15 +1,31 @@
-import { type Finding, findingsOf } from "../../findings/finding";
-import { grouped } from "../../findings/grouped";
-import { reportFindings } from "../../findings/report";
-import { findingsOfSwap, readSwap } from "../../manifest/judge/swap";
-import { type Program, tagOf } from "../../manifest/read/program";
-import { architectures } from "../judge/architectures";
-import { CLUSTER_CHECKS } from "../judge/checks";
-import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "../judge/facts";
-import { causeOf } from "../judge/groups";
-import { rights } from "../judge/needs";
-import { isWithoutRegistrar, type Place } from "../judge/places";
-import type { ClusterReading } from "../read/cluster";
+import { type Check, type Finding, findingsOf, grouped } from "../findings/finding";
+import { reportFindings } from "../findings/report";
+import { findingsOfSwap, readSwap } from "../manifest/judge/swap";
+import { type Program, tagOf } from "../manifest/read/program";
+import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
+import { causeOf } from "./judge/groups";
+import {
+  autoscalers,
+  coverage,
+  csiDrivers,
+  nodesReady,
+  providers,
+  rights,
+  volumeLimits,
+  waiting,
+} from "./judge/needs";
+import { isWithoutRegistrar, type Place } from "./judge/places";
+import { dropped, imagePolicy } from "./judge/policies";
+import {
+  architectures,
+  driverPods,
+  duplicates,
+  nodeIds,
+  podsStart,
+  registered,
+  registrarPods,
+} from "./judge/registrations";
+import type { ClusterReading } from "./read/cluster";
 
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
@@ -130,3 +146,23 @@ export function registrarRows({ units, pods }: Pick<ClusterFacts, "units" | "pod
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));
 }
+
+export const CLUSTER_CHECKS: readonly Check<ClusterFacts>[] = [
+  registrarPods,
+  podsStart,
+  driverPods,
+  registered,
+  nodeIds,
+  duplicates,
+  coverage,
+  providers,
+  csiDrivers,
+  nodesReady,
+  waiting,
+  rights,
+  volumeLimits,
+  autoscalers,
+  imagePolicy,
+  dropped,
+  architectures,
+];

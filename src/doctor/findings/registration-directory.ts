@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import { isWithin, type MountPlace } from "../../unix/mounts";
-import { type Verdict, warning } from "../findings/finding";
+import { type Verdict, warning } from "./finding";
 import { isTemplate } from "./words";
 
 /** The folder in kubelet's root that its plugin watcher watches. */

@@ -1,14 +1,14 @@
-import { invalidOption } from "../../../base/errors";
-import { quoteText } from "../../../logging/escape";
-import { imagePattern } from "../../../manifest/image-policy/recognise";
-import { type Finding, findingsOf, unread as unreadVerdict } from "../../findings/finding";
-import { type Report, reportOf } from "../../findings/report";
-import { renderReport, type TableLook } from "../../findings/table";
-import { MANIFEST_CHECKS, manifestReadable } from "../judge/checks";
-import { findingsOfSwap, readSwap } from "../judge/swap";
-import { type ManifestFacts, readDeployments } from "../read/deployments";
-import type { ReadObject, Unread } from "../read/objects";
-import { lastPart, type OurImage } from "../read/program";
+import { invalidOption } from "../../base/errors";
+import { quoteText } from "../../logging/escape";
+import { imagePattern } from "../../manifest/image-policy/recognise";
+import { type Finding, findingsOf, unread as unreadVerdict } from "../findings/finding";
+import { type Report, reportOf } from "../findings/report";
+import { renderReport, type TableLook } from "../findings/table";
+import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
+import { findingsOfSwap, readSwap } from "./judge/swap";
+import { type ManifestFacts, readDeployments } from "./read/deployments";
+import type { ReadObject, Unread } from "./read/objects";
+import { lastPart, type OurImage } from "./read/program";
 
 /** What the files of a command line have. */
 export interface FilesRead {

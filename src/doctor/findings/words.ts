@@ -12,8 +12,8 @@ export const OUR_ARCHITECTURES: readonly string[] = ["amd64", "arm64"];
 export const APPLY_CSI_DRIVER = "apply one with its name: registrar manifest --include=csidriver writes it";
 
 /** `1 node`, `5,000 nodes`. */
-export function counted(count: number, one: string): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : `${one}s`}`;
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
 const NAMED = 3;
@@ -27,4 +27,14 @@ export function podsText(pods: readonly string[]): string {
 /** Whether a text has placeholders, which an installer or kubelet will fill in. */
 export function isTemplate(text: string): boolean {
   return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
+}
+
+/** What to do about two registrars of one driver on a node: they take the registration from each other. */
+export const LEAVE_ONE =
+  "leave one registrar to each driver on a node: look for a second DaemonSet, or give them nodes that do not overlap";
+
+/** `A and B`, `both`; `A, B and C`, `all`. */
+export function together(names: readonly string[]): readonly [names: string, all: "both" | "all"] {
+  const listed = [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");
+  return [listed, names.length === 2 ? "both" : "all"];
 }

@@ -1,7 +1,6 @@
-import { plain } from "../../../logging/escape";
-import { renderColumns } from "../../findings/columns";
-import { renderReport, type TableLook } from "../../findings/table";
-import { counted } from "../../rules/words";
+import { plain } from "../../logging/escape";
+import { renderColumns, renderReport, type TableLook } from "../findings/table";
+import { counted } from "../findings/words";
 import type { ClusterReport, reportOnClusterSwap } from "./report";
 
 /** So many nodes of a cause are named, and so many rows shown; programs get all. */
