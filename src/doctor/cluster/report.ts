@@ -1,41 +1,26 @@
-import { type Check, type Finding, findingsOf, grouped } from "../findings/finding";
+import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { reportFindings } from "../findings/report";
 import { findingsOfSwap, readSwap } from "../manifest/judge/swap";
 import { type Program, tagOf } from "../manifest/read/program";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
-import {
-  autoscalers,
-  coverage,
-  csiDrivers,
-  nodesReady,
-  providers,
-  rights,
-  volumeLimits,
-  waiting,
-} from "./judge/needs";
+import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
-import { dropped, imagePolicy } from "./judge/policies";
-import {
-  architectures,
-  driverPods,
-  duplicates,
-  nodeIds,
-  podsStart,
-  registered,
-  registrarPods,
-} from "./judge/registrations";
+import { policyChecks } from "./judge/policies";
+import { architectures, registrationChecks } from "./judge/registrations";
 import type { ClusterReading } from "./read/cluster";
 
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
+
+const CHECKS = [...registrationChecks, ...needChecks, ...policyChecks];
 
 export type ClusterReport = ReturnType<typeof reportOnCluster>;
 
 /** What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. */
 export function reportOnCluster(reading: ClusterReading) {
   const facts = conclude(reading);
-  return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
+  return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CHECKS, facts)]);
 }
 
 /**
@@ -75,7 +60,6 @@ function driverRows({ units, places, csiDrivers }: ClusterFacts) {
     const own = placesOf.get(name) ?? [];
     return {
       name,
-      /** `NAMESPACE/NAME` of the DaemonSets that register it. */
       daemonSets: [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
       /** The number of nodes where it should be or is, and of those where it is healthy. */
       nodes: own.length,
@@ -94,9 +78,7 @@ function placeRow({ node, driver, state, pod, isListed, need }: Place, code: str
     state: state.kind,
     /** Null: the driver is healthy. */
     reason: state.reason,
-    /** The code of the finding that has the cause. */
     code: code ?? null,
-    /** `NAMESPACE/NAME` of the registrar's pod. */
     pod: pod?.name ?? null,
     /** Whether CSINode has it; null: it may not be read. */
     csiNode: isListed ?? null,
@@ -132,12 +114,10 @@ export function registrarRows({ units, pods }: Pick<ClusterFacts, "units" | "pod
         return isWithoutRegistrar({ pod, unit }) ? NONE : [];
       });
       return {
-        /** `NAMESPACE/NAME`. */
         daemonSet: set.name,
         container: registrar.container,
         driver: driver.name,
         ...imageRow(registrar),
-        /** How many pods have which image. */
         pods: Array.from(grouped(images, ({ image }) => `${image}`).values(), (same) => ({
           ...same[0],
           count: same.length,
@@ -146,23 +126,3 @@ export function registrarRows({ units, pods }: Pick<ClusterFacts, "units" | "pod
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));
 }
-
-export const CLUSTER_CHECKS: readonly Check<ClusterFacts>[] = [
-  registrarPods,
-  podsStart,
-  driverPods,
-  registered,
-  nodeIds,
-  duplicates,
-  coverage,
-  providers,
-  csiDrivers,
-  nodesReady,
-  waiting,
-  rights,
-  volumeLimits,
-  autoscalers,
-  imagePolicy,
-  dropped,
-  architectures,
-];

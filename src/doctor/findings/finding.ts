@@ -31,7 +31,6 @@ export interface Verdict {
   readonly nodes?: readonly string[] | undefined;
 }
 
-/** A verdict and the check that came to it. */
 export interface Finding extends Verdict {
   readonly code: string;
   readonly check: string;
@@ -53,9 +52,10 @@ export function check<Seen>(code: string, name: string, verdicts: Check<Seen>["v
   return { code, name, verdicts };
 }
 
-/** Runs the checks, in their order. */
+/** Runs the checks in order of their codes: a cause has a lower one than what follows from it. */
 export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] {
-  return checks.flatMap(({ code, name, verdicts }) =>
+  const inOrder = checks.toSorted((one, other) => (one.code < other.code ? -1 : 1));
+  return inOrder.flatMap(({ code, name, verdicts }) =>
     flat(verdicts(facts)).map((verdict) => ({ code, check: name, ...verdict })),
   );
 }

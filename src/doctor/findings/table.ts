@@ -34,15 +34,12 @@ interface Told<Row extends ReportedFinding> extends Pick<Report, "healthy" | "su
 }
 
 interface Layout<Row> {
-  /** Lines of tables that stand before the findings. */
   readonly tables?: readonly (readonly string[])[];
-  /** Adds lines below a finding's text. */
   readonly more?: (finding: Row) => readonly Remark[];
   /** Whether each subject is printed once, with its findings except `ok` below it, the worst subjects last. */
   readonly isBySubject?: boolean;
   /** The findings are what a swap of images adds, to this one. */
   readonly swapped?: { readonly swap: string; readonly swapped: number };
-  /** A line behind the sum. */
   readonly next?: string;
 }
 

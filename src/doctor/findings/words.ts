@@ -1,6 +1,5 @@
 import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 
-/** What is wrong with a path of so many bytes. */
 export function tooLong(bytes: number): string {
   return `has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
 }

@@ -10,7 +10,6 @@ import { type ManifestFacts, readDeployments } from "./read/deployments";
 import type { ReadObject, Unread } from "./read/objects";
 import { lastPart, type OurImage } from "./read/program";
 
-/** What the files of a command line have. */
 export interface FilesRead {
   readonly files: readonly string[];
   readonly objects: readonly ReadObject[];
@@ -22,11 +21,9 @@ export function reportOnFiles(read: FilesRead, ours: OurImage): Report {
   return reportOf({ files: read.files }, findingsOf(MANIFEST_CHECKS, factsOf(read, ours, ours.image)));
 }
 
-/** The report on files for people: each place with its findings once. */
 export const renderFileTable = (report: Report, look: TableLook): string =>
   renderReport(report, look, { isBySubject: true });
 
-/** A report on what the swap of the official registrar's image changes. */
 interface SwapReport extends Report {
   readonly target: {
     readonly files: readonly string[];
@@ -57,7 +54,6 @@ function policyCommand(image: string, swap: string): string {
   return `registrar manifest --image-policy --image=${swap}${isKnown ? "" : ` --match-image=${name}`}`;
 }
 
-/** The same for people. */
 export function renderSwapTable(report: SwapReport, look: TableLook): string {
   const { policy } = report.target;
   const next = policy === null ? {} : { next: `To swap them in a cluster: ${policy}` };

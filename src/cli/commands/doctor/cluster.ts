@@ -62,7 +62,6 @@ export async function lookUntilHealthy<Report extends { readonly healthy: boolea
 
 interface ClusterFlags extends Partial<ClusterTarget> {
   readonly kubeconfig?: string | undefined;
-  /** The image that is this registrar's. */
   readonly image?: string | undefined;
 }
 
@@ -88,7 +87,6 @@ export async function lookAtCluster<Report extends { readonly healthy: boolean }
   return await lookUntilHealthy(look, { everyMs: LOOK_EVERY_MS, waitMs });
 }
 
-/** One line on a terminal that counts the objects read so far. */
 function createProgress() {
   const counts = new Map<string, number>();
   const isShown = process.stderr.isTTY;

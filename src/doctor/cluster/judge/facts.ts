@@ -40,18 +40,10 @@ export function conclude(reading: ClusterReading) {
 
 /** The DaemonSets' registrars as `doctor -f` has them; with `ours` as if these images were this registrar's. */
 export function manifestsOf(
-  {
-    units,
-    csiDrivers,
-    csiDriverSpecs,
-    limitObjects,
-    unreadObjects,
-    target,
-  }: Pick<ClusterReading, "csiDrivers" | "csiDriverSpecs" | "limitObjects" | "unreadObjects" | "target"> & {
-    units: readonly RegistrarUnit[];
-  },
+  reading: ClusterReading & Pick<ClusterFacts, "units">,
   ours?: OurImage,
 ): ManifestFacts {
+  const { units, csiDrivers, csiDriverSpecs, limitObjects, unreadObjects, target } = reading;
   const places = units.map(({ registrar }) => registrar.place);
   const sets = [...new Set(units.map(({ set }) => set))];
   return {

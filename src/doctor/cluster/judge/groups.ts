@@ -10,7 +10,6 @@ export const NODES_AWAY = "nodes away";
 const NODE_WIDE_AWAY = "node-wide registrar away";
 
 type IsMeant = (place: Place) => boolean;
-/** Judges a group of places by its first. */
 type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
 
 export function placeCheck(code: string, name: string, isMeant: IsMeant, judge: Judge) {
@@ -50,7 +49,6 @@ export function nodesOf(places: readonly Place[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }
 
-/** The beginning of a kubectl command on a pod. */
 export function kubectlFor({ context }: ClusterTarget, pod: Place["pod"], verb: string): string {
   const [namespace = "", name = ""] = pod?.name.split("/") ?? [];
   const chosen = context === undefined ? "" : ` --context=${context}`;

@@ -4,7 +4,7 @@ import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
 import type { Place } from "./places";
 
-export const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
+const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   ...judgeGroups(facts, inState("uncovered"), ({ driver, node, unit }) => {
     const set = unit?.set.name ?? "?";
     const advice = `compare tolerations, nodeSelector and affinity of ${set} with the node's taints and labels: kubectl describe node ${node}`;
@@ -22,7 +22,7 @@ export const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
     })),
 ]);
 
-export const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
+const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
   const advice = "install the driver, or correct its name in the volume or StorageClass";
   const needed = judgeGroups(facts, inState("unprovided"), (first) =>
     problem(first.driver, "is needed, and no DaemonSet has a registrar for it", advice),
@@ -34,7 +34,7 @@ export const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
     : problem(target.driver, "is in no CSINode, and no DaemonSet registers it", advice);
 });
 
-export const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
+const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   // If the name is a guess, so would this be.
   const unsure = facts.units.flatMap(({ driver }) => (driver.kind === "known" ? [] : driver.name));
   const named = facts.places.flatMap(({ driver, state }) => (state.kind === "unprovided" ? [] : driver));
@@ -48,7 +48,7 @@ export const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) =
 const isMissed = ({ need, state }: Place) =>
   need !== undefined && state.kind !== "registered" && state.kind !== "unseen";
 
-export const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) => {
+const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) => {
   const pods = places.flatMap(({ need }) => need?.pods ?? []);
   const attachments = places.reduce((sum, { need }) => sum + (need?.attachments ?? 0), 0);
   const who = [
@@ -60,7 +60,7 @@ export const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _f
 });
 
 /** Kubelet asks a driver whose CSIDriver has a period for its limit by itself. */
-export const volumeLimits = check<ClusterFacts>("CSI213", "volume-limits", (facts) => {
+const volumeLimits = check<ClusterFacts>("CSI213", "volume-limits", (facts) => {
   const { exhausted, csiDriverSpecs, csiDrivers, target } = facts;
   if (csiDrivers === undefined) return [];
   const asked = csiDriverSpecs.filter(({ limitPeriodS }) => limitPeriodS !== undefined);
@@ -75,7 +75,7 @@ export const volumeLimits = check<ClusterFacts>("CSI213", "volume-limits", (fact
   });
 });
 
-export const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) => {
+const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) => {
   const { csiDriverSpecs, target } = facts;
   const names = csiDriverSpecs.flatMap(({ keepsPodsOff, name }) =>
     keepsPodsOff && (target.driver ?? name) === name ? name : [],
@@ -86,7 +86,7 @@ export const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) 
   return facts.autoscalers.map((name) => warning(`Deployment ${name}`, text, fix));
 });
 
-export const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places }) => {
+const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places }) => {
   const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
   const text = "are not ready, or not there any more: the status of their drivers may be outdated";
   const verdict: Verdict = warning("nodes", text, "see why kubelet does not report: kubectl describe node");
@@ -103,3 +103,14 @@ export const rights = check<ClusterFacts>("CSI212", "rights", (facts) =>
     return unread(resource, `${why}, so it is unknown ${what}: ${message}`, fix);
   }),
 );
+
+export const needChecks = [
+  coverage,
+  providers,
+  csiDrivers,
+  waiting,
+  volumeLimits,
+  autoscalers,
+  nodesReady,
+  rights,
+];

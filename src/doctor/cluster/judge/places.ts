@@ -84,7 +84,6 @@ export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[
     });
 }
 
-/** The nodes where a registrar of all drivers runs. */
 function nodesServed({ pods }: ClusterReading, unitsOf: ReadonlyMap<string, readonly RegistrarUnit[]>) {
   const serving = pods.filter(
     ({ setUid, trouble, startedMs }) =>
@@ -144,7 +143,6 @@ function heldTo(
   return { kind: "contradicted", reason };
 }
 
-/** A registrar of a DaemonSet, and the driver that it registers. */
 export interface RegistrarUnit {
   readonly set: RegistrarSet;
   readonly registrar: Deployment;

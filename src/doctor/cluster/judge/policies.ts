@@ -14,11 +14,10 @@ import type { ClusterFacts } from "./facts";
 import { inState, placeCheck } from "./groups";
 import type { RegistrarUnit } from "./places";
 
-/** Kinds of objects are named as kubectl names them. */
 const nameOf = ({ policy }: Pick<PolicyMatch, "policy">) => `MutatingAdmissionPolicy ${policy.name}`;
 const LEAVE_IT = `label the pods of its template ${OPT_OUT.key}=${OPT_OUT.value} to leave it so`;
 
-export const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
+const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
   ...facts.policies
     .filter(({ name }) => facts.bindings?.every(({ policy }) => policy !== name))
     .map((policy) =>
@@ -60,48 +59,41 @@ function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly Regi
   const [namespace = "", name] = set.name.split("/");
   const by = nameOf(match);
   const has = `has ${boundText(registrar.image)} in ${counted(pods.length, "pod")}`;
-  const left = (why: string) => ok(place, `${has}: ${why}`);
-  const warn = (why: string, fix: string) => warning(place, `${has}: ${why}`, `${fix}, or ${LEAVE_IT}`);
-  switch (match.leftAlone) {
-    case "namespace":
-      return left(`${by} does not select namespace ${namespace}`);
-    case "opted-out":
-      return left(`by their labels its pods opt out of ${by}`);
-    case "windows":
-      return left(`they are for Windows, which ${by} leaves alone`);
-    case "only-container":
-      return left(`it is the pod's only container, which ${by} leaves`);
-    case "apparmor":
-      return left(`an annotation has its AppArmor profile, and so ${by} leaves it`);
-    case "image":
-      return warn(
-        `${by} does not know the image's name`,
-        "write the policy with --match-image and the last part of the name",
-      );
-    case "program":
-      return warn(
-        `it runs ${boundText(otherProgramOf(registrar) ?? "")}, which this registrar's image does not have, so ${by} leaves it alone`,
-        "take that command, probe or hook out",
-      );
-    case "socket":
-      return warn(
-        `the registrar of the whole node would not find its driver's socket, so ${by} leaves it alone`,
-        "put the socket at <kubelet root>/plugins/NAME/csi.sock",
-      );
-    case "none": {
-      const restart = `restart them: kubectl -n ${namespace} rollout restart daemonset/${name}`;
-      const all = registrarIn(unit, pods);
-      return pods.every(({ createdMs }) => createdMs <= match.sinceMs)
-        ? warning(place, `${all}, older than ${by}`, restart)
-        : warning(
-            place,
-            `${all}, made after ${by}: the API server did not have it yet, or could not evaluate it`,
-            `${restart}; if they stay so, see the API server's log`,
-          );
-    }
-    default:
-      return match.leftAlone satisfies never;
+  if (match.leftAlone === "none") {
+    const restart = `restart them: kubectl -n ${namespace} rollout restart daemonset/${name}`;
+    const all = registrarIn(unit, pods);
+    return pods.every(({ createdMs }) => createdMs <= match.sinceMs)
+      ? warning(place, `${all}, older than ${by}`, restart)
+      : warning(
+          place,
+          `${all}, made after ${by}: the API server did not have it yet, or could not evaluate it`,
+          `${restart}; if they stay so, see the API server's log`,
+        );
   }
+  const program = boundText(otherProgramOf(registrar) ?? "");
+  /** With a fix it is not what was asked for. */
+  const left: Readonly<Record<typeof match.leftAlone, readonly [why: string, fix?: string]>> = {
+    namespace: [`${by} does not select namespace ${namespace}`],
+    "opted-out": [`by their labels its pods opt out of ${by}`],
+    windows: [`they are for Windows, which ${by} leaves alone`],
+    "only-container": [`it is the pod's only container, which ${by} leaves`],
+    apparmor: [`an annotation has its AppArmor profile, and so ${by} leaves it`],
+    image: [
+      `${by} does not know the image's name`,
+      "write the policy with --match-image and the last part of the name",
+    ],
+    program: [
+      `it runs ${program}, which this registrar's image does not have, so ${by} leaves it alone`,
+      "take that command, probe or hook out",
+    ],
+    socket: [
+      `the registrar of the whole node would not find its driver's socket, so ${by} leaves it alone`,
+      "put the socket at <kubelet root>/plugins/NAME/csi.sock",
+    ],
+  };
+  const [why, fix] = left[match.leftAlone];
+  const text = `${has}: ${why}`;
+  return fix === undefined ? ok(place, text) : warning(place, text, `${fix}, or ${LEAVE_IT}`);
 }
 
 /** The images of these pods, which an earlier form of the policy may have changed. */
@@ -113,7 +105,7 @@ function registrarIn({ registrar }: RegistrarUnit, pods: readonly RegistrarPod[]
   return `has ${names} in ${counted(pods.length, "pod")}`;
 }
 
-export const dropped = placeCheck("CSI216", "dropped", inState("dropped"), (first, facts) => {
+const dropped = placeCheck("CSI216", "dropped", inState("dropped"), (first, facts) => {
   const nodeWide = facts.units.find(({ driver }) => driver.kind === "every");
   const [namespace = "", name] = (nodeWide?.set.name ?? "").split("/");
   return {
@@ -200,3 +192,5 @@ export function otherProgramOf({ command, probes, source }: Deployment): string 
   ];
   return programs.find((program) => program !== undefined && program !== PROGRAM);
 }
+
+export const policyChecks = [imagePolicy, dropped];

@@ -5,7 +5,7 @@ import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
 
-export const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
+const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...judgeGroups(facts, inState("unregistered"), (first) =>
     problem(
       first.driver,
@@ -39,7 +39,7 @@ function healthyDrivers({ places }: ClusterFacts): Verdicts {
   });
 }
 
-export const nodeIds = placeCheck("CSI205", "node-ids", inState("contradicted"), ({ driver, state }) =>
+const nodeIds = placeCheck("CSI205", "node-ids", inState("contradicted"), ({ driver, state }) =>
   problem(
     driver,
     `has two node IDs: ${state.reason}`,
@@ -47,13 +47,13 @@ export const nodeIds = placeCheck("CSI205", "node-ids", inState("contradicted"),
   ),
 );
 
-export const duplicates = placeCheck("CSI206", "duplicates", inState("duplicate"), ({ driver, state }) =>
+const duplicates = placeCheck("CSI206", "duplicates", inState("duplicate"), ({ driver, state }) =>
   problem(driver, `is there more than once: ${state.reason}`, LEAVE_ONE),
 );
 
-export const registrarPods = restartCheck("CSI201", "registrar-pods", "is not kept registered", true);
+const registrarPods = restartCheck("CSI201", "registrar-pods", "is not kept registered", true);
 
-export const driverPods = restartCheck("CSI203", "driver-pods", "does not stay up", false);
+const driverPods = restartCheck("CSI203", "driver-pods", "does not stay up", false);
 
 function restartCheck(code: string, name: string, text: string, ofRegistrar: boolean) {
   const isMeant = ({ state }: Place) => state.restarts?.isRegistrar === ofRegistrar;
@@ -62,7 +62,6 @@ function restartCheck(code: string, name: string, text: string, ofRegistrar: boo
   );
 }
 
-/** What to do about the way in which a container ended. */
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   const { container, reason, exitCode, message } = state.restarts ?? {};
   const log = `${kubectlFor(target, pod, "logs")} -c ${container} --previous`;
@@ -77,7 +76,7 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
 
 const doesNotStart = inState("unscheduled", "blocked");
 
-export const podsStart = placeCheck("CSI202", "pods-start", doesNotStart, (first, { target }) => {
+const podsStart = placeCheck("CSI202", "pods-start", doesNotStart, (first, { target }) => {
   const fix = `see its events: ${kubectlFor(target, first.pod, "describe pod")}`;
   return problem(first.driver, `has a pod that does not start: ${first.state.reason}`, fix);
 });
@@ -111,3 +110,13 @@ export const architectures = check<ClusterFacts>("CSI217", "architectures", (fac
     };
   });
 });
+
+export const registrationChecks = [
+  registered,
+  nodeIds,
+  duplicates,
+  registrarPods,
+  driverPods,
+  podsStart,
+  architectures,
+];

@@ -11,7 +11,6 @@ const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI 
 /** The attach controllers' message (pkg/volume/csi/csi_attacher.go; external-attacher, pkg/controller). */
 const ATTACH_FAILED = /CSINode \S+ does not contain driver (\S*[A-Za-z0-9])/;
 
-/** A pod that waits on a node, and the drivers of its inline volumes. */
 type PendingPod = NonNullable<ReturnType<typeof readPendingPod>>;
 
 /** Undefined for a pod that has no node yet. */
@@ -56,7 +55,6 @@ export interface Need {
   attachments: number;
 }
 
-/** Sums up what waits, for each driver on each node. */
 export function createNeedSum() {
   const needs = new Map<string, Need>();
   const needOf = (node: string, driver: string) => {
@@ -66,7 +64,6 @@ export function createNeedSum() {
     return need;
   };
   return {
-    /** Adds a VolumeAttachment if its node is meant. */
     addAttachment: (object: unknown, isMeant: (node: string) => boolean): void => {
       const { attacher: driver, nodeName: node } = tree(tree(object).spec);
       if (typeof driver === "string" && typeof node === "string" && isMeant(node))

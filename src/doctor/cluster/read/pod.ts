@@ -95,7 +95,6 @@ function readContainer({ name, state, lastState, restartCount }: Tree, registrar
     /** NaN: it does not run. */
     startedMs: timeOrNone(tree(running).startedAt) ?? Number.NaN,
     hasEnded: terminated !== undefined,
-    /** How it ended the last time. */
     last: tree(terminated ?? tree(lastState).terminated),
     restarts: numberOrNone(restartCount) ?? 0,
   };

@@ -2,7 +2,6 @@ import { list, type Tree, text, textOrNone, timeOrNone, tree } from "../../../ku
 import { POLICY_ANNOTATIONS, POLICY_LABEL, POLICY_NAMES } from "../../../manifest/image-policy/image-policy";
 import { imagePattern, servedPattern } from "../../../manifest/image-policy/recognise";
 
-/** What a policy or its binding selects pods by. */
 interface Selection {
   readonly namespaces: Tree;
   readonly pods: Tree;
@@ -31,7 +30,6 @@ export function readPolicy(object: unknown) {
     kind,
     name: text(name),
     changedMs: changedMsOf(tree(metadata)),
-    /** The image that pods get. */
     image: kind === "swap" ? about("image") : undefined,
     images: new RegExp(imagePattern(more)),
     /** The paths of sockets for which the node-wide registrar finds the driver; undefined: not known, or all. */

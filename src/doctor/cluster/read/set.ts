@@ -18,12 +18,10 @@ export function readRegistrarSet(object: unknown, ours?: OurImage) {
     uid: text(uid),
     name,
     object: found,
-    /** The `labelSelector` of a list of its pods. */
     selector: selectorOf(tree(spec).selector),
     registrars,
     /** The same, where these images are this registrar's. */
     registrarsWith: (images: OurImage) => deploymentsIn(found, daemonSet, images),
-    /** The labels and annotations of its new pods. */
     podLabels: tree(tree(tree(tree(spec).template).metadata).labels),
     podAnnotations: tree(tree(tree(tree(spec).template).metadata).annotations),
     /** How its pods name the template that they are made from. */

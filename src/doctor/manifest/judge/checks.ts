@@ -1,13 +1,13 @@
 import { type Check, check, unread } from "../../findings/finding";
 import type { ManifestFacts } from "../read/deployments";
 import { manifestArguments } from "./arguments";
-import { manifestCsiDriver, manifestCsiDriverFields } from "./csi-driver";
-import { manifestCpu, manifestMemory } from "./limits";
-import { manifestDuplicates, manifestPorts } from "./pairs";
-import { manifestDriverPath, manifestDriverSocket, manifestRegistrationDirectory } from "./paths";
-import { manifestAccess, manifestOperatingSystem, manifestSurge, manifestUser } from "./pod";
+import { csiDriverChecks } from "./csi-driver";
+import { limitChecks } from "./limits";
+import { pairChecks } from "./pairs";
+import { pathChecks } from "./paths";
+import { podChecks } from "./pod";
 import { manifestProbes } from "./probes";
-import { manifestPreStop, manifestPrograms } from "./programs";
+import { programChecks } from "./programs";
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>
   facts.unread.map(({ place, object, why, advice = "correct it, or leave it out" }) => ({
@@ -17,22 +17,6 @@ export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readabl
 );
 
 export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
-  manifestArguments,
-  manifestDriverPath,
-  manifestRegistrationDirectory,
-  manifestProbes,
-  manifestMemory,
-  manifestPreStop,
-  manifestSurge,
-  manifestUser,
-  manifestPorts,
-  manifestDuplicates,
-  manifestCsiDriver,
-  manifestOperatingSystem,
-  manifestReadable,
-  manifestCpu,
-  manifestDriverSocket,
-  manifestAccess,
-  manifestPrograms,
-  manifestCsiDriverFields,
+  ...[manifestArguments, manifestProbes, manifestReadable, ...pathChecks, ...limitChecks],
+  ...[...programChecks, ...podChecks, ...pairChecks, ...csiDriverChecks],
 ];

@@ -10,7 +10,7 @@ import type { Deployment, ManifestFacts } from "../read/deployments";
 import { driverDirectoryIn, MAX_NAME_LENGTH } from "../read/pod";
 import { eachDeployment, type Statement, unknown, warning } from "./each-deployment";
 
-export const manifestCsiDriver = eachDeployment("CSI111", "manifest-csi-driver", (one, facts) => {
+const manifestCsiDriver = eachDeployment("CSI111", "manifest-csi-driver", (one, facts) => {
   if (!one.hasDriver || isPattern(one.settings.kubeletRegistrationPath)) return undefined;
   return facts.csiDrivers.length === 0
     ? unknown("has no CSIDriver object beside it: it may be applied by itself", APPLY_CSI_DRIVER)
@@ -18,7 +18,7 @@ export const manifestCsiDriver = eachDeployment("CSI111", "manifest-csi-driver",
 });
 
 /** Fields that the API server refuses, or that contradict each other. No cluster has an invalid object, but a file may. */
-export const manifestCsiDriverFields = check<ManifestFacts>(
+const manifestCsiDriverFields = check<ManifestFacts>(
   "CSI118",
   "manifest-csi-driver-fields",
   ({ csiDriverSpecs }) =>
@@ -41,7 +41,6 @@ export const manifestCsiDriverFields = check<ManifestFacts>(
     ]),
 );
 
-/** The number of CSIDrivers that are named. */
 const NAMED = 3;
 
 /** The driver's name is what its pod says, or the directory of its socket if a CSIDriver is called so. */
@@ -141,3 +140,5 @@ function refusedName(name: unknown = ""): readonly RefusedField[] {
 }
 
 const shown = (value: unknown) => boundText(JSON.stringify(value), 200);
+
+export const csiDriverChecks = [manifestCsiDriver, manifestCsiDriverFields];

@@ -15,7 +15,7 @@ const ENOUGH: Readonly<Record<Resource, string>> = { memory: "100Mi", cpu: "200m
 /** What they ask for at least. */
 const ASKED: Readonly<Record<Resource, string>> = { memory: LEAST.memory, cpu: ENOUGH.cpu };
 
-export const manifestMemory = eachDeployment("CSI105", "manifest-memory", (one, facts) => {
+const manifestMemory = eachDeployment("CSI105", "manifest-memory", (one, facts) => {
   const { limits } = tree(one.source.container.resources);
   const isMap = typeof (limits ?? {}) === "object" && !Array.isArray(limits);
   if (!isMap && !isTemplate(JSON.stringify(limits)))
@@ -49,7 +49,7 @@ const THEN: Readonly<Record<ProbeFacts["kind"], string>> = {
   startupProbe: RESTARTS,
 };
 
-export const manifestCpu = eachDeployment("CSI114", "manifest-cpu", (one, facts) => {
+const manifestCpu = eachDeployment("CSI114", "manifest-cpu", (one, facts) => {
   const refused = judgeLimit(one, facts, "cpu");
   if (refused !== undefined || one.program.kind !== "ours") return refused;
   const bound = boundOn(one, facts, "cpu");
@@ -318,3 +318,5 @@ function quantityOf(quantity: string): number | undefined {
 }
 
 const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
+
+export const limitChecks = [manifestMemory, manifestCpu];

@@ -13,7 +13,6 @@ interface PortOfPod extends PortUse {
   readonly pod: PodFacts;
 }
 
-/** A check that compares pods with each other. */
 const pairs = (code: string, name: string, verdicts: (facts: ManifestFacts, mayMeet: MayMeet) => Verdicts) =>
   check<ManifestFacts>(code, name, (facts) => {
     try {
@@ -24,7 +23,7 @@ const pairs = (code: string, name: string, verdicts: (facts: ManifestFacts, mayM
     }
   });
 
-export const manifestPorts = pairs("CSI109", "manifest-ports", ({ deployments, pods }, mayMeet) => {
+const manifestPorts = pairs("CSI109", "manifest-ports", ({ deployments, pods }, mayMeet) => {
   const uses = lastOfEach(pods)
     .filter(({ isForWindows }) => !isForWindows)
     .flatMap((pod) => pod.ports.map((use): PortOfPod => ({ ...use, pod })));
@@ -78,7 +77,7 @@ function named(uses: readonly PortOfPod[]): readonly PortOfPod[] {
   });
 }
 
-export const manifestDuplicates = pairs("CSI110", "manifest-duplicates", (facts, mayMeet) => {
+const manifestDuplicates = pairs("CSI110", "manifest-duplicates", (facts, mayMeet) => {
   const last = new Set(lastOfEach(facts.pods));
   const registrars = facts.deployments.filter((one) => isForLinux(one) && last.has(one.pod));
   const meet = (one: Deployment, other: Deployment) =>
@@ -111,8 +110,9 @@ export const manifestDuplicates = pairs("CSI110", "manifest-duplicates", (facts,
 
 const pathOf = ({ settings }: Deployment) => settings.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
 
-/** On the host; empty if the driver's name or the directory is unknown. */
 function registrationSocketOf({ settings, mounts, pod }: Deployment): string {
   const [directory, [name]] = [onHost(settings.pluginRegistrationPath, mounts), pod.driverNames];
   return directory === undefined || name === undefined ? "" : registrationSocketPath(directory, name);
 }
+
+export const pairChecks = [manifestPorts, manifestDuplicates];

@@ -28,7 +28,7 @@ interface Paths {
   readonly advice: string;
 }
 
-export const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (deployment) => {
+const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (deployment) => {
   const { place, unseen, settings, literals, mounts } = deployment;
   const { csiAddress, kubeletRegistrationPath: told, refusal } = settings;
   if (unseen !== undefined || refusal !== undefined || told === "") return undefined;
@@ -104,13 +104,12 @@ function judgePaths(
   );
 }
 
-/** Of a pattern, the directory in front of its first star. */
 function directoryOf(path: string): string {
   const [certain = ""] = path.split("*");
   return certain.slice(0, certain.lastIndexOf("/")) || "/";
 }
 
-export const manifestRegistrationDirectory = eachDeployment(
+const manifestRegistrationDirectory = eachDeployment(
   "CSI103",
   "manifest-registration-directory",
   judgeDirectory,
@@ -183,7 +182,7 @@ function judgeRoots(host: string, ofDriver: string | undefined, paths: readonly 
 }
 
 /** Says nothing of pods with several registrars or sockets: whose is whose is not known. */
-export const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", (one) => {
+const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", (one) => {
   const { unseen, settings, mounts, pod } = one;
   const { csiAddress, refusal } = settings;
   const [socket] = pod.driverSockets;
@@ -221,3 +220,5 @@ function judgeSocket(
       : mountIt,
   );
 }
+
+export const pathChecks = [manifestDriverPath, manifestRegistrationDirectory, manifestDriverSocket];

@@ -8,19 +8,15 @@ import type { Deployment, ManifestFacts } from "../read/deployments";
 import type { NodeRules } from "../read/node-rules";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
-export const manifestSurge = eachDeployment(
-  "CSI107",
-  "manifest-surge",
-  ({ source: { object }, hasDriver }) => {
-    const { updateStrategy } = tree(object.spec);
-    const maxSurge = text(tree(tree(updateStrategy).rollingUpdate).maxSurge);
-    return hasDriver && !/^(?:0%?)?$/.test(maxSurge)
-      ? problem(`updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0")
-      : undefined;
-  },
-);
+const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { object }, hasDriver }) => {
+  const { updateStrategy } = tree(object.spec);
+  const maxSurge = text(tree(tree(updateStrategy).rollingUpdate).maxSurge);
+  return hasDriver && !/^(?:0%?)?$/.test(maxSurge)
+    ? problem(`updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0")
+    : undefined;
+});
 
-export const manifestUser = eachDeployment("CSI108", "manifest-user", ({ program, source }) => {
+const manifestUser = eachDeployment("CSI108", "manifest-user", ({ program, source }) => {
   const [ofPod, ofContainer] = [source.pod, source.container].map(({ securityContext }) =>
     tree(securityContext),
   );
@@ -46,7 +42,7 @@ export const manifestUser = eachDeployment("CSI108", "manifest-user", ({ program
 
 const ARCHITECTURE_LABELS = ["kubernetes.io/arch", "beta.kubernetes.io/arch"];
 
-export const manifestOperatingSystem = eachDeployment(
+const manifestOperatingSystem = eachDeployment(
   "CSI112",
   "manifest-operating-system",
   ({ program, isForWindows, pod }) => {
@@ -145,3 +141,5 @@ function lacking(rule: PolicyRule, granted: readonly PolicyRule[]): readonly Pol
   );
   return verbs.length === 0 ? [] : [{ ...rule, verbs }];
 }
+
+export const podChecks = [manifestSurge, manifestUser, manifestOperatingSystem, manifestAccess];

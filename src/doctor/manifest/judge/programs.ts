@@ -33,7 +33,7 @@ function removesSocket(command: string): boolean {
   });
 }
 
-export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ source, program, pod }) => {
+const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ source, program, pod }) => {
   const beside = pod.drivers
     .map((driver) => ({ name: text(driver.name), command: hookOf(driver, "preStop").join(" ") }))
     .filter(({ command }) => removesSocket(command))
@@ -63,7 +63,7 @@ export const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ 
   ];
 });
 
-export const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => {
+const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => {
   const { program } = one;
   if (program.kind !== "ours" || program.hasShell) return undefined;
   return [judgeWords, judgeMounts, judgeNodeOptions, judgeProfiles, judgeFips].map((judge) => judge(one));
@@ -172,3 +172,5 @@ function mayRun(word: string, { mounts }: Deployment): boolean {
   const path = word.includes("/") ? resolve("/", word) : word;
   return isTemplate(word) || IN_OUR_IMAGE.includes(path) || mountOf(path, mounts) !== undefined;
 }
+
+export const programChecks = [manifestPreStop, manifestPrograms];

@@ -9,7 +9,6 @@ import { MANIFEST_CHECKS } from "./checks";
 export interface Swap {
   readonly before: ManifestFacts;
   readonly after: ManifestFacts;
-  /** How many containers for Linux have an image that the image policy swaps. */
   readonly swapped: number;
 }
 

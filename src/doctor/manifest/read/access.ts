@@ -1,7 +1,6 @@
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import type { PolicyRule } from "../../../node-readiness/node-api";
 
-/** What the objects beside the pods say about their access to the API server. */
 export interface AccessFacts {
   /** ServiceAccounts, as `NAMESPACE/NAME`, that give pods no token. */
   readonly tokenless: string[];
@@ -24,7 +23,6 @@ export function accountName(namespace: unknown, name: unknown): string {
   return `${text(namespace) || "default"}/${text(name) || "default"}`;
 }
 
-/** Adds an object, if it is of those kinds. */
 export function addAccess({ tokenless, isWhole, bindings, roles }: AccessFacts, object: Tree): void {
   const { namespace, name } = tree(object.metadata);
   switch (object.kind) {

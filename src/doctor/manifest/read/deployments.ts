@@ -30,7 +30,6 @@ const OF_LIST: Size = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY 
 /** Pods have some hundreds, and Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
 const OF_POD: Size = { values: 10_000, textLength: 2 ** 17 };
 
-/** What the checks of a manifest judge. */
 export interface ManifestFacts {
   readonly deployments: readonly Deployment[];
   /** Those with a registrar, and others that may be on its node. */
@@ -38,7 +37,6 @@ export interface ManifestFacts {
   readonly access: AccessFacts;
   /** LimitRanges, ResourceQuotas and VerticalPodAutoscalers. */
   readonly limitObjects: readonly Tree[];
-  /** Names of the CSIDriver objects. */
   readonly csiDrivers: readonly string[];
   readonly csiDriverSpecs: readonly CsiDriverFacts[];
   readonly unread: readonly Unread[];
@@ -154,7 +152,6 @@ function refuseHuge(root: unknown, { values, textLength }: Size): void {
   }
 }
 
-/** One container with a registrar in an object of a manifest. */
 export type Deployment = ReturnType<typeof deploymentsIn>[number];
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */

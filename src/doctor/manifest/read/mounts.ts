@@ -39,7 +39,6 @@ export function mountOf(path: string, mounts: readonly MountedDirectory[]): Moun
     .find(({ mountPath }) => isWithin(path, mountPath));
 }
 
-/** The host's path of a path in the container; undefined unless it is on a hostPath volume. */
 export function onHost(path: string, mounts: readonly MountedDirectory[]): string | undefined {
   const mount = mountOf(path, mounts);
   if (mount?.hostPath === undefined) return undefined;
@@ -47,19 +46,15 @@ export function onHost(path: string, mounts: readonly MountedDirectory[]): strin
   return `${mount.hostPath === "/" ? "" : mount.hostPath}${rest}`;
 }
 
-/** The socket on which a driver's container listens. */
 export interface DriverSocket {
   readonly container: string;
-  /** As the container sees it. */
   readonly path: string;
   /** Undefined: on no volume, or it cannot be known. */
   readonly place: SocketPlace | undefined;
   readonly isKnown: boolean;
 }
 
-/** Where a socket is, for every container of the pod alike. */
 export interface SocketPlace {
-  /** The directory on the host, or in another volume. */
   readonly directory: string;
   readonly file: string;
 }

@@ -2,7 +2,6 @@ import { invalidOption } from "../../../base/errors";
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { isTemplate } from "../../findings/words";
 
-/** A requirement on a label of a node. */
 interface NodeRequirement {
   readonly key: string;
   /** `In`, `NotIn`, `Exists`, ... (NodeSelectorOperator). */
@@ -39,7 +38,6 @@ function requirementOf({ key, operator, values }: Tree): NodeRequirement {
   };
 }
 
-/** The terms of a pod's required node affinity. */
 export function requiredNodeTerms({ affinity }: Tree): readonly Tree[] {
   const required = tree(tree(affinity).nodeAffinity).requiredDuringSchedulingIgnoredDuringExecution;
   return list(tree(required).nodeSelectorTerms).map(tree);

@@ -3,7 +3,6 @@ import { list, numberOrNone, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import type { FoundObject } from "../../findings/finding";
 
-/** An object of a manifest. */
 export interface ReadObject {
   readonly file: string;
   readonly object: unknown;
@@ -15,7 +14,6 @@ export function nameOf(object: unknown): string {
   return [namespace, name].map(text).filter(Boolean).join("/");
 }
 
-/** A file, or an object in one. */
 export function foundIn(file: string | null, object: unknown = {}): FoundObject {
   const { kind, metadata } = tree(object);
   const { namespace, name } = tree(metadata);
@@ -29,12 +27,10 @@ export function placeText({ file, kind, namespace, name, container }: FoundObjec
   return `${file === null ? "" : `${file}: `}${object}${container === null ? "" : `, container ${container}`}`;
 }
 
-/** A file or object that could not be judged. */
 export interface Unread {
   readonly place: string;
   readonly object?: FoundObject;
   readonly why: string;
-  /** What to do, where that is known. */
   readonly advice?: string;
 }
 
@@ -43,7 +39,6 @@ export function unreadAt(place: string, error: unknown, object?: FoundObject): U
   return { place, ...(object && { object }), why };
 }
 
-/** What is judged of a CSIDriver's spec. */
 export type CsiDriverFacts = ReturnType<typeof readCsiDriver>;
 
 export function readCsiDriver(

@@ -13,7 +13,6 @@ import { environmentOf, wordsOf } from "./start";
 /** What the containers of a pod share with each other and with other pods. */
 export type PodFacts = ReturnType<typeof readPod>;
 
-/** The pod of an object, or of its template. */
 export function podIn(object: Tree): Tree {
   const spec = tree(object.spec);
   return object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
@@ -60,7 +59,6 @@ const VARIABLE = /^(?:\w+_)?DRIVER_?NAME$/;
 /** A driver's name by the CSI specification; one without a dot is rather a word of something else. */
 const NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 
-/** The longest name of a driver (the CSI specification). */
 export const MAX_NAME_LENGTH = 63;
 
 /** The directory of a driver's socket: many drivers have their name there, others a word of their own. */

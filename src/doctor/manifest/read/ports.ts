@@ -29,7 +29,6 @@ const LISTEN_FLAGS = {
 const LIVENESS_PROBE = /(?:^|[/-])liveness-?probe(?:[:@].*)?$/;
 const LIVENESS_PORT = 9808;
 
-/** The ports of containers that run together. */
 export function portsOf(containers: readonly Tree[], isOnNode: boolean): readonly PortUse[] {
   return containers.flatMap((one) => {
     const container = text(one.name);

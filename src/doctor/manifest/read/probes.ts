@@ -7,7 +7,6 @@ const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 
 export type ProbeFacts = ReturnType<typeof probesOf>[number];
 
-/** The probes of a container, except those without an action. */
 export function probesOf(container: Tree, program: Program) {
   const fill = environmentOf(container);
   const ports = new Map(list(container.ports).map((port) => [tree(port).name, tree(port).containerPort]));

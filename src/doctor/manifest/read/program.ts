@@ -50,7 +50,6 @@ const OFFICIAL_REPOSITORY =
 const ON_RHEL = /(?:^|\/)openshift4?\//;
 const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 
-/** What an image, its command and its arguments are. */
 export function programOf(container: Tree, ours: OurImage): Program {
   const image = text(container.image);
   const { name, tag } = partsOf(image);
@@ -76,12 +75,10 @@ export function programOf(container: Tree, ours: OurImage): Program {
   };
 }
 
-/** `--image` names it. */
 function isNamed(image: string, ours: OurImage): boolean {
   return [image, image.replace(/@.*/, ""), partsOf(image).repository].some((one) => one === ours.image);
 }
 
-/** An image for Windows by its name. */
 export function isWindowsImage(image: unknown): boolean {
   return /-win-registrar$/.test(partsOf(text(image)).name);
 }

@@ -9,7 +9,6 @@ import { parseCsiAddress } from "../../../unix/socket-path";
 import { isTemplate } from "../../findings/words";
 import type { Program } from "./program";
 
-/** How a registrar reads its arguments. */
 export interface RegistrarSettings {
   /** Why the registrar does not start with them, and what to do; undefined: it starts. */
   readonly refusal: { readonly problem: string; readonly advice: string } | undefined;

@@ -10,7 +10,6 @@ interface OpenVariable {
   readonly isElsewhere: boolean;
 }
 
-/** A text with the variables' values in it. */
 interface FilledIn {
   readonly text: string;
   readonly open: readonly OpenVariable[];
@@ -34,7 +33,6 @@ export function startOf(container: Tree, { kind }: Program) {
   };
 }
 
-/** A container's command and arguments, with its variables filled in. */
 export function wordsOf(container: Tree): readonly string[] {
   const fill = environmentOf(container);
   return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)).text);

@@ -41,7 +41,7 @@ import {
 
 const GIVEN = "is the path that kubelet gets";
 
-export const driverSocket = check("CSI002", "driver-socket", ({ driver, target }: Facts) => {
+const driverSocket = check("CSI002", "driver-socket", ({ driver, target }: Facts) => {
   if (driver === undefined) {
     const { pattern } = target;
     return pattern !== undefined
@@ -64,7 +64,7 @@ export const driverSocket = check("CSI002", "driver-socket", ({ driver, target }
   });
 });
 
-export const kubeletPath = check("CSI007", "kubelet-path", (facts: Facts) => {
+const kubeletPath = check("CSI007", "kubelet-path", (facts: Facts) => {
   const { csiSocketPath, kubeletRegistrationPath, pattern } = facts.target;
   if (kubeletRegistrationPath !== undefined) return judgeKubeletPath(kubeletRegistrationPath, facts);
   if (csiSocketPath === undefined && pattern === undefined) return undefined;
@@ -159,7 +159,7 @@ function driverCheck(
   );
 }
 
-export const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket }, subject) => {
+const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket }, subject) => {
   if (identity.kind === "not-asked")
     return unknown(subject, "could not be asked for its name, readiness and node information");
   if (identity.kind === "failed") {
@@ -174,7 +174,7 @@ export const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identi
   return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "not told"}`);
 });
 
-export const driverName = driverCheck("CSI004", "driver-name", (driver) => {
+const driverName = driverCheck("CSI004", "driver-name", (driver) => {
   const name = nameTold(driver);
   if (name === undefined) return undefined;
   const verdict = judgeDriverName(name);
@@ -188,7 +188,7 @@ export const driverName = driverCheck("CSI004", "driver-name", (driver) => {
   return problem(name, `${text}: ${verdict.problem}`, fix, nodeInfoCause(name));
 });
 
-export const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) => {
+const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) => {
   if (probe.kind === "not-asked") return undefined;
   if (probe.kind === "failed") return warning(subject, failureText("Probe", probe), SEE_DRIVER);
   // Without `ready` in its answer it is ready (CSI specification).
@@ -197,7 +197,7 @@ export const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, sub
     : warning(subject, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`);
 });
 
-export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver, subject, facts) => {
+const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver, subject, facts) => {
   const { nodeInfo } = driver;
   const name = nameTold(driver);
   if (nodeInfo.kind === "not-asked") return undefined;
@@ -220,7 +220,7 @@ export const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver,
 /** Kubelet refuses an answer with more conditions (`maxStorageHealthConditions` in `csi_client.go`). */
 const MAX_CONDITIONS = 16;
 
-export const driverHealth = driverCheck("CSI022", "driver-health", (driver, subject) => {
+const driverHealth = driverCheck("CSI022", "driver-health", (driver, subject) => {
   const { capabilities, storageHealth, nodeInfo } = driver;
   // CSI006 judges a socket without a node service.
   if (capabilities.kind === "failed" && nodeInfo.kind === "answered")
@@ -317,3 +317,13 @@ function judgeCsiNode(name: string, info: NodeInfo, { nodeReadiness: seen }: Fac
 }
 
 const keysText = (keys: readonly string[]) => boundText(keys.join(", ") || "none");
+
+export const driverChecks = [
+  driverSocket,
+  kubeletPath,
+  driverIdentity,
+  driverName,
+  driverReady,
+  driverNodeInfo,
+  driverHealth,
+];

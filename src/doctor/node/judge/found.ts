@@ -31,7 +31,7 @@ import {
   waitingText,
 } from "./matching";
 
-export const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
+const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
   ...facts.found.map((one) => judgeFound(one, facts)),
   ...facts.leftOut.map(({ path, fileSystem }) =>
     unknown(
@@ -59,7 +59,7 @@ function judgeDead({ socket, fits }: Facts["deadSockets"][number], facts: Facts)
 }
 
 /** Registrars as the processes of this node show them, where their own sockets do not. */
-export const registrars = check("CSI024", "registrars", (facts: Facts) => {
+const registrars = check("CSI024", "registrars", (facts: Facts) => {
   const bad = facts.target.csiSocketPath === undefined ? problem : warning;
   const fix = `${START_DRIVER}; or correct --csi-address, or the volume that both containers mount`;
   const waiting = waitingIn(facts).map((one) =>
@@ -105,7 +105,7 @@ function judgeFound(driver: SeenDriver, facts: Facts): Verdict | undefined {
 
 const PODS_API = "kubelet's Pods API";
 
-export const waitingPods = check("CSI023", "waiting-pods", (facts: Facts) => {
+const waitingPods = check("CSI023", "waiting-pods", (facts: Facts) => {
   const { pods } = facts;
   if (pods === undefined || pods.kind === "not-asked") return undefined;
   if (pods.kind === "failed") return unknown(PODS_API, failureText("ListPods", pods));
@@ -225,3 +225,5 @@ function unpublishedState(driver: SeenDriver, facts: Facts): readonly [state: st
     ? because(`the driver answers; no registrar has published it${isItDenied(facts)}`)
     : because(`another driver has its name: ${twin}; ${onlyOneOf(nameTold(driver), facts)}`);
 }
+
+export const foundChecks = [driversFound, registrars, waitingPods];

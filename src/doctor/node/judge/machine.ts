@@ -8,7 +8,7 @@ import { isDead } from "../read/facts";
 import type { Facts } from "../read/gather";
 import { ownershipText, RUN_AS_ROOT, remedyForErrno, targetName } from "./matching";
 
-export const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: Facts) =>
+const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: Facts) =>
   startProblem === undefined
     ? undefined
     : problem(
@@ -18,7 +18,7 @@ export const commandLine = check("CSI001", "command-line", ({ target: { startPro
       ),
 );
 
-export const kubelet = check("CSI012", "kubelet", ({ directory }: Facts) => {
+const kubelet = check("CSI012", "kubelet", ({ directory }: Facts) => {
   if (directory.kind !== "folder") return undefined;
   const { kubeletSocket } = directory;
   const { path } = kubeletSocket;
@@ -33,7 +33,7 @@ export const kubelet = check("CSI012", "kubelet", ({ directory }: Facts) => {
   return unknown("kubelet", "cannot be seen from here: whether it runs is not known");
 });
 
-export const inotify = check("CSI013", "inotify", ({ directory, host }: Facts) => {
+const inotify = check("CSI013", "inotify", ({ directory, host }: Facts) => {
   if (directory.kind !== "folder") return undefined;
   const { unwatchable } = directory;
   if (host.uid !== 0)
@@ -54,7 +54,7 @@ export const inotify = check("CSI013", "inotify", ({ directory, host }: Facts) =
       );
 });
 
-export const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: Facts) => {
+const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: Facts) => {
   if (facts.kind === "off") return ok("SELinux", "is off");
   if (facts.kind !== "on") return unknown("SELinux", "cannot be seen from here");
   const { mode = "on", label = "an unknown label" } = facts;
@@ -69,7 +69,7 @@ export const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }:
     : ok("SELinux", `is ${mode}; we run as ${label}; labels of files cannot be seen from here`);
 });
 
-export const registrationDirectory = check("CSI008", "registration-directory", ({ directory }: Facts) => {
+const registrationDirectory = check("CSI008", "registration-directory", ({ directory }: Facts) => {
   const { path } = directory;
   if (directory.kind === "folder" && directory.unlistable === undefined)
     return ok(path, `is a folder (${ownershipText(directory.ownership)})`);
@@ -80,7 +80,7 @@ export const registrationDirectory = check("CSI008", "registration-directory", (
   return unread(path, `cannot be read: ${errno}`, remedyForErrno(errno ?? "", ": it is root's, mode 0750"));
 });
 
-export const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: Facts) => {
+const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: Facts) => {
   if (directory.kind !== "folder") return undefined;
   const { uid = "unknown" } = host;
   const { path, unwritable, ownership } = directory;
@@ -100,7 +100,7 @@ export const directoryWritable = check("CSI009", "directory-writable", ({ direct
     : unknown(path, text, RUN_AS_ROOT);
 });
 
-export const directoryKubelets = check("CSI010", "directory-kubelets", (facts: Facts) => {
+const directoryKubelets = check("CSI010", "directory-kubelets", (facts: Facts) => {
   const { directory, registrations, host } = facts;
   if (directory.kind !== "folder") return undefined;
   const { path, place } = directory;
@@ -130,7 +130,7 @@ export const directoryKubelets = check("CSI010", "directory-kubelets", (facts: F
   return unsure(`is ${place.path} on its file system, which is no known kubelet's registration directory`);
 });
 
-export const socketPath = check("CSI011", "socket-path", (facts: Facts) => {
+const socketPath = check("CSI011", "socket-path", (facts: Facts) => {
   const name = targetName(facts);
   if (name === undefined || judgeDriverName(name).kind === "unsafe") return undefined;
   const { directory } = facts;
@@ -145,3 +145,14 @@ export const socketPath = check("CSI011", "socket-path", (facts: Facts) => {
     ? problem(longest, tooLong(bytes), "give the driver a shorter name, or kubelet a shorter --root-dir")
     : ok(longest, `is short enough for a socket: ${bytes} of ${MAX_SOCKET_PATH_BYTES} bytes`);
 });
+
+export const machineChecks = [
+  commandLine,
+  kubelet,
+  inotify,
+  selinux,
+  registrationDirectory,
+  directoryWritable,
+  directoryKubelets,
+  socketPath,
+];

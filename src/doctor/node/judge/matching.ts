@@ -52,7 +52,6 @@ export function driverLeftIn(one: RegistrationFacts, facts: Facts): string | und
   return isThere && !isAnswered ? name : undefined;
 }
 
-/** The sockets on which a CSI driver's registrar answered. */
 export function answeringIn(facts: Facts) {
   return facts.registrations.flatMap((one) => {
     const info = answerIn(one.info);
@@ -70,7 +69,6 @@ export function isDeserted(facts: Facts): boolean {
   return canSee && !found.some(isNodeDriver) && answeringIn(facts).length === 0;
 }
 
-/** The driver at `csiSocketPath`, and those found. */
 export function allDrivers({ driver, found }: Facts): readonly SeenDriver[] {
   return driver === undefined ? found : [driver, ...found];
 }
@@ -92,7 +90,6 @@ export function unwantedReason(driver: SeenDriver, facts: Facts): string | undef
   return whyUnwanted(name, driver.socket.path, facts.target.names);
 }
 
-/** The registrars that wait for a driver's socket. */
 export function waitingIn({ registrars, registrations }: Facts): readonly RunningRegistrar[] {
   const endpoints = registrations.map(({ info }) => answerIn(info)?.endpoint);
   return registrars.filter(
@@ -124,7 +121,6 @@ export function isRegistered(driver: SeenDriver, { registrations }: Facts): bool
   });
 }
 
-/** What two drivers with one name come to. */
 export function onlyOneOf(name: string | undefined, { registrations }: Facts): string {
   const isPublished = registrations.some(
     ({ info, socket }) => (answerIn(info)?.name ?? driverOfSocket(socket.path)) === name,
@@ -183,13 +179,11 @@ export function socketText(socket: SocketFacts): string {
   }
 }
 
-/** What a registrar waits for, by its process. */
 export const waitingText = ({ pid, socket }: RunningRegistrar): string =>
   `(process ${pid}) waits for its driver: ${socket.path} ${socketText(socket)}`;
 
 type Failed = Extract<Answer<unknown>, { readonly kind: "failed" }>;
 
-/** What is wrong with an answer. */
 export const failureText = (call: string, { code, message }: Failed): string =>
   code === "DeadlineExceeded"
     ? `does not answer ${call} in time: ${message}`
@@ -204,10 +198,8 @@ export function downCause(socket: SocketFacts, path = socket.path): string | und
 /** The cause of everything that fails because a socket's process does not tell its name. */
 export const namelessCause = ({ inode }: SocketFacts): string | undefined => inode && `nameless ${inode}`;
 
-/** The cause of everything that fails because kubelet refuses a driver for its answer to NodeGetInfo. */
 export const nodeInfoCause = (name: string | undefined): string => `node-info ${name}`;
 
-/** The cause of everything that says that a driver has several registrars. */
 export const duplicatesCause = (endpoint: string): string => `duplicates ${endpoint}`;
 
 /** What to do about a driver's socket that accepts no connection, and its cause. */

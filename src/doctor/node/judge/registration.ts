@@ -35,7 +35,7 @@ import {
 
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
-export const registrationCheck = check("CSI015", "registration", (facts: Facts) => {
+const registrationCheck = check("CSI015", "registration", (facts: Facts) => {
   const { directory, registrations, target } = facts;
   if (directory.kind !== "folder") return undefined;
   const { path } = directory;
@@ -110,7 +110,7 @@ function causeOfRefusal(name: string, words: string, { driver, hostPath }: Facts
   return driver && downCause(driver.socket);
 }
 
-export const otherRegistrations = check("CSI019", "other-registrations", (facts: Facts) => {
+const otherRegistrations = check("CSI019", "other-registrations", (facts: Facts) => {
   const rest = facts.registrations.filter((one) => !isTargets(one, facts));
   const names = rest.flatMap(({ info }) => answerIn(info)?.name ?? []);
   const verdicts = rest.map((one) => judgeOther(one, facts));
@@ -138,7 +138,7 @@ function judgeOther(one: RegistrationFacts, facts: Facts): Verdict | undefined {
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's folder";
 
-export const registrationEndpoint = check("CSI016", "registration-endpoint", (facts: Facts) =>
+const registrationEndpoint = check("CSI016", "registration-endpoint", (facts: Facts) =>
   answeringIn(facts).map((one) => judgeEndpoint(one, facts)),
 );
 
@@ -189,7 +189,7 @@ function isInSight(path: string, directory: Facts["directory"]): boolean {
   return !isAlone && root !== "/" && isWithin(path, root);
 }
 
-export const registrationVersions = check("CSI017", "registration-versions", (facts: Facts) =>
+const registrationVersions = check("CSI017", "registration-versions", (facts: Facts) =>
   answeringIn(facts).map(({ info: { name, supportedVersions }, isTargets }) => {
     try {
       validateVersions("ValidatePlugin", name, supportedVersions, undefined);
@@ -203,7 +203,7 @@ export const registrationVersions = check("CSI017", "registration-versions", (fa
   }),
 );
 
-export const registrationDuplicates = check("CSI018", "registration-duplicates", (facts: Facts) =>
+const registrationDuplicates = check("CSI018", "registration-duplicates", (facts: Facts) =>
   [...grouped(answeringIn(facts), ({ info }) => info.name)].map(([name, ones]) => {
     const isTargets = ones.some((one) => one.isTargets);
     const [{ info, path, report }] = ones;
@@ -220,3 +220,11 @@ export const registrationDuplicates = check("CSI018", "registration-duplicates",
     return isTargets ? ok(name, "has one living registration socket") : undefined;
   }),
 );
+
+export const registrationChecks = [
+  registrationCheck,
+  otherRegistrations,
+  registrationEndpoint,
+  registrationVersions,
+  registrationDuplicates,
+];

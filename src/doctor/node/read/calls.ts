@@ -29,7 +29,6 @@ export async function askIdentity(socket: SocketFacts, timeoutMs: number): Promi
   );
 }
 
-/** Asks a driver for all that registration depends on; NodeGetInfo may take ten times as long. */
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
   const identity = await askIdentity(socket, timeoutMs);
   if (identity.kind !== "answered") return { ...UNASKED, socket, identity };

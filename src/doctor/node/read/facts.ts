@@ -26,7 +26,6 @@ export interface Target {
   readonly nodeReadiness?: NodeReadinessTarget | undefined;
 }
 
-/** `mode`: permission bits. */
 export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
 
 export type SocketFacts = {
@@ -67,7 +66,6 @@ export interface SeenDriver {
   readonly storageHealth: Answer<StorageHealth>;
 }
 
-/** Whether no process listens on a socket. */
 export function isDead(socket: SocketFacts): boolean {
   return socket.kind === "not-accepting" && socket.errno === "ECONNREFUSED";
 }
@@ -77,7 +75,6 @@ export function isStuck({ errno }: SocketFacts): boolean {
   return errno === "EAGAIN";
 }
 
-/** Whether there is certainly no socket at a path. */
 export function hasNoSocket({ kind }: SocketFacts): boolean {
   return kind === "missing" || kind === "not-a-socket";
 }
@@ -88,7 +85,6 @@ export function answerIn<Value>(answer: Answer<Value>): Value | undefined {
 
 type NodeCapability = NonNullable<NodeCapabilities["capabilities"][number]["rpc"]>["type"];
 
-/** Whether a driver's answer to NodeGetCapabilities has this one. */
 export function announces(answer: SeenDriver["capabilities"], wanted: NodeCapability): boolean {
   return answerIn(answer)?.capabilities.some(({ rpc }) => rpc?.type === wanted) ?? false;
 }

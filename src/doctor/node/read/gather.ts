@@ -78,15 +78,12 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
       ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
       : new Map<string, string>(),
-    /** What is at the kubelet registration path, seen from here. */
     kubeletPath,
     directory,
     registrations,
-    /** The processes with a registrar that are seen from here. */
     registrars: await findRegistrars(pluginRegistrationPath, PROC),
     leftOut: [...listed.leftOut, ...below.leftOut],
     host: {
-      /** The doctor's user ID; undefined on a system without user IDs. */
       uid,
       selinux: lookAtSelinux(PROC, SYS),
       /** The registration directories of other known kubelets that exist here. */
@@ -180,7 +177,6 @@ function watchProblem(path: string): string | undefined {
   }
 }
 
-/** Those of `directories` that exist, except `path`. */
 export async function otherDirectories(
   path: string,
   directories: readonly string[],
