@@ -59,7 +59,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     tests: ["limits", "settings", "probes", "paths"].map((name) => `test/doctor/manifest/${name}.test.ts`),
   },
   {
-    files: ["src/doctor/findings/table.ts", "src/doctor/rules/words.ts"],
+    files: ["src/doctor/findings/table.ts", "src/doctor/findings/words.ts"],
     tests: ["test/doctor/findings/table.test.ts", "test/doctor/manifest/table.test.ts"],
   },
 ];
