@@ -13,14 +13,14 @@ import type { ClusterReading } from "./read/cluster";
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
 
-const CHECKS = [...registrationChecks, ...needChecks, ...policyChecks];
+export const CLUSTER_CHECKS = [...registrationChecks, ...needChecks, ...policyChecks];
 
 export type ClusterReport = ReturnType<typeof reportOnCluster>;
 
 /** What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. */
 export function reportOnCluster(reading: ClusterReading) {
   const facts = conclude(reading);
-  return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CHECKS, facts)]);
+  return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
 }
 
 /**

@@ -44,7 +44,7 @@ test("without a driver's socket every driver of the node is looked at", async ()
   await node.registrar();
   await told(kubelet, await kubelet.registered("x.csi"));
   const { says, healthy } = await node.look(WHOLE);
-  expect(says("driver-socket")).toMatch(/^unknown: the CSI driver was not given: every driver found .*at$/);
+  expect(says("driver-socket")).toBe("");
   expect(says("registration")).toMatch(/^ok: x\.csi is registered/);
   expect(healthy).toBe(true);
 });
