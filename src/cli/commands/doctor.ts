@@ -76,6 +76,7 @@ const FLAGS = {
   timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), defaultDescription: "1s" },
   wait: durationFlag("look again until no problem is found, at most so long"),
   output: outputFlag("for people or programs", ["text", "json"]),
+  verbose: switchFlag("list what is ok, too; the JSON always has it"),
 } as const;
 
 /** Says why drivers are not registered, and changes nothing; resolves with the exit code. */
@@ -124,10 +125,11 @@ export const runDoctor = createCommand(
       render: (report: Told, look: TableLook) => string,
     ) => {
       const width = process.stdout.columns ?? DEFAULT_WIDTH;
+      const colors = process.stdout.isTTY && process.stdout.hasColors();
       const written = print(
         flags.output === "json"
           ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
-          : render(report, { width, colors: process.stdout.isTTY && process.stdout.hasColors() }),
+          : render(report, { width, colors, isVerbose: flags.verbose }),
       );
       if (written !== 0 || report.healthy) return written;
       return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;

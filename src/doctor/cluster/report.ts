@@ -7,13 +7,13 @@ import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
 import { policyChecks } from "./judge/policies";
-import { architectures, registrationChecks } from "./judge/registrations";
+import { architectures, stateChecks } from "./judge/registrations";
 import type { ClusterReading } from "./read/cluster";
 
 /** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
 
-export const CLUSTER_CHECKS = [...registrationChecks, ...needChecks, ...policyChecks];
+export const CLUSTER_CHECKS = [...stateChecks, ...needChecks, ...policyChecks];
 
 export type ClusterReport = ReturnType<typeof reportOnCluster>;
 

@@ -7,6 +7,8 @@ export interface TableLook {
   /** Columns of the terminal. Only a single word longer than its column goes beyond. */
   readonly width: number;
   readonly colors: boolean;
+  /** Whether findings that are `ok` are listed; by default they are only counted. */
+  readonly isVerbose?: boolean | undefined;
 }
 
 /** Words below a finding's text, and what stands before them. */
@@ -36,7 +38,7 @@ interface Told<Row extends ReportedFinding> extends Pick<Report, "healthy" | "su
 interface Layout<Row> {
   readonly tables?: readonly (readonly string[])[];
   readonly more?: (finding: Row) => readonly Remark[];
-  /** Whether each subject is printed once, with its findings except `ok` below it, the worst subjects last. */
+  /** Whether each subject is printed once, with its findings below it, the worst subjects last. */
   readonly isBySubject?: boolean;
   /** The findings are what a swap of images adds, to this one. */
   readonly swapped?: { readonly swap: string; readonly swapped: number };
@@ -49,9 +51,10 @@ export function renderReport<Row extends ReportedFinding>(
   look: TableLook,
   { tables = [], more = () => [], isBySubject = false, swapped, next }: Layout<Row> = {},
 ): string {
+  const shown = report.findings.filter(({ status }) => look.isVerbose || status !== "ok");
   const findings = isBySubject
-    ? bySubject(report.findings, look, more)
-    : [findingTable(report.findings, look, more, report.findings)];
+    ? bySubject(shown, look, more)
+    : [findingTable(report.findings, look, more, shown)];
   const sum = sumLine(report, look);
   const isHarmless = swapped !== undefined && report.findings.length === 0;
   const what =
@@ -64,11 +67,10 @@ export function renderReport<Row extends ReportedFinding>(
 }
 
 function bySubject<Row extends ReportedFinding>(
-  findings: readonly Row[],
+  shown: readonly Row[],
   look: TableLook,
   more: (finding: Row) => readonly Remark[],
 ): readonly (readonly string[])[] {
-  const shown = findings.filter(({ status }) => status !== "ok");
   const inside = { ...look, width: look.width - GAP.length };
   const worst = (some: readonly Row[]) => Math.max(...some.map(({ status }) => STATUSES.indexOf(status)));
   return [...grouped(shown, ({ subject }) => subject)]
@@ -119,7 +121,8 @@ function findingTable<Row extends ReportedFinding>(
       ...(followers.get(`${index}`) ?? []).flatMap((one) => block("so ", follower(one))),
     ];
   };
-  return STATUSES.flatMap((status) =>
+  const statuses = STATUSES.filter((status) => look.isVerbose || status !== "ok");
+  return statuses.flatMap((status) =>
     findings.flatMap((finding, index) =>
       finding.status === status && finding.follows === null ? lines(finding, index) : [],
     ),

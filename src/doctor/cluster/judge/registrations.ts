@@ -111,7 +111,7 @@ export const architectures = check<ClusterFacts>("CSI217", "architectures", (fac
   });
 });
 
-export const registrationChecks = [
+export const stateChecks = [
   registered,
   nodeIds,
   duplicates,
