@@ -1,3 +1,4 @@
+import { renameSync, unlinkSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import type { Scripts } from "../scripted-node";
 
@@ -27,9 +28,10 @@ export const life: Scripts = {
     await node.deregistered();
   },
   "registers again what was removed and came back in a moment": async (node) => {
-    const { registrar: first } = await node.registered();
-    await first.close();
-    const second = await node.registrar();
+    await node.registered();
+    const second = await node.registrar({ name: ".next.sock" });
+    unlinkSync(node.at("a.sock")); // In one turn: a round of kubelet's loop in between would find none.
+    renameSync(node.at(".next.sock"), node.at("a.sock"));
     await second.registered();
   },
   "registers again what was replaced by rename, and asks the driver again": async (node) => {
