@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { startDriverPod } from "./support/driver-pod";
-import { nodeIds, startKubelet } from "./support/kubelet";
-import { createNodeFolder, startNode } from "./support/node-folder";
-import { startRegistrar } from "./support/registrar";
+import { nodeIds } from "./support/kubelet";
+import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";
@@ -31,16 +30,6 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     });
   });
 
-  test("registers a driver whose registrar waited for kubelet", async () => {
-    await using node = await createNodeFolder();
-    await using pod = await startDriverPod(node, { name });
-    await pod.registrar.says("Registration Server started");
-
-    await using kubelet = await startKubelet({ version, pluginDir: node.pluginRegistrationPath });
-
-    await kubelet.registered(name);
-  });
-
   test.each(["validate", "register"] as const)("tells the registrar that it refuses to %s", async (stage) => {
     await using node = await startNode(version);
     await node.kubelet.command({ command: "refuse", text, stage });
@@ -53,16 +42,5 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     const failure = await node.kubelet.log.waitFor((line) => line.includes("No retries permitted until"));
     expect(failure).toContain(text);
     expect(failure).not.toContain("rpc error");
-  });
-
-  test("registers the driver when its container was restarted after a refusal", async () => {
-    await using node = await startNode(version);
-    await node.kubelet.command({ command: "refuse", text });
-    await using pod = await startDriverPod(node, { name });
-    await pod.registrar.exited;
-
-    await using _restarted = await startRegistrar(pod.paths.args);
-
-    await node.kubelet.registered(name);
   });
 });
