@@ -15,6 +15,8 @@ export const BACKOFF = {
   publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
   /** Publishing the socket under another name after kubelet refused the driver, with policy `retry`. */
   refused: { initialMs: 2_000, maxMs: 20_000, jitter: 0.5 },
+  /** The same after ten refusals: each try costs calls at the API server. */
+  refusedForLong: { initialMs: 40_000, maxMs: 120_000, jitter: 0.5 },
   /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
   failedDriver: { initialMs: 30_000, maxMs: 300_000 },
   /** API server requests; each registration status of kubelet's ends a wait. */

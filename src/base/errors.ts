@@ -6,6 +6,8 @@ export type RegistrarErrorCode =
   | "UNSAFE_DRIVER_NAME"
   /** The CSI driver did not answer before `driverTimeoutMs`. */
   | "DRIVER_TIMEOUT"
+  /** The CSI driver's GetPluginInfo failed. */
+  | "DRIVER_FAILED"
   /** The CSI driver does not serve GetPluginInfo: to try again is of no use. */
   | "IDENTITY_MISSING"
   /** The registration socket cannot be published: path too long, foreign file in its place, directory unusable. */

@@ -6,6 +6,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { parseTargets } from "../node-readiness/options";
 import { directoryPath } from "../options/option-kinds";
 import { csiAddressKind } from "../registrar/model/options";
+import { absoluteCsiAddress } from "../unix/socket-path";
 import { nameListsFrom } from "./name-lists";
 import { isNodeWide, patternPairsOf, patternsOf } from "./paths";
 import type { Flags } from "./table";
@@ -61,7 +62,7 @@ export function checkPaths(flags: Flags): void {
     nameListsFrom(flags);
   }
   for (const address of nodeWide ? patternsOf(flags).csiAddresses : [flags.csiAddress])
-    csiAddressKind.read(address, "csi-address");
+    csiAddressKind.read(absoluteCsiAddress(address), "csi-address");
   directoryPath.read(flags.pluginRegistrationPath, "plugin-registration-path");
 }
 

@@ -57,8 +57,8 @@ const NAME_WITHIN_MS = 10_000;
  * policy `exit`, or by a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with IDENTITY_MISSING
- * if `addServices` adds no GetPluginInfo, with DRIVER_TIMEOUT if that fails or takes 10 s, with UNSAFE_DRIVER_NAME, with
- * ABORTED if it was stopped before.
+ * if `addServices` adds no GetPluginInfo, with DRIVER_FAILED if that fails, with DRIVER_TIMEOUT if it takes 10 s, with
+ * UNSAFE_DRIVER_NAME, with ABORTED if it was stopped before.
  *
  * @example
  * await using driver = await serveCsiDriver({
@@ -137,9 +137,13 @@ async function askItsName(
   } catch (cause) {
     refuseAborted("the CSI driver", signal);
     const text = `cannot learn the driver's name: GetPluginInfo failed with ${escapeUnprintable(messageOf(cause))}`;
-    if (statusCodeOf(cause) !== status.UNIMPLEMENTED)
-      throw new RegistrarError("DRIVER_TIMEOUT", text, { cause });
-    throw new RegistrarError("IDENTITY_MISSING", `${text}; addServices must add csi.v1.Identity`, { cause });
+    const code = statusCodeOf(cause);
+    if (code === status.UNIMPLEMENTED)
+      throw new RegistrarError("IDENTITY_MISSING", `${text}; addServices must add csi.v1.Identity`, {
+        cause,
+      });
+    const isLate = code === status.DEADLINE_EXCEEDED;
+    throw new RegistrarError(isLate ? "DRIVER_TIMEOUT" : "DRIVER_FAILED", text, { cause });
   } finally {
     client.close();
   }

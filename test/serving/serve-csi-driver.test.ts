@@ -223,7 +223,7 @@ test.each<[string, () => Partial<CsiServingOptions>, object]>([
         server.addService(identity, { GetPluginInfo: fails });
       },
     }),
-    { code: "DRIVER_TIMEOUT", message: expect.stringContaining("INTERNAL: no room") },
+    { code: "DRIVER_FAILED", message: expect.stringContaining("INTERNAL: no room") },
   ],
   [
     "its address is relative",

@@ -13,6 +13,7 @@ import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import type { NodeRegistrar } from "../../registrar/start-node-registrar";
 import { registerDriver } from "../../registrar/start-registrar";
+import { absoluteCsiAddress } from "../../unix/socket-path";
 import { createCliLogger } from "../process/cli-logger";
 import { collectWhenQuiet, keepHeapSmall } from "../process/garbage";
 import { abortOnSignals } from "../process/signals";
@@ -77,7 +78,8 @@ async function start(
   const { timeoutMs, reregisterOnDriverRestart } = flags;
   const common = { pluginRegistrationPath, timeoutMs, reregisterOnDriverRestart, ...context };
   if (!isNodeWide(flags)) {
-    const { csiAddress, driverTimeoutMs, onRegistrationFailure } = flags;
+    const { driverTimeoutMs, onRegistrationFailure } = flags;
+    const csiAddress = absoluteCsiAddress(flags.csiAddress);
     const own = { csiAddress, kubeletRegistrationPath, driverTimeoutMs, onRegistrationFailure };
     const { signal, logger: log, ...options } = resolveOptions({ ...common, ...own });
     return registerDriver(options, { signal, log });

@@ -71,6 +71,8 @@ export async function watchCsiDriver(
   /** Why the last connection, and the last call, failed: for the error at the driver timeout. */
   let unreachable: Error | undefined;
   let failure: unknown;
+  const limitOf = (error: unknown) =>
+    statusCodeOf(error) === status.DEADLINE_EXCEEDED ? `; the timeout of a call is ${timeoutMs / 1000}s` : "";
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
@@ -101,7 +103,7 @@ export async function watchCsiDriver(
         failure = error;
         presence.lost();
         const pace = PACES[code] ?? "soon";
-        log.error(error, "Error retreiving CSI driver name", { next: `${NEXT[pace]}${whoseLimit(error)}` });
+        log.error(error, "Error retreiving CSI driver name", { next: `${NEXT[pace]}${limitOf(error)}` });
         nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
         except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
         if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);
@@ -120,7 +122,7 @@ export async function watchCsiDriver(
   // A driver that fails and exits: what it answered says more than that its socket is gone.
   const last = failure === undefined ? explainConnectError(unreachable) : messageOf(failure);
   const why =
-    last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}${whoseLimit(failure)}`;
+    last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}${limitOf(failure)}`;
   throw new RegistrarError("DRIVER_TIMEOUT", `${text}${why}`, { cause: failure ?? unreachable });
 }
 
@@ -141,10 +143,6 @@ async function endOf(
   over.abort();
   return performance.now() - sinceMs;
 }
-
-/** Says which setting the deadline of a call is. */
-const whoseLimit = (error: unknown) =>
-  statusCodeOf(error) === status.DEADLINE_EXCEEDED ? "; each call may take --timeout (timeoutMs)" : "";
 
 /** For the log. */
 const NEXT = {

@@ -21,7 +21,6 @@ import {
   type StartOptions,
 } from "../../options/start-options";
 import {
-  absoluteCsiAddress,
   fitsSocketPath,
   MAX_SOCKET_PATH_BYTES,
   parseCsiAddress,
@@ -102,8 +101,9 @@ const CSI_ADDRESS = "the driver's unix socket, /absolute/path or unix:///absolut
 export const csiAddressKind: OptionKind<string> = {
   takes: CSI_ADDRESS,
   read: (given, name) => {
-    const address = typeof given === "string" ? absoluteCsiAddress(given) : "";
-    const path = pathInUnixAddress(address) ?? refuseOption(name, given, CSI_ADDRESS);
+    const address = typeof given === "string" ? given : "";
+    const path = pathInUnixAddress(address);
+    if (!path?.startsWith("/")) return refuseOption(name, given, CSI_ADDRESS);
     const shorter = `a shorter path: that is too long, ${MAX_SOCKET_PATH_BYTES} bytes is the most`;
     return fitsSocketPath(path) ? address : refuseOption(name, given, shorter);
   },

@@ -93,7 +93,9 @@ function whileInPlace(
     case "refused": {
       if (state.kind === "refused") return state;
       const refusals = countRefusal(facts.refusals, event.error);
-      const waitMs = Math.round(backoffMs(BACKOFF.refused, refusals.count - 1, () => now.random));
+      const earlier = refusals.count - 1;
+      const [pace, nth] = earlier < 10 ? [BACKOFF.refused, earlier] : [BACKOFF.refusedForLong, earlier - 10];
+      const waitMs = Math.round(backoffMs(pace, nth, () => now.random));
       const waiting = { kind: "refused", refusals, waitMs, askedAtMs: undefined } as const;
       return { ...waiting, facts: { ...facts, refusals }, again: state.again };
     }

@@ -37,7 +37,7 @@ test("asks again for as long as the driver is not ready", async () => {
   expect(driver.authorities).toHaveLength(4);
   expect(watch.log.all("Error retreiving CSI driver name").map(({ fields }) => fields)).toEqual(
     notReady.map((code) => ({
-      next: code === status.DEADLINE_EXCEEDED ? "retry; each call may take --timeout (timeoutMs)" : "retry",
+      next: code === status.DEADLINE_EXCEEDED ? "retry; the timeout of a call is 5s" : "retry",
     })),
   );
 });

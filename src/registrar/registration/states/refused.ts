@@ -1,4 +1,3 @@
-import { BACKOFF } from "../../../base/backoff";
 import { pause } from "../../../base/pause";
 import { fitsSocketPath } from "../../../unix/socket-path";
 import { refusedFor } from "../../model/outcome";
@@ -9,8 +8,8 @@ import { explainRefusal } from "../hints";
 
 /** After so many repeats of the same text the log says that the pace is slow. */
 const SLOW_AFTER_REPEATS = 3;
-/** One line in ten minutes. */
-const REMIND_EVERY_REPEATS = Math.round(600_000 / (BACKOFF.refused.maxMs * (1 - BACKOFF.refused.jitter / 2)));
+/** A line in a quarter of an hour, and the first one sooner. */
+const REMIND_EVERY_REPEATS = 10;
 
 /**
  * State `refused`. With policy `exit` kubelet has its answer, and the registration ends, so that the container restarts.
