@@ -10,13 +10,14 @@ const words = (instruction: string) =>
 
 test("every base is an argument, so that another registry or another Node needs no change here", () => {
   const bases = words("FROM").map((from) => from.filter((word) => !word.startsWith("--"))[0]);
-  expect(bases).toEqual(["$BUILD_IMAGE", "$RUNTIME_IMAGE", "$BUILD_IMAGE", "runtime"]);
+  expect(bases).toEqual(["$BUILD_IMAGE", "$BUILD_IMAGE", "$BUILD_IMAGE", "$RUNTIME_IMAGE"]);
 });
 
 test("is one recipe for every architecture: only the code cache is made on the image's, by the image's Node", () => {
   expect(words("FROM")[0]).toEqual(["--platform=$BUILDPLATFORM", "$BUILD_IMAGE", "AS", "build"]);
   expect(words("FROM")[2]).toEqual(["$BUILD_IMAGE", "AS", "cache"]);
-  expect(words("COPY")).toContainEqual(["--from=runtime", "$NODE_BINARY", "$NODE_BINARY"]);
+  expect(words("COPY")).toContainEqual(["--from=node", "/node/nodejs", "/nodejs"]);
+  expect(words("COPY")).toContainEqual(["--from=node", "/node", "/"]);
   expect(lines.join("\n")).not.toMatch(/amd64|arm64|x86|aarch|TARGETARCH/);
 });
 

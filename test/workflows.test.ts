@@ -33,8 +33,13 @@ const commandsOf = (job: Job | undefined) => job?.steps?.flatMap(({ run }) => ru
 
 /** What a step's commands say, if the programs print their arguments in place of their work. */
 function wordsOf(commands: string): readonly string[] {
-  const stubs = "docker() { echo $@; }; cosign() { echo $@; }; node() { :; }; jq() { echo sha256:0; }\n";
-  const env = { IMAGE: "registry:5000/team/registrar", GITHUB_REF_NAME: "v1.2.3" };
+  const stubs = "sudo() { echo $@; }; node() { echo $@; }; jq() { echo sha256:0; }\n";
+  const env = {
+    HOME: "/home",
+    PATH: "/bin",
+    IMAGE: "registry:5000/team/registrar",
+    GITHUB_REF_NAME: "v1.2.3",
+  };
   return execFileSync("bash", ["--norc", "-ec", stubs + commands], {
     env,
     encoding: "utf8",
@@ -62,12 +67,17 @@ test.each(["weekly.yml", "upkeep.yml"])("%s has what takes longer, by commands t
 describe("a release", () => {
   const { jobs } = workflow("release.yml");
 
-  test("pushes, signs and names one image under two names, the second as charts call the official one", () => {
-    const [build = "", sign = ""] = commandsOf(jobs.image);
+  test("runs by digest what it pushed, and only then signs, tags and names it, under two names", () => {
+    const [build = "", run = "", publish = ""] = commandsOf(jobs.image).filter((text) =>
+      /scripts\/release/.test(text),
+    );
     const notes = commandsOf(jobs.release).find((command) => command.includes(">> notes.md")) ?? "";
     const names = ["registry:5000/team/registrar", "registry:5000/team/csi-node-driver-registrar"];
-    expect(wordsOf(build)).toEqual(expect.arrayContaining(names.map((name) => `${name}:v1.2.3`)));
-    expect(wordsOf(sign).slice(-2)).toEqual(names.map((name) => `${name}@sha256:0`));
+    expect(wordsOf(build).slice(-4)).toEqual(["scripts/release/build.mjs", "image", ...names]);
+    expect(wordsOf(run).slice(-4)).toEqual([
+      ...["scripts/release/try.mjs", `${names[0]}@sha256:0`, "linux/amd64", "linux/arm64"],
+    ]);
+    expect(wordsOf(publish)).toEqual(["scripts/release/publish.mjs", "image", "v1.2.3", ...names]);
     expect(wordsOf(notes.replaceAll(">> notes.md", "").replace("> notes.md", ""))).toEqual(
       expect.arrayContaining(names.map((name) => `\`${name}:v1.2.3\``)),
     );

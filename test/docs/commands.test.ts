@@ -73,6 +73,12 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>>
   tsc: ([, project = ""]) => expect(isThere(project)).toBe(true),
   jest: ([file = ""]) => expect(isThere(file)).toBe(true),
   bash: ([file = ""]) => expect(isThere(file)).toBe(true),
+  cosign: ([verb = "", ...words]) => {
+    const type = words[words.indexOf("--type") + 1];
+    expect(readText("scripts/release/publish.mjs")).toContain(verb === "verify" ? '"sign"' : `${type}:`);
+    expect(words).toEqual(expect.arrayContaining(["--certificate-identity", "--certificate-oidc-issuer"]));
+  },
+  jq: () => {},
   git: () => {},
   helm: () => {},
   grep: () => {},

@@ -18,5 +18,8 @@ function splitCommands(line: string): readonly Words[] {
     else if (!/^[<>]/.test(token))
       commands.at(-1)?.push(token.replace(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3"));
   }
-  return commands.map((words) => words.slice(words.findIndex((one) => !/^[A-Z_]+=/.test(one))));
+  const isAssignment = (word: string) => /^[A-Z_]+=/.test(word);
+  return commands.map((words) =>
+    words.every(isAssignment) ? [] : words.slice(words.findIndex((word) => !isAssignment(word))),
+  );
 }

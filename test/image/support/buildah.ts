@@ -57,8 +57,8 @@ export const BUILD_VARIABLES: Variables = process.env.NODE_EXTRA_CA_CERTS
   ? { NODE_EXTRA_CA_CERTS: EXTRA_CERTIFICATES }
   : {};
 
-/** This machine's settings of npm, mounted while the image is built and in no layer of it. */
-function npmSettings(): readonly string[] {
+/** Flags that mount this machine's settings of npm, mounted while the image is built and in no layer of it. */
+export function npmSettings(): readonly string[] {
   const settings = process.env.npm_config_userconfig ?? join(homedir(), ".npmrc");
   const certificates = process.env.NODE_EXTRA_CA_CERTS;
   return [

