@@ -185,6 +185,36 @@ ${rules(([, , , dark]) => dark)}
 }
 `;
 
+/** The least time between two rows, and how long the whole picture stands before it plays again. */
+const STEP_S = 0.7;
+const PAUSE_S = 6;
+
+/**
+ * The rows appear as they were recorded, but no faster than people read. It is CSS, so that GitHub shows it; where it does not
+ * play, or the reader's system asks for less motion, the whole picture is there.
+ */
+function animate(rows: readonly Row[]): { readonly style: string; readonly classes: readonly string[] } {
+  let atS = 0;
+  const starts = rows.map((row, index) => {
+    const sinceS = (row.atMs - (rows[index - 1]?.atMs ?? 0)) / 1000;
+    if (HEIGHTS[row.kind] > 0 && row.kind !== "chapter" && row.kind !== "end")
+      atS += Math.max(STEP_S, sinceS);
+    return atS;
+  });
+  const cycleS = atS + PAUSE_S;
+  const steps = [...new Set(starts)].filter((startS) => startS > 0);
+  const keyframes = steps.map(
+    (startS, index) =>
+      `.s${index} { animation-name: s${index} }\n` +
+      `@keyframes s${index} { 0% { opacity: 0 } ${((100 * startS) / cycleS).toFixed(2)}% { opacity: 1 } }`,
+  );
+  const all = `.step { animation: ${cycleS.toFixed(1)}s step-end infinite }`;
+  return {
+    style: `@media (prefers-reduced-motion: no-preference) {\n${[all, ...keyframes].join("\n")}\n}\n`,
+    classes: starts.map((startS) => (startS === 0 ? "" : `step s${steps.indexOf(startS)}`)),
+  };
+}
+
 /** Draws the rows as a sequence picture: an SVG document that needs nothing but a sans-serif font. */
 export function renderSvg(rows: readonly Row[]): string {
   const lanes = LANES.filter(
@@ -200,14 +230,20 @@ export function renderSvg(rows: readonly Row[]): string {
     return here;
   });
   const height = top + MARGIN;
+  const { style, classes } = animate(rows);
   const titles = rows.flatMap((row) => (row.kind === "chapter" ? [row.title] : []));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<title>${escapeXml(titles.join("; "))}</title>`,
-    `<style>${STYLE}</style>`,
+    `<style>${STYLE}${style}</style>`,
     `<rect class="paper" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10"/>`,
     ...lanes.flatMap((lane) => lifelines(lane, placed, height - MARGIN, centre(lane))),
-    ...placed.flatMap(([row, top]) => drawRow(row, top, { centre, lanes, width })),
+    ...placed.flatMap(([row, top], index) => {
+      const drawn = drawRow(row, top, { centre, lanes, width });
+      return drawn.length === 0 || !classes[index]
+        ? drawn
+        : [`<g class="${classes[index]}">`, ...drawn, "</g>"];
+    }),
     "</svg>",
     "",
   ].join("\n");

@@ -111,3 +111,13 @@ test("the lifeline of an ended process is crossed and stops there", () => {
   expect(driver).toBeLessThan(kubelet);
   expect(kubelet).toBe(objects);
 });
+
+test("a row appears when its turn comes, in the recorded order, and the whole picture stands for a while", () => {
+  const svg = renderSvg(rows);
+  const shown = Array.from(svg.matchAll(/<g class="step (s\d+)">/g), ([, name]) => name);
+  const starts = shown.map((name) => Number(new RegExp(`@keyframes ${name} .* ([\\d.]+)%`).exec(svg)?.[1]));
+  expect(starts).toEqual([...starts].sort((one, other) => one - other));
+  // The call and the note: 0.7 s and 1.4 s of 7.4 s.
+  expect(starts).toEqual([9.46, 18.92]);
+  expect(svg).not.toContain("<script");
+});
