@@ -11,8 +11,10 @@ import {
   parseFault,
   switchFlag,
   textFlag,
+  timeoutFlag,
 } from "../../flags/kinds";
 import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
+import { plain } from "../../logging/escape";
 import { startKubelet } from "../../simulator/kubelet/kubelet";
 import type { KubeletFault } from "../../simulator/kubelet/options";
 import { createCommand } from "../command-line";
@@ -47,6 +49,11 @@ const flags = {
     parsePeriod,
   ),
   "restart-every": durationFlag("be killed and start again at this interval"),
+  until: {
+    ...textFlag("end with 0 when kubelet has registered a driver: registered=NAME"),
+    parse: parseCondition,
+  },
+  timeout: { ...timeoutFlag("end with 1 if --until has not happened after this time"), implies: "until" },
   print: {
     ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
     parse: parsePrintable,
@@ -59,17 +66,21 @@ export const runKubelet = createCommand(
     name: "kubelet",
     describe: `Simulates kubelet's plugin registration; ${WHAT_IT_IS_NOT}`,
     flags,
-    check: ({ print, output }) => {
+    check: ({ print, output, until, restartEvery }) => {
+      if (until !== undefined && restartEvery !== undefined)
+        throw new Error("--until does not go with --restart-every: a restart would end it");
       if (print !== undefined && output === "json")
         throw new Error("--print is for text output: in JSON the events contain the objects");
     },
     examples: [
       "kubelet --plugin-registration-path /tmp/registry --print csinode",
+      "kubelet --plugin-registration-path /tmp/registry --until registered=disk.csi.example.com --timeout 30s",
       "kubelet --plugin-registration-path /tmp/registry --kubelet-version 1.28 --refuse 'no node' --refuse-times 2",
     ],
     notes: [
       "Calls: GetInfo, NodeGetInfo, NotifyRegistrationStatus.",
-      "Exit codes: 0 stopped by a signal; 1 it cannot watch the directory; 2 bad flag.",
+      "Exit codes: 0 stopped by a signal, or what --until waits for; 1 it cannot watch the directory, or --until has not",
+      "happened in time, or cannot any more; 2 bad flag. A signal before --until ends it with 1, too.",
     ],
   },
   async (flags) => {
@@ -86,6 +97,18 @@ export const runKubelet = createCommand(
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
     tellEvents(kubelet.events, output, narrateKubelet);
     if (print) kubelet.events.subscribe((event) => printChanged(event, printed, print));
+    if (flags.until !== undefined) {
+      const failure = await kubelet
+        .registered(flags.until, { timeoutMs: flags.timeout ?? LONGEST_WAIT_MS })
+        .then(
+          () => undefined,
+          (error: Error) => error.message,
+        );
+      await kubelet.close();
+      if (failure === undefined) return 0;
+      process.stderr.write(`registrar kubelet: ${flags.until} is not registered: ${plain(failure)}\n`);
+      return 1;
+    }
     while (!signal.aborted) {
       await untilAborted(signal, restartEvery);
       if (!signal.aborted) await unlessStopped(kubelet.restart());
@@ -100,6 +123,12 @@ function parseKubeletVersion(text: string): KubeletVersion {
   if (simulatedVersion(text) === undefined)
     throw new Error(`"${text}" is not simulated: it takes a version from 1.13 on, such as 1.30`);
   return text as KubeletVersion;
+}
+
+function parseCondition(text: string): string {
+  const [, name] = /^registered=(.+)$/.exec(text) ?? [];
+  if (name === undefined) throw new Error(`"${text}" must have the form registered=NAME`);
+  return name;
 }
 
 function parsePeriod(text: string): readonly [driverName: string, periodMs: number] {

@@ -5,7 +5,14 @@ import { renderColumns } from "../../doctor/findings/table";
 import { podsText } from "../../doctor/findings/words";
 import { driversIn } from "../../doctor/node/judge/found";
 import { type Facts, gatherFacts } from "../../doctor/node/read/gather";
-import { NAME_LIST_FLAGS, outputFlag, switchFlag, textFlag, timeoutFlag } from "../../flags/kinds";
+import {
+  durationFlag,
+  NAME_LIST_FLAGS,
+  outputFlag,
+  switchFlag,
+  textFlag,
+  timeoutFlag,
+} from "../../flags/kinds";
 import { nameListsFrom } from "../../flags/name-lists";
 import { nodeDirectory } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
@@ -13,6 +20,7 @@ import { isDirectory } from "../../unix/files";
 import { createCommand } from "../command-line";
 import { print } from "../process/print";
 import { untilStopped } from "../process/signals";
+import { lookUntilHealthy } from "./doctor/cluster";
 import { hostRootProblem, resolveTarget } from "./doctor/target";
 
 const WELL = ["registered", "not-wanted"];
@@ -33,10 +41,11 @@ export const runStatus = createCommand(
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
       ...NAME_LIST_FLAGS,
       timeout: { ...timeoutFlag("limit of a call"), default: "1s" },
+      wait: durationFlag("look again until all are registered, at most so long"),
       watch: { ...switchFlag("go on, and show each row anew when it changes"), alias: "w" },
       output: outputFlag("a table for people, or an object for each row", ["text", "json"]),
     },
-    examples: ["status", "status --watch", "status --host-root=/host -o json"],
+    examples: ["status", "status --watch", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
       "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket, waitingPods}; null is unknown.",
       "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag; 3 could not look.",
@@ -52,8 +61,13 @@ export const runStatus = createCommand(
     const gather = () => gatherFacts(target, options);
     const show = (rows: readonly DriverRow[], isFirst: boolean) =>
       print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
-    const facts = await gather();
-    const first = driversIn(facts);
+    const look = async () => {
+      const facts = await gather();
+      const rows = driversIn(facts);
+      return { facts, rows, healthy: rows.length > 0 && rows.every(({ state }) => WELL.includes(state)) };
+    };
+    const waiting = { everyMs: LOOK_EVERY_MS, waitMs: flags.wait ?? 0 };
+    const { facts, rows: first, healthy } = await lookUntilHealthy(look, waiting);
     const unseen = await unseenRegistrations(facts);
     const complain = (what: string) => process.stderr.write(`registrar status: ${what}\n`);
     for (const { path, fileSystem } of facts.leftOut)
@@ -62,8 +76,7 @@ export const runStatus = createCommand(
     else if (first.length === 0 && flags.output === "text") complain(await noDriver(facts));
     const written = show(first, true);
     if (!flags.watch && unseen !== undefined) return written || EXIT_UNSEEN;
-    if (!flags.watch)
-      return written || (first.length > 0 && first.every(({ state }) => WELL.includes(state)) ? 0 : 1);
+    if (!flags.watch) return written || (healthy ? 0 : 1);
 
     const signal = untilStopped();
     for (let shown = first; await pause(LOOK_EVERY_MS, signal); ) {

@@ -124,3 +124,29 @@ test("a folder that it cannot watch is one line and exit code 1", async () => {
   expect(stderr).toMatch(/^registrar kubelet: cannot watch the plugin directory .*: EEXIST; .*\n$/);
   expect(status).toBe(1);
 });
+
+test("--until ends it with 0 once the driver is registered", () =>
+  withKubelet(["--until=registered=x.csi", "--timeout=60s"], async (kubelet, register) => {
+    await register();
+    expect(await kubelet.exitCode()).toBe(0);
+  }));
+
+test.each([
+  [
+    ["--until=registered=x.csi", "--timeout=100ms"],
+    1,
+    /^registrar kubelet: x\.csi is not registered: .*100/m,
+  ],
+  [["--until=x.csi"], 2, /must have the form registered=NAME/],
+  [["--timeout=1s"], 2, /--until/],
+  [["--until=registered=x.csi", "--restart-every=1s"], 2, /does not go with --restart-every/],
+])("%j ends it with %i", async (flags, code, words) => {
+  await using folder = await createTempFolder();
+  const { status, stderr } = await runCommand(
+    "kubelet",
+    `--plugin-registration-path=${folder.at("reg")}`,
+    ...flags,
+  );
+  expect(stderr).toMatch(words);
+  expect(status).toBe(code);
+});

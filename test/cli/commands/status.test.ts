@@ -36,11 +36,13 @@ test("a driver without a registrar, and one that is registered", async () => {
   await using _driver = driver;
   using watching = startCommand(["status", flag, "--watch", "-o", "json"]);
   await watching.line(/"state":"unpublished"/);
+  using waiting = startCommand(["status", flag, "--wait=60s"]);
   {
     await using kubelet = await node.kubelet();
     await using _registrar = await node.registrar();
     await kubelet.registered("x.csi");
     await watching.line(/"name":"x\.csi","state":"registered","since":"\d{4}-/);
+    expect(await waiting.exitCode()).toBe(0);
     using once = startCommand(["status", flag, "--timeout=30s"]);
     expect(await once.exitCode()).toBe(0);
     expect(once.lines[0]).toMatch(/^DRIVER +STATE +SINCE +REASON +DRIVER SOCKET$/);
