@@ -3,8 +3,10 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 const INDEX = "application/vnd.oci.image.index.v1+json";
+const LAYER = "application/vnd.oci.image.layer.v1.tar";
 const MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 
 /** How a layer is compressed, for a small download: it is compressed once and pulled by every node. */
@@ -29,7 +31,7 @@ export function unpack(layout, folder) {
     execFileSync("tar", ["--extract", "--file", blobOf(layout, layer), "--directory", folder]);
 }
 
-/** Joins images with uncompressed layers, one of each platform, to one layout; resolves with the digest of its index. */
+/** Joins images, one of each platform, to one layout with layers compressed anew; returns the digest of its index. */
 export function joinImages(layouts, to, compression) {
   const { suffix, command } = COMPRESSIONS[compression];
   rmSync(to, { recursive: true, force: true });
@@ -39,12 +41,12 @@ export function joinImages(layouts, to, compression) {
     const { manifest, config } = readImage(layout);
     const layers = [];
     for (const layer of manifest.layers) {
-      if (!/\.tar$/.test(layer.mediaType))
-        throw new Error(`${layout}: a layer is compressed: ${layer.mediaType}`);
-      const output = execFileSync(command[0], [...command.slice(1), blobOf(layout, layer)], {
-        maxBuffer: 2 ** 30,
-      });
-      layers.push(store(to, `${layer.mediaType}${suffix}`, output));
+      const tar = join(to, "layer.tar");
+      const bytes = readFileSync(blobOf(layout, layer));
+      writeFileSync(tar, layer.mediaType.endsWith("+gzip") ? gunzipSync(bytes) : bytes);
+      const output = execFileSync(command[0], [...command.slice(1), tar], { maxBuffer: 2 ** 30 });
+      rmSync(tar);
+      layers.push(store(to, `${LAYER}${suffix}`, output));
     }
     const stored = store(to, manifest.config.mediaType, readFileSync(blobOf(layout, manifest.config)));
     const { os, architecture } = config;

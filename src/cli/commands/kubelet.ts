@@ -79,8 +79,7 @@ export const runKubelet = createCommand(
     ],
     notes: [
       "Calls: GetInfo, NodeGetInfo, NotifyRegistrationStatus.",
-      "Exit codes: 0 stopped by a signal, or what --until waits for; 1 it cannot watch the directory, or --until has not",
-      "happened in time, or cannot any more; 2 bad flag. A signal before --until ends it with 1, too.",
+      "Exit codes: 0 stopped by a signal, or --until came true; 1 no directory to watch, or --until did not come true; 2 bad flag.",
     ],
   },
   async (flags) => {

@@ -186,19 +186,17 @@ ${rules(([, , , dark]) => dark)}
 `;
 
 /** The least time between two rows, and how long the whole picture stands before it plays again. */
-const STEP_S = 0.7;
-const PAUSE_S = 6;
+const [STEP_S, PAUSE_S] = [0.7, 6];
 
 /**
  * The rows appear as they were recorded, but no faster than people read. It is CSS, so that GitHub shows it; where it does not
  * play, or the reader's system asks for less motion, the whole picture is there.
  */
-function animate(rows: readonly Row[]): { readonly style: string; readonly classes: readonly string[] } {
+function animate(rows: readonly Row[]): { style: string; classes: readonly (string | 0)[] } {
   let atS = 0;
   const starts = rows.map((row, index) => {
     const sinceS = (row.atMs - (rows[index - 1]?.atMs ?? 0)) / 1000;
-    if (HEIGHTS[row.kind] > 0 && row.kind !== "chapter" && row.kind !== "end")
-      atS += Math.max(STEP_S, sinceS);
+    if (["deed", "note", "call"].includes(row.kind)) atS += Math.max(STEP_S, sinceS);
     return atS;
   });
   const cycleS = atS + PAUSE_S;
@@ -208,11 +206,9 @@ function animate(rows: readonly Row[]): { readonly style: string; readonly class
       `.s${index} { animation-name: s${index} }\n` +
       `@keyframes s${index} { 0% { opacity: 0 } ${((100 * startS) / cycleS).toFixed(2)}% { opacity: 1 } }`,
   );
-  const all = `.step { animation: ${cycleS.toFixed(1)}s step-end infinite }`;
-  return {
-    style: `@media (prefers-reduced-motion: no-preference) {\n${[all, ...keyframes].join("\n")}\n}\n`,
-    classes: starts.map((startS) => (startS === 0 ? "" : `step s${steps.indexOf(startS)}`)),
-  };
+  const all = [`.step { animation: ${cycleS.toFixed(1)}s step-end infinite }`, ...keyframes].join("\n");
+  const style = `@media (prefers-reduced-motion: no-preference) {\n${all}\n}\n`;
+  return { style, classes: starts.map((startS) => startS && `step s${steps.indexOf(startS)}`) };
 }
 
 /** Draws the rows as a sequence picture: an SVG document that needs nothing but a sans-serif font. */
@@ -240,9 +236,7 @@ export function renderSvg(rows: readonly Row[]): string {
     ...lanes.flatMap((lane) => lifelines(lane, placed, height - MARGIN, centre(lane))),
     ...placed.flatMap(([row, top], index) => {
       const drawn = drawRow(row, top, { centre, lanes, width });
-      return drawn.length === 0 || !classes[index]
-        ? drawn
-        : [`<g class="${classes[index]}">`, ...drawn, "</g>"];
+      return classes[index] && drawn.length > 0 ? [`<g class="${classes[index]}">`, ...drawn, "</g>"] : drawn;
     }),
     "</svg>",
     "",
