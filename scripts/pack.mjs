@@ -25,6 +25,15 @@ try {
     copyFileSync(path, join(staged, path));
   }
   const manifest = JSON.parse(readFileSync("package.json", "utf8"));
+  // Links to what only a clone has lead to the repository.
+  const packedPaths = new Set(files.map(({ path }) => path));
+  for (const page of [...packedPaths].filter((path) => path.endsWith(".md"))) {
+    const text = readFileSync(page, "utf8").replace(/(?<=\]\()(?!https:|#)([^)#]+)/g, (link) => {
+      const target = join(dirname(page), link);
+      return packedPaths.has(target) ? link : `${manifest.homepage}/blob/v${manifest.version}/${target}`;
+    });
+    writeFileSync(join(staged, page), text);
+  }
   for (const field of OF_A_CLONE) delete manifest[field];
   writeFileSync(join(staged, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   const packed = npmPack(staged, "--pack-destination", resolve(destination));

@@ -79,6 +79,7 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>>
     expect(words).toEqual(expect.arrayContaining(["--certificate-identity", "--certificate-oidc-issuer"]));
   },
   jq: () => {},
+  kind: () => {},
   "csi-sanity": () => {},
   git: () => {},
   helm: () => {},
