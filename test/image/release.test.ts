@@ -12,6 +12,8 @@ import { type ForeignNode, makeRegistrarBases } from "./support/stand-in-bases";
 const RELEASING_MS = 1_800_000;
 const CACHE = join(ROOT, "node_modules", ".cache", "release");
 const REGISTRY = "github.com/distribution/distribution/v3/cmd/registry@v3.1.2";
+const COSIGN = "github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3";
+const NAMES = ["team/registrar", "team/csi-node-driver-registrar"];
 const node = process.env.IMAGE_NODE ?? process.execPath;
 
 let folder: TempFolder;
@@ -25,7 +27,9 @@ let digests: { readonly zstd: string; readonly gzip: string };
 beforeAll(async () => {
   folder = await createTempFolder();
   ({ host, stop: stopRegistry } = await startRegistry());
-  env = { ...process.env, ...containersSettings(), BUILDAH_ISOLATION: "chroot" };
+  const path = `${CACHE}:${process.env.PATH}`;
+  const cosign = { PATH: path, COSIGN_PASSWORD: "" };
+  env = { ...process.env, ...cosign, ...containersSettings(), BUILDAH_ISOLATION: "chroot" };
   pushBases();
   const names = { VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" };
   const bases = ["BUILD", "RUNTIME"].map(
@@ -64,6 +68,60 @@ test(
   RELEASING_MS,
 );
 
+test(
+  "is signed, says what is in it and how it was built, and has its tags only then",
+  async () => {
+    const key = folder.at("cosign");
+    const cosign = (...args: readonly string[]) =>
+      execFileSync(join(CACHE, "cosign"), args, { env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    cosign("generate-key-pair", `--output-key-prefix=${key}`);
+    // A key of this machine in place of the workflow's identity, and no public log.
+    const signing = [`--key=${key}.key`, "--tlog-upload=false", "--use-signing-config=false"];
+    script({}, "publish.mjs", folder.at("release"), "v1.2.3", ...repositories(), "--", ...signing, HTTP);
+    const checks = [`--key=${key}.pub`, "--insecure-ignore-tlog", HTTP];
+    for (const name of NAMES) {
+      expect((await tagsOf(name)).filter((tag) => !tag.startsWith("sha256-")).sort()).toEqual([
+        "v1.2.3",
+        "v1.2.3-gzip",
+      ]);
+      cosign("verify", ...checks, `${host}/${name}:v1.2.3`);
+      const predicateOf = (type: string) => {
+        const told = cosign("verify-attestation", `--type=${type}`, ...checks, `${host}/${name}:v1.2.3-gzip`);
+        return JSON.parse(Buffer.from(JSON.parse(told).payload, "base64").toString()).predicate;
+      };
+      const contents: readonly { readonly name: string }[] = predicateOf("cyclonedx").components;
+      expect(contents.map((one) => one.name)).toEqual(
+        expect.arrayContaining(["@grpc/grpc-js", "node", "libatomic1"]),
+      );
+      expect(predicateOf("slsaprovenance1").buildDefinition.resolvedDependencies).toHaveLength(3);
+    }
+    const [other] = Object.values(digests).slice(-1);
+    expect(() => cosign("verify", ...checks, `${host}/runtime:1`)).toThrow(/no signatures found/);
+    expect(await digestOf("team/registrar", "v1.2.3-gzip")).toBe(other);
+  },
+  RELEASING_MS,
+);
+
+test("is smaller with zstd than with gzip", () => {
+  const [zstd = 0, gzip = 0] = ["zstd", "gzip"].map((name) => {
+    const read = ({ digest }: { readonly digest: string }) =>
+      JSON.parse(readFileSync(folder.at("release", name, "blobs", ...digest.split(":")), "utf8"));
+    const index = read(
+      JSON.parse(readFileSync(folder.at("release", name, "index.json"), "utf8")).manifests[0],
+    );
+    const { layers } = read(index.manifests[0]) as { readonly layers: readonly { readonly size: number }[] };
+    const sizes = layers.map(({ size }) => size);
+    process.stdout.write(`amd64 with ${node}, ${name}: layers of ${sizes.join(", ")} bytes\n`);
+    return sizes.reduce((sum, size) => sum + size, 0);
+  });
+  expect(zstd).toBeLessThan(0.8 * gzip);
+});
+
+/** The registry has no certificate. */
+const HTTP = "--allow-http-registry";
+
+const repositories = () => NAMES.map((name) => `${host}/${name}`);
+
 /** An arm64 Node from npm with Debian's libraries for cross-building, if QEMU runs arm64 programs here. */
 function findArm64(): ForeignNode | undefined {
   const libraries = process.env.ARM64_LIBRARIES ?? "/usr/aarch64-linux-gnu/lib";
@@ -90,11 +148,12 @@ function findArm64(): ForeignNode | undefined {
 
 async function startRegistry() {
   mkdirSync(CACHE, { recursive: true });
-  execFileSync("go", ["install", "-p=1", "-trimpath", "-ldflags=-s", REGISTRY], {
-    cwd: CACHE,
-    env: { ...process.env, GOBIN: CACHE },
-    stdio: "pipe",
-  });
+  for (const program of [REGISTRY, COSIGN])
+    execFileSync("go", ["install", "-p=1", "-trimpath", "-ldflags=-s -w", program], {
+      cwd: CACHE,
+      env: { ...process.env, GOBIN: CACHE },
+      stdio: "pipe",
+    });
   const config = `version: 0.1\nstorage: {filesystem: {rootdirectory: ${folder.at("registry")}}}\nhttp: {addr: "127.0.0.1:0"}\n`;
   writeFileSync(folder.at("registry.yml"), config);
   const child = spawn(join(CACHE, "registry"), ["serve", folder.at("registry.yml")], {
@@ -160,6 +219,15 @@ function script(more: NodeJS.ProcessEnv, name: string, ...args: readonly string[
   const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], options);
   if (status !== 0) throw new Error(`${name} ended with ${status}:\n${stdout}\n${stderr}`);
   return stdout;
+}
+
+async function digestOf(repository: string, tag: string) {
+  const accept = "application/vnd.oci.image.index.v1+json";
+  const answer = await fetch(`http://${host}/v2/${repository}/manifests/${tag}`, {
+    method: "HEAD",
+    headers: { accept },
+  });
+  return answer.headers.get("docker-content-digest");
 }
 
 async function tagsOf(repository: string): Promise<readonly string[]> {
