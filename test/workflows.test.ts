@@ -117,6 +117,6 @@ describe.each(FILES)("%s", (file) => {
 
   test("ends every job of its own in time", () => {
     for (const job of Object.values(jobs))
-      if (!job.uses) expect(job["timeout-minutes"]).toBeLessThanOrEqual(120);
+      if (!job.uses) expect(job["timeout-minutes"]).toBeLessThanOrEqual(180);
   });
 });
