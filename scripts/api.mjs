@@ -1,4 +1,4 @@
-// npm run api [-- FILE]: test/package/api.md, every name that the package exports, with its types and what is said of it, and the
+// npm run api [-- FILE]: docs/api.md, every name that the package exports, with its types and what is said of it, and the
 // types that these are made of. From the built declarations, so that the page is what an editor shows, and a change of the
 // public surface is a change of it.
 import { readFileSync, writeFileSync } from "node:fs";
@@ -102,7 +102,7 @@ const head = `# API
 
 Every name that the package exports, and below it the types that it is made of and that have no name outside.
 \`npm run api\` writes this page from the built declarations; a test fails where it is not what is built.
-[As a library](../../docs/library.md) shows how to use it.
+[As a library](library.md) shows how to use it.
 `;
-const [file = "test/package/api.md"] = process.argv.slice(2);
+const [file = "docs/api.md"] = process.argv.slice(2);
 writeFileSync(file, [head, ...sections].join("\n"));

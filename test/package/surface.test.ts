@@ -8,11 +8,11 @@ import { run } from "./support/run";
 const runScript = async (name: string, ...words: readonly string[]) =>
   succeeded(await run(process.execPath, [join("scripts", name), ...words], { cwd: ROOT }));
 
-test("api.md, beside this test, is the public surface: npm run api writes it, and the changelog has each change", async () => {
+test("docs/api.md is the public surface: npm run api writes it, and the changelog has each change", async () => {
   await using folder = await createTempFolder();
   const written = folder.at("api.md");
   await runScript("api.mjs", written);
-  expect(readFileSync(join(__dirname, "api.md"), "utf8")).toBe(readFileSync(written, "utf8"));
+  expect(readFileSync(join(ROOT, "docs", "api.md"), "utf8")).toBe(readFileSync(written, "utf8"));
 });
 
 test("V8 takes the image's code cache: the script that makes it fails where V8 refuses it", async () => {
