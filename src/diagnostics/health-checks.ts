@@ -31,7 +31,7 @@ export function readinessChecks(
   const uncounted = meant.filter((one) => !wanted.includes(one));
   if (driver !== null && wanted.length === 0 && !uncounted.some(standsBy)) {
     const [known] = uncounted;
-    const why = known === undefined ? "no CSI driver here has told this name" : stateText(known);
+    const why = known === undefined ? "no CSI driver here has this name" : stateText(known);
     return [{ name: driver, run: async () => why }];
   }
   const dials = !isNodeWide || driver !== null;

@@ -111,7 +111,7 @@ export function explainHostPath(
       };
     case "not-mounted":
       return {
-        problem: `nothing of the host is mounted at ${verdict.folder}`,
+        problem: `no directory of the host is mounted at ${verdict.folder}`,
         fix: `mount the hostPath ${DEFAULT_KUBELET_ROOT}/plugins/NAME there, in this container and in the driver's`,
       };
     default:

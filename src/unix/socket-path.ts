@@ -15,7 +15,7 @@ export function checkSocketPathLength(path: string, what: string): void {
   const bytes = Buffer.byteLength(path);
   throw new RegistrarError(
     "SOCKET_UNUSABLE",
-    `${what} ${path} has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}: use a shorter folder`,
+    `${what} ${path} has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}: use a shorter directory`,
   );
 }
 

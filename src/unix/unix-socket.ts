@@ -129,11 +129,11 @@ export function explainConnectError(error: Error | undefined): string | undefine
 const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "no such socket yet: is the driver running, and is the directory of its socket mounted here?",
   ECONNREFUSED: "no process listens on this socket: was it left behind by a driver that is gone?",
-  EACCES: "permission denied: not running as root, or kept apart by SELinux?",
+  EACCES: "permission denied: not running as root, or denied by SELinux?",
   ENOTDIR: "part of the path is not a directory",
   ELOOP: "the path has a symbolic link loop",
   ENOTSOCK: "this file is not a socket",
   ETIMEDOUT: "its file system does not answer: is its server, or the network to it, down?",
-  EAGAIN: "more connections wait there than the driver has taken: does it hang?",
+  EAGAIN: "the driver's queue of connections is full: does it hang?",
   EMFILE: "this process has no file descriptor left: see ulimit -n, and who holds connections to it",
 };

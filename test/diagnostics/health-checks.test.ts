@@ -78,7 +78,7 @@ test.each<[string, Registration, object, object?]>([
     {
       driver: "the CSI driver has not answered yet",
       socket: "there is no registration socket yet",
-      registered: "state is waiting: the CSI driver has not told its name",
+      registered: "state is waiting: the CSI driver has not reported its name yet",
     },
   ],
   ["once kubelet has registered the driver", registered("x.csi"), PASSING],
@@ -135,7 +135,7 @@ describe("readiness of a whole node", () => {
   };
   const mute = registrarLike(registered("m.csi").status(), { kind: "wrong", text: "it does not answer" });
   const standby = registrarLike({ ...inState("standby").status(), identity: identity("d.csi") });
-  const text = "its name d.csi is withheld: it is not to be registered here";
+  const text = "the name lists exclude d.csi";
   const denied = registrarLike({ identity: identity("d.csi"), trouble: { kind: "not-wanted", text } });
 
   test.each<[string, Registrations, string | null, readonly string[]]>([
@@ -163,7 +163,7 @@ describe("readiness of a whole node", () => {
     ],
     // Too much work for each driver of a node (issue 35).
     ["whose socket is not dialed", only("node-wide", mute), null, { "m.csi/socket": undefined }],
-    ["which is not there", fleet, "c.csi", { "c.csi": "no CSI driver here has told this name" }],
+    ["which is not there", fleet, "c.csi", { "c.csi": "no CSI driver here has this name" }],
     ["which another registrar serves", only("node-wide", standby), "d.csi", { "/csi.sock": undefined }],
     ["which is not accepted", only("node-wide", denied), "d.csi", { "d.csi": `state is waiting: ${text}` }],
     [

@@ -113,7 +113,7 @@ describe("/readyz", () => {
       body: [
         "[-]driver failed: the CSI driver has not answered yet",
         "[-]socket failed: there is no registration socket yet",
-        "[-]registered failed: state is waiting: the CSI driver has not told its name",
+        "[-]registered failed: state is waiting: the CSI driver has not reported its name yet",
         "readyz check failed\n",
       ].join("\n"),
     });

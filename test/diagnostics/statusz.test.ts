@@ -69,7 +69,7 @@ test("names a driver that answers far too much, and keeps little of one that ans
   expect(fields).toEqual({ next: "retry" });
   expect(messageOf(error)).toContain("the server misbehaves: its answer has 4200");
   expect((await served.ask("/statusz")).body).toContain(
-    "reason: the CSI driver does not tell its name: 8 RESOURCE_EXHAUSTED: the server misbehaves",
+    "reason: GetPluginInfo of the CSI driver fails: 8 RESOURCE_EXHAUSTED: the server misbehaves",
   );
   await served.state("listening");
   const { body } = await served.ask("/statusz");

@@ -17,7 +17,7 @@ nodeTest(
     const waiting = await http.get("/readyz");
     expect(waiting.status).toBe(503);
     expect(waiting.body).toContain(
-      "[-]registered failed: state is waiting: the CSI driver has not told its name\n",
+      "[-]registered failed: state is waiting: the CSI driver has not reported its name yet\n",
     );
     await node.driver();
     await node.kubelet();

@@ -209,7 +209,7 @@ test.each<[HostPathVerdict, problem: string, fix: string]>([
   ],
   [
     { kind: "not-mounted", folder: "/csi" },
-    "nothing of the host is mounted at /csi",
+    "no directory of the host is mounted at /csi",
     `mount the hostPath ${K}/plugins/NAME there, in this container and in the driver's`,
   ],
 ])("%j: what is wrong, and the fix", (verdict, problem, fix) => {

@@ -11,7 +11,7 @@ afterEach(() => node[Symbol.asyncDispose]());
 test("a driver that the lists of names keep out is nobody's here: its own registrar has the say", async () => {
   await using started = await startTestFleet(node, { names: { deny: ["a.csi"] } });
   await node.driver("a.csi");
-  await started.log.when("CSI driver is not to be registered by this registrar");
+  await started.log.when("CSI driver is excluded by the name lists");
   expect(started.fleet.all[0]?.status()).toMatchObject({ identity: { name: "a.csi" }, state: "waiting" });
   expect(observeRegistrations(started.fleet).all()).toMatchObject([
     { state: "waiting", driverName: undefined },

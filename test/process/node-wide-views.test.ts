@@ -24,7 +24,7 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   await allRegistered(kubelet, [A, B]);
   await add("twin", { name: A }); // Not before: of two that answer in one moment either may be the first.
   await registrar.line("Kubelet refused the driver", by(csiAddress(REFUSED)));
-  await registrar.line("CSI driver is not to be registered by this registrar", by(csiAddress(DENIED)));
+  await registrar.line("CSI driver is excluded by the name lists", by(csiAddress(DENIED)));
   await registrar.line("Trying again later, or when the CSI driver restarts", by(csiAddress(BLOCKED)));
   const taken = await registrar.line(
     "Another CSI driver on this node has the name, waiting",
@@ -44,9 +44,9 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
     expect(all.body).toContain(line);
   // What does not count is told too, with the reason.
   for (const [folder, reason] of [
-    [DENIED, `its name ${DENIED} is withheld: it is not to be registered here`],
-    ["twin", `its name ${A} is withheld: another driver of this node has it`],
-    ["hanging", "the CSI driver does not tell its name: 4 DEADLINE_EXCEEDED: Deadline exceeded after 5s"],
+    [DENIED, `the name lists exclude ${DENIED}`],
+    ["twin", `another driver of this node has its name ${A}`],
+    ["hanging", "GetPluginInfo of the CSI driver fails: 4 DEADLINE_EXCEEDED: Deadline exceeded after 5s"],
   ] as const)
     await eventually(async () => {
       const { body } = await http.get("/readyz");

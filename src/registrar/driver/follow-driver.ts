@@ -42,7 +42,7 @@ export function createDriverFollower(
     const before = misbehaviour;
     misbehaviour =
       bytes > USUAL_ANSWER_BYTES
-        ? `its answer to GetPluginInfo has ${bytes} bytes, the CSI specification allows some 4000; the beginning is kept`
+        ? `its answer to GetPluginInfo has ${bytes} bytes, the CSI specification allows some 4000; only its beginning is used`
         : undefined;
     if (misbehaviour !== undefined && misbehaviour !== before)
       log.warn("CSI driver misbehaves", { csiAddress: options.csiAddress, problem: misbehaviour });
@@ -65,10 +65,9 @@ export function createDriverFollower(
     const onNamed = (name: string) => {
       if (!admit) registerAs(name);
       else if (registeredAs === undefined) {
-        const withheld = `its name ${name} is withheld`;
         trouble = isWanted(name)
-          ? { kind: "name-withheld", text: `${withheld}: another driver of this node has it` }
-          : { kind: "not-wanted", text: `${withheld}: it is not to be registered here` };
+          ? { kind: "name-withheld", text: `another driver of this node has its name ${name}` }
+          : { kind: "not-wanted", text: `the name lists exclude ${name}` };
         admit(name, log).then(() => {
           trouble = undefined;
           registerAs(name);
@@ -111,10 +110,10 @@ export function createDriverFollower(
           connected = false;
           events.emit({ kind: "driver-lost" });
         },
-        onStuck: () => missAnswer("the CSI driver takes no connections: it hangs"),
+        onStuck: () => missAnswer("the CSI driver accepts no connections: it hangs"),
         onCall: (call, outcome) => {
           if ("failure" in outcome) {
-            missAnswer(`the CSI driver does not tell its name: ${outcome.failure}`);
+            missAnswer(`GetPluginInfo of the CSI driver fails: ${outcome.failure}`);
           } else {
             if (trouble?.kind === "no-answer") trouble = undefined;
             judgeSize(outcome.answerBytes);

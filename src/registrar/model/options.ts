@@ -52,7 +52,7 @@ export interface RegistrarOptions extends CommonOptions {
   readonly csiAddress: string;
   /** The same socket as kubelet sees it on the host, an absolute path; kubelet is given it as the driver's endpoint. */
   readonly kubeletRegistrationPath: string;
-  /** Fail when the driver has not told its name by then; 0 waits without end. @default 0 */
+  /** Fail when the driver has not reported its name by then; 0 waits without end. @default 0 */
   readonly driverTimeoutMs?: number | undefined;
   /** Register again when the driver came back, so that kubelet reads its node information anew. @default false */
   readonly reregisterOnDriverRestart?: boolean | undefined;

@@ -43,7 +43,7 @@ export function reasonOf({ state, history, tally, trouble, registrationSocketPat
   const refusal = tally.refusal === undefined ? undefined : `kubelet refused: ${tally.refusal}`;
   switch (state) {
     case "waiting":
-      return trouble?.text ?? "the CSI driver has not told its name";
+      return trouble?.text ?? "the CSI driver has not reported its name yet";
     case "listening":
       return refusal ? `kubelet has not called again; before, ${refusal}` : "kubelet has not called";
     case "asked":

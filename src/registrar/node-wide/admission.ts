@@ -20,7 +20,7 @@ export function createAdmission(lists: NameLists = {}) {
       release(owner);
       const because = whyUnwanted(name, owner.csiAddress, lists);
       if (because !== undefined) {
-        log.info("CSI driver is not to be registered by this registrar", { csiDriverName: name, because });
+        log.info("CSI driver is excluded by the name lists", { csiDriverName: name, because });
         return new Promise(() => {});
       }
       const holder = requests.find((request) => request.name === name)?.owner;

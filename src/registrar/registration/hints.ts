@@ -55,7 +55,7 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = 
   },
   {
     text: /driverNodeID must not be empty/,
-    hint: "the driver's NodeGetInfo gives an empty node ID: check how the driver learns its node's name",
+    hint: "the driver's NodeGetInfo returns an empty node ID: check how the driver learns its node's name",
   },
   {
     text: /must be \d+ (?:characters|bytes) or less|Invalid value/,
@@ -63,11 +63,11 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = 
   },
   {
     text: /error updating (?:CSINode|Node)/,
-    hint: "kubelet could not write to the API server: it may be away, or kubelet may lack the right to",
+    hint: "kubelet could not write to the API server: is it reachable, and is kubelet authorized?",
   },
   {
     text: /dial unix .*permission denied/,
-    hint: (path) => `kubelet may not open ${path}: check its owner, mode and SELinux label`,
+    hint: (path) => `kubelet has no permission to open ${path}: check its owner, mode and SELinux label`,
   },
   {
     text: /dial unix /,
@@ -79,7 +79,7 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = 
     hint: (path, user) => {
       const { foundByPattern: name } = user;
       const exclude = `leave it out with --deny-drivers=${name}, or move its socket where no pattern fits it`;
-      return `what listens on ${path} is no CSI node service: ${name ? exclude : `check ${pathName(user)}`}`;
+      return `what listens on ${path} does not serve CSI's Node service: ${name ? exclude : `check ${pathName(user)}`}`;
     },
   },
   {
@@ -89,11 +89,11 @@ const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = 
   {
     text: /RST_STREAM with error code: PROTOCOL_ERROR/,
     hint: (_path, { isInProcess }) =>
-      `the driver's HTTP/2 server cut kubelet's call off: kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; ${isInProcess ? "serveCsiDriver() takes it" : "csi-grpc-proxy before the driver helps"}, or a later kubelet`,
+      `the driver's HTTP/2 server rejected kubelet's call: kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; ${isInProcess ? "serveCsiDriver() takes it" : "csi-grpc-proxy before the driver helps"}, or a later kubelet`,
   },
   {
     text: /rpc error: code = /,
-    hint: "this is what the driver's NodeGetInfo answered: see the driver's log",
+    hint: "this is the error of the driver's NodeGetInfo: see the driver's log",
   },
 ];
 
@@ -135,9 +135,9 @@ export function meansPeer(text: string): boolean {
 /** What to check when kubelet does not call. */
 export function explainSilence(pluginRegistrationPath: string, connections: ConnectionTally): string {
   if (connections.rejected > 0)
-    return `something connected and was cut off before any call, for a breach of HTTP/2: ${connections.lastRejection}`;
+    return `a client was disconnected before its first call, because it violated HTTP/2: ${connections.lastRejection}`;
   if (connections.cutBeforeCall > 0)
-    return "something connected and left before any call: is it kubelet, and does its log say why?";
+    return "a client connected and disconnected without a call: is it kubelet, and does its log say why?";
   return [
     `${pluginRegistrationPath} must be the host's <kubelet root>/plugins_registry`,
     `kubelet's root is /var/lib/kubelet unless --root-dir says otherwise: ${otherKubeletRoots().join(", ")}`,

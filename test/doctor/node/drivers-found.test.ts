@@ -175,7 +175,7 @@ test("a socket of a pattern that is no node service is named, and the driver to 
   await (await node.registrar({ onRegistrationFailure: "retry" })).state("refused");
   const pattern = node.csiAddress.replace("csi.sock", "*.sock");
   const { says } = await node.look({ ...WHOLE, kubeletRegistrationPath: pattern, pattern });
-  const advice = `what listens on ${node.csiAddress} is no CSI node service: leave it out with --deny-drivers=x.csi`;
+  const advice = `what listens on ${node.csiAddress} does not serve CSI's Node service: leave it out with --deny-drivers=x.csi`;
   expect(says("registration")).toContain(advice);
 });
 

@@ -78,7 +78,7 @@ test.each<[string, NameLists, readonly string[], readonly string[]]>([
   await request("one", NAME);
   await request("two", OTHER);
   expect(granted.map((grant) => grant.split(" ")[1])).toEqual(wanted);
-  const said = log.all("CSI driver is not to be registered by this registrar");
+  const said = log.all("CSI driver is excluded by the name lists");
   expect(said.map(({ fields }) => fields.because)).toEqual(because);
 });
 

@@ -92,7 +92,7 @@ describe("names", () => {
     await started.register("a.csi");
     await driver.stop();
     await node.driver("folder", { name: "b.csi" });
-    await started.log.when("CSI driver is not to be registered by this registrar");
+    await started.log.when("CSI driver is excluded by the name lists");
     await started.state("folder", "waiting");
     expect(node.sockets()).toEqual([]);
     // The former name is free.

@@ -33,12 +33,12 @@ test.each([
   [
     "an empty node ID (InstallCSIDriver)",
     `${REGISTER}error adding CSI driver node info: driverNodeID must not be empty`,
-    "gives an empty node ID",
+    "returns an empty node ID",
   ],
   [
     "another gRPC service, written in Go",
     `${REGISTER}rpc error: code = Unimplemented desc = unknown service csi.v1.Node`,
-    `what listens on ${ENDPOINT} is no CSI node service: check --kubelet-registration-path`,
+    `what listens on ${ENDPOINT} does not serve CSI's Node service: check --kubelet-registration-path`,
   ],
   [
     "an API server that is away",
@@ -56,7 +56,7 @@ test.each([
     `${REGISTER}${DIAL}connection refused"`,
     `cannot reach the driver at ${ENDPOINT}`,
   ],
-  ["no permission", `${REGISTER}${DIAL}permission denied"`, `kubelet may not open ${ENDPOINT}`],
+  ["no permission", `${REGISTER}${DIAL}permission denied"`, `kubelet has no permission to open ${ENDPOINT}`],
   [
     "a driver whose HTTP/2 server refuses a path as :authority",
     `${REGISTER}rpc error: code = Internal desc = stream terminated by RST_STREAM with error code: PROTOCOL_ERROR`,
@@ -70,7 +70,7 @@ test.each([
   [
     "a driver that fails by itself",
     `${REGISTER}rpc error: code = Internal desc = metadata: dial tcp 169.254.169.254:80: i/o timeout`,
-    "what the driver's NodeGetInfo answered",
+    "the error of the driver's NodeGetInfo",
   ],
   // kubernetes/kubernetes, pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go
   [
@@ -143,11 +143,11 @@ test.each([
   ...Object.values(KUBELET_ROOTS).map(
     (root) => ["nothing ever connected: kubelet's root", NOTHING, root] as const,
   ),
-  ["a client left without a call", { ...NOTHING, cutBeforeCall: 1 }, "left before any call"],
+  ["a client left without a call", { ...NOTHING, cutBeforeCall: 1 }, "disconnected without a call"],
   [
     "a client broke the protocol, above all",
     { ...NOTHING, cutBeforeCall: 1, rejected: 1, lastRejection: "bad preface" },
-    "breach of HTTP/2: bad preface",
+    "violated HTTP/2: bad preface",
   ],
 ] as const)("kubelet is silent, %s", (_what, connections, expected) => {
   expect(explainSilence("/registration", connections)).toContain(expected);
@@ -171,7 +171,7 @@ test("what a pattern found and is no node service is to be left out, its path is
   const text = "rpc error: code = Unimplemented desc = unknown service csi.v1.Node";
   const hint = hintForRefusal(text, ENDPOINT, { foundByPattern: "b.csi" });
   expect(hint).toBe(
-    `what listens on ${ENDPOINT} is no CSI node service: leave it out with --deny-drivers=b.csi, or move its socket where no pattern fits it`,
+    `what listens on ${ENDPOINT} does not serve CSI's Node service: leave it out with --deny-drivers=b.csi, or move its socket where no pattern fits it`,
   );
 });
 
@@ -186,7 +186,7 @@ test.each<[string, readonly Row[], string]>([
   [
     "nothing mounted",
     [CONTAINER, REGISTRATION],
-    "nothing of the host is mounted at /csi: mount the hostPath ",
+    "no directory of the host is mounted at /csi: mount the hostPath ",
   ],
   ["an emptyDir volume", [CONTAINER, EMPTY_DIR, REGISTRATION], "is in an emptyDir volume"],
 ])("what the mounts show comes first: %s", async (_, rows, expected) => {

@@ -82,7 +82,7 @@ function judgeKubeletPath(path: string, facts: Facts): Verdict {
   if (misplaced) return misplaced;
   const fixes = {
     "not-a-socket": "give the socket's path",
-    "too-long": "use a shorter folder under <kubelet root>/plugins",
+    "too-long": "use a shorter directory under <kubelet root>/plugins",
   };
   if (found?.kind === "too-long") return judgeClosed(found, fixes);
   const advice = hostPath && explainHostPath(hostPath);

@@ -33,7 +33,7 @@ export async function standBy(
     log.info("Standing by for the registrar that holds the socket", { socketPath: peer });
     await untilGone(peer, context, signal);
   } else if (reason === "already-registered") {
-    log.info("Kubelet knows the driver by another socket, which is not to be found: trying again later", {
+    log.info("Kubelet has registered the driver by a socket that cannot be found, trying again later", {
       after: `${UNSEEN_PEER_MS / 1000}s`,
     });
     await pause(UNSEEN_PEER_MS, signal);

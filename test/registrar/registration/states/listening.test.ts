@@ -111,8 +111,8 @@ describe("kubelet's silence", () => {
   });
 
   test.each([
-    ["leaves without a call", CLIENT_PREFACE, "left before any call"],
-    ["does not speak the protocol", "GET / HTTP/1.1\r\n\r\n", "breach of HTTP/2"],
+    ["leaves without a call", CLIENT_PREFACE, "disconnected without a call"],
+    ["does not speak the protocol", "GET / HTTP/1.1\r\n\r\n", "violated HTTP/2"],
   ])("is told from a client that %s", async (_what, bytes, check) => {
     await using started = await start();
     const client = connect({ path: node.socketPath(name) });

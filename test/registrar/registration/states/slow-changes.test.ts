@@ -78,7 +78,7 @@ test("a peer that is not to be found is looked for again after half a minute, by
     "Another driver with the same name is already registered with a higher supported version",
   );
   await started.log.when(
-    "Kubelet knows the driver by another socket, which is not to be found: trying again later",
+    "Kubelet has registered the driver by a socket that cannot be found, trying again later",
   );
   expect(started.registrar.status().state).toBe("standby");
   await waits.end(30_000);

@@ -175,7 +175,7 @@ describe("kubelet says that the driver is registered already", () => {
     await using started = await (await loading).startListening(node, { ...retry, timeoutMs: 100 });
     await registerOnce(socketPath, PEER_ERROR);
     await started.log.when(
-      "Kubelet knows the driver by another socket, which is not to be found: trying again later",
+      "Kubelet has registered the driver by a socket that cannot be found, trying again later",
     );
     for (const other of others) await other.close();
   });
