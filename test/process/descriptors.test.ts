@@ -112,7 +112,16 @@ nodeTest(
     const registrar = start("--http-endpoint=localhost:0", "--driver-gone-after=100ms");
     const http = await httpOf(registrar);
     await allRegistered(kubelet, [A, B]);
+    const probe = connect(http.port, "127.0.0.1");
+    const answerTo = async (path: string) => {
+      probe.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+      return String(await once(probe, "data"));
+    };
+    expect(await answerTo("/livez")).toMatch(/^HTTP\/1.1 200 /);
+
     limitOf(registrar, 3); // Every number below 3 is in use.
+    expect(await answerTo("/healthz")).toMatch(/^HTTP\/1.1 200 /);
+    probe.destroy();
     await driver.kill();
     await add(A);
     await registrar.line("Lost connection");
