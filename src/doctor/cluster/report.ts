@@ -87,20 +87,12 @@ function placeRow({ node, driver, state, pod, isListed, need }: Place, code: str
   };
 }
 
-interface ImageRow {
-  /** Null: the pods have no registrar any more, as a policy took it out. */
-  readonly image: string | null;
-  readonly program: Program["kind"] | null;
-  /** The image's tag; null: it has none. */
-  readonly version: string | null;
-}
-
-const imageRow = ({ image, program }: { readonly image: string; readonly program: Program }): ImageRow => ({
-  image,
-  program: program.kind,
-  version: tagOf(image) ?? null,
+/** `version`: the image's tag; null: it has none. */
+const imageRow = ({ image, program }: { readonly image: string; readonly program: Program }) => ({
+  ...{ image, program: program.kind, version: tagOf(image) ?? null },
 });
-const NONE: ImageRow = { image: null, program: null, version: null };
+/** The pods have no registrar any more, as a policy took it out. */
+const NONE = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and those that its pods have. */
 export function registrarRows({ units, pods }: Pick<ClusterFacts, "units" | "pods">) {

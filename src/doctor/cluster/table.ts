@@ -75,12 +75,9 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
   return [...renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells), ...more];
 }
 
-function nodesRemark({
-  nodes,
-  status,
-}: ClusterReport["findings"][number]): readonly (readonly [string, string])[] {
+function nodesRemark({ nodes, status }: ClusterReport["findings"][number]) {
   if (nodes.length === 0 || status === "ok") return [];
   const left = nodes.length - NAMED;
   const more = left > 0 ? ` and ${left.toLocaleString("en")} more` : "";
-  return [["on ", `${counted(nodes.length, "node")}: ${nodes.slice(0, NAMED).join(", ")}${more}`]];
+  return [["on ", `${counted(nodes.length, "node")}: ${nodes.slice(0, NAMED).join(", ")}${more}`] as const];
 }

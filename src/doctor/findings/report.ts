@@ -53,22 +53,12 @@ export function reportOf(
 }
 
 /** Says which finding follows from which, and counts them. */
-export function reportFindings(
-  findings: readonly Finding[],
-): Pick<Report, "findings" | "healthy" | "summary"> {
+export function reportFindings(findings: readonly Finding[]) {
   const reported = withFollowers(findings);
-  const count = (status: Status) =>
-    reported.filter((finding) => finding.status === status && finding.follows === null).length;
-  return {
-    findings: reported,
-    healthy: !findings.some(({ status, isUnread }) => status === "problem" || isUnread),
-    summary: {
-      problem: count("problem"),
-      warning: count("warning"),
-      unknown: count("unknown"),
-      ok: count("ok"),
-    },
-  };
+  const summary = { problem: 0, warning: 0, unknown: 0, ok: 0 };
+  for (const { status, follows } of reported) if (follows === null) summary[status] += 1;
+  const healthy = !findings.some(({ status, isUnread }) => status === "problem" || isUnread);
+  return { findings: reported, healthy, summary };
 }
 
 /** Of the findings with one cause, the others follow from the first. */

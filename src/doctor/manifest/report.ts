@@ -24,21 +24,11 @@ export function reportOnFiles(read: FilesRead, ours: OurImage): Report {
 export const renderFileTable = (report: Report, look: TableLook): string =>
   renderReport(report, look, { isBySubject: true });
 
-interface SwapReport extends Report {
-  readonly target: {
-    readonly files: readonly string[];
-    readonly swap: string;
-    readonly swapped: number;
-    /** The command whose policy swaps the images that `--image` names; null without it. */
-    readonly policy: string | null;
-  };
-}
-
 /**
  * `swap` is the image that takes the official one's place; empty: any of ours. `ours.image` names another image whose place it
  * takes, as the policy's `--match-image` does. Throws as {@link reportOnFiles} does.
  */
-export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string): SwapReport {
+export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const { image } = ours;
   const both = readSwap((images) => factsOf(read, images, image), ours, swap);
   const policy = image === undefined || both.swapped === 0 ? null : policyCommand(image, swap || "IMAGE");
@@ -54,7 +44,7 @@ function policyCommand(image: string, swap: string): string {
   return `registrar manifest --image-policy --image=${swap}${isKnown ? "" : ` --match-image=${name}`}`;
 }
 
-export function renderSwapTable(report: SwapReport, look: TableLook): string {
+export function renderSwapTable(report: ReturnType<typeof reportOnSwap>, look: TableLook): string {
   const { policy } = report.target;
   const next = policy === null ? {} : { next: `To swap them in a cluster: ${policy}` };
   return renderReport(report, look, { isBySubject: true, swapped: report.target, ...next });

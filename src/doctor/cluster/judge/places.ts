@@ -131,16 +131,13 @@ function stateOf(
 }
 
 /** The state of a listed driver: CSINode and the Node's annotation have to agree. */
-function heldTo(
-  { node = "", driver }: Omit<Place, "state">,
-  { csiNodes, nodes }: ClusterReading,
-): PlaceState {
+function heldTo({ node = "", driver }: Omit<Place, "state">, { csiNodes, nodes }: ClusterReading) {
   const facts = nodes?.get(node);
   const inCsiNode = csiNodes?.get(node)?.get(driver);
   const inAnnotation = facts?.nodeIds.get(driver);
   if (facts === undefined || inCsiNode === inAnnotation) return state("registered");
   const reason = `CSINode has the node ID ${inCsiNode}, and the Node's annotation ${inAnnotation ?? "has none"}`;
-  return { kind: "contradicted", reason };
+  return { kind: "contradicted", reason } as const;
 }
 
 export interface RegistrarUnit {

@@ -114,11 +114,7 @@ function areTokenRequests(value: unknown): boolean {
 }
 
 /** Those of a CSIDriver of `storage.k8s.io/v1`: no server has other versions any more. Objects in a list have no version. */
-function refusedFieldsOf({
-  apiVersion = "storage.k8s.io/v1",
-  metadata,
-  spec,
-}: Tree): readonly RefusedField[] {
+function refusedFieldsOf({ apiVersion = "storage.k8s.io/v1", metadata, spec }: Tree) {
   if (apiVersion !== "storage.k8s.io/v1") return [];
   const fields = Object.entries(RULES).flatMap(([field, { accepts, fix }]) => {
     const value = tree(spec)[field];

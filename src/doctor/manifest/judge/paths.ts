@@ -67,11 +67,7 @@ function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedDi
   });
 }
 
-function judgePaths(
-  { csiAddress, told, advice }: Paths,
-  mounts: readonly MountedDirectory[],
-  place: string,
-): Statement {
+function judgePaths({ csiAddress, told, advice }: Paths, mounts: readonly MountedDirectory[], place: string) {
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(
@@ -115,14 +111,7 @@ const manifestRegistrationDirectory = eachDeployment(
   judgeDirectory,
 );
 
-function judgeDirectory({
-  unseen,
-  program,
-  settings,
-  mounts,
-  pod,
-  source,
-}: Deployment): Statement | undefined {
+function judgeDirectory({ unseen, program, settings, mounts, pod, source }: Deployment) {
   if (unseen !== undefined) return undefined;
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
   const kubeletPaths = list(source.pod.volumes)
@@ -200,11 +189,7 @@ function isSame(one: SocketPlace | undefined, other: SocketPlace | undefined): b
   return one?.directory === other?.directory && one?.file === other?.file;
 }
 
-function judgeSocket(
-  csiAddress: string,
-  place: SocketPlace,
-  { container, path, place: made }: DriverSocket,
-): Statement {
+function judgeSocket(csiAddress: string, place: SocketPlace, { container, path, place: made }: DriverSocket) {
   if (isSame(place, made)) return ok(`waits for the socket that container ${container} makes: ${path}`);
   const waits = `waits for ${place.directory}/${place.file}`;
   const mountIt = `mount the volume of ${dirname(csiAddress)} at ${dirname(path)} in container ${container}`;

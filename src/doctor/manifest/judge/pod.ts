@@ -91,10 +91,7 @@ export const manifestAccess = eachDeployment("CSI116", "manifest-access", (one, 
   return [judgeToken(one, access), judgeRights(one, settings.nodeAccess, access)];
 });
 
-function judgeToken(
-  { pod, mounts }: Deployment,
-  { tokenless }: ManifestFacts["access"],
-): Statement | undefined {
+function judgeToken({ pod, mounts }: Deployment, { tokenless }: ManifestFacts["access"]) {
   const { account, isTokenMounted = !tokenless.includes(account) } = pod;
   if (isTokenMounted || mounts.some(({ mountPath }) => isWithin(SERVICE_ACCOUNT_DIRECTORY, mountPath)))
     return undefined;

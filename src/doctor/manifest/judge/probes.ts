@@ -99,12 +99,7 @@ function judgeExecProbe(probe: ProbeFacts, deployment: Deployment): Statement | 
 
 type Settings = Deployment["settings"];
 
-function judgeWords(
-  kind: string,
-  asked: Settings,
-  deployment: Deployment,
-  asksForPaths: boolean,
-): Statement | undefined {
+function judgeWords(kind: string, asked: Settings, deployment: Deployment, asksForPaths: boolean) {
   const { mounts } = deployment;
   const isOfficial = deployment.program.kind === "official";
   const { refusal, task } = asked;

@@ -5,13 +5,6 @@ import { lastPart, type OurImage } from "../read/program";
 import { manifestArguments } from "./arguments";
 import { MANIFEST_CHECKS } from "./checks";
 
-/** Objects as they are, and as if our image were in the place of the official one. */
-export interface Swap {
-  readonly before: ManifestFacts;
-  readonly after: ManifestFacts;
-  readonly swapped: number;
-}
-
 /**
  * Reads the same objects twice. Like the image policy, it swaps each image that has the official one's name, or that of `image`.
  * A container for Windows counts as swapped where it shares its image with one for Linux.
@@ -20,7 +13,7 @@ export function readSwap(
   read: (ours: OurImage) => ManifestFacts,
   { image = "", ...ours }: OurImage,
   to = "",
-): Swap {
+) {
   const matched = new RegExp(imagePattern(image === "" ? [] : [lastPart(image)]));
   const known = { ...ours, matched, image: to || undefined };
   const before = read(known);
@@ -29,15 +22,15 @@ export function readSwap(
       !one.isForWindows &&
       (one.program.kind === "official" || (one.program.kind === "unknown" && matched.test(one.image))),
   );
-  return {
-    before,
-    after: read({ ...known, swapped: new Set(taken.map((one) => one.image)) }),
-    swapped: taken.length,
-  };
+  const after = read({ ...known, swapped: new Set(taken.map((one) => one.image)) });
+  return { before, after, swapped: taken.length };
 }
 
 /** The findings that the swap brings. Those of containers with an unknown program stay: it may concern them. */
-export function findingsOfSwap({ before, after }: Swap, checks = MANIFEST_CHECKS): readonly Finding[] {
+export function findingsOfSwap(
+  { before, after }: Pick<ReturnType<typeof readSwap>, "before" | "after">,
+  checks = MANIFEST_CHECKS,
+): readonly Finding[] {
   const known = new Set(findingsOf(checks, before).map(keyOf));
   const notJudged = new Set(
     after.deployments.filter(({ program }) => program.kind === "unknown").map(({ place }) => place),

@@ -44,10 +44,7 @@ export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise
 }
 
 /** Asks what the node plugin can do, and how its storage is if it can tell (CSI 1.13, alpha). */
-async function askHealth(
-  client: Client,
-  timeoutMs: number,
-): Promise<Pick<SeenDriver, "capabilities" | "storageHealth">> {
+async function askHealth(client: Client, timeoutMs: number) {
   const { NodeGetCapabilities, NodeGetStorageHealth } = protos.node;
   const capabilities = await answerOf(callUnary(client, NodeGetCapabilities, {}, { timeoutMs }));
   const storageHealth = announces(capabilities, "GET_STORAGE_HEALTH")

@@ -102,10 +102,7 @@ async function askApiServer(target: NodeReadinessTarget): Promise<NodeReadinessF
 }
 
 /** The living sockets, each once, except `named`. Dead and unreadable ones may be of a driver that is gone for good. */
-function livingBeside(
-  named: SocketFacts | undefined,
-  sockets: readonly SocketFacts[],
-): readonly SocketFacts[] {
+function livingBeside(named: SocketFacts | undefined, sockets: readonly SocketFacts[]) {
   const seen = new Set([named?.inode]);
   return sockets.filter((socket) => {
     const isLiving = socket.kind === "accepting" || isStuck(socket);
