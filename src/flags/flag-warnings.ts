@@ -6,7 +6,7 @@ import type { Logger } from "../logging/logger";
 import { findFile, isDirectory } from "../unix/files";
 import type { Mount } from "../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../unix/socket-path";
-import { isNodeWide, type Paths } from "./paths";
+import { isNodeWide, type Paths, patternPairsOf } from "./paths";
 import type { FlagName, Flags } from "./table";
 
 /** The flags that have no effect without a `*` in the paths, and those that have none with one. */
@@ -100,14 +100,15 @@ const everyPath = (flags: PathFlags, { kubeletRegistrationPath }: Pick<Paths, "k
 
 /**
  * The kubelet registration paths under which, by the mounts of this container, the drivers' sockets are not on the host.
- * The usual mistake is a path of the container. Only on Linux, and only for CSI addresses at which a socket is or can
- * appear.
+ * The usual mistake is a path of the container. Only on Linux, only for CSI addresses at which a socket is or can appear,
+ * and not for patterns that are refused: the advice would be one that is refused, too.
  */
 export async function adviceOnHostPaths(
   flags: PathFlags,
   paths: Pick<Paths, "kubeletRegistrationPath" | "pluginRegistrationPath">,
   mounts?: readonly Mount[],
 ) {
+  if (isNodeWide(flags) && attempt(() => patternPairsOf(flags)) === undefined) return [];
   const { pluginRegistrationPath } = paths;
   const { addresses, endpoints } = everyPath(flags, paths);
   const advices = addresses.map(async (csiAddress, index) => {

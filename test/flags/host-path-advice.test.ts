@@ -13,12 +13,10 @@ async function makeContainer() {
     { device: "0:50", root: "/", mountPoint: "/", fileSystem: "overlay" },
     { device: "8:1", root: HOST_FOLDER, mountPoint: folder.at("csi"), fileSystem: "ext4" },
   ];
-  const fixesFor = async (csiAddress: string) => {
-    const advices = await adviceOnHostPaths(
-      { csiAddress, every: { csiAddress: [], kubeletRegistrationPath: [] } },
-      { kubeletRegistrationPath: "/csi/csi.sock", pluginRegistrationPath: folder.at("registration") },
-      mounts,
-    );
+  const fixesFor = async (csiAddress: string, kubeletRegistrationPath = "/csi/csi.sock") => {
+    const every = { csiAddress: [csiAddress], kubeletRegistrationPath: [kubeletRegistrationPath] };
+    const paths = { kubeletRegistrationPath, pluginRegistrationPath: folder.at("registration") };
+    const advices = await adviceOnHostPaths({ csiAddress, every }, paths, mounts);
     return advices.map(({ fix }) => fix);
   };
   return { folder, fixesFor };
@@ -40,3 +38,17 @@ test("an address where no socket can be says nothing about kubelet's path", asyn
   for (const name of [folder.at("csi"), folder.at("csi", "file"), folder.at("csi", "no", "csi.sock")])
     expect(await fixesFor(name)).toEqual([]);
 });
+
+test.each([
+  ["*", "*", [`--kubelet-registration-path=${HOST_FOLDER}/*/s`]],
+  ["**", "**", []],
+  ["a*b*", "*", []],
+  ["*/*", "*", []],
+])(
+  "a pattern that is refused, %s for %s, gets no advice to take another one like it",
+  async (inside, host, fixes) => {
+    const { folder, fixesFor } = await makeContainer();
+    await using _folder = folder;
+    expect(await fixesFor(folder.at("csi", inside, "s"), `/x/${host}/s`)).toEqual(fixes);
+  },
+);

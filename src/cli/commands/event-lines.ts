@@ -24,6 +24,16 @@ export function writeLine(line: string): void {
   process.stdout.write(`${escapeJson(line)}\n`);
 }
 
+/** Makes what writes objects as YAML documents. Loads the YAML library, because most runs print no object. */
+export async function createObjectPrinter() {
+  const { stringify } = await import("yaml");
+  return (object: object, comment?: string) => {
+    writeLine("---");
+    if (comment !== undefined) writeLine(`# ${comment}`);
+    for (const line of stringify(object, { lineWidth: 0 }).trimEnd().split("\n")) writeLine(line);
+  };
+}
+
 export function durationText(ms: number): string {
   if (ms >= 1000) return `${Math.round(ms / 100) / 10} s`;
   return ms >= 10 ? `${Math.round(ms)} ms` : `${Math.round(ms * 10) / 10} ms`;

@@ -1,3 +1,5 @@
+import { basename } from "node:path";
+import type { EventOf } from "../../base/event-source";
 import { LONGEST_WAIT_MS } from "../../base/pause";
 import type { FlagValues } from "../../flags/command-flags";
 import {
@@ -7,25 +9,32 @@ import {
   eventOutputFlag,
   listFlag,
   pairsFlag,
+  parseChoice,
   parseDuration,
   parseFault,
   switchFlag,
   textFlag,
   timeoutFlag,
 } from "../../flags/kinds";
+import type { NodeInfo } from "../../grpc/protos";
+import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
 import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
 import { plain } from "../../logging/escape";
+import type { CallResult, DeregistrationCause, KubeletEvent } from "../../simulator/kubelet/events";
 import { startKubelet } from "../../simulator/kubelet/kubelet";
+import { defaultCsiDriver } from "../../simulator/kubelet/objects";
 import type { KubeletFault } from "../../simulator/kubelet/options";
 import { createCommand } from "../command-line";
 import { unlessStopped, untilAborted, untilStopped } from "../process/signals";
-import { tellEvents, writeLine } from "./event-lines";
-import { narrateKubelet } from "./kubelet/narrator";
-import { createObjectPrinter, PRINTABLE, parsePrintable, printChanged, printFinal } from "./kubelet/objects";
+import { createObjectPrinter, durationText, type Narrator, tellEvents, writeLine } from "./event-lines";
 
 const SLOWED_CALLS = ["GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"] as const;
+const PRINTABLE = ["node", "csinode", "csidriver"] as const;
 const REFUSING_STEPS = ["registration", "validation"] as const;
 const WHAT_IT_IS_NOT = "it mounts nothing and talks to no API server: Node and CSINode are in its memory.";
+
+const NO_CSI_DRIVER =
+  "Kubelet does not write CSIDriver objects, it reads them. Without one it uses these defaults:";
 
 const flags = {
   "plugin-registration-path": {
@@ -56,7 +65,7 @@ const flags = {
   timeout: { ...timeoutFlag("end with 1 if --until has not happened after this time"), implies: "until" },
   print: {
     ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
-    parse: parsePrintable,
+    parse: (text: string) => text.split(",").map((name) => parseChoice(name.trim(), PRINTABLE)),
   },
   output: eventOutputFlag,
 } as const;
@@ -85,7 +94,10 @@ export const runKubelet = createCommand(
   async (flags) => {
     const { pluginRegistrationPath, nodeName, kubeletVersion: version, restartEvery } = flags;
     const { output, print: printed = [], volumeLimitPeriod: volumeLimitPeriodsMs } = flags;
-    const print = printed.length > 0 ? await createObjectPrinter() : undefined;
+    const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
+    const print = (name: (typeof PRINTABLE)[number], object: object, comment?: string) => {
+      if (printed.includes(name)) printer?.(object, comment);
+    };
     const signal = untilStopped();
     const options = {
       ...{ pluginRegistrationPath, nodeName, version, volumeLimitPeriodsMs },
@@ -95,7 +107,12 @@ export const runKubelet = createCommand(
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
     tellEvents(kubelet.events, output, narrateKubelet);
-    if (print) kubelet.events.subscribe((event) => printChanged(event, printed, print));
+    kubelet.events.subscribe((event) => {
+      if (event.kind === "node-changed") print("node", event.node);
+      if (event.kind === "csi-node-changed") print("csinode", event.csiNode);
+      if (event.kind === "registered" && event.pluginType === "CSIPlugin")
+        print("csidriver", defaultCsiDriver(event.driverName), NO_CSI_DRIVER);
+    });
     if (flags.until !== undefined) {
       const failure = await kubelet
         .registered(flags.until, { timeoutMs: flags.timeout ?? LONGEST_WAIT_MS })
@@ -113,7 +130,8 @@ export const runKubelet = createCommand(
       if (!signal.aborted) await unlessStopped(kubelet.restart());
     }
     await kubelet.close();
-    if (print) printFinal(kubelet, printed, print);
+    print("node", kubelet.node(), "At the end:");
+    print("csinode", kubelet.csiNode(), "At the end:");
     return 0;
   },
 );
@@ -152,4 +170,98 @@ function faultsOf(given: FlagValues<typeof flags>): readonly KubeletFault[] {
   if (dropBeforeNotice > 0) faults.push({ kind: "drop-before-notice", times: dropBeforeNotice });
   if (given.neverCall) faults.push({ kind: "never-call" });
   return faults;
+}
+
+type Lines = {
+  readonly [Kind in KubeletEvent["kind"]]: (event: EventOf<KubeletEvent, Kind>) => string | undefined;
+};
+
+/** Describes the steps of a simulated kubelet: who called whom, how long it took, why it waits. */
+const narrateKubelet: Narrator<KubeletEvent> = (event) => LINES[event.kind](event as never);
+
+const LINES: Lines = {
+  started: (event) =>
+    `kubelet ${kubeletText(event)} of node ${event.nodeName} watches ${event.pluginRegistrationPath}`,
+  stopped: ({ because }) =>
+    because === "restart" ? "kubelet is killed and starts again" : "kubelet has stopped",
+  "socket-seen": ({ socketPath, replaced }) =>
+    `sees ${replaced ? "a new socket in place of " : ""}${basename(socketPath)}`,
+  "socket-gone": ({ socketPath }) => `${basename(socketPath)} is gone`,
+  "file-ignored": ({ path, because }) => `ignores ${basename(path)}: ${IGNORED[because]}`,
+  "watch-failed": ({ folder, error }) => `cannot watch ${folder}: ${error}`,
+  "operation-started": ({ operation, socketPath }) =>
+    `starts to ${operation} the plugin on ${basename(socketPath)}`,
+  calling: () => undefined,
+  called: ({ call, socketPath, result, durationMs }) =>
+    `  ${call} → ${basename(socketPath)}: ${resultText(result)} (${durationText(durationMs)})`,
+  waiting: ({ socketPath, because }) => `leaves ${basename(socketPath)} alone${waitText(because)}`,
+  registered: ({ driverName, endpoint }) => `${driverName} is registered at ${endpoint}`,
+  refused: ({ driverName, reason }) => `${driverName} is refused: ${reason}`,
+  deregistered: ({ driverName, because }) => `${driverName} is deregistered: ${DEREGISTERED[because]}`,
+  failed: (event) => {
+    const next = event.retries
+      ? `tries again, after ${durationText(event.backoffMs)} at the earliest`
+      : "tries again only when the socket changes";
+    return `${next}: ${event.error}`;
+  },
+  "health-service-chosen": ({ driverName, service }) =>
+    `watches the health of ${driverName}'s devices by ${service}`,
+  "volume-limit-not-updated": ({ error }) => `leaves the volume limit as it is: ${error}`,
+  "node-changed": ({ node: { metadata } }) =>
+    `writes Node ${metadata.name}: node IDs ${metadata.annotations[NODE_ID_ANNOTATION] ?? "{}"}`,
+  "csi-node-changed": ({ csiNode: { metadata, spec } }) => {
+    const drivers = spec.drivers.map(({ name }) => name).join(", ") || "none";
+    return `writes CSINode ${metadata.name}: drivers ${drivers}`;
+  },
+  "fault-applied": ({ fault }) => `as configured, it ${faultText(fault)}`,
+};
+
+const IGNORED = { hidden: "its name starts with a dot", "not-a-socket": "it is no socket" } as const;
+
+const DEREGISTERED: Readonly<Record<DeregistrationCause, string>> = {
+  "socket-gone": "its socket is gone",
+  "socket-replaced": "its socket was replaced, the new one is next",
+  "registration-failed": "another attempt to register it failed",
+  "notice-failed": "its registrar did not get the status",
+};
+
+function resultText(result: CallResult): string {
+  if (result.kind === "error") return result.error;
+  if (result.answer === undefined) return "ok";
+  if ("nodeId" in result.answer) return nodeInfoText(result.answer);
+  const { type, name, endpoint, supportedVersions } = result.answer;
+  return `${type} ${name} at ${endpoint || "this socket"}, versions ${supportedVersions.join(", ") || "none"}`;
+}
+
+function nodeInfoText({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeInfo): string {
+  const segments = Object.entries(accessibleTopology?.segments ?? {});
+  return [
+    `node ID ${JSON.stringify(nodeId)}`,
+    segments.length > 0
+      ? `topology ${segments.map((segment) => segment.join("=")).join(" ")}`
+      : "no topology",
+    maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "no volume limit",
+  ].join(", ");
+}
+
+function waitText(because: EventOf<KubeletEvent, "waiting">["because"]): string {
+  if (because.kind === "never-call") return ", as configured";
+  return ` for another ${durationText(because.remainingMs)}: it backs off from a path after a failure`;
+}
+
+function faultText(fault: KubeletFault): string {
+  switch (fault.kind) {
+    case "refuse":
+      return "refuses the driver";
+    case "slow":
+      return `waits ${durationText(fault.delayMs)} before ${fault.before}`;
+    case "drop-before-notice":
+      return "drops the connection before it reports the status";
+    case "never-call":
+      return "never calls";
+  }
+}
+
+function kubeletText({ version, simulated }: EventOf<KubeletEvent, "started">): string {
+  return version === simulated ? version : `${version}, which behaves as ${simulated},`;
 }

@@ -2,8 +2,7 @@ import { choiceFlag, outputFlag, textFlag } from "../../flags/kinds";
 import { LEGACY_MODES, legacyObject } from "../../simulator/legacy-registrar";
 import { createCommand } from "../command-line";
 import { unlessStopped, untilStopped } from "../process/signals";
-import { writeLine } from "./event-lines";
-import { createObjectPrinter } from "./kubelet/objects";
+import { createObjectPrinter, writeLine } from "./event-lines";
 
 export const runLegacy = createCommand(
   {

@@ -42,6 +42,94 @@ const windowsTerm = (key: string, operator: string, values: readonly string[]) =
   },
 });
 
+/** Pods of Windows, and others, by what is beside their containers. */
+const FOR_WINDOWS: readonly PodSpec[] = [
+  { os: { name: "windows" } },
+  { nodeSelector: { "kubernetes.io/os": "windows" } },
+  { nodeSelector: { "beta.kubernetes.io/os": "windows" } },
+  { nodeSelector: { "node.kubernetes.io/windows-build": "10.0.20348" } },
+  { nodeSelector: { "cloud.google.com/gke-os-distribution": "windows_ltsc" } },
+  windowsTerm("kubernetes.io/os", "In", ["windows"]),
+  windowsTerm("beta.kubernetes.io/os", "NotIn", ["linux"]),
+  windowsTerm("node.kubernetes.io/windows-build", "In", ["10.0.17763", "10.0.20348"]),
+  windowsTerm("node.kubernetes.io/windows-build", "Exists", []),
+  windowsTerm("cloud.google.com/gke-os-distribution", "In", ["windows_ltsc_containerd"]),
+  {
+    hostNetwork: true,
+    securityContext: { windowsOptions: { hostProcess: true, runAsUserName: "NT AUTHORITY\\SYSTEM" } },
+  },
+];
+const NOT_FOR_WINDOWS: readonly PodSpec[] = [
+  { nodeSelector: { "kubernetes.io/os": "linux" } },
+  { nodeSelector: { "cloud.google.com/gke-os-distribution": "cos" } },
+  windowsTerm("kubernetes.io/os", "In", ["linux"]),
+  windowsTerm("node.kubernetes.io/windows-build", "DoesNotExist", []),
+  windowsTerm("cloud.google.com/gke-os-distribution", "NotIn", ["windows_ltsc"]),
+  windowsTerm("zone", "Exists", []),
+];
+
+const RAISED = { "containers.1.resources.limits.memory": "64Mi", "containers.1.resources.limits.cpu": "50m" };
+const ENOUGH = { livenessProbe: { ...PROBE, timeoutSeconds: 10 } };
+const EXEGY = [...PATHS, "--kubelet-registration-path=/plugins/disk.csi.exegy.test/csi.sock"];
+
+/** Registrars with fields of their own. */
+const OF_CONTAINERS: readonly (readonly [what: string, more: object, Changes])[] = [
+  ["a command that names the program", { command: [PROGRAM] }, swapped(1)],
+  [
+    "a command with all of its arguments, the last without its value",
+    { command: [PROGRAM, ...PATHS, "--v"], args: ["5"] },
+    { "containers.1.image": OURS, "containers.1.command": [PROGRAM, ...ADDED, ...PATHS, "--v"] },
+  ],
+  ["arguments behind a plain word", { args: ["plain", "--v=5"] }, swapped(1, [...ADDED, "plain", "--v=5"])],
+  ...["-http-endpoint", "--http-endpoint", "-http-endpoint=:1", "--http-endpoint=:1", "--health-port=1"].map(
+    (word) => [`the flag as ${word}`, { args: [word, ":1"] }, swapped(1, [RETRY, word, ":1"])] as const,
+  ),
+  [
+    "a flag whose name begins like another's",
+    { args: ["--http-endpoint-x", "http-endpoint"] },
+    swapped(1, [...ADDED, "--http-endpoint-x", "http-endpoint"]),
+  ],
+  [
+    "every flag",
+    { args: ["-http-endpoint=", "--on-registration-failure", "exit"] },
+    { "containers.1.image": OURS },
+  ],
+  ["no port is the image's tag", { ...DRIVER, name: "d", image: "csi-node-driver-registrar:1/x" }, {}],
+  ["sh -c", { command: ["sh", "-c", "exec x"] }, {}],
+  ["a program that our image lacks", { command: ["/usr/bin/csi-node-driver-registrar"] }, {}],
+  ["a probe that our image lacks", { livenessProbe: exec("sh", "-c", "true") }, {}],
+  ["enough of everything", { ...limits("64Mi", "50m"), ...ENOUGH }, swapped(1)],
+  ["limits of 0, which are none", { ...limits("0", "0"), ...ENOUGH }, swapped(1)],
+  [
+    "little CPU without exec probes",
+    limits("1Gi", "10m"),
+    { ...swapped(1), "containers.1.resources.limits.cpu": "50m" },
+  ],
+  [
+    "limits in other units",
+    {
+      ...limits("67108863", "0.02"),
+      startupProbe: PROBE,
+      readinessProbe: { ...PROBE, timeoutSeconds: 9 },
+    },
+    {
+      ...{ ...swapped(1), ...RAISED },
+      "containers.1.startupProbe.timeoutSeconds": 10,
+      "containers.1.readinessProbe.timeoutSeconds": 10,
+    },
+  ],
+  ["an HTTP probe", { livenessProbe: { httpGet: { path: "/healthz", port: 9 } } }, swapped(1)],
+  ["a Windows program", { command: ["csi-node-driver-registrar.exe"] }, {}],
+  ["a driver whose name has .exe in it", { args: EXEGY }, swapped(1, [...ADDED, ...EXEGY])],
+  ["a program of Windows in an argument", { args: ["--x=csi-proxy.exe"] }, {}],
+  ["a Windows path in its arguments", { args: ["--csi-address=unix://C:\\csi\\csi.sock"] }, {}],
+  [
+    "a Windows path in its environment",
+    { args: ["--csi-address=$(A)"], env: [{ name: "A", value: "unix://C:\\csi.sock" }] },
+    {},
+  ],
+];
+
 test.each<readonly [string, PodSpec, Changes]>([
   ["a registrar", withDriver(REGISTRAR), swapped(1)],
   [
@@ -109,173 +197,17 @@ test.each<readonly [string, PodSpec, Changes]>([
       })),
     ),
   ],
-  ["a command that names the program", withDriver({ ...REGISTRAR, command: [PROGRAM] }), swapped(1)],
-  [
-    "a command with all of its arguments, the last without its value",
-    withDriver({ ...REGISTRAR, command: [PROGRAM, ...PATHS, "--v"], args: ["5"] }),
-    { "containers.1.image": OURS, "containers.1.command": [PROGRAM, ...ADDED, ...PATHS, "--v"] },
-  ],
-  [
-    "arguments behind a plain word",
-    withDriver({ ...REGISTRAR, args: ["plain", "--v=5"] }),
-    swapped(1, [...ADDED, "plain", "--v=5"]),
-  ],
-  ...["-http-endpoint", "--http-endpoint", "-http-endpoint=:1", "--http-endpoint=:1", "--health-port=1"].map(
-    (word) =>
-      [
-        `the flag as ${word}`,
-        withDriver({ ...REGISTRAR, args: [word, ":1"] }),
-        swapped(1, [RETRY, word, ":1"]),
-      ] as const,
+  ...OF_CONTAINERS.map(
+    ([what, more, changes]) => [what, withDriver({ ...REGISTRAR, ...more }), changes] as const,
   ),
-  [
-    "a flag whose name begins like another's",
-    withDriver({ ...REGISTRAR, args: ["--http-endpoint-x", "http-endpoint"] }),
-    swapped(1, [...ADDED, "--http-endpoint-x", "http-endpoint"]),
-  ],
-  [
-    "every flag",
-    withDriver({ ...REGISTRAR, args: ["-http-endpoint=", "--on-registration-failure", "exit"] }),
-    { "containers.1.image": OURS },
-  ],
-  [
-    "no port is the image's tag",
-    withDriver({ ...DRIVER, name: "d", image: "csi-node-driver-registrar:1/x" }),
-    {},
-  ],
-  ["sh -c", withDriver({ ...REGISTRAR, command: ["sh", "-c", "exec x"] }), {}],
-  [
-    "a program that our image lacks",
-    withDriver({ ...REGISTRAR, command: ["/usr/bin/csi-node-driver-registrar"] }),
-    {},
-  ],
-  ["a probe that our image lacks", withDriver({ ...REGISTRAR, livenessProbe: exec("sh", "-c", "true") }), {}],
-  [
-    "enough of everything",
-    withDriver({ ...REGISTRAR, ...limits("64Mi", "50m"), livenessProbe: { ...PROBE, timeoutSeconds: 10 } }),
-    swapped(1),
-  ],
-  [
-    "limits of 0, which are none",
-    withDriver({ ...REGISTRAR, ...limits("0", "0"), livenessProbe: { ...PROBE, timeoutSeconds: 10 } }),
-    swapped(1),
-  ],
-  [
-    "little CPU without exec probes",
-    withDriver({ ...REGISTRAR, ...limits("1Gi", "10m") }),
-    { ...swapped(1), "containers.1.resources.limits.cpu": "50m" },
-  ],
   ["limits of the pod below ours", podLimits("60Mi", "49m"), swapped(1)],
-  [
-    "limits of the pod like ours",
-    podLimits("64Mi", "50m"),
-    {
-      ...swapped(1),
-      "containers.1.resources.limits.memory": "64Mi",
-      "containers.1.resources.limits.cpu": "50m",
-    },
-  ],
-  [
-    "limits in other units",
-    withDriver({
-      ...REGISTRAR,
-      ...limits("67108863", "0.02"),
-      startupProbe: PROBE,
-      readinessProbe: { ...PROBE, timeoutSeconds: 9 },
-    }),
-    {
-      ...swapped(1),
-      "containers.1.resources.limits.memory": "64Mi",
-      "containers.1.resources.limits.cpu": "50m",
-      "containers.1.startupProbe.timeoutSeconds": 10,
-      "containers.1.readinessProbe.timeoutSeconds": 10,
-    },
-  ],
-  [
-    "an HTTP probe",
-    withDriver({ ...REGISTRAR, livenessProbe: { httpGet: { path: "/healthz", port: 9 } } }),
-    swapped(1),
-  ],
-  ["Windows by its OS", { ...withDriver(REGISTRAR), os: { name: "windows" } }, {}],
-  [
-    "Windows by nodeSelector",
-    { ...withDriver(REGISTRAR), nodeSelector: { "kubernetes.io/os": "windows" } },
-    {},
-  ],
-  [
-    "Windows by the old label",
-    { ...withDriver(REGISTRAR), nodeSelector: { "beta.kubernetes.io/os": "windows" } },
-    {},
-  ],
-  [
-    "Linux by nodeSelector",
-    { ...withDriver(REGISTRAR), nodeSelector: { "kubernetes.io/os": "linux" } },
-    swapped(1),
-  ],
-  [
-    "Windows by affinity",
-    { ...withDriver(REGISTRAR), ...windowsTerm("kubernetes.io/os", "In", ["windows"]) },
-    {},
-  ],
-  [
-    "not Linux by affinity",
-    { ...withDriver(REGISTRAR), ...windowsTerm("beta.kubernetes.io/os", "NotIn", ["linux"]) },
-    {},
-  ],
-  [
-    "Linux by affinity",
-    { ...withDriver(REGISTRAR), ...windowsTerm("kubernetes.io/os", "In", ["linux"]) },
-    swapped(1),
-  ],
-  ...[
-    { nodeSelector: { "node.kubernetes.io/windows-build": "10.0.20348" } },
-    { nodeSelector: { "cloud.google.com/gke-os-distribution": "windows_ltsc" } },
-    windowsTerm("node.kubernetes.io/windows-build", "In", ["10.0.17763", "10.0.20348"]),
-    windowsTerm("node.kubernetes.io/windows-build", "Exists", []),
-    windowsTerm("cloud.google.com/gke-os-distribution", "In", ["windows_ltsc_containerd"]),
-  ].map((more) => [`Windows by ${JSON.stringify(more)}`, { ...withDriver(REGISTRAR), ...more }, {}] as const),
-  ...[
-    { nodeSelector: { "cloud.google.com/gke-os-distribution": "cos" } },
-    windowsTerm("node.kubernetes.io/windows-build", "DoesNotExist", []),
-    windowsTerm("cloud.google.com/gke-os-distribution", "NotIn", ["windows_ltsc"]),
-  ].map(
-    (more) =>
-      [`Linux by ${JSON.stringify(more)}`, { ...withDriver(REGISTRAR), ...more }, swapped(1)] as const,
+  ["limits of the pod like ours", podLimits("64Mi", "50m"), { ...swapped(1), ...RAISED }],
+  ...FOR_WINDOWS.map(
+    (more) => [`Windows by ${JSON.stringify(more)}`, { ...withDriver(REGISTRAR), ...more }, {}] as const,
   ),
-  ["any zone by affinity", { ...withDriver(REGISTRAR), ...windowsTerm("zone", "Exists", []) }, swapped(1)],
-  [
-    "a host process",
-    {
-      ...withDriver(REGISTRAR),
-      hostNetwork: true,
-      securityContext: { windowsOptions: { hostProcess: true, runAsUserName: "NT AUTHORITY\\SYSTEM" } },
-    },
-    {},
-  ],
-  ["a Windows program", withDriver({ ...REGISTRAR, command: ["csi-node-driver-registrar.exe"] }), {}],
-  [
-    "a driver whose name has .exe in it",
-    withDriver({
-      ...REGISTRAR,
-      args: [...PATHS, "--kubelet-registration-path=/plugins/disk.csi.exegy.test/csi.sock"],
-    }),
-    swapped(1, [...ADDED, ...PATHS, "--kubelet-registration-path=/plugins/disk.csi.exegy.test/csi.sock"]),
-  ],
-  ["a program of Windows in an argument", withDriver({ ...REGISTRAR, args: ["--x=csi-proxy.exe"] }), {}],
-  [
-    "a Windows path in its arguments",
-    withDriver({ ...REGISTRAR, args: ["--csi-address=unix://C:\\csi\\csi.sock"] }),
-    {},
-  ],
-  [
-    "a Windows path in its environment",
-    withDriver({
-      ...REGISTRAR,
-      args: ["--csi-address=$(A)"],
-      env: [{ name: "A", value: "unix://C:\\csi.sock" }],
-    }),
-    {},
-  ],
+  ...NOT_FOR_WINDOWS.map(
+    (more) => [`not by ${JSON.stringify(more)}`, { ...withDriver(REGISTRAR), ...more }, swapped(1)] as const,
+  ),
 ])("%s: changed exactly as meant", async (_what, spec, changes) => {
   expect(await changesOf(cluster, "swap", spec)).toEqual(changes);
 });
