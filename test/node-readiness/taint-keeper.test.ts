@@ -6,10 +6,7 @@ import { passOf, registrationIn } from "./support/controlled-registrations";
 
 const [FOUGHT, UNLISTED] = ["fought.csi.example.com", "unlisted.csi.example.com"];
 const WANTED = [{ key: "{driver}/agent-not-ready", effect: undefined }];
-const PACE = {
-  unlisted: { initialMs: 200, maxMs: 10_000 },
-  fight: { initialMs: 30_000, maxMs: 30_000 },
-};
+const PACE = { unlisted: { initialMs: 200, maxMs: 10_000 }, fight: { initialMs: 30_000, maxMs: 30_000 } };
 
 /** A node with the startup taints of these drivers, which another client adds again, whatever was removed. */
 function createPlay(...drivers: readonly string[]) {

@@ -69,13 +69,8 @@ test.each([
   expect(await written(version, ...flags)).toEqual(await written(...flags));
 });
 
-test("an image by digest, with a port in its registry, is pinned enough", async () => {
-  const image = `registry:5000/registrar@sha256:${"0".repeat(64)}`;
-  expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
-});
-
 test.each(["v0.1.0", "version-0.1.0"])(
-  "our image may have the official one's name, with the tag %s",
+  "ours may have the official one's name, with the tag %s",
   async (tag) => {
     const image = `example.com/csi-node-driver-registrar:${tag}`;
     expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
@@ -84,14 +79,8 @@ test.each(["v0.1.0", "version-0.1.0"])(
 
 test("each flag reaches the policy", async () => {
   const [policy] = await written(
-    ...[
-      "--name=mine",
-      "--namespace=a",
-      "--namespace=b",
-      "--namespace-label=team=storage",
-      "--match-image=a.b",
-    ],
-    ...["--keep=memory,cpu", "--arg=--termination-log=/it's\\\"\n"],
+    ...["--name=mine", "--namespace=a", "--namespace=b", "--namespace-label=team=storage"],
+    ...["--match-image=a.b", "--keep=memory,cpu", "--arg=--termination-log=/it's\\\"\n"],
   );
   expect(policy.metadata.name).toBe("mine");
   expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([
@@ -126,23 +115,17 @@ test("--drop has two files: the registrar of the whole node, and the policy for 
   const { metadata, spec } = objects[5];
   expect(metadata).toMatchObject({ name: "csi-registrar", namespace: "kube-system" });
   const root = "/var/snap/microk8s/common/var/lib/kubelet";
-  expect(spec.template.spec.containers[0].args).toEqual(
-    expect.arrayContaining([
-      `--kubelet-registration-path=${root}/plugins/*/csi.sock`,
-      "--http-endpoint=:1234",
-    ]),
-  );
+  const { args } = spec.template.spec.containers[0];
+  expect(args).toContain(`--kubelet-registration-path=${root}/plugins/*/csi.sock`);
+  expect(args).toContain("--http-endpoint=:1234");
   const policy = await written(...flags, "--include=policy");
-  expect(policy.map(({ kind }) => kind)).toEqual([
-    "MutatingAdmissionPolicy",
-    "MutatingAdmissionPolicyBinding",
-  ]);
+  const kinds = policy.map(({ kind }) => kind).join(" ");
+  expect(kinds).toBe("MutatingAdmissionPolicy MutatingAdmissionPolicyBinding");
   expect(JSON.stringify(policy)).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
 });
 
 test.each([
   [["--image=registrar"], /--image "registrar" has no tag and no digest/],
-  [["--image=localhost:5000/registrar"], /has no tag and no digest/],
   ...[
     "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0",
     `registry.redhat.io/openshift4/ose-csi-node-driver-registrar-rhel9@sha256:${"0".repeat(64)}`,
@@ -151,20 +134,15 @@ test.each([
     [[`--image=${image}`], /--image: ".*" is the official registrar's image; name the one/],
     [[`--image=${image}`, "--drop"], /--image: ".*" is the official registrar's image; name the one/],
   ]),
-  [["--image=a b:1"], /is not an image reference/],
   [[IMAGE, "--name=A"], /--name "A" must be 1 to 63 lower case letters/],
   [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
   [[IMAGE, "--namespace-label=a/b/c"], /is not a label: give KEY or KEY=VALUE/],
-  [[IMAGE, "--match-image=a/b:1"], /must be the last part of an image's name/],
-  ...[
-    "livenessprobe",
-    "csi-provisioner",
-    "mirrored-sig-storage-csi-attacher",
-    "ose-csi-external-resizer-rhel9",
-  ].map((name): [string[], RegExp] => [
-    [IMAGE, `--match-image=${name}`],
-    /--match-image "[a-z0-9-]+" is another sidecar, which a registrar cannot replace/,
-  ]),
+  ...["livenessprobe", "mirrored-sig-storage-csi-attacher", "ose-csi-external-resizer-rhel9"].map(
+    (name): [string[], RegExp] => [
+      [IMAGE, `--match-image=${name}`],
+      /"[a-z0-9-]+" is another sidecar, which a/,
+    ],
+  ),
   [[IMAGE, "--policy-engine=kyvreno"], /did you mean kyverno\?/],
   [[IMAGE, "--keep=memroy"], /did you mean memory\?/],
   [
@@ -203,16 +181,12 @@ test.each([
   [["--arg=--v=2", "--arg", "--timeout=2s", IMAGE], /: write --arg=--timeout=2s$/m],
   [[IMAGE, "--arg"], /--arg needs a value; see/],
   [[IMAGE, "--arg=plain"], /--arg="plain" is not a flag: write --arg=--FLAG=VALUE/],
-  [[IMAGE, "--arg=--"], /is not a flag/],
   [[IMAGE, "--arg=--help"], /would print the help/],
   [[IMAGE, "--arg=--on-registration-failur=retry"], /did you mean --on-registration-failure\?/],
   [[IMAGE, "--arg=--timeout"], /flag needs an argument: -timeout/],
   [[IMAGE, "--arg=--timeout=soon"], /invalid value "soon" for flag -timeout/],
   [[IMAGE, "--arg=--timeout=0s"], /no registrar starts with these --arg: timeout must be more than 0/],
-  [
-    [IMAGE, "--arg=--vmodule=a=1", "--arg=--logging-format=json"],
-    /no registrar starts with these --arg: Logging/,
-  ],
+  [[IMAGE, "--arg=--vmodule=a=1", "--arg=--logging-format=json"], /no registrar .* these --arg: Logging/],
   [[IMAGE, "--arg=--metrics-path=/healthz"], /no registrar starts with these --arg: .*healthz/],
   [[IMAGE, "--arg=--node-condition-delay=-1s"], /node-condition-delay must not be negative/],
   [[IMAGE, "--arg=--v=1", "--arg=-v=2"], /--arg gives --v more than once/],

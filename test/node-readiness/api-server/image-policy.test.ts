@@ -107,11 +107,7 @@ const OF_CONTAINERS: readonly (readonly [what: string, more: object, Changes])[]
   ],
   [
     "limits in other units",
-    {
-      ...limits("67108863", "0.02"),
-      startupProbe: PROBE,
-      readinessProbe: { ...PROBE, timeoutSeconds: 9 },
-    },
+    { ...limits("67108863", "0.02"), startupProbe: PROBE, readinessProbe: { ...PROBE, timeoutSeconds: 9 } },
     {
       ...{ ...swapped(1), ...RAISED },
       "containers.1.startupProbe.timeoutSeconds": 10,

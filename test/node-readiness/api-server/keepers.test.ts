@@ -93,9 +93,7 @@ test("the condition is True when kubelet has registered the driver, False otherw
 test("two removers and a rude third that rewrites all taints, 200 rounds: nothing lost, nothing brought back", async () => {
   const other = "other.csi.example.com";
   const otherTaint = { key: `${other}/agent-not-ready`, effect: "NoExecute" };
-  const pace = {
-    taint: { unlisted: { initialMs: 50, maxMs: 50 }, fight: { initialMs: 1, maxMs: 1 } },
-  };
+  const pace = { taint: { unlisted: { initialMs: 50, maxMs: 50 }, fight: { initialMs: 1, maxMs: 1 } } };
   const token = { kind: "value", value: cluster.controlPlane.adminToken } as const;
   const access = { ...(await cluster.accessFrom("node-1")), token };
   await cluster.writeCsiNode("node-1", [DRIVER, other]);

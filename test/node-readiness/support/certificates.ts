@@ -15,8 +15,5 @@ export function makeCertificate(folder: string, name: string): Certificate {
   const said = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=IP:127.0.0.1,IP:::1,DNS:localhost"];
   const files = ["-keyout", keyFile, "-out", certificateFile];
   execFileSync("openssl", ["req", "-x509", ...made, ...said, ...files], { stdio: "pipe" });
-  return {
-    certificate: readFileSync(certificateFile, "utf8"),
-    key: readFileSync(keyFile, "utf8"),
-  };
+  return { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") };
 }
