@@ -16,10 +16,7 @@ export interface CommandLine<Flags extends CommandFlags> extends CommandHelp<Fla
 const EXIT_FAILURE = 1;
 export const EXIT_USAGE = 2;
 
-/**
- * Makes one of our commands: reads its flags, prints its help, and turns a RegistrarError into one line on stderr and an
- * exit code. A mistake on the command line exits with 2 and names the nearest flag.
- */
+/** Makes a command: it exits with 2 for a mistake on the command line, and with `failureExitCode` for a RegistrarError. */
 export function createCommand<const Flags extends CommandFlags>(
   command: CommandLine<Flags>,
   run: (flags: FlagValues<Flags>, settings: readonly Setting[]) => Promise<number>,

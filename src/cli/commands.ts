@@ -43,10 +43,7 @@ const MEANT: readonly { readonly words: readonly string[]; readonly meant: strin
   { words: ["run", "start", "serve", "register"], meant: "with flags and no word" },
 ];
 
-/**
- * The usage error for a first word that looks like a command; undefined for any other, such as a path. A drop-in user
- * loses nothing: the official registrar takes the word for the end of the flags, and lacks its required flag.
- */
+/** The usage error for a first word that looks like a command. The official registrar ends with an error there, too. */
 export function correctCommand(firstWord: string | undefined): string | undefined {
   if (firstWord === undefined || !/^[a-z][a-z-]*$/i.test(firstWord) || /^(?:true|false)$/i.test(firstWord))
     return undefined;

@@ -38,10 +38,7 @@ export function nodeReadinessTargetsOf(flags: Pick<Flags, "removeStartupTaint" |
   };
 }
 
-/**
- * Throws INVALID_OPTION for settings with which the HTTP server does not start, for taints and conditions that node
- * readiness refuses, and for impossible waits. The library refuses those too, but as milliseconds, not as durations.
- */
+/** Throws INVALID_OPTION for what the library would refuse later, where it would call durations milliseconds. */
 export function checkFlags(flags: Flags): void {
   checkHttpFlags(flags);
   if (!(flags.timeoutMs > 0)) throw invalidOption("timeout must be more than 0: no call could ever succeed");

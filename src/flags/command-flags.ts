@@ -44,9 +44,8 @@ interface Taken {
 }
 
 /**
- * Reads the words after a command's name. `registrar` has the registrar's own flags if the command takes its arguments as
- * they stand in a DaemonSet: then Go's grammar holds, of a repeated flag the last value counts, and `settings` has the
- * registrar's flags too. Throws INVALID_OPTION.
+ * Reads the words after a command's name; with `registrar`, its flags too, in Go's grammar: the last value counts. Throws
+ * INVALID_OPTION.
  */
 export function readCommandFlags<Rows extends CommandFlags>(
   command: string,

@@ -99,9 +99,8 @@ const everyPath = (flags: PathFlags, { kubeletRegistrationPath }: Pick<Paths, "k
     : { addresses: [flags.csiAddress], endpoints: [kubeletRegistrationPath] };
 
 /**
- * The kubelet registration paths under which, by the mounts of this container, the drivers' sockets are not on the host.
- * The usual mistake is a path of the container. Only on Linux, only for CSI addresses at which a socket is or can appear,
- * and not for patterns that are refused: the advice would be one that is refused, too.
+ * The kubelet registration paths that by the mounts of this container are wrong, such as one of the container. Only on Linux,
+ * and only where a socket can appear: no advice repeats a pattern that is refused.
  */
 export async function adviceOnHostPaths(
   flags: PathFlags,

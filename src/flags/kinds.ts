@@ -75,8 +75,8 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
   // Numbers get no suggestion: every other number is equally near.
   const near = /^\d/.test(text) ? undefined : nearWord(text.toLowerCase(), words.keys());
   const meant = near && words.get(near);
-  const hint = meant === undefined ? `one of ${choices.join(", ")}` : `did you mean ${meant}?`;
-  return refuse(`"${text}" is not one of its values; ${hint}`);
+  const hint = meant === undefined ? `: ${choices.join(", ")}` : `; did you mean ${meant}?`;
+  return refuse(`"${text}" is not one of its values${hint}`);
 }
 
 /** `CALL=VALUE`, or `CALL=VALUE:3` for the first three calls. Throws for any other text. */

@@ -123,10 +123,7 @@ export function acceptedFlags(): ReadonlyMap<string, Flag> {
 export const nearestFlag = (unknown: string | undefined) =>
   unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
 
-/**
- * Reads the words after the program's name as the official registrar does, with its errors. A repeated flag replaces the
- * earlier value; lists such as `--vmodule` add to it. The caller checks which values make sense together.
- */
+/** Reads the words after the program's name as the official registrar does, with its errors. Checks no flag with another. */
 export function parseFlags(argv: readonly string[]) {
   const { dropIn, ours, deprecated, removed } = flagTable;
   const rows = Object.entries<Flag & { readonly default: string }>({ ...dropIn, ...ours, ...deprecated });

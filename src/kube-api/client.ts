@@ -87,7 +87,7 @@ export function createApiClient(access: ApiAccess, user?: string) {
     follow: async (path: string, { signal, idleMs, onOpen, onObject }: FollowOptions) => {
       const options = await optionsFor({ method: "GET", path });
       if (options.kind === "failed") return options.failure;
-      using limit = startTimeLimit(signal, idleMs, `nothing came in ${idleMs / 1000} s`);
+      using limit = startTimeLimit(signal, idleMs, `no data in ${idleMs / 1000} s`);
       const read = async (): Promise<Outcome<unknown>> => {
         // On a connection of its own: the agent closes idle ones.
         const response = await send({ ...options.value, agent: false }, limit.signal);
@@ -145,10 +145,7 @@ async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> 
   }
 }
 
-/**
- * A signal that is aborted with `parent`, or after `limitMs`. Dispose of it: `parent` lives as long as the process and
- * must not keep it. (Some versions of Node leak the signals that `AbortSignal.any` makes of such a parent.)
- */
+/** A signal that ends with `parent` or after `limitMs`. `AbortSignal.any` would leak it: `parent` lives as long as we do. */
 function startTimeLimit(parent: AbortSignal, limitMs: number, reason: string) {
   const controller = new AbortController();
   const abort = () => controller.abort(parent.reason);

@@ -1,10 +1,7 @@
 import { type IncomingMessage, request as requestInClear } from "node:http";
 import { type RequestOptions, request as requestOverTls } from "node:https";
 
-/**
- * Sends a request: over TLS, or with `socketPath` in clear text over that unix socket. Resolves with the head of the
- * answer. Rejects if the request ends without one, or the server switches protocols.
- */
+/** Sends a request over TLS, or in clear text over the unix socket `socketPath`. Resolves with the head of the answer. */
 export function sendRequest(
   options: RequestOptions,
   signal: AbortSignal,
@@ -15,7 +12,7 @@ export function sendRequest(
     request({ ...options, signal }, resolve)
       .once("upgrade", (_response, socket) => {
         socket.destroy();
-        reject(new Error("HTTP status 101: the server speaks another protocol than HTTP here"));
+        reject(new Error("HTTP status 101: the server switched to another protocol"));
       })
       .once("error", reject)
       .once("close", () => reject(new Error("the connection was closed before an answer")))

@@ -22,9 +22,7 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
   for (const template of [...startupTaints.map(({ key }) => key), condition ?? ""])
     for (const driver of drivers)
       if (fillIn(template, driver) === undefined)
-        throw invalidOption(
-          `${template} with driver ${driver} is invalid, or belongs to others than the driver`,
-        );
+        throw invalidOption(`${template} with driver ${driver} is not a name, or one of other programs`);
   const [name, namespace] = [scalar(basics.name), scalar(basics.namespace)];
   return {
     /** Comes before the DaemonSet; the policy comes before the rights that it restricts. */

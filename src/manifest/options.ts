@@ -26,15 +26,11 @@ export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
 
 /** Options of every DaemonSet with a registrar, and of the objects beside it. */
 export interface BasicOptions {
-  /** The registrar's. Only the DaemonSet needs it. */
   readonly image?: string | undefined;
   /** Name of the DaemonSet and the objects for it. Default: `csi-registrar`, or made from the driver's name. */
   readonly name?: string | undefined;
-  /** Default `kube-system`. */
   readonly namespace?: string | undefined;
-  /** Kubelet's --root-dir. Default `/var/lib/kubelet`. */
   readonly kubeletRoot?: string | undefined;
-  /** The port for health and metrics. Default 9809. */
   readonly httpPort?: number | undefined;
 }
 
@@ -45,13 +41,10 @@ export interface NodeWideOptions extends BasicOptions {
 
 /** Options of the manifest of a driver. */
 export interface ManifestOptions extends BasicOptions {
-  /** What the driver answers to GetPluginInfo. */
   readonly driverName: string;
-  /** Only the DaemonSet needs it. */
   readonly driverImage?: string | undefined;
   /** Default: the endpoint and the node ID, as most drivers take them. */
   readonly driverArgs?: readonly string[] | undefined;
-  /** Default: {@link DEFAULT_PARTS}. */
   readonly parts?: readonly Part[] | undefined;
   /** Directory of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
   readonly pluginFolder?: string | undefined;
@@ -59,11 +52,8 @@ export interface ManifestOptions extends BasicOptions {
   readonly attachRequired?: boolean | undefined;
   /** Whether the driver gets the pod's name. Default: true with inline volumes. */
   readonly podInfoOnMount?: boolean | undefined;
-  /** Default `Persistent`, and also `Ephemeral` if a pod with an inline volume is included. */
   readonly lifecycleModes?: readonly VolumeLifecycleMode[] | undefined;
-  /** Default `ReadWriteOnceWithFSType`. */
   readonly fsGroupPolicy?: FsGroupPolicy | undefined;
-  /** Whether an external-provisioner publishes the free capacity. Default false. */
   readonly storageCapacity?: boolean | undefined;
   /** Seconds after which kubelet asks for the driver's volume limit again, 10 or more. Default 0: never. */
   readonly nodeAllocatableUpdatePeriod?: number | undefined;
@@ -73,7 +63,6 @@ export interface ManifestOptions extends BasicOptions {
   readonly tokenAudiences?: readonly string[] | undefined;
   /** Whether these tokens are in the secrets of NodePublishVolume, not in its volume context. Default false. */
   readonly serviceAccountTokenInSecrets?: boolean | undefined;
-  /** Default: the driver's name. */
   readonly storageClassName?: string | undefined;
 }
 
@@ -83,7 +72,6 @@ export type ResolvedBasics = Defined<BasicOptions>;
 
 /** Options with every default filled in, and the paths that follow from them. */
 export interface ResolvedManifestOptions extends Defined<ManifestOptions> {
-  /** The directory of the driver's socket, on the host. */
   readonly pluginPath: string;
   /** The driver's socket on the host: the path that kubelet dials. */
   readonly kubeletRegistrationPath: string;

@@ -5,10 +5,7 @@ export interface Yaml {
 /** YAML, a list of it, or text; undefined leaves its line out. */
 type Piece = Yaml | readonly Yaml[] | string | number | boolean | undefined;
 
-/**
- * Makes YAML of a template. YAML must be alone on its line and is indented as that line. Text is inserted unquoted: use
- * `scalar(text)` for a value that YAML could read as anything but a string.
- */
+/** Makes YAML of a template. Inserted YAML is alone on its line; text is inserted unquoted, unless by `scalar(text)`. */
 export function yaml(texts: TemplateStringsArray, ...pieces: readonly Piece[]): Yaml {
   const source = texts.reduce((before, text, place) => `${before}\0${place - 1}\0${text}`).split("\n");
   const written = source.filter((line) => line.trim() !== "");

@@ -27,10 +27,7 @@ export const CSI_NODE_PACE = {
   again: BACKOFF.reregistration as Backoff,
 };
 
-/**
- * Makes the keeper of CSINode. Kubelet writes CSINode only when it registers a driver, so it must register a driver again
- * that is missing there. Nothing is done while there is no Node object: kubelet could not write CSINode.
- */
+/** Makes the keeper of CSINode, which kubelet writes only when it registers a driver, and only if there is a Node. */
 export function createCsiNodeKeeper(
   parentLog: Logger,
   pace = CSI_NODE_PACE,

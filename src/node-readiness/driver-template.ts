@@ -8,10 +8,7 @@ const DOMAINS_OF_OTHERS = ["kubernetes.io", "k8s.io", "cilium.io", "karpenter.sh
 /** The exception: CSI drivers such as nfs.csi.k8s.io and smb.csi.k8s.io. */
 const DOMAIN_OF_DRIVERS = "csi.k8s.io";
 
-/**
- * Why a text is no template; undefined for NAME and DNS-NAME/NAME. With `{driver}` only the second is one, because a driver
- * may be called Ready, as a condition is.
- */
+/** Why a text is neither NAME nor DNS-NAME/NAME. With `{driver}` only the second is valid: a driver may be called Ready. */
 export function templateProblem(what: string, text: string, example: string): string | undefined {
   const name = text.replaceAll(DRIVER_PLACEHOLDER, "driver.example.com");
   if (isQualifiedName(name) && (name === text || name.includes("/"))) return undefined;

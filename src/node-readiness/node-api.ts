@@ -161,10 +161,7 @@ export interface AccessNeeds {
   readonly impersonation: boolean;
 }
 
-/**
- * The least rights. RBAC cannot restrict a client to its own node: that takes a ValidatingAdmissionPolicy, or
- * impersonation of the node in whose pod the client's token is.
- */
+/** The least rights. RBAC cannot restrict a client to its own node: an admission policy can, and impersonation. */
 export function neededRules({ taints, condition, impersonation }: AccessNeeds) {
   const rule = (group: string, resource: string, ...verbs: readonly string[]) => ({
     apiGroups: [group],

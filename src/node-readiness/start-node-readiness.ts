@@ -207,10 +207,7 @@ async function namesListed(api: NodeApi, signal: AbortSignal): Promise<Outcome<r
   return listed.kind === "failed" ? listed : { ...listed, value: listed.value.map(({ name }) => name) };
 }
 
-/**
- * Collects the current failures. Each kind is logged once, and their end when none is left. `rules` are those of a
- * ClusterRole that allow every request, as YAML to paste.
- */
+/** Collects the current failures. Each kind is logged once, with `rules` for RBAC, and their end when none is left. */
 function createTroubles(parentLog: Logger, nodeName: string, rules: string) {
   const log = parentLog.named("node-readiness");
   /** By part, with its beginning by a monotonic clock. */

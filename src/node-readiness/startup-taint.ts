@@ -16,10 +16,7 @@ const KEPT_BY_OTHERS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/**
- * Reads `KEY`, which is for every effect, or `KEY:Effect`; in the key `{driver}` stands for the driver's name. Throws
- * INVALID_OPTION for invalid ones, and for taints that controllers keep.
- */
+/** Reads `KEY` (every effect) or `KEY:Effect`. Throws INVALID_OPTION for invalid taints, and for those of controllers. */
 export function parseStartupTaint(text: string) {
   const [key = "", effect, ...rest] = text.split(":");
   const problem = key.includes("=")

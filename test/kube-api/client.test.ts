@@ -158,7 +158,7 @@ test.each<[string, Fault, object]>([
   [
     "101: another protocol",
     { kind: "switch-protocols" },
-    { kind: "unreachable", message: "HTTP status 101: the server speaks another protocol than HTTP here" },
+    { kind: "unreachable", message: "HTTP status 101: the server switched to another protocol" },
   ],
   ["a redirect, which is not followed", status(302), unexpected("HTTP status 302: told")],
   ["500", status(500), unexpected("HTTP status 500: told")],
@@ -216,7 +216,7 @@ test("a stream that is silent for too long is given up", async () => {
     onOpen,
     onObject: () => {},
   });
-  expect(failure).toEqual({ kind: "unreachable", message: "nothing came in 1.5 s" });
+  expect(failure).toEqual({ kind: "unreachable", message: "no data in 1.5 s" });
   expect(onOpen).toHaveBeenCalledTimes(1);
 });
 

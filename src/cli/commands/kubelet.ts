@@ -216,7 +216,7 @@ const LINES: Lines = {
   "fault-applied": ({ fault }) => `as configured, it ${faultText(fault)}`,
 };
 
-const IGNORED = { hidden: "its name starts with a dot", "not-a-socket": "it is no socket" } as const;
+const IGNORED = { hidden: "its name starts with a dot", "not-a-socket": "it is not a socket" } as const;
 
 const DEREGISTERED: Readonly<Record<DeregistrationCause, string>> = {
   "socket-gone": "its socket is gone",

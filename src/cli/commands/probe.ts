@@ -132,10 +132,7 @@ type SelfReport = Awaited<ReturnType<typeof askRegistrar>>;
 /** A driver that takes longer counts as slow: a probe itself has one second by default. */
 const QUICK_DRIVER_MS = 300;
 
-/**
- * GetInfo marked as a self-check: our registrars answer it with a report about themselves. `state` is undefined for another
- * registrar, such as the official one.
- */
+/** GetInfo, which our registrars answer with a report about themselves: `state` is undefined for another registrar. */
 async function askRegistrar(socketPath: string, timeoutMs: number) {
   const { headers, message } = await bareCall(socketPath, "/pluginregistration.Registration/GetInfo", {
     timeoutMs,

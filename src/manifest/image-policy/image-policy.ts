@@ -33,15 +33,12 @@ export const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } 
 
 /** Whose pods a policy changes. */
 export interface PolicyScope {
-  /** Default: `registrar-image`, or `registrar-drop`. */
   readonly name?: string | undefined;
   /** Names of other images that have the official registrar: the last part, without tag. */
   readonly matchImages: readonly string[];
-  /** Default: all. */
   readonly namespaces: readonly string[];
   /** Only namespaces with this label: `KEY` or `KEY=VALUE`. */
   readonly namespaceLabel?: string | undefined;
-  /** Default: `kubernetes`. */
   readonly engine?: PolicyEngine | undefined;
 }
 
@@ -53,7 +50,6 @@ export interface SwapOptions extends PolicyScope {
 }
 
 export interface DropOptions extends PolicyScope {
-  /** The node-wide registrar's. */
   readonly image: string;
   readonly kubeletRoot?: string | undefined;
 }
@@ -110,10 +106,7 @@ function limitsPolicy(scope: PolicyScope, image: string, patch: string): readonl
   });
 }
 
-/**
- * Takes every registrar out of the pods whose driver the node-wide one finds: the driver's socket is `csi.sock` in a directory of
- * kubelet's `plugins`. Others stay, and so does a pod's only container. Throws INVALID_OPTION.
- */
+/** Takes every registrar out of the pods whose driver the node-wide one finds, except a pod's only container. Throws INVALID_OPTION. */
 export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): readonly Yaml[] {
   checkPinned("image", image);
   const { kubeletRoot: root } = resolveBasics({ image, kubeletRoot }, "csi-registrar");

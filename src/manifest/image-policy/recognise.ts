@@ -9,11 +9,7 @@ export const celList = (texts: readonly string[]) => `[${texts.map(celText).join
 /** A regular expression that matches this text only. */
 export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/**
- * The last part of the name of every public image with the official registrar: kubernetes-csi's, Calico's (without `csi-`),
- * Rancher's `mirrored-*`, OpenShift's `ose-*` and `*-rhel9`, Chainguard's `*-fips`. Not cluster-driver-registrar, and not
- * csi-node-driver-win-registrar.
- */
+/** The last part of its name in kubernetes-csi, Calico (no `csi-`), Rancher, OpenShift (`ose-*`, `*-rhel9`), Chainguard. */
 const OFFICIAL = "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+)?";
 /** The registrar in our image, which has no other program but Node. */
 export const PROGRAM = "/csi-node-driver-registrar";

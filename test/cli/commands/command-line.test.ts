@@ -69,10 +69,7 @@ test.each<readonly [words: string, complaint: string]>([
     '--volume-limit-period: "x.csi=0s" must have a period of more than 0 and at most 24 days',
   ],
   [`${KUBELET} --print node -o json`, "--print is for text output: in JSON the events contain the objects"],
-  [
-    `${KUBELET} --slow dial=1s`,
-    `--slow: "dial" ${NO_VALUE}; one of GetInfo, NodeGetInfo, NotifyRegistrationStatus`,
-  ],
+  [`${KUBELET} --slow dial=1s`, `--slow: "dial" ${NO_VALUE}: GetInfo, NodeGetInfo, NotifyRegistrationStatus`],
   ["driver -o json", "it needs --csi-address and --name; see registrar driver --help"],
   ["status -w --hots-root /x", "there is no flag --hots-root; did you mean --host-root?"],
   ["driver --constructor x", "there is no flag --constructor; see registrar driver --help"],

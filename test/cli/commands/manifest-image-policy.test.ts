@@ -193,7 +193,7 @@ test.each([
   [[IMAGE, "--arg=--csi-address=/x"], /belongs to each driver's own arguments/],
   [[IMAGE, "--arg=--node-condition=x"], /give --node-condition/],
   [[IMAGE, "--arg=--allow-drivers=x"], /is for a registrar of a whole node/],
-  [[IMAGE, "--arg=--mode=health-probe"], /would make probes/],
+  [[IMAGE, "--arg=--mode=health-probe"], /would turn the registrars into probes/],
   [[IMAGE, "--arg=--logtostderr"], /has no effect, or is deprecated/],
   [[IMAGE, "--arg=--health-port=1"], /has no effect, or is deprecated/],
 ])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {

@@ -11,11 +11,9 @@ export type RegistrarRole = "registrar" | "second registrar";
 
 /** The fields of a registrar's log line that says that its state changed. The official registrar writes none. */
 export interface LoggedStateChange {
-  /** Milliseconds since 1970. */
   readonly ts: number;
   readonly from: StateName;
   readonly to: StateName;
-  /** The event that changed the state. */
   readonly reason: string;
   readonly driver: string | null;
 }

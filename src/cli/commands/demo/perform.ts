@@ -10,10 +10,7 @@ import { type DemoOptions, MissedStep, openStage } from "./stage";
 const SETTING =
   "The demo starts a kubelet, a CSI driver and a registrar, and waits until the driver is registered.";
 
-/**
- * Plays scenarios one after the other on one stage; `missed` if a step did not happen, which is written already. However
- * it ends, it leaves no process and, unless kept, no file.
- */
+/** Plays scenarios on one stage; `missed` if a step did not happen. It leaves no process and, unless kept, no file. */
 export async function perform(scenarios: readonly Scenario[], options: DemoOptions) {
   const { teller, svg, signal, keep } = options;
   // Checked before anything is played, so that a path that cannot be written fails at once.

@@ -15,11 +15,7 @@ type Content = Deed | ReturnType<typeof note> | ReturnType<typeof call>;
 
 type Mood = "good" | "bad" | "plain";
 
-/**
- * What happened as rows of a picture, in order of time; `atMs` counts from `startedAt`. Kubelet knows only the path of
- * a registration socket: it belongs to the registrar that published there last. The driver is asked by the registrar that
- * started last.
- */
+/** What happened as rows, in order of time. Kubelet calls the registrar that published last, the latest one asks the driver. */
 export function sequenceOf(happenings: readonly Happening[], startedAt: number): readonly Row[] {
   let owner: RegistrarRole = "registrar";
   let latest: RegistrarRole = "registrar";

@@ -5,10 +5,7 @@ import { type DemoOptions, MissedStep, type Stage } from "./stage";
 
 export type Play = ReturnType<typeof createPlay>;
 
-/**
- * What one scenario works with. Steps count from the latest deed on. What does not happen within `stepMs`, and an actor
- * that ends unasked, reject with MissedStep. `startedAt` is when the demo began, in milliseconds since 1970.
- */
+/** What a scenario works with. MissedStep: a step did not happen `stepMs` after the latest deed, or an actor ended unasked. */
 export function createPlay(stage: Stage, startedAt: number, options: DemoOptions) {
   const { teller, stepMs = 10_000, signal } = options;
   const { timeline } = stage;

@@ -20,13 +20,11 @@ export class MissedStep extends Error {
 }
 
 export interface DemoOptions {
-  /** Our own program. */
   readonly cli: readonly string[];
   /** The registrar's program; it gets the official registrar's flags. */
   readonly registrar: readonly string[];
   /** Keeps the folder, with the output of each process in it. */
   readonly keep: boolean;
-  /** Path of the picture to save. */
   readonly svg?: string | undefined;
   readonly teller: Storyteller;
   /** How long a step may take. A registration takes a second or two; the default of 10 s is for a busy machine. */
@@ -126,10 +124,7 @@ function happeningOf(role: Role, object: object): Happening | undefined {
   return "from" in object ? { kind: "registrar", role, change, atMs: change.ts } : undefined;
 }
 
-/**
- * Starts a process. It has a process group of its own: Ctrl-C reaches only the demo, which then stops its actors itself.
- * `onEnd` is called when the process is gone and its output is read; `isUnasked`: without `stop` or `kill`.
- */
+/** Starts a process, in a group of its own: Ctrl-C reaches only the demo. `onEnd` is called when its output is read. */
 function startActor(
   [program = "", ...words]: readonly string[],
   onLine: (line: string) => void,

@@ -158,16 +158,13 @@ const FOR_A_DRIVER = [
   ...ROWS.filter(({ parts }) => parts?.some(isNodeWidePart) === false).map(({ flag }) => flag),
 ];
 
-/**
- * Throws INVALID_OPTION for a flag that would have no effect on these parts, or in a cluster of the version that is given, and for
- * flags that the parts need.
- */
+/** Throws INVALID_OPTION for a flag without effect on these parts or in that cluster, and for one that the parts need. */
 export function checkWritten(values: ObjectValues, parts: readonly Part[]): void {
   const rows = ROWS.map((row) => ({ ...row, value: values[fieldOf(row.flag) as keyof ObjectValues] }));
   for (const { flag, parts: places, since = 0, gate, value } of rows) {
     if (value === undefined) continue;
     if (values.nodeWide && FOR_A_DRIVER.includes(flag))
-      throw invalidOption(`--${flag} means nothing with --node-wide`);
+      throw invalidOption(`--${flag} cannot be given with --node-wide`);
     if (places?.some((part) => parts.includes(part)) === false)
       throw invalidOption(
         `--${flag} is for ${places.join(" or ")}, which is not written: name it in --include`,

@@ -18,7 +18,7 @@ const REFUSED: Readonly<Partial<Record<FlagName, string>>> = {
   "allow-drivers": NODE_WIDE,
   "deny-drivers": NODE_WIDE,
   version: "would end every registrar at once",
-  mode: "would make probes of the registrars",
+  mode: "would turn the registrars into probes",
 };
 /** Flags that exclude each other: with both the registrar does not start. */
 const EXCLUDED: Readonly<Partial<Record<FlagName, readonly FlagName[]>>> = {
