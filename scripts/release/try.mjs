@@ -16,6 +16,8 @@ const NATIVE = arch() === "x64" ? "amd64" : arch();
 /** The least that a registrar needs. An emulator's own memory counts, too. */
 const limitOf = (architecture) => (architecture === NATIVE ? 64 : 512);
 const STARTED_WITHIN_MS = 120_000;
+/** How many were started, for their names. */
+let containers = 0;
 
 const [reference, ...platforms] = process.argv.slice(2);
 if (!reference?.includes("@sha256:") || platforms.length === 0)
@@ -70,8 +72,6 @@ async function tryPlatform(platform) {
     await driver.close();
   }
 }
-
-let containers = 0;
 
 /** Runs the image's entry point in a container of runc: a read-only root, no capability, no network, a memory limit. */
 function startContainer({ root, architecture, config, args, input, mounts = {} }) {

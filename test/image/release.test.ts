@@ -43,7 +43,7 @@ beforeAll(async () => {
       `${host}/team/registrar`,
       `${host}/team/csi-node-driver-registrar`,
     ],
-    ...["--", "--tls-verify=false", "--network=host", ...npmSettings(), ...bases],
+    ...["--", "--network=host", ...npmSettings(), ...bases],
   );
   digests = JSON.parse(readFileSync(folder.at("release", "digests.json"), "utf8"));
 }, RELEASING_MS);
@@ -178,13 +178,16 @@ async function startRegistry() {
 
 /** A store of its own, and the registry's plain HTTP, for buildah and skopeo. */
 function containersSettings() {
-  const [storage, registries] = [folder.at("storage.conf"), folder.at("registries.conf")];
+  const storage = folder.at("storage.conf");
+  const home = folder.at("home");
+  mkdirSync(join(home, ".config", "containers"), { recursive: true });
   writeFileSync(
     storage,
     `[storage]\ndriver = "vfs"\ngraphroot = "${folder.at("store")}"\nrunroot = "${folder.at("run")}"\n`,
   );
+  const registries = join(home, ".config", "containers", "registries.conf");
   writeFileSync(registries, `[[registry]]\nlocation = "${host}"\ninsecure = true\n`);
-  return { CONTAINERS_STORAGE_CONF: storage, CONTAINERS_REGISTRIES_CONF: registries };
+  return { CONTAINERS_STORAGE_CONF: storage, HOME: home };
 }
 
 /** Pushes the stand-ins for the Dockerfile's bases as images of several architectures. */
@@ -209,7 +212,7 @@ function pushBases(): void {
       const image = buildah("commit", "-q", "--rm", container);
       buildah("manifest", "add", `--arch=${platform.slice("linux/".length)}`, "--os=linux", name, image);
     }
-    buildah("manifest", "push", "-q", "--tls-verify=false", "--all", name, `docker://${host}/${name}:1`);
+    buildah("manifest", "push", "-q", "--all", name, `docker://${host}/${name}:1`);
   }
 }
 
