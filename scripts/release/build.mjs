@@ -22,7 +22,7 @@ for (const platform of PLATFORMS.split(",")) {
   const name = `localhost/registrar-release:${platform.replaceAll("/", "-")}`;
   const layout = resolve(folder, platform.replaceAll("/", "-"));
   const args = labels.map(([key, value]) => `--build-arg=${key}=${value}`);
-  run("buildah", "build", `--platform=${platform}`, ...args, ...flags, `--tag=${name}`, ".");
+  run("buildah", "build", "--layers", `--platform=${platform}`, ...args, ...flags, `--tag=${name}`, ".");
   run("buildah", "push", "--quiet", name, `oci:${layout}`);
   unpack(layout, `${layout}-root`);
   layouts.push(layout);

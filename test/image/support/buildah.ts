@@ -45,7 +45,7 @@ export function createBuildah(folder: string): Buildah {
     },
     build: (name, args, context = ".") => {
       const flags = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
-      buildah("build", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, context);
+      buildah("build", "--layers", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, context);
     },
     write: (name, to) => void buildah("push", "-q", name, `oci:${to}`),
     archive: (name, file) => void buildah("push", "-q", name, `docker-archive:${file}:${name}`),
