@@ -1,5 +1,5 @@
 // Bundles the CLI: dist/cli.js, which starts it, and its parts in dist/cli/.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import * as esbuild from "esbuild";
 import { leaveOut } from "./left-out.mjs";
@@ -82,6 +82,7 @@ export async function bundleCli({ version, licences }) {
     });
     writeFileSync(`dist/cli/${name}.js`, text);
   }
+  copyFileSync("docs/doctor-codes.md", "dist/cli/doctor-codes.md"); // For `doctor --explain`.
   const start =
     'import { createRequireOfParts } from "./cli/process/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
   const text = await bundle("start", start, { ...options, banner: "#!/usr/bin/env node", footer: "" });

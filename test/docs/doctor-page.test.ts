@@ -3,7 +3,7 @@ import { MANIFEST_CHECKS } from "../../src/doctor/manifest/judge/checks";
 import { NODE_CHECKS } from "../../src/doctor/node/report";
 import { fencesIn, readText } from "./markdown";
 
-const page = readText("docs/doctor.md");
+const page = readText("docs/doctor-codes.md");
 const ALL = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS];
 
 test.each([
@@ -11,7 +11,7 @@ test.each([
   ["Of files before they are applied", "CSI1", MANIFEST_CHECKS],
   ["Of a cluster", "CSI2", CLUSTER_CHECKS],
 ] as const)(
-  "docs/doctor.md has a section for each check, with a fix, by code: %s",
+  "docs/doctor-codes.md has a section for each check, with a fix, by code: %s",
   (title, family, checks) => {
     const [, chapter = ""] = page.split(`\n## ${title}\n`);
     const sections = chapter.split(/\n## /)[0]?.split("\n### ").slice(1) ?? [];
@@ -37,7 +37,7 @@ test("the table of codes has each of them, in order", () => {
 });
 
 test("what the doctor is shown to say has the codes and names of its checks", () => {
-  const shown = fencesIn(page, "text")
+  const shown = fencesIn(readText("docs/doctor.md"), "text")
     .flatMap((fence) => Array.from(fence.matchAll(/^(?:ok|unknown|WARNING|PROBLEM) +(CSI\d+) +([\w-]+) /gm)))
     .map(([, code, name]) => `${code} ${name}`);
   expect(shown.length).toBeGreaterThan(5);

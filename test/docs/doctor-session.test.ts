@@ -25,7 +25,7 @@ const [message = "", wrongPath = "", deadDriver = "", noRegistrar = "", files = 
   "text",
 );
 /** What a fence has above its last line: how many things are unknown depends on who looks, and where. */
-const aboveSum = (fence: string) => fence.replace(/\n+(?:Not well|No problem).*\n$/, "");
+const aboveSum = (fence: string) => fence.replace(/\n+(?:Not well|No problem).*$/s, "");
 const sumOf = (fence: string) => /^Not well: \d+ problems?, \d+ warnings?/m.exec(fence)?.[0];
 
 describeWithNamespaces("the session of docs/doctor.md", () => {

@@ -68,6 +68,7 @@ test("holds what its entry points reach, and beside it the texts and the wire co
     "CHANGELOG.md",
     "LICENSE",
     "README.md",
+    "dist/cli/doctor-codes.md",
     "dist/THIRD-PARTY-LICENSES.txt",
     "proto/csi.proto",
     "proto/pluginregistration.proto",

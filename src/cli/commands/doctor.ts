@@ -34,6 +34,7 @@ import { print } from "../process/print";
 import { endBySignals } from "../process/signals";
 import { version } from "../process/version";
 import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
+import { explain, parseCode } from "./doctor/explain";
 import { readFiles } from "./doctor/read-files";
 import { hostRootProblem, resolveTarget } from "./doctor/target";
 
@@ -76,6 +77,10 @@ const FLAGS = {
   timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), defaultDescription: "1s" },
   wait: durationFlag("look again until no problem is found, at most so long"),
   output: outputFlag("for people or programs", ["text", "json"]),
+  explain: {
+    ...textFlag("a finding's CODE: print why it matters and the fix, and look at nothing"),
+    parse: parseCode,
+  },
   verbose: switchFlag("list what is ok, too; the JSON always has it"),
 } as const;
 
@@ -107,6 +112,7 @@ export const runDoctor = createCommand(
       "doctor --host-root=/host --wait=60s",
       "doctor --swap -f daemonset.yaml -f -",
       "doctor --cluster --driver=disk.csi.example.com",
+      "doctor --explain=CSI105",
     ],
     notes: [
       [
@@ -114,17 +120,18 @@ export const runDoctor = createCommand(
         "drivers: [{name, state, since, reason, csiSocket, registrationSocket, waitingPods}],",
         "summary: {problem, warning, unknown, ok},",
         "findings: [{code, check, status, subject, text, objects, fix, follows, followsIndex}]}.",
-        "With --cluster, drivers has other fields, and there are nodes and registrars. docs/doctor.md has them, and every code.",
+        "With --cluster, drivers has other fields, and there are nodes and registrars. docs/doctor.md has them, docs/doctor-codes.md every code.",
       ].join(" "),
       "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",
     ],
   },
   async (flags, settings) => {
+    const width = process.stdout.columns ?? DEFAULT_WIDTH;
+    if (flags.explain !== undefined) return print(await explain(flags.explain, width));
     const tell = <Told extends Pick<Report, "healthy" | "summary">>(
       report: Told,
       render: (report: Told, look: TableLook) => string,
     ) => {
-      const width = process.stdout.columns ?? DEFAULT_WIDTH;
       const colors = process.stdout.isTTY && process.stdout.hasColors();
       const written = print(
         flags.output === "json"

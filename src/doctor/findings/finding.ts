@@ -42,7 +42,7 @@ export type Nested<One> = One | undefined | readonly Nested<One>[];
 
 /** One question to the facts, and what each answer means. */
 export interface Check<Seen> {
-  /** Stable, as is the name: programs and links go by them. Together they are a heading in docs/doctor.md. */
+  /** Stable, as is the name: programs and links go by them. Together they are a heading in docs/doctor-codes.md. */
   readonly code: string;
   readonly name: string;
   readonly verdicts: (facts: Seen) => Verdicts;

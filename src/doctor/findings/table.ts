@@ -30,6 +30,8 @@ const LOOKS: Readonly<
 const STATUSES: readonly Status[] = ["ok", "unknown", "warning", "problem"];
 const STATUS_WIDTH = Math.max(...STATUSES.map((status) => LOOKS[status].word.length));
 
+const EXPLAIN = "More about a code: registrar doctor --explain CODE";
+
 /** A report as a table for people tells it. */
 interface Told<Row extends ReportedFinding> extends Pick<Report, "healthy" | "summary"> {
   readonly findings: readonly Row[];
@@ -43,25 +45,40 @@ interface Layout<Row> {
   /** The findings are what a swap of images adds, to this one. */
   readonly swapped?: { readonly swap: string; readonly swapped: number };
   readonly next?: string;
+  /** Whether an `unknown` finding without a fix is only counted, as those that are `ok` are. */
+  readonly areUnseenCounted?: boolean;
 }
 
 /** The report for people: tables, the findings of each status, the problems last, then the sum. */
 export function renderReport<Row extends ReportedFinding>(
   report: Told<Row>,
   look: TableLook,
-  { tables = [], more = () => [], isBySubject = false, swapped, next }: Layout<Row> = {},
+  {
+    tables = [],
+    more = () => [],
+    isBySubject = false,
+    swapped,
+    next,
+    areUnseenCounted = false,
+  }: Layout<Row> = {},
 ): string {
-  const shown = report.findings.filter(({ status }) => look.isVerbose || status !== "ok");
+  const isUnseen = ({ status, fix, follows }: Row) =>
+    areUnseenCounted && status === "unknown" && fix === null && follows === null;
+  const isShown = (finding: Row) => look.isVerbose || (finding.status !== "ok" && !isUnseen(finding));
+  const shown = report.findings.filter(isShown);
   const findings = isBySubject
     ? bySubject(shown, look, more)
-    : [findingTable(report.findings, look, more, shown)];
+    : [findingTable(report.findings, look, more, shown, isShown)];
+  const unseen = look.isVerbose ? 0 : report.findings.filter(isUnseen).length;
   const sum = sumLine(report, look);
   const isHarmless = swapped !== undefined && report.findings.length === 0;
   const what =
     swapped &&
     `${counted(swapped.swapped, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
   const last = isHarmless ? `${what}: that adds no problem.` : [what, sum].filter(Boolean).join(". ");
-  const end = [last, next].filter((line) => line !== undefined);
+  const unlisted = unseen > 0 ? `${unseen} not known (list with --verbose)` : undefined;
+  const explained = shown.some(({ status }) => status !== "ok") ? EXPLAIN : undefined;
+  const end = [last, unlisted, next, explained].filter((line) => line !== undefined);
   const blocks = [...tables, ...findings, end].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
@@ -88,6 +105,7 @@ function findingTable<Row extends ReportedFinding>(
   look: TableLook,
   more: (finding: Row) => readonly Remark[],
   widthsOf: readonly ReportedFinding[],
+  isShown: (finding: Row) => boolean = () => true,
 ): readonly string[] {
   const followers = grouped(findings, ({ followsIndex }) => String(followsIndex));
   const longest = (key: "code" | "check") =>
@@ -121,10 +139,9 @@ function findingTable<Row extends ReportedFinding>(
       ...(followers.get(`${index}`) ?? []).flatMap((one) => block("so ", follower(one))),
     ];
   };
-  const statuses = STATUSES.filter((status) => look.isVerbose || status !== "ok");
-  return statuses.flatMap((status) =>
+  return STATUSES.flatMap((status) =>
     findings.flatMap((finding, index) =>
-      finding.status === status && finding.follows === null ? lines(finding, index) : [],
+      finding.status === status && finding.follows === null && isShown(finding) ? lines(finding, index) : [],
     ),
   );
 }

@@ -30,6 +30,28 @@ function prepareVisit(node: TestNode) {
   };
 }
 
+test.each(["CSI105", "csi105", "manifest-memory"])(
+  "--explain %s prints that code's section, as plain text",
+  async (code) => {
+    const { status, stdout } = await runCommand("doctor", `--explain=${code}`);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      /^CSI105 manifest-memory\n\nWhether .*\n\nFix: Set `resources\.limits\.memory: .*\.\n$/s,
+    );
+    expect(stdout).not.toMatch(/CSI106|\]\(|\*\*/);
+  },
+);
+
+test.each([
+  ["CSI119", "near it: CSI118, CSI117, CSI116"],
+  ["waiting-pod", "near it: waiting-pods"],
+  ["x", "docs/doctor-codes.md lists them"],
+])("--explain %s: exit code 2", async (text, advice) => {
+  const { status, stdout, stderr } = await runCommand("doctor", `--explain=${text}`);
+  expect([status, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(`--explain: "${text}" is not a code of a finding; ${advice}\n`);
+});
+
 test("a driver that is registered: exit code 0", () =>
   onNode(async ({ node, paths, doctor }) => {
     const { kubeletRegistrationPath } = paths;

@@ -37,6 +37,7 @@ test("columns stand under each other, text and fix are wrapped within theirs", (
     "                                  leads here",
     "",
     "Not well: 1 problem, 0 warnings, 0 unknown, 1 ok.",
+    "More about a code: registrar doctor --explain CODE",
     "",
   ]);
 });
@@ -63,9 +64,20 @@ test("what a driver says steers no terminal and starts no line", () => {
   expect(line).toContain('x\\x1b[2J\\n.csi is "quoted"');
 });
 
+test("on a node, what is unknown and asks for nothing is only counted, unless it is to be verbose", () => {
+  const unseen = finding({ status: "unknown", code: "CSI012", fix: null });
+  const toDo = finding({ status: "unknown", code: "CSI009" });
+  const seen = report(unseen, toDo);
+  const [few, all] = [false, true].map((isVerbose) =>
+    renderTable(seen, { width: 200, colors: false, isVerbose }),
+  );
+  expect(few).toMatch(/^unknown {2}CSI009(?!.*CSI012).*\n1 not known \(list with --verbose\)\n/s);
+  expect(all).toMatch(/^unknown {2}CSI012.*^unknown {2}CSI009(?!.*not known)/ms);
+});
+
 test("without problems it says so", () => {
   const text = renderTable(reportOn(healthyFacts()), { width: 100, colors: false });
-  expect(text).toMatch(/\nNo problem found: 0 problems, 0 warnings, \d+ unknown, \d+ ok\.\n$/);
+  expect(text).toMatch(/\nNo problem found: 0 problems, 0 warnings, \d+ unknown, \d+ ok\.\n/);
 });
 
 test("the drivers stand first, the problems last, and what follows from one below it", () => {
@@ -91,6 +103,7 @@ test("the drivers stand first, the problems last, and what follows from one belo
     "so CSI016: x.c",
     "",
     "Not well: 1 pr",
+    "More about a c",
     "",
   ]);
 });

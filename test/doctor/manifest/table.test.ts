@@ -31,6 +31,7 @@ test("a place is named once, the worst ones come last, and what is ok is counted
     "                                          100Mi, at least 64Mi",
     "",
     "Not well: 2 problems, 1 warning, 0 unknown, 3 ok.",
+    "More about a code: registrar doctor --explain CODE",
     "",
   ]);
 });

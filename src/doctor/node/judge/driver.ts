@@ -68,8 +68,7 @@ const kubeletPath = check("CSI007", "kubelet-path", (facts: Facts) => {
   const { csiSocketPath, kubeletRegistrationPath, pattern } = facts.target;
   if (kubeletRegistrationPath !== undefined) return judgeKubeletPath(kubeletRegistrationPath, facts);
   if (csiSocketPath === undefined && pattern === undefined) return undefined;
-  const fix = "give the registrar's own --kubelet-registration-path";
-  return unknown("the kubelet registration path", "was not named", fix);
+  return unknown("the kubelet registration path", "was not named by --kubelet-registration-path");
 });
 
 function judgeKubeletPath(path: string, facts: Facts): Verdict {

@@ -44,7 +44,11 @@ const registrationCheck = check("CSI015", "registration", (facts: Facts) => {
   if (directory.unlistable !== undefined)
     return unknown("the registration", `cannot be looked for: ${path} may not be read`, RUN_AS_ROOT);
   if (target.csiSocketPath === undefined)
-    return unknown(path, "has no registration socket on which a CSI driver's registrar answers");
+    return unknown(
+      path,
+      "has no registration socket on which a CSI driver's registrar answers",
+      "if a driver should be here: kubectl get pods -A --field-selector spec.nodeName=NODE",
+    );
   const name = targetName(facts);
   if (name === undefined)
     return unknown(DRIVER, "has no known name: its registration socket cannot be found by it");

@@ -1,0 +1,40 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { refuse } from "../../../base/errors";
+import { nearWord } from "../../../base/near-word";
+import { CLUSTER_CHECKS } from "../../../doctor/cluster/report";
+import { wrap } from "../../../doctor/findings/table";
+import { MANIFEST_CHECKS } from "../../../doctor/manifest/judge/checks";
+import { NODE_CHECKS } from "../../../doctor/node/report";
+
+const NEAR = 3;
+
+/** Reads the code of a finding, or the name of its check; the value is the code. */
+export function parseCode(text: string): string {
+  const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS];
+  const codeOf = (name: string | undefined) => checks.find((check) => check.name === name)?.code;
+  const known = checks.find(({ code }) => code === text.toUpperCase())?.code ?? codeOf(text);
+  if (known !== undefined) return known;
+  const number = /\d+/.exec(text)?.[0];
+  const distance = (code: string) => Math.abs(Number(code.slice(3)) - Number(number));
+  const name = nearWord(
+    text,
+    checks.map((check) => check.name),
+  );
+  const byNumber = checks.map(({ code }) => code).sort((one, other) => distance(one) - distance(other));
+  const near = number === undefined ? (name === undefined ? [] : [name]) : byNumber.slice(0, NEAR);
+  const advice = near.length > 0 ? `near it: ${near.join(", ")}` : "docs/doctor-codes.md lists them";
+  return refuse(`"${text}" is not a code of a finding; ${advice}`);
+}
+
+/** The code's section of docs/doctor-codes.md, of which the build puts a copy beside the CLI's parts, for a terminal. */
+export async function explain(code: string, width: number): Promise<string> {
+  const page = await readFile(join(__dirname, "cli", "doctor-codes.md"), "utf8");
+  const section = page.split(/^##+ /m).find((one) => one.startsWith(`${code} `)) ?? "";
+  const text = section.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1").replace("**Fix.**", "Fix:");
+  const paragraphs = text
+    .trim()
+    .split("\n\n")
+    .map((one) => wrap(one.replaceAll("\n", " "), width).join("\n"));
+  return `${paragraphs.join("\n\n")}\n`;
+}
