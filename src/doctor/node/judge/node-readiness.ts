@@ -86,7 +86,11 @@ function judgeTaint(nodeName: string, taint: Taint, driver: string, isListed: bo
   const since = typeof taint.timeAdded === "string" ? ` since ${taint.timeAdded}` : "";
   const on = `has the startup taint ${taintText(taint)}${since}`;
   if (isListed === undefined)
-    return unknown(nodeName, `${on}; CSINode, which may list ${driver}, may not be read`);
+    return unknown(
+      nodeName,
+      `${on}; CSINode, which may list ${driver}, may not be read`,
+      `compare with kubectl get csinode ${nodeName} -o yaml`,
+    );
   if (!isListed) return ok(nodeName, `${on}, as it should: CSINode does not list ${driver} yet`);
   return problem(
     nodeName,
