@@ -32,7 +32,7 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   --procs N            tests beside each other (6)
   --minutes N          ends the run after so long (180): a test that has not ended by then has failed
   --reports DIRECTORY  where the reports are written, in the forms of JUnit and of ginkgo (test/e2e/reports)
-  --outcomes FILE      adds the outcome to this file; of a test that ran twice the later result counts
+  --outcomes FILE      adds the outcome to this file; of two runs of one kind the later counts
   --write              writes what the file of --outcomes has into docs/measurements.md
   --list               prints the tests that would run, and how many are left out for which reason
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { grid, withFigures } from "../../../bench/figures";
 import { conditions } from "../../cluster/support/page";
 import { ROOT } from "../../docs/markdown";
-import type { Plan } from "./plan";
+import { BREAKAGES, type Plan, POLICIES } from "./plan";
 import type { Report } from "./report";
 import type { Selection } from "./selection";
 
@@ -22,19 +22,24 @@ const SELECTIONS: Readonly<Record<string, string>> = {
   quick: "subset",
   external: "of any driver, for examples/driver, served by `serveCsiDriver`",
 };
-const POLICIES: Readonly<Record<Plan["policy"], string>> = {
+const POLICY_TITLES: Readonly<Record<Plan["policy"], string>> = {
   none: "",
   swap: ", the official image swapped by `manifest --image-policy`",
   drop: ", the official image dropped by `manifest --image-policy --drop`, one registrar for the node",
 };
-const BREAKAGES: Readonly<Record<Plan["breaking"], string>> = {
+const BREAKAGE_TITLES: Readonly<Record<Plan["breaking"], string>> = {
   none: "",
   sockets: ", every registration socket removed every 4 s",
   restarts: ", registrars killed every 30 s, kubelet every 2 minutes",
 };
 
-const titleOf = ({ selection = "", policy, breaking }: Outcome) =>
-  `${SELECTIONS[selection] ?? selection}${POLICIES[policy]}${BREAKAGES[breaking]}`;
+const titleOf = ({ selection = "", policy, breaking }: Pick<Outcome, "selection" | "policy" | "breaking">) =>
+  `${SELECTIONS[selection] ?? selection}${POLICY_TITLES[policy]}${BREAKAGE_TITLES[breaking]}`;
+
+/** In the page's order. */
+const TITLES = Object.keys(SELECTIONS).flatMap((selection) =>
+  POLICIES.flatMap((policy) => BREAKAGES.map((breaking) => titleOf({ selection, policy, breaking }))),
+);
 
 /** For the person who started the run. */
 export function describe(outcome: Outcome): string {
@@ -69,12 +74,15 @@ export function writePage(
   writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run test:e2e", figures));
 }
 
+const titlesOf = (outcomes: readonly Outcome[]) =>
+  TITLES.filter((title) => outcomes.some((one) => titleOf(one) === title));
+
 /** The last outcome of a registrar in what the title says. */
 const lastOf = (outcomes: readonly Outcome[], title: string, registrar: Outcome["registrar"]) =>
   outcomes.findLast((one) => titleOf(one) === title && one.registrar === registrar);
 
 function table(outcomes: readonly Outcome[]): string {
-  const rows = [...new Set(outcomes.map(titleOf))].map((title) => {
+  const rows = titlesOf(outcomes).map((title) => {
     const pair = [lastOf(outcomes, title, "ours"), lastOf(outcomes, title, "official")] as const;
     const both = (tell: (outcome: Outcome) => string) => pair.map((one) => (one ? tell(one) : "-"));
     return [
@@ -83,7 +91,7 @@ function table(outcomes: readonly Outcome[]): string {
       ...both(({ seconds }) => `${seconds} s`),
       ...both(({ registrars }) => {
         const all = Object.values(registrars);
-        return all.map(({ containers, restarts }) => `${containers}, ${restarts}`).join("; ");
+        return all.map(({ containers, restarts }) => `${containers}, ${restarts}`).join("; ") || "-";
       }),
     ];
   });
@@ -103,7 +111,7 @@ function table(outcomes: readonly Outcome[]): string {
 
 /** Which tests failed, with whom. */
 function failures(outcomes: readonly Outcome[]): readonly string[] {
-  return [...new Set(outcomes.map(titleOf))].flatMap((title) => {
+  return titlesOf(outcomes).flatMap((title) => {
     const [ours = [], official = []] = (["ours", "official"] as const).map(
       (registrar) => lastOf(outcomes, title, registrar)?.failed,
     );
