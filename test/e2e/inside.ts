@@ -88,10 +88,14 @@ const IMAGES_ARE_THERE = [
 /** Applies what swaps or drops the registrars of the drivers' pods; resolves when new pods follow it. */
 async function applyPolicy({ kubectlWith, kubectl }: Cluster): Promise<void> {
   if (plan.policy === "none") return;
-  const flags = ["--image-policy", ...(plan.policy === "drop" ? ["--drop"] : [])];
-  await kubectlWith(writtenManifest(...flags), "apply", "--server-side");
-  if (plan.policy === "drop")
+  const apply = (...flags: readonly string[]) =>
+    kubectlWith(writtenManifest("--image-policy", ...flags), "apply", "--server-side");
+  if (plan.policy === "swap") await apply();
+  else {
+    await apply("--drop", "--include=daemonset");
     await kubectl("rollout", "status", "daemonset/csi-registrar", "--namespace=kube-system");
+    await apply("--drop", "--include=policy");
+  }
   const pod = {
     apiVersion: "v1",
     kind: "Pod",

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPrograms } from "../cluster/support/build";
@@ -126,13 +126,16 @@ async function main(): Promise<number> {
   writeFileSync(planFile, JSON.stringify(plan));
   const inside = join(__dirname, "inside.ts");
   const command = [process.execPath, "--require", join(ROOT, "bench", "typescript.cjs"), inside];
+  const report = join(reports, "report.json");
+  rmSync(report, { force: true });
   const code = await inOwnCluster(command, images, { ...process.env, E2E_PLAN: planFile });
+  if (!existsSync(report)) return code || 1;
   const outcome: Outcome = {
     selection: selection.name,
     registrar,
     policy,
     breaking,
-    ...readReport(join(reports, "report.json")),
+    ...readReport(report),
     registrars: JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8")),
   };
   process.stdout.write(`${describe(outcome)}\n`);

@@ -56,6 +56,7 @@ export async function makeE2eImages(
     mkdirSync(join(root, "bin"), { recursive: true });
     for (const path of ["tmp", "etc", "root"]) mkdirSync(join(root, path), { recursive: true });
     writeFileSync(join(root, "etc", "passwd"), "root:x:0:0:root:/root:/bin/sh\n");
+    writeFileSync(join(root, "etc", "group"), "root:x:0:\n"); // some tests read a group by its name
     cpSync(busybox, join(root, "bin", "busybox"));
     for (const applet of execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n"))
       if (applet !== "busybox") symlinkSync("busybox", join(root, "bin", applet));
@@ -71,7 +72,7 @@ export async function makeE2eImages(
       agnhost: [programs.agnhost, ["/agnhost"]] as const,
       pause: [programPath("podprogram"), ["/podprogram", "pause"]] as const,
     }[programOf(image)] ?? [busybox, undefined];
-    await make(image, [program, busybox], (buildah, root) => {
+    await make(image, [program, busybox, __filename], (buildah, root) => {
       shell(root);
       if (entrypoint) cpSync(program, join(root, entrypoint[0] ?? ""));
       buildah.imageOf(root, image, { PATH }, entrypoint);
