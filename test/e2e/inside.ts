@@ -96,6 +96,10 @@ async function applyPolicy({ kubectlWith, kubectl }: Cluster): Promise<void> {
     await kubectl("rollout", "status", "daemonset/csi-registrar", "--namespace=kube-system");
     await apply("--drop", "--include=policy");
   }
+  const args = [
+    "--csi-address=/csi/csi.sock",
+    "--kubelet-registration-path=/var/lib/kubelet/plugins/dry/csi.sock",
+  ];
   const pod = {
     apiVersion: "v1",
     kind: "Pod",
@@ -103,7 +107,7 @@ async function applyPolicy({ kubectlWith, kubectl }: Cluster): Promise<void> {
     spec: {
       containers: [
         { name: "driver", image: "driver" },
-        { name: "registrar", image: OFFICIAL_IMAGE, args: ["--csi-address=/csi/csi.sock"] },
+        { name: "registrar", image: OFFICIAL_IMAGE, args },
       ],
     },
   };
