@@ -1,33 +1,19 @@
 import { fileURLToPath } from "node:url";
-import {
-  type GrpcObject,
-  type handleUnaryCall,
-  loadPackageDefinition,
-  type ServiceClientConstructor,
-  status,
-} from "@grpc/grpc-js";
+import { type handleUnaryCall, loadPackageDefinition, status } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
+import type { ProtoGrpcType } from "../types/csi.ts";
 
-/** NodePublishVolume's request, as far as this driver reads it. */
-export interface PublishRequest {
-  readonly volumeId: string;
-  readonly targetPath: string;
-  readonly volumeCapability: { readonly block?: object | null } | null;
-  /** The volume's attributes, and what kubelet adds about the pod. */
-  readonly volumeContext: Readonly<Record<string, string>>;
-}
-
-export interface UnpublishRequest {
-  readonly volumeId: string;
-  readonly targetPath: string;
-}
+export type { IdentityHandlers } from "../types/csi/v1/Identity.ts";
+export type { NodeHandlers } from "../types/csi/v1/Node.ts";
+export type { NodePublishVolumeRequest__Output as PublishRequest } from "../types/csi/v1/NodePublishVolumeRequest.ts";
 
 const file = fileURLToPath(new URL("../csi.proto", import.meta.url));
-const { v1 } = loadPackageDefinition(loadSync(file, { defaults: true })).csi as GrpcObject;
-const services = v1 as Readonly<Record<"Identity" | "Node", ServiceClientConstructor>>;
+// Loaded as `npm run types` writes the types: with `--defaults`.
+const loaded: unknown = loadPackageDefinition(loadSync(file, { defaults: true }));
+const { v1 } = (loaded as ProtoGrpcType).csi;
 
 /** The two services' stubs. */
-export const csi = { identity: services.Identity.service, node: services.Node.service };
+export const csi = { identity: v1.Identity.service, node: v1.Node.service };
 
 /** What a call is to end with. Kubelet shows the text in the pod's events. */
 export function failure(code: Exclude<keyof typeof status, "OK">, text: string): Error {
@@ -35,9 +21,9 @@ export function failure(code: Exclude<keyof typeof status, "OK">, text: string):
 }
 
 /** A method from a function of its request: grpc-js leaves a client waiting whose handler rejects. */
-export function answering<Request>(
-  answer: (request: Request) => object | Promise<object>,
-): handleUnaryCall<Request, object> {
+export function answering<Request, Response>(
+  answer: (request: Request) => Response | Promise<Response>,
+): handleUnaryCall<Request, Response> {
   return async ({ request }, callback) => {
     try {
       callback(null, await answer(request));

@@ -1,5 +1,5 @@
 import { type LoggerOption, type ServedCsiDriver, serveCsiDriver } from "registrar";
-import { answering, csi, failure, type PublishRequest, type UnpublishRequest } from "./csi.ts";
+import { answering, csi, failure, type IdentityHandlers, type NodeHandlers } from "./csi.ts";
 import { checkTarget, parseMedium, publish, unpublish } from "./volumes.ts";
 
 export const NAME = "scratch.example.com";
@@ -23,16 +23,16 @@ export interface ScratchDriverOptions {
 export function startScratchDriver(options: ScratchDriverOptions): Promise<ServedCsiDriver> {
   const { nodeId, podsFolder, ...serving } = options;
 
-  const identity = {
+  const identity: IdentityHandlers = {
     GetPluginInfo: answering(() => ({ name: NAME, vendorVersion: VERSION })),
     GetPluginCapabilities: answering(() => ({})),
     Probe: answering(() => ({})),
   };
 
-  const node = {
+  const node: NodeHandlers = {
     NodeGetInfo: answering(() => ({ nodeId })),
     NodeGetCapabilities: answering(() => ({})),
-    NodePublishVolume: answering<PublishRequest>(async (request) => {
+    NodePublishVolume: answering(async (request) => {
       const { targetPath, volumeCapability, volumeContext } = request;
       checkTarget(targetPath, podsFolder);
       if (volumeContext["csi.storage.k8s.io/ephemeral"] !== "true")
@@ -42,7 +42,7 @@ export function startScratchDriver(options: ScratchDriverOptions): Promise<Serve
       await publish(targetPath, parseMedium(volumeContext));
       return {};
     }),
-    NodeUnpublishVolume: answering<UnpublishRequest>(async ({ targetPath }) => {
+    NodeUnpublishVolume: answering(async ({ targetPath }) => {
       checkTarget(targetPath, podsFolder);
       await unpublish(targetPath);
       return {};
