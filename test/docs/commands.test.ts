@@ -70,6 +70,8 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>>
     if (file === "dist/cli.js") await checkRegistrar(words);
     else expect(isThere(file)).toBe(true);
   },
+  "proto-loader-gen-types": (words) =>
+    expect(readText("examples/driver/package.json")).toContain(words.join(" ")),
   tsc: ([, project = ""]) => expect(isThere(project)).toBe(true),
   jest: ([file = ""]) => expect(isThere(file)).toBe(true),
   bash: ([file = ""]) => expect(isThere(file)).toBe(true),
