@@ -65,7 +65,7 @@ test("says what it is, in the OCI's labels and the official image's", () => {
   });
 });
 
-test("adds to its base Node with its libraries, the CLI, its code cache and the licences: no shell, no npm", () => {
+test("adds to its base Node with its libraries, the CLI, its code cache, the doctor's codes and the licences: no shell, no npm", () => {
   expect(
     ours()
       .filter(({ mode }) => !mode.startsWith("d"))
@@ -77,6 +77,7 @@ test("adds to its base Node with its libraries, the CLI, its code cache and the 
     "-rw-r--r-- 0/0 /nodejs/LICENSE",
     "-rw-r--r-- 0/0 /registrar/cli/cli-logger.js",
     "-rw-r--r-- 0/0 /registrar/cli/commands.js",
+    "-rw-r--r-- 0/0 /registrar/cli/doctor-codes.md",
     "-rw-r--r-- 0/0 /registrar/cli/json-line.js",
     "-rw-r--r-- 0/0 /registrar/cli/kubeconfig.js",
     "-rw-r--r-- 0/0 /registrar/cli/main.cache",
@@ -115,6 +116,13 @@ test.each(["/csi-sidecars", "/usr/local/bin/csi-sidecars"])("answers as %s of KE
   const words = ["--root", root, ...asRoot, program, "--controllers=node-driver-registrar", "--version"];
   const { stdout, status } = spawnSync("unshare", words, { encoding: "utf8", env: {} });
   expect(stdout.split(" ")[0]).toBe(program);
+  expect(status).toBe(0);
+});
+
+test("explains a code of the doctor", () => {
+  const words = ["--root", root, ...asRoot, ENTRY, "doctor", "--explain=CSI105"];
+  const { stdout, status } = spawnSync("unshare", words, { encoding: "utf8", env: {} });
+  expect(stdout).toMatch(/^CSI105 manifest-memory\n/);
   expect(status).toBe(0);
 });
 
