@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { BACKOFF } from "../../src/base/backoff";
 import type { KubeletVersion } from "../../src/kubelet-rules/versions";
@@ -107,6 +109,7 @@ test("a refusal is history once the driver is registered", async () => {
 
 test("registered() ends, with kubelet's words, when the registrar of a refused driver gives up", async () => {
   const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room", times: 1 }] });
+  mkdirSync(join(kubelet.pluginRegistrationPath, "other")); // Not a socket on which it might try again.
   const registered = kubelet.registered(DRIVER);
   await node.driver();
   node.keep(await startTestRegistrar(node));

@@ -150,7 +150,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
       basename(socketPath),
     );
     const files = attempt(() => readdirSync(pluginRegistrationPath, { withFileTypes: true })) ?? [];
-    const hasOther = files.some((file) => !file.isFile() && !settled.includes(file.name));
+    const hasOther = files.some((file) => file.isSocket() && !settled.includes(file.name));
     return hasOther ? undefined : `its registrar gave up: ${refusal.reason}`;
   };
 
