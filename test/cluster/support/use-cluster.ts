@@ -38,8 +38,8 @@ export const untilListed = (driver: string, isListed = true): Promise<void> =>
   });
 
 /** A test that needs the node's inside: left out, and said so, in a cluster that is not the suite's own. */
-export function insideTest(title: string, run: () => Promise<void>): void {
-  if (isOwn) test(title, run);
+export function insideTest(title: string, run: () => Promise<void>, limitMs?: number): void {
+  if (isOwn) test(title, run, limitMs);
   else sayLeftOut(title);
 }
 
