@@ -118,19 +118,20 @@ function findingTable<Row extends ReportedFinding>(
     wrap(plain(words), textWidth - lead.length).map(
       (line, index) => margin + (index === 0 ? lead : " ".repeat(lead.length)) + line,
     );
+  const about = ({ subject, text }: Row) => `${subject} ${text}`.trimStart();
   const follower = (finding: Row) => {
     const remarks = more(finding).map(([lead, words]) => lead + words);
-    return [`${finding.code}: ${finding.subject} ${finding.text}`, ...remarks].join("; ");
+    return [`${finding.code}: ${about(finding)}`, ...remarks].join("; ");
   };
   const lines = (finding: Row, index: number) => {
-    const { status, code, check, subject, text, fix } = finding;
+    const { status, code, check, fix } = finding;
     const { word, sgr } = LOOKS[status];
     const head = [
       paint(look, sgr, word.padEnd(STATUS_WIDTH)),
       code.padEnd(codeWidth),
       check.padEnd(checkWidth),
     ];
-    const [first = "", ...rest] = wrap(plain(`${subject} ${text}`.trimStart()), textWidth);
+    const [first = "", ...rest] = wrap(plain(about(finding)), textWidth);
     return [
       head.join(GAP) + GAP + first,
       ...rest.map((line) => margin + line),

@@ -1,4 +1,6 @@
 import type { Report } from "../../../src/doctor/findings/report";
+import { renderColumns, renderReport } from "../../../src/doctor/findings/table";
+import { counted, isTemplate, podsText, together, tooLong } from "../../../src/doctor/findings/words";
 import { renderTable, reportOn } from "../../../src/doctor/node/report";
 import { healthyFacts } from "../node/healthy-facts";
 
@@ -114,4 +116,89 @@ test("what follows stands below the one that it follows from, not below all with
   const text = renderTable(report(finding(), other, follower), { width: 200, colors: false });
   expect(text.match(/so CSI016/g)).toHaveLength(1);
   expect(text.indexOf("so CSI016")).toBeGreaterThan(text.indexOf("y.csi has no"));
+});
+
+describe("a report of a swap, by subject", () => {
+  const look = { width: 60, colors: false };
+  const summary = { problem: 0, warning: 0, unknown: 1, ok: 0 };
+  const swapped = { swap: "example.com/registrar:v1", swapped: 2 };
+
+  test("without findings it says what was swapped, and nothing of a sum", () => {
+    const none = { ...report(), summary };
+    expect(renderReport(none, look, { swapped })).toBe(
+      "2 registrars swapped to example.com/registrar:v1: that adds no problem.\n",
+    );
+    expect(renderReport(none, look, { swapped: { swap: "", swapped: 1 }, next: "Then apply it." })).toBe(
+      "1 registrar swapped: that adds no problem.\nThen apply it.\n",
+    );
+  });
+
+  test("without findings and swap the tables stand before the sum", () => {
+    const tables = [["NAME"], []];
+    expect(renderReport({ ...report(), summary }, look, { tables })).toBe(
+      "NAME\n\nNot everything could be read: 0 problems, 0 warnings, 1 unknown.\n",
+    );
+  });
+
+  test("the worst subject stands last, each finding with its remarks, also one that follows", () => {
+    const bad = finding({ subject: "bad", text: "is bad", fix: null });
+    const warned = finding({ subject: "good", status: "warning", text: "is odd", fix: "look" });
+    const worse = finding({ subject: "bad", status: "warning", text: "is odd", fix: null });
+    const follower = finding({
+      code: "CSI016",
+      subject: "bad",
+      text: "waits",
+      follows: "CSI015",
+      followsIndex: 0,
+      fix: null,
+    });
+    const more = ({ subject, text }: { subject: string; text: string }) =>
+      [["in ", `${subject || "it"} ${text}`]] as const;
+    const text = renderReport(report(bad, worse, warned, follower), look, {
+      isBySubject: true,
+      more,
+      swapped,
+    });
+    expect(text.split("\n")).toEqual([
+      "good",
+      "  WARNING  CSI015  registration  is odd",
+      "                                 in it is odd",
+      "                                 -> look",
+      "",
+      "bad",
+      "  WARNING  CSI015  registration  is odd",
+      "                                 in it is odd",
+      "  PROBLEM  CSI015  registration  is bad",
+      "                                 in it is bad",
+      "                                 so CSI016: waits; in it waits",
+      "",
+      "2 registrars swapped to example.com/registrar:v1. Not well: 1 problem, 0 warnings, 0 unknown, 1 ok.",
+      "More about a code: registrar doctor --explain CODE",
+      "",
+    ]);
+  });
+});
+
+test("rows stand under their headings; the last column is wrapped within the width, never below 30", () => {
+  const long = "one two three four five six seven eight nine";
+  expect(renderColumns(["NAME", "WHY"], [["a", long], ["bbbbbb"]], 44)).toEqual([
+    "NAME    WHY",
+    "a       one two three four five six seven",
+    "        eight nine",
+    "bbbbbb",
+  ]);
+  expect(renderColumns(["NAME", "WHY"], [["a", long]], 10)[1]).toBe("a     one two three four five six");
+  expect(renderColumns(["NAME", "WHY"], [["a", long]])).toHaveLength(2);
+});
+
+test("words", () => {
+  expect(tooLong(120)).toBe("has 120 bytes, a unix socket path may have 107");
+  expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
+  expect(podsText(["a", "b", "c"])).toBe("3 pods (a, b, c)");
+  expect(podsText(["a", "b", "c", "d"])).toBe("4 pods (a, b, c, ...)");
+  expect(together(["a", "b"])).toEqual(["a and b", "both"]);
+  expect(together(["a", "b", "c", "d"])).toEqual(["a, b, c and d", "all"]);
+  for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME"])
+    expect([text, isTemplate(text)]).toEqual([text, true]);
+  for (const text of ["/a/b", "$1", "a < b", "<"]) expect([text, isTemplate(text)]).toEqual([text, false]);
 });

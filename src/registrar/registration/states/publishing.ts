@@ -8,9 +8,10 @@ import { fileNameOf, findAlias, refuseDriversOwn } from "../../socket/socket-nam
 import { type RegistrationContext, socketPathOf } from "../context";
 
 /**
- * State `publishing`: puts our socket in place. The first time a failure is fatal, as at the official registrar, unless file
- * descriptors or memory lack; and we replace a living socket at our path, unless the options say to stand by for it: the newest registrar wins, as in a
- * rolling update. Later, and after standby, we retry after failures, and stand by for a living peer.
+ * State `publishing`: puts our socket in place. The first time a failure is fatal, as at the official registrar, unless it is
+ * for want of file descriptors or memory; and we replace a living socket at our path, unless the options say to stand by for
+ * it: the newest registrar wins, as in a rolling update. Later, and after standby, we retry after failures, and stand by for a
+ * living peer.
  */
 export async function publishSocket(
   state: StateOf<"publishing">,
