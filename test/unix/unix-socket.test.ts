@@ -99,7 +99,7 @@ test.each([
   ["ENOTDIR", "ENOTDIR: part of the path is not a directory"],
   ["ELOOP", "ELOOP: the path has a symbolic link loop"],
   ["ENOTSOCK", "ENOTSOCK: this file is not a socket"],
-  ["EAGAIN", "EAGAIN: more connections wait there"],
+  ["EAGAIN", "EAGAIN: the driver's queue of connections is full"],
   ["EMFILE", "EMFILE: this process has no file descriptor left"],
   ["EPROTOTYPE", "connect EPROTOTYPE"],
 ])("explains %s", (code, text) => {

@@ -21,7 +21,7 @@ import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
 import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
 import { plain } from "../../logging/escape";
 import type { CallResult, DeregistrationCause, KubeletEvent } from "../../simulator/kubelet/events";
-import { startKubelet } from "../../simulator/kubelet/kubelet";
+import { type SimulatedKubelet, startKubelet } from "../../simulator/kubelet/kubelet";
 import { defaultCsiDriver } from "../../simulator/kubelet/objects";
 import type { KubeletFault } from "../../simulator/kubelet/options";
 import { createCommand } from "../command-line";
@@ -29,6 +29,8 @@ import { unlessStopped, untilAborted, untilStopped } from "../process/signals";
 import { createObjectPrinter, durationText, type Narrator, tellEvents, writeLine } from "./event-lines";
 
 const SLOWED_CALLS = ["GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"] as const;
+/** How long `--until` waits for NotifyRegistrationStatus, which a fault may prevent. */
+const NOTICE_WITHIN_MS = 5_000;
 const PRINTABLE = ["node", "csinode", "csidriver"] as const;
 const REFUSING_STEPS = ["registration", "validation"] as const;
 const WHAT_IT_IS_NOT = "it mounts nothing and talks to no API server: Node and CSINode are in its memory.";
@@ -88,7 +90,7 @@ export const runKubelet = createCommand(
     ],
     notes: [
       "Calls: GetInfo, NodeGetInfo, NotifyRegistrationStatus.",
-      "Exit codes: 0 stopped by a signal, or --until came true; 1 no directory to watch, or --until did not come true; 2 bad flag.",
+      "Exit codes: 0 stopped, or --until came true; 1 no directory to watch, or --until failed; 2 bad flag.",
     ],
   },
   async (flags) => {
@@ -117,7 +119,7 @@ export const runKubelet = createCommand(
       const failure = await kubelet
         .registered(flags.until, { timeoutMs: flags.timeout ?? LONGEST_WAIT_MS })
         .then(
-          () => undefined,
+          ({ socketPath }) => untilToldOutcome(kubelet, socketPath),
           (error: Error) => error.message,
         );
       await kubelet.close();
@@ -135,6 +137,13 @@ export const runKubelet = createCommand(
     return 0;
   },
 );
+
+/** Kubelet registers first, and tells the registrar then: one that it leaves before would not know. */
+async function untilToldOutcome({ events }: SimulatedKubelet, socketPath: string): Promise<undefined> {
+  const where = (event: { readonly call: string; readonly socketPath: string }) =>
+    event.call === "NotifyRegistrationStatus" && event.socketPath === socketPath;
+  await events.when("called", { where, timeoutMs: NOTICE_WITHIN_MS }).catch(() => {});
+}
 
 function parseKubeletVersion(text: string): KubeletVersion {
   if (simulatedVersion(text) === undefined)

@@ -125,10 +125,11 @@ test("a folder that it cannot watch is one line and exit code 1", async () => {
   expect(status).toBe(1);
 });
 
-test("--until ends it with 0 once the driver is registered", () =>
+test("--until ends it with 0 once the driver is registered and its registrar knows", () =>
   withKubelet(["--until=registered=x.csi", "--timeout=60s"], async (kubelet, register) => {
     await register();
     expect(await kubelet.exitCode()).toBe(0);
+    expect(kubelet.lines.join("\n")).toContain("NotifyRegistrationStatus →");
   }));
 
 test.each([
