@@ -59,7 +59,7 @@ describe.each(kubeletVersions())("kubelet %s: two drivers claim one name", (vers
       await second.says("already registered with a higher supported version");
       if (policy === "exit") expect(await second.exited).toEqual({ code: 1, signal: null });
       else {
-        await second.says("which is not to be found");
+        await second.says("by a socket that cannot be found");
         expect(await (await httpOf(second)).status("/readyz")).toBe(503);
       }
       await settled(node);
