@@ -58,8 +58,8 @@ insideTest(
   async () => {
     const { kubectl, nodeName } = cluster();
     await kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}=elsewhere`);
-    await using labelled = new AsyncDisposableStack();
-    labelled.defer(async () => void (await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`)));
+    const unlabel = () => kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
+    await using _labelled = { [Symbol.asyncDispose]: async () => void (await unlabel()) };
     for (const contestant of CONTESTANTS) {
       await using stage = createStage(cluster(), contestant);
       await stage.apply();
