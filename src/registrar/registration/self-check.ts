@@ -59,7 +59,7 @@ export type SelfCheck =
   /** It is not a socket, does not answer, or answers for another driver. */
   | { readonly kind: "wrong"; readonly text: string };
 
-/** A check takes two: its connection, and the accepted one. */
+/** With fewer left, a check that fails proves nothing: it takes two, its connection and the accepted one. */
 const CHECK_DESCRIPTORS = 4;
 
 /**

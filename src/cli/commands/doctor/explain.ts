@@ -12,17 +12,15 @@ const NEAR = 3;
 /** Reads the code of a finding, or the name of its check; the value is the code. */
 export function parseCode(text: string): string {
   const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS];
-  const codeOf = (name: string | undefined) => checks.find((check) => check.name === name)?.code;
-  const known = checks.find(({ code }) => code === text.toUpperCase())?.code ?? codeOf(text);
-  if (known !== undefined) return known;
+  const known = checks.find(({ code, name }) => code === text.toUpperCase() || name === text);
+  if (known !== undefined) return known.code;
+  const [codes, names] = [checks.map(({ code }) => code), checks.map(({ name }) => name)];
   const number = /\d+/.exec(text)?.[0];
   const distance = (code: string) => Math.abs(Number(code.slice(3)) - Number(number));
-  const name = nearWord(
-    text,
-    checks.map((check) => check.name),
-  );
-  const byNumber = checks.map(({ code }) => code).sort((one, other) => distance(one) - distance(other));
-  const near = number === undefined ? (name === undefined ? [] : [name]) : byNumber.slice(0, NEAR);
+  const near =
+    number === undefined
+      ? [nearWord(text, names)].filter((name) => name !== undefined)
+      : codes.sort((one, other) => distance(one) - distance(other)).slice(0, NEAR);
   const advice = near.length > 0 ? `near it: ${near.join(", ")}` : "docs/doctor-codes.md lists them";
   return refuse(`"${text}" is not a code of a finding; ${advice}`);
 }

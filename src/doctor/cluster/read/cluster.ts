@@ -2,7 +2,7 @@ import { invalidOption } from "../../../base/errors";
 import { type Tree, text, tree } from "../../../kube-api/objects";
 import { addAccess, noAccess } from "../../manifest/read/access";
 import type { Deployment } from "../../manifest/read/deployments";
-import { nameOf, readCsiDriver, type Unread, unreadAt } from "../../manifest/read/objects";
+import { LIMIT_RESOURCES, nameOf, readCsiDriver, type Unread, unreadAt } from "../../manifest/read/objects";
 import type { OurImage } from "../../manifest/read/program";
 import type { ListApi, ListFailure } from "./list-api";
 import {
@@ -82,13 +82,6 @@ const MAY_BE_ABSENT: readonly Resource[] = [
   "verticalpodautoscalers",
 ];
 
-/** What limits a pod's resources, by its kind. */
-const LIMIT_KINDS = {
-  LimitRange: "limitranges",
-  ResourceQuota: "resourcequotas",
-  VerticalPodAutoscaler: "verticalpodautoscalers",
-} as const;
-
 /** The reasons of events that name a missing driver: kubelet's at a mount, the controllers' at an attach. */
 const REASONS = ["FailedMount", "FailedAttachVolume"];
 
@@ -159,7 +152,7 @@ export async function readCluster(
       }),
     );
     const namespaces = [...new Set(sets.map(({ name }) => name.split("/")[0]))];
-    const limits = Object.entries(LIMIT_KINDS).flatMap(([kind, resource]) =>
+    const limits = Object.entries(LIMIT_RESOURCES).flatMap(([kind, resource]) =>
       namespaces.map((namespace) => read(resource, {}, (item) => readLimits(kind, item), namespace)),
     );
     const pods = (await Promise.all(lists)).flat().filter(({ node }) => isMeant(node));

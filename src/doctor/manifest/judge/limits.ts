@@ -208,11 +208,11 @@ function roomFor(one: Deployment, facts: ManifestFacts, resource: Resource, boun
   const others = list(pod.containers).filter((other) => other !== container);
   const ofPod = others.reduce<number>((sum, other) => sum + amountOf(limitIn(tree(other), resource)), asked);
   const ofPods = rangesOf(one, facts, resource, "Pod")
-    .filter(({ most }) => ofPod > (amountOf(most) || Number.POSITIVE_INFINITY))
+    .filter(({ most }) => exceeds(ofPod, most))
     .map(({ name, most }) => `${name} needs a max of ${shown(ofPod)} for a pod, and has ${most}`);
   const request = amountOf(text(tree(tree(container.resources).requests)[resource])) || bound.amount;
   const ratios = rangesOf(one, facts, resource)
-    .filter(({ ratio }) => asked / request > (amountOf(ratio) || Number.POSITIVE_INFINITY))
+    .filter(({ ratio }) => exceeds(asked / request, ratio))
     .map(
       ({ name, ratio }) =>
         `${name} has maxLimitRequestRatio ${ratio}: request ${shown(asked / amountOf(ratio))} at least`,
@@ -234,17 +234,14 @@ function judgeLimit(one: Deployment, facts: ManifestFacts, resource: Resource): 
     return refused(shown, why, `write ${ENOUGH[resource]}, for example${place}`);
   }
   const ranges = rangesOf(one, facts, resource);
-  const wrong = ranges.find(
-    ({ most, byDefault }) => amountOf(byDefault) > (amountOf(most) || Number.POSITIVE_INFINITY),
-  );
+  const wrong = ranges.find(({ most, byDefault }) => exceeds(amountOf(byDefault), most));
   if (wrong !== undefined)
     return problem(
       `is in the namespace of ${wrong.name}, whose default for ${NAMES[resource]}, ${wrong.byDefault}, is above its max, ${wrong.most}: the API server refuses that object`,
       `raise max in ${wrong.name}`,
     );
-  const less = [{ name: "its pod", most: limitIn(one.source.pod, resource) }, ...ranges].find(
-    ({ most }) => amount > (amountOf(most) || Number.POSITIVE_INFINITY),
-  );
+  const ofPod = { name: "its pod", most: limitIn(one.source.pod, resource) };
+  const less = [ofPod, ...ranges].find(({ most }) => exceeds(amount, most));
   return (
     less &&
     refused(
@@ -318,5 +315,7 @@ function quantityOf(quantity: string): number | undefined {
 }
 
 const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
+/** Whether an amount is above a bound; one that is missing or 0 bounds nothing. */
+const exceeds = (amount: number, bound: string) => amount > (amountOf(bound) || Number.POSITIVE_INFINITY);
 
 export const limitChecks = [manifestMemory, manifestCpu];

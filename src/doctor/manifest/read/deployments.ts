@@ -8,6 +8,7 @@ import { mountsOf } from "./mounts";
 import {
   type CsiDriverFacts,
   foundIn,
+  LIMIT_RESOURCES,
   placeText,
   type ReadObject,
   readCsiDriver,
@@ -74,7 +75,7 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
             if (pod !== undefined) pods.push(pod);
           }
           addAccess(access, object);
-          if (LIMIT_KINDS.includes(text(object.kind))) limitObjects.push(object);
+          if (Object.hasOwn(LIMIT_RESOURCES, text(object.kind))) limitObjects.push(object);
           if (object.kind === "CSIDriver") csiDriverSpecs.push(readCsiDriver(object, owner));
         });
       }
@@ -82,8 +83,6 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
   const csiDrivers = csiDriverSpecs.map(({ name }) => name);
   return { deployments, pods, access, limitObjects, csiDrivers, csiDriverSpecs, unread };
 }
-
-const LIMIT_KINDS = ["LimitRange", "ResourceQuota", "VerticalPodAutoscaler"];
 
 /** A pod without a registrar; undefined for an object without containers. Throws as {@link deploymentsIn} does. */
 function readOtherPod(owner: FoundObject, object: Tree): PodFacts | undefined {

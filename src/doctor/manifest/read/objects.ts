@@ -3,6 +3,13 @@ import { list, numberOrNone, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import type { FoundObject } from "../../findings/finding";
 
+/** What limits a pod's resources: objects of these kinds, and their resources at the API server. */
+export const LIMIT_RESOURCES = {
+  LimitRange: "limitranges",
+  ResourceQuota: "resourcequotas",
+  VerticalPodAutoscaler: "verticalpodautoscalers",
+} as const;
+
 export interface ReadObject {
   readonly file: string;
   readonly object: unknown;
