@@ -1,8 +1,12 @@
+import dashboard from "./dashboard.json";
 import type { ResolvedBasics } from "./options";
 import { scalar, type Yaml, yaml } from "./template";
 
 /** The docs, below the package's homepage. */
 export const PAGES = "https://example.com/registrar/blob/main/docs";
+
+/** The path of our dashboard at any Grafana. */
+const DASHBOARD = `/d/${dashboard.uid}`;
 
 /** The alerts of every registrar. One that is down has no series: those alerts also read kube-state-metrics. */
 export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
@@ -25,6 +29,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: critical}
             annotations:
               runbook_url: ${PAGES}/troubleshooting.md#a-pod-waits-driver-name-not-found
+              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
               summary: CSI driver {{ $labels.driver_name }} is not registered on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} runs, but kubelet has not registered
@@ -36,6 +41,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: warning}
             annotations:
               runbook_url: ${PAGES}/troubleshooting.md#why-kubelet-refuses-a-driver
+              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
               summary: Kubelet refuses CSI driver {{ $labels.driver_name }} on node {{ $labels.node }}
               description: >-
                 Kubelet refused to register the driver of {{ $labels.namespace }}/{{ $labels.pod }}; the
@@ -46,6 +52,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: warning}
             annotations:
               runbook_url: ${PAGES}/troubleshooting.md#the-registrar-restarts-again-and-again
+              dashboard_url: ${DASHBOARD}
               summary: The registrar in {{ $labels.namespace }}/{{ $labels.pod }} restarts again and again
               description: >-
                 \`kubectl describe pod\` shows under Last State why it exited, with kubelet's error if it refused
@@ -56,6 +63,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: warning}
             annotations:
               runbook_url: ${PAGES}/operations.md#alerts
+              dashboard_url: ${DASHBOARD}
               summary: No registrar is scraped in this cluster
               description: >-
                 Prometheus has no series of any registrar: the pods are down, or it does not scrape them
@@ -69,6 +77,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: warning}
             annotations:
               runbook_url: ${PAGES}/operations.md#alerts
+              dashboard_url: ${DASHBOARD}
               summary: Node {{ $labels.node }} has lost the registrar of {{ $labels.job }}
               description: >-
                 Within a day Prometheus scraped a registrar of {{ $labels.job }} on this node, and on others it
@@ -80,6 +89,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: warning}
             annotations:
               runbook_url: ${PAGES}/operations.md#alerts
+              dashboard_url: ${DASHBOARD}
               summary: "A CSI driver on node {{ $labels.node }} cannot be registered: {{ $labels.reason }}"
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} found the driver socket {{
@@ -93,6 +103,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: warning}
             annotations:
               runbook_url: ${PAGES}/troubleshooting.md#two-registrars
+              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
               summary: The registration of CSI driver {{ $labels.driver_name }} on node {{ $labels.node }} does not last
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} published its registration socket
@@ -105,6 +116,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: warning}
             annotations:
               runbook_url: ${PAGES}/operations.md#alerts
+              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
               summary: CSI driver {{ $labels.driver_name }} has no connection on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} has had no connection to the driver
@@ -116,6 +128,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: warning}
             annotations:
               runbook_url: ${PAGES}/troubleshooting.md#two-registrars
+              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
               summary: CSI driver {{ $labels.driver_name }} has two registrars on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} has stood by for 15 minutes because
@@ -126,6 +139,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             labels: {severity: warning}
             annotations:
               runbook_url: ${PAGES}/node-readiness.md#when-the-api-server-fails
+              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
               summary: >-
                 Startup taint {{ $labels.taint }} of CSI driver {{ $labels.driver_name }} stays on node {{
                 $labels.node }}

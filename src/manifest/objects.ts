@@ -1,3 +1,4 @@
+import dashboard from "./dashboard.json";
 import type { ResolvedBasics, ResolvedManifestOptions } from "./options";
 import { items, scalar, type Yaml, yaml } from "./template";
 
@@ -129,4 +130,20 @@ export const podMonitor = ({ name, namespace }: Pick<ResolvedBasics, "name" | "n
         # A registration belongs to a node: put the node's name on it, in alerts too.
         relabelings:
           - {sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}
+`;
+
+/** Grafana's dashboard, as the sidecar of Grafana's chart finds it. */
+export const dashboardConfigMap = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
+  # A dashboard of every registrar. The sidecar of Grafana's chart loads ConfigMaps with this label, by default from
+  # Grafana's own namespace only.
+  apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: registrar-dashboard
+    namespace: ${scalar(namespace)}
+    labels:
+      grafana_dashboard: "1"
+  data:
+    csi-registrar.json: |
+      ${{ lines: JSON.stringify(dashboard, undefined, 2).split("\n") }}
 `;

@@ -19,6 +19,7 @@ export const PARTS = [
   "inline-pod",
   "podmonitor",
   "alerts",
+  "dashboard",
 ] as const;
 export type Part = (typeof PARTS)[number];
 /** The parts that are written by default, for one driver. */

@@ -2,7 +2,7 @@ import { invalidOption } from "../base/errors";
 import { alertRules } from "./alert-rules";
 import { nodePlugin, nodeWideDaemonSet } from "./daemon-sets";
 import { type NodeAccess, type NodeAccessOptions, nodeAccess } from "./node-access";
-import { csiDriver, inlinePod, podMonitor, storageClass } from "./objects";
+import { csiDriver, dashboardConfigMap, inlinePod, podMonitor, storageClass } from "./objects";
 import {
   type NodeWideOptions,
   PARTS,
@@ -22,6 +22,7 @@ const MAKERS: Readonly<Record<Part, Maker<ResolvedManifestOptions>>> = {
   "inline-pod": inlinePod,
   podmonitor: podMonitor,
   alerts: alertRules,
+  dashboard: dashboardConfigMap,
 };
 
 /** Writes the chosen objects as YAML, in the order in which to apply them. Throws INVALID_OPTION. */
@@ -34,6 +35,7 @@ const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, Maker<ResolvedBasics>>>> =
   daemonset: nodeWideDaemonSet,
   podmonitor: podMonitor,
   alerts: alertRules,
+  dashboard: dashboardConfigMap,
 };
 
 export const isNodeWidePart = (part: Part): boolean => Object.hasOwn(NODE_WIDE_MAKERS, part);

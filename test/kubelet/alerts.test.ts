@@ -1,9 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { alertRules } from "../../src/manifest/alert-rules";
+import dashboard from "../../src/manifest/dashboard.json";
 import { PUBLISH_REASONS, type PublishReason } from "../../src/registrar/model/state";
+import { httpOf } from "../end-to-end/support/http";
+import { nodeTest } from "../end-to-end/support/node";
+import { driverFoldersOf, nameOf, reached, socketOf } from "../end-to-end/support/node-wide";
+import { eventually } from "../support/eventually";
 import { createGoBuilder } from "../support/go-build";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -134,8 +139,18 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** The alerts that fire at the end of each row, by Prometheus' own code. */
-let fired: readonly (readonly Alert[])[] = [];
+/** The alerts that fire at the end of each case, by Prometheus' own code. */
+async function firing(groups: object, cases: readonly object[]): Promise<readonly (readonly Alert[])[]> {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("rules.json"), JSON.stringify(groups));
+  const input = JSON.stringify(cases);
+  const { stdout, stderr } = spawnSync(PROGRAM, [folder.at("rules.json")], { input, encoding: "utf8" });
+  expect(stderr).toBe("");
+  return JSON.parse(stdout);
+}
+
+/** Those of each row. */
+let fired: Awaited<ReturnType<typeof firing>> = [];
 
 beforeAll(async () => {
   const go = createGoBuilder(FOLDER);
@@ -148,13 +163,11 @@ beforeAll(async () => {
     stamp: `${PROGRAM}.sha256`,
     onStart: () => process.stderr.write("building Prometheus' rules: minutes the first time\n"),
   });
-  await using folder = await createTempFolder();
-  writeFileSync(folder.at("rules.json"), JSON.stringify(spec));
   const rows = Object.values(CASES).flat();
-  const input = JSON.stringify(rows.map(([, , minutes, ...series]) => ({ minutes, series })));
-  const { stdout, stderr } = spawnSync(PROGRAM, [folder.at("rules.json")], { input, encoding: "utf8" });
-  expect(stderr).toBe("");
-  fired = JSON.parse(stdout);
+  fired = await firing(
+    spec,
+    rows.map(([, , minutes, ...series]) => ({ minutes, series })),
+  );
 }, 900_000);
 
 const TABLE = Object.entries(CASES).flatMap(([alert, rows]) =>
@@ -173,3 +186,73 @@ test("each alert fires in a row, and does not in another", () => {
   expect(Object.keys(CASES)).toEqual(ALERTS);
   for (const rows of Object.values(CASES)) expect(new Set(rows.map(([, fires]) => fires)).size).toBe(2);
 });
+
+/** What Prometheus has after these scrapes of one pod, a minute apart. */
+function scraped(bodies: readonly string[]): readonly string[] {
+  const samples = bodies.map(
+    (body) => new Map(Array.from(body.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm), readSample)),
+  );
+  const names = new Set(samples.flatMap((one) => [...one.keys()]));
+  return Array.from(names, (name) => `${name} ${samples.map((one) => one.get(name) ?? "_").join(" ")}`);
+}
+
+/** A sample's series, with the labels of the PodMonitor's target, and its value. */
+const readSample = ([, name, labels = "", value = ""]: RegExpMatchArray): [series: string, value: string] => [
+  `${name}{namespace="csi",pod="registrar-1",node="n1",job="csi/registrar"${labels && `,${labels}`}}`,
+  value,
+];
+
+nodeTest(
+  "each query of the dashboard finds something in the metrics of a registrar that has had each trouble",
+  async (node) => {
+    const { add, registrar: start } = driverFoldersOf(node);
+    const [once, lost] = [nameOf(0), nameOf(1)];
+    const kubelet = await node.kubelet();
+    const registrar = start(
+      "--http-endpoint=localhost:0",
+      "--on-registration-failure=retry",
+      "--driver-gone-after=1h",
+    );
+    const http = await httpOf(registrar);
+    const scrape = async () => (await http.get("/metrics")).body;
+    const driver = await add(once);
+    await add(lost);
+    await add("failing", { faults: [{ kind: "error", method: "GetPluginInfo", code: "INTERNAL" }] });
+    await Promise.all([reached(registrar, once, "registered"), reached(registrar, lost, "registered")]);
+    await eventually(async () => expect(await scrape()).toContain('reason="no-answer"'));
+    const before = await scrape();
+    // One driver's socket is lost, and kubelet then refuses it; the other driver crashes.
+    kubelet.setFaults([{ kind: "refuse", driverName: lost, reason: "not this one" }]);
+    rmSync(join(node.pluginDir, socketOf(lost)));
+    await reached(registrar, lost, "refused");
+    await driver.kill();
+    await eventually(async () => expect(await scrape()).toMatch(/^registrar_driver_connected\{.*\} 0$/m));
+
+    const queries = dashboard.panels.flatMap(({ title, targets }) =>
+      targets.map(({ refId, expr }) => ({
+        alert: `${title} ${refId}`,
+        expr: expr.replaceAll("$driver", ".*").replaceAll("$__rate_interval", "4m"),
+      })),
+    );
+    const nodes = ["n1", "n2"].map((name) => `kube_node_info{node="${name}"} 1 1`);
+    const series = [...scraped([before, await scrape()]), ...nodes];
+    const groups = { groups: [{ name: "dashboard", rules: queries }] };
+    const [found = []] = await firing(groups, [{ minutes: 1, series }]);
+    const answered = new Set(found.map(({ labels }) => labels.alertname));
+    expect(queries.filter(({ alert }) => !answered.has(alert))).toEqual([]);
+    // The node that has none, not the other one.
+    expect(
+      found.flatMap(({ labels: { alertname, node } }) =>
+        alertname === "Nodes without a registrar A" && node ? [node] : [],
+      ),
+    ).toEqual(["n2"]);
+    // The legends name labels that are there.
+    for (const { title, targets } of dashboard.panels)
+      for (const { refId, ...target } of targets)
+        for (const [, label = ""] of ("legendFormat" in target ? target.legendFormat : "").matchAll(
+          /\{\{(\w+)\}\}/g,
+        ))
+          for (const { labels } of found.filter(({ labels }) => labels.alertname === `${title} ${refId}`))
+            expect(Object.keys(labels)).toContain(label);
+  },
+);

@@ -29,7 +29,7 @@ const runObjects = createCommand(
         "--prevent-pod-scheduling-if-missing (1.37), --token-audience=AUDIENCE (repeatable) and with it",
         "--service-account-token-in-secrets (1.35).",
       ].join(" "),
-      "--node-wide takes no flag about a driver, and has the parts daemonset, podmonitor, alerts.",
+      "--node-wide takes no flag about a driver, and has the parts daemonset, podmonitor, alerts, dashboard.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },

@@ -19,7 +19,7 @@ test.each([
   ["--include=alerts,podmonitor", "PodMonitor PrometheusRule"],
   ["--include alerts --include csidriver", "CSIDriver PrometheusRule"],
   ["--lifecycle-mode=Ephemeral,Persistent --include=storageclass,inline-pod", "StorageClass Pod"],
-  ["--include=all", "CSIDriver DaemonSet StorageClass Pod PodMonitor PrometheusRule"],
+  ["--include=all", "CSIDriver DaemonSet StorageClass Pod PodMonitor PrometheusRule ConfigMap"],
 ])("%s chooses what to write", async (words, kinds) => {
   expect(kindsIn((await run(...words.split(" "))).stdout)).toBe(kinds);
 });
@@ -27,8 +27,8 @@ test.each([
 test.each([
   ["--include=csidriver --driver-name=a", "CSIDriver"],
   ["--include=storageclass,inline-pod,podmonitor --driver-name=a", "StorageClass Pod PodMonitor"],
-  ["--include alerts", "PrometheusRule"],
-  ["--include=podmonitor,alerts --node-wide", "PodMonitor PrometheusRule"],
+  ["--include alerts,dashboard", "PrometheusRule ConfigMap"],
+  ["--include=podmonitor,dashboard --node-wide", "PodMonitor ConfigMap"],
 ])("%s needs no image", async (words, kinds) => {
   const { stdout, stderr } = await runCommand("manifest", ...words.split(" "));
   expect([stderr, kindsIn(stdout)]).toEqual(["", kinds]);
@@ -85,13 +85,13 @@ test("each flag reaches its object", async () => {
 });
 
 test.each([
-  ["--node-wide", "--include=daemonset,podmonitor,alerts"],
+  ["--node-wide", "--include=daemonset,podmonitor,alerts,dashboard"],
   ["--node-wide=true", "--include=all"],
-  ["-node-wide", "--include=alerts,podmonitor,daemonset"],
+  ["-node-wide", "--include=dashboard,alerts,podmonitor,daemonset"],
 ])("%s %s writes one registrar for all drivers, and what goes with it", async (flag, include) => {
   const allow = "--allow-drivers=*=/plugins/*/csi.sock";
   const { stdout, stderr } = await runCommand("manifest", flag, "--image=r:1", include, allow);
-  expect([stderr, kindsIn(stdout)]).toEqual(["", "DaemonSet PodMonitor PrometheusRule"]);
+  expect([stderr, kindsIn(stdout)]).toEqual(["", "DaemonSet PodMonitor PrometheusRule ConfigMap"]);
   expect(stdout).toContain("--csi-address=/plugins/*/csi.sock");
   expect(stdout).toContain(allow);
 });

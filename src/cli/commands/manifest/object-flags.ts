@@ -11,8 +11,10 @@ import { parseOurImage } from "../../our-image";
 const CSI_DRIVER = { parts: ["csidriver"] } as const;
 const DAEMON_SET = { parts: ["daemonset"] } as const;
 
-/** The alerts are for all drivers. */
-const NAMED_FOR_DRIVER = { neededBy: PARTS.filter((part) => part !== "alerts") } as const;
+/** The alerts and the dashboard are for all drivers. */
+const NAMED_FOR_DRIVER = {
+  neededBy: PARTS.filter((part) => part !== "alerts" && part !== "dashboard"),
+} as const;
 const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
 
 /**
@@ -55,7 +57,7 @@ export const objectFlags = {
   namespace: {
     ...textFlag("where it goes"),
     defaultDescription: "kube-system",
-    parts: ["daemonset", "inline-pod", "podmonitor", "alerts"],
+    parts: ["daemonset", "inline-pod", "podmonitor", "alerts", "dashboard"],
   },
   distribution: { ...choiceFlag("sets kubelet's root directory", DISTRIBUTIONS), ...DAEMON_SET },
   "kubelet-root": {

@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { parse } from "yaml";
+import dashboard from "../../src/manifest/dashboard.json";
+import { dashboardConfigMap } from "../../src/manifest/objects";
+import { createTempFolder } from "../support/temp-folder";
+
+const TYPES = require.resolve("@grafana/schema/package.json").replace("package.json", "dist/types/index");
+
+/** What the compiler says of a dashboard as a value of Grafana's own type. */
+async function faultsOf(text: string) {
+  await using folder = await createTempFolder();
+  const source = `import type { Dashboard } from "${TYPES}";\nexport const dashboard: Dashboard = ${text};\n`;
+  writeFileSync(folder.at("dashboard.ts"), source);
+  const flags = "--noEmit --strict --skipLibCheck --ignoreConfig --module nodenext --singleThreaded".split(
+    " ",
+  );
+  const { status, stdout } = spawnSync("node_modules/.bin/tsc", [...flags, folder.at("dashboard.ts")], {
+    encoding: "utf8",
+  });
+  return { status, codes: stdout.match(/TS\d+/g) ?? [] };
+}
+
+test("the ConfigMap has a dashboard of Grafana's type", async () => {
+  const { metadata, data } = parse(dashboardConfigMap({ namespace: "monitoring" }).lines.join("\n"));
+  expect(metadata).toMatchObject({ namespace: "monitoring", labels: { grafana_dashboard: "1" } });
+  const text = data["csi-registrar.json"];
+  expect(JSON.parse(text)).toEqual(dashboard);
+  expect(await faultsOf(text)).toEqual({ status: 0, codes: [] });
+  // The check finds a misspelt field and a wrong value.
+  for (const [right, wrong] of [
+    ['"gridPos"', '"gridpos"'],
+    ['"refresh": 2', '"refresh": "2"'],
+  ] as const)
+    expect((await faultsOf(text.replace(right, wrong))).status).not.toBe(0);
+});
+
+test("no panel covers another, and none leaves Grafana's 24 columns", () => {
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  for (const { gridPos } of dashboard.panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+});
