@@ -128,6 +128,10 @@ test.each<readonly [expected: string, set: object, beside: object]>([
   expectSaid(said(set, CSI_DRIVER, beside), [expected]);
 });
 const both = (...objects: readonly object[]) => ({ kind: "List", items: objects });
+const requests = (memory: unknown, limits?: object, image?: string): Changes => ({
+  container: { ...(image && { image }), resources: { requests: { memory }, limits } },
+});
+const cpuRequest: Changes = { container: { resources: { requests: { cpu: 2 }, limits: { cpu: 1 } } } };
 const CPU_LIMIT: Changes = { container: { resources: { limits: { cpu: "1" } } } };
 
 test.each<readonly [expected: string | undefined, Changes, beside: object]>([
@@ -208,6 +212,40 @@ test.each<readonly [expected: string | undefined, Changes, beside: object]>([
     both(range(undefined, { memory: "100Mi" }), autoscaler("Recreate")),
   ],
   ["CSI114 warning: may get a lower CPU limit .* minAllowed: \\{cpu: 50m", CPU_LIMIT, autoscaler("Recreate")],
+  [
+    "CSI105 problem: has a memory limit of 100Mi, and requests 128Mi: the API server refuses it -> lower the request",
+    requests("128Mi", { memory: "100Mi" }),
+    {},
+  ],
+  [
+    "CSI105 problem: .* limit of 100Mi, and requests 128Mi",
+    requests("128Mi", { memory: "100Mi" }, OFFICIAL),
+    {},
+  ],
+  ["CSI114 problem: has a CPU limit of 1, and requests 2: the", cpuRequest, {}],
+  [
+    "CSI105 problem: gets a memory limit of 100Mi from LimitRange ns/all, and requests 128Mi: the",
+    requests("128Mi"),
+    range({ memory: "1Gi" }, { memory: "100Mi" }),
+  ],
+  ["CSI105 problem: has a memory request of 1MB, which is not a quantity: the API", requests("1MB"), {}],
+  ["CSI105 problem: has a memory request of -1, which is negative: the API", requests(-1), {}],
+  [
+    "CSI105 problem: has a memory limit of 100Mi, and LimitRange ns/all asks for 128Mi at least: the API",
+    limits("100Mi"),
+    ofNamespace({ type: "Container", min: { memory: "128Mi" } }),
+  ],
+  [
+    "CSI105 problem: has a memory request of 100Mi, and LimitRange ns/all asks for 128Mi at least: the API",
+    requests("100Mi", { memory: "200Mi" }),
+    ofNamespace({ type: "Container", min: { memory: "128Mi" } }),
+  ],
+  [
+    undefined,
+    requests("100Mi", { memory: "100Mi" }),
+    ofNamespace({ type: "Container", min: { memory: "99Mi" } }),
+  ],
+  [undefined, requests("{{ .memory }}", { memory: "100Mi" }), {}],
   [undefined, limits("100Mi"), autoscaler(false)],
   [undefined, limits("100Mi"), autoscaler("Recreate", { mode: "Off" })],
   [undefined, limits("100Mi"), autoscaler("Recreate", { minAllowed: { memory: "64Mi" } })],

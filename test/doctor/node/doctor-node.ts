@@ -15,7 +15,7 @@ import { createTestNode, startTestRegistrar } from "../../support/registrar-node
 /** Long enough for whatever answers at all. */
 const PATIENT_MS = 60_000;
 /** For what never answers. */
-const IMPATIENT_MS = 1_000;
+export const IMPATIENT_MS = 1_000;
 
 /** A node in a folder, what is wrong with it, and the doctor's look. */
 export interface DoctorNode extends AsyncDisposable {

@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import type { SeenDriver } from "../../../src/doctor/node/read/facts";
 import type { CsiDriverOptions } from "../../../src/simulator/driver/options";
 import { startForeignSocket } from "../../support/foreign-socket";
-import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
+import { createDoctorNode, IMPATIENT_MS, problemsIn, WHOLE } from "./doctor-node";
 import { findingsOf, healthyFacts } from "./healthy-facts";
 
 test("a driver that is well", async () => {
@@ -175,7 +175,8 @@ test("a driver that hangs is one problem, too, and is asked no further", async (
   await using node = await createDoctorNode();
   const driver = await node.driver(hang("GetPluginInfo") as Partial<CsiDriverOptions>);
   const look = await node.look({}, { impatient: true });
-  expect(driver.events.history().filter(({ kind }) => kind === "called")).toHaveLength(1);
+  const methods = driver.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
+  expect(new Set(methods)).toEqual(new Set(["GetPluginInfo"]));
   expect(look.says("driver-identity")).toMatch(
     /^problem: .* does not answer GetPluginInfo in time: .*; fix: /,
   );
@@ -187,6 +188,16 @@ test("a driver that hangs is one problem, too, and is asked no further", async (
   ]);
   // Its registrar's path is not doubted.
   expect(registered.says("registration-endpoint")).toMatch(/in time; fix: see the driver's log/);
+});
+
+test("a deadline that runs out while doctor itself cannot run is nobody's fault", async () => {
+  await using node = await createDoctorNode();
+  const driver = await node.driver();
+  const stall = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, IMPATIENT_MS + 200);
+  const stalled = driver.events.when("called").then(stall);
+  const { says } = await node.look({}, { impatient: true });
+  expect(await stalled).toBe("timed-out");
+  expect(says("driver-identity")).toMatch(/^ok: /);
 });
 
 test("a listener that never writes is said to speak no HTTP/2", async () => {

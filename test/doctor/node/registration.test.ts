@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { told } from "../../support/told";
@@ -126,19 +126,71 @@ test("sockets of others: alive, dead, silent, of an unknown type, in a subfolder
   expect(healthy).toBe(true);
 });
 
-test("a socket that this user may not connect to is unknown, whose ever it is", () => {
+const ROOT = { uid: 0, advice: /^see what denies it to root: SELinux/ };
+const USER = { uid: 1000, advice: /^run registrar doctor as root$/ };
+
+test.each([
+  ["EACCES", ROOT, "unknown"],
+  ["EPERM", USER, "unknown"],
+  ["EACCES", USER, "unknown"],
+  ["ETIMEDOUT", { uid: 0, advice: /^see what is mounted there/ }, "problem"],
+  ["ELOOP", { uid: 0, advice: /^correct the symbolic links/ }, "problem"],
+  ["EIO", { uid: 1000, advice: /: dmesg$/ }, "problem"],
+])("a socket that cannot be looked at, %s, by %j: %s", (errno, { uid, advice }, ofDriver) => {
   const registrations = ["x.csi", "y.csi"].map((name) => ({
-    socket: { kind: "out-of-reach" as const, path: `/registration/${name}-reg.sock`, errno: "EACCES" },
+    socket: { kind: "out-of-reach" as const, path: `/registration/${name}-reg.sock`, errno },
     info: { kind: "not-asked" as const },
     report: undefined,
     endpoint: undefined,
   }));
-  const facts = healthyFacts({ facts: { registrations } });
+  const facts = healthyFacts({ facts: { registrations }, host: { uid } });
   const seen = ["registration", "other-registrations"].flatMap((check) => findingsOf(check, facts));
-  expect(seen.map(({ status, subject, text }) => `${status}: ${subject} ${text}`)).toEqual([
-    "unknown: /registration/x.csi-reg.sock cannot be looked at: EACCES",
-    "unknown: /registration/y.csi-reg.sock cannot be looked at: EACCES",
+  const text = expect.stringMatching(`^cannot be looked at: ${errno}`);
+  const fix = expect.stringMatching(advice);
+  expect(seen).toMatchObject([
+    { status: ofDriver, subject: "/registration/x.csi-reg.sock", text, fix },
+    { status: "unknown", subject: "/registration/y.csi-reg.sock", text, fix },
   ]);
+});
+
+test("a symbolic link to nothing in a socket's place", async () => {
+  await using node = await createDoctorNode();
+  await node.driver();
+  await node.plugin("x.csi-reg.sock", {});
+  symlinkSync("none", `${node.directory}/gone-reg.sock`);
+  expect((await node.look()).says("other-registrations")).toMatch(
+    /^warning: .*gone-reg\.sock is a symbolic link to a file that is not there: .*; fix: remove it$/,
+  );
+});
+
+test("a registration socket that gets another name during the visit", async () => {
+  await using node = await createDoctorNode();
+  await node.driver();
+  await node.plugin(".moved", { endpoint: node.csiAddress });
+  const before = `${node.directory}/x.csi-reg.sock`;
+  await using _before = await startForeignSocket(before, (connection) => {
+    rmSync(before, { force: true });
+    if (existsSync(`${node.directory}/.moved`))
+      renameSync(`${node.directory}/.moved`, `${node.directory}/x.csi-_k3f-reg.sock`);
+    connection.destroy();
+  });
+  const { findings, facts } = await node.look();
+  expect(facts.registrations.map(({ socket }) => socket.path)).toEqual([
+    `${node.directory}/x.csi-_k3f-reg.sock`,
+  ]);
+  expect(findings.filter(({ status }) => /problem|warning/.test(status))).toEqual([]);
+});
+
+test("a registration socket that is published during the visit", async () => {
+  await using node = await createDoctorNode();
+  const driver = await node.driver();
+  await node.plugin(".later", { endpoint: node.csiAddress });
+  const published = driver.events
+    .when("called")
+    .then(() => renameSync(`${node.directory}/.later`, `${node.directory}/x.csi-reg.sock`));
+  const { says } = await node.look();
+  await published;
+  expect(says("registration")).toMatch(/^unknown: x\.csi has a registrar on .*x\.csi-reg\.sock/);
 });
 
 test("two sockets for one driver; of another driver that is a warning only", async () => {

@@ -124,12 +124,15 @@ function rangesOf(one: Deployment, facts: ManifestFacts, resource: Resource, of 
     list(tree(range.spec).limits)
       .map(tree)
       .filter(({ type }) => type === of)
-      .map(({ max, default: byDefault, maxLimitRequestRatio }) => {
-        const [most = "", given = "", ratio = ""] = [max, byDefault, maxLimitRequestRatio].map((values) =>
-          text(tree(values)[resource]),
-        );
+      .map(({ max, min, default: byDefault, maxLimitRequestRatio }) => {
+        const [most = "", least = "", given = "", ratio = ""] = [
+          max,
+          min,
+          byDefault,
+          maxLimitRequestRatio,
+        ].map((values) => text(tree(values)[resource]));
         // The API server takes the maximum for a default that is missing.
-        return { name: `LimitRange ${nameOf(range)}`, most, given, byDefault: given || most, ratio };
+        return { name: `LimitRange ${nameOf(range)}`, most, least, given, byDefault: given || most, ratio };
       }),
   );
 }
@@ -220,35 +223,46 @@ function roomFor(one: Deployment, facts: ManifestFacts, resource: Resource, boun
   return [...quotas, ...ofPods, ...ratios];
 }
 
-/** A limit that the API server takes from no program. */
+/** A limit or request that the API server takes from no program. */
 function judgeLimit(one: Deployment, facts: ManifestFacts, resource: Resource): Statement | undefined {
   const place = placeInChart(one.chart, "resources");
-  const limit = limitIn(one.source.container, resource);
-  const amount = quantityOf(limit);
-  const refused = (what: string, why: string, fix: string) =>
-    problem(`has a ${NAMES[resource]} limit of ${what}, ${why}: the API server refuses it`, fix);
-  if (isTemplate(limit)) return undefined;
-  if (amount === undefined || amount < 0) {
-    const shown = boundText(limit.trim() === "" ? JSON.stringify(limit) : limit);
-    const why = amount === undefined ? "which is not a quantity" : "which is negative";
-    return refused(shown, why, `write ${ENOUGH[resource]}, for example${place}`);
-  }
+  const { container, pod } = one.source;
+  const refused = (text: string, fix: string) => problem(`${text}: the API server refuses it`, fix);
   const ranges = rangesOf(one, facts, resource);
   const wrong = ranges.find(({ most, byDefault }) => exceeds(amountOf(byDefault), most));
-  if (wrong !== undefined)
-    return problem(
-      `is in the namespace of ${wrong.name}, whose default for ${NAMES[resource]}, ${wrong.byDefault}, is above its max, ${wrong.most}: the API server refuses that object`,
-      `raise max in ${wrong.name}`,
-    );
-  const ofPod = { name: "its pod", most: limitIn(one.source.pod, resource) };
-  const less = [ofPod, ...ranges].find(({ most }) => exceeds(amount, most));
+  const judge = (what: "limit" | "request", value: string): Statement | undefined => {
+    if (isTemplate(value)) return undefined;
+    const has = (shown: string) => `has a ${NAMES[resource]} ${what} of ${shown}`;
+    const amount = quantityOf(value);
+    if (amount === undefined || amount < 0) {
+      const shown = boundText(value.trim() === "" ? JSON.stringify(value) : value);
+      const why = amount === undefined ? "which is not a quantity" : "which is negative";
+      return refused(`${has(shown)}, ${why}`, `write ${ENOUGH[resource]}, for example${place}`);
+    }
+    const low = ranges.find(({ least }) => amount > 0 && amount < amountOf(least));
+    if (low !== undefined)
+      return refused(`${has(value)}, and ${low.name} asks for ${low.least} at least`, `raise it${place}`);
+    const ofPod = { name: "its pod", most: limitIn(pod, resource) };
+    const less = [ofPod, ...ranges].find(({ most }) => exceeds(amount, most));
+    if (less !== undefined)
+      return refused(
+        `${has(value)}, and ${less.name} allows ${less.most} at most`,
+        `lower it${place}, or raise the limit of ${less.name}`,
+      );
+    const bound = what === "request" ? boundOn(one, facts, resource) : undefined;
+    return bound && exceeds(amount, bound.limit)
+      ? refused(`${bound.text}, and requests ${value}`, `lower the request${place}, or raise the limit`)
+      : undefined;
+  };
+  const request = tree(tree(container.resources).requests)[resource];
   return (
-    less &&
-    refused(
-      limit,
-      `and ${less.name} allows ${less.most} at most`,
-      `lower it${place}, or raise the limit of ${less.name}`,
-    )
+    judge("limit", limitIn(container, resource)) ??
+    (wrong &&
+      problem(
+        `is in the namespace of ${wrong.name}, whose default for ${NAMES[resource]}, ${wrong.byDefault}, is above its max, ${wrong.most}: the API server refuses that object`,
+        `raise max in ${wrong.name}`,
+      )) ??
+    (request === undefined || request === null ? undefined : judge("request", text(request)))
   );
 }
 

@@ -17,7 +17,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
-import { announces, hasNoSocket, type SeenDriver, type SocketFacts } from "../read/facts";
+import { announces, hasNoSocket, isDead, isStuck, type SeenDriver, type SocketFacts } from "../read/facts";
 import type { Facts } from "../read/gather";
 import {
   allDrivers,
@@ -30,7 +30,6 @@ import {
   nodeInfoCause,
   ownershipText,
   pathFix,
-  RUN_AS_ROOT,
   remedyFor,
   remedyForErrno,
   SEE_DRIVER,
@@ -41,7 +40,8 @@ import {
 
 const GIVEN = "is the path that kubelet gets";
 
-const driverSocket = check("CSI002", "driver-socket", ({ driver, target }: Facts) => {
+const driverSocket = check("CSI002", "driver-socket", (facts: Facts) => {
+  const { driver, target } = facts;
   if (driver === undefined) {
     const { pattern } = target;
     return pattern === undefined
@@ -58,10 +58,11 @@ const driverSocket = check("CSI002", "driver-socket", ({ driver, target }: Facts
       : ["is not there, nor is its folder", "mount the folder here, or correct --csi-address"];
     return problem(path, text, fix, `missing ${path}`);
   }
-  return judgeClosed(socket, {
+  const fixes = {
     "not-a-socket": "name the driver's socket itself with --csi-address",
     "too-long": "mount the folder under a shorter path, or link to it",
-  });
+  };
+  return judgeClosed(socket, fixes, facts);
 });
 
 const kubeletPath = check("CSI007", "kubelet-path", (facts: Facts) => {
@@ -83,7 +84,7 @@ function judgeKubeletPath(path: string, facts: Facts): Verdict {
     "not-a-socket": "give the socket's path",
     "too-long": "use a shorter directory under <kubelet root>/plugins",
   };
-  if (found?.kind === "too-long") return judgeClosed(found, fixes);
+  if (found?.kind === "too-long") return judgeClosed(found, fixes, facts);
   const advice = hostPath && explainHostPath(hostPath);
   if (advice) return problem(path, `${GIVEN}; ${advice.problem}`, fixText(advice), "host-path");
   if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || found?.kind !== "missing"))
@@ -100,7 +101,7 @@ function judgeKubeletPath(path: string, facts: Facts): Verdict {
           pathFix(inode, facts, "correct the path: the driver listens elsewhere"),
         )
       : problem(path, `${GIVEN}; it is not there`, START_DRIVER, `missing ${csiSocketPath}`);
-  if (found.kind !== "accepting") return judgeClosed(found, fixes, `${GIVEN}; it `);
+  if (found.kind !== "accepting") return judgeClosed(found, fixes, facts, `${GIVEN}; it `);
   if (inode === undefined) return ok(path, "accepts connections");
   if (path === csiSocketPath) return ok(path, `${GIVEN}, too`);
   if (inode === found.inode) return ok(path, "is the driver's socket under the path that kubelet gets");
@@ -123,16 +124,16 @@ function judgeByMounts(path: string, hostPath: Facts["hostPath"]): Verdict {
 function judgeClosed(
   socket: Exclude<SocketFacts, { readonly kind: "accepting" | "missing" }>,
   fixes: Readonly<Record<"not-a-socket" | "too-long", string>>,
+  facts: Facts,
   lead = "",
 ): Verdict {
   const { path } = socket;
   const text = lead + socketText(socket);
-  if (socket.kind === "out-of-reach")
-    return unread(path, text, remedyForErrno(socket.errno, ", and check the folders above it"));
-  if (socket.kind !== "not-accepting") return problem(path, text, fixes[socket.kind]);
-  return socket.errno === "EACCES"
-    ? unread(path, text, `${RUN_AS_ROOT}; if SELinux denies it to root, set seLinuxOptions.type: spc_t`)
-    : problem(path, text, ...remedyFor(socket));
+  if (socket.kind === "not-a-socket" || socket.kind === "too-long")
+    return problem(path, text, fixes[socket.kind]);
+  return isDead(socket) || isStuck(socket)
+    ? problem(path, text, ...remedyFor(socket))
+    : unread(path, text, remedyForErrno(socket.errno, facts, ", and check the folders above it"));
 }
 
 const STORAGE_TROUBLES: ReadonlySet<string> = new Set(["STORAGE_DEGRADED", "STORAGE_UNREACHABLE"]);

@@ -192,7 +192,7 @@ function driversSeen(facts: Facts): readonly Row[] {
     const isPublished = published.some((row) => row.name === name);
     if (name === undefined || isPublished || one.info.kind === "answered" || kind === "not-a-socket")
       return [];
-    const { state, text } = troubleOf(one, true);
+    const { state, text } = troubleOf(one, true, facts);
     const csiSocket = drivers.find((driver) => nameTold(driver) === name)?.socket.path ?? null;
     return [rowOf(state, `${path} ${text}`, { name, csiSocket, registrationSocket: path })];
   });

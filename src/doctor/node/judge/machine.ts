@@ -69,7 +69,8 @@ const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: Facts)
     : ok("SELinux", `is ${mode}; we run as ${label}; labels of files cannot be seen from here`);
 });
 
-const registrationDirectory = check("CSI008", "registration-directory", ({ directory }: Facts) => {
+const registrationDirectory = check("CSI008", "registration-directory", (facts: Facts) => {
+  const { directory } = facts;
   const { path } = directory;
   if (directory.kind === "folder" && directory.unlistable === undefined)
     return ok(path, `is a folder (${ownershipText(directory.ownership)})`);
@@ -77,7 +78,7 @@ const registrationDirectory = check("CSI008", "registration-directory", ({ direc
   if (directory.kind === "not-a-folder")
     return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
   const errno = directory.kind === "folder" ? directory.unlistable : directory.errno;
-  return unread(path, `cannot be read: ${errno}`, remedyForErrno(errno ?? "", ": it is root's, mode 0750"));
+  return unread(path, `cannot be read: ${errno}`, remedyForErrno(errno, facts, ": it is root's, mode 0750"));
 });
 
 const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: Facts) => {

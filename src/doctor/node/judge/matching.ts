@@ -44,7 +44,7 @@ export function driverLeftIn(one: RegistrationFacts, facts: Facts): string | und
   if (name === undefined || one.info.kind === "answered") return undefined;
   const isAnswered = facts.registrations.some((other) => answerIn(other.info)?.name === name);
   const isThere =
-    troubleOf(one, true).state === "hanging" ||
+    troubleOf(one, true, facts).state === "hanging" ||
     facts.found.some(
       (driver) =>
         nameTold(driver) === name && isNodeDriver(driver) && unwantedReason(driver, facts) === undefined,
@@ -153,9 +153,22 @@ export const SEE_REGISTRAR = "see the log of its registrar";
 export const RUN_AS_ROOT = "run registrar doctor as root";
 const LEAVE_SOCKET = "do not remove the socket: kubelet would deregister the driver";
 
+const REMEDIES: Readonly<Record<string, string>> = {
+  ETIMEDOUT: "see what is mounted there, and whether its server runs",
+  ELOOP: "correct the symbolic links: they lead in a circle",
+  ENOTDIR: "correct the path: a part of it is not a folder",
+  EMFILE: "raise the limit of open files: ulimit -n",
+};
+const isForbidden = (errno: string | undefined) => errno === "EACCES" || errno === "EPERM";
+
 /** What to do about a path that cannot be looked at; `more` follows the advice for a missing permission. */
-export const remedyForErrno = (errno = "", more = ""): string =>
-  errno === "ETIMEDOUT" ? "see what is mounted there, and whether its server runs" : `${RUN_AS_ROOT}${more}`;
+export function remedyForErrno(errno: string | undefined, { host }: Pick<Facts, "host">, more = ""): string {
+  if (!isForbidden(errno))
+    return REMEDIES[errno ?? ""] ?? "see the kernel's messages about that file system: dmesg";
+  return host.uid === 0
+    ? "see what denies it to root: SELinux (set seLinuxOptions.type: spc_t), or the file system that is mounted there"
+    : `${RUN_AS_ROOT}${more}`;
+}
 
 export function ownershipText({ mode, uid, gid }: Ownership): string {
   return `mode ${mode.toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
@@ -212,11 +225,15 @@ interface Trouble {
   readonly text: string;
   readonly fix: string;
   /** Why the socket was not judged: this user lacks the permission, or the file cannot be read. */
-  readonly unseen?: "forbidden" | "unreachable";
+  readonly unseen?: "forbidden" | "unreachable" | undefined;
 }
 
 /** Judges a registration socket that does not answer. `isDrivers`: it is the only one of a driver that is there. */
-export function troubleOf({ socket, info }: RegistrationFacts, isDrivers: boolean): Trouble {
+export function troubleOf(
+  { socket, info }: RegistrationFacts,
+  isDrivers: boolean,
+  facts: Pick<Facts, "host">,
+): Trouble {
   const owner = `the registrar of ${driverOfSocket(socket.path)}`;
   if (socket.kind === "not-a-socket") {
     const text = `is ${socket.fileType} in the place of a socket: the registrar cannot use it`;
@@ -243,8 +260,13 @@ export function troubleOf({ socket, info }: RegistrationFacts, isDrivers: boolea
   }
   if (socket.kind === "accepting")
     return { state: "unknown", text: isFailed ? failureText("GetInfo", info) : "", fix: SEE_REGISTRAR };
+  if (socket.kind === "missing") {
+    const text = "is a symbolic link to a file that is not there: kubelet cannot use it";
+    return { state: "unknown", text, fix: "remove it" };
+  }
   const text = socketText(socket);
-  return socket.errno === "EACCES"
-    ? { state: "unknown", text, fix: RUN_AS_ROOT, unseen: "forbidden" }
-    : { state: "unknown", text, fix: "kubelet needs a socket at a short path", unseen: "unreachable" };
+  if (socket.kind === "too-long")
+    return { state: "unknown", text, fix: "kubelet needs a socket at a short path" };
+  const unseen = isForbidden(socket.errno) ? "forbidden" : "unreachable";
+  return { state: "unknown", text, fix: remedyForErrno(socket.errno, facts), unseen };
 }

@@ -27,6 +27,7 @@ import {
   pathFix,
   RUN_AS_ROOT,
   remedyFor,
+  remedyForErrno,
   SEE_REGISTRAR,
   socketText,
   targetName,
@@ -42,7 +43,11 @@ const registrationCheck = check("CSI015", "registration", (facts: Facts) => {
   const theirs = registrations.filter((one) => isTargets(one, facts));
   if (theirs.length > 0) return theirs.map((one) => judgeRegistration(one, facts));
   if (directory.unlistable !== undefined)
-    return unknown("the registration", `cannot be looked for: ${path} may not be read`, RUN_AS_ROOT);
+    return unknown(
+      "the registration",
+      `cannot be looked for: ${path} may not be read`,
+      remedyForErrno(directory.unlistable, facts),
+    );
   if (target.csiSocketPath === undefined)
     return unknown(
       path,
@@ -63,7 +68,7 @@ function judgeRegistration(one: RegistrationFacts, facts: Facts): Verdict {
   const { info, report } = one;
   const { path } = one.socket;
   if (info.kind !== "answered") {
-    const { text, fix, unseen } = troubleOf(one, true);
+    const { text, fix, unseen } = troubleOf(one, true, facts);
     return (unseen === "forbidden" ? unread : problem)(path, text, fix);
   }
   const { name } = info.value;
@@ -125,8 +130,8 @@ const otherRegistrations = check("CSI019", "other-registrations", (facts: Facts)
 function judgeOther(one: RegistrationFacts, facts: Facts): Verdict | undefined {
   const { path } = one.socket;
   if (one.info.kind !== "answered") {
-    const { text, fix, unseen } = troubleOf(one, driverLeftIn(one, facts) !== undefined);
-    if (unseen !== undefined) return unknown(path, text, RUN_AS_ROOT);
+    const { text, fix, unseen } = troubleOf(one, driverLeftIn(one, facts) !== undefined, facts);
+    if (unseen !== undefined) return unknown(path, text, fix);
     const isOnly = facts.target.csiSocketPath === undefined && isDeserted(facts);
     return isOnly
       ? problem(path, `${text}; this node has no other driver`, `start the driver, or ${fix}`)

@@ -32,6 +32,8 @@ const SYS = "/sys";
 const MAX_DEPTH = 4;
 /** More than a node has drivers. */
 const MAX_SOCKETS = 500;
+/** More calls at once would run into their deadlines under a low CPU limit. */
+const AT_ONCE = 16;
 
 export type Facts = Awaited<ReturnType<typeof gatherFacts>>;
 export type DirectoryFacts = Facts["directory"];
@@ -47,17 +49,23 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
   const ask = (socket: SocketFacts) => askDriver(socket, timeoutMs);
   const listed = await listRegistrations(pluginRegistrationPath);
+  const lookAt = (paths: readonly string[]) =>
+    inGroups(paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot));
   const known = knownDirectories.map((path) => join(hostRoot, path));
-  const [driver, kubeletPath, directory, registrations, nodeReadiness, pods] = await Promise.all([
+  const [driver, kubeletPath, directory, firstSeen, nodeReadiness, pods] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
       : undefined,
     lookAtDirectory(pluginRegistrationPath, PROC),
-    Promise.all(listed.paths.map((path) => lookAtRegistration(path, timeoutMs, hostRoot))),
+    lookAt(listed.paths),
     target.nodeReadiness && askApiServer(target.nodeReadiness),
     lookAtPods(pluginRegistrationPath, timeoutMs),
   ]);
+  // A registrar that kubelet refuses publishes again under another name.
+  const { paths: laterPaths } = await listRegistrations(pluginRegistrationPath);
+  const isMoved = laterPaths.join("\0") !== listed.paths.join("\0");
+  const registrations = isMoved ? await lookAt(laterPaths) : firstSeen;
   const fitting = new Set(target.pattern === undefined ? [] : await socketsFitting(target.pattern));
   const below = await socketsUnder(join(dirname(pluginRegistrationPath), "plugins"));
   const paths = new Set([...below.paths.slice(0, MAX_SOCKETS), ...fitting]);
@@ -68,7 +76,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     /** The kubelet registration path, judged by the mounts; undefined without it, and without a socket to judge it by. */
     hostPath: driver && hasNoSocket(driver.socket) ? undefined : await hostPathVerdict(target),
     /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
-    found: await Promise.all(livingBeside(driver?.socket, sockets).map(ask)),
+    found: await inGroups(livingBeside(driver?.socket, sockets), ask),
     /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
     deadSockets: sockets
       .filter(isDead)
@@ -93,6 +101,13 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     /** By kubelet's Pods API; undefined where none is seen. */
     pods,
   };
+}
+
+async function inGroups<One, Result>(items: readonly One[], look: (item: One) => Promise<Result>) {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE)
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(look))));
+  return results;
 }
 
 /** Loads the client of the API server, which most calls of the doctor do not need. */
