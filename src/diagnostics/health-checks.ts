@@ -3,6 +3,7 @@ import type { StateName } from "../registrar/model/state";
 import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
+import { type DescriptorWait, describeWait, descriptorFix } from "../unix/descriptors";
 
 export interface HealthCheck {
   readonly name: string;
@@ -31,14 +32,36 @@ export function readinessChecks(
   const uncounted = meant.filter((one) => !wanted.includes(one));
   if (driver !== null && wanted.length === 0 && !uncounted.some(standsBy)) {
     const [known] = uncounted;
-    const why = known === undefined ? "no CSI driver here has this name" : stateText(known);
+    const why = known === undefined ? whyUnknown(driver, registrations) : stateText(known);
     return [{ name: driver, run: async () => why }];
   }
   const dials = !isNodeWide || driver !== null;
   const checks = wanted.flatMap((one) =>
     checksOf(one, { ...options, dials, prefix: isNodeWide ? `${nameOf(one)}/` : "" }),
   );
-  return [...checks, ...uncounted.map(uncountedCheck)];
+  const checkOfAll = isNodeWide && driver === null ? [descriptorCheck(registrations)] : [];
+  return [...checks, ...uncounted.map(uncountedCheck), ...checkOfAll];
+}
+
+const waitText = (wait: DescriptorWait) => `${describeWait(wait)}; ${descriptorFix(wait)}`;
+
+/** Drivers without a name may be any: a rolling update that starves them of file descriptors must not go on. */
+const descriptorCheck = (registrations: Registrations): HealthCheck => ({
+  name: "descriptors",
+  run: async () => {
+    const { waitingSockets } = registrations;
+    return waitingSockets && waitText(waitingSockets.descriptors);
+  },
+});
+
+function whyUnknown(driver: string, { waitingSockets }: Registrations): string {
+  if (waitingSockets === undefined) return "no CSI driver here has this name";
+  const { csiAddresses, descriptors } = waitingSockets;
+  const isOne = csiAddresses.includes(driver);
+  const which = isOne
+    ? "it is one of those that wait"
+    : "it may be one of those that have not been asked their names";
+  return `${which}: ${waitText(descriptors)}`;
 }
 
 /** Another registrar serves the driver, and this one takes over when that one ends: ready. */

@@ -1,6 +1,7 @@
 import { PUBLISH_REASONS, STATE_NAMES } from "../registrar/model/state";
 import type { DriverStatus } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
+import { countDescriptors, descriptorLimit } from "../unix/descriptors";
 
 /** Facts about the process, which the CLI provides. */
 export interface ProcessFacts {
@@ -22,7 +23,11 @@ interface Sample {
 export interface Metric {
   readonly help: string;
   readonly labelNames?: readonly string[];
-  readonly samples: (facts: ProcessFacts, registrations: readonly Registration[]) => readonly Sample[];
+  readonly samples: (
+    facts: ProcessFacts,
+    registrations: readonly Registration[],
+    waitingSockets: readonly string[],
+  ) => readonly Sample[];
   /** Whether the metric includes registrations that do not count, such as sockets without a driver. */
   readonly readsAll?: true;
 }
@@ -35,6 +40,9 @@ export const metricRows = (table: Readonly<Record<string, Metric>>) =>
 
 /** The driver_name label until the driver answers (csi-lib-utils, metrics.go). */
 export const UNKNOWN_DRIVER = "unknown-driver";
+
+/** The reason why a socket without a registration waits. */
+export const NO_DESCRIPTORS = "no-descriptors";
 
 /** A stopped process answers no scrape. */
 const STATES = STATE_NAMES.filter((name) => name !== "stopped");
@@ -66,6 +74,12 @@ const ofProcess = (help: string, read: (facts: ProcessFacts) => number): Metric 
 
 const ofUsage = (help: string, field: keyof ReturnType<ProcessFacts["usage"]>): Metric =>
   ofProcess(help, ({ usage }) => usage()[field]);
+
+/** Absent while it is not known. */
+const ofDescriptors = (help: string, read: () => number): Metric => ({
+  help,
+  samples: () => [read()].filter((value) => value > 0 && Number.isFinite(value)).map((value) => ({ value })),
+});
 
 const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
@@ -121,16 +135,19 @@ export const METRICS = metricRows({
     ({ identity }) => (identity ? [[identity.vendorVersion, 1]] : []),
   ),
   registrar_driver_trouble: {
-    help: "1 for a driver's socket that cannot be registered, by reason: no-answer, name-withheld, failed",
+    help: "1 for a driver's socket that cannot be registered, by reason: no-answer, name-withheld, not-published, failed, no-descriptors",
     labelNames: ["csi_address", "reason"],
     readsAll: true,
-    samples: (_facts, registrations) =>
-      registrations.flatMap(({ csiAddress, status }) => {
+    samples: (_facts, registrations, waitingSockets) => {
+      const sample = (csi_address: string, reason: string) => ({ labels: { csi_address, reason }, value: 1 });
+      const troubles = registrations.flatMap(({ csiAddress, status }) => {
         const { trouble } = status();
         if (trouble === undefined || csiAddress === undefined) return [];
         if (trouble.kind === "not-wanted") return []; // As configured: an alert would never end.
-        return [{ labels: { csi_address: csiAddress, reason: trouble.kind }, value: 1 }];
-      }),
+        return sample(csiAddress, trouble.kind);
+      });
+      return [...troubles, ...waitingSockets.map((csiAddress) => sample(csiAddress, NO_DESCRIPTORS))];
+    },
   },
   registrar_build_info: {
     help: "Version of this registrar and of Node",
@@ -141,6 +158,8 @@ export const METRICS = metricRows({
     "Start time of the process since unix epoch in seconds.",
     ({ startedAt }) => startedAt / 1000,
   ),
+  process_open_fds: ofDescriptors("Number of open file descriptors.", countDescriptors),
+  process_max_fds: ofDescriptors("Maximum number of open file descriptors.", descriptorLimit),
   process_cpu_seconds_total: ofUsage("Total user and system CPU time spent in seconds.", "cpuSeconds"),
   process_resident_memory_bytes: ofUsage("Resident memory size in bytes.", "residentBytes"),
   nodejs_heap_size_used_bytes: ofUsage("Size of the V8 heap in use in bytes.", "heapBytes"),

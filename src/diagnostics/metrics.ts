@@ -84,7 +84,9 @@ async function loadMetrics(
       collect() {
         this.reset();
         const read = readsAll ? registrations.all : registrationsThatCount(registrations);
-        for (const { labels = {}, value } of samples(facts, read)) this.inc(printable(labels), value);
+        const waiting = registrations.waitingSockets?.csiAddresses ?? [];
+        for (const { labels = {}, value } of samples(facts, read, waiting))
+          this.inc(printable(labels), value);
       },
     });
   }

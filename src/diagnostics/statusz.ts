@@ -3,9 +3,12 @@ import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
 import { textAnswer } from "./http/answer";
-import type { ProcessFacts } from "./metric-table";
+import { NO_DESCRIPTORS, type ProcessFacts } from "./metric-table";
 import { describeNodeReadiness, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
+
+/** The most rows for sockets that wait for file descriptors; `descriptors` has their number. */
+const MAX_WAITING_ROWS = 100;
 
 /** `/statusz` for people, whose head is that of Kubernetes' components (KEP-4827); JSON with such an Accept header. */
 export function createStatusRoute(
@@ -14,13 +17,18 @@ export function createStatusRoute(
   nodeReadiness?: ViewNodeReadiness,
 ): Route {
   return ({ accept }) => {
+    const { waitingSockets } = registrations;
     const wantsJson = /\bapplication\/json\b/.test(accept);
     const page = {
       started: time(facts.startedAt),
       upSeconds: Math.round(facts.uptimeSeconds()),
       version: facts.version,
       nodeVersion: facts.nodeVersion,
-      drivers: registrations.all.map((registration) => describeDriver(registration, facts)),
+      ...(waitingSockets && { descriptors: waitingSockets.descriptors }),
+      drivers: [
+        ...registrations.all.map((registration) => describeDriver(registration, facts)),
+        ...(waitingSockets?.csiAddresses.slice(0, MAX_WAITING_ROWS).map(describeWaiting) ?? []),
+      ],
       ...(nodeReadiness && { nodeReadiness: describeNodeReadiness(nodeReadiness()) }),
     };
     if (!wantsJson) return textAnswer(200, asText(page));
@@ -32,6 +40,15 @@ export function createStatusRoute(
 
 const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
 
+const describeWaiting = (csiAddress: string) => ({
+  name: undefined,
+  connected: false,
+  state: "waiting",
+  trouble: NO_DESCRIPTORS,
+  reason: "it waits for file descriptors",
+  csiAddress,
+});
+
 function describeDriver(registration: Registration, facts: ProcessFacts) {
   const status = registration.status();
   const { state, history, identity, connected, registrationSocketPath, tally } = status;
@@ -41,6 +58,7 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
     misbehaviour: status.misbehaviour,
     connected,
     state,
+    trouble: status.trouble?.kind,
     reason: reasonOf(status),
     since: time(history.at(-1)?.at ?? facts.startedAt),
     socket: registrationSocketPath,
@@ -69,12 +87,12 @@ function asText(value: unknown, indent = ""): string {
     .join("");
 }
 
-type Driver = ReturnType<typeof describeDriver>;
+type Driver = ReturnType<typeof describeDriver> | ReturnType<typeof describeWaiting>;
 
 /** A text, quoted only if it would break its line. */
 const plain = (text: string) => (quoteText(text) === `"${text}"` ? text : quoteText(text));
 
-type Change = Driver["history"][number];
+type Change = ReturnType<typeof describeDriver>["history"][number];
 
 function asLine({ at, from, to, event: { kind, ...details } }: Change): string {
   const more = Object.values(details)

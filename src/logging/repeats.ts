@@ -42,10 +42,14 @@ const keyOf = (record: LogRecord) =>
   `${record.severity} ${record.file}:${record.line} ${klogMessage(record)}`;
 
 /**
- * Makes a warning that clients can cause, but not turn into a flood: the first one is written at once, then at most one a
- * minute, which says in `sinceLast` how many it stands for. It needs no timer.
+ * Makes a warning that clients can cause, but not turn into a flood: the first one is written at once, then at most one in
+ * `intervalMs`, which says in `sinceLast` how many it stands for. It needs no timer.
  */
-export function createPacedWarning(log: Logger, message: string): (fields: LogFields) => void {
+export function createPacedWarning(
+  log: Logger,
+  message: string,
+  intervalMs = INTERVAL_MS,
+): (fields: LogFields) => void {
   let quietUntil = Number.NEGATIVE_INFINITY;
   let unsaid = 0;
   return (fields) => {
@@ -53,7 +57,7 @@ export function createPacedWarning(log: Logger, message: string): (fields: LogFi
     const now = performance.now();
     if (now < quietUntil) return;
     log.warn(message, unsaid > 1 ? { ...fields, sinceLast: unsaid } : fields);
-    quietUntil = now + INTERVAL_MS;
+    quietUntil = now + intervalMs;
     unsaid = 0;
   };
 }

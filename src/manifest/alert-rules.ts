@@ -94,8 +94,9 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} found the driver socket {{
                 $labels.csi_address }}. no-answer: GetPluginInfo fails or hangs. name-withheld: another driver
-                of the node has its name. failed: its name is not safe, or its registration socket cannot be
-                created. /statusz has the details.
+                of the node has its name. not-published: its registration socket was removed and cannot be
+                created again. failed: its name is not safe, or its registration socket cannot be created.
+                no-descriptors: the registrar has too few file descriptors. /statusz has the details.
           - alert: CSIRegistrationFlapping
             expr: >-
               sum without (reason) (increase(

@@ -10,7 +10,7 @@ import {
   resolveOptions,
 } from "./model/options";
 import type { RegistrationLoopOptions } from "./registration/context";
-import { openRegistration, type Registration } from "./registration/registration";
+import { openRegistration, type Registration, type RegistrationParts } from "./registration/registration";
 
 /**
  * Registers the CSI driver behind `options.csiAddress` with kubelet and keeps it registered. Resolves at once: the
@@ -39,6 +39,7 @@ interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" 
   readonly signal?: AbortSignal | undefined;
   readonly log: Logger;
   readonly placeTaken?: RegistrationLoopOptions["placeTaken"];
+  readonly descriptorWait?: RegistrationParts["descriptorWait"];
 }
 
 /**
@@ -47,7 +48,7 @@ interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" 
  */
 export function registerDriver(
   options: ResolvedRegistrarOptions,
-  { signal, log: parentLog, placeTaken, ...wishes }: RegisterContext,
+  { signal, log: parentLog, placeTaken, descriptorWait, ...wishes }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
@@ -55,6 +56,6 @@ export function registerDriver(
   const parts = { csiAddress: options.csiAddress, followDriver: driver.follow, driver: driver.status };
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },
-    { ...parts, events, log, signal },
+    { ...parts, events, log, signal, descriptorWait },
   );
 }

@@ -5,8 +5,7 @@ import { attempt, errnoOf } from "../base/errors";
 const RESERVE = 16;
 
 /** Whether something failed because this process, or the machine, has no file descriptor or no memory left. */
-export const isShortage = (error: unknown): boolean =>
-  ["EMFILE", "ENFILE", "ENOMEM"].includes(errnoOf(error) ?? "");
+export const isShortage = (error: unknown): boolean => SHORTAGES[errnoOf(error) ?? ""] !== undefined;
 
 /** How many file descriptors this process may have: 0 where none is left to find out, infinite where the system does not tell. */
 export function descriptorLimit(): number {
@@ -17,6 +16,22 @@ export function descriptorLimit(): number {
     return isShortage(error) ? 0 : Number.POSITIVE_INFINITY;
   }
 }
+
+/** Drivers that wait because this process may have `limit` file descriptors, 0 if none can be opened, and needs `needed` for all. */
+export interface DescriptorWait {
+  readonly waiting: number;
+  readonly limit: number;
+  readonly needed: number;
+}
+
+export function describeWait({ waiting, limit, needed }: DescriptorWait): string {
+  const has = limit > 0 ? `has ${limit}` : "can open none";
+  return `${waiting} driver sockets wait for file descriptors: the registrar ${has}, its drivers need ${needed}`;
+}
+
+/** What to do about it. */
+export const descriptorFix = ({ needed }: DescriptorWait): string =>
+  `give the registrar at least ${needed} file descriptors: ulimit -n, LimitNOFILE of the container runtime`;
 
 /** How many file descriptors are open, in milliseconds where they are thousands; 0 if unknown. */
 export const countDescriptors = (): number => attempt(() => readdirSync("/proc/self/fd").length - 1) ?? 0;
@@ -35,6 +50,12 @@ export function descriptorShortage(): string | undefined {
     if (lowestFree < limit - RESERVE) return undefined;
     return `EMFILE is near: ${lowestFree} of ${limit} file descriptors are in use`;
   } catch (error) {
-    return isShortage(error) ? "EMFILE: all file descriptors are in use" : undefined;
+    return SHORTAGES[errnoOf(error) ?? ""];
   }
 }
+
+const SHORTAGES: Readonly<Record<string, string>> = {
+  EMFILE: "EMFILE: all file descriptors of this process are in use",
+  ENFILE: "ENFILE: all file descriptors of this machine are in use",
+  ENOMEM: "ENOMEM: the kernel has no memory left for a file",
+};

@@ -138,12 +138,23 @@ describe("readiness of a whole node", () => {
   const text = "the name lists exclude d.csi";
   const denied = registrarLike({ identity: identity("d.csi"), trouble: { kind: "not-wanted", text } });
 
+  const WAIT = "2 driver sockets wait for file descriptors: the registrar has 90, its drivers need 150";
+  const WAIT_FIX =
+    "give the registrar at least 150 file descriptors: ulimit -n, LimitNOFILE of the container runtime";
+  const starved: Registrations = {
+    ...only("node-wide", registered("a.csi")),
+    waitingSockets: {
+      csiAddresses: ["/v.sock", "/w.sock"],
+      descriptors: { waiting: 2, limit: 90, needed: 150 },
+    },
+  };
+
   test.each<[string, Registrations, string | null, readonly string[]]>([
     // The last line is for the socket that does not count.
-    ["of all drivers", fleet, null, [...checksOf("a.csi"), ...checksOf("b.csi"), "/csi.sock"]],
+    ["of all drivers", fleet, null, [...checksOf("a.csi"), ...checksOf("b.csi"), "/csi.sock", "descriptors"]],
     ["of one driver", fleet, "a.csi", checksOf("a.csi")],
-    ["of a driver whose registration failed", over("failed"), null, checksOf("b.csi")],
-    ["of a driver whose registration was stopped", over("stopped"), null, ["/csi.sock"]],
+    ["of a driver whose registration failed", over("failed"), null, [...checksOf("b.csi"), "descriptors"]],
+    ["of a driver whose registration was stopped", over("stopped"), null, ["/csi.sock", "descriptors"]],
   ])("has the checks %s", async (_what, registrations, driver, checks) => {
     expect(Object.keys(await judge(registrations, { driver }))).toEqual(checks);
   });
@@ -164,6 +175,24 @@ describe("readiness of a whole node", () => {
     // Too much work for each driver of a node (issue 35).
     ["whose socket is not dialed", only("node-wide", mute), null, { "m.csi/socket": undefined }],
     ["which is not there", fleet, "c.csi", { "c.csi": "no CSI driver here has this name" }],
+    ["for which there are no descriptors", starved, null, { descriptors: `${WAIT}; ${WAIT_FIX}` }],
+    [
+      "which may be without descriptors",
+      starved,
+      "c.csi",
+      {
+        "c.csi": expect.stringContaining(
+          `it may be one of those that have not been asked their names: ${WAIT}`,
+        ),
+      },
+    ],
+    [
+      "known by its socket alone",
+      starved,
+      "/w.sock",
+      { "/w.sock": expect.stringContaining("it is one of those that wait: ") },
+    ],
+    ["beside which others wait", starved, "a.csi", { "a.csi/registered": undefined }],
     ["which another registrar serves", only("node-wide", standby), "d.csi", { "/csi.sock": undefined }],
     ["which is not accepted", only("node-wide", denied), "d.csi", { "d.csi": `state is waiting: ${text}` }],
     [

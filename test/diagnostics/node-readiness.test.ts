@@ -52,7 +52,7 @@ test("it is told by ?verbose and counts only where it is required", async () => 
 
 test("metrics", () => {
   const rows = nodeReadinessMetrics(() => OVERDUE);
-  const values = Object.fromEntries(rows.map(({ name, samples }) => [name, samples(PROCESS_FACTS, [])]));
+  const values = Object.fromEntries(rows.map(({ name, samples }) => [name, samples(PROCESS_FACTS, [], [])]));
   const labels = { driver_name: "d", taint: "d/agent-not-ready" };
   expect(values).toEqual({
     registrar_startup_taint_overdue: [{ labels, value: 1 }],

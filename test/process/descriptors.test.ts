@@ -66,9 +66,9 @@ const limitOf = ({ pid }: CliProcess, soft: number) =>
   execFileSync("prlimit", [`--pid=${pid}`, `--nofile=${soft}:`]);
 
 nodeTest(
-  "of more drivers than descriptors as many as fit are registered and probes pass; the others follow when there is room",
+  "of more drivers than descriptors as many as fit are registered, and each view tells of the others, which follow when there is room",
   async (node) => {
-    const { add, remove, registrar: start } = driverFoldersOf(node);
+    const { add, csiAddress, remove, registrar: start } = driverFoldersOf(node);
     const names = namesOf(40);
     const kubelet = await node.kubelet();
     const registrar = start("--http-endpoint=localhost:0");
@@ -86,9 +86,40 @@ nodeTest(
     );
     expect(first.length).toBeGreaterThan(3);
     expect(first.length).toBeLessThan(names.length);
-    for (const path of ["/healthz", "/readyz"])
-      expect(await http.get(path)).toMatchObject({ status: 200, body: "ok" });
+    expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
     expect(descriptorsOf(registrar)).toBeLessThan(90 - 16);
+
+    // Each view tells of those that wait.
+    const waiting = names.length - first.length;
+    const text = `${waiting} driver sockets wait for file descriptors: the registrar has 90, its drivers need ${warning.fields.needed}`;
+    const last = names.filter((name) => !first.includes(socketOf(name))).at(-1) as string;
+    const ready = await http.get("/readyz");
+    expect(ready.status).toBe(503);
+    expect(ready.body).toContain(`[-]descriptors failed: ${text}; give the registrar at least `);
+    expect(ready.body).not.toContain("registered failed");
+    expect(await http.get("/readyz?exclude=descriptors")).toMatchObject({ status: 200 });
+    expect((await http.get(`/readyz?driver=${last}`)).body).toContain(
+      `[-]${last} failed: it may be one of those`,
+    );
+    const status = JSON.parse((await http.get("/statusz", { headers: { accept: "application/json" } })).body);
+    expect(status.descriptors).toEqual({ waiting, limit: 90, needed: Number(warning.fields.needed) });
+    expect(status.drivers).toHaveLength(names.length);
+    const row = { state: "waiting", trouble: "no-descriptors", csiAddress: csiAddress(last) };
+    expect(status.drivers).toContainEqual(expect.objectContaining(row));
+    const { body: metrics } = await http.get("/metrics");
+    expect(metrics.match(/^registrar_driver_trouble\{.*reason="no-descriptors".*\} 1$/gm)).toHaveLength(
+      waiting,
+    );
+    expect(metrics).toMatch(/^process_max_fds 90$/m);
+    expect(metrics).toMatch(/^process_open_fds \d+$/m);
+    const probing = start("--mode=ready-probe");
+    expect(await probing.exit()).toMatchObject({ code: 1 });
+    expect(probing.stderr).toContain(text);
+    for (const command of ["status", "doctor"]) {
+      const looking = node.cli([command, `--plugin-registration-path=${node.pluginDir}`]);
+      expect(await looking.exit()).toMatchObject({ code: 1 });
+      expect(looking.stdout.replace(/\s+/g, " ")).toContain(text);
+    }
 
     const gone = names.filter((name) => first.includes(socketOf(name))).slice(0, 3);
     for (const name of gone) remove(name);
@@ -96,6 +127,9 @@ nodeTest(
 
     limitOf(registrar, 1_000);
     await allRegistered(kubelet, names);
+    await eventually(async () =>
+      expect(await http.get("/readyz")).toMatchObject({ status: 200, body: "ok" }),
+    );
     expect(registrar.lines("CSI drivers wait for file descriptors")).toHaveLength(1);
     expect(registrar.lines().filter(({ severity }) => severity === "E")).toEqual([]);
   },

@@ -7,8 +7,8 @@ test("where there is room there is nothing to say", () => {
   expect(descriptorShortage()).toBeUndefined();
 });
 
-/** What a process says that may have `limit` descriptors and has opened `opened` more than Node itself. */
-function saidWith(limit: number, opened: number): string {
+/** What a process says that may have `limit` descriptors and has run `before`. */
+function saidWith(limit: number, before: string): string {
   const source = join(__dirname, "..", "..", "src", "unix", "descriptors.ts");
   const [file] = buildSync({
     entryPoints: [source],
@@ -16,17 +16,23 @@ function saidWith(limit: number, opened: number): string {
     platform: "node",
     write: false,
   }).outputFiles;
-  const open = `const fs = require("node:fs"); try { for (let n = 0; n < ${opened}; n++) fs.openSync("/dev/null"); } catch {}`;
-  const script = `${file?.text}; ${open} process.stdout.write(String(descriptorShortage()));`;
+  const script = `${file?.text}; const fs = require("node:fs"); ${before}; process.stdout.write(String(descriptorShortage()));`;
   const command = ["-c", `ulimit -n ${limit}; exec "$@"`, "sh", process.execPath, "-e", script];
   return execFileSync("sh", command, { encoding: "utf8" });
 }
 
+const opens = (count: number) =>
+  `try { for (let n = 0; n < ${count}; n++) fs.openSync("/dev/null"); } catch {}`;
+const fails = (code: string) =>
+  `fs.openSync = () => { throw Object.assign(new Error("${code}"), { code: "${code}" }); }`;
+
 test.each([
-  [200, 0, /^undefined$/],
-  [200, 100, /^undefined$/],
-  [100, 75, /^EMFILE is near: (8[4-9]|9\d) of 100 file descriptors are in use$/],
-  [100, 1_000, /^EMFILE: all file descriptors are in use$/],
-])("with a limit of %i, %i of them opened: %s", (limit, opened, said) => {
-  expect(saidWith(limit, opened)).toMatch(said);
+  [200, opens(0), /^undefined$/],
+  [200, opens(100), /^undefined$/],
+  [100, opens(75), /^EMFILE is near: (8[4-9]|9\d) of 100 file descriptors are in use$/],
+  [100, opens(1_000), /^EMFILE: all file descriptors of this process are in use$/],
+  [200, fails("ENFILE"), /^ENFILE: all file descriptors of this machine are in use$/],
+  [200, fails("ENOMEM"), /^ENOMEM: the kernel has no memory left for a file$/],
+])("with a limit of %i, after %s: %s", (limit, before, said) => {
+  expect(saidWith(limit, before)).toMatch(said);
 });

@@ -7,10 +7,10 @@ import type { Tally } from "./tally";
 export interface DriverTrouble {
   /**
    * `no-answer`: it listens, and accepts no connections or fails GetPluginInfo. `name-withheld`: another driver of the
-   * node has its name. `not-wanted`: the lists of names exclude it, as configured. `failed`: it cannot be registered, as
-   * with an unsafe name.
+   * node has its name. `not-wanted`: the lists of names exclude it, as configured. `not-published`: its registration socket
+   * cannot be put in place, which is tried again. `failed`: it cannot be registered, as with an unsafe name.
    */
-  readonly kind: "no-answer" | "name-withheld" | "not-wanted" | "failed";
+  readonly kind: "no-answer" | "name-withheld" | "not-wanted" | "not-published" | "failed";
   readonly text: string;
 }
 
@@ -48,8 +48,9 @@ export function reasonOf({ state, history, tally, trouble, registrationSocketPat
       return refusal ? `kubelet has not called again; before, ${refusal}` : "kubelet has not called";
     case "asked":
       return "kubelet called GetInfo and has not reported a status";
-    case "refused":
     case "publishing":
+      return trouble?.text ?? refusal;
+    case "refused":
       return refusal;
     case "standby":
       return last?.kind === "already-registered"

@@ -1,9 +1,11 @@
 import { type FSWatcher, type Stats, watch } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { errnoOf } from "../../base/errors";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
-import { mountAt } from "../../unix/file-calls";
+import { isShortage } from "../../unix/descriptors";
+import { callFileSystem, mountAt } from "../../unix/file-calls";
 import {
   type FileFound,
   findFile,
@@ -24,6 +26,8 @@ interface DiscoveryObserver {
 
 /** In case inotify misses an event. */
 const LOOK_EVERY_MS = 30_000;
+/** After a directory could not be read, because there were no file descriptors. */
+const LOOK_WHEN_SHORT_MS = 2_000;
 
 /** What fits so far: a directory whose entries are watched, or a socket. */
 interface Entry {
@@ -63,6 +67,17 @@ export async function discover(
       });
     leftOut.add(mountPoint);
     return "gone";
+  };
+
+  const rootWatch = await watchPath(rootPath, log);
+  let whenShort: NodeJS.Timeout | undefined;
+  /** A directory that cannot be read has no names, and for want of descriptors another look soon. */
+  const unlisted = (error: unknown): readonly string[] => {
+    if (isShortage(error)) {
+      clearTimeout(whenShort);
+      whenShort = setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);
+    }
+    return [];
   };
 
   // One look after another: what an event leads to builds on what the one before it found.
@@ -113,7 +128,8 @@ export async function discover(
     let watcher: FSWatcher | undefined;
     const rescan = async () => {
       watcher ??= watchDirectory(path, onEvent, log);
-      for (const name of new Set([...entries.keys(), ...(await listNames(path))])) await lookAt(name);
+      const listed = await callFileSystem(path, () => readdir(path)).catch(unlisted);
+      for (const name of new Set([...entries.keys(), ...listed])) await lookAt(name);
     };
     const onEvent = (name: string | null): void => {
       turn = inTurn(async () => {
@@ -138,7 +154,6 @@ export async function discover(
     };
   };
 
-  const rootWatch = await watchPath(rootPath, log);
   let root: Entry | undefined;
   let hasLooked = false;
   const lookAtRoot = async () => {
@@ -166,6 +181,7 @@ export async function discover(
     await rootWatch.rearm();
   } while (!signal.aborted);
   await turn;
+  clearTimeout(whenShort);
   rootWatch.close();
   root?.close("directory");
 }

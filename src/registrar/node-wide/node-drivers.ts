@@ -1,9 +1,11 @@
 import { BACKOFF, backoffMs } from "../../base/backoff";
 import type { Logger } from "../../logging/logger";
-import { countDescriptors, descriptorLimit } from "../../unix/descriptors";
+import { createPacedWarning } from "../../logging/repeats";
+import { countDescriptors, descriptorFix, descriptorLimit } from "../../unix/descriptors";
 import { mayAccept, tryConnect } from "../../unix/unix-socket";
 import type { RegistrationOutcome } from "../model/outcome";
 import type { Registration } from "../registration/registration";
+import type { WaitingSockets } from "../registrations";
 
 interface NodeDriversOptions {
   /** Registers the driver behind a socket. Throws INVALID_OPTION for a path that cannot be used. */
@@ -48,7 +50,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   const waiting = new Set<string>();
   const ownDescriptors = countDescriptors() + OTHER_DESCRIPTORS;
   let roomTimer: NodeJS.Timeout | undefined;
-  let remindAtMs = 0;
+  const warnOfWait = createPacedWarning(log, "CSI drivers wait for file descriptors", REMIND_OF_ROOM_MS);
 
   const descriptorsFor = (drivers: number) => ownDescriptors + DESCRIPTORS_PER_DRIVER * drivers;
   const joinIfRoom = (csiAddress: string) => {
@@ -61,16 +63,16 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     const before = [...waiting];
     waiting.clear();
     before.forEach(joinIfRoom);
-    if (waiting.size === 0 || performance.now() < remindAtMs) return;
-    remindAtMs = performance.now() + REMIND_OF_ROOM_MS;
+    const wait = waitingSockets()?.descriptors;
+    if (wait) warnOfWait({ ...wait, drivers: sockets.size, check: descriptorFix(wait) });
+  };
+  const waitingSockets = (): WaitingSockets | undefined => {
+    if (waiting.size === 0) return undefined;
     const needed = descriptorsFor(sockets.size);
-    log.warn("CSI drivers wait for file descriptors", {
-      waiting: waiting.size,
-      drivers: sockets.size,
-      limit: descriptorLimit(),
-      needed,
-      check: `give this process at least ${needed} file descriptors: ulimit -n, LimitNOFILE of the container runtime`,
-    });
+    return {
+      csiAddresses: [...waiting],
+      descriptors: { waiting: waiting.size, limit: descriptorLimit(), needed },
+    };
   };
 
   const join = (csiAddress: string, failures = 0) => {
@@ -137,6 +139,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     get registrations(): readonly Registration[] {
       return [...places.values()].map(({ registration }) => registration);
     },
+    waitingSockets,
     /** Registers a driver that is there or came back; one that has its place keeps it. */
     found: (csiAddress: string, kubeletRegistrationPath: string): void => {
       sockets.set(csiAddress, kubeletRegistrationPath);

@@ -27,6 +27,8 @@ export interface RegistrationContext {
   readonly socket: RegistrationSocket;
   /** The gRPC server behind our socket. */
   readonly server: Pick<ReturnType<typeof startGrpcServer>, "hasCaller" | "connections" | "close">;
+  /** Called with the reason when our socket could not be published and is tried again. */
+  readonly onUnpublished: (reason: string) => void;
 }
 
 export function socketPathOf({ alias, driverName }: DriverFacts, { options }: RegistrationContext): string {

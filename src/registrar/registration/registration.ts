@@ -2,11 +2,12 @@ import type { Socket } from "node:net";
 import type { EventSource, Events } from "../../base/event-source";
 import { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
+import type { DescriptorWait } from "../../unix/descriptors";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
 import { errorOf, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
-import { type DriverHealth, type DriverStatus, reasonOf } from "../model/status";
+import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
 import { createTally } from "../model/tally";
 import { createRegistrationSocket } from "../socket/registration-socket";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
@@ -65,6 +66,8 @@ export interface RegistrationParts {
   readonly log: Logger;
   /** Closes the registration when aborted. */
   readonly signal: AbortSignal | undefined;
+  /** What the report to self-checks says of the other drivers of this process. */
+  readonly descriptorWait?: (() => DescriptorWait | undefined) | undefined;
 }
 
 /** Starts the registration of one driver, in state `waiting`. */
@@ -105,6 +108,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
         reason: reasonOf(now),
         refusal: now.tally.refusal,
         hasKubeletCalled: now.tally.getInfoCalls > 0,
+        descriptorWait: parts.descriptorWait?.(),
         standbys: [...open].filter(({ bytesRead }) => bytesRead === 0).length,
       };
     },
@@ -123,10 +127,15 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     server.accept(connection, publication);
   };
   const socket = createRegistrationSocket(accept, log);
-  const context: RegistrationContext = { options, log, server, socket };
+  let unpublished: DriverTrouble | undefined;
+  const onUnpublished = (reason: string) => {
+    unpublished = { kind: "not-published", text: `cannot publish the registration socket: ${reason}` };
+  };
+  const context: RegistrationContext = { options, log, server, socket, onUnpublished };
 
   const onTransition = (next: RegistrationState, event: LoopEvent, from: RegistrationState) => {
     state = next;
+    unpublished = undefined;
     if (event.kind === "published" && from.kind === "publishing")
       events.emit({ kind: "published", socketPath: event.socketPath, reason: from.reason });
     if (!isStateChange(from, next)) return;
@@ -154,8 +163,10 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
 
   const status = (): DriverStatus => {
     const known = facts();
+    const driver = parts.driver();
     return {
-      ...parts.driver(),
+      ...driver,
+      trouble: driver.trouble ?? unpublished,
       state: state.kind,
       history: [...history],
       registrationSocketPath: known?.everPublished ? socketPathOf(known, context) : undefined,

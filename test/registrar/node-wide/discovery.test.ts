@@ -202,12 +202,17 @@ test("leaves nothing behind, and says that all is gone", async () => {
   expect(said).toEqual(["disk: directory"]);
 });
 
-test("what inotify misses is found by a look every 30 s", async () => {
+/** Looks for sockets without inotify, while every wait of 2.5 s and more is held; `fsPromises` stands in for some of Node's calls. */
+async function withoutEvents(
+  use: (waits: ReturnType<typeof controlWaits>, found: readonly (readonly string[])[]) => Promise<void>,
+  fsPromises: object = {},
+): Promise<void> {
   const waits = controlWaits();
-  jest.doMock("node:fs", () => ({
-    ...jest.requireActual<object>("node:fs"),
-    watch: () => new FakeWatcher(),
-  }));
+  for (const [name, replaced] of [
+    ["node:fs", { watch: () => new FakeWatcher() }],
+    ["node:fs/promises", fsPromises],
+  ] as const)
+    jest.doMock(name, () => ({ ...jest.requireActual<object>(name), ...replaced }));
   const { discover: discoverAnew } = await import("../../../src/registrar/node-wide/discovery");
   const stop = new AbortController();
   const found: (readonly string[])[] = [];
@@ -216,12 +221,31 @@ test("what inotify misses is found by a look every 30 s", async () => {
     { log: recordLog().logger, signal: stop.signal },
     { onFound: (captures) => found.push(captures), onGone: () => {} },
   );
-  await eventually(() => expect(waits.pending()).toEqual([30_000]));
-  await makeSocket("a", "csi.sock");
-  await waits.end(30_000);
-  await eventually(() => expect(found).toEqual([["a"]]));
+  await use(waits, found);
   stop.abort();
   await running;
+}
+
+test("what inotify misses is found by a look every 30 s", () =>
+  withoutEvents(async (waits, found) => {
+    await eventually(() => expect(waits.pending()).toEqual([30_000]));
+    await makeSocket("a", "csi.sock");
+    await waits.end(30_000);
+    await eventually(() => expect(found).toEqual([["a"]]));
+  }));
+
+test("a directory that could not be read for want of file descriptors is read again before that", async () => {
+  const { readdir: read } = jest.requireActual<typeof import("node:fs/promises")>("node:fs/promises");
+  let failures = 0;
+  const readdir = async (path: string) => {
+    if (path.endsWith("/a") && failures++ < 1) throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
+    return read(path);
+  };
+  await makeSocket("a", "csi.sock");
+  await withoutEvents(
+    async (_waits, found) => eventually(() => expect(found).toEqual([["a"]])), // No wait of 30 s ends.
+    { readdir },
+  );
 });
 
 /** A watcher that no event reaches. */

@@ -1,6 +1,7 @@
 import { attempt } from "../../../base/errors";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
 import { driverOfSocket } from "../../../registrar/socket/socket-name";
+import { describeWait, descriptorFix } from "../../../unix/descriptors";
 import { check, grouped, ok, problem, unknown, type Verdict, warning } from "../../findings/finding";
 import type { DriverRow } from "../../findings/report";
 import { LEAVE_ONE, podsText } from "../../findings/words";
@@ -8,7 +9,9 @@ import type { SeenDriver } from "../read/facts";
 import type { Facts } from "../read/gather";
 import {
   answeringIn,
+  DESCRIPTORS_CAUSE,
   DRIVER,
+  descriptorWaitIn,
   downCause,
   driverLeftIn,
   duplicatesCause,
@@ -32,6 +35,7 @@ import {
 } from "./matching";
 
 const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
+  judgeStarved(facts),
   ...facts.found.map((one) => judgeFound(one, facts)),
   ...facts.leftOut.map(({ path, fileSystem }) =>
     unknown(
@@ -42,6 +46,21 @@ const driversFound = check("CSI020", "drivers-found", (facts: Facts) => [
   ),
   ...facts.deadSockets.map((one) => judgeDead(one, facts)),
 ]);
+
+/** Names what the drivers without a registration socket have in common. */
+function judgeStarved(facts: Facts): Verdict | undefined {
+  const wait = descriptorWaitIn(facts);
+  const bad = facts.target.csiSocketPath === undefined ? problem : warning;
+  return (
+    wait &&
+    bad(
+      facts.directory.path,
+      `lacks registration sockets: ${describeWait(wait)}`,
+      descriptorFix(wait),
+      DESCRIPTORS_CAUSE,
+    )
+  );
+}
 
 /** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
 function judgeDead({ socket, fits }: Facts["deadSockets"][number], facts: Facts): Verdict | undefined {
@@ -99,7 +118,7 @@ function judgeFound(driver: SeenDriver, facts: Facts): Verdict | undefined {
     path,
     `has the driver ${name}, for which there is no registration socket in ${directory.path}`,
     `see its registrar: does it run, or restart again and again? kubectl describe pod says why; ${DRIVER} answers${isItDenied(facts)}`,
-    nodeInfoCause(name),
+    descriptorWaitIn(facts) ? DESCRIPTORS_CAUSE : nodeInfoCause(name),
   );
 }
 
@@ -204,7 +223,9 @@ function driversSeen(facts: Facts): readonly Row[] {
   const waiting = waitingIn(facts)
     .filter(({ socket }) => !others.some((driver) => driver.socket.path === socket.path))
     .map((one) => rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }));
-  return [...published, ...silent, ...unpublished, ...waiting];
+  const wait = descriptorWaitIn(facts);
+  const unseen = wait && wait.waiting > others.length ? [rowOf("waiting", describeWait(wait), {})] : [];
+  return [...published, ...silent, ...unpublished, ...waiting, ...unseen];
 }
 
 /** Why a driver that was found has no registration socket, as far as the driver itself shows. */
@@ -221,6 +242,8 @@ function unpublishedState(driver: SeenDriver, facts: Facts): readonly [state: st
   if (identity.kind === "failed") return because(`the driver ${failureText("GetPluginInfo", identity)}`);
   if (nodeInfo.kind === "failed") return because(`the driver ${failureText("NodeGetInfo", nodeInfo)}`);
   const twin = twinOf(driver, facts);
+  const wait = descriptorWaitIn(facts);
+  if (twin === undefined && wait) return because(`the driver answers; ${describeWait(wait)}`);
   return twin === undefined
     ? because(`the driver answers; no registrar has published it${isItDenied(facts)}`)
     : because(`another driver has its name: ${twin}; ${onlyOneOf(nameTold(driver), facts)}`);

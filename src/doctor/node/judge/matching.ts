@@ -1,5 +1,6 @@
 import { whyUnwanted } from "../../../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../../../registrar/socket/socket-name";
+import type { DescriptorWait } from "../../../unix/descriptors";
 import { tooLong } from "../../findings/words";
 import {
   type Answer,
@@ -103,6 +104,13 @@ export function pathFix(inode: string | undefined, { socketsOnHost }: Facts, adv
   const path = inode && socketsOnHost.get(inode);
   return path ? `write --kubelet-registration-path=${path}` : advice;
 }
+
+/** The cause of everything that fails because the node-wide registrar has too few file descriptors. */
+export const DESCRIPTORS_CAUSE = "descriptors";
+
+/** The drivers for which a registrar of this node says that it has no file descriptors. */
+export const descriptorWaitIn = ({ registrations }: Facts): DescriptorWait | undefined =>
+  registrations.map(({ report }) => report?.descriptorWait).find((wait) => wait !== undefined);
 
 /** What to give where a node-wide registrar's lists of names may exclude a driver; empty if no such registrar is seen. */
 export function isItDenied({ target, registrars }: Facts): string {

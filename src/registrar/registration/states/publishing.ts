@@ -51,6 +51,7 @@ export async function publishSocket(
       log.error(error, "Failed to listen on socket", { socketPath });
       if (!(error instanceof RegistrarError) || (failureIsFatal && !isShortage(error.cause)))
         return { kind: "stop", reason: "failed", outcome: failedBy(error) };
+      context.onUnpublished(error.message);
       await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));
     } finally {
       watch.close();

@@ -82,18 +82,23 @@ describe("later on", () => {
     expect((await registerOnce(node.socketPath(name))).name).toBe(name);
   });
 
-  test("the driver may change its name while the folder is away", async () => {
+  test("that the socket cannot be published is told, and the driver may change its name meanwhile", async () => {
     await using started = await startTestRegistrar(node);
     await started.state("listening");
     rmSync(node.pluginRegistrationPath, { recursive: true });
     await started.log.when("Failed to listen on socket");
-    expect(started.registrar.status().state).toBe("publishing");
+    const text = expect.stringMatching(
+      /^cannot publish the registration socket: cannot make .* ENOENT: the dir/,
+    );
+    const { state, trouble } = started.registrar.status();
+    expect({ state, trouble }).toEqual({ state: "publishing", trouble: { kind: "not-published", text } });
     await driver.kill();
     await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
     await eventually(() => expect(started.registrar.status().identity?.name).toBe("y.csi"));
 
     mkdirSync(node.pluginRegistrationPath);
     await started.state("listening");
+    expect(started.registrar.status().trouble).toBeUndefined();
     expect((await registerOnce(node.socketPath("y.csi"))).name).toBe("y.csi");
   });
 });
