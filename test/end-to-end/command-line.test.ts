@@ -1,6 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { PARTS } from "../../src/manifest/options";
+import { spawnProcess } from "../support/child-process";
 import { createNodeFolder } from "../support/node-folder";
+import { registrarCommand } from "../support/registrar-command";
 import { runCommand } from "../support/run-command";
 import { parseLogLine } from "./support/log-line";
 import { nodeTest, onNode, registered } from "./support/node";
@@ -168,4 +171,33 @@ describe("what cannot be meant ends it with 1, and a line that says why", () => 
     expect(stderr).toContain(why);
     expect(status).toBe(1);
   });
+});
+
+const POLICY = ["--image-policy", "--image=r:1", "--arg=--v=2"];
+
+// GitOps tools deploy what differs, so the same words must write the same text at any time and place.
+test.each([
+  [`--include=${PARTS.join()}`, "--driver-name=x.csi", "--image=r:1", "--driver-image=d:1"],
+  ["--node-wide", "--image=r:1", "--include=daemonset,podmonitor", "--node-condition=a/{driver}"],
+  POLICY,
+  [...POLICY, "--policy-engine=kyverno", "--namespace=b", "--namespace=a"],
+  [...POLICY.slice(0, 2), "--drop", "--include=daemonset"],
+  [...POLICY.slice(0, 2), "--drop", "--include=policy"],
+])("manifest %s writes the same in every time zone and language", async (...words) => {
+  const written = await Promise.all(
+    [
+      { TZ: "Pacific/Kiritimati", LC_ALL: "tr_TR.UTF-8" },
+      { TZ: "America/Los_Angeles", LC_ALL: "C" },
+    ].map(async (env) => {
+      const [program, ...before] = registrarCommand();
+      const child = spawnProcess(program, [...before, "manifest", ...words], { env });
+      expect(await child.exited).toMatchObject({ code: 0 });
+      return child.stdout.all().join("\n");
+    }),
+  );
+  expect(written[0]).toMatch(/^kind: /m);
+  expect(written[1]).toBe(written[0]);
+  expect(written[0]).not.toMatch(/\b20\d\d-\d\d/); // Both ran on one day.
+  // Flux replaces such words where it is told to.
+  expect(written[0]).not.toContain("${");
 });
