@@ -1,20 +1,17 @@
 // node scripts/release/build.mjs FOLDER REPOSITORY... [-- FLAG...]: builds the image for each platform in PLATFORMS, and pushes it
 // to each repository by its digest, without a tag: once with zstd, once with gzip. FOLDER/digests.json has both digests, and
 // FOLDER/sbom.cdx.json lists what is in the image. The flags are buildah's. VERSION, REVISION and SOURCE become labels.
-import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { readWords, run } from "./command.mjs";
 import { imageSbom } from "./image-sbom.mjs";
 import { COMPRESSIONS, joinImages, unpack } from "./layout.mjs";
 
-const words = process.argv.slice(2);
-const end = words.indexOf("--");
-const [folder, ...repositories] = end === -1 ? words : words.slice(0, end);
-const flags = end === -1 ? [] : words.slice(end + 1);
+const { words, flags } = readWords();
+const [folder, ...repositories] = words;
 if (folder === undefined || repositories.length === 0) throw new Error("name a folder and a repository");
 const { PLATFORMS = "linux/amd64,linux/arm64", VERSION, REVISION, SOURCE } = process.env;
 const labels = Object.entries({ VERSION, REVISION, SOURCE }).filter(([, value]) => value !== undefined);
-const run = (program, ...args) => execFileSync(program, args, { stdio: ["ignore", "inherit", "inherit"] });
 
 mkdirSync(folder, { recursive: true });
 const layouts = [];
@@ -23,7 +20,7 @@ for (const platform of PLATFORMS.split(",")) {
   const layout = resolve(folder, platform.replaceAll("/", "-"));
   const args = labels.map(([key, value]) => `--build-arg=${key}=${value}`);
   run("buildah", "build", "--layers", `--platform=${platform}`, ...args, ...flags, `--tag=${name}`, ".");
-  run("buildah", "push", "--quiet", name, `oci:${layout}`);
+  run("buildah", "push", "--quiet", "--disable-compression", name, `oci:${layout}`);
   unpack(layout, `${layout}-root`);
   layouts.push(layout);
 }

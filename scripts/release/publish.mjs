@@ -1,18 +1,15 @@
 // node scripts/release/publish.mjs FOLDER TAG REPOSITORY... [-- FLAG...]: signs what build.mjs pushed, attests what is in it and how
 // it was built, and only then tags it: TAG has layers compressed with zstd, TAG-gzip with gzip. The flags are cosign's.
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readWords, run } from "./command.mjs";
 import { provenance } from "./provenance.mjs";
 
-const words = process.argv.slice(2);
-const end = words.indexOf("--");
-const [folder, tag, ...repositories] = end === -1 ? words : words.slice(0, end);
-const flags = end === -1 ? [] : words.slice(end + 1);
+const { words, flags } = readWords();
+const [folder, tag, ...repositories] = words;
 if (tag === undefined || repositories.length === 0) throw new Error("name a folder, a tag and a repository");
 const digests = JSON.parse(readFileSync(join(folder, "digests.json"), "utf8"));
-const run = (program, ...args) => execFileSync(program, args, { stdio: ["ignore", "inherit", "inherit"] });
 
 const temporary = mkdtempSync(join(tmpdir(), "publish-"));
 try {

@@ -8,7 +8,7 @@ import { print } from "./process/print";
 export interface CommandLine<Flags extends CommandFlags> extends CommandHelp<Flags> {
   /** The registrar's flags, if the command takes those too. */
   readonly registrar?: ReadonlyMap<string, FlagForm>;
-  check?(flags: FlagValues<Flags>): void;
+  check?(flags: FlagValues<Flags>, settings: readonly Setting[]): void;
   /** Exit code when `run` throws a RegistrarError. Default 1. */
   readonly failureExitCode?: number;
 }
@@ -33,7 +33,7 @@ export function createCommand<const Flags extends CommandFlags>(
     let line: ReturnType<typeof readCommandFlags<Flags>>;
     try {
       line = readCommandFlags(name, flags, argv, registrar);
-      command.check?.(line.values);
+      command.check?.(line.values, line.settings);
     } catch (error) {
       return failWith(EXIT_USAGE, error);
     }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ROOT } from "../docs/markdown";
 import { whereIs } from "../support/sandbox/program-files";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { npmSettings } from "./support/buildah";
+import { npmSettings, storageDriver } from "./support/buildah";
 import { type ForeignNode, makeRegistrarBases } from "./support/stand-in-bases";
 
 /** The steps of release.yml, as its scripts, from stand-in bases to a registry on this machine and back. */
@@ -183,7 +183,7 @@ function containersSettings() {
   mkdirSync(join(home, ".config", "containers"), { recursive: true });
   writeFileSync(
     storage,
-    `[storage]\ndriver = "vfs"\ngraphroot = "${folder.at("store")}"\nrunroot = "${folder.at("run")}"\n`,
+    `[storage]\ndriver = "${storageDriver(folder.path)}"\ngraphroot = "${folder.at("store")}"\nrunroot = "${folder.at("run")}"\n`,
   );
   const registries = join(home, ".config", "containers", "registries.conf");
   writeFileSync(registries, `[[registry]]\nlocation = "${host}"\ninsecure = true\n`);

@@ -95,7 +95,10 @@ export const runDoctor = createCommand(
     ].join(" "),
     flags: FLAGS,
     registrar: acceptedFlags(),
-    check: (flags) => {
+    check: (flags, settings) => {
+      const other = settings.find(({ name }) => name !== "explain");
+      if (flags.explain !== undefined && other !== undefined)
+        throw new Error(`--explain prints a code's section and looks at nothing; leave --${other.name} out`);
       refuseMixedFlags(flags);
       const { swap = "", image } = flags;
       if (image !== undefined) checkName("image", "image", image);

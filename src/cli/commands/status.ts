@@ -43,11 +43,11 @@ export const runStatus = createCommand(
       timeout: { ...timeoutFlag("limit of a call"), default: "1s" },
       wait: { ...durationFlag("look again until all are registered, at most so long"), conflicts: "watch" },
       watch: { ...switchFlag("go on, and show each row anew when it changes"), alias: "w" },
-      output: outputFlag("a table for people, or an object for each row", ["text", "json"]),
+      output: outputFlag("a table for people, or a list for programs", ["text", "json"]),
     },
     examples: ["status", "status --watch", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
-      "JSON, a line each: {name, state, since, reason, csiSocket, registrationSocket, waitingPods}; null is unknown.",
+      "JSON: a list, with --watch a line each, of {name, state, since, reason, csiSocket, registrationSocket, waitingPods}; null is unknown.",
       "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag; 3 could not look.",
     ],
   },
@@ -60,7 +60,7 @@ export const runStatus = createCommand(
     const options = { timeoutMs: flags.timeout, uid: process.getuid?.() };
     const gather = () => gatherFacts(target, options);
     const show = (rows: readonly DriverRow[], isFirst: boolean) =>
-      print(flags.output === "json" ? jsonLines(rows) : textLines(rows, isFirst));
+      print(flags.output === "json" ? jsonText(rows, !flags.watch) : textLines(rows, isFirst));
     const look = async () => {
       const facts = await gather();
       const rows = driversIn(facts);
@@ -89,7 +89,8 @@ export const runStatus = createCommand(
   },
 );
 
-function jsonLines(rows: readonly DriverRow[]): string {
+function jsonText(rows: readonly DriverRow[], isWhole: boolean): string {
+  if (isWhole) return `${escapeJson(JSON.stringify(rows, null, 2))}\n`;
   return rows.map((row) => `${escapeJson(JSON.stringify(row))}\n`).join("");
 }
 

@@ -77,7 +77,8 @@ const say =
 
 export const ok: (subject: string, text: string) => Verdict = say("ok");
 export const unknown: Say = say("unknown");
-export const unread: Say = (...words) => ({ ...unknown(...words), isUnread: true });
+/** It always has a fix, so that it is always listed. */
+export const unread: SayWithFix = (...words) => ({ ...unknown(...words), isUnread: true });
 export const warning: SayWithFix = say("warning");
 export const problem: SayWithFix = say("problem");
 

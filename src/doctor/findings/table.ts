@@ -45,25 +45,19 @@ interface Layout<Row> {
   /** The findings are what a swap of images adds, to this one. */
   readonly swapped?: { readonly swap: string; readonly swapped: number };
   readonly next?: string;
-  /** Whether an `unknown` finding without a fix is only counted, as those that are `ok` are. */
-  readonly areUnseenCounted?: boolean;
 }
 
-/** The report for people: tables, the findings of each status, the problems last, then the sum. */
+/**
+ * The report for people: tables, the findings of each status, the problems last, then the sum. Unless it is verbose, findings
+ * that are `ok`, or `unknown` without a fix, are only counted.
+ */
 export function renderReport<Row extends ReportedFinding>(
   report: Told<Row>,
   look: TableLook,
-  {
-    tables = [],
-    more = () => [],
-    isBySubject = false,
-    swapped,
-    next,
-    areUnseenCounted = false,
-  }: Layout<Row> = {},
+  { tables = [], more = () => [], isBySubject = false, swapped, next }: Layout<Row> = {},
 ): string {
   const isUnseen = ({ status, fix, follows }: Row) =>
-    areUnseenCounted && status === "unknown" && fix === null && follows === null;
+    status === "unknown" && fix === null && follows === null;
   const isShown = (finding: Row) => look.isVerbose || (finding.status !== "ok" && !isUnseen(finding));
   const shown = report.findings.filter(isShown);
   const findings = isBySubject

@@ -28,6 +28,9 @@ export function isTemplate(text: string): boolean {
   return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
 }
 
+/** What to do about files with placeholders that an installer fills in. */
+export const RENDER_FIRST = "render the file first";
+
 /** What to do about two registrars of one driver on a node: they take the registration from each other. */
 export const LEAVE_ONE =
   "leave one registrar to each driver on a node: look for a second DaemonSet, or give them nodes that do not overlap";

@@ -76,7 +76,8 @@ function noRegistrar(image: string | undefined): string {
 function nothingToSwap({ files }: FilesRead, facts: ManifestFacts, image: string | undefined): Finding {
   const { code, name } = manifestReadable;
   const text = `has nothing to swap: ${whyNothing(facts, image)}`;
-  return { code, check: name, ...unreadVerdict(files.join(", "), text) };
+  const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
+  return { code, check: name, ...unreadVerdict(files.join(", "), text, fix) };
 }
 
 function whyNothing({ deployments, unread: [unread] }: ManifestFacts, image: string | undefined): string {

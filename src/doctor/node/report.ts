@@ -25,10 +25,7 @@ export function renderTable(report: Report, look: TableLook): string {
     plain([reason, csiSocket].filter(Boolean).join("; ")),
   ]);
   const drivers = renderColumns(["DRIVER", "STATE", "SINCE", "WHY, WHERE"], rows, look.width);
-  return renderReport(report, look, {
-    tables: rows.length === 0 ? [] : [drivers],
-    areUnseenCounted: true,
-  });
+  return renderReport(report, look, { tables: rows.length === 0 ? [] : [drivers] });
 }
 
 export const NODE_CHECKS: readonly Check<Facts>[] = [

@@ -52,6 +52,20 @@ test.each([
   expect(stderr).toContain(`--explain: "${text}" is not a code of a finding; ${advice}\n`);
 });
 
+test.each([
+  "--cluster",
+  "--driver=x",
+  "-f=x.yaml",
+  "-o=json",
+  "--verbose",
+  "--csi-address=/csi/csi.sock",
+  "--v=5",
+])("--explain beside %s: exit code 2", async (other) => {
+  const { status, stderr } = await runCommand("doctor", other, "--explain=CSI105");
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/: --explain prints a code's section and looks at nothing; leave --[a-z-]+ out\n$/);
+});
+
 test("a driver that is registered: exit code 0", () =>
   onNode(async ({ node, paths, doctor }) => {
     const { kubeletRegistrationPath } = paths;

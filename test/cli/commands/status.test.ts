@@ -31,6 +31,8 @@ test("a driver without a registrar, and one that is registered", async () => {
   const none = await runCommand("status", flag);
   expect([none.status, none.stdout]).toEqual([1, ""]);
   expect(none.stderr).toMatch(/^registrar status: no driver in /);
+  const empty = { status: 1, stdout: "[]\n", stderr: "" };
+  expect(await runCommand("status", flag, "-o", "json")).toMatchObject(empty);
 
   const driver = await node.driver();
   await using _driver = driver;
@@ -73,8 +75,7 @@ test("a killed registrar's socket is told, with its driver or without", async ()
   const rows = async () => {
     const { status, stdout, stderr } = await runCommand("status", flag, "-o", "json");
     expect([status, stderr]).toEqual([1, ""]);
-    const lines = stdout.trimEnd().split("\n");
-    return lines.map((line) => JSON.parse(line));
+    return JSON.parse(stdout);
   };
   expect(await rows()).toEqual([row]);
   const { status, stdout } = await runCommand("doctor", flag, "-o", "json");
@@ -97,9 +98,9 @@ test("a registrar that is frozen is told", async () => {
     `--termination-log=${folder.at("log")}`,
   ]);
   const look = async () => JSON.parse((await runCommand("status", flag, "-o", "json")).stdout);
-  await eventually(async () => expect((await look()).state).toBe("listening"));
+  await eventually(async () => expect(await look()).toMatchObject([{ state: "listening" }]));
   process.kill(registrar.pid, "SIGSTOP");
-  expect(await look()).toMatchObject({ name: "x.csi", state: "hanging", csiSocket: csiAddress });
+  expect(await look()).toMatchObject([{ name: "x.csi", state: "hanging", csiSocket: csiAddress }]);
   const { stdout } = await runCommand("doctor", flag);
   expect(stdout).toMatch(/PROBLEM +CSI015 .*: the\s+registrar\s+of\s+x\.csi\s+hangs/s);
   expect(stdout.match(/PROBLEM|WARNING {2}/g)).toEqual(["PROBLEM"]);
@@ -127,7 +128,7 @@ test("registrars that are seen only as processes: one that waits for its driver,
   await eventually(async () => {
     const { status, stdout } = await runCommand("status", flag, "-o", "json");
     const row = { name: null, state: "waiting", csiSocket: "/k/plugins/a.sock" };
-    expect([status, JSON.parse(stdout)]).toMatchObject([1, row]);
+    expect([status, JSON.parse(stdout)]).toMatchObject([1, [row]]);
   });
   const findings = async (...words: readonly string[]) => {
     const { findings } = JSON.parse((await runCommand("doctor", flag, "-o", "json", ...words)).stdout);
@@ -188,7 +189,7 @@ test("a driver that is denied, or not allowed, is well without a registrar", asy
   await using _driver = await node.driver();
   const told = async (...flags: readonly string[]) => {
     const { status, stdout } = await runCommand("status", flag, "-o", "json", ...flags);
-    const { state, reason } = JSON.parse(stdout);
+    const [{ state, reason }] = JSON.parse(stdout);
     return { status, state, reason };
   };
   const state = "not-wanted";

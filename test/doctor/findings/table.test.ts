@@ -66,7 +66,7 @@ test("what a driver says steers no terminal and starts no line", () => {
   expect(line).toContain('x\\x1b[2J\\n.csi is "quoted"');
 });
 
-test("on a node, what is unknown and asks for nothing is only counted, unless it is to be verbose", () => {
+test("what is unknown and asks for nothing is only counted, unless it is to be verbose", () => {
   const unseen = finding({ status: "unknown", code: "CSI012", fix: null });
   const toDo = finding({ status: "unknown", code: "CSI009" });
   const seen = report(unseen, toDo);
@@ -198,6 +198,7 @@ test("words", () => {
   expect(podsText(["a", "b", "c", "d"])).toBe("4 pods (a, b, c, ...)");
   expect(together(["a", "b"])).toEqual(["a and b", "both"]);
   expect(together(["a", "b", "c", "d"])).toEqual(["a, b, c and d", "all"]);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell
   for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME"])
     expect([text, isTemplate(text)]).toEqual([text, true]);
   for (const text of ["/a/b", "$1", "a < b", "<"]) expect([text, isTemplate(text)]).toEqual([text, false]);

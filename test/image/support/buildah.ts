@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { ROOT } from "../../docs/markdown";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** buildah with a store of its own, which needs neither a daemon nor overlay mounts nor other containers' rights. */
+/** buildah with a store of its own, which needs neither a daemon nor root. */
 export interface Buildah {
   /** Makes an image of a root folder, whose programs run with these variables; `entrypoint` is what a container runs. */
   imageOf(root: string, name: string, env: Variables, entrypoint?: readonly string[]): void;
@@ -21,9 +21,19 @@ export interface Buildah {
 /** Where a stand-in base has the certificates that this machine's npm trusts besides Node's own. */
 const EXTRA_CERTIFICATES = "/etc/extra-certificates.pem";
 
+/**
+ * How a store in this folder keeps layers: as overlays, where the kernel and the user's rights allow them, because vfs copies
+ * the whole root for each step of a Dockerfile.
+ */
+export function storageDriver(folder: string): "overlay" | "vfs" {
+  const tried = ["--root", join(folder, "tried"), "--runroot", join(folder, "tried-run")];
+  const words = [...tried, "--storage-driver=overlay", "info"];
+  return spawnSync("buildah", words, { stdio: "ignore" }).status === 0 ? "overlay" : "vfs";
+}
+
 export function createBuildah(folder: string): Buildah {
   const folders = ["--root", join(folder, "store"), "--runroot", join(folder, "run")];
-  const store = [...folders, "--storage-driver", "vfs"];
+  const store = [...folders, `--storage-driver=${storageDriver(folder)}`];
   const env = { ...process.env, BUILDAH_ISOLATION: "chroot" };
   const buildah = (...args: readonly string[]) =>
     execFileSync("buildah", [...store, ...args], {

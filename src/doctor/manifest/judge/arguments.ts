@@ -101,7 +101,7 @@ function judgeStart({ program, unseen, settings, literals, chart, source }: Depl
     return warning(`ignores ${allIgnored}: ${ignored.words.join(" ")}`, ignored.advice);
   return doubt === undefined
     ? ok("has arguments with which the registrar starts")
-    : unknown(`starts or not: ${doubt}`);
+    : unknown(`starts or not: ${doubt}`, "take the flag out, or name an image with a release");
 }
 
 /** The environment has the node's name, or is partly defined elsewhere. */

@@ -13,7 +13,7 @@ import { eachDeployment, type Statement, unknown, warning } from "./each-deploym
 const manifestCsiDriver = eachDeployment("CSI111", "manifest-csi-driver", (one, facts) => {
   if (!one.hasDriver || isPattern(one.settings.kubeletRegistrationPath)) return undefined;
   return facts.csiDrivers.length === 0
-    ? unknown("has no CSIDriver object beside it: it may be applied by itself", APPLY_CSI_DRIVER)
+    ? unknown("has no CSIDriver object beside it: it may be applied by itself")
     : judgeName(one, facts);
 });
 

@@ -1,7 +1,7 @@
 import { list, numberOrNone, type Tree, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
-import { counted, isTemplate } from "../../findings/words";
+import { counted, isTemplate, RENDER_FIRST } from "../../findings/words";
 import { fixInChart, placeInChart } from "../read/charts";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 import { nameOf } from "../read/objects";
@@ -272,7 +272,7 @@ function judgeRest(one: Deployment, facts: ManifestFacts, resource: Resource): S
   const template = limits.find(({ limit }) => isTemplate(limit));
   if (template !== undefined)
     return {
-      ...unknown(`${boundText(template.text)}, which is a template`, "render the file first"),
+      ...unknown(`${boundText(template.text)}, which is a template`, RENDER_FIRST),
       isUnread: true,
     };
   // It scales no limit of a pod.

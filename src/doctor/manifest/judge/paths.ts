@@ -9,7 +9,7 @@ import {
   judgeDriverPlace,
   rootIn,
 } from "../../findings/registration-directory";
-import { isTemplate, tooLong } from "../../findings/words";
+import { isTemplate, RENDER_FIRST, tooLong } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
 import {
   type DriverSocket,
@@ -86,7 +86,7 @@ function judgePaths({ csiAddress, told, advice }: Paths, mounts: readonly Mounte
     );
   const template = [told, expected].find(isTemplate);
   if (template !== undefined)
-    return unknown(`has paths with placeholders that are not filled in: ${template}`);
+    return unknown(`has paths with placeholders that are not filled in: ${template}`, RENDER_FIRST);
   if (!fitsSocketPath(told))
     return problem(
       `tells kubelet ${told}, which ${tooLong(Buffer.byteLength(told))}`,
@@ -133,7 +133,8 @@ function judgeDirectory({ unseen, program, settings, mounts, pod, source }: Depl
       "take readOnly off that mount",
     );
   const host = onHost(directory, mounts) ?? "";
-  if (isTemplate(host)) return unknown(`has a directory with a placeholder that is not filled in: ${host}`);
+  if (isTemplate(host))
+    return unknown(`has a directory with a placeholder that is not filled in: ${host}`, RENDER_FIRST);
   if (!isRegistrationDirectory(host))
     return problem(`mounts ${host} at ${directory}, and kubelet looks in its plugins_registry only`, mountIt);
   const [name] = pod.driverNames;
