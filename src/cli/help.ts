@@ -1,4 +1,5 @@
 import type { Argv } from "yargs";
+import { wrap } from "../doctor/findings/table";
 import type { CommandFlags } from "../flags/command-flags";
 import { flagTable } from "../flags/table";
 
@@ -13,15 +14,26 @@ export interface CommandHelp<Flags extends CommandFlags = CommandFlags> {
 }
 
 /** yargs to render a help text: it reads no argv, prints nothing and does not exit. No other run loads it. */
-async function createHelp(programName: string, width: number): Promise<Argv> {
+async function createHelp(programName: string, maxWidth: number, examples: readonly string[]): Promise<Argv> {
   const { default: yargs } = await import("yargs");
+  const width = Math.min(process.stdout.columns ?? maxWidth, maxWidth);
   return yargs([])
     .scriptName(programName)
     .locale("en")
     .help(false)
     .version(false)
     .exitProcess(false)
-    .wrap(Math.min(process.stdout.columns ?? width, width));
+    .wrap(width)
+    .example(examples.map((line) => [copyable(`${programName} ${line}`, width - EXAMPLE_MARGINS)]));
+}
+
+/** Two columns at each side, and the backslash. */
+const EXAMPLE_MARGINS = 6;
+
+/** A command that can be copied: where it takes several lines, each but the last ends with a backslash, before a flag. */
+function copyable(command: string, width: number): string {
+  const glued = command.replace(/ (?!-)/g, "\0");
+  return wrap(glued, width).join(" \\\n").replaceAll("\0", " ");
 }
 
 export async function registrarHelp(
@@ -29,19 +41,18 @@ export async function registrarHelp(
   commands: readonly { readonly name: string; readonly summary: string }[],
   width = 110,
 ): Promise<string> {
-  const help = (await createHelp(programName, width))
+  const help = (await createHelp(programName, width, [example]))
     .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")
     .options(optionsOf("Flags of the official node-driver-registrar:", flagTable.dropIn, true))
     .options(optionsOf("Our own flags:", flagTable.ours, true))
     .options(optionsOf("Deprecated flags:", flagTable.deprecated, true))
-    .example(example, "")
     .epilogue(registrarNotes.join("\n"));
   for (const { name, summary } of commands) help.command(name, summary);
   return `${await help.getHelp()}\n`;
 }
 
 const example =
-  "$0 --csi-address=/csi/csi.sock \\\n --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock";
+  "--csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock";
 
 const registrarNotes = [
   "Write -x or --x, then =value or a next word (boolean: only =); -- or a plain word ends the flags.",
@@ -52,10 +63,9 @@ const registrarNotes = [
 
 export async function commandHelp(command: CommandHelp): Promise<string> {
   const { name, describe, flags, examples, notes } = command;
-  const help = (await createHelp("registrar", 100))
+  const help = (await createHelp("registrar", 100, examples))
     .usage(`${describe}\n\nUsage: $0 ${name} [flags]`)
     .options(optionsOf("Flags:", flags, false))
-    .example(examples.map((line) => [`$0 ${line}`]))
     .epilogue(notes.join("\n"));
   return `${await help.getHelp()}\n`;
 }

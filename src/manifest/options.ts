@@ -151,11 +151,23 @@ function checkPathLengths(options: ResolvedManifestOptions): void {
   }
 }
 
+const NEEDED_MODES: Readonly<Partial<Record<Part, VolumeLifecycleMode>>> = {
+  "inline-pod": "Ephemeral",
+  storageclass: "Persistent",
+};
+
+/** The parts for which these modes have a use. */
+export function partsFor(modes: readonly VolumeLifecycleMode[]): readonly Part[] {
+  return PARTS.filter((part) => {
+    const needed = NEEDED_MODES[part];
+    return needed === undefined || modes.includes(needed);
+  });
+}
+
 function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
-  const needed = { "inline-pod": "Ephemeral", storageclass: "Persistent" } as const;
-  for (const part of ["inline-pod", "storageclass"] as const)
-    if (parts.includes(part) && !lifecycleModes.includes(needed[part]))
-      throw invalidOption(`--include ${part} needs --lifecycle-mode ${needed[part]}`);
+  const useless = parts.find((part) => !partsFor(lifecycleModes).includes(part));
+  if (useless !== undefined)
+    throw invalidOption(`--include ${useless} needs --lifecycle-mode ${NEEDED_MODES[useless]}`);
 }
 
 function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds = MIN_PERIOD_S): void {

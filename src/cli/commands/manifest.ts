@@ -3,7 +3,13 @@ import { nameListsFrom } from "../../flags/name-lists";
 import { KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import type { NodeAccessOptions } from "../../manifest/node-access";
 import { POLICY_MINOR } from "../../manifest/node-policy";
-import { DEFAULT_PARTS, type ManifestOptions, PARTS, resolveManifestOptions } from "../../manifest/options";
+import {
+  DEFAULT_PARTS,
+  LIFECYCLE_MODES,
+  type ManifestOptions,
+  partsFor,
+  resolveManifestOptions,
+} from "../../manifest/options";
 import { isNodeWidePart, makeManifests, makeNodeWideManifests } from "../../manifest/parts";
 import { IMPERSONATION_MINOR } from "../../node-readiness/node-api";
 import { NO_TAINTS_AS_NODE, parseTargets } from "../../node-readiness/options";
@@ -43,7 +49,8 @@ export const runManifest = (argv: readonly string[]) =>
 function makeAll(values: ObjectValues): string {
   const { distribution, include, driverName } = values;
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
-  const all = PARTS.filter((part) => !values.nodeWide || isNodeWidePart(part));
+  const fitting = partsFor(values.lifecycleMode ?? LIFECYCLE_MODES);
+  const all = fitting.filter((part) => !values.nodeWide || isNodeWidePart(part));
   const parts =
     include?.flatMap((part) => (part === "all" ? all : [part])) ??
     DEFAULT_PARTS.filter((part) => all.includes(part));

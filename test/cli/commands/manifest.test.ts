@@ -19,6 +19,11 @@ test.each([
   ["--include=alerts,podmonitor", "PodMonitor PrometheusRule"],
   ["--include alerts --include csidriver", "CSIDriver PrometheusRule"],
   ["--lifecycle-mode=Ephemeral,Persistent --include=storageclass,inline-pod", "StorageClass Pod"],
+  [
+    "--lifecycle-mode=Persistent --include=all",
+    "CSIDriver DaemonSet StorageClass PodMonitor PrometheusRule ConfigMap",
+  ],
+  ["--lifecycle-mode=Ephemeral --include=all", "CSIDriver DaemonSet Pod PodMonitor PrometheusRule ConfigMap"],
   ["--include=all", "CSIDriver DaemonSet StorageClass Pod PodMonitor PrometheusRule ConfigMap"],
 ])("%s chooses what to write", async (words, kinds) => {
   expect(kindsIn((await run(...words.split(" "))).stdout)).toBe(kinds);
