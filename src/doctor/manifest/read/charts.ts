@@ -10,6 +10,8 @@ export interface Chart {
   readonly chart: string;
   /** The chart's, or `commit ...` where it has no releases. */
   readonly version: string;
+  /** When the chart, or the commit, got what the row was verified with. */
+  readonly date: string;
   /** `OWNER/REPOSITORY PATH`. */
   readonly source: string;
   /** `read`: the text was read, not rendered by Helm with these values. */
