@@ -15,8 +15,8 @@ export const BACKOFF = {
   publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
   /** Publishing the socket under another name after kubelet refused the driver, with policy `retry`. */
   refused: { initialMs: 2_000, maxMs: 20_000, jitter: 0.5 },
-  /** The same after ten refusals: each try costs calls at the API server. */
-  refusedForLong: { initialMs: 40_000, maxMs: 120_000, jitter: 0.5 },
+  /** The same after `FIRST_REFUSALS`: tries must cost the API server less than restarts of the container. */
+  refusedForLong: { initialMs: 40_000, maxMs: 240_000, jitter: 0.5 },
   /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
   failedDriver: { initialMs: 30_000, maxMs: 300_000 },
   /** API server requests; each registration status of kubelet's ends a wait. */
@@ -30,6 +30,9 @@ export const BACKOFF = {
   /** Writing a condition that another client changes again and again, after the first three times. */
   conditionFight: { initialMs: 1_000, maxMs: 300_000, jitter: 0.5 },
 } as const satisfies Readonly<Record<string, Backoff>>;
+
+/** How many refusals are followed by the pace `refused`. */
+export const FIRST_REFUSALS = 8;
 
 /** The wait before attempt number `attempt` (the first retry is 0): doubles each time up to the cap. */
 export function backoffMs(backoff: Backoff, attempt: number, random: () => number = Math.random): number {

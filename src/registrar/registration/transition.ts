@@ -1,4 +1,4 @@
-import { BACKOFF, backoffMs } from "../../base/backoff";
+import { BACKOFF, backoffMs, FIRST_REFUSALS } from "../../base/backoff";
 import type {
   DriverFacts,
   InPlaceState,
@@ -93,8 +93,8 @@ function whileInPlace(
     case "refused": {
       if (state.kind === "refused") return state;
       const refusals = countRefusal(facts.refusals, event.error);
-      const earlier = refusals.count - 1;
-      const [pace, nth] = earlier < 10 ? [BACKOFF.refused, earlier] : [BACKOFF.refusedForLong, earlier - 10];
+      const [earlier, later] = [refusals.count - 1, refusals.count - 1 - FIRST_REFUSALS];
+      const [pace, nth] = later < 0 ? [BACKOFF.refused, earlier] : [BACKOFF.refusedForLong, later];
       const waitMs = Math.round(backoffMs(pace, nth, () => now.random));
       const waiting = { kind: "refused", refusals, waitMs, askedAtMs: undefined } as const;
       return { ...waiting, facts: { ...facts, refusals }, again: state.again };

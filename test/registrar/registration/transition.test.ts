@@ -205,7 +205,7 @@ describe("refusals", () => {
     expect(state).toMatchObject({ refusals: { count: 1, repeats: 0 } });
   });
 
-  test("are waited after for longer and longer: 20 s at most for the first ten, then 2 min", () => {
+  test("are waited after for longer and longer: 20 s at most for the first eight, then 4 min", () => {
     const waits = (texts: readonly string[], random = 0) => {
       let state: RegistrationState = stateNamed("asked");
       return texts.map((text) => {
@@ -215,8 +215,8 @@ describe("refusals", () => {
         return waitMs;
       });
     };
-    expect(waits(Array.from({ length: 14 }, (_, number) => `${number}`))).toEqual(
-      [2, 4, 8, 16, 20, 20, 20, 20, 20, 20, 40, 80, 120, 120].map((s) => s * 1_000),
+    expect(waits(Array.from({ length: 13 }, (_, number) => `${number}`))).toEqual(
+      [2, 4, 8, 16, 20, 20, 20, 20, 40, 80, 160, 240, 240].map((s) => s * 1_000),
     );
     expect(waits(["a", "a"], 1)).toEqual([1_000, 2_000]);
   });
