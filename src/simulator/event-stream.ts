@@ -57,7 +57,7 @@ export const WAIT_OPTIONS: OptionTable<WaitOptions> = {
 
 interface WaitWording<Event> {
   readonly awaited?: string;
-  readonly refusalIn?: (event: Event) => string | undefined;
+  readonly refusalIn?: (event?: Event) => string | undefined;
 }
 
 const WITH_FAKE_TIMERS =
@@ -87,8 +87,8 @@ export function createEventLog<Event extends SimulatorEvent>(
   setMaxListeners(0, ended.signal); // Any number of callers may wait, and Node would warn about a leak.
 
   /**
-   * `awaited`: how the error names what was awaited, if not by its kind. `refusalIn`: why, after an event, it will not happen
-   * any more; the wait rejects with REFUSED and that text.
+   * `awaited`: how the error names what was awaited, if not by its kind. `refusalIn`: why, at the start or after an event, it
+   * will not happen any more; the wait rejects with REFUSED and that text.
    */
   const wait = async <Kind extends Event["kind"]>(
     kind: Kind,
@@ -151,6 +151,8 @@ export function createEventLog<Event extends SimulatorEvent>(
       };
       whenAborted(ended.signal, () => giveUp("ABORTED", `${whose} was closed`));
       whenAborted(signal, () => giveUp("ABORTED", "the caller gave up", signal?.reason));
+      const refusal = refusalIn();
+      if (refusal !== undefined) giveUp("REFUSED", refusal);
     });
   };
 

@@ -119,6 +119,15 @@ test("registered() ends, with kubelet's words, when the registrar of a refused d
       /^registered\("x.csi"\) of the simulated kubelet .* gave up: Regis.* no room; /,
     ),
   });
+  // Also for a caller that comes later, until the next registrar has come.
+  const late = kubelet.registered(DRIVER);
+  await expect(late).rejects.toMatchObject({
+    code: "REFUSED",
+    message: expect.stringContaining(" no room; "),
+  });
+  const next = node.keep(await startTestRegistrar(node, { kubeletRegistrationPath: node.csiAddress }));
+  await next.log.when("Registration Server started");
+  await kubelet.registered(DRIVER);
 });
 
 test("registered() does not end while the registrar of a refused driver tries again", async () => {

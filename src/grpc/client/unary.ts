@@ -46,13 +46,15 @@ export function callUnary<Request, Response>(
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const { signal } = options;
-    if (signal?.aborted) {
-      // Not left to `cancel`: even a call cancelled at once may reach the server.
-      reject(Object.assign(new Error("1 CANCELLED: aborted before the call"), { code: status.CANCELLED }));
-      return;
-    }
+    const refuse = (when: string) =>
+      reject(Object.assign(new Error(`1 CANCELLED: aborted ${when} the call`), { code: status.CANCELLED }));
+    // Not left to `cancel`: even a call cancelled at once may reach the server.
+    if (signal?.aborted) return refuse("before");
     const startedAt = performance.now();
-    const cancel = () => call.cancel();
+    const cancel = () => {
+      call.cancel();
+      refuse("during"); // grpc-js needs timers for that, which a test may have replaced.
+    };
     const call = client.makeUnaryRequest(
       method.path,
       method.requestSerialize,

@@ -43,7 +43,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
   readonly events: EventStream<KubeletEvent>;
   /**
    * Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. Rejects with
-   * REFUSED if its registration ends meanwhile: kubelet refused it, and its registrar removed its socket.
+   * REFUSED if its registration ends, or has ended: kubelet refused it, its registrar removed its socket, and there is no other.
    */
   registered(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"registered">>;
   /** Resolves when the driver is not registered, at once if it is not. A restart deregisters nothing. */
@@ -143,15 +143,15 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   signal?.addEventListener("abort", close, { once: true });
 
   /** Kubelet's words to a registrar that gave up. One that tries again has bound its next socket already, under a dot name. */
-  const refusalIn = (driverName: string) => (event: KubeletEvent) => {
+  const refusalIn = (driverName: string) => (event?: KubeletEvent) => {
     const refusal = refused.get(driverName);
-    if (event.kind !== "socket-gone" || event.socketPath !== refusal?.socketPath) return undefined;
-    const settled = [...registered.values(), ...refused.values()].map(({ socketPath }) =>
-      basename(socketPath),
-    );
+    if (refusal === undefined) return undefined;
+    if (event && (event.kind !== "socket-gone" || event.socketPath !== refusal.socketPath)) return undefined;
+    const others = [...registered.values(), ...refused.values()].filter((one) => one !== refusal);
+    const settled = others.map(({ socketPath }) => basename(socketPath));
     const files = attempt(() => readdirSync(pluginRegistrationPath, { withFileTypes: true })) ?? [];
-    const hasOther = files.some((file) => file.isSocket() && !settled.includes(file.name));
-    return hasOther ? undefined : `its registrar gave up: ${refusal.reason}`;
+    const mayFollow = files.some((file) => file.isSocket() && !settled.includes(file.name));
+    return mayFollow ? undefined : `its registrar gave up: ${refusal.reason}`;
   };
 
   /** Resolves with `known`, where there is that, else with the next event of this kind and driver. */
