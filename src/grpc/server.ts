@@ -213,9 +213,15 @@ export interface CallContext {
 /** The most characters of a status text: it is sent as a header, and peers silently drop headers over their limit. */
 const MAX_STATUS_TEXT_LENGTH = 1_000;
 
+/** What a handler answers that failed: the error's text, with its own gRPC status or INTERNAL. */
+export function errorStatus(error: unknown): { readonly code: status; readonly details: string } {
+  // Through a buffer, because a header cannot contain half of a surrogate pair.
+  const details = Buffer.from(messageOf(error).slice(0, MAX_STATUS_TEXT_LENGTH)).toString();
+  return { code: statusCodeOf(error) ?? status.INTERNAL, details };
+}
+
 /**
- * A handler for grpc-js' server from a function. An error that it throws becomes the answer: its text, with its own gRPC
- * status or INTERNAL.
+ * A handler for grpc-js' server from a function. An error that it throws becomes the answer.
  */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,
@@ -235,11 +241,7 @@ export function unaryHandler<Request, Response>(
       .finally(() => call.off("cancelled", abort))
       .then(
         (response) => answer(null, response),
-        (error) => {
-          // Through a buffer, because a header cannot contain half of a surrogate pair.
-          const details = Buffer.from(messageOf(error).slice(0, MAX_STATUS_TEXT_LENGTH)).toString();
-          answer({ code: statusCodeOf(error) ?? status.INTERNAL, details });
-        },
+        (error) => answer(errorStatus(error)),
       )
       .catch(() => {}); // The client is gone.
   };

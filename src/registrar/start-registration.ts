@@ -1,3 +1,4 @@
+import type { PluginIdentity } from "../grpc/protos";
 import { refuseAborted } from "../options/start-options";
 import { admitPluginName } from "./driver/driver-name";
 import { createRegistrarEvents } from "./model/events";
@@ -26,6 +27,14 @@ import { openRegistration, type Registration } from "./registration/registration
  * await registration.ready;
  */
 export async function startRegistration(options: RegistrationOptions): Promise<Registration> {
+  return registerPlugin(options, { vendorVersion: "", manifest: {} });
+}
+
+/** The same with what else the driver tells of itself. */
+export async function registerPlugin(
+  options: RegistrationOptions,
+  told: Omit<PluginIdentity, "name">,
+): Promise<Registration> {
   const { signal, logger, ...resolved } = resolveRegistrationOptions(options);
   const { name, endpoint: kubeletRegistrationPath, ...how } = resolved;
   const log = logger.named("start-registration");
@@ -35,7 +44,7 @@ export async function startRegistration(options: RegistrationOptions): Promise<R
   const published = new Promise<undefined>((resolve) => {
     events.subscribe("published", () => resolve(undefined));
   });
-  const identity = { name, vendorVersion: "", manifest: {} };
+  const identity = { ...told, name };
   const registration = openRegistration(
     { ...how, kubeletRegistrationPath },
     {

@@ -1,16 +1,16 @@
-import { Server, status } from "@grpc/grpc-js";
+import { type handleUnaryCall, Server, status } from "@grpc/grpc-js";
 import { invalidOption, messageOf, RegistrarError } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
-import { protos } from "../grpc/protos";
-import { hardenServer, startGrpcServer } from "../grpc/server";
+import { type PluginIdentity, protos } from "../grpc/protos";
+import { errorStatus, hardenServer, startGrpcServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
 import { refuseAborted } from "../options/start-options";
 import type { RegistrationOutcome } from "../registrar/model/outcome";
 import type { Registration } from "../registrar/registration/registration";
 import { refuseDriversOwn, registrationSocketPath } from "../registrar/socket/socket-name";
-import { startRegistration } from "../registrar/start-registration";
+import { registerPlugin } from "../registrar/start-registration";
 import { type KeptSocket, keepListening } from "./driver-socket";
 import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
 
@@ -77,7 +77,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   const driver = startGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;
-  let name: string;
+  let identity: PluginIdentity;
 
   const stopServing = async () => {
     await socket?.withdraw();
@@ -85,13 +85,15 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   };
 
   try {
+    answerByPromises(server);
     refusePromise(resolved.addServices(server));
     socket = await keepListening(resolved.csiAddress, driver.accept, logger);
-    name = await askItsName(resolved, signal);
+    identity = await askIdentity(resolved, signal);
+    const { name } = identity;
     refuseDriversOwn(registrationSocketPath(resolved.pluginRegistrationPath, name), resolved.csiAddress);
     const { endpoint, pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent } = resolved;
     const how = { pluginRegistrationPath, onRegistrationFailure, timeoutMs, onEvent, signal, logger };
-    registration = await startRegistration({ name, endpoint, ...how });
+    registration = await registerPlugin({ name, endpoint, ...how }, identity);
   } catch (error) {
     await stopServing();
     throw error;
@@ -107,13 +109,42 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   };
   return {
     options: resolved,
-    name,
+    name: identity.name,
     endpoint: resolved.endpoint,
     registration,
     ready: registration.ready,
     closed,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
+  };
+}
+
+/**
+ * Lets a unary handler answer by the promise that it returns, which grpc-js ignores: the caller would wait in vain. What its
+ * callback answered first counts.
+ */
+function answerByPromises(server: Server): void {
+  const register = server.register.bind(server);
+  const takingPromise =
+    (handle: handleUnaryCall<unknown, unknown>): handleUnaryCall<unknown, unknown> =>
+    (call, callback) => {
+      let isAnswered = false;
+      const answer: typeof callback = (...answered) => {
+        isAnswered = true;
+        callback(...answered);
+      };
+      const returned: unknown = handle(call, answer);
+      if (!isPromise(returned)) return;
+      Promise.resolve(returned)
+        .then(
+          (value) => !isAnswered && value !== undefined && answer(null, value),
+          (error) => !isAnswered && answer(errorStatus(error)),
+        )
+        .catch(() => {}); // The client is gone.
+    };
+  server.register = (path, handler, serialize, deserialize, type) => {
+    const taking = type === "unary" ? takingPromise(handler as never) : handler;
+    return register(path, taking as never, serialize, deserialize, type);
   };
 }
 
@@ -125,15 +156,14 @@ function refusePromise(returned: unknown): void {
 }
 
 /** A driver that does not answer on its socket must not be registered. */
-async function askItsName(
+async function askIdentity(
   { csiAddress }: ResolvedCsiServingOptions,
   signal: AbortSignal | undefined,
-): Promise<string> {
+): Promise<PluginIdentity> {
   const client = createUnixClient(csiAddress);
   try {
     const bounds = { timeoutMs: NAME_WITHIN_MS, signal };
-    const { name } = await callUnary(client, protos.identity.GetPluginInfo, {}, bounds);
-    return name;
+    return await callUnary(client, protos.identity.GetPluginInfo, {}, bounds);
   } catch (cause) {
     refuseAborted("the CSI driver", signal);
     const text = `cannot learn the driver's name: GetPluginInfo failed with ${escapeUnprintable(messageOf(cause))}`;

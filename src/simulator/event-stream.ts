@@ -124,7 +124,8 @@ export function createEventLog<Event extends SimulatorEvent>(
         settle();
         const others =
           awaited === undefined && mismatches > 0 ? `; ${mismatches} came, none matched where` : "";
-        const text = `${awaited ?? `"${kind}"`} of ${whose} did not happen: ${why}${others}; ${tellSeen(history)}`;
+        const seen = code === "REFUSED" ? "" : `; ${tellSeen(history)}`; // Which would tell the refusal again.
+        const text = `${awaited ?? `"${kind}"`} of ${whose} did not happen: ${why}${others}${seen}`;
         const error = new RegistrarError(code, escapeUnprintable(text), { cause });
         error.stack += /\n.*/s.exec(place.stack ?? "")?.[0] ?? "";
         reject(error);

@@ -50,6 +50,7 @@ test.each(["1.25", "1.26", "1.36"] as const)(
     const driver = await serve();
     await driver.ready;
     expect([driver.name, driver.endpoint]).toEqual([DRIVER, node.csiAddress]);
+    expect(driver.registration.status().identity).toEqual({ name: DRIVER, vendorVersion: "1", manifest: {} });
     expect(kubelet.csiNode().spec.drivers).toEqual([{ name: DRIVER, nodeID: "n7", topologyKeys: [] }]);
     expect(await driver.close()).toEqual({ kind: "stopped" });
     await kubelet.deregistered(DRIVER);
@@ -107,6 +108,35 @@ test("services are added to grpc-js' own server: streams, metadata, interceptors
   expect((await trailers)[0].metadata.get("bytes-bin")).toEqual([Buffer.of(0, 255)]);
   client.close();
   expect(seen).toEqual([identity.GetPluginInfo.path, all.path, "test"]);
+});
+
+test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
+  ["a value", async () => ({ ready: { value: true } }), { ready: { value: true } }],
+  [
+    "what the callback got before",
+    async (_call, answer) => answer(null, { ready: { value: true } }),
+    { ready: { value: true } },
+  ],
+  [
+    "an error with its status",
+    async () => Promise.reject(Object.assign(new Error("not yet"), { code: status.UNAVAILABLE })),
+    { code: status.UNAVAILABLE, message: "14 UNAVAILABLE: not yet" },
+  ],
+  [
+    "what is no error",
+    async () => Promise.reject("no disk"),
+    { code: status.INTERNAL, message: "13 INTERNAL: no disk" },
+  ],
+])("a handler may answer by a promise: %s", async (_what, probe, expected) => {
+  await using _driver = await serve({
+    addServices: (server) => server.addService(identity, { ...Identity, Probe: probe }),
+  });
+  const client = createUnixClient(node.csiAddress);
+  const answer = callUnary(client, identity.Probe, {}, { timeoutMs: 60_000 }).catch(
+    (error: unknown) => error,
+  );
+  expect(await answer).toMatchObject(expected);
+  client.close();
 });
 
 test("running calls have graceMs, then they are cut off", async () => {

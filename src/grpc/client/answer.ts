@@ -15,9 +15,11 @@ export function callFailureText(text: string, timeoutMs: number): string {
     .replace(TOO_LARGE, "the server misbehaves: its answer has $1 bytes, $2 is the most");
   const waited = DEADLINE.exec(withoutNotes)?.[0];
   if (waited === undefined) return withoutNotes;
-  const why = waited.includes("Waiting for LB pick") ? ": connected, but nobody speaks HTTP/2 there" : "";
+  const why = waited.includes("Waiting for LB pick") ? `; ${NOT_CONNECTED}` : "";
   return withoutNotes.replace(DEADLINE, `Deadline exceeded after ${timeoutMs / 1000}s${why}`);
 }
+
+const NOT_CONNECTED = "no HTTP/2 connection by then: the server is slow, hangs, or does not speak HTTP/2";
 
 /** The most fields of an answer that are decoded; the largest useful one has a few dozen. */
 const MAX_FIELDS = 1_000;

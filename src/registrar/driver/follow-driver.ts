@@ -83,10 +83,10 @@ export function createDriverFollower(
     const onAnswered = (answer: PluginIdentity, awayMs: number | undefined) => {
       const before = identity;
       const { name, vendorVersion } = answer;
-      connected = true;
-      events.emit({ kind: "driver-answered", identity: answer, awayMs });
       if (before?.name !== name) admitDriverName(name, log);
+      connected = true;
       identity = answer;
+      events.emit({ kind: "driver-answered", identity: answer, awayMs });
       const isOtherVersion = before?.vendorVersion !== vendorVersion;
       if (before?.name !== name) {
         log.v(2).info("CSI driver name", { csiDriverName: name, vendorVersion });

@@ -190,7 +190,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
 
   return {
     get name() {
-      return facts()?.driverName;
+      return facts()?.driverName ?? parts.driver().identity?.name;
     },
     options,
     endpoint: options.kubeletRegistrationPath,

@@ -19,7 +19,7 @@ test.each([
   ],
   [
     "4 DEADLINE_EXCEEDED: Deadline exceeded after 1.001s,Waiting for LB pick",
-    "4 DEADLINE_EXCEEDED: Deadline exceeded after 1s: connected, but nobody speaks HTTP/2 there",
+    "4 DEADLINE_EXCEEDED: Deadline exceeded after 1s; no HTTP/2 connection by then: the server is slow, hangs, or does not speak HTTP/2",
   ],
   [
     "8 RESOURCE_EXHAUSTED: Received message larger than max (70000 vs 65536)",
