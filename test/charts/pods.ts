@@ -27,6 +27,8 @@ export interface PodsRow {
   readonly workloads: readonly object[];
   /** What the pods need beside them: accounts, their rights, CSIDriver objects, CRDs without descriptions. No controllers, no hooks. */
   readonly beside?: readonly object[];
+  /** The containers in whose place the cluster suite's driver runs, with its arguments: their images cannot be had. */
+  readonly standIn?: Readonly<Record<string, readonly string[]>>;
 }
 
 export const PODS: readonly PodsRow[] = JSON.parse(readFileSync(join(__dirname, "pods.json"), "utf8"));

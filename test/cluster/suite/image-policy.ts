@@ -6,7 +6,6 @@ import { createTempFolder } from "../../support/temp-folder";
 import {
   type AuthorsPlugin,
   allOf,
-  CHARTS,
   chartsStage,
   isRegistrar,
   nameImages,
@@ -143,8 +142,6 @@ async function doctorSays(): Promise<string> {
 insideTest(
   "a policy swaps the registrars of charts, another drops them for that of the node, deleted they come back",
   async () => {
-    if (CHARTS.length === 0)
-      process.stdout.write("public charts are left out: CHART_IMAGES names no folder\n");
     await using stage = await authorsStage("fifth");
     await using charts = await chartsStage();
     const fifth = pluginOf(stage);

@@ -1,4 +1,4 @@
-import { PODS } from "../../charts/pods";
+import { PODS, type PodsRow } from "../../charts/pods";
 import { givenPrograms, IMAGES } from "./images";
 import { OURS } from "./objects";
 import { until } from "./patience";
@@ -35,8 +35,8 @@ export interface AuthorsPlugin {
 
 /** The official registrar's image; where its binary is missing, ours under its name. */
 const PROGRAM = givenPrograms().official ? IMAGES.official : OURS.image;
-/** What runs where its images are given. */
-export const CHARTS = givenPrograms().charts ? PODS.filter(({ beside }) => beside) : [];
+/** What runs: rows with a stand-in for the driver, and others where their images are given. */
+const CHARTS = PODS.filter(({ beside, standIn }) => beside && (standIn || givenPrograms().charts));
 
 export const isRegistrar = ({ image }: Container) =>
   image === OURS.image || /\/csi-node-driver-registrar:/.test(image);
@@ -64,15 +64,29 @@ async function podsNow(): Promise<string> {
   return (await Promise.all([kubectl("get", "pods", "--all-namespaces"), kubectl(...events)])).join("\n");
 }
 
-/** The plugins of public charts, as rendered and registered; none without their images. */
+/** A row's workloads, with the suite's driver where the author's cannot be had. */
+function workloadsOf({ workloads, standIn = {} }: PodsRow): readonly Workload[] {
+  return (workloads as readonly Workload[]).map((workload) => {
+    const { template } = workload.spec;
+    const containers = template.spec.containers.map((one) => {
+      const args = standIn[one.name];
+      return args ? { ...one, image: IMAGES.driver, args } : one;
+    });
+    const spec = { ...template.spec, containers };
+    return { ...workload, spec: { ...workload.spec, template: { ...template, spec } } };
+  });
+}
+
+/** The plugins of public charts, as rendered and registered. */
 export async function chartsStage() {
   const { kubectlWith, record } = cluster();
-  const objects = CHARTS.flatMap(({ beside = [], workloads }) => [...beside, ...workloads]);
-  const plugins = CHARTS.flatMap(({ beside = [], workloads }) => {
+  const rows = CHARTS.map((row) => ({ ...row, workloads: workloadsOf(row) }));
+  const objects = rows.flatMap(({ beside = [], workloads }) => [...beside, ...workloads]);
+  const plugins = rows.flatMap(({ beside = [], workloads }) => {
     const names = (beside as { kind: string; metadata: { name: string } }[])
       .filter(({ kind }) => kind === "CSIDriver")
       .map(({ metadata }) => metadata.name);
-    return (workloads as readonly Workload[])
+    return workloads
       .filter(({ spec }) => spec.template.spec.nodeSelector?.["kubernetes.io/os"] !== "windows")
       .map((workload): AuthorsPlugin => ({ drivers: names, workload }));
   });
