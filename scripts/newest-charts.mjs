@@ -38,7 +38,7 @@ async function newestVersion(repository, path, version) {
     return versions.sort((a, b) => a.localeCompare(b, "en", { numeric: true })).at(-1);
   }
   const chart = await ask(`${repository}/contents/${path}/Chart.yaml`, "application/vnd.github.raw+json");
-  return /^version: *["']?([^\s"']+)/m.exec(await chart.text())?.[1];
+  return /^version: *["']?v?([^\s"']+)/m.exec(await chart.text())?.[1];
 }
 
 /** Resolves with the exit code. */
