@@ -80,6 +80,11 @@ const operator = (env: object, image = "operator:v1") => ({
 test.each([
   operator({ name: "CSI_NODE_DRIVER_REGISTRAR_IMAGE", value: IMAGE }),
   { kind: "ConfigMap", data: { ROOK_CSI_REGISTRAR_IMAGE: IMAGE } },
+  // Piraeus': a file with names and tags.
+  {
+    kind: "ConfigMap",
+    data: { "0.yaml": "components:\n  a:\n    tag: v1\n    image: csi-node-driver-registrar\n" },
+  },
   { kind: "HPECSIDriver", spec: { images: { csiNodeDriverRegistrar: IMAGE.replace(/:.*/, "@sha256:0") } } },
 ])("an operator's %j", (object) => {
   expectSaid(said(object), [/^CSI113 unknown: cannot be judged: an operator writes .* doctor --cluster$/]);

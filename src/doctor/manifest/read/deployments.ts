@@ -108,6 +108,9 @@ function writtenByOperator(image: string): Pick<Unread, "why" | "advice"> {
 const OFFICIAL_IMAGE =
   /^[\w.-][\w.:-]*\/[\w./-]*node-driver-(?:win-)?registrar(?::[\w.-]+(?:@sha256:\w+)?|@sha256:\w+)$/;
 
+/** In the text of a file with the names and tags of images. */
+const NAMED_IMAGE = /^ *image: *(?:[\w./-]*\/)?([\w-]*node-driver-registrar)$/m;
+
 /** The registrar's image that an operator has from a setting: a variable, a ConfigMap, its own resource. */
 function imageForOperator({ kind, spec, data }: Tree): string | undefined {
   // The schema of an operator's resource may have such images as defaults.
@@ -115,7 +118,7 @@ function imageForOperator({ kind, spec, data }: Tree): string | undefined {
 }
 
 function imageIn(value: unknown): string | undefined {
-  if (typeof value === "string") return OFFICIAL_IMAGE.test(value) ? value : undefined;
+  if (typeof value === "string") return OFFICIAL_IMAGE.test(value) ? value : NAMED_IMAGE.exec(value)?.[1];
   if (typeof value !== "object" || value === null) return undefined;
   for (const part of Object.values(value)) {
     const image = imageIn(part);
