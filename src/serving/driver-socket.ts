@@ -30,7 +30,7 @@ export async function keepListening(
   };
 
   const lookAfter = async (): Promise<void> => {
-    if (socket.isInPlace()) return;
+    if (await socket.isInPlace()) return;
     if ((await tryConnect(path)) === undefined) {
       const message = "Another process listens on the driver's socket, waiting until it ends";
       logOnce("taken", () => log.warn(message, { csiAddress: path }));
@@ -38,7 +38,7 @@ export async function keepListening(
     }
     if (stop.signal.aborted) return;
     const next = await listenOnSocketFile(path, onConnection);
-    socket.abandon();
+    await socket.abandon();
     socket = next;
     logged = "";
     log.warn("The driver's socket was not there any more, listening again", { csiAddress: path });
@@ -57,12 +57,16 @@ export async function keepListening(
   })();
 
   return {
-    /** Accepts no more, and removes the file if it is still this socket's. Open connections stay open. */
+    /** Accepts no more, and removes the file if it is still this socket's. Open connections stay open. Never rejects. */
     withdraw: async (): Promise<void> => {
       stop.abort();
       watch.close();
       await watching;
-      socket.withdraw();
+      await socket
+        .withdraw()
+        .catch((error: unknown) =>
+          log.error(error, "Cannot remove the driver's socket", { csiAddress: path }),
+        );
     },
   };
 }

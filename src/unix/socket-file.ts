@@ -1,8 +1,9 @@
-import { lstatSync, renameSync, rmSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
-import { attempt, RegistrarError } from "../base/errors";
-import { bindDotSocket, socketUnusable } from "./dot-socket";
+import { RegistrarError } from "../base/errors";
+import { bindDotSocket, closeDotSocket, socketUnusable } from "./dot-socket";
+import { callFileSystem } from "./file-calls";
 import { findLink, isSameFile } from "./files";
 
 /**
@@ -15,25 +16,26 @@ export async function listenOnSocketFile(path: string, onConnection: (connection
   if (typeof there === "object" && !there.isSocket())
     throw new RegistrarError("SOCKET_UNUSABLE", `cannot listen on ${path}: it exists but is not a socket`);
   const problem = `cannot listen on ${path}`;
-  const { dotPath, server, stats } = await bindDotSocket(dirname(path), onConnection, problem);
+  const bound = await bindDotSocket(dirname(path), onConnection, problem);
+  /** Accepts no more, and leaves the file behind like a killed process. */
+  const abandon = () => closeDotSocket(bound); // Before the renaming, that removes the dot-name too.
   try {
-    renameSync(dotPath, path);
+    await callFileSystem(path, () => rename(bound.dotPath, path));
   } catch (error) {
-    server.close(); // That removes the dot-name too.
+    await abandon();
     throw socketUnusable(problem, error);
   }
-  const isInPlace = () => {
-    const now = attempt(() => lstatSync(path));
-    return now !== undefined && isSameFile(now, stats);
+  const isInPlace = async () => {
+    const now = await findLink(path);
+    return typeof now === "object" && isSameFile(now, bound.stats);
   };
   return {
     isInPlace,
+    abandon,
     /** Accepts no more, and removes the file if it is still this socket's. */
-    withdraw: (): void => {
-      server.close();
-      if (isInPlace()) rmSync(path, { force: true });
+    withdraw: async (): Promise<void> => {
+      await abandon();
+      if (await isInPlace()) await callFileSystem(path, () => rm(path, { force: true }));
     },
-    /** Accepts no more, and leaves the file behind like a killed process. */
-    abandon: (): void => void server.close(),
   };
 }

@@ -43,8 +43,8 @@ test("another driver's socket is left alone as long as it lives, and then there 
   const { log, socket } = await keep();
   const other = await listenOnSocketFile(path, (connection) => connection.destroy());
   await log.when("Another process listens on the driver's socket, waiting until it ends");
-  expect(other.isInPlace()).toBe(true);
-  other.withdraw();
+  expect(await other.isInPlace()).toBe(true);
+  await other.withdraw();
   await log.when(AGAIN);
   expect(await tryConnect(path)).toBeUndefined();
   await socket.withdraw();
@@ -55,6 +55,6 @@ test("another driver's socket stays when ours ends", async () => {
   const { socket } = await keep();
   const other = await listenOnSocketFile(path, (connection) => connection.destroy());
   await socket.withdraw();
-  expect(other.isInPlace()).toBe(true);
-  other.withdraw();
+  expect(await other.isInPlace()).toBe(true);
+  await other.withdraw();
 });

@@ -57,17 +57,17 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions) {
     connection.once("close", () => log.append({ kind: "left" }));
     server.accept(connection);
   });
-  const close = (): Promise<void> => {
-    socket.withdraw();
-    return server.close({ graceMs: 0 });
+  const close = async (): Promise<void> => {
+    await socket.withdraw();
+    await server.close({ graceMs: 0 });
   };
   return {
     events: log.stream,
     close,
     /** Dies and leaves the socket file behind. */
-    crash: (): Promise<void> => {
-      socket.crash();
-      return server.close({ graceMs: 0 });
+    crash: async (): Promise<void> => {
+      await socket.crash();
+      await server.close({ graceMs: 0 });
     },
     [Symbol.asyncDispose]: close,
   };

@@ -78,8 +78,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   const stop = (because: "close" | "kill") => {
     stopping ??= (async () => {
       signal?.removeEventListener("abort", close);
-      if (because === "kill") socket.crash();
-      else socket.withdraw();
+      await (because === "kill" ? socket.crash() : socket.withdraw());
       await server.close();
       log.append({ kind: "stopped", because });
       log.end();
@@ -123,8 +122,8 @@ export async function listenUntilCrash(path: string, onConnection: (connection: 
   return {
     withdraw: socket.withdraw,
     /** Closes every connection and the listener, and leaves the file behind. */
-    crash: (): void => {
-      socket.abandon();
+    crash: async (): Promise<void> => {
+      await socket.abandon();
       for (const connection of connections) connection.destroy();
     },
   };

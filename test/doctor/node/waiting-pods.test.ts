@@ -39,7 +39,7 @@ async function servePods(node: DoctorNode, list: () => readonly Pod[]) {
   const socket = await listenUntilCrash(node.at("pods-api", "pods-api.sock"), (one) => server.accept(one));
   return {
     [Symbol.asyncDispose]: async () => {
-      socket.withdraw();
+      await socket.withdraw();
       await server.close({ graceMs: 0 });
     },
   };

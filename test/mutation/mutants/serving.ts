@@ -39,7 +39,7 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
     ],
   }),
   ...mutantsOf("src/serving/driver-socket.ts", ["test/serving/driver-socket"], {
-    "a driver's socket that was put back leaves the former listener open": "    socket.abandon();\n",
+    "a driver's socket that was put back leaves the former listener open": "    await socket.abandon();\n",
     "another driver that lives loses its socket": [
       "    if ((await tryConnect(path)) === undefined) {",
       "    if (Object.is(path, undefined)) {",
@@ -51,8 +51,8 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/unix/socket-file.ts", ["test/serving/driver-socket"], {
     "the socket of a driver that took over is removed at the end": [
-      "      if (isInPlace()) rmSync",
-      "      rmSync",
+      "      if (await isInPlace()) await",
+      "      await",
     ],
   }),
 ];
