@@ -4,12 +4,14 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setInterval as every } from "node:timers/promises";
-import { programPath } from "../cluster/support/build";
+import { kubernetesOf } from "../cluster/support/build";
 import { type Cluster, startCluster } from "../cluster/support/cluster";
 import { IMAGES } from "../cluster/support/images";
 import { until } from "../cluster/support/patience";
 import { insideOf } from "../cluster/support/stage";
 import { writtenManifest } from "../cluster/support/written-manifest";
+import { runMain } from "../support/run-main";
+import type { Registrars } from "./support/page";
 import type { Plan } from "./support/plan";
 
 const plan = JSON.parse(readFileSync(process.env.E2E_PLAN ?? "", "utf8")) as Plan;
@@ -23,7 +25,7 @@ async function main(): Promise<number> {
   const bin = join(plan.reports, "bin");
   mkdirSync(bin, { recursive: true });
   // Some tests call kubectl by name.
-  writeFileSync(join(bin, "kubectl"), `#!/bin/sh\nexec ${programPath("kubernetes")} kubectl "$@"\n`, {
+  writeFileSync(join(bin, "kubectl"), `#!/bin/sh\nexec ${kubernetesOf("CONTROL_PLANE")} kubectl "$@"\n`, {
     mode: 0o755,
   });
 
@@ -158,19 +160,24 @@ async function breakThings(cluster: Cluster, signal: AbortSignal): Promise<void>
   await Promise.all(breakages[plan.breaking]());
 }
 
-/** Writes which registrars ran, by image: of how many pods, and how often they were restarted. */
+/** Writes which registrars ran, by image: of how many pods, how often they were restarted, and how each of these ended. */
 async function watchRegistrars(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const seen = new Map<string, ContainerStatus & { readonly pod: string }>();
+  const ended = new Map<string, string>();
   await each(2_000, signal, async () => {
-    for (const one of await registrarsOf(cluster)) seen.set(`${one.pod} ${one.name}`, one);
+    for (const one of await registrarsOf(cluster)) {
+      seen.set(`${one.pod} ${one.name}`, one);
+      const last = one.lastState.terminated;
+      if (last) ended.set(last.containerID, `${last.exitCode}: ${last.message?.trim() || last.reason}`);
+    }
   });
-  const byImage: Record<string, { containers: number; restarts: number }> = {};
+  const byImage: Record<string, Registrars> = {};
   for (const { image, restartCount } of seen.values()) {
-    byImage[image] ??= { containers: 0, restarts: 0 };
-    byImage[image].containers += 1;
-    byImage[image].restarts += restartCount;
+    const { containers = 0, restarts = 0 } = byImage[image] ?? {};
+    byImage[image] = { containers: containers + 1, restarts: restarts + restartCount };
   }
-  writeFileSync(join(plan.reports, "registrars.json"), JSON.stringify(byImage));
+  const written = { byImage, endings: [...ended.values()].sort() };
+  writeFileSync(join(plan.reports, "registrars.json"), JSON.stringify(written));
 }
 
 /** The registrars in all pods. */
@@ -189,16 +196,17 @@ interface ContainerStatus {
   readonly containerID?: string;
   readonly restartCount: number;
   readonly state: { readonly running?: object };
+  readonly lastState: { readonly terminated?: Ending };
+}
+interface Ending {
+  readonly containerID: string;
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly message?: string;
 }
 interface PodObject {
   readonly metadata: { readonly uid: string };
   readonly status: { readonly containerStatuses?: readonly ContainerStatus[] };
 }
 
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    process.exit(1);
-  },
-);
+runMain(main);

@@ -1,10 +1,11 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { buildPrograms } from "../cluster/support/build";
+import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
 import { missingFromMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster } from "../cluster/support/own-cluster";
+import { conditions } from "../cluster/support/page";
 import { ROOT } from "../docs/markdown";
 import { runMain } from "../support/run-main";
 import { whereIs } from "../support/sandbox/program-files";
@@ -16,7 +17,7 @@ import { readReport } from "./support/report";
 import { chosen, EXTERNAL, flagsOf, leftOut, testsOf } from "./support/selection";
 
 const USAGE = `usage: npm run test:e2e -- [--quick|--external|--focus PATTERN] [--registrar ours|official] [--break sockets|restarts]
-                          [--policy swap|drop]
+                          [--policy swap|drop] [--kubernetes VERSION]
 
 Runs Kubernetes' own storage tests of the drivers csi-hostpath and csi-mock, unchanged, in a cluster of one node on this machine,
 with our image under the official registrar's name. Needs root on Linux; builds Kubernetes and its tests the first time.
@@ -29,6 +30,7 @@ with our image under the official registrar's name. Needs root on Linux; builds 
                        registrar every 30 s and kubelet every 2 minutes
   --policy WHAT        the official image has the name, and what \`manifest --image-policy\` writes puts ours in its place (swap),
                        or takes it out of the pods beside one registrar for the node (drop)
+  --kubernetes VERSION whose tests, manifests, control plane and kubelet (${KUBERNETES_VERSION})
   --procs N            tests beside each other (6)
   --minutes N          ends the run after so long (180): a test that has not ended by then has failed
   --reports DIRECTORY  where the reports are written, in the forms of JUnit and of ginkgo (test/e2e/reports)
@@ -60,6 +62,7 @@ async function main(): Promise<number> {
       registrar: { type: "string", default: "ours" },
       break: { type: "string", default: "none" },
       policy: { type: "string", default: "none" },
+      kubernetes: { type: "string", default: KUBERNETES_VERSION },
       procs: { type: "string", default: "6" },
       minutes: { type: "string", default: "180" },
       reports: { type: "string", default: join(ROOT, "test", "e2e", "reports") },
@@ -89,8 +92,10 @@ async function main(): Promise<number> {
     );
     return 1;
   }
-  await buildPrograms(say);
-  const programs = await buildE2e(say, process.env.E2E_PROGRAMS);
+  const { kubernetes } = values;
+  const programs = await buildE2e(say, kubernetes, process.env.E2E_PROGRAMS);
+  for (const part of ["CONTROL_PLANE", "NODE"])
+    process.env[`${part}_KUBERNETES`] ??= kubernetesPath(kubernetes);
   const selection = chosen(values);
   const tests = await testsOf(programs.tests, selection);
   const minutes = Math.ceil((tests.length * SECONDS_PER_TEST) / Number(values.procs) / 60);
@@ -130,18 +135,23 @@ async function main(): Promise<number> {
   rmSync(report, { force: true });
   const code = await inOwnCluster(command, images, { ...process.env, E2E_PLAN: planFile });
   if (!existsSync(report)) return code || 1;
+  const watched = JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8"));
   const outcome: Outcome = {
+    kubernetes,
+    conditions: conditions(kubernetes),
+    leftOut: values.outcomes ? await leftOut(programs.tests) : [],
     selection: selection.name,
     registrar,
     policy,
     breaking,
     ...readReport(report),
-    registrars: JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8")),
+    registrars: watched.byImage,
+    endings: watched.endings,
   };
   process.stdout.write(`${describe(outcome)}\n`);
   if (values.outcomes) {
     appendFileSync(values.outcomes, `${JSON.stringify(outcome)}\n`);
-    if (values.write) writePage(values.outcomes, await leftOut(programs.tests));
+    if (values.write) writePage(values.outcomes);
   }
   return code;
 }

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { createGoBuilder } from "../../support/go-build";
 
 /** All of Kubernetes and etcd; what runs in pods. */
@@ -27,17 +27,22 @@ export const KUBERNETES_VERSION = "1.36.3";
 export const BIN = join(__dirname, "..", "bin");
 const SOURCES = join(__dirname, "..", "program");
 const VERSION_PACKAGE = "k8s.io/component-base/version";
-const LINKER_FLAGS = [
-  "-s",
-  "-w",
-  `-X ${VERSION_PACKAGE}.gitVersion=v${KUBERNETES_VERSION}`,
-  `-X ${VERSION_PACKAGE}.gitMajor=1`,
-  `-X ${VERSION_PACKAGE}.gitMinor=${KUBERNETES_VERSION.split(".")[1]}`,
-].join(" ");
+const linkerFlags = (version: string) =>
+  [
+    "-s",
+    "-w",
+    `-X ${VERSION_PACKAGE}.gitVersion=v${version}`,
+    `-X ${VERSION_PACKAGE}.gitMajor=1`,
+    `-X ${VERSION_PACKAGE}.gitMinor=${version.split(".")[1]}`,
+  ].join(" ");
 
 const go = createGoBuilder(SOURCES);
 
 export const programPath = (program: Program | Release): string => join(BIN, program);
+
+/** The program of a Kubernetes release. */
+export const kubernetesPath = (version: string): string =>
+  version === KUBERNETES_VERSION ? programPath("kubernetes") : join(BIN, `kubernetes-${version}`);
 
 /** Kubernetes for a part of the cluster: another release where the variable names a build of it. */
 export const kubernetesOf = (part: "CONTROL_PLANE" | "NODE"): string =>
@@ -46,6 +51,28 @@ export const kubernetesOf = (part: "CONTROL_PLANE" | "NODE"): string =>
 export const rightsPath = (sidecar: Exclude<Release, "hostpathplugin">): string =>
   join(BIN, `${sidecar}.rbac.yaml`);
 
+/** Where what is built from a release's own requirements lies. */
+export const e2eFolder = (version: string): string => join(BIN, `e2e-${version}`);
+
+/**
+ * Writes a go.mod with the requirements of a Kubernetes release, for a program of the module `main`; its file. The staging
+ * modules are required by their releases, because the module of Kubernetes lacks their directories.
+ */
+export async function kubernetesModules(version: string, main = "k8s.io/kubernetes"): Promise<string> {
+  const kubernetes = await go.download(`k8s.io/kubernetes@v${version}`);
+  const folder = e2eFolder(version);
+  const file = join(folder, main === "k8s.io/kubernetes" ? "go.mod" : `${basename(main)}.mod`);
+  if (existsSync(file)) return file;
+  mkdirSync(folder, { recursive: true });
+  const text = readFileSync(join(kubernetes, "go.mod"), "utf8")
+    .replace(/^module .*/m, `module ${main}`)
+    .replaceAll(/=> \.\/staging\/src\/(\S+)/g, `=> $1 v0.${version.slice(2)}`);
+  const self = main === "k8s.io/kubernetes" ? "" : `\nrequire k8s.io/kubernetes v${version}\n`;
+  writeFileSync(file, text + self);
+  writeFileSync(file.replace(/mod$/, "sum"), readFileSync(join(kubernetes, "go.sum")));
+  return file;
+}
+
 /**
  * Builds Kubernetes with etcd, and what runs in pods, or one of them, unless the very same sources were built before.
  * Kubernetes takes about half an hour on two cores from nothing; `announce` is called when a build starts.
@@ -53,18 +80,24 @@ export const rightsPath = (sidecar: Exclude<Release, "hostpathplugin">): string 
 export async function buildPrograms(
   announce: (text: string) => void,
   programs: readonly Program[] = ["kubernetes", "podprogram"],
+  kubernetesVersion = KUBERNETES_VERSION,
 ): Promise<void> {
   const goVersion = await go.version("Go is needed to build Kubernetes");
-  const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${LINKER_FLAGS}`];
   for (const program of programs) {
-    const patience =
-      program === "kubernetes" ? `, of ${KUBERNETES_VERSION}: half an hour the first time` : "";
+    const version = program === "kubernetes" ? kubernetesVersion : KUBERNETES_VERSION;
+    const modules =
+      version === KUBERNETES_VERSION
+        ? ["-mod=readonly"]
+        : ["-mod=mod", `-modfile=${await kubernetesModules(version, "registrar/test/cluster")}`];
+    const flags = [...modules, "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags(version)}`];
+    const file = program === "kubernetes" ? kubernetesPath(version) : programPath(program);
+    const patience = program === "kubernetes" ? `, of ${version}: half an hour the first time` : "";
     await go.build({
-      args: ["build", ...flags, "-o", programPath(program), `./${program}`],
+      args: ["build", ...flags, "-o", file, `./${program}`],
       key: [goVersion, ...flags],
       isSource: (name) =>
         /^go\.(mod|sum)$/.test(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
-      stamp: join(BIN, `${program}.sha256`),
+      stamp: `${file}.sha256`,
       onStart: () => announce(`building the program ${program} with ${goVersion}${patience}`),
     });
   }

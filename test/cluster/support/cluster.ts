@@ -4,7 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createKeeper, type Keeper } from "../../../bench/keeper";
-import { programPath } from "./build";
+import { kubernetesOf } from "./build";
 import { startControlPlane } from "./control-plane";
 import { recordDrivers } from "./driver-record";
 import { IMAGES } from "./images";
@@ -25,7 +25,7 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 /** Whether the suite has a cluster of its own, rather than that of KUBECONFIG. */
 export const isOwn = process.env.CLUSTER_FOLDER !== undefined;
-const KUBECTL = isOwn ? ([programPath("kubernetes"), "kubectl"] as const) : (["kubectl"] as const);
+const KUBECTL = isOwn ? ([kubernetesOf("CONTROL_PLANE"), "kubectl"] as const) : (["kubectl"] as const);
 
 /** Resolves when the node is ready for pods; leaves nothing running when it rejects. */
 export async function startCluster() {

@@ -4,7 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ROOT } from "../../docs/markdown";
-import { programPath } from "./build";
+import { kubernetesOf } from "./build";
 import { makeClusterGroup } from "./cgroups";
 import type { Images } from "./images";
 
@@ -38,7 +38,7 @@ export async function inOwnCluster(
         ...["setpriv", "--pdeathsig=SIGKILL", "unshare", "--fork", "--kill-child", "--mount-proc"],
         ...["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"],
         ...["sh", join(__dirname, "enter-cluster.sh"), String(version), ...hierarchies, "--"],
-        ...[programPath("kubernetes"), "init", ...command],
+        ...[kubernetesOf("CONTROL_PLANE"), "init", ...command],
       ],
       {
         ...env,

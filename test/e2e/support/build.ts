@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { BIN, KUBERNETES_VERSION } from "../../cluster/support/build";
+import { buildPrograms, e2eFolder, kubernetesModules } from "../../cluster/support/build";
 import { createGoBuilder } from "../../support/go-build";
 
 /** Everything that the tests need besides the cluster: programs of Kubernetes' module, and one for each image that pods name. */
@@ -42,20 +42,51 @@ export const programOf = (image: string): string => image.replace(/^.*\//, "").r
 const versionOf = (image: string): string => image.slice(image.lastIndexOf(":") + 1);
 
 /**
- * Builds the tests of a Kubernetes release and the programs of the images that its drivers' manifests name, unless they were built
- * before. A file of that name in `given` is taken instead of a build; the tests' version of a sidecar that the module proxy lacks
- * is replaced by the module's newest. Rejects with a list of what can be had in neither way.
+ * Builds the cluster's programs of a Kubernetes release, its tests, and the programs of the images that its drivers' manifests
+ * name, unless they were built before. A file of that name in `given` is taken instead of a build; the tests' version of a
+ * sidecar that the module proxy lacks is replaced by the module's newest. Rejects before the first build with a list of what can
+ * be had in neither way.
  */
 export async function buildE2e(
   announce: (text: string) => void,
+  version: string,
   given: string | undefined,
-  version = KUBERNETES_VERSION,
 ): Promise<Programs> {
   const here = createGoBuilder(__dirname);
   const goVersion = await here.version("Go is needed to build Kubernetes' tests");
   const kubernetes = await here.download(`k8s.io/kubernetes@v${version}`);
-  const folder = join(BIN, `e2e-${version}`);
-  mkdirSync(folder, { recursive: true });
+  // What a distribution brings, and the tests expect: snapshots' resources and their controller.
+  const snapshotter = await here.download(SNAPSHOTTER);
+  const definitions = await here.download(SNAPSHOT_DEFINITIONS);
+  const snapshots = [
+    ...yamlIn(join(definitions, "config", "crd")),
+    ...yamlIn(join(snapshotter, "deploy", "kubernetes", "snapshot-controller")),
+  ];
+  const named = imagesOf([...manifestsOf(kubernetes), ...snapshots]);
+  const registrarImages = named.filter((image) => programOf(image) === REGISTRAR);
+  const images = named.filter((image) => !registrarImages.includes(image));
+
+  const missing: string[] = [];
+  const modules = new Map<string, string>();
+  const ofImages = new Map<string, string>();
+  for (const image of images) {
+    const name = programOf(image);
+    const own = given && join(given, name);
+    if (own && existsSync(own)) ofImages.set(image, own);
+    else
+      try {
+        modules.set(image, await downloadOr(here, MODULES[name] ?? name, versionOf(image), announce));
+      } catch (error) {
+        missing.push(`${name} ${versionOf(image)}: ${(error as Error).message}`);
+      }
+  }
+  if (missing.length > 0)
+    throw new Error(
+      `the modules of these programs cannot be downloaded; build them elsewhere, statically linked (CGO_ENABLED=0), and put them into the directory of E2E_PROGRAMS:\n${missing.join("\n")}`,
+    );
+
+  await buildPrograms(announce, undefined, version);
+  const folder = e2eFolder(version);
   const built = async (module: string, name: string, args: readonly string[]) => {
     const program = join(folder, name);
     const [command = "", ...rest] = args;
@@ -69,16 +100,7 @@ export async function buildE2e(
     });
     return program;
   };
-
-  // Kubernetes' own go.mod, with its staging modules by their releases: the module zip lacks their directories.
-  const modules = join(folder, "go.mod");
-  if (!existsSync(modules)) {
-    const staged = `v0.${version.split(".").slice(1).join(".")}`;
-    const text = readFileSync(join(kubernetes, "go.mod"), "utf8");
-    writeFileSync(modules, text.replaceAll(/=> \.\/staging\/src\/(\S+)/g, `=> $1 ${staged}`));
-    writeFileSync(join(folder, "go.sum"), readFileSync(join(kubernetes, "go.sum")));
-  }
-  const ofKubernetes = [`-modfile=${modules}`, "-mod=mod"];
+  const ofKubernetes = [`-modfile=${await kubernetesModules(version)}`, "-mod=mod"];
   const tests = await built(kubernetes, "e2e.test", [
     "test",
     ...ofKubernetes,
@@ -92,36 +114,11 @@ export async function buildE2e(
     "github.com/onsi/ginkgo/v2/ginkgo",
   ]);
   const agnhost = await built(kubernetes, "agnhost", ["build", ...ofKubernetes, "./test/images/agnhost"]);
-
-  // What a distribution brings, and the tests expect: snapshots' resources and their controller.
-  const snapshotter = await here.download(SNAPSHOTTER);
-  const definitions = await here.download(SNAPSHOT_DEFINITIONS);
-  const snapshots = [
-    ...yamlIn(join(definitions, "config", "crd")),
-    ...yamlIn(join(snapshotter, "deploy", "kubernetes", "snapshot-controller")),
-  ];
-
-  const missing: string[] = [];
-  const ofImages = new Map<string, string>();
-  const images = imagesOf([...manifestsOf(kubernetes), ...snapshots]);
-  const registrarImages = images.filter((image) => programOf(image) === REGISTRAR);
-  for (const image of images.filter((one) => !registrarImages.includes(one))) {
+  for (const [image, module] of modules) {
     const name = programOf(image);
-    const own = given && join(given, name);
-    if (own && existsSync(own)) ofImages.set(image, own);
-    else
-      try {
-        const module = await downloadOr(here, MODULES[name] ?? "", versionOf(image), announce);
-        const linked = `-ldflags=-s -w -X main.version=${versionOf(image)}`;
-        ofImages.set(image, await built(module, name, ["build", "-mod=readonly", linked, `./cmd/${name}`]));
-      } catch (error) {
-        missing.push(`${name} ${versionOf(image)}: ${(error as Error).message}`);
-      }
+    const linked = `-ldflags=-s -w -X main.version=${versionOf(image)}`;
+    ofImages.set(image, await built(module, name, ["build", "-mod=readonly", linked, `./cmd/${name}`]));
   }
-  if (missing.length > 0)
-    throw new Error(
-      `these programs can be built from no module here; put them into the directory of E2E_PROGRAMS:\n${missing.join("\n")}`,
-    );
   const snapshotObjects = snapshots
     .flatMap((text) => parseAllDocuments(text))
     .map((document) => document.toJS() as object | null)

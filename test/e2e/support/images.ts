@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { programPath } from "../../cluster/support/build";
 import {
   createImageMaker,
@@ -97,7 +97,7 @@ export async function makeE2eImages(
     );
   for (const [image, program] of programs.ofImages) await single(image, program);
   for (const image of programs.registrarImages) {
-    const name = programOf(image);
+    const name = basename(image).replace(":", "-");
     if (official === undefined) await makeRegistrar(make, image, `${name}-ours`);
     else await single(image, official, `${name}-official`);
   }

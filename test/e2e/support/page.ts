@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { grid, withFigures } from "../../../bench/figures";
-import { conditions } from "../../cluster/support/page";
+import { KUBERNETES_VERSION } from "../../cluster/support/build";
 import { ROOT } from "../../docs/markdown";
 import { BREAKAGES, type Plan, POLICIES } from "./plan";
 import type { Report } from "./report";
@@ -9,12 +9,23 @@ import type { Selection } from "./selection";
 
 /** One run, as a line of JSON keeps it. */
 export interface Outcome extends Report {
+  readonly kubernetes: string;
+  /** When and where it ran. */
+  readonly conditions: string;
+  /** How many tests of the release were left out, and why. */
+  readonly leftOut: readonly (readonly [why: string, tests: number])[];
   readonly selection: Selection["name"];
   readonly registrar: "ours" | "official";
   readonly policy: Plan["policy"];
   readonly breaking: Plan["breaking"];
   /** The registrars that ran, by image. */
-  readonly registrars: Readonly<Record<string, { readonly containers: number; readonly restarts: number }>>;
+  readonly registrars: Readonly<Record<string, Registrars>>;
+  /** With which exit code and last words the registrars that were restarted had ended. */
+  readonly endings: readonly string[];
+}
+export interface Registrars {
+  readonly containers: number;
+  readonly restarts: number;
 }
 
 const SELECTIONS: Readonly<Record<string, string>> = {
@@ -49,7 +60,8 @@ export function describe(outcome: Outcome): string {
   return [
     ...outcome.failed.map((name) => `failed: ${name}`),
     ...registrars,
-    `${outcome.registrar}, ${titleOf(outcome)}: passed ${passedOf(outcome)}, in ${outcome.seconds} s`,
+    ...outcome.endings.map((ending) => `a registrar ended with exit code ${ending}`),
+    `Kubernetes ${outcome.kubernetes}, ${outcome.registrar}, ${titleOf(outcome)}: passed ${passedOf(outcome)}, in ${outcome.seconds} s`,
   ].join("\n");
 }
 
@@ -57,21 +69,24 @@ export function describe(outcome: Outcome): string {
 const passedOf = ({ passed, failed, skipped }: Report) =>
   `${passed.length} of ${passed.length + failed.length}${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`;
 
-/** Writes the figures of docs/measurements.md from a file of outcomes. */
-export function writePage(
-  outcomesFile: string,
-  leftOut: readonly (readonly [why: string, tests: number])[],
-): void {
+/** Writes those figures of docs/measurements.md whose release is in a file of outcomes; leaves the others as they are. */
+export function writePage(outcomesFile: string): void {
   const page = join(ROOT, "docs", "measurements.md");
   const lines = readFileSync(outcomesFile, "utf8").trim().split("\n");
-  const outcomes = lines.map((line) => JSON.parse(line) as Outcome).filter(({ selection }) => selection);
-  const figures = [
-    conditions(),
-    table(outcomes),
-    ...failures(outcomes),
-    `Left out: ${leftOut.map(([why, tests]) => `${tests} ${why}`).join("; ")}.`,
-  ].join("\n\n");
-  writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run test:e2e", figures));
+  const all = lines.map((line) => JSON.parse(line) as Outcome).filter(({ selection }) => selection);
+  for (const kubernetes of new Set(all.map((one) => one.kubernetes))) {
+    const outcomes = all.filter((one) => one.kubernetes === kubernetes);
+    const { conditions = "", leftOut = [] } = outcomes.at(-1) ?? {};
+    const figures = [
+      conditions,
+      table(outcomes),
+      ...failures(outcomes),
+      `Left out: ${leftOut.map(([why, tests]) => `${tests} ${why}`).join("; ")}.`,
+    ].join("\n\n");
+    const isDefault = kubernetes === KUBERNETES_VERSION;
+    const command = `npm run test:e2e${isDefault ? "" : ` -- --kubernetes ${kubernetes}`}`;
+    writeFileSync(page, withFigures(readFileSync(page, "utf8"), command, figures));
+  }
 }
 
 const titlesOf = (outcomes: readonly Outcome[]) =>
