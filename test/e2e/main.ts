@@ -9,7 +9,7 @@ import { conditions } from "../cluster/support/page";
 import { ROOT } from "../docs/markdown";
 import { runMain } from "../support/run-main";
 import { whereIs } from "../support/sandbox/program-files";
-import { buildE2e } from "./support/build";
+import { buildE2e, findSources } from "./support/build";
 import { makeE2eImages } from "./support/images";
 import { describe, type Outcome, writePage } from "./support/page";
 import { BREAKAGES, type Plan, POLICIES } from "./support/plan";
@@ -38,9 +38,10 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   --write              writes what the file of --outcomes has into docs/measurements.md
   --list               prints the tests that would run, and how many are left out for which reason
 
-  OFFICIAL_REGISTRAR=PATH   the official registrar's binary, for --registrar official and --policy
-  E2E_PROGRAMS=DIRECTORY    programs in place of those that are built from modules, named as their images: hostpathplugin,
-                            livenessprobe, csi-provisioner, ...
+  OFFICIAL_REGISTRAR=PATH   the official registrar's binary, for --registrar official and --policy; built from its module's branch
+                            without it
+  E2E_PROGRAMS=DIRECTORY    programs in place of those that are built from modules, linked statically and named as their images:
+                            hostpathplugin, livenessprobe, csi-provisioner, ...
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
 `;
 /** What one test takes, one after the other, on two processors. */
@@ -52,6 +53,14 @@ const oneOf = <Name extends string>(names: readonly Name[], given: string): Name
   if (found === undefined) throw new Error(`${given} is none of ${names.join(", ")}\n${USAGE}`);
   return found;
 };
+
+/** A program that was built elsewhere. */
+function givenProgram(name: string): string | undefined {
+  const { OFFICIAL_REGISTRAR, E2E_PROGRAMS = "" } = process.env;
+  if (name === "csi-node-driver-registrar" && OFFICIAL_REGISTRAR) return OFFICIAL_REGISTRAR;
+  const program = join(E2E_PROGRAMS, name);
+  return E2E_PROGRAMS && existsSync(program) ? program : undefined;
+}
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -79,21 +88,19 @@ async function main(): Promise<number> {
   const registrar = oneOf(["ours", "official"], values.registrar);
   const policy = oneOf(POLICIES, values.policy);
   const breaking = oneOf(BREAKAGES, values.break);
-  const official = process.env.OFFICIAL_REGISTRAR;
   const isOfficialNamed = registrar === "official" || policy !== "none";
-  if (isOfficialNamed && !official) throw new Error("OFFICIAL_REGISTRAR names no binary");
-  const missing = [
-    ...missingFromMachine(),
-    ...(whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"]),
-  ];
-  if (missing.length > 0) {
-    say(
-      `npm run test:e2e cannot run here, because this machine lacks\n${missing.map((one) => `  - ${one}`).join("\n")}`,
-    );
-    return 1;
-  }
   const { kubernetes } = values;
-  const programs = await buildE2e(say, kubernetes, process.env.E2E_PROGRAMS);
+  const lacks = (missing: readonly string[], advice = "") => {
+    const list = missing.map((one) => `  - ${one}\n`).join("");
+    if (list) say(`npm run test:e2e cannot run here, because this machine lacks\n${list}${advice}`);
+    return list !== "";
+  };
+  const busybox = whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"];
+  if (lacks([...missingFromMachine(), ...busybox])) return 1;
+  const sources = await findSources(say, kubernetes, givenProgram, isOfficialNamed);
+  if (lacks(sources.missing, "Build these elsewhere with CGO_ENABLED=0, and see E2E_PROGRAMS in --help."))
+    return 1;
+  const programs = await buildE2e(say, sources);
   for (const part of ["CONTROL_PLANE", "NODE"])
     process.env[`${part}_KUBERNETES`] ??= kubernetesPath(kubernetes);
   const selection = chosen(values);
@@ -107,7 +114,6 @@ async function main(): Promise<number> {
   }
   const isExternal = selection === EXTERNAL;
   const images = await makeE2eImages(say, programs, {
-    ...(isOfficialNamed && official && { official }),
     hasOurs: policy !== "none",
     hasExampleDriver: isExternal,
   });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { buildPrograms, e2eFolder, kubernetesModules } from "../../cluster/support/build";
@@ -10,7 +10,7 @@ export interface Programs {
   readonly tests: string;
   readonly ginkgo: string;
   readonly agnhost: string;
-  /** The registrar's image in the drivers' manifests, whichever releases they name. */
+  /** The registrar's images in the drivers' manifests for which ours stands in. */
   readonly registrarImages: readonly string[];
   /** The program of each other image of kubernetes-csi, by the image's reference. */
   readonly ofImages: ReadonlyMap<string, string>;
@@ -18,7 +18,10 @@ export interface Programs {
   readonly snapshotObjects: readonly object[];
 }
 
-/** Modules of kubernetes-csi by the name of their image. Each has `cmd/NAME`. */
+/**
+ * Modules of kubernetes-csi by the name of their image. Each has `cmd/NAME`. Go does not know the releases of a module whose path
+ * lacks their major version: its branch stands in for them.
+ */
 const MODULES: Readonly<Record<string, string>> = {
   "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6",
   "csi-attacher": "github.com/kubernetes-csi/external-attacher/v4",
@@ -27,7 +30,8 @@ const MODULES: Readonly<Record<string, string>> = {
   "snapshot-controller": "github.com/kubernetes-csi/external-snapshotter/v8",
   "csi-external-health-monitor-controller": "github.com/kubernetes-csi/external-health-monitor",
   hostpathplugin: "github.com/kubernetes-csi/csi-driver-host-path",
-  livenessprobe: "github.com/kubernetes-csi/livenessprobe",
+  livenessprobe: "github.com/kubernetes-csi/livenessprobe@master",
+  "csi-node-driver-registrar": "github.com/kubernetes-csi/node-driver-registrar@master",
 };
 /** Never used by a test that runs here: the tests of snapshot metadata need its certificates. */
 const UNUSED = ["csi-snapshot-metadata"];
@@ -41,19 +45,21 @@ const MANIFESTS = ["hostpath", "mock", "external-snapshotter"].map((name) =>
 export const programOf = (image: string): string => image.replace(/^.*\//, "").replace(/:.*$/, "");
 const versionOf = (image: string): string => image.slice(image.lastIndexOf(":") + 1);
 
+/** What the builds for a Kubernetes release start from. */
+export type Sources = Awaited<ReturnType<typeof findSources>>;
+
 /**
- * Builds the cluster's programs of a Kubernetes release, its tests, and the programs of the images that its drivers' manifests
- * name, unless they were built before. A file of that name in `given` is taken instead of a build; the tests' version of a
- * sidecar that the module proxy lacks is replaced by the module's newest. Rejects before the first build with a list of what can
- * be had in neither way.
+ * Downloads the modules of a Kubernetes release's tests, and of the programs of the images that its drivers' manifests name,
+ * unless `given` has the program. The newest release of a sidecar stands in for one that cannot be had; `missing` says which
+ * programs can be had in no way.
  */
-export async function buildE2e(
+export async function findSources(
   announce: (text: string) => void,
   version: string,
-  given: string | undefined,
-): Promise<Programs> {
+  given: (program: string) => string | undefined,
+  hasOfficial: boolean,
+) {
   const here = createGoBuilder(__dirname);
-  const goVersion = await here.version("Go is needed to build Kubernetes' tests");
   const kubernetes = await here.download(`k8s.io/kubernetes@v${version}`);
   // What a distribution brings, and the tests expect: snapshots' resources and their controller.
   const snapshotter = await here.download(SNAPSHOTTER);
@@ -63,28 +69,30 @@ export async function buildE2e(
     ...yamlIn(join(snapshotter, "deploy", "kubernetes", "snapshot-controller")),
   ];
   const named = imagesOf([...manifestsOf(kubernetes), ...snapshots]);
-  const registrarImages = named.filter((image) => programOf(image) === REGISTRAR);
-  const images = named.filter((image) => !registrarImages.includes(image));
-
+  const registrarImages = hasOfficial ? [] : named.filter((image) => programOf(image) === REGISTRAR);
   const missing: string[] = [];
   const modules = new Map<string, string>();
   const ofImages = new Map<string, string>();
-  for (const image of images) {
+  for (const image of named.filter((one) => !registrarImages.includes(one))) {
     const name = programOf(image);
-    const own = given && join(given, name);
-    if (own && existsSync(own)) ofImages.set(image, own);
+    const own = given(name);
+    if (own) ofImages.set(image, own);
     else
       try {
         modules.set(image, await downloadOr(here, MODULES[name] ?? name, versionOf(image), announce));
       } catch (error) {
-        missing.push(`${name} ${versionOf(image)}: ${(error as Error).message}`);
+        missing.push(
+          `${name} ${versionOf(image)}, whose module cannot be downloaded: ${(error as Error).message}`,
+        );
       }
   }
-  if (missing.length > 0)
-    throw new Error(
-      `the modules of these programs cannot be downloaded; build them elsewhere, statically linked (CGO_ENABLED=0), and put them into the directory of E2E_PROGRAMS:\n${missing.join("\n")}`,
-    );
+  return { version, kubernetes, snapshots, registrarImages, modules, ofImages, missing };
+}
 
+/** Builds the cluster's programs, the tests, and the programs of images, unless they were built before. */
+export async function buildE2e(announce: (text: string) => void, sources: Sources): Promise<Programs> {
+  const { version, kubernetes, snapshots, registrarImages, modules } = sources;
+  const goVersion = await createGoBuilder(__dirname).version("Go is needed to build Kubernetes' tests");
   await buildPrograms(announce, undefined, version);
   const folder = e2eFolder(version);
   const built = async (module: string, name: string, args: readonly string[]) => {
@@ -114,6 +122,7 @@ export async function buildE2e(
     "github.com/onsi/ginkgo/v2/ginkgo",
   ]);
   const agnhost = await built(kubernetes, "agnhost", ["build", ...ofKubernetes, "./test/images/agnhost"]);
+  const ofImages = new Map(sources.ofImages);
   for (const [image, module] of modules) {
     const name = programOf(image);
     const linked = `-ldflags=-s -w -X main.version=${versionOf(image)}`;
@@ -156,10 +165,13 @@ async function downloadOr(
   version: string,
   announce: (text: string) => void,
 ): Promise<string> {
+  const isBranch = module.includes("@");
   try {
-    return await go.download(`${module}@${version}`);
-  } catch {
-    announce(`${module} ${version} is not available here: the newest release stands in for it`);
-    return go.download(`${module}@latest`);
+    return await go.download(isBranch ? module : `${module}@${version}`);
+  } catch (error) {
+    if (isBranch) throw error;
+    const folder = await go.download(`${module}@latest`);
+    announce(`${module} ${version} cannot be downloaded: the newest release stands in for it`);
+    return folder;
   }
 }

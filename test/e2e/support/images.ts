@@ -37,12 +37,9 @@ export async function makeE2eImages(
   announce: (text: string) => void,
   programs: Programs,
   {
-    official,
     hasOurs,
     hasExampleDriver,
   }: {
-    /** The binary that the official registrar's name stands for. Default: ours has it. */
-    readonly official?: string;
     /** Ours by its own name too. */
     readonly hasOurs: boolean;
     readonly hasExampleDriver: boolean;
@@ -78,29 +75,20 @@ export async function makeE2eImages(
       buildah.imageOf(root, image, { PATH }, entrypoint);
     });
   }
-  const single = (image: string, program: string, file?: string) =>
-    make(
-      image,
-      [program, __filename],
-      (buildah, root) => {
-        const name = programOf(image);
-        if (name === "hostpathplugin") {
-          for (const tool of DRIVER_TOOLS)
-            if (whereIs(tool)) copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
-          symlinkSync("usr/bin", join(root, "bin")); // tar calls gzip by /bin/sh
-        }
-        mkdirSync(join(root, "tmp"), { recursive: true });
-        cpSync(program, join(root, name));
-        buildah.imageOf(root, image, { PATH }, [`/${name}`]);
-      },
-      file,
-    );
-  for (const [image, program] of programs.ofImages) await single(image, program);
-  for (const image of programs.registrarImages) {
-    const name = basename(image).replace(":", "-");
-    if (official === undefined) await makeRegistrar(make, image, `${name}-ours`);
-    else await single(image, official, `${name}-official`);
-  }
+  for (const [image, program] of programs.ofImages)
+    await make(image, [program, __filename], (buildah, root) => {
+      const name = programOf(image);
+      if (name === "hostpathplugin") {
+        for (const tool of DRIVER_TOOLS)
+          if (whereIs(tool)) copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
+        symlinkSync("usr/bin", join(root, "bin")); // tar calls gzip by /bin/sh
+      }
+      mkdirSync(join(root, "tmp"), { recursive: true });
+      cpSync(program, join(root, name));
+      buildah.imageOf(root, image, { PATH }, [`/${name}`]);
+    });
+  for (const image of programs.registrarImages)
+    await makeRegistrar(make, image, `${basename(image).replace(":", "-")}-ours`);
   if (hasOurs) await makeRegistrar(make);
   if (hasExampleDriver) await makeExampleDriver(make);
   return made;
