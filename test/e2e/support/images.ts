@@ -84,7 +84,7 @@ export async function makeE2eImages(
         symlinkSync("usr/bin", join(root, "bin")); // tar calls gzip by /bin/sh
       }
       mkdirSync(join(root, "tmp"), { recursive: true });
-      cpSync(program, join(root, name));
+      cpSync(program, join(root, name), { dereference: true });
       buildah.imageOf(root, image, { PATH }, [`/${name}`]);
     });
   for (const image of programs.registrarImages)
