@@ -85,15 +85,16 @@ export async function buildPrograms(
   const goVersion = await go.version("Go is needed to build Kubernetes");
   for (const program of programs) {
     const version = program === "kubernetes" ? kubernetesVersion : KUBERNETES_VERSION;
-    const modules =
-      version === KUBERNETES_VERSION
-        ? ["-mod=readonly"]
-        : ["-mod=mod", `-modfile=${await kubernetesModules(version, "registrar/test/cluster")}`];
-    const flags = [...modules, "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags(version)}`];
+    const isOther = version !== KUBERNETES_VERSION;
+    const modules = isOther ? [`-modfile=${await kubernetesModules(version, "registrar/test/cluster")}`] : [];
+    const flags = [
+      ...[`-mod=${isOther ? "mod" : "readonly"}`, "-trimpath", "-buildvcs=false"],
+      `-ldflags=${linkerFlags(version)}`,
+    ];
     const file = program === "kubernetes" ? kubernetesPath(version) : programPath(program);
     const patience = program === "kubernetes" ? `, of ${version}: half an hour the first time` : "";
     await go.build({
-      args: ["build", ...flags, "-o", file, `./${program}`],
+      args: ["build", ...modules, ...flags, "-o", file, `./${program}`],
       key: [goVersion, ...flags],
       isSource: (name) =>
         /^go\.(mod|sum)$/.test(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),

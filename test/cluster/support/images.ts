@@ -151,7 +151,7 @@ function hashOf(paths: readonly string[]): string {
     const isFolder = statSync(path).isDirectory();
     const names = isFolder ? readdirSync(path, { recursive: true, encoding: "utf8" }).sort() : [""];
     for (const file of names.map((name) => join(path, name)).filter((file) => statSync(file).isFile()))
-      hash.update(`\0${file}\0`).update(readFileSync(file));
+      hash.update(`\0${file.replace(ROOT, "")}\0`).update(readFileSync(file));
   }
   return hash.digest("hex");
 }

@@ -95,33 +95,27 @@ export async function buildE2e(announce: (text: string) => void, sources: Source
   const goVersion = await createGoBuilder(__dirname).version("Go is needed to build Kubernetes' tests");
   await buildPrograms(announce, undefined, version);
   const folder = e2eFolder(version);
-  const built = async (module: string, name: string, args: readonly string[]) => {
+  const built = async (
+    module: string,
+    name: string,
+    [command = "", ...rest]: readonly string[],
+    modules: readonly string[] = [],
+  ) => {
     const program = join(folder, name);
-    const [command = "", ...rest] = args;
-    const flags = [command, "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, ...rest];
+    const flags = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program];
     await createGoBuilder(module).build({
-      args: flags,
-      key: [goVersion, module, ...args],
+      args: [command, ...modules, ...flags, ...rest],
+      key: [goVersion, module, command, ...rest],
       isSource: (file) => file === "go.mod" || file === "go.sum",
       stamp: `${program}.sha256`,
       onStart: () => announce(`building ${name} with ${goVersion}: minutes the first time`),
     });
     return program;
   };
-  const ofKubernetes = [`-modfile=${await kubernetesModules(version)}`, "-mod=mod"];
-  const tests = await built(kubernetes, "e2e.test", [
-    "test",
-    ...ofKubernetes,
-    "-c",
-    "-vet=off",
-    "./test/e2e",
-  ]);
-  const ginkgo = await built(kubernetes, "ginkgo", [
-    "build",
-    ...ofKubernetes,
-    "github.com/onsi/ginkgo/v2/ginkgo",
-  ]);
-  const agnhost = await built(kubernetes, "agnhost", ["build", ...ofKubernetes, "./test/images/agnhost"]);
+  const modfile = [`-modfile=${await kubernetesModules(version)}`, "-mod=mod"];
+  const tests = await built(kubernetes, "e2e.test", ["test", "-c", "-vet=off", "./test/e2e"], modfile);
+  const ginkgo = await built(kubernetes, "ginkgo", ["build", "github.com/onsi/ginkgo/v2/ginkgo"], modfile);
+  const agnhost = await built(kubernetes, "agnhost", ["build", "./test/images/agnhost"], modfile);
   const ofImages = new Map(sources.ofImages);
   for (const [image, module] of modules) {
     const name = programOf(image);
