@@ -56,11 +56,10 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
 /** A directory stands for the YAML and JSON files in it, as it does for kubectl. */
 async function filesIn(name: string): Promise<readonly string[]> {
   if (name === "-" || !(await stat(name)).isDirectory()) return [name];
-  const names = await readdir(name);
-  return names
-    .filter((file) => /\.(?:ya?ml|json)$/.test(file))
-    .sort()
-    .map((file) => join(name, file));
+  const files = (await readdir(name)).filter((file) => /\.(?:ya?ml|json)$/.test(file));
+  if (files.length === 0)
+    throw invalidOption("it has no .yaml, .yml or .json file, and the directories below it are not read");
+  return files.sort().map((file) => join(name, file));
 }
 
 /** What the command line names is read even if it is a pipe; nothing may ever write to a pipe in a directory. */

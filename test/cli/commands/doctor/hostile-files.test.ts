@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { CSI_DRIVER, daemonSet } from "../../../doctor/manifest/one-daemon-set";
 import { runCommand } from "../../../support/run-command";
@@ -133,6 +133,15 @@ test("a FIFO in a folder is named and not read, a FIFO by its name is read", asy
     writeFile(folder.at("a.yaml"), GOOD),
   ]);
   expect(one).toMatchObject({ status: 0, stderr: "" });
+});
+
+test("a directory whose files are in directories below it: doctor says that it does not read those", async () => {
+  await using folder = await createTempFolder();
+  mkdirSync(folder.at("node"));
+  writeFileSync(folder.at("node", "a.yaml"), GOOD);
+  const { status, stderr } = await runCommand("doctor", "-f", folder.path);
+  expect(stderr).toMatch(/no \.yaml, \.yml or \.json file, and the directories below it are not read/);
+  expect(status).toBe(3);
 });
 
 test("a hook that says rm 400,000 times is searched once", async () => {
