@@ -5,7 +5,6 @@ import type { NodeAccessOptions } from "../../manifest/node-access";
 import { POLICY_MINOR } from "../../manifest/node-policy";
 import {
   DEFAULT_PARTS,
-  LIFECYCLE_MODES,
   type ManifestOptions,
   partsFor,
   resolveManifestOptions,
@@ -35,6 +34,7 @@ const runObjects = createCommand(
         "--prevent-pod-scheduling-if-missing (1.37), --token-audience=AUDIENCE (repeatable) and with it",
         "--service-account-token-in-secrets (1.35).",
       ].join(" "),
+      "--include=all leaves out inline-pod, busybox with an inline volume, which changes the CSIDriver.",
       "--node-wide takes no flag about a driver, and has the parts daemonset, podmonitor, alerts, dashboard.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
@@ -49,8 +49,11 @@ export const runManifest = (argv: readonly string[]) =>
 function makeAll(values: ObjectValues): string {
   const { distribution, include, driverName } = values;
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
-  const fitting = partsFor(values.lifecycleMode ?? LIFECYCLE_MODES);
-  const all = fitting.filter((part) => !values.nodeWide || isNodeWidePart(part));
+  const possible = partsFor(values.lifecycleMode ?? ["Persistent"]).filter(
+    (part) => !values.nodeWide || isNodeWidePart(part),
+  );
+  // An inline volume needs fields of the CSIDriver that cannot be changed later.
+  const all = possible.filter((part) => part !== "inline-pod");
   const parts =
     include?.flatMap((part) => (part === "all" ? all : [part])) ??
     DEFAULT_PARTS.filter((part) => all.includes(part));
