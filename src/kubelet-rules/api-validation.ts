@@ -21,7 +21,7 @@ export function isSubdomain(name: string): boolean {
 }
 
 /** Whether a label can have this value, if it has any: the second part of a qualified name. */
-function isLabelValue(text: string): boolean {
+export function isLabelValue(text: string): boolean {
   return QUALIFIED.test(text);
 }
 

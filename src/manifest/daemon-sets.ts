@@ -1,5 +1,5 @@
 import { NODE_NAME_VARIABLE, type NodeAccess } from "./node-access";
-import type { ResolvedBasics, ResolvedManifestOptions } from "./options";
+import type { NodeWideOptions, ResolvedBasics, ResolvedManifestOptions } from "./options";
 import { items, scalar, type Yaml, yaml } from "./template";
 
 /** The differences between the two DaemonSets. */
@@ -9,6 +9,8 @@ interface DaemonSetParts {
   readonly about: Yaml;
   /** Fields of its spec. */
   readonly update: Yaml;
+  /** Names of the nodes that it is for. Undefined: every Linux node. */
+  readonly nodes?: readonly string[] | undefined;
   readonly annotations?: Yaml;
   readonly registrar: {
     readonly args: Yaml;
@@ -27,7 +29,7 @@ interface DaemonSetParts {
 
 /** Makes a DaemonSet for every Linux node, whatever its taints. Without `access` it has no token. */
 function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Yaml {
-  const { about, update, annotations, driver, socketDirectory, volumes } = parts;
+  const { about, update, annotations, nodes, driver, socketDirectory, volumes } = parts;
   const name = scalar(options.name);
   return yaml`
     ${about}
@@ -55,6 +57,7 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
             - operator: Exists
           nodeSelector:
             kubernetes.io/os: linux
+          ${nodes && affinityTo(nodes)}
           automountServiceAccountToken: false
           ${access?.serviceAccount}
           containers:
@@ -108,6 +111,15 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
             ${access?.volume}
   `;
 }
+
+/** A term has one name only. */
+const affinityTo = (nodes: readonly string[]) => yaml`
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+          ${nodes.map((node) => yaml`- matchFields: [{key: metadata.name, operator: In, values: [${JSON.stringify(node)}]}]`)}
+`;
 
 const hostPath = (name: string, path: string, type = "Directory") => yaml`
   - name: ${name}
@@ -187,13 +199,14 @@ const driverContainer = ({ driverImage, driverArgs, kubeletRoot }: ResolvedManif
 
 /** One registrar for every driver of a node. `examples/node-wide.yaml` explains each part. */
 export function nodeWideDaemonSet(
-  options: ResolvedBasics & { readonly allowDrivers?: string | undefined },
+  options: ResolvedBasics & Pick<NodeWideOptions, "allowDrivers" | "nodes">,
   access?: NodeAccess,
 ): Yaml {
   const { kubeletRoot, httpPort, allowDrivers } = options;
   return daemonSet({
     options,
     access,
+    nodes: options.nodes,
     about: yaml`
       # One registrar on each node for every CSI driver there, in place of a sidecar in each driver's DaemonSet.
       # When to choose it: docs/node-wide.md.

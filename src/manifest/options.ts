@@ -38,6 +38,8 @@ export interface BasicOptions {
 export interface NodeWideOptions extends BasicOptions {
   /** As `--allow-drivers` takes it. Default: every driver. */
   readonly allowDrivers?: string | undefined;
+  /** Names of the nodes that it is for. Default: every Linux node. */
+  readonly nodes?: readonly string[] | undefined;
 }
 
 /** Options of the manifest of a driver. */

@@ -42,11 +42,11 @@ export const isNodeWidePart = (part: Part): boolean => Object.hasOwn(NODE_WIDE_M
 
 /** The same for one registrar that serves every driver of a node. Throws INVALID_OPTION. */
 export function makeNodeWideManifests(
-  { allowDrivers, ...options }: NodeWideOptions,
+  { allowDrivers, nodes, ...options }: NodeWideOptions,
   parts: readonly Part[] = ["daemonset"],
   access?: NodeAccessOptions,
 ): string {
-  const basics = { ...resolveBasics(options, "csi-registrar", parts), allowDrivers };
+  const basics = { ...resolveBasics(options, "csi-registrar", parts), allowDrivers, nodes };
   const chosen = PARTS.filter((part) => parts.includes(part));
   return write(basics, chosen, NODE_WIDE_MAKERS, access);
 }

@@ -6,7 +6,7 @@ import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } fro
 import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
-import { policyChecks } from "./judge/policies";
+import { policyChecks, progressOf } from "./judge/policies";
 import { architectures, stateChecks } from "./judge/registrations";
 import type { ClusterReading } from "./read/cluster";
 
@@ -95,7 +95,8 @@ const imageRow = ({ image, program }: { readonly image: string; readonly program
 const NONE = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and those that its pods have. */
-export function registrarRows({ units, pods }: Pick<ClusterFacts, "units" | "pods">) {
+export function registrarRows(facts: Omit<ClusterFacts, "places" | "manifestFindings">) {
+  const { units, pods } = facts;
   const podsOf = grouped(pods, ({ setUid }) => setUid);
   return units
     .map((unit) => {
@@ -114,6 +115,8 @@ export function registrarRows({ units, pods }: Pick<ClusterFacts, "units" | "pod
           ...same[0],
           count: same.length,
         })),
+        /** In how many of them a policy has changed the registrar; null: no policy is to change it. */
+        changed: progressOf(unit, facts),
       };
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));

@@ -23,15 +23,23 @@ export function renderClusterSwapTable(
 
 function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): readonly string[] {
   if (registrars.length === 0) return [];
-  const rows = registrars.map(({ daemonSet, container, image, program, pods }) => [
+  const hasPolicy = registrars.some(({ changed }) => changed !== null);
+  const rows = registrars.map(({ daemonSet, container, image, program, pods, changed }) => [
     plain(daemonSet),
     plain(container),
     program ?? "-",
     plain(image ?? "-"),
     plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
+    ...(hasPolicy
+      ? [changed === null ? "-" : `${changed.toLocaleString("en")} of ${counted(podCount(pods), "pod")}`]
+      : []),
   ]);
-  return renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"], rows);
+  const more = hasPolicy ? ["CHANGED BY POLICY"] : [];
+  return renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS", ...more], rows);
 }
+
+const podCount = (images: ClusterReport["registrars"][number]["pods"]) =>
+  images.reduce((sum, { count }) => sum + count, 0);
 
 function imageText(
   { image, program, count }: ClusterReport["registrars"][number]["pods"][number],

@@ -83,11 +83,11 @@ export const warning: SayWithFix = say("warning");
 export const problem: SayWithFix = say("problem");
 
 /** Groups the items by their keys, in the order of the first items; no group is empty. */
-export function grouped<Item>(
+export function grouped<Item, Key = string>(
   items: Iterable<Item>,
-  keyOf: (item: Item) => string,
-): ReadonlyMap<string, readonly [Item, ...Item[]]> {
-  const groups = new Map<string, [Item, ...Item[]]>();
+  keyOf: (item: Item) => Key,
+): ReadonlyMap<Key, readonly [Item, ...Item[]]> {
+  const groups = new Map<Key, [Item, ...Item[]]>();
   for (const item of items) {
     const key = keyOf(item);
     const group = groups.get(key);

@@ -1,10 +1,12 @@
+import { invalidOption } from "../../base/errors";
+import { isLabelValue, isQualifiedName } from "../../kubelet-rules/api-validation";
 import { checkNamed, checkPinned, refuseFlag } from "../names";
 import { resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
 import { type AddedArgument, addedWords, lowerPatch, type Raise, swapPatch } from "./changes";
 import {
-  CONTAINERS,
   celText,
+  containersVariable,
   isOtherSidecar,
   matchConditions,
   registrarsVariable,
@@ -39,6 +41,8 @@ export interface PolicyScope {
   readonly namespaces: readonly string[];
   /** Only namespaces with this label: `KEY` or `KEY=VALUE`. */
   readonly namespaceLabel?: string | undefined;
+  /** Only pods of DaemonSets on these nodes. */
+  readonly nodes?: readonly string[] | undefined;
   readonly engine?: PolicyEngine | undefined;
 }
 
@@ -144,8 +148,29 @@ export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): reado
   });
 }
 
-const whereOf = ({ namespaces, namespaceLabel }: PolicyScope) =>
-  namespaces.length === 0 && namespaceLabel === undefined ? "" : " of the namespaces selected below";
+const whereOf = ({ namespaces, namespaceLabel, nodes }: PolicyScope) =>
+  (namespaces.length === 0 && namespaceLabel === undefined ? "" : " of the namespaces selected below") +
+  (nodes === undefined ? "" : ` on ${nodes.length === 1 ? "one node" : `${nodes.length} nodes`}`);
+
+/** What names of nodes take up beside themselves, and how much of it fits. */
+const ROOM_FOR_NODES = {
+  /** CEL compiles expressions of 100,000 characters at most. */
+  policy: { perName: 6, most: 99_900, advice: "a second policy with another --name can take the rest" },
+  /** `kubectl apply` keeps the object in annotations, which may have 256 KiB together. */
+  daemonset: { perName: 80, most: 250_000, advice: "then all nodes, without --nodes" },
+} as const;
+
+/** Throws INVALID_OPTION for names that no Node can have, and for more than fit. */
+export function checkNodes(nodes: readonly string[], object: keyof typeof ROOM_FOR_NODES): void {
+  for (const node of nodes) checkNamed("subdomain", "nodes", node);
+  const { perName, most, advice } = ROOM_FOR_NODES[object];
+  const size = nodes.reduce((sum, { length }) => sum + length + perName, 0);
+  if (size > most)
+    throw invalidOption(
+      `${nodes.length} nodes do not fit into the ${object}: their names take ${size} of ${most} characters; ` +
+        `name fewer, ${advice}`,
+    );
+}
 
 interface PolicyParts {
   readonly kind: keyof typeof POLICY_NAMES;
@@ -163,6 +188,7 @@ function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
     if (isOtherSidecar(image))
       refuseFlag("match-image", image, "is another sidecar, which a registrar cannot replace");
   }
+  if (scope.nodes !== undefined) checkNodes(scope.nodes, "policy");
   for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
   const name = scalar(policyName);
   const facts = { ...parts.facts, ...(matchImages.length > 0 && { matchImages: matchImages.join(",") }) };
@@ -212,7 +238,7 @@ const specOf = (scope: PolicyScope, { reinvocation, params, ...parts }: SpecPart
   matchConditions:
     ${parts.conditions}
   variables:
-    ${CONTAINERS}
+    ${containersVariable(scope.nodes)}
     ${parts.variables}
   mutations:
     - patchType: JSONPatch
@@ -284,11 +310,9 @@ const inList = (key: string, values: readonly string[]) =>
   yaml`- {key: ${key}, operator: In, values: [${values.map((value) => JSON.stringify(value)).join(", ")}]}`;
 
 function labelTest(text: string): Yaml {
-  const [, key, , value] =
-    /^((?:[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)(=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?))?$/.exec(
-      text,
-    ) ?? [];
-  if (key === undefined) refuseFlag("namespace-label", text, "is not a label: give KEY or KEY=VALUE");
+  const [key = "", value, ...more] = text.split("=");
+  if (!isQualifiedName(key) || (value && !isLabelValue(value)) || more.length > 0)
+    refuseFlag("namespace-label", text, "is not a label: give KEY or KEY=VALUE");
   return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
 }
 

@@ -63,13 +63,32 @@ export function matchConditions(matchImages: readonly string[]): Yaml {
   `;
 }
 
-/** The variable `containers`: each one, and where it is. */
-export const CONTAINERS: Yaml = yaml`
-  - name: containers
-    expression: |-
-      object.spec.containers.transformList(i, c, {'list': dyn('containers'), 'at': dyn(i), 'is': dyn(c)}) +
-      object.spec.?initContainers.orValue([]).transformList(i, c, {'list': dyn('initContainers'), 'at': dyn(i), 'is': dyn(c)})
-`;
+/** The variable with the names of the nodes, in JSON, which is CEL too. */
+export const NODES_VARIABLE = "nodes";
+
+/** The variable `containers`: each one, and where it is; none in a pod that is not meant for one of the nodes. */
+export function containersVariable(nodes: readonly string[] | undefined): readonly Yaml[] {
+  const names = { lines: JSON.stringify(nodes, null, 1)?.split("\n") ?? [] };
+  const isElsewhere = yaml`
+    !object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms.orValue([])
+      .exists(t, t.?matchFields.orValue([]).exists(f, f.key == 'metadata.name' && f.operator == 'In' &&
+        f.?values.orValue([]).exists(name, name in variables.${NODES_VARIABLE}))) ? [] :
+  `;
+  const only = yaml`
+    # The DaemonSet controller writes the name of a pod's node into its affinity. Other controllers do not.
+    - name: ${NODES_VARIABLE}
+      expression: |-
+        ${names}
+  `;
+  const containers = yaml`
+    - name: containers
+      expression: |-
+        ${nodes && isElsewhere}
+        object.spec.containers.transformList(i, c, {'list': dyn('containers'), 'at': dyn(i), 'is': dyn(c)}) +
+        object.spec.?initContainers.orValue([]).transformList(i, c, {'list': dyn('initContainers'), 'at': dyn(i), 'is': dyn(c)})
+  `;
+  return nodes === undefined ? [containers] : [only, containers];
+}
 
 /**
  * The variable `registrars`: where each one is, and the words of its command line. The DaemonSet controller replaces a pod's

@@ -1,5 +1,7 @@
+import { writeFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { runCommand } from "../../support/run-command";
+import { createTempFolder } from "../../support/temp-folder";
 
 const IMAGE = "--image=example.com/registrar:v1";
 const DROPPING = ["--drop", "--include=policy"];
@@ -124,6 +126,25 @@ test("--drop has two files: the registrar of the whole node, and the policy for 
   expect(JSON.stringify(policy)).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
 });
 
+test("--nodes and --nodes-file: the same names, in their order, for the policies and the DaemonSet", async () => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("nodes"), "node/b\nnode/a.example.com\n\nnode/b\n");
+  const file = `--nodes-file=${folder.at("nodes")}`;
+  const flag = "--nodes=b,a.example.com";
+  const [swap, , limits] = await written(file);
+  for (const { spec } of [swap, limits])
+    expect(spec.variables[0]).toEqual({ name: "nodes", expression: '[\n "a.example.com",\n "b"\n]' });
+  expect(await written(flag)).toEqual(await written(file));
+  const [daemonSet] = await written(flag, "--drop", "--include=daemonset");
+  const { nodeAffinity } = daemonSet.spec.template.spec.affinity;
+  const termOf = (node: string) => ({
+    matchFields: [{ key: "metadata.name", operator: "In", values: [node] }],
+  });
+  expect(nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms).toEqual(
+    ["a.example.com", "b"].map(termOf),
+  );
+});
+
 test.each([
   [["--image=registrar"], /--image "registrar" has no tag and no digest/],
   ...[
@@ -137,6 +158,11 @@ test.each([
   [[IMAGE, "--name=A"], /--name "A" must be 1 to 63 lower case letters/],
   [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
   [[IMAGE, "--namespace-label=a/b/c"], /is not a label: give KEY or KEY=VALUE/],
+  [[IMAGE, "--namespace-label=a=b=c"], /is not a label/],
+  [[IMAGE, "--nodes=a,B"], /--nodes "B" must be lower case letters/],
+  [[IMAGE, "--nodes=,"], /--nodes "," has no name of a node/],
+  [[IMAGE, "--nodes=a", "--nodes-file=b"], /give --nodes or --nodes-file, not both/],
+  [[IMAGE, "--nodes-file=/nowhere"], /--nodes-file "\/nowhere" cannot be read: ENOENT/],
   ...["livenessprobe", "mirrored-sig-storage-csi-attacher", "ose-csi-external-resizer-rhel9"].map(
     (name): [string[], RegExp] => [
       [IMAGE, `--match-image=${name}`],
@@ -201,6 +227,19 @@ test.each([
   expect(stderr).toMatch(complaint);
   expect(stderr.trimEnd()).not.toContain("\n");
   expect([status, stdout]).toEqual([2, ""]);
+});
+
+test.each([
+  ["policy", 2_500, 40, "a second policy with another --name can take the rest"],
+  ["daemonset", 3_000, 10, "then all nodes, without --nodes"],
+])("more nodes than fit into the %s", async (include, count, length, advice) => {
+  const nodes = Array.from({ length: count }, (_, at) => `${at}`.padStart(length, "x"));
+  const { status, stderr } = await run(IMAGE, "--drop", `--include=${include}`, `--nodes=${nodes}`);
+  expect([status, stderr.replace(/\d{5,}/g, "N")]).toEqual([
+    2,
+    `registrar manifest --image-policy: ${count} nodes do not fit into the ${include}: their names take N of N ` +
+      `characters; name fewer, ${advice}\n`,
+  ]);
 });
 
 test("its help is one screen", async () => {

@@ -112,6 +112,8 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 warning: .* it runs sh, which/,
     { flags: SWAP, set: { command: ["sh", "-c", "exec csi-node-driver-registrar"] } },
   ],
+  ["a policy for other nodes", undefined, { flags: [...SWAP, "--nodes=node-2"], ...OLD }],
+  ["a policy for this node, too", /older than/, { flags: [...SWAP, "--nodes=node-2,node-1"], ...OLD }],
   ["this registrar in the DaemonSet", undefined, { flags: SWAP, ...OLD, set: { image: OURS } }],
   ["a pod older than --drop", /older than MutatingAdmissionPolicy registrar-drop/, { flags: DROP, ...OLD }],
   [
@@ -150,6 +152,7 @@ test("each registrar with its image in the DaemonSet and in its pods", async () 
       program: "official",
       version: "v2.17.0",
       pods: [{ image: OURS, program: "ours", version: "v1", count: 1 }],
+      changed: 1,
     },
   ]);
   const dropped = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
@@ -157,6 +160,20 @@ test("each registrar with its image in the DaemonSet and in its pods", async () 
     "registrar:v1",
     null,
   ]);
+});
+
+test.each<readonly [changed: number | null, World]>([
+  [null, {}],
+  [null, { flags: SWAP, set: { image: OURS } }],
+  [null, { flags: [...SWAP, "--namespace=other"] }],
+  [null, { flags: [...SWAP, "--nodes=node-2"] }],
+  [0, { flags: [...SWAP, "--nodes=node-1"] }],
+  [1, { flags: [...SWAP, "--nodes=node-1"], inPod: { image: OURS } }],
+  [0, { flags: SWAP, inPod: { image: "registrar:v0" } }],
+  [1, { flags: DROP, inPod: null, hasNodeWide: true }],
+])("%s of its pods have what the policy gives: %j", async (changed, world) => {
+  const { registrars } = await (await clusterOf(world)).report();
+  expect(registrars.find(({ daemonSet }) => daemonSet === "storage/disk-node")).toMatchObject({ changed });
 });
 
 test("a swapped pod is judged as this registrar, the DaemonSet as the official one", async () => {

@@ -8,6 +8,7 @@ import {
   enforced,
   IMAGE,
   OURS,
+  onNode,
   type PodSpec,
 } from "./support/dry-pods";
 
@@ -79,14 +80,9 @@ function completed({ containers, initContainers = [], volumes = [], ...rest }: T
   };
 }
 
-/** The pod as the DaemonSet controller makes it: the node's name replaces all that the template says of nodes by affinity. */
 function podOf(kind: string, { serviceAccount: _, serviceAccountName: __, ...rest }: Template): PodSpec {
   const template = completed(rest);
-  const matchFields = [{ key: "metadata.name", operator: "In", values: ["node-1"] }];
-  const nodeAffinity = {
-    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] },
-  };
-  return kind === "DaemonSet" ? { ...template, affinity: { nodeAffinity } } : template;
+  return kind === "DaemonSet" ? onNode("node-1", template) : template;
 }
 
 /** What the policy is for, said once more: in words that the API server does not know. */

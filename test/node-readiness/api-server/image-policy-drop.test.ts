@@ -1,10 +1,11 @@
 import { eventually } from "../../support/eventually";
 import { useCluster } from "./support/cluster";
-import { applyPolicy, dryRun, IMAGE, OURS, type PodSpec } from "./support/dry-pods";
+import { applyPolicy, dryRun, IMAGE, OURS, onNode, type PodSpec } from "./support/dry-pods";
 
 const cluster = useCluster(async (started) => {
-  for (const include of ["daemonset", "policy"])
-    await applyPolicy(started, "drop", "--drop", IMAGE, `--include=${include}`);
+  for (const [namespace, ...flags] of [["some", "--nodes=node-1,node-3"], ["drop"]] as const)
+    for (const include of ["daemonset", "policy"])
+      await applyPolicy(started, namespace, "--drop", IMAGE, `--include=${include}`, ...flags);
   await eventually(async () =>
     expect((await dryRun(started, "drop", pod([DRIVER, served("r")]))).containers).toHaveLength(1),
   );
@@ -89,6 +90,13 @@ test.each<readonly [string, PodSpec, left: string]>([
     (list as readonly Container[]).map(({ name }) => name),
   );
   expect(names.join(" ")).toBe(left);
+});
+
+test("--nodes: the registrars of other nodes stay", async () => {
+  const left = async (node: string) =>
+    (await dryRun(cluster, "some", onNode(node, pod([DRIVER, served("r")])))).containers;
+  await eventually(async () => expect(await left("node-1")).toMatchObject([{ name: "driver" }]));
+  expect(await left("node-2")).toHaveLength(2);
 });
 
 test("one with an AppArmor profile in an annotation stays, as the API server refuses a profile of no container", async () => {

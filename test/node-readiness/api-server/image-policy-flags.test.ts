@@ -1,3 +1,4 @@
+import { runCommand } from "../../support/run-command";
 import { useCluster } from "./support/cluster";
 import {
   applyPolicy,
@@ -8,6 +9,7 @@ import {
   IMAGE,
   limits,
   OURS,
+  onNode,
   PATHS,
   type PodSpec,
   PROBE,
@@ -18,12 +20,19 @@ import {
 
 /** Several: the API server evaluates the two policies of each in an order that it draws by lot. */
 const LIMITED = Array.from({ length: 6 }, (_, at) => `limited-${at}`);
+/** As many as the command takes, with names as long as those of EKS. */
+const MANY = [
+  "node-1",
+  ...Array.from({ length: 2_125 }, (_, at) => `ip-10-0-${at}.us-west-2.compute.internal`.padStart(41, "x")),
+];
 const cluster = useCluster(async (started) => {
   await applyPolicy(started, "swap", IMAGE, "--match-image=sidecar");
   await applyPolicy(started, "kept", IMAGE, "--keep=memory,cpu", "--keep=probe-timeouts");
   await applyPolicy(started, "ready", IMAGE, "--startup-taint={driver}/x", "--node-condition={driver}/Ready");
   await applyPolicy(started, "others", IMAGE, "--namespace-label=team=network");
   await applyPolicy(started, "team", IMAGE, "--namespace-label=team=storage");
+  await applyPolicy(started, "staged", IMAGE, "--nodes=node/node-1,worker-7");
+  await applyPolicy(started, "many", IMAGE, `--nodes=${MANY}`);
   for (const namespace of LIMITED) {
     await applyPolicy(started, namespace, namespace === "limited-0" ? "--image=example.com/r:v1" : IMAGE);
     const ranges = ["{memory: 50Mi}", "{cpu: 30m}", "{ephemeral-storage: 1Gi}"].map(
@@ -33,7 +42,7 @@ const cluster = useCluster(async (started) => {
     );
     await started.apply(ranges.join("\n---\n"));
   }
-  await enforced(started, "swap", "kept", "ready", "team", ...LIMITED);
+  await enforced(started, "swap", "kept", "ready", "team", "staged", "many", ...LIMITED);
 });
 
 const SWAPPED = { "containers.1.image": OURS };
@@ -94,6 +103,36 @@ test.each(LIMITED)("%s: limits rise to what every LimitRange of the namespace al
 test("namespaces are chosen by a label too", async () => {
   expect(await changesOf(cluster, "team", withDriver(REGISTRAR))).toEqual(SWAPPED);
   expect(await changesOf(cluster, "others", withDriver(REGISTRAR))).toEqual({});
+});
+
+test.each<readonly [node: string, namespace: string, Changes]>([
+  ["node-1", "staged", SWAPPED],
+  ["worker-7", "staged", SWAPPED],
+  ["worker-70", "staged", {}],
+  ["node-1", "many", SWAPPED],
+  [MANY.at(-1) ?? "", "many", SWAPPED],
+  ["node-2", "many", {}],
+])("--nodes: the pod of a DaemonSet on %s, in namespace %s", async (node, namespace, changes) => {
+  expect(await changesOf(cluster, namespace, onNode(node, withDriver(REGISTRAR)))).toEqual(changes);
+});
+
+test("--nodes: the API server takes no policy with more names than the command does", async () => {
+  const [, ...others] = MANY.map((name) => JSON.stringify(name));
+  const { stdout } = await runCommand(
+    "manifest",
+    "--image-policy",
+    IMAGE,
+    "--keep=memory,cpu",
+    "--nodes=a,b",
+  );
+  const withMore = (names: readonly string[]) => stdout.replace('"b"', names.join(",\n         "));
+  await expect(cluster.apply(withMore([...others, ...others.slice(0, 30)]))).rejects.toThrow(
+    /code point size exceeds limit: size: \d+, limit 100000/,
+  );
+});
+
+test("--nodes: the pod of a Deployment has no node's name yet, and is left alone", async () => {
+  expect(await changesOf(cluster, "staged", withDriver(REGISTRAR))).toEqual({});
 });
 
 const READY = ["--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready"];

@@ -1,16 +1,19 @@
-import { attempt, invalidOption } from "../../../base/errors";
+import { readFile } from "node:fs/promises";
+import { attempt, invalidOption, messageOf } from "../../../base/errors";
 import type { FlagValues } from "../../../flags/command-flags";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { parseBool } from "../../../flags/values";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
 import { RAISES } from "../../../manifest/image-policy/changes";
 import {
+  checkNodes,
   dropPolicy,
   IMAGE_POLICY_MINOR,
   KYVERNO_MINOR,
   POLICY_ENGINES,
   swapPolicy,
 } from "../../../manifest/image-policy/image-policy";
+import { refuseFlag } from "../../../manifest/names";
 import { readinessArguments } from "../../../manifest/node-access";
 import { POLICY_MINOR } from "../../../manifest/node-policy";
 import { makeNodeWideManifests } from "../../../manifest/parts";
@@ -40,6 +43,11 @@ const flags = {
   },
   namespace: listFlag("only this namespace's pods, repeatable"),
   "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
+  nodes: {
+    ...textFlag("only pods of DaemonSets on these nodes, with commas: see below"),
+    conflicts: "nodes-file",
+  },
+  "nodes-file": textFlag("the same by a file with names, as kubectl get nodes -o name writes them"),
   "match-image": listFlag("one more name of a registrar's image, its last part, repeatable"),
   arg: {
     ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2"),
@@ -87,17 +95,32 @@ export const runImagePolicy = createCommand(
     ],
     notes: [
       `Kubernetes 1.${IMAGE_POLICY_MINOR}, or Kyverno 1.${KYVERNO_MINOR}. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
+      "With --nodes pods of Deployments stay as they are: only a DaemonSet's pod has its node at first.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
-  async (values) => print(makeImagePolicy(values)),
+  async (values) => print(makeImagePolicy(values, await nodesOf(values))),
 );
 
-function makeImagePolicy(values: FlagValues<typeof flags>): string {
+/** In their order, each once, so that two runs write the same. */
+async function nodesOf({ nodes: text, nodesFile: file }: FlagValues<typeof flags>) {
+  if (text === undefined && file === undefined) return undefined;
+  const flag = file === undefined ? "nodes" : "nodes-file";
+  const given =
+    text ??
+    (await readFile(file ?? "", "utf8").catch((error) =>
+      refuseFlag(flag, file ?? "", `cannot be read: ${messageOf(error)}`),
+    ));
+  const nodes = new Set(given.split(/[\s,]+/).map((word) => word.replace(/^node\//, "")));
+  nodes.delete("");
+  return nodes.size > 0 ? [...nodes].sort() : refuseFlag(flag, file ?? given, "has no name of a node");
+}
+
+function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly string[] | undefined): string {
   const { image, name, namespaceLabel, distribution, httpPort, kubernetesVersion: minor } = values;
   const { policyEngine: engine, startupTaint: startupTaints = [], nodeCondition } = values;
   const scope = {
-    ...{ name, namespaceLabel, engine },
+    ...{ name, namespaceLabel, nodes, engine },
     ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
   };
   const native = { since: IMAGE_POLICY_MINOR, instead: "--policy-engine=kyverno works before" };
@@ -124,6 +147,7 @@ function makeImagePolicy(values: FlagValues<typeof flags>): string {
         "other order, and restart the drivers' DaemonSets in between",
     );
   const access = { ...targets, drivers: undefined, readinessRule: false, confinedBy: "policy" } as const;
-  const options = { image, kubeletRoot, httpPort };
+  if (nodes !== undefined) checkNodes(nodes, "daemonset");
+  const options = { image, kubeletRoot, httpPort, nodes };
   return makeNodeWideManifests(options, ["daemonset"], readiness.length === 0 ? undefined : access);
 }

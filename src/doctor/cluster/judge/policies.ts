@@ -3,7 +3,7 @@ import type { Tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { APPARMOR_PREFIX, OPT_OUT } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
-import { check, ok, type Verdict, warning } from "../../findings/finding";
+import { check, grouped, ok, type Verdict, warning } from "../../findings/finding";
 import { counted } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import { hookOf } from "../../manifest/read/pod";
@@ -27,28 +27,63 @@ const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
         "apply the binding that registrar manifest --image-policy writes beside it",
       ),
     ),
-  ...facts.units.map((unit) => judgeUnit(unit, facts)),
+  ...facts.units.flatMap((unit) => judgeUnit(unit, facts)),
 ]);
 
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */
-function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): Verdict | undefined {
+function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): readonly Verdict[] {
+  return matchedPods(unit, facts).flatMap(({ match, pods: all }) => {
+    const pods = all.filter((pod) => !isDone(pod, match, unit));
+    const nodes = [...new Set(pods.flatMap(({ node }) => node ?? []))];
+    if (pods.length === 0) return [];
+    return [{ ...judgeMatch(unit, match, pods), objects: [unit.registrar.object], nodes }];
+  });
+}
+
+/** The pods of a registrar that one policy is for. */
+interface MatchedPods {
+  readonly match: PolicyMatch;
+  readonly pods: readonly RegistrarPod[];
+}
+
+/** A DaemonSet's pods by the policy that comes nearest to a change of them. Policies may be for some nodes only. */
+function matchedPods(
+  unit: RegistrarUnit,
+  facts: Policies & Pick<ClusterReading, "pods">,
+): readonly MatchedPods[] {
   const { registrar, set } = unit;
-  if (registrar.program.kind === "ours") return undefined;
-  const match = matchOf(unit, facts);
-  if (match === undefined) return undefined;
-  const isLeft = ({ setUid, running }: RegistrarPod) =>
-    setUid === set.uid &&
-    running.registrars.some(
-      ({ container, image }) => container === registrar.container && !isDone(image, match, unit),
-    );
-  const pods = facts.pods.filter(isLeft);
-  if (pods.length === 0) return undefined;
-  const nodes = [...new Set(pods.flatMap(({ node }) => node ?? []))];
-  return { ...judgeMatch(unit, match, pods), objects: [registrar.object], nodes };
+  if (registrar.program.kind === "ours") return [];
+  const matches = facts.policies
+    .flatMap((policy) => matchesOf(unit, policy, facts))
+    .toSorted((one, other) => rankOf(other) - rankOf(one));
+  const own = facts.pods.filter(
+    ({ setUid, running }) =>
+      setUid === set.uid &&
+      [...running.dropped, ...running.registrars.map(({ container }) => container)].includes(
+        registrar.container,
+      ),
+  );
+  const byMatch = grouped(own, ({ node }) =>
+    matches.find(({ policy }) => policy.nodes === undefined || policy.nodes.has(node)),
+  );
+  return [...byMatch].flatMap(([match, pods]) => (match === undefined ? [] : { match, pods }));
+}
+
+/** How far the policies' change of a registrar is, in pods; null: no policy changes it. */
+export function progressOf(unit: RegistrarUnit, facts: Policies & Pick<ClusterReading, "pods">) {
+  const changing = matchedPods(unit, facts).filter(({ match }) => match.leftAlone === "none");
+  if (changing.length === 0) return null;
+  return changing.flatMap(({ match, pods }) => pods.filter((pod) => isDone(pod, match, unit))).length;
 }
 
 /** If the policy leaves a registrar alone, only an unchanged one is its work. */
-function isDone(image: string, { policy, leftAlone }: PolicyMatch, { registrar }: RegistrarUnit): boolean {
+function isDone(
+  { running }: RegistrarPod,
+  { policy, leftAlone }: PolicyMatch,
+  { registrar }: RegistrarUnit,
+): boolean {
+  const image = running.registrars.find(({ container }) => container === registrar.container)?.image;
+  if (image === undefined) return true;
   if (image === registrar.image) return false;
   return leftAlone !== "none" || (policy.kind === "swap" && (policy.image ?? image) === image);
 }
@@ -140,12 +175,6 @@ export interface PolicyMatch {
   readonly leftAlone: LeftAlone;
   /** Since when it is so, in Unix time. */
   readonly sinceMs: number;
-}
-
-/** What the policies make of a registrar in a new pod: by the one that comes nearest to a change. Undefined: none is in force. */
-export function matchOf(unit: RegistrarUnit, policies: Policies): PolicyMatch | undefined {
-  const matches = policies.policies.flatMap((policy) => matchesOf(unit, policy, policies));
-  return matches.toSorted((one, other) => rankOf(other) - rankOf(one))[0];
 }
 
 const rankOf = ({ leftAlone }: PolicyMatch) => LEFT_ALONE.indexOf(leftAlone);

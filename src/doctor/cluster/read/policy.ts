@@ -1,6 +1,7 @@
+import { attempt } from "../../../base/errors";
 import { list, type Tree, text, textOrNone, timeOrNone, tree } from "../../../kube-api/objects";
 import { POLICY_ANNOTATIONS, POLICY_LABEL, POLICY_NAMES } from "../../../manifest/image-policy/image-policy";
-import { imagePattern, servedPattern } from "../../../manifest/image-policy/recognise";
+import { imagePattern, NODES_VARIABLE, servedPattern } from "../../../manifest/image-policy/recognise";
 
 interface Selection {
   readonly namespaces: Tree;
@@ -26,6 +27,9 @@ export function readPolicy(object: unknown) {
     textOrNone(tree(annotations)[POLICY_ANNOTATIONS[fact]]);
   const more = (about("matchImages")?.split(",") ?? []).filter(({ length }) => length <= MAX_NAME_LENGTH);
   const root = about("kubeletRoot");
+  const nodes = list(tree(spec).variables)
+    .map(tree)
+    .find((variable) => variable.name === NODES_VARIABLE);
   return {
     kind,
     name: text(name),
@@ -35,6 +39,8 @@ export function readPolicy(object: unknown) {
     /** The paths of sockets for which the node-wide registrar finds the driver; undefined: not known, or all. */
     served: root === undefined ? undefined : new RegExp(servedPattern(root)),
     selection: selectionOf(tree(spec).matchConstraints),
+    /** The nodes that it is limited to; undefined: all. */
+    nodes: nodes && new Set(list(attempt(() => JSON.parse(text(nodes.expression))))),
   };
 }
 

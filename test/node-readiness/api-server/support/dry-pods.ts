@@ -24,6 +24,14 @@ export const withDriver = (...containers: readonly object[]): PodSpec => ({
 export const limits = (memory: string, cpu: string) => ({ resources: { limits: { memory, cpu } } });
 export const PROGRAM = "/csi-node-driver-registrar";
 export const PROBE = { exec: { command: [PROGRAM, "--mode=kubelet-registration-probe"] } };
+/** A pod as the DaemonSet controller makes it: the node's name replaces all that the template says of nodes by affinity. */
+export function onNode(name: string, spec: PodSpec): PodSpec {
+  const matchFields = [{ key: "metadata.name", operator: "In", values: [name] }];
+  const nodeAffinity = {
+    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] },
+  };
+  return { ...spec, affinity: { nodeAffinity } };
+}
 /** The changes of a registrar that gets the image and these arguments. */
 export const swapped = (at: number, args: readonly string[], list = "containers"): Changes => ({
   [`${list}.${at}.image`]: OURS,
@@ -34,7 +42,7 @@ export const swapped = (at: number, args: readonly string[], list = "containers"
 export async function enforced(cluster: Cluster, ...namespaces: readonly string[]): Promise<void> {
   for (const namespace of namespaces)
     await eventually(async () =>
-      expect(await changesOf(cluster, namespace, withDriver(REGISTRAR))).not.toEqual({}),
+      expect(await changesOf(cluster, namespace, onNode("node-1", withDriver(REGISTRAR)))).not.toEqual({}),
     );
 }
 
