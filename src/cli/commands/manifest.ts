@@ -49,11 +49,10 @@ export const runManifest = (argv: readonly string[]) =>
 function makeAll(values: ObjectValues): string {
   const { distribution, include, driverName } = values;
   const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
-  const possible = partsFor(values.lifecycleMode ?? ["Persistent"]).filter(
-    (part) => !values.nodeWide || isNodeWidePart(part),
-  );
   // An inline volume needs fields of the CSIDriver that cannot be changed later.
-  const all = possible.filter((part) => part !== "inline-pod");
+  const all = partsFor(values.lifecycleMode ?? ["Persistent"]).filter(
+    (part) => part !== "inline-pod" && (!values.nodeWide || isNodeWidePart(part)),
+  );
   const parts =
     include?.flatMap((part) => (part === "all" ? all : [part])) ??
     DEFAULT_PARTS.filter((part) => all.includes(part));
