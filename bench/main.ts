@@ -9,6 +9,7 @@ import type { Bench, Measurement } from "./bench";
 import { withFigures } from "./figures";
 import { hostile } from "./hostile";
 import { performance as performanceFigures } from "./performance";
+import { pull } from "./pull";
 import { reliability } from "./reliability";
 import { soak } from "./soak";
 import { watchConditions } from "./support/conditions";
@@ -18,6 +19,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   performance: performanceFigures,
   reliability,
   hostile,
+  pull,
   soak,
 };
 

@@ -20,7 +20,7 @@ for (const platform of PLATFORMS.split(",")) {
   const layout = resolve(folder, platform.replaceAll("/", "-"));
   const args = labels.map(([key, value]) => `--build-arg=${key}=${value}`);
   run("buildah", "build", "--layers", `--platform=${platform}`, ...args, ...flags, `--tag=${name}`, ".");
-  run("buildah", "push", "--quiet", "--disable-compression", name, `oci:${layout}`);
+  run("buildah", "push", "--quiet", name, `oci:${layout}`);
   unpack(layout, `${layout}-root`);
   layouts.push(layout);
 }

@@ -2,7 +2,16 @@
 // runc, as root, confined as the DaemonSet in examples/ confines it: it must tell its version, judge a file, and register a
 // driver with the simulated kubelet. Fails with what the image printed. Another architecture needs QEMU in binfmt_misc.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { arch, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +22,8 @@ const { startCsiDriver, startKubelet } = createRequire(import.meta.url)("../../d
 const NAME = "disk.csi.example.com";
 /** This machine, as images call it. */
 const NATIVE = arch() === "x64" ? "amd64" : arch();
+/** What ELF calls the architectures (`e_machine`). */
+const MACHINES = { amd64: 62, arm64: 183 };
 /** The least that a registrar needs. An emulator's own memory counts, too. */
 const limitOf = (architecture) => (architecture === NATIVE ? 64 : 512);
 const STARTED_WITHIN_MS = 120_000;
@@ -38,6 +49,10 @@ async function tryPlatform(platform) {
   if (config.architecture !== architecture) throw new Error(`${reference} has no image for ${platform}`);
   const root = join(layout, "root");
   unpack(layout, root);
+  // This machine would run its own architecture's Node without QEMU, whatever the image says.
+  const machine = machineOf(join(root, "nodejs/bin/node"));
+  if (machine !== MACHINES[architecture])
+    throw new Error(`${platform}: its Node is of another architecture, ELF's machine ${machine}`);
   const container = (args, input) =>
     startContainer({ root, architecture, config: config.config, args, input });
 
@@ -124,6 +139,14 @@ function startContainer({ root, architecture, config, args, input, mounts = {} }
     output,
     terminate: () => succeed(spawnSync("runc", ["kill", id, "TERM"], { encoding: "utf8" })),
   };
+}
+
+function machineOf(program) {
+  const header = Buffer.alloc(20);
+  const file = openSync(program);
+  readSync(file, header);
+  closeSync(file);
+  return header.readUInt16LE(18);
 }
 
 function succeed({ error, status, stderr }) {

@@ -25,6 +25,9 @@ const ADDED_LIBRARIES = {
 /** A C library before 2.34 loads these when a host's name is looked up, so that ldd does not tell of them. */
 const NAME_SERVICE = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 
+/** What every base of distroless has besides programs: time zones and certificates. */
+export const BASE_DATA: readonly string[] = ["/usr/share/zoneinfo", "/etc/ssl/certs/ca-certificates.crt"];
+
 /** A program's file, behind its symbolic links. */
 const fileOf = (program: string) => realpathSync(whereIs(program) ?? program);
 
@@ -91,7 +94,7 @@ function makeAccounts(root: string, shell: string): void {
 /** As distroless has it; csi-sidecars is called by name. */
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The roots of the Dockerfile's two bases, in `folder`. The one for distroless has a C library and nothing else. */
+/** The roots of the Dockerfile's two bases, in `folder`. The one for distroless has a C library, time zones and certificates. */
 export function makeRegistrarBases(folder: string, node: string, foreign?: ForeignNode) {
   const [build, runtime] = [join(folder, "build-base"), join(folder, "runtime-base")];
   for (const base of [build, runtime]) mkdirSync(base, { recursive: true });
@@ -103,6 +106,8 @@ export function makeRegistrarBases(folder: string, node: string, foreign?: Forei
     copyProgram(foreign.strip, build, "/usr/bin/strip");
   }
   makeAccounts(runtime, "/sbin/nologin");
+  for (const path of BASE_DATA.filter((one) => existsSync(one)))
+    cpSync(path, join(runtime, path), { recursive: true, verbatimSymlinks: true });
   const added: readonly string[] = Object.values(ADDED_LIBRARIES);
   copyLibraries(
     libraries.filter(([source]) => !added.includes(basename(source))),

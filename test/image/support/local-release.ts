@@ -1,0 +1,168 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../docs/markdown";
+import { eventually } from "../../support/eventually";
+import type { TempFolder } from "../../support/temp-folder";
+import { npmSettings, storageDriver } from "./buildah";
+import { type ForeignNode, makeRegistrarBases } from "./stand-in-bases";
+
+/** Where {@link installPrograms} puts them. */
+export const CACHE = join(ROOT, "node_modules", ".cache", "release");
+const PROGRAMS = {
+  registry: "github.com/distribution/distribution/v3/cmd/registry@v3.1.2",
+  cosign: "github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3",
+};
+/** What a release is called here, and where it is pushed to. */
+const LABELS = { VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" };
+export const NAMES = ["team/registrar", "team/csi-node-driver-registrar"] as const;
+
+/** A registry on this machine with the release's first step done in it: images, built, and pushed by their digests. */
+export interface LocalRelease {
+  readonly host: string;
+  readonly repositories: readonly string[];
+  readonly digests: Readonly<Record<"zstd" | "gzip", string>>;
+  /** The programs' settings: where the stores, the registry and cosign are. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Runs one of scripts/release; what it printed. */
+  script(name: string, ...args: readonly string[]): string;
+  /** Pushes an image of one layer, compressed with gzip. */
+  push(reference: string, root: string): void;
+  stop(): Promise<unknown>;
+}
+
+export interface ReleaseOptions {
+  readonly node: string;
+  readonly platforms: readonly string[];
+  readonly arm64?: ForeignNode | undefined;
+}
+
+/** Builds from stand-in bases with this Node. */
+export async function releaseLocally(folder: TempFolder, options: ReleaseOptions): Promise<LocalRelease> {
+  const { host, stop } = await startRegistry(folder);
+  try {
+    return { ...buildAndPush(folder, host, options), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function buildAndPush(folder: TempFolder, host: string, { node, platforms, arm64 }: ReleaseOptions) {
+  const env = {
+    ...process.env,
+    ...{ PATH: `${CACHE}:${process.env.PATH}`, COSIGN_PASSWORD: "", BUILDAH_ISOLATION: "chroot" },
+    ...containersSettings(folder, host),
+    ...{ ...LABELS, PLATFORMS: platforms.join() },
+  };
+  const buildah = (...args: readonly string[]) =>
+    execFileSync("buildah", args, { env, encoding: "utf8" }).trim();
+  const commit = (root: string, ...settings: readonly string[]) => {
+    const container = buildah("from", "scratch");
+    buildah("copy", "-q", container, root, "/");
+    buildah("config", ...settings, container);
+    return buildah("commit", "-q", "--rm", container);
+  };
+  const script = (name: string, ...args: readonly string[]) => {
+    const options = { cwd: ROOT, env, encoding: "utf8", maxBuffer: 2 ** 26 } as const;
+    const words = [join("scripts", "release", name), ...args];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, options);
+    if (status !== 0) throw new Error(`${name} ended with ${status}:\n${stdout}\n${stderr}`);
+    return stdout;
+  };
+
+  const bases = platforms.map((platform) => {
+    mkdirSync(folder.at(platform), { recursive: true });
+    const foreign = platform === "linux/arm64" ? arm64 : undefined;
+    return [platform.slice("linux/".length), makeRegistrarBases(folder.at(platform), node, foreign)] as const;
+  });
+  for (const name of ["build", "runtime"] as const) {
+    buildah("manifest", "create", name);
+    for (const [architecture, { [name]: base }] of bases) {
+      const variables = Object.entries(base.variables).map(([key, value]) => `--env=${key}=${value}`);
+      const image = commit(base.root, `--arch=${architecture}`, ...variables);
+      buildah("manifest", "add", `--arch=${architecture}`, "--os=linux", name, image);
+    }
+    buildah("manifest", "push", "-q", "--all", name, `docker://${host}/${name}:1`);
+  }
+  const repositories = NAMES.map((name) => `${host}/${name}`);
+  const images = ["build", "runtime"].map(
+    (name) => `--build-arg=${name.toUpperCase()}_IMAGE=${host}/${name}:1`,
+  );
+  const flags = ["--network=host", ...npmSettings(), ...images];
+  script("build.mjs", folder.at("release"), ...repositories, "--", ...flags);
+  return {
+    ...{ host, repositories, env, script },
+    digests: JSON.parse(readFileSync(folder.at("release", "digests.json"), "utf8")),
+    push: (reference: string, root: string) => {
+      buildah("push", "-q", commit(root), `docker://${reference}`);
+    },
+  };
+}
+
+interface Manifest {
+  readonly layers?: readonly { readonly size: number }[];
+  readonly manifests?: readonly {
+    readonly digest: string;
+    readonly platform: { readonly architecture: string };
+  }[];
+}
+
+/** What a node of this architecture pulls: the bytes of each layer, from the lowest to the topmost. */
+export async function pulledLayers(
+  host: string,
+  { repository, reference, architecture }: { repository: string; reference: string; architecture: string },
+): Promise<readonly number[]> {
+  const kinds = ["manifest", "index"].map((kind) => `application/vnd.oci.image.${kind}.v1+json`);
+  const url = `http://${host}/v2/${repository}/manifests/${reference}`;
+  const answer = await fetch(url, { headers: { accept: kinds.join() } });
+  const { layers, manifests } = (await answer.json()) as Manifest;
+  if (layers !== undefined) return layers.map(({ size }) => size);
+  const found = manifests?.find(({ platform }) => platform.architecture === architecture);
+  if (found === undefined) throw new Error(`${url} has no image for ${architecture}`);
+  return await pulledLayers(host, { repository, reference: found.digest, architecture });
+}
+
+/** Builds programs of a release that no package of Debian has. */
+export function installPrograms(...names: readonly (keyof typeof PROGRAMS)[]): void {
+  mkdirSync(CACHE, { recursive: true });
+  const options = { cwd: CACHE, env: { ...process.env, GOBIN: CACHE }, stdio: "pipe" } as const;
+  for (const name of names)
+    execFileSync("go", ["install", "-p=1", "-trimpath", "-ldflags=-s -w", PROGRAMS[name]], options);
+}
+
+async function startRegistry(folder: TempFolder) {
+  installPrograms("registry");
+  const config = `version: 0.1\nstorage: {filesystem: {rootdirectory: ${folder.at("registry")}}}\nhttp: {addr: "127.0.0.1:0"}\n`;
+  writeFileSync(folder.at("registry.yml"), config);
+  // Into a file: nothing here reads a pipe while a script runs, and a full one stops the registry.
+  const log = folder.at("registry.log");
+  const stdio = ["ignore", "ignore", openSync(log, "w")] as const;
+  const child = spawn(join(CACHE, "registry"), ["serve", folder.at("registry.yml")], { stdio: [...stdio] });
+  closeSync(stdio[2]);
+  const ended = once(child, "close");
+  const host = await eventually(() => {
+    const text = readFileSync(log, "utf8");
+    const [, found] = /listening on (127\.0\.0\.1:\d+)/.exec(text) ?? [];
+    if (found === undefined) throw new Error(`the registry does not listen: ${text}`);
+    return found;
+  });
+  const stop = () => {
+    child.kill();
+    return ended;
+  };
+  return { host, stop };
+}
+
+/** A store of its own, and the registry's plain HTTP, for buildah and skopeo. */
+function containersSettings(folder: TempFolder, host: string) {
+  const storage = folder.at("storage.conf");
+  const home = folder.at("home");
+  mkdirSync(join(home, ".config", "containers"), { recursive: true });
+  const [driver, root, run] = [storageDriver(folder.path), folder.at("store"), folder.at("run")];
+  writeFileSync(storage, `[storage]\ndriver = "${driver}"\ngraphroot = "${root}"\nrunroot = "${run}"\n`);
+  const registries = join(home, ".config", "containers", "registries.conf");
+  writeFileSync(registries, `[[registry]]\nlocation = "${host}"\ninsecure = true\n`);
+  return { CONTAINERS_STORAGE_CONF: storage, HOME: home };
+}
