@@ -83,6 +83,7 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>>
   jq: () => {},
   kind: () => {},
   "csi-sanity": () => {},
+  go: () => {},
   git: () => {},
   helm: () => {},
   grep: () => {},

@@ -20,7 +20,7 @@ const WORDS_OF_OTHERS = [
 /** Flags of other programs, the measurements among them, and those that stand for any flag. */
 const FLAGS_OF_OTHERS = [
   ...["--ignore-scripts", "--permission", "--previous", "--root-dir", "--x", "--x=v", "--yes"],
-  "--enable-csi-node-aware-scheduling",
+  ...["--enable-csi-node-aware-scheduling", "--ginkgo.focus='Identity"],
   ...["--csi-endpoint", "--drivername", "--endpoint", "--metrics-address"],
   "--register-with-taints=disk.csi.example.com/agent-not-ready=:NoExecute",
   ...readdirSync(join(ROOT, "bench"), { recursive: true, encoding: "utf8" })

@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { findingsOf } from "../../../src/doctor/findings/finding";
 import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/judge/checks";
 import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
+import { ROOT, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
 
 // What we write ourselves, the doctor has no word to say about.
@@ -26,6 +28,13 @@ test.each(yamlFiles)("examples/%s", (name) => {
   const { registrars, bad } = judge(name, readFileSync(join(EXAMPLES, name), "utf8"));
   expect(bad).toEqual([]);
   expect(registrars).toBe(/^(?:daemonset|node-wide)/.test(name) ? 1 : 0);
+});
+
+test("docs/kind.md: what its sed makes of the example suits the official image", () => {
+  const [command = ""] = /sed .*?(?= >)/s.exec(readText("docs/kind.md")) ?? [];
+  const made = execFileSync("sh", ["-c", command], { cwd: ROOT, encoding: "utf8" });
+  expect(made).toContain("image: registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0\n");
+  expect(judge("official.yaml", made)).toEqual({ registrars: 1, bad: [] });
 });
 
 test("the whole folder, as an operator gives it", async () => {
