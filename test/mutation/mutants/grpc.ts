@@ -74,5 +74,10 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/grpc/client/unary.ts", ["test/grpc/client/owned-connections"], {
     "a connection that grpc-js forgets keeps its descriptor":
       "      for (const socket of open) socket.destroy();\n",
+    "a registrar that asks its driver cannot be closed under fake timers": [
+      '      refuse("during");',
+      "     ",
+      ["test/registrar/registrar-lifecycle"],
+    ],
   }),
 ];

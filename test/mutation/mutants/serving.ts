@@ -38,6 +38,16 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
       ["test/diagnostics/http", "test/diagnostics/pprof"],
     ],
   }),
+  ...mutantsOf("src/serving/serve-csi-driver.ts", ["test/serving/serve-csi-driver"], {
+    "a handler that answers by its promise leaves its caller waiting": [
+      "!isAnswered && value !== undefined && answer(null, value)",
+      "void value",
+    ],
+    "the error of a handler's promise leaves its caller waiting": [
+      "!isAnswered && answer(errorStatus(error))",
+      "void error",
+    ],
+  }),
   ...mutantsOf("src/serving/driver-socket.ts", ["test/serving/driver-socket"], {
     "a driver's socket that was put back leaves the former listener open": "    await socket.abandon();\n",
     "another driver that lives loses its socket": [

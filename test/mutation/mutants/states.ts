@@ -82,6 +82,8 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     "src/registrar/registration/states/publishing.ts",
     ["test/registrar/registration/states/publishing"],
     {
+      "that a socket cannot be published is nobody's trouble":
+        "      context.onUnpublished(error.message);\n",
       "the name under which kubelet knows the driver is not found": [
         "await findAlias(pluginRegistrationPath,",
         'await findAlias(pluginRegistrationPath + "-",',
