@@ -14,9 +14,9 @@ export const BACKOFF = {
   /** Publishing the socket again when its directory is away or full; inotify may wake us sooner. */
   publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
   /** Publishing the socket under another name after kubelet refused the driver, with policy `retry`. */
-  refused: { initialMs: 2_000, maxMs: 20_000, jitter: 0.5 },
+  refused: { initialMs: 2_000, maxMs: 18_000, jitter: 0.2 },
   /** The same after `FIRST_REFUSALS`: tries must cost the API server less than restarts of the container. */
-  refusedForLong: { initialMs: 40_000, maxMs: 240_000, jitter: 0.5 },
+  refusedForLong: { initialMs: 60_000, maxMs: 240_000, jitter: 0.2 },
   /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
   failedDriver: { initialMs: 30_000, maxMs: 300_000 },
   /** API server requests; each registration status of kubelet's ends a wait. */
@@ -31,8 +31,8 @@ export const BACKOFF = {
   conditionFight: { initialMs: 1_000, maxMs: 300_000, jitter: 0.5 },
 } as const satisfies Readonly<Record<string, Backoff>>;
 
-/** How many refusals are followed by the pace `refused`. */
-export const FIRST_REFUSALS = 8;
+/** How many refusals are followed by the pace `refused`: for two minutes it tries at even distances. */
+export const FIRST_REFUSALS = 9;
 
 /** The wait before attempt number `attempt` (the first retry is 0): doubles each time up to the cap. */
 export function backoffMs(backoff: Backoff, attempt: number, random: () => number = Math.random): number {

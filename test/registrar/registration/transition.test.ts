@@ -205,7 +205,7 @@ describe("refusals", () => {
     expect(state).toMatchObject({ refusals: { count: 1, repeats: 0 } });
   });
 
-  test("are waited after for longer and longer: 20 s at most for the first eight, then 4 min", () => {
+  test("are waited after for longer and longer: 18 s at most for the first nine, then 4 min", () => {
     const waits = (texts: readonly string[], random = 0) => {
       let state: RegistrationState = stateNamed("asked");
       return texts.map((text) => {
@@ -216,9 +216,9 @@ describe("refusals", () => {
       });
     };
     expect(waits(Array.from({ length: 13 }, (_, number) => `${number}`))).toEqual(
-      [2, 4, 8, 16, 20, 20, 20, 20, 40, 80, 160, 240, 240].map((s) => s * 1_000),
+      [2, 4, 8, 16, 18, 18, 18, 18, 18, 60, 120, 240, 240].map((s) => s * 1_000),
     );
-    expect(waits(["a", "a"], 1)).toEqual([1_000, 2_000]);
+    expect(waits(["a", "a"], 1)).toEqual([1_600, 3_200]);
   });
 
   test("lead to another name", () => {

@@ -84,7 +84,7 @@ describe("policy retry", () => {
     let waitMs = 2_000;
     for (const error of ["no", "no", "no", "never", "never"]) {
       await started.refuse(error);
-      await waits.end(Math.min(waitMs, 20_000));
+      await waits.end(Math.min(waitMs, 18_000));
       await started.state("listening");
       waitMs *= 2;
     }
