@@ -1,3 +1,6 @@
+import { findingsOf } from "../../../src/doctor/findings/finding";
+import { limitChecks } from "../../../src/doctor/manifest/judge/limits";
+import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
 import { LEAST } from "../../../src/manifest/image-policy/changes";
 import {
   type Changes,
@@ -20,6 +23,10 @@ test.each<readonly [codes: readonly string[], resources: unknown]>([
 ])("a limit that is a template is not judged: %j %j", (codes, resources) => {
   const expected = codes.map((code) => `^${code} unknown: has a .* limit of .*, which is a template ->`);
   expectSaid(saidOf({ container: { resources } }), expected);
+  const file = { file: "a.yaml", object: daemonSet({ container: { resources } }) };
+  expect(findingsOf(limitChecks, readDeployments([file])).map(({ isUnread }) => isUnread)).toEqual(
+    codes.map(() => true),
+  );
   expect(saidOf({ container: { image: OFFICIAL, resources } })).toEqual([]);
 });
 
@@ -33,10 +40,20 @@ test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
   },
 );
 
-test.each(["100M", "0.1Gi", ".1G", "1e8", "1E+8", "1E", "100000k", "100000000000m", "+100Mi", " 100Mi "])(
-  "nothing is said of the memory limit %j",
-  (memory) => expect(saidOf(limits(memory))).toEqual([]),
-);
+test.each([
+  "100M",
+  "0.1Gi",
+  ".15G",
+  "1e8",
+  "1E+10",
+  "Mi",
+  ".G",
+  "1E",
+  "100000k",
+  "100000000000m",
+  "+100Mi",
+  " 100Mi ",
+])("nothing is said of the memory limit %j", (memory) => expect(saidOf(limits(memory))).toEqual([]));
 
 const range = (max: object | undefined, byDefault?: object, namespace: string | undefined = "ns") => ({
   kind: "LimitRange",
@@ -95,6 +112,7 @@ test.each<readonly [expected: string, set: object, beside: object]>([
   ["at least 64Mi$", onNodes(5), quota({ "limits.memory": "1Mi" }, undefined, { scopes: ["BestEffort"] })],
   ["at least 64Mi$", onNodes(5), quota({ "limits.memory": "1Mi" }, undefined, { scopeSelector: {} })],
   ["at least 64Mi$", onNodes(5), quota({ "limits.cpu": "1m" })],
+  ["at least 64Mi$", onNodes(5), ofNamespace({ type: "Container", max: { memory: "100Mi" } })],
   [
     `${NEEDS}LimitRange ns/all needs a max of 164Mi for a pod, and has 150Mi$`,
     daemonSet({
@@ -122,6 +140,11 @@ test.each<readonly [expected: string, set: object, beside: object]>([
   [
     "CSI114 warning: .*; do not take the limit off: ResourceQuota ns/q asks for one$",
     daemonSet({ container: { resources: { limits: { cpu: "20m" } } } }),
+    quota({ "limits.cpu": 1 }),
+  ],
+  [
+    "CSI114 warning: is in a pod .* -> raise the limit of its pod to 200m at least$",
+    daemonSet(ofPod({}, { cpu: "40m" })),
     quota({ "limits.cpu": 1 }),
   ],
 ])("what a higher limit meets in its namespace: %s", (expected, set, beside) => {
@@ -253,6 +276,26 @@ test.each<readonly [expected: string | undefined, Changes, beside: object]>([
   [undefined, limits("100Mi"), autoscaler("Recreate", { controlledResources: ["cpu"] })],
   [undefined, limits("100Mi"), autoscaler("Recreate", {}, "y")],
   [undefined, {}, autoscaler("Recreate")],
+  [
+    "CSI105 problem: gets a memory limit of 32Mi from LimitRange ns/all",
+    ofPod({}, { memory: "60Mi" }),
+    range(undefined, { memory: "32Mi" }),
+  ],
+  [undefined, {}, { ...range({ memory: "50Mi" }), kind: "ResourceQuota" }],
+  [undefined, {}, ofNamespace({ type: "Container", min: { memory: "128Mi" } })],
+  [undefined, requests(null), ofNamespace({ type: "Container", min: { memory: "128Mi" } })],
+  [undefined, ofPod({}, { memory: "200Mi" }), autoscaler("Recreate")],
+  ["CSI105 warning", limits("100Mi"), autoscaler("Recreate", { containerName: "driver", mode: "Off" })],
+  [
+    undefined,
+    limits("100Mi"),
+    { ...autoscaler("Recreate"), spec: { targetRef: { kind: "Deployment", name: "x" } } },
+  ],
+  [
+    'CSI105 problem: has resources.limits "all", which is not a map',
+    { container: { resources: { limits: "all" } } },
+    {},
+  ],
 ])("limits that the container does not have itself: %s", (expected, changes, beside) => {
   expectSaid(said(daemonSet(changes), CSI_DRIVER, beside), expected ? [`^${expected}`] : []);
 });
@@ -309,6 +352,15 @@ test.each<readonly [expected: string, Changes]>([
     limited("many", { image: OFFICIAL }),
   ],
   ['problem: has a CPU limit of "", which is not a quantity: the API server refuses it', limited("")],
+  ['problem: has a CPU limit of " ", which is not a quantity: the API server refuses it', limited(" ")],
+  [
+    "warning: has a CPU limit of 80m: .* 1\\.0 to 2\\.0 s, .* it may fail",
+    limited("80m", { livenessProbe: exec() }),
+  ],
+  [
+    "warning: has a CPU limit of 10m: an exec probe takes 8\\.0 to 16\\.0 s, .* timeoutSeconds: 15; it may fail",
+    limited("10m", { livenessProbe: exec({ timeoutSeconds: 15, periodSeconds: 8, failureThreshold: 9 }) }),
+  ],
   ["problem: has a CPU limit of -1, which is negative: the API server refuses it", limited(-1)],
   [
     "warning: has a CPU limit of 49m: it registers after",
@@ -323,6 +375,8 @@ test.each<Changes>([
   limited(LEAST.cpu, { livenessProbe: exec({ timeoutSeconds: LEAST.probeTimeoutSeconds }) }),
   limited(LEAST.cpu, { livenessProbe: http() }),
   limited("100m", { livenessProbe: exec({ timeoutSeconds: 2 }) }),
+  limited("160m", { livenessProbe: exec() }),
+  limited("100m", { livenessProbe: http({ failureThreshold: 1 }) }),
   limited("200m", { livenessProbe: exec(), startupProbe: http({ failureThreshold: 1 }) }),
   // Kubelet asks no liveness probe before the startup probe has succeeded.
   limited("100m", {

@@ -47,7 +47,7 @@ test.each<readonly [what: string, object, object]>([
   expect(saidOfTwo(one, other)).toEqual(["CSI109", "CSI110"]);
 });
 
-const named = (name: string, path: string, changes: object = {}) => {
+const named = (name: string, path: string, pod: object = {}) => {
   const args = [`--kubelet-registration-path=${path}/csi.sock`];
   const { containers } = daemonSet({ args }).spec.template.spec;
   const [registrar = {}] = containers;
@@ -56,7 +56,7 @@ const named = (name: string, path: string, changes: object = {}) => {
     { name: "plugin", hostPath: { path } },
     { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } },
   ];
-  return { ...daemonSet({ name, pod: { containers: [registrar, driver], volumes } }), ...changes };
+  return daemonSet({ name, pod: { containers: [registrar, driver], volumes, ...pod } });
 };
 const PLUGINS = "/var/lib/kubelet/plugins";
 
@@ -65,6 +65,8 @@ test("two sockets of one driver: their registrars take the registration socket f
   expectSaid(said(...two, CSI_DRIVER), [
     /^CSI110 problem: both register a driver at \/var.*\/plugins_registry\/x\.csi-reg\.sock/,
   ]);
+  const three = ["a", "a", "b"].map((name, n) => named(`${n}`, `${PLUGINS}/${n}`, pool(name)));
+  expectSaid(said(...three, CSI_DRIVER), [/^CSI110 problem: both register a driver/]);
 });
 
 test.each([
@@ -76,6 +78,22 @@ test.each([
   expect(said(daemonSet(), one, CSI_DRIVER).map((line) => line.slice(0, 6))).toEqual(expected);
   // Two of them may be on two nodes.
   expect(said(one, { ...one, metadata: { name: "third" } }, CSI_DRIVER)).toEqual([]);
+});
+
+test("two registrars of one driver in a Deployment's pod", () => {
+  const [registrar] = daemonSet().spec.template.spec.containers;
+  const containers = ["a", "b"].map((name) => ({ ...registrar, name }));
+  const one = { ...daemonSet({ pod: { containers } }), kind: "Deployment" };
+  expectSaid(said(one, CSI_DRIVER), [/^CSI110 problem: both register/]);
+});
+
+test("rules that take too long to compare", () => {
+  const objects = ["a", "b", "c", "d", "e", "f", "g", "h"].map((name) =>
+    daemonSet({ name, pod: required(...Array(1_000).fill([has("In", name)])) }),
+  );
+  expectSaid(said(...objects, CSI_DRIVER), [
+    /^CSI110 unknown: cannot be compared: their node selectors and affinities are too long -> give the files/,
+  ]);
 });
 
 test("a path is the same with two slashes", () => {

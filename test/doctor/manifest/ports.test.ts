@@ -1,3 +1,6 @@
+import { findingsOf } from "../../../src/doctor/findings/finding";
+import { pairChecks } from "../../../src/doctor/manifest/judge/pairs";
+import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
 import { CSI_DRIVER, daemonSet, OFFICIAL, said, TOLD } from "./one-daemon-set";
 
 interface Changes {
@@ -152,6 +155,15 @@ test("of three each flag is behind its container's place", () => {
   const three = pod([runs("a", "--health-port=1"), runs("b", "--metrics-port=1")], { pod: ON_NODE });
   expect(portsSaid(three, declared)).toEqual([
     "CSI109 problem: all serve on port 1 of the node -> give each a port of its own: now DaemonSet ns/a, container a: --health-port=1; DaemonSet ns/a, container b: --metrics-port=1; Deployment ns/b, container c: containerPort: 1",
+  ]);
+  const read = [three, declared].map((object) => ({ file: "a.yaml", object }));
+  const [found] = findingsOf(pairChecks, readDeployments(read));
+  const [set, deployment] = ["a.yaml: DaemonSet ns/a, container", "a.yaml: Deployment ns/b, container"];
+  expect(found?.subject).toBe(`${set} a, ${set} b and ${deployment} c`);
+  expect(found?.objects).toMatchObject([
+    { kind: "DaemonSet", name: "a", container: "a" },
+    { kind: "DaemonSet", name: "a", container: "b" },
+    { kind: "Deployment", name: "b", container: "c" },
   ]);
 });
 

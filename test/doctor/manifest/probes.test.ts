@@ -12,6 +12,17 @@ const serving = (container: object, pod = {}, endpoint = ":2"): Changes => ({
   pod,
 });
 const ON_NODE = { hostNetwork: true };
+const REGISTRY = { name: "registration", mountPath: "/registration" };
+const PLUGIN = { name: "plugin", mountPath: "/csi" };
+/** A probe without the driver's path, in a container with the registration directory at another path. */
+const elsewhere = (container: object): Changes => ({
+  args: ["--plugin-registration-path=/reg"],
+  container: {
+    ...exec("--mode=kubelet-registration-probe", "--plugin-registration-path=/reg"),
+    volumeMounts: [PLUGIN, { ...REGISTRY, mountPath: "/reg" }],
+    ...container,
+  },
+});
 
 test.each<readonly [expected: RegExp, Changes]>([
   [/has a livenessProbe on HTTP, and the registrar serves none/, { container: http() }],
@@ -76,6 +87,12 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/starts a second registrar -> add --mode=health-probe$/, { container: exec(TOLD) }],
   [
+    /starts a second registrar -> use --http-endpoint and an httpGet/,
+    { container: { ...exec(TOLD), image: OFFICIAL } },
+  ],
+  [/always fails: kubelet-registration-path is a required parameter/, elsewhere({ image: OFFICIAL })],
+  [/serves 127\.0\.0\.11 only/, serving(http(), {}, "127.0.0.11:2")],
+  [
     /always fails: flag provided but not defined: -require-driver -> take --require-driver out/,
     {
       container: { ...exec("--mode=kubelet-registration-probe", "--require-driver", TOLD), image: OFFICIAL },
@@ -126,6 +143,22 @@ test.each<Changes>([
   { container: exec("--mode=health-probe", "--kubelet-registration-path=/x/*/csi.sock") },
   { container: { livenessProbe: { exec: { command: ["/csi/check", "--mode=healthprobe", "--nope"] } } } },
   { container: exec("--version") },
+  {
+    container: { livenessProbe: { exec: { command: ["/csi/check", "--mode=x"] } }, image: OFFICIAL },
+  },
+  elsewhere(exec("--mode=health-probe", "--plugin-registration-path=/reg")),
+  serving(http({ path: "/livez" })),
+  serving(http({ path: "/healthz?verbose=1" })),
+  { ...serving(http({ path: "/m" })), args: ["--http-endpoint=:2", "--metrics-path=/m"] },
+  serving(http({ host: "localhost.example.com" })),
+  serving(http({ host: "my-localhost" })),
+  { container: exec("--mode=ready-probe", TOLD, "--plugin-registration-path={{ .path }}") },
+  {
+    container: {
+      ...exec("--mode=ready-probe", TOLD, "--plugin-registration-path=/other"),
+      volumeMounts: [PLUGIN, REGISTRY, { ...REGISTRY, mountPath: "/other" }],
+    },
+  },
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);
 });
@@ -137,4 +170,17 @@ test("the probes are judged beside a wrong flag, unless the registrar then serve
     /^CSI104 problem: .*\/readyz/,
   ]);
   expectSaid(saidOf({ args: ["--http-endpoint=:2", "--nope"], container: http() }), [/^CSI101 problem/]);
+});
+
+const OTHER = exec("--mode=health-probe", "--kubelet-registration-path=/other.sock");
+
+test.each<readonly [expected: RegExp, Changes]>([
+  [/^CSI101 unknown: runs an unknown program/, { container: { ...http(), image: "x/y:v1" } }],
+  ...[http(), OTHER].flatMap((probe): (readonly [RegExp, Changes])[] => [
+    [/^CSI101 unknown: is started by \/csi\/x/, { container: { ...probe, command: ["/csi/x"] } }],
+    [/^CSI101 problem: .*-nope/, { args: ["--nope"], container: probe }],
+    [/^CSI101 problem: .* required parameter/, { container: { ...probe, args: [] } }],
+  ]),
+])("nothing is said of a probe where the registrar's own settings are not known: %s", (expected, changes) => {
+  expectSaid(saidOf(changes), [expected]);
 });

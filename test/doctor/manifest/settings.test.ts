@@ -150,6 +150,8 @@ test.each<readonly [expected: RegExp | undefined, Changes]>([
   [/warning: may be on arm nodes/, affinity([arch("In", "arm")], [])],
   [undefined, affinity([arch("In", "amd64", "s390x"), arch("In", "amd64")])],
   [undefined, affinity([arch("NotIn", "s390x")])],
+  [/problem: is for other nodes, and this/, affinity([arch("NotIn", "amd64"), arch("NotIn", "arm64")])],
+  [/problem: is for s390x nodes/, affinity([arch("In", "amd64", "s390x"), arch("NotIn", "amd64")])],
   [undefined, { pod: { nodeSelector: { "kubernetes.io/arch": "{{ .arch }}" } } }],
   [undefined, { ...affinity([arch("In", "s390x")]), container: { image: OFFICIAL } }],
 ])("an architecture: %s", (expected, changes) => {

@@ -70,8 +70,8 @@ const manifestCpu = eachDeployment("CSI114", "manifest-cpu", (one, facts) => {
 });
 
 /** An exec probe that runs the registrar is a Node process, which shares the container's limit. */
-function judgeProbe(cpus: number, { kind, asks, settings, timing }: ProbeFacts): Statement | undefined {
-  if (asks !== "exec" || settings === undefined) return undefined;
+function judgeProbe(cpus: number, { kind, settings, timing }: ProbeFacts): Statement | undefined {
+  if (settings === undefined) return undefined;
   const { timeoutSeconds, periodSeconds } = timing;
   const [least, most] = [EXEC_PROBE.least / cpus, EXEC_PROBE.most / cpus];
   const takes = `an exec probe takes ${range(EXEC_PROBE, cpus)}, and the ${kind} has`;
@@ -249,7 +249,7 @@ function judgeLimit(one: Deployment, facts: ManifestFacts, resource: Resource): 
         `${has(value)}, and ${less.name} allows ${less.most} at most`,
         `lower it${place}, or raise the limit of ${less.name}`,
       );
-    const bound = what === "request" ? boundOn(one, facts, resource) : undefined;
+    const bound = boundOn(one, facts, resource);
     return bound && exceeds(amount, bound.limit)
       ? refused(`${bound.text}, and requests ${value}`, `lower the request${place}, or raise the limit`)
       : undefined;
@@ -282,7 +282,7 @@ function judgeRest(one: Deployment, facts: ManifestFacts, resource: Resource): S
 }
 
 /** YAML reads Off as false. */
-const isOff = (mode: unknown) => /^(?:off|false)$/i.test(text(mode));
+const isOff = (mode: unknown) => ["Off", "off", "false"].includes(text(mode));
 
 /** A VerticalPodAutoscaler scales a limit with the request that it measured for another program. */
 function judgeAutoscaler(one: Deployment, facts: ManifestFacts, resource: Resource): Statement | undefined {

@@ -174,11 +174,12 @@ function judgeRoots(host: string, ofDriver: string | undefined, paths: readonly 
 /** Says nothing of pods with several registrars or sockets: whose is whose is not known. */
 const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", (one) => {
   const { unseen, settings, mounts, pod } = one;
-  const { csiAddress, refusal } = settings;
+  const { csiAddress, refusal, kubeletRegistrationPath: told } = settings;
   const [socket] = pod.driverSockets;
   const place = placeOf(csiAddress, mounts);
   const isKnown = ![csiAddress, place?.directory ?? ""].some((path) => isTemplate(path) || isPattern(path));
-  if (!isKnown || place === undefined || unseen !== undefined || refusal !== undefined) return undefined;
+  if (!isKnown || place === undefined || told === "") return undefined;
+  if (unseen !== undefined || refusal !== undefined) return undefined;
   if (socket === undefined || pod.registrars > 1 || !pod.driverSockets.every((other) => other.isKnown))
     return undefined;
   return pod.driverSockets.every((other) => isSame(socket.place, other.place))

@@ -64,10 +64,13 @@ const manifestOperatingSystem = eachDeployment(
 function judgeArchitectures(nodes: NodeRules): Statement | undefined {
   // Undefined: any.
   const choices = nodes.map((term) => {
-    const [first, ...more] = term.filter(
-      ({ key, operator }) => ARCHITECTURE_LABELS.includes(key) && operator === "In",
-    );
-    return first?.values.filter((value) => more.every(({ has }) => has(value)));
+    const rules = term.filter(({ key }) => ARCHITECTURE_LABELS.includes(key));
+    const [first, ...more] = rules.filter(({ operator }) => operator === "In");
+    const barred = rules.filter(({ operator }) => operator === "NotIn");
+    const isBarred = (value: string) => barred.some(({ has }) => has(value));
+    if (first !== undefined)
+      return first.values.filter((value) => more.every(({ has }) => has(value)) && !isBarred(value));
+    return OUR_ARCHITECTURES.every(isBarred) ? ["other"] : undefined;
   });
   const others = [...new Set(choices.flatMap((values) => values ?? []))].filter(
     (value) => !OUR_ARCHITECTURES.includes(value) && !isTemplate(value),

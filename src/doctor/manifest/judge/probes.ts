@@ -4,6 +4,7 @@ import { placeInChart } from "../read/charts";
 import type { Deployment } from "../read/deployments";
 import { onHost } from "../read/mounts";
 import type { ProbeFacts } from "../read/probes";
+import { flagIn } from "../read/start";
 import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
 
 const OFFICIAL_PATHS = ["/healthz"];
@@ -50,7 +51,7 @@ function judgePortProbe(probe: ProbeFacts, deployment: Deployment): Statement | 
       asks === "gRPC" ? `use httpGet on /healthz, port ${http.port}` : "take scheme: HTTPS off",
     );
   const served = program.kind === "official" ? OFFICIAL_PATHS : [...OUR_PATHS, settings.metricsPath];
-  const path = probe.path?.replace(/\?.*$/, "");
+  const path = probe.path?.split("?", 1)[0];
   if (path !== undefined && !served.includes(path))
     return problem(`has a ${kind} on ${path}, which it does not serve`, `ask one of ${served.join(", ")}`);
   return judgeHost(probe, http, deployment);
@@ -62,12 +63,12 @@ function judgeHost(
   { host: served, port }: NonNullable<Deployment["settings"]["http"]>,
   { source }: Deployment,
 ): Statement | undefined {
-  if (host === undefined && served !== undefined && LOCALHOST.test(served))
+  if (host === undefined && LOCALHOST.test(served ?? ""))
     return problem(
       `has a ${kind} that asks the pod's address, and the registrar serves ${served} only`,
       `write --http-endpoint=:${port}${source.pod.hostNetwork === true ? ", or host: 127.0.0.1 in the probe" : ""}`,
     );
-  if (host !== undefined && LOCALHOST.test(host) && source.pod.hostNetwork !== true)
+  if (LOCALHOST.test(host ?? "") && source.pod.hostNetwork !== true)
     return problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "take host off");
   return undefined;
 }
@@ -81,7 +82,7 @@ function judgeExecProbe(probe: ProbeFacts, deployment: Deployment): Statement | 
   const { kind, command, settings } = probe;
   const { program } = deployment;
   const isOfficial = program.kind === "official";
-  const mode = command.map((word) => /^--?mode=(.*)$/.exec(word)?.[1]).find((value) => value !== undefined);
+  const mode = flagIn(command, "mode");
   const isSecond = isOfficial && mode !== undefined && mode !== OFFICIAL_MODE && !isTemplate(mode);
   if (settings !== undefined && isSecond)
     return problem(
@@ -105,8 +106,11 @@ function judgeWords(kind: string, asked: Settings, deployment: Deployment, asksF
   const { refusal, task } = asked;
   if (task === undefined && refusal !== undefined && !isTemplate(refusal.problem))
     return problem(`has a ${kind} that always fails: ${refusal.problem}`, refusal.advice);
-  if (task === "register" && !isOfficial)
-    return problem(`has a ${kind} that starts a second registrar`, "add --mode=health-probe");
+  if (task === "register")
+    return problem(
+      `has a ${kind} that starts a second registrar`,
+      isOfficial ? "use --http-endpoint and an httpGet on /healthz" : "add --mode=health-probe",
+    );
   if (task !== "probe") return undefined;
   // Outside a container the registrar's paths have defaults.
   const isInContainer = isOfficial || mounts.some(({ mountPath }) => mountPath === "/registration");
@@ -115,7 +119,7 @@ function judgeWords(kind: string, asked: Settings, deployment: Deployment, asksF
       `has a ${kind} that always fails: kubelet-registration-path is a required parameter`,
       "add the container's --kubelet-registration-path to it",
     );
-  return isOfficial || !asksForPaths ? undefined : judgePaths(kind, asked, deployment);
+  return asksForPaths ? judgePaths(kind, asked, deployment) : undefined;
 }
 
 /** A probe with other paths than the container's asks about another driver, or none. */

@@ -102,7 +102,7 @@ function judgeWords(one: Deployment): readonly Statement[] {
 const NEEDED = [
   ...IN_OUR_IMAGE.slice(0, 3),
   ...["/registrar/cli", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/x86_64-linux-gnu"],
-  ...["/usr/lib/aarch64-linux-gnu", "/lib64/ld-linux-x86-64.so.2"],
+  ...["/usr/lib/aarch64-linux-gnu", "/lib64/ld-linux-x86-64.so.2", "/usr/lib64/ld-linux-x86-64.so.2"],
 ];
 
 function judgeMounts({ mounts }: Deployment): readonly Statement[] {
@@ -132,7 +132,10 @@ function judgeNodeOptions(one: Deployment): Statement | undefined {
   const [, file] = LOADING.exec(options) ?? [];
   const sets = `sets NODE_OPTIONS=${boundText(options)}`;
   return file === undefined || mayRun(file, one)
-    ? warning(`${sets}, which changes this registrar's Node, too`, fix)
+    ? warning(
+        `${sets}, which changes this registrar's Node, too, or ends it with 9 where it refuses the option`,
+        fix,
+      )
     : problem(`${sets}: this registrar's image does not have ${boundText(file)}, and Node ends with 1`, fix);
 }
 
