@@ -211,7 +211,7 @@ function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
     patch: parts.patch,
   });
   return scope.engine === "kyverno"
-    ? [kyvernoPolicy(name, parts.about, spec)]
+    ? [kyvernoPolicy({ name, about: parts.about, marks, spec })]
     : kubernetesPolicy({ name, about: parts.about, marks, spec });
 }
 
@@ -247,7 +247,7 @@ const specOf = (scope: PolicyScope, { reinvocation, params, ...parts }: SpecPart
           ${lines(parts.patch)}
 `;
 
-interface KubernetesParts {
+interface PolicyObject {
   readonly name: string;
   readonly about: Yaml;
   readonly marks?: Yaml;
@@ -256,7 +256,7 @@ interface KubernetesParts {
 }
 
 /** The policy and its binding; `params` says which parameters it is evaluated with. */
-const kubernetesPolicy = ({ name, about, marks, spec, params }: KubernetesParts): readonly Yaml[] => [
+const kubernetesPolicy = ({ name, about, marks, spec, params }: PolicyObject): readonly Yaml[] => [
   yaml`
     ${about}
     # It needs Kubernetes 1.${IMAGE_POLICY_MINOR}. If the API server cannot evaluate it for a pod, that pod is created unchanged.
@@ -280,7 +280,7 @@ const kubernetesPolicy = ({ name, about, marks, spec, params }: KubernetesParts)
 ];
 
 /** The same for Kyverno, which has the API server's expressions, and no bindings. */
-const kyvernoPolicy = (name: string, about: Yaml, spec: Yaml): Yaml =>
+const kyvernoPolicy = ({ name, about, marks, spec }: PolicyObject): Yaml =>
   yaml`
     ${about}
     # It needs Kyverno 1.${KYVERNO_MINOR}. If Kyverno cannot evaluate it for a pod, or does not answer, that pod is created unchanged.
@@ -288,6 +288,7 @@ const kyvernoPolicy = (name: string, about: Yaml, spec: Yaml): Yaml =>
     kind: MutatingPolicy
     metadata:
       name: ${name}
+      ${marks}
     spec:
       # Only pods, as they are created: not what owns them, and not those that exist.
       autogen: {podControllers: {controllers: []}}

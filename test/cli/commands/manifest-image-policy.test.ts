@@ -52,7 +52,7 @@ test.each<readonly string[]>([["--keep=cpu", "--namespace=a", "--arg=--v=2"], DR
       {
         apiVersion: "policies.kyverno.io/v1",
         kind: "MutatingPolicy",
-        metadata: { name: native.metadata.name },
+        metadata: native.metadata,
         spec: {
           autogen: { podControllers: { controllers: [] } },
           evaluation: { background: { enabled: false }, mutateExisting: { enabled: false } },

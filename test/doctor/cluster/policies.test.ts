@@ -6,6 +6,8 @@ const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const SWAP = ["--image-policy", `--image=${OURS}`];
 const DROP = [...SWAP, "--drop", "--include=policy"];
 
+const KYVERNO = "--policy-engine=kyverno";
+
 const saidIn = async (world: World) =>
   (await (await clusterOf(world)).report()).findings
     .filter(({ code }) => ["CSI215", "CSI216"].includes(code))
@@ -136,6 +138,42 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   ["the same after the policy was deleted", /^CSI216 problem/, { inPod: null }],
   ["a dropped registrar, and one for the node", undefined, { flags: DROP, inPod: null, hasNodeWide: true }],
+  ["a pod that Kyverno swapped", undefined, { flags: [...SWAP, KYVERNO], inPod: { image: OURS } }],
+  [
+    "a pod older than Kyverno's policy",
+    /^CSI215 warning: has registry\S+ in 1 pod, older than Kyverno's MutatingPolicy registrar-image -> restart/,
+    { flags: [...SWAP, KYVERNO], ...OLD },
+  ],
+  [
+    "a pod that Kyverno missed; its status was written since",
+    /^CSI215 warning: .* made after Kyverno's MutatingPolicy registrar-image: Kyverno did not have it .* its webhooks/,
+    {
+      flags: [...SWAP, KYVERNO],
+      policyObjects: (all) =>
+        all.map((one) => ({
+          ...one,
+          metadata: { ...one.metadata, managedFields: [{ time: ago(5), subresource: "status" }] },
+        })),
+    },
+  ],
+  [
+    "a namespace that Kyverno's policy does not select",
+    /^CSI215 ok: .*Kyverno's MutatingPolicy registrar-image does not select namespace storage/,
+    { flags: [...SWAP, KYVERNO, "--namespace=other"] },
+  ],
+  [
+    "a pod older than Kyverno's --drop",
+    /older than Kyverno's MutatingPolicy registrar-drop/,
+    { flags: [...DROP, KYVERNO], ...OLD },
+  ],
+  [
+    "a driver that the node-wide registrar cannot find, by Kyverno's --drop",
+    /^CSI215 warning: .* would not find its driver's socket, so Kyverno's/,
+    {
+      flags: [...DROP, KYVERNO],
+      set: { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] },
+    },
+  ],
   ["a pod of a template without a registrar", undefined, { inPod: null, generations: ["2", "1"] }],
 ])("%s", async (_what, expected, world) => {
   expect(await saidIn(world)).toEqual(expected === undefined ? [] : [expect.stringMatching(expected)]);
@@ -185,11 +223,28 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
   expect(await said(await clusterOf({ set: limits }))).toEqual([]);
 });
 
+test("a driver that the registrar of the whole node has not registered", async () => {
+  const cluster = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
+  await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
+  expect(await said(cluster)).toContainEqual(
+    expect.stringMatching(
+      /^CSI204 problem: disk.* -> see the log of the registrar of the whole node there, and/,
+    ),
+  );
+});
+
 test("policies that may not be listed are unknown; an API server without them says nothing", async () => {
   const cluster = await clusterOf({});
-  for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"])
+  for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"])
     cluster.refusals.set(resource, { kind: "not-found", message: "not found" });
   expect(await said(cluster)).toEqual([]);
+  // Without rights the API server says so also of what it does not have; then it lacks the group.
+  cluster.refusals.set("mutatingpolicies", { kind: "forbidden", message: "you may not" });
+  expect(await said(cluster)).toEqual([expect.stringMatching(/^CSI212 unknown: mutatingpolicies may not/)]);
+  cluster.refusals.set("v1", { kind: "not-found", message: "404 page not found" });
+  expect(await said(cluster)).toEqual([]);
+  cluster.refusals.delete("v1");
+  cluster.refusals.delete("mutatingpolicies");
   cluster.refusals.set("mutatingadmissionpolicies", { kind: "forbidden", message: "you may not" });
   expect(await said(cluster)).toEqual([
     expect.stringMatching(/^CSI212 unknown: mutatingadmissionpolicies may not be listed by you/),
@@ -275,4 +330,8 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   ]);
   expect(await said(cluster)).toEqual([]);
   expect(target).toMatchObject({ swap: "registrar:v2", swapped: 1 });
+  const [, onNode] = findings;
+  expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
+  const done = await clusterOf({ flags: SWAP, architecture: "s390x", inPod: { image: OURS } });
+  expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");
 });

@@ -7,6 +7,12 @@ import { DISK, STORAGE } from "./sick-cluster";
 export const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
 export const OURS = "example.com/sidecar:v1";
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
+/** Where the objects of an image policy go. */
+const LISTS: Readonly<Record<string, string>> = {
+  MutatingAdmissionPolicy: `${ADMISSION}/mutatingadmissionpolicies`,
+  MutatingAdmissionPolicyBinding: `${ADMISSION}/mutatingadmissionpolicybindings`,
+  MutatingPolicy: "/apis/policies.kyverno.io/v1/mutatingpolicies",
+};
 const PATTERN = "/var/lib/kubelet/plugins/*/csi.sock";
 
 export type Container = Readonly<Record<string, unknown>>;
@@ -39,7 +45,7 @@ async function policyOf(flags: readonly string[]): Promise<readonly Written[]> {
   const { stdout, stderr } = await runCommand("manifest", ...flags);
   expect(stderr).toBe("");
   const objects = parseAllDocuments(stdout).map((document) => document.toJS() as Written);
-  return objects.filter(({ kind }) => kind.startsWith("MutatingAdmissionPolicy"));
+  return objects.filter(({ kind }) => kind in LISTS);
 }
 
 /** The registrar in a template, changed, or without it. */
@@ -65,10 +71,10 @@ export async function clusterOf({ flags, policyAt = ago(20), podAt = ago(10), ..
   await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
   const { policyObjects = (all) => all, inPod = {}, generations: [ofSet, ofPod] = ["2", "2"] } = world;
   for (const object of policyObjects(flags === undefined ? [] : await policyOf(flags)))
-    await cluster.create(
-      `${ADMISSION}/${object.kind === "MutatingAdmissionPolicy" ? "mutatingadmissionpolicies" : "mutatingadmissionpolicybindings"}`,
-      { ...object, metadata: { ...object.metadata, creationTimestamp: policyAt } },
-    );
+    await cluster.create(LISTS[object.kind] ?? "", {
+      ...object,
+      metadata: { ...object.metadata, creationTimestamp: policyAt },
+    });
   const labels = { "kubernetes.io/metadata.name": "storage", ...world.namespaceLabels };
   await cluster.create("/api/v1/namespaces", { metadata: { name: "storage", labels } });
 

@@ -137,6 +137,9 @@ test("a cluster that is well: a row for each driver and node, and no word", asyn
   expect(await said(cluster)).toEqual([]);
   const report = await cluster.report();
   expect(report.healthy).toBe(true);
+  expect(report.findings).toMatchObject([
+    { code: "CSI204", status: "ok", subject: DISK, text: "is registered on 1 node", nodes: ["node-1"] },
+  ]);
   expect(report.drivers).toEqual([
     { name: DISK, daemonSets: ["storage/disk-node"], nodes: 1, registered: 1, csiDriver: true },
   ]);
@@ -152,6 +155,16 @@ test("a cluster that is well: a row for each driver and node, and no word", asyn
       waitingPods: [],
       volumeAttachments: 0,
     },
+  ]);
+});
+
+test("of two drivers that which is registered is told", async () => {
+  const cluster = await makeCluster();
+  await deploy(cluster, daemonSet("files.csi.example.com"), ["node-1"], () => WELL);
+  const { findings } = await cluster.report();
+  expect(findings.map(({ code, status, subject }) => `${code} ${status} ${subject}`)).toEqual([
+    "CSI204 problem files.csi.example.com",
+    `CSI204 ok ${DISK}`,
   ]);
 });
 

@@ -1,6 +1,14 @@
-import { daemonSet, NAMESPACE } from "../../support/cluster-objects";
-import { ago, createMemoryCluster, makeCluster, said, WELL } from "./memory-cluster";
-import { BACKUP, DISK, deploy, FILES, makeSickCluster, SHARES } from "./sick-cluster";
+import {
+  csiDriver,
+  daemonSet,
+  NAMESPACE,
+  node,
+  nodeStatus,
+  podStatus,
+  volumeAttachment,
+} from "../../support/cluster-objects";
+import { ago, type Changes, createMemoryCluster, makeCluster, running, said, WELL } from "./memory-cluster";
+import { BACKUP, DISK, deploy, FILES, makeSickCluster, SHARES, STORAGE } from "./sick-cluster";
 
 describe("what may not be read is unknown, and the rule that is missing is named", () => {
   const AWAY = /^CSI204 problem/;
@@ -25,7 +33,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
     const cluster = await makeCluster();
     const all = [
       ...["daemonsets", "pods", "nodes", "csinodes", "csidrivers", "volumeattachments", "events"],
-      ...["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"],
+      ...["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"],
     ];
     for (const resource of all) cluster.refusals.set(resource, { kind: "forbidden", message: "you may not" });
     await expect(cluster.report()).rejects.toThrow("nothing can be read of the cluster: you may not");
@@ -107,5 +115,150 @@ describe("a cluster with several troubles", () => {
     const { findings } = await cluster.report({ driver: "nobody.csi" });
     expect(findings).toMatchObject([{ code: "CSI208", subject: "nobody.csi", status: "problem" }]);
     await expect(cluster.report({ node: "node-9" })).rejects.toThrow("there is no node node-9");
+  });
+});
+
+/** Code, status, subject, the code that it follows from, and the nodes. */
+const toldBy = ({ findings }: Awaited<ReturnType<ReturnType<typeof createMemoryCluster>["report"]>>) =>
+  findings
+    .filter(({ status }) => status !== "ok")
+    .map(({ code, status, subject, follows, nodes }) =>
+      [code, status, subject.replace(/.*DaemonSet /, ""), follows ?? "-", ...nodes].join(" "),
+    );
+
+const WRONG_PATH = { path: "/csi/csi.sock" };
+const UNKNOWN_NAME = { folder: "plugin" };
+const crash = (message = "", at = ago(1)) =>
+  ({ kind: "crash-loop", restarts: 7, last: { at, exitCode: 1, message } }) as const;
+
+describe("causes", () => {
+  const two = { "x.csi": "i", "y.csi": "i" };
+
+  test.each<readonly [what: string, expected: readonly string[], Changes]>([
+    [
+      "kubelet refuses the path that the DaemonSet gives",
+      ["CSI102 problem storage/disk-node, container registrar -", `CSI204 problem ${DISK} CSI102 node-1`],
+      { inCsiNode: {}, set: WRONG_PATH },
+    ],
+    [
+      "the driver ends, whatever the registrar's path is",
+      ["CSI102 problem storage/disk-node, container registrar -", `CSI203 problem ${DISK} - node-1`],
+      { inCsiNode: {}, set: WRONG_PATH, status: podStatus({ registrar: running, driver: crash() }) },
+    ],
+    [
+      "a driver whose name is a guess may be one of those that are listed",
+      ["CSI204 unknown plugin - node-1", "CSI209 warning x.csi -", "CSI209 warning y.csi -"],
+      { inCsiNode: two, hasCsiDriver: false, set: UNKNOWN_NAME },
+    ],
+    [
+      "a driver whose name is a guess, and none is listed",
+      ["CSI204 problem plugin - node-1"],
+      { inCsiNode: {}, hasCsiDriver: false, set: UNKNOWN_NAME },
+    ],
+  ])("%s", async (_what, expected, changes) => {
+    expect(toldBy(await (await makeCluster(changes)).report())).toEqual(expected);
+  });
+
+  test("of one DaemonSet's fault nothing follows for another's driver", async () => {
+    const cluster = await makeCluster({ inCsiNode: {}, set: WRONG_PATH, desired: 3 });
+    await deploy(cluster, daemonSet(FILES), ["node-1"], () => WELL);
+    expect(toldBy(await cluster.report({ driver: FILES }))).toEqual([`CSI204 problem ${FILES} - node-1`]);
+    expect(toldBy(await cluster.report())).toContain(`CSI204 problem ${FILES} - node-1`);
+  });
+
+  test("what differs by pod, node, time or hash only is one finding", async () => {
+    const cluster = createMemoryCluster();
+    const nodes = ["node-a", "node-b", "node-c"];
+    for (const name of nodes) {
+      await cluster.create("/api/v1/nodes", node(name, {}));
+      await cluster.setStatus(`/api/v1/nodes/${name}`, nodeStatus(true));
+    }
+    await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
+    const words = (name: string, n: number) =>
+      name === "node-c"
+        ? "no such file"
+        : `disk-node-${name} on ${name} at ${n * 99}s: ${n === 0 ? "deadbeef" : "cafebabe01"}`;
+    await deploy(cluster, daemonSet(DISK), nodes, (name) =>
+      podStatus({ registrar: crash(words(name, nodes.indexOf(name))), driver: running }),
+    );
+    expect(toldBy(await cluster.report())).toEqual([
+      `CSI201 problem ${DISK} - node-a node-b`,
+      `CSI201 problem ${DISK} - node-c`,
+    ]);
+    const { findings } = await cluster.report({ context: "east" });
+    expect(findings[0]?.fix).toContain(
+      "kubectl --context=east -n storage logs disk-node-node-a -c registrar",
+    );
+  });
+
+  test("each row of a node has the code of its cause", async () => {
+    const cluster = createMemoryCluster();
+    await makeSickCluster(cluster, Date.parse(ago(0)));
+    const { nodes } = await cluster.report();
+    const codes = nodes.map(({ node, driver, code }) => `${node} ${driver.split(".")[0]} ${code}`);
+    expect(codes).toEqual([
+      ...["node-1 backup CSI208", "node-1 disk CSI102", "node-1 files null", "node-1 shares null"],
+      ...["node-2 disk CSI102", "node-2 files CSI203", "node-2 shares null"],
+      ...["node-3 disk CSI210", "node-3 files CSI210", "node-3 shares CSI210"],
+      ...["node-4 disk CSI102", "node-4 files CSI207", "node-4 shares null"],
+    ]);
+  });
+});
+
+test("a cluster without any driver is well", async () => {
+  const { healthy, drivers, findings } = await createMemoryCluster().report();
+  expect([healthy, drivers, findings]).toEqual([true, [], []]);
+});
+
+describe("of one driver", () => {
+  const OTHER = { driver: "nobody.csi" };
+
+  test("a driver that is known by its DaemonSet, by a CSINode, or only by the registrar of all drivers", async () => {
+    const codes = async (cluster: ReturnType<typeof createMemoryCluster>, driver: string) =>
+      toldBy(await cluster.report({ driver })).map((line) => line.slice(0, 6));
+    expect(await codes(await makeCluster({ inCsiNode: {}, hasPod: false }), DISK)).toEqual([]);
+    expect(await codes(await makeCluster({ inCsiNode: { [DISK]: "i", [FILES]: "i" } }), FILES)).toEqual([
+      "CSI209",
+    ]);
+    const set = { path: "/var/lib/kubelet/plugins/*/csi.sock" };
+    const nodeWide = await makeCluster({ set, inCsiNode: {}, hasPod: false });
+    expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208");
+  });
+
+  test("nothing is said of another one's pods, volumes and autoscaler", async () => {
+    const cluster = await makeCluster({ desired: 3 });
+    await cluster.create(`${STORAGE}/csidrivers`, csiDriver(FILES));
+    await cluster.setSpec(`${STORAGE}/csidrivers/${FILES}`, { nodeAllocatableUpdatePeriodSeconds: 60 });
+    await cluster.setSpec(`${STORAGE}/csidrivers/${DISK}`, { preventPodSchedulingIfMissing: true });
+    const attachment = volumeAttachment("a", DISK, "node-1");
+    const attachError = { message: "code = ResourceExhausted" };
+    await cluster.create(`${STORAGE}/volumeattachments`, { ...attachment, status: { attachError } });
+    await cluster.create("/apis/apps/v1/namespaces/kube-system/deployments", {
+      metadata: { name: "ca", namespace: "kube-system" },
+      spec: { template: { spec: { containers: [{ image: "x/cluster-autoscaler:v1.36.0" }] } } },
+    });
+    expect(toldBy(await cluster.report(OTHER))).toEqual(["CSI208 problem nobody.csi -"]);
+    expect(toldBy(await cluster.report())).toEqual([
+      "CSI207 problem storage/disk-node -",
+      `CSI213 problem ${DISK} - node-1`,
+      "CSI214 warning Deployment kube-system/ca -",
+    ]);
+    const { findings } = await cluster.report();
+    expect(findings.find(({ code }) => code === "CSI207")?.objects).toMatchObject([{ name: "disk-node" }]);
+    expect(findings.at(-1)?.text).toContain(`volumes of ${DISK}: `);
+    cluster.refusals.set("csidrivers", { kind: "unexpected", message: "busy" });
+    expect((await said(cluster)).slice(1)).toEqual([
+      expect.stringMatching(/^CSI212 unknown: csidrivers could not be listed, .* -> run it again/),
+    ]);
+  });
+
+  test("what waits is not told of a driver that cannot be seen", async () => {
+    const cluster = await makeCluster();
+    await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
+    cluster.refusals.set("csinodes", { kind: "forbidden", message: "no" });
+    expect(toldBy(await cluster.report())).toEqual([
+      `CSI204 unknown ${DISK} - node-1`,
+      "CSI212 unknown csinodes -",
+    ]);
   });
 });

@@ -1,24 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { parse } from "yaml";
 import { PODS } from "../../charts/pods";
 import { programPath } from "../../cluster/support/build";
 import { fencesIn, readText } from "../../docs/markdown";
-import { createGoBuilder } from "../../support/go-build";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
 import { useCluster } from "./support/cluster";
 import { IMAGE } from "./support/dry-pods";
-import { installCrd } from "./support/install-crd";
+import { installCrd, kyvernoCrd } from "./support/install-crd";
 
 // What swaps registrars before Kubernetes 1.36: Kyverno's policy, under the CRD of its release, and kustomize.
 
-const KYVERNO = "github.com/kyverno/kyverno@v1.19.1";
-const CRD = join("config", "crds", "policies.kyverno.io", "policies.kyverno.io_mutatingpolicies.yaml");
-const cluster = useCluster(async (started) =>
-  installCrd(started, join(await createGoBuilder(__dirname).download(KYVERNO), CRD)),
-);
+const cluster = useCluster(async (started) => installCrd(started, await kyvernoCrd()));
 
 const written = async (...flags: readonly string[]) => {
   const words = ["--image-policy", "--policy-engine=kyverno", IMAGE, ...flags];

@@ -36,7 +36,7 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   // If the name is a guess, so would this be.
-  const unsure = facts.units.flatMap(({ driver }) => (driver.kind === "known" ? [] : driver.name));
+  const unsure = facts.units.filter(({ driver }) => driver.kind !== "known").map(({ driver }) => driver.name);
   const named = facts.places.flatMap(({ driver, state }) => (state.kind === "unprovided" ? [] : driver));
   const text =
     "has no CSIDriver object: Kubernetes attaches its volumes first, and does not describe the pod to it";
@@ -49,8 +49,9 @@ const isMissed = ({ need, state }: Place) =>
   need !== undefined && state.kind !== "registered" && state.kind !== "unseen";
 
 const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) => {
-  const pods = places.flatMap(({ need }) => need?.pods ?? []);
-  const attachments = places.reduce((sum, { need }) => sum + (need?.attachments ?? 0), 0);
+  const needs = places.flatMap(({ need }) => need ?? []);
+  const pods = needs.flatMap((need) => need.pods);
+  const attachments = needs.reduce((sum, need) => sum + need.attachments, 0);
   const who = [
     pods.length > 0 && podsText(pods),
     attachments > 0 && counted(attachments, "VolumeAttachment"),

@@ -1,7 +1,7 @@
 import { isPattern } from "../../../host-path/path-pattern";
 import type { Tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
-import { APPARMOR_PREFIX, OPT_OUT } from "../../../manifest/image-policy/image-policy";
+import { APPARMOR_PREFIX, OPT_OUT, type PolicyEngine } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { check, grouped, ok, type Verdict, warning } from "../../findings/finding";
 import { counted } from "../../findings/words";
@@ -14,12 +14,22 @@ import type { ClusterFacts } from "./facts";
 import { inState, placeCheck } from "./groups";
 import type { RegistrarUnit } from "./places";
 
-const nameOf = ({ policy }: Pick<PolicyMatch, "policy">) => `MutatingAdmissionPolicy ${policy.name}`;
+const KINDS = { kubernetes: "MutatingAdmissionPolicy", kyverno: "Kyverno's MutatingPolicy" };
+const nameOf = ({ policy: { engine, name } }: Pick<PolicyMatch, "policy">) => `${KINDS[engine]} ${name}`;
+const DOERS: Readonly<Record<PolicyEngine, readonly [doer: string, log: string]>> = {
+  kubernetes: ["the API server", "the API server's log"],
+  kyverno: [
+    "Kyverno",
+    "its log, and whether its webhooks leave the namespace out, as kube-system by default",
+  ],
+};
 const LEAVE_IT = `label the pods of its template ${OPT_OUT.key}=${OPT_OUT.value} to leave it so`;
 
 const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
   ...facts.policies
-    .filter(({ name }) => facts.bindings?.every(({ policy }) => policy !== name))
+    .filter(
+      ({ engine, name }) => engine === "kubernetes" && facts.bindings?.every(({ policy }) => policy !== name),
+    )
     .map((policy) =>
       warning(
         nameOf({ policy }),
@@ -97,12 +107,13 @@ function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly Regi
   if (match.leftAlone === "none") {
     const restart = `restart them: kubectl -n ${namespace} rollout restart daemonset/${name}`;
     const all = registrarIn(unit, pods);
+    const [doer, log] = DOERS[match.policy.engine];
     return pods.every(({ createdMs }) => createdMs <= match.sinceMs)
       ? warning(place, `${all}, older than ${by}`, restart)
       : warning(
           place,
-          `${all}, made after ${by}: the API server did not have it yet, or could not evaluate it`,
-          `${restart}; if they stay so, see the API server's log`,
+          `${all}, made after ${by}: ${doer} did not have it yet, or could not evaluate it`,
+          `${restart}; if they stay so, see ${log}`,
         );
   }
   const program = boundText(otherProgramOf(registrar) ?? "");
@@ -186,8 +197,9 @@ function matchesOf(
 ): readonly PolicyMatch[] {
   const [namespace = ""] = set.name.split("/");
   const labels = namespaces.get(namespace) ?? { [NAME_LABEL]: namespace };
-  // If bindings cannot be read, there is one that selects all.
-  const bound = bindings?.filter((binding) => binding.policy === policy.name) ?? [policy];
+  // Kyverno has none. If bindings cannot be read, there is one that selects all.
+  const own = policy.engine === "kyverno" ? undefined : bindings;
+  const bound = own?.filter((binding) => binding.policy === policy.name) ?? [policy];
   return bound.flatMap(({ changedMs, selection }) => {
     const both = [policy.selection, selection];
     const isKnown = namespaces.has(namespace) || both.every((one) => isByName(one.namespaces));

@@ -15,7 +15,7 @@ import {
   readPendingPod,
 } from "./needs";
 import { readRegistrarPod } from "./pod";
-import { isByName, readBinding, readPolicy } from "./policy";
+import { isByName, policyReader, readBinding } from "./policy";
 import { createRunningReader, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
@@ -53,6 +53,7 @@ const LISTS = {
     apiGroup: "admissionregistration.k8s.io",
     unknown: "which pods a policy gives this registrar",
   },
+  mutatingpolicies: { apiGroup: "policies.kyverno.io", unknown: "which pods Kyverno gives this registrar" },
   mutatingadmissionpolicybindings: {
     apiGroup: "admissionregistration.k8s.io",
     unknown: "which policies are in force",
@@ -75,10 +76,11 @@ const LISTS = {
 };
 type Resource = keyof typeof LISTS;
 
-/** API servers before Kubernetes 1.36 do not have the policies; the autoscalers come with an add-on. */
+/** API servers before Kubernetes 1.36 do not have the policies; Kyverno's and the autoscalers come with an add-on. */
 const MAY_BE_ABSENT: readonly Resource[] = [
   "mutatingadmissionpolicies",
   "mutatingadmissionpolicybindings",
+  "mutatingpolicies",
   "verticalpodautoscalers",
 ];
 
@@ -123,11 +125,15 @@ export async function readCluster(
       counts.set(resource, count);
       onProgress(resource, count);
     });
-    if (failure !== undefined && !(failure.kind === "not-found" && MAY_BE_ABSENT.includes(resource)))
+    if (failure !== undefined && !(MAY_BE_ABSENT.includes(resource) && (await isAbsent(failure, group))))
       unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
     return values;
   };
 
+  /** Without rights the answer is the same where the API server does not have the resource; everybody may ask for its group. */
+  const isAbsent = async ({ kind }: ListFailure, group: string) =>
+    kind === "not-found" ||
+    (kind === "forbidden" && (await api.list({ path: group }, () => {}))?.kind === "not-found");
   const isMeant = (node: string | undefined) =>
     target.node === undefined || node === undefined || node === target.node;
   const named = target.node === undefined ? {} : { fieldSelector: `metadata.name=${target.node}` };
@@ -160,10 +166,12 @@ export async function readCluster(
   };
   /** The policies first: by them the images that they give are known. */
   const readAdmitted = async () => {
-    const [policies, bindings] = await Promise.all([
-      read("mutatingadmissionpolicies", {}, readPolicy),
+    const [ofServer, ofKyverno, bindings] = await Promise.all([
+      read("mutatingadmissionpolicies", {}, policyReader("kubernetes")),
+      read("mutatingpolicies", {}, policyReader("kyverno")),
       read("mutatingadmissionpolicybindings", {}, readBinding),
     ]);
+    const policies = [...ofServer, ...ofKyverno];
     const images = { ...ours, given: new Set(policies.flatMap(({ image }) => image ?? [])) };
     const own = bindings.filter(({ policy }) => policies.some(({ name }) => name === policy));
     const isNamed = [...policies, ...own].every(({ selection }) => isByName(selection.namespaces));

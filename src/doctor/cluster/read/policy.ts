@@ -1,6 +1,11 @@
 import { attempt } from "../../../base/errors";
 import { list, type Tree, text, textOrNone, timeOrNone, tree } from "../../../kube-api/objects";
-import { POLICY_ANNOTATIONS, POLICY_LABEL, POLICY_NAMES } from "../../../manifest/image-policy/image-policy";
+import {
+  POLICY_ANNOTATIONS,
+  POLICY_LABEL,
+  POLICY_NAMES,
+  type PolicyEngine,
+} from "../../../manifest/image-policy/image-policy";
 import { imagePattern, NODES_VARIABLE, servedPattern } from "../../../manifest/image-policy/recognise";
 
 interface Selection {
@@ -9,13 +14,16 @@ interface Selection {
 }
 
 /** A policy that `registrar manifest --image-policy` wrote. */
-export type ImagePolicy = NonNullable<ReturnType<typeof readPolicy>>;
+export type ImagePolicy = NonNullable<ReturnType<ReturnType<typeof policyReader>>>;
 export type PolicyBinding = ReturnType<typeof readBinding>;
 
 const MAX_NAME_LENGTH = 128;
 
+/** Of the API server's own policies, or of Kyverno's, which have the same spec and no bindings. */
+export const policyReader = (engine: PolicyEngine) => (object: unknown) => readPolicy(object, engine);
+
 /** Undefined for any other policy. One that an earlier version wrote is known by its name. */
-export function readPolicy(object: unknown) {
+function readPolicy(object: unknown, engine: PolicyEngine) {
   const { metadata, spec } = tree(object);
   const { name, labels, annotations } = tree(metadata);
   const label = tree(labels)[POLICY_LABEL];
@@ -32,6 +40,7 @@ export function readPolicy(object: unknown) {
     .find((variable) => variable.name === NODES_VARIABLE);
   return {
     kind,
+    engine,
     name: text(name),
     changedMs: changedMsOf(tree(metadata)),
     image: kind === "swap" ? about("image") : undefined,
@@ -59,9 +68,11 @@ function selectionOf(resources: unknown): Selection {
   return { namespaces: tree(namespaceSelector), pods: tree(objectSelector) };
 }
 
-/** When an object was made, or written the last time. */
+/** When an object was made, or written the last time, apart from its status. */
 function changedMsOf({ creationTimestamp, managedFields }: Tree): number {
-  const times = [creationTimestamp, ...list(managedFields).map((one) => tree(one).time)];
+  const writes = list(managedFields).map(tree);
+  const ofSpec = writes.filter(({ subresource }) => subresource !== "status");
+  const times = [creationTimestamp, ...ofSpec.map(({ time }) => time)];
   return Math.max(0, ...times.flatMap((time) => timeOrNone(time) ?? []));
 }
 
