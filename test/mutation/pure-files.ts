@@ -52,13 +52,13 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     files: ["registrations", "places", "needs", "groups"].map(
       (name) => `src/doctor/cluster/judge/${name}.ts`,
     ),
-    tests: ["report", "whole-report", "policies", "driver-names"].map(
+    tests: ["report", "whole-report", "policies", "node-wide", "driver-names"].map(
       (name) => `test/doctor/cluster/${name}.test.ts`,
     ),
   },
   {
     files: ["limits", "pairs", "probes"].map((name) => `src/doctor/manifest/judge/${name}.ts`),
-    tests: ["limits", "settings", "probes", "paths", "ports", "nodes"].map(
+    tests: ["limits", "cpu-limits", "settings", "probes", "paths", "ports", "nodes"].map(
       (name) => `test/doctor/manifest/${name}.test.ts`,
     ),
   },

@@ -1,4 +1,5 @@
 import { nameDrivers } from "../../../src/doctor/cluster/judge/places";
+import type { PodTrouble } from "../../../src/doctor/cluster/read/pod";
 import { readRegistrarSet } from "../../../src/doctor/cluster/read/set";
 import { daemonSet, type SetChanges } from "../../support/cluster-objects";
 
@@ -8,13 +9,20 @@ interface World {
   readonly csiNodes?: Readonly<Record<string, readonly string[]>>;
   /** Where the DaemonSet with this number has a pod that is well. */
   readonly podsOn?: readonly (readonly string[])[];
+  /** Where the first DaemonSet has a pod that is not. */
+  readonly brokenOn?: readonly string[];
   readonly needs?: readonly string[];
 }
 
 function namesOf(
   sets: readonly SetChanges[],
-  { csiDrivers = [], csiNodes = {}, podsOn = [], needs = [] }: World,
+  { csiDrivers = [], csiNodes = {}, podsOn = [], brokenOn = [], needs = [] }: World,
 ) {
+  const podOf = (n: number, node: string, trouble?: PodTrouble) => ({
+    setUid: `${n}`,
+    ...{ name: "a/b", node, trouble, startedMs: 0, createdMs: 0 },
+    running: { registrars: [], dropped: [] },
+  });
   const drivers = nameDrivers({
     sets: sets.map((changes, n) => {
       const object = daemonSet("x", { name: `set-${n}`, ...changes });
@@ -22,13 +30,10 @@ function namesOf(
       if (set === undefined) throw new Error("no registrar in it");
       return set;
     }),
-    pods: podsOn.flatMap((nodes, n) =>
-      nodes.map((node) => ({
-        setUid: `${n}`,
-        ...{ name: "a/b", node, trouble: undefined, startedMs: 0, createdMs: 0 },
-        running: { registrars: [], dropped: [] },
-      })),
-    ),
+    pods: [
+      ...podsOn.flatMap((nodes, n) => nodes.map((node) => podOf(n, node))),
+      ...brokenOn.map((node) => podOf(0, node, { kind: "blocked", reason: "", said: "" })),
+    ],
     csiNodes: new Map(
       Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),
     ),
@@ -43,6 +48,7 @@ const byNodes: World = {
   csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi", "y.csi"], c: ["z.csi"] },
   podsOn: [BOTH, BOTH],
 };
+const byOne: World = { csiNodes: { a: ["y.csi"], b: [] } };
 const nfs = { folder: "csi-nfsplugin", driverArgs: ["--drivername=nfs.csi.k8s.io"] };
 
 const X = [{ folder: "x.csi" }];
@@ -68,6 +74,15 @@ test.each<readonly [what: string, names: string, World, sets: readonly SetChange
     { csiNodes: { a: ["x.csi", "y.csi"] }, podsOn: [["a"]] },
     [PLUGIN],
   ],
+  ["a guess, where it has no pod", "plugin?", { csiDrivers: ["x.csi"] }, [PLUGIN]],
+  ["a guess, where one of its nodes has no CSINode", "plugin?", { ...byOne, podsOn: [["a", "z"]] }, [PLUGIN]],
+  [
+    "by its own nodes, and not by another DaemonSet's",
+    "y.csi x.csi",
+    { csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi"] }, podsOn: [["a"], ["b"]] },
+    [PLUGIN, ...X],
+  ],
+  ["by the nodes where its pods are well", "y.csi", { ...byOne, podsOn: [["a"]], brokenOn: ["b"] }, [PLUGIN]],
   ["every driver, for a pattern", "(every driver)", {}, [{ path: "/var/lib/kubelet/plugins/*/csi.sock" }]],
   [
     "a Windows path",

@@ -223,16 +223,6 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
   expect(await said(await clusterOf({ set: limits }))).toEqual([]);
 });
 
-test("a driver that the registrar of the whole node has not registered", async () => {
-  const cluster = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
-  await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
-  expect(await said(cluster)).toContainEqual(
-    expect.stringMatching(
-      /^CSI204 problem: disk.* -> see the log of the registrar of the whole node there, and/,
-    ),
-  );
-});
-
 test("policies that may not be listed are unknown; an API server without them says nothing", async () => {
   const cluster = await clusterOf({});
   for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"])

@@ -151,6 +151,19 @@ describe("causes", () => {
       { inCsiNode: two, hasCsiDriver: false, set: UNKNOWN_NAME },
     ],
     [
+      "a driver whose name is known is none of the others that are listed",
+      [`CSI204 problem ${DISK} - node-1`, "CSI209 warning x.csi -"],
+      { inCsiNode: { "x.csi": "i" } },
+    ],
+    [
+      "a driver whose registrar was started a minute ago",
+      [`CSI204 problem ${DISK} - node-1`],
+      {
+        inCsiNode: {},
+        status: podStatus({ registrar: { kind: "running", at: ago(1) }, driver: running }),
+      },
+    ],
+    [
       "a driver whose name is a guess, and none is listed",
       ["CSI204 problem plugin - node-1"],
       { inCsiNode: {}, hasCsiDriver: false, set: UNKNOWN_NAME },
@@ -164,6 +177,31 @@ describe("causes", () => {
     await deploy(cluster, daemonSet(FILES), ["node-1"], () => WELL);
     expect(toldBy(await cluster.report({ driver: FILES }))).toEqual([`CSI204 problem ${FILES} - node-1`]);
     expect(toldBy(await cluster.report())).toContain(`CSI204 problem ${FILES} - node-1`);
+  });
+
+  test("a node without a CSINode", async () => {
+    const cluster = createMemoryCluster();
+    await cluster.create("/api/v1/nodes", node("node-1", {}));
+    await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(true));
+    await deploy(cluster, daemonSet(DISK, UNKNOWN_NAME), ["node-1"], () => WELL);
+    expect(toldBy(await cluster.report())).toEqual(["CSI204 problem plugin - node-1"]);
+  });
+
+  test("a pod that nobody has put on a node", async () => {
+    const unscheduled = { type: "PodScheduled", status: "False", message: "Insufficient cpu" };
+    const cluster = await makeCluster({
+      inCsiNode: {},
+      isScheduled: false,
+      status: { conditions: [unscheduled] },
+    });
+    await cluster.setSpec(`/api/v1/namespaces/${NAMESPACE}/pods/disk-node-node-1`, { affinity: {} });
+    expect(toldBy(await cluster.report())).toEqual([`CSI202 problem ${DISK} -`]);
+  });
+
+  test("Nodes that may not be read: a driver that is listed counts as registered", async () => {
+    const cluster = await makeCluster();
+    cluster.refusals.set("nodes", { kind: "forbidden", message: "no" });
+    expect(toldBy(await cluster.report())).toEqual(["CSI212 unknown nodes -"]);
   });
 
   test("what differs by pod, node, time or hash only is one finding", async () => {

@@ -5,10 +5,16 @@ import { inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups"
 import type { Place } from "./places";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...judgeGroups(facts, inState("uncovered"), ({ driver, node, unit }) => {
-    const set = unit?.set.name ?? "?";
-    const advice = `compare tolerations, nodeSelector and affinity of ${set} with the node's taints and labels: kubectl describe node ${node}`;
-    return problem(driver, `is needed where no pod of DaemonSet ${set} runs`, advice);
+  ...judgeGroups(facts, inState("uncovered"), ({ driver, node, unit, state }) => {
+    if (unit === undefined)
+      return problem(
+        driver,
+        `is needed, and ${state.reason}`,
+        `see whether the driver's own pod runs there: kubectl get pods -A --field-selector spec.nodeName=${node}`,
+      );
+    const { name } = unit.set;
+    const advice = `compare tolerations, nodeSelector and affinity of ${name} with the node's taints and labels: kubectl describe node ${node}`;
+    return problem(driver, `is needed where no pod of DaemonSet ${name} runs`, advice);
   }),
   ...facts.sets
     .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)

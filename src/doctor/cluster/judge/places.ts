@@ -113,7 +113,7 @@ function stateOf(
   if (pod === undefined || unit === undefined) {
     if (isListed !== false) return isListed ? heldTo(place, reading) : state("unseen");
     return provided.has(EVERY_DRIVER) || provided.has(driver)
-      ? { kind: "uncovered", reason: `no pod of DaemonSet ${unit?.set.name ?? "?"} is there` }
+      ? { kind: "uncovered", reason: uncoveredBy(unit) }
       : state("unprovided");
   }
   if (podNames.length > 1)
@@ -129,6 +129,11 @@ function stateOf(
   const isRecent = startedMs === undefined || reading.nowMs - startedMs < START_MS;
   return state(isRecent ? "starting" : "unregistered");
 }
+
+const uncoveredBy = (unit: RegistrarUnit | undefined) =>
+  unit === undefined
+    ? "the registrar of the whole node has not found it"
+    : `no pod of DaemonSet ${unit.set.name} is there`;
 
 /** The state of a listed driver: CSINode and the Node's annotation have to agree. */
 function heldTo({ node = "", driver }: Omit<Place, "state">, { csiNodes, nodes }: ClusterReading) {
@@ -163,7 +168,7 @@ export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
   for (const { driver } of needs) known.add(driver);
   for (const drivers of csiNodes?.values() ?? []) for (const name of drivers.keys()) known.add(name);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
-  const named = new Map<Deployment, string>();
+  const named = new Map<Deployment, string | undefined>();
   const onlyFree = (isMeant: (name: string) => boolean) => {
     const taken = new Set(named.values());
     const names = [...known].filter((name) => !taken.has(name) && isMeant(name));
@@ -179,10 +184,7 @@ export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
     },
   ];
   for (const way of ways)
-    for (const unit of units) {
-      const name = named.get(unit.registrar) ?? way(unit);
-      if (name !== undefined) named.set(unit.registrar, name);
-    }
+    for (const unit of units) named.set(unit.registrar, named.get(unit.registrar) ?? way(unit));
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }
 
