@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runMain } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
-import { buildPrograms, buildReleases } from "./support/build";
+import { buildKyverno, buildPrograms, buildReleases } from "./support/build";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
 import { inOwnCluster, run } from "./support/own-cluster";
@@ -81,6 +81,7 @@ async function buildAndRun(command: readonly string[], env: NodeJS.ProcessEnv): 
   }
   await buildPrograms(say);
   await buildReleases(say);
+  await buildKyverno(say);
   return inOwnCluster(command, await makeImages(say), env);
 }
 

@@ -14,10 +14,11 @@ import {
   type Workload,
 } from "../support/author-plugins";
 import { programPath } from "../support/build";
+import { hasKyverno, startKyverno } from "../support/kyverno";
 import { containerOf, exampleObjects, NAMESPACE, OURS, RETRY } from "../support/objects";
 import { until } from "../support/patience";
 import { type Change, createStage, insideOf, type Stage } from "../support/stage";
-import { cluster, insideTest, untilListed } from "../support/use-cluster";
+import { cluster, insideTest, sayLeftOut, untilListed } from "../support/use-cluster";
 import { writtenManifest } from "../support/written-manifest";
 
 type Objects = readonly { readonly kind: string }[];
@@ -139,50 +140,62 @@ async function doctorSays(): Promise<string> {
     .join("\n");
 }
 
-insideTest(
-  "a policy swaps the registrars of charts, another drops them for that of the node, deleted they come back",
-  async () => {
-    await using stage = await authorsStage("fifth");
-    await using charts = await chartsStage();
-    const fifth = pluginOf(stage);
-    const plugins = [...charts.plugins, fifth];
-    const [nodeWide = [], policy = []] = ["daemonset", "policy"].map((part) =>
-      writtenManifest("--image-policy", "--drop", `--include=${part}`),
+/** Each registrar is swapped, dropped, and comes back, by the policies of one engine. */
+async function thereAndBack(engine: string): Promise<void> {
+  await using stage = await authorsStage("fifth");
+  await using charts = await chartsStage();
+  const fifth = pluginOf(stage);
+  const plugins = [...charts.plugins, fifth];
+  const written = (...flags: readonly string[]) =>
+    writtenManifest("--image-policy", `--policy-engine=${engine}`, ...flags);
+  const swap = written(`--arg=${RETRY}`);
+  const nodeWide = written("--drop", "--include=daemonset");
+  const policy = written("--drop", "--include=policy");
+  try {
+    await change("apply", swap, fifth, swapped(fifth));
+    expect(await doctorSays()).toMatch(
+      /^CSI215 warning: DaemonSet \S+\/fifth, container registrar has \S+ in 1 pod, older than Mutating(?:Admission)?Policy registrar-image$/m,
     );
-    try {
-      await change("apply", swapping(), fifth, swapped(fifth));
-      expect(await doctorSays()).toMatch(
-        /^CSI215 warning: DaemonSet \S+\/fifth, container registrar has \S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image$/m,
-      );
-      await restartAll("official to ours", plugins, swapped);
-      expect(await doctorSays()).toBe("");
-      await stage.mountsVolume("user-of-swapped");
+    await restartAll("official to ours", plugins, swapped);
+    expect(await doctorSays()).toBe("");
+    await stage.mountsVolume("user-of-swapped");
 
-      await change("delete", swapping(), fifth, authors(fifth));
-      await cluster().kubectlWith(nodeWide, "apply", "--server-side");
-      await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
-      await change("apply", policy, fifth, dropped(fifth));
-      await restartAll("ours to node-wide", plugins, dropped);
-      await stage.mountsVolume("user-of-dropped");
-      expect(await doctorSays()).toBe("");
-      await remove(nodeWide);
-      expect(await doctorSays()).toMatch(/^CSI216 problem: \S*fifth\S* has no registrar: .*$/m);
-      await cluster().kubectlWith(nodeWide, "apply", "--server-side");
-      await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
-      for (const plugin of plugins) await missingMs(plugin, performance.now());
+    await change("delete", swap, fifth, authors(fifth));
+    await cluster().kubectlWith(nodeWide, "apply", "--server-side");
+    await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
+    await change("apply", policy, fifth, dropped(fifth));
+    await restartAll("ours to node-wide", plugins, dropped);
+    await stage.mountsVolume("user-of-dropped");
+    expect(await doctorSays()).toBe("");
+    await remove(nodeWide);
+    expect(await doctorSays()).toMatch(/^CSI216 problem: \S*fifth\S* has no registrar: .*$/m);
+    await cluster().kubectlWith(nodeWide, "apply", "--server-side");
+    await cluster().kubectl("rollout", "status", "daemonset/csi-registrar", `--namespace=${NAMESPACE}`);
+    for (const plugin of plugins) await missingMs(plugin, performance.now());
 
-      await change("delete", policy, fifth, authors(fifth));
-      await restartAll("node-wide to official", plugins, authors);
-      await stage.mountsVolume("user-of-given-back");
-      const from = performance.now();
-      await remove(nodeWide);
-      for (const plugin of plugins)
-        report(`node-wide deleted, CSINode lacked ${plugin.drivers}`, [await missingMs(plugin, from)]);
-    } finally {
-      await remove([...swapping(), ...policy, ...nodeWide]);
-    }
-  },
-);
+    await change("delete", policy, fifth, authors(fifth));
+    await restartAll("node-wide to official", plugins, authors);
+    await stage.mountsVolume("user-of-given-back");
+    const from = performance.now();
+    await remove(nodeWide);
+    for (const plugin of plugins)
+      report(`node-wide deleted, CSINode lacked ${plugin.drivers}`, [await missingMs(plugin, from)]);
+  } finally {
+    await remove([...swap, ...policy, ...nodeWide]);
+  }
+}
+
+const THERE_AND_BACK =
+  "swaps the registrars of charts, another drops them for that of the node, deleted they come back";
+
+insideTest(`a policy ${THERE_AND_BACK}`, () => thereAndBack("kubernetes"));
+
+if (hasKyverno)
+  insideTest(`a policy of Kyverno ${THERE_AND_BACK}`, async () => {
+    await using _kyverno = await startKyverno(cluster());
+    await thereAndBack("kyverno");
+  });
+else sayLeftOut(`a policy of Kyverno ${THERE_AND_BACK}`, "Kyverno's module");
 
 insideTest("a policy that is deleted in the middle of a rollout leaves a driver that runs", async () => {
   await using stage = await authorsStage("interrupted");

@@ -38,7 +38,7 @@ const linkerFlags = (version: string) =>
 
 const go = createGoBuilder(SOURCES);
 
-export const programPath = (program: Program | Release): string => join(BIN, program);
+export const programPath = (program: Program | Release | "kyverno"): string => join(BIN, program);
 
 /** The program of a Kubernetes release. */
 export const kubernetesPath = (version: string): string =>
@@ -109,29 +109,52 @@ export async function buildPrograms(
  * does not have one, `announce` is called with that, and the suite leaves out what needs them.
  */
 export async function buildReleases(announce: (text: string) => void): Promise<void> {
-  const goVersion = await go.version("Go is needed to build sidecars");
   for (const [program, module] of Object.entries(RELEASES) as [Release, string][]) {
     if (program === "hostpathplugin" && process.env.HOSTPATH_DRIVER) continue;
-    let folder: string;
-    try {
-      folder = await createGoBuilder(__dirname).download(module);
-    } catch (error) {
-      announce(`no dynamic volumes, because a module cannot be downloaded: ${(error as Error).message}`);
-      return;
-    }
-    const version = versionOf(module);
-    const linkerFlags = `-s -w -X main.version=${version}`;
-    const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags}`];
-    await createGoBuilder(folder).build({
-      args: ["build", ...flags, "-o", programPath(program), `./cmd/${program}`],
-      key: [goVersion, module, ...flags],
-      isSource: (name) => /^go\.(mod|sum)$/.test(name),
-      stamp: `${programPath(program)}.sha256`,
-      onStart: () => announce(`building ${program} ${version} with ${goVersion}: minutes the first time`),
-    });
+    const folder = await buildRelease(program, module, announce, "no dynamic volumes");
+    if (folder === undefined) return;
     if (program !== "hostpathplugin")
       writeFileSync(rightsPath(program), readFileSync(join(folder, "deploy", "kubernetes", "rbac.yaml")));
   }
+}
+
+const KYVERNO = "github.com/kyverno/kyverno@v1.19.1";
+/** The objects with which Kyverno is installed, as its project has them; a YAML file. */
+export const KYVERNO_OBJECTS = join(BIN, "kyverno.yaml");
+
+/** The same for Kyverno's admission controller. */
+export async function buildKyverno(announce: (text: string) => void): Promise<void> {
+  const folder = await buildRelease("kyverno", KYVERNO, announce, "no policy of Kyverno");
+  if (folder === undefined) return;
+  writeFileSync(KYVERNO_OBJECTS, readFileSync(join(folder, "config", "install-latest-testing.yaml")));
+}
+
+/** Builds `cmd/PROGRAM` of a module; the module's directory, or undefined where it cannot be downloaded. */
+async function buildRelease(
+  program: Release | "kyverno",
+  module: string,
+  announce: (text: string) => void,
+  without: string,
+): Promise<string | undefined> {
+  const goVersion = await go.version("Go is needed to build sidecars");
+  let folder: string;
+  try {
+    folder = await createGoBuilder(__dirname).download(module);
+  } catch (error) {
+    announce(`${without}, because a module cannot be downloaded: ${(error as Error).message}`);
+    return undefined;
+  }
+  const version = versionOf(module);
+  const linkerFlags = `-s -w -X main.version=${version}`;
+  const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags}`];
+  await createGoBuilder(folder).build({
+    args: ["build", ...flags, "-o", programPath(program), `./cmd/${program}`],
+    key: [goVersion, module, ...flags],
+    isSource: (name) => /^go\.(mod|sum)$/.test(name),
+    stamp: `${programPath(program)}.sha256`,
+    onStart: () => announce(`building ${program} ${version} with ${goVersion}: minutes the first time`),
+  });
+  return folder;
 }
 
 function versionOf(module: string): string {
