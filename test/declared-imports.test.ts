@@ -7,8 +7,16 @@ import { ROOT, readText } from "./docs/markdown";
 const { dependencies, devDependencies } = JSON.parse(readText("package.json")) as Readonly<
   Record<"dependencies" | "devDependencies", Readonly<Record<string, string>>>
 >;
-/** What jest and tsc load by a name in their settings, and programs that are run and not imported. */
-const NOT_IMPORTED = ["@biomejs/biome", "@types/jest", "@types/node", "@types/yargs", "jest", "typescript"];
+/** What jest and tsc load by a name in their settings, types that a test names, and programs that are run and not imported. */
+const NOT_IMPORTED = [
+  "@biomejs/biome",
+  "@grafana/schema",
+  "@types/jest",
+  "@types/node",
+  "@types/yargs",
+  "jest",
+  "typescript",
+];
 
 /** The modules in a folder, or those at the root of the repository. */
 function modulesIn(folder: string): readonly string[] {

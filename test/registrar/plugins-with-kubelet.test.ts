@@ -91,7 +91,7 @@ describe.each([
     const registration = await start(plugin, { onRegistrationFailure: "retry" });
     expect(await kubelet.refused(name)).toMatchObject({ reason: expect.stringContaining("not yet") });
     await registration.ready;
-    expect(registration.status().tally).toMatchObject({ refused: 1, accepted: 1 });
+    expect(registration.status().tally.refused).toBe(1);
   });
 });
 

@@ -74,7 +74,7 @@ export const runStatus = createCommand(
       complain(`${path} is a mount of ${fileSystem}, whose server may not answer: it is not looked at`);
     if (unseen !== undefined) complain(unseen);
     else if (first.length === 0 && flags.output === "text") complain(await noDriver(facts));
-    const written = show(first, true);
+    const written = unseen !== undefined && first.length === 0 ? 0 : show(first, true);
     if (!flags.watch && unseen !== undefined) return written || EXIT_UNSEEN;
     if (!flags.watch) return written || (healthy ? 0 : 1);
 

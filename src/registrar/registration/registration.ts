@@ -19,7 +19,7 @@ import { isStateChange, mayReregister } from "./transition";
 
 /** One driver's registration with kubelet while it runs. */
 export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
-  /** The driver's name; undefined before it told it. */
+  /** The name that is registered; undefined before the driver has told one that this registrar accepts (`status().identity`). */
   readonly name: string | undefined;
   /** Every default filled in. */
   readonly options: RegistrationLoopOptions;
@@ -190,7 +190,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
 
   return {
     get name() {
-      return facts()?.driverName ?? parts.driver().identity?.name;
+      return facts()?.driverName;
     },
     options,
     endpoint: options.kubeletRegistrationPath,
