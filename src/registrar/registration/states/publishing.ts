@@ -1,5 +1,5 @@
 import { BACKOFF, backoffMs } from "../../../base/backoff";
-import { RegistrarError } from "../../../base/errors";
+import { errnoOf, RegistrarError } from "../../../base/errors";
 import { isShortage } from "../../../unix/descriptors";
 import { watchPath } from "../../../unix/path-watch";
 import { failedBy } from "../../model/outcome";
@@ -7,9 +7,12 @@ import type { LoopEvent, StateOf } from "../../model/state";
 import { fileNameOf, findAlias, refuseDriversOwn } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
 
+/** Whether descriptors or memory were short, or the file system was slow, as on a node that starts everything at once. */
+const mayPass = (cause: unknown) => isShortage(cause) || errnoOf(cause) === "ETIMEDOUT";
+
 /**
- * State `publishing`: puts our socket in place. The first time a failure is fatal, as at the official registrar, unless it is
- * for want of file descriptors or memory; and we replace a living socket at our path, unless the options say to stand by for
+ * State `publishing`: puts our socket in place. The first time a failure is fatal, as at the official registrar, unless it may
+ * pass by itself; and we replace a living socket at our path, unless the options say to stand by for
  * it: the newest registrar wins, as in a rolling update. Later, and after standby, we retry after failures, and stand by for a
  * living peer.
  */
@@ -49,7 +52,7 @@ export async function publishSocket(
     } catch (error) {
       if (signal.aborted) return undefined;
       log.error(error, "Failed to listen on socket", { socketPath });
-      if (!(error instanceof RegistrarError) || (failureIsFatal && !isShortage(error.cause)))
+      if (!(error instanceof RegistrarError) || (failureIsFatal && !mayPass(error.cause)))
         return { kind: "stop", reason: "failed", outcome: failedBy(error) };
       context.onUnpublished(error.message);
       await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));

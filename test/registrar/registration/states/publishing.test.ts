@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import fs, { lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
 import { startCsiDriver, startKubelet } from "../../../../src/testing";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
@@ -34,6 +34,24 @@ describe("the first time", () => {
     const { registrar, log } = await startTestRegistrar(node);
     expect(await registrar.closed).toEqual(unusable(text));
     expect(log.all("Failed to listen on socket")).toHaveLength(1);
+  });
+
+  test("a file system that does not answer in time is tried again: a start on a busy node is no failure", async () => {
+    const { stat } = fs.promises;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    jest.spyOn(fs.promises, "stat").mockImplementation((async (path: string) => {
+      if (path === node.pluginRegistrationPath) await held;
+      return stat(path);
+    }) as never);
+    await using started = await startTestRegistrar(node);
+    const { error } = await started.log.when("Failed to listen on socket");
+    expect((error as Error).message).toContain("ETIMEDOUT: its file system does not answer");
+    release();
+    await started.state("listening");
+    jest.restoreAllMocks();
   });
 
   test("the driver's own socket in its place ends the registrar, and stays", async () => {
