@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
@@ -31,18 +31,27 @@ export function storageDriver(folder: string): "overlay" | "vfs" {
   return spawnSync("buildah", words, { stdio: "ignore" }).status === 0 ? "overlay" : "vfs";
 }
 
+/** Unmounts what a failed build leaves of its overlays below a folder, which could not be removed otherwise. */
+export function unmountBelow(folder: string): void {
+  const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n").reverse();
+  for (const [, point = ""] of mounts.map((line) => line.split(" ")))
+    if (point.startsWith(`${folder}/`)) spawnSync("umount", ["--lazy", point]);
+}
+
 export function createBuildah(folder: string): Buildah {
   const folders = ["--root", join(folder, "store"), "--runroot", join(folder, "run")];
   const store = [...folders, `--storage-driver=${storageDriver(folder)}`];
   const env = { ...process.env, BUILDAH_ISOLATION: "chroot" };
-  const buildah = (...args: readonly string[]) =>
-    execFileSync("buildah", [...store, ...args], {
-      cwd: ROOT,
-      env,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "pipe"],
-      maxBuffer: 2 ** 26,
-    }).trim();
+  const options = { cwd: ROOT, env, encoding: "utf8", maxBuffer: 2 ** 26 } as const;
+  const buildah = (...args: readonly string[]) => {
+    try {
+      const stdio = ["ignore", "pipe", "pipe"] as const;
+      return execFileSync("buildah", [...store, ...args], { ...options, stdio: [...stdio] }).trim();
+    } catch (error) {
+      unmountBelow(folder);
+      throw error;
+    }
+  };
   return {
     imageOf: (root, name, variables, entrypoint) => {
       const container = buildah("from", "scratch");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
 import { eventually } from "../../support/eventually";
 import type { TempFolder } from "../../support/temp-folder";
-import { npmSettings, storageDriver } from "./buildah";
+import { npmSettings, storageDriver, unmountBelow } from "./buildah";
 import { type ForeignNode, makeRegistrarBases } from "./stand-in-bases";
 
 /** Where {@link installPrograms} puts them. */
@@ -45,6 +45,7 @@ export async function releaseLocally(folder: TempFolder, options: ReleaseOptions
     return { ...buildAndPush(folder, host, options), stop };
   } catch (error) {
     await stop();
+    unmountBelow(folder.path);
     throw error;
   }
 }
@@ -139,7 +140,11 @@ async function startRegistry(folder: TempFolder) {
   // Into a file: nothing here reads a pipe while a script runs, and a full one stops the registry.
   const log = folder.at("registry.log");
   const stdio = ["ignore", "ignore", openSync(log, "w")] as const;
-  const child = spawn(join(CACHE, "registry"), ["serve", folder.at("registry.yml")], { stdio: [...stdio] });
+  const env = { ...process.env, OTEL_TRACES_EXPORTER: "none" };
+  const child = spawn(join(CACHE, "registry"), ["serve", folder.at("registry.yml")], {
+    env,
+    stdio: [...stdio],
+  });
   closeSync(stdio[2]);
   const ended = once(child, "close");
   const host = await eventually(() => {
