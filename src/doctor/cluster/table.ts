@@ -18,7 +18,8 @@ export function renderClusterSwapTable(
   report: ReturnType<typeof reportOnClusterSwap>,
   look: TableLook,
 ): string {
-  return renderReport(report, look, { tables: [registrarTable(report)], swapped: report.target });
+  const tables = [registrarTable(report)];
+  return renderReport(report, look, { tables, more: nodesRemark, swapped: report.target });
 }
 
 function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): readonly string[] {

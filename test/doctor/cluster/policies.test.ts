@@ -1,3 +1,4 @@
+import { renderClusterSwapTable } from "../../../src/doctor/cluster/table";
 import { ago, said } from "./memory-cluster";
 import { clusterOf, OFFICIAL, OURS, type World } from "./policy-cluster";
 import { DISK } from "./sick-cluster";
@@ -313,7 +314,9 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
     architecture: "s390x",
     set: { resources: { limits: { memory: "30Mi" } } },
   });
-  const { findings, target } = await cluster.swapReport("registrar:v2");
+  const report = await cluster.swapReport("registrar:v2");
+  const { findings, target } = report;
+  expect(renderClusterSwapTable(report, { width: 100, colors: false })).toContain(" on 1 node: node-1\n");
   expect(findings.map(({ code, subject, nodes }) => [code, subject, ...nodes].join(" "))).toEqual([
     "CSI105 DaemonSet storage/disk-node, container registrar",
     "CSI217 DaemonSet storage/disk-node, container registrar node-1",
