@@ -60,7 +60,10 @@ export function describe(outcome: Outcome): string {
   return [
     ...outcome.failed.map((name) => `failed: ${name}`),
     ...registrars,
-    ...outcome.endings.map((ending) => `a registrar ended with exit code ${ending}`),
+    ...[...new Set(outcome.endings)].map((ending) => {
+      const count = outcome.endings.filter((one) => one === ending).length;
+      return `registrars restarted: ${count} after exit code ${ending}`;
+    }),
     `Kubernetes ${outcome.kubernetes}, ${outcome.registrar}, ${titleOf(outcome)}: passed ${passedOf(outcome)}, in ${outcome.seconds} s`,
   ].join("\n");
 }
