@@ -81,7 +81,7 @@ export function writePage(outcomesFile: string): void {
     const outcomes = all.filter((one) => one.kubernetes === kubernetes);
     const { conditions = "", leftOut = [] } = outcomes.at(-1) ?? {};
     const figures = [
-      conditions,
+      conditions.replace("Played", "The last of these runs was played"),
       table(outcomes),
       ...failures(outcomes),
       `Left out: ${leftOut.map(([why, tests]) => `${tests} ${why}`).join("; ")}.`,
