@@ -58,7 +58,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
                 \`kubectl describe pod\` shows under Last State why it exited, with kubelet's error if it refused
                 the driver, and the fix. Needs kube-state-metrics.
           - alert: CSIRegistrarsUnseen
-            expr: absent(registrar_build_info)
+            expr: group(last_over_time(registrar_build_info[1d])) unless group(registrar_build_info)
             for: 15m
             labels: {severity: warning}
             annotations:
@@ -66,8 +66,8 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
               dashboard_url: ${DASHBOARD}
               summary: No registrar is scraped in this cluster
               description: >-
-                Prometheus has no series of any registrar: the pods are down, or it does not scrape them
-                (PodMonitor, port --http-endpoint). Meanwhile no other alert about registrations can fire.
+                Within a day Prometheus scraped registrars, and now it scrapes none: the pods are down, or their
+                PodMonitor or port is gone. Meanwhile no other alert about registrations can fire.
           - alert: CSIRegistrarMissing
             expr: >-
               group by (namespace, job, node) (last_over_time(registrar_build_info[1d]))

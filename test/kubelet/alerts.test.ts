@@ -63,8 +63,9 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
     ["another container", false, 20, restarts("liveness-probe", "7x9 8 9 10x20")],
   ],
   CSIRegistrarsUnseen: [
-    ["no registrar for 15 minutes", true, 15],
-    ["no registrar for 14 minutes", false, 14],
+    ["the last one is gone for 15 minutes", true, 25, built("n1", "1x4 _x20")],
+    ["for less than that", false, 18, built("n1", "1x4 _x20")],
+    ["there never was one that can be seen", false, 60],
     ["one registrar", false, 20, built("n1", "1x20")],
   ],
   CSIRegistrarMissing: [

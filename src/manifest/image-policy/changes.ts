@@ -116,18 +116,64 @@ const ADD_NODE_NAME: readonly Change[] = [
 
 const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_DIRECTORY)})`;
 
+/** Whether a container `c` names a port in its ports, command, arguments or variables; `port` is CEL. */
+const namesPort = (port: string) => `(c.is.?ports.orValue([]).exists(p, p.containerPort == ${port}) ||
+    (c.is.?command.orValue([]) + c.is.?args.orValue([]) + c.is.?env.orValue([]).map(e, e.?value.orValue('')))
+      .exists(t, t.matches('(^|[:=])' + string(${port}) + '$')))`;
+
+const IS_ON_HOST_NETWORK = "object.spec.?hostNetwork.orValue(false)";
+
 /** Whether another process may listen on the port: on the host's network, a second registrar, or a container that names the port. */
 const mayBeTaken = (port: number) =>
   [
-    "object.spec.?hostNetwork.orValue(false) || size(variables.registrars) > 1",
-    `variables.containers.exists(c, c.is.name != r.is.name && (
-    c.is.?ports.orValue([]).exists(p, p.containerPort == ${port}) ||
-    (c.is.?command.orValue([]) + c.is.?args.orValue([]) + c.is.?env.orValue([]).map(e, e.?value.orValue('')))
-      .exists(t, t.matches('(^|[:=])${port}$'))))`,
+    `${IS_ON_HOST_NETWORK} || size(variables.registrars) > 1`,
+    `variables.containers.exists(c, c.is.name != r.is.name && ${namesPort(`${port}`)})`,
   ].join(" ||\n  ");
 
+/** Where swapped registrars serve metrics. */
+export interface MetricsPorts {
+  /** In pods with a network of their own. Undefined: they get none. */
+  readonly port?: number | undefined;
+  /** On the host's network, by `NAMESPACE/NAME` of the DaemonSet or StatefulSet. */
+  readonly host: Readonly<Record<string, number>>;
+}
+
+/** The name of the container's port, by which a PodMonitor finds it. */
+export const METRICS_PORT_NAME = "registrar";
+
+/** The list with the port of the pod's registrar, in CEL; empty if it gets none. Two registrars could not share one. */
+export function metricsPort({ port = 0, host }: MetricsPorts): string {
+  const hosts = Object.entries(host).map(([name, hostPort]) => `${celText(name)}: ${hostPort}`);
+  const owner = "request.namespace + '/' + object.metadata.?ownerReferences[?0].?name.orValue('')";
+  const wanted =
+    hosts.length === 0
+      ? `${IS_ON_HOST_NETWORK} ? 0 : ${port}`
+      : `${IS_ON_HOST_NETWORK} ? {${hosts.join(", ")}}[?${owner}].orValue(0) : ${port}`;
+  return `variables.registrars.filter(r, size(variables.registrars) == 1 &&
+    !r.words.exists(w, w.matches('^--?(http-endpoint|health-port)(=|$)')) &&
+    !r.is.?ports.orValue([]).exists(p, p.?name.orValue('') == '${METRICS_PORT_NAME}'))
+  .map(r, ${wanted})
+  .filter(port, port > 0 && !variables.containers.exists(c, ${namesPort("port")}))`;
+}
+
+const PORT = `{'name': dyn('${METRICS_PORT_NAME}'), 'containerPort': dyn(variables.port[0])}`;
+const ADD_PORT: readonly Change[] = [
+  {
+    when: "size(variables.port) > 0 && size(r.is.?ports.orValue([])) == 0",
+    op: "add",
+    path: "/ports",
+    value: `[${PORT}]`,
+  },
+  {
+    when: "size(variables.port) > 0 && size(r.is.?ports.orValue([])) > 0",
+    op: "add",
+    path: "/ports/-",
+    value: PORT,
+  },
+];
+
 /** The list of words that is added to a registrar `r`, in CEL. */
-export function addedWords(args: readonly AddedArgument[]): string {
+export function addedWords(args: readonly AddedArgument[], metrics: MetricsPorts | undefined): string {
   const lists = args.map(({ words, unless, needsToken, port }) => {
     const names = unless.map(literal).join("|");
     const tests = [
@@ -137,14 +183,25 @@ export function addedWords(args: readonly AddedArgument[]): string {
     ];
     return `(${tests.join(" ||\n  ")} ? [] : ${celList(words)})`;
   });
-  return lists.join(" +\n") || "[]";
+  const endpoint = "variables.port.map(port, '--http-endpoint=:' + string(port))";
+  return [...lists, ...(metrics ? [endpoint] : [])].join(" +\n") || "[]";
 }
 
-/** The JSON Patch that changes each registrar's image, arguments, limits and timeouts. */
-export function swapPatch(image: string, args: readonly AddedArgument[], keep: readonly Raise[]): string {
+/** What registrars get. */
+export interface Swap {
+  readonly image: string;
+  readonly args: readonly AddedArgument[];
+  /** Limits and timeouts that are not raised. */
+  readonly keep: readonly Raise[];
+  readonly metrics?: MetricsPorts | undefined;
+}
+
+/** The JSON Patch that changes each registrar's image, arguments, port, limits and timeouts. */
+export function swapPatch({ image, args, keep, metrics }: Swap): string {
   const changes: readonly Change[] = [
     { op: "replace", path: "/image", value: celText(image) },
-    ...(args.length > 0 ? ADD_ARGUMENTS : []),
+    ...(args.length > 0 || metrics ? ADD_ARGUMENTS : []),
+    ...(metrics ? ADD_PORT : []),
     ...(args.some(({ needsToken }) => needsToken) ? ADD_NODE_NAME : []),
     ...RAISES.filter((raise) => !keep.includes(raise)).flatMap((raise) => RAISING[raise]),
   ];

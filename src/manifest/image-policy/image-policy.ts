@@ -3,7 +3,15 @@ import { isLabelValue, isQualifiedName } from "../../kubelet-rules/api-validatio
 import { checkNamed, checkPinned, refuseFlag } from "../names";
 import { resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
-import { type AddedArgument, addedWords, lowerPatch, type Raise, swapPatch } from "./changes";
+import {
+  addedWords,
+  lowerPatch,
+  METRICS_PORT_NAME,
+  type MetricsPorts,
+  metricsPort,
+  type Swap,
+  swapPatch,
+} from "./changes";
 import {
   celText,
   containersVariable,
@@ -15,6 +23,8 @@ import {
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
+/** The first one with v1beta1, which the API server serves only if asked to. 1.33 lacks expressions that the policies have. */
+export const BETA_POLICY_MINOR = 34;
 /** What changes the pods: the API server itself, or Kyverno's webhook, which serves older clusters. */
 export const POLICY_ENGINES = ["kubernetes", "kyverno"] as const;
 export type PolicyEngine = (typeof POLICY_ENGINES)[number];
@@ -44,14 +54,11 @@ export interface PolicyScope {
   /** Only pods of DaemonSets on these nodes. */
   readonly nodes?: readonly string[] | undefined;
   readonly engine?: PolicyEngine | undefined;
+  /** The minor version of Kubernetes 1 that it is for. Default: one with MutatingAdmissionPolicy v1. */
+  readonly minor?: number | undefined;
 }
 
-export interface SwapOptions extends PolicyScope {
-  readonly image: string;
-  readonly args: readonly AddedArgument[];
-  /** Limits and timeouts that are not raised. */
-  readonly keep: readonly Raise[];
-}
+export interface SwapOptions extends PolicyScope, Swap {}
 
 export interface DropOptions extends PolicyScope {
   readonly image: string;
@@ -62,7 +69,7 @@ export interface DropOptions extends PolicyScope {
 export const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
-export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readonly Yaml[] {
+export function swapPolicy({ image, args, keep, metrics, ...scope }: SwapOptions): readonly Yaml[] {
   checkPinned("image", image);
   const swap = policy(scope, {
     kind: "swap",
@@ -72,14 +79,15 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
       # stay as they are. To go back, delete the policy and restart the DaemonSets.
     `,
     variables: yaml`
+      ${metrics && portVariable(metrics)}
       # With the arguments that each one gets, right behind the program: its own come after them, and so they count.
       - name: swapped
         expression: |-
           variables.registrars.map(r, {'is': r.is, 'path': r.path, 'words': r.words, 'added': dyn(
-            ${lines(addedWords(args))}
+            ${lines(addedWords(args, metrics))}
           )})
     `,
-    patch: swapPatch(image, args, keep),
+    patch: swapPatch({ image, args, keep, metrics }),
   });
   const lowered = lowerPatch(image, keep);
   return scope.engine === "kyverno" || lowered === ""
@@ -87,11 +95,48 @@ export function swapPolicy({ image, args, keep, ...scope }: SwapOptions): readon
     : [...swap, ...limitsPolicy(scope, image, lowered)];
 }
 
+const portVariable = (metrics: MetricsPorts) => yaml`
+  # The port for the metrics of the pod's registrar, if nothing in the pod may have it.
+  - name: port
+    expression: |-
+      ${lines(metricsPort(metrics))}
+`;
+
+/** How Prometheus finds the registrars to which the policy gives a port. Throws INVALID_OPTION. */
+export function swappedPodMonitor({ name = POLICY_NAMES.swap, namespaces }: PolicyScope): Yaml {
+  checkNamed("label", "name", name);
+  for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
+  return yaml`
+    # Makes the Prometheus Operator scrape every registrar to which the policy ${scalar(name)} gives the port "${METRICS_PORT_NAME}",
+    # in the pods of every chart. Your Prometheus loads only the PodMonitors that its podMonitorSelector matches: add the labels
+    # that it requires.
+    apiVersion: monitoring.coreos.com/v1
+    kind: PodMonitor
+    metadata:
+      name: ${scalar(name)}
+      namespace: kube-system
+    spec:
+      namespaceSelector: ${namespaces.length === 0 ? "{any: true}" : `{matchNames: ${JSON.stringify(namespaces)}}`}
+      selector: {}
+      podMetricsEndpoints:
+        - port: ${METRICS_PORT_NAME}
+          path: /metrics
+          interval: 30s
+          # The node's name is for the alerts. The DaemonSet as job: otherwise all drivers of a namespace would be one.
+          relabelings:
+            - {sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}
+            - sourceLabels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_controller_name]
+              separator: /
+              targetLabel: job
+  `;
+}
+
 /** A policy can read a LimitRange as its parameter only. It is evaluated once for each, and never without one. */
 function limitsPolicy(scope: PolicyScope, image: string, patch: string): readonly Yaml[] {
   const ourName = image.replace(/.*\//, "").replace(/[:@].*/, "");
   return kubernetesPolicy({
     name: scalar(`${scope.name ?? POLICY_NAMES.swap}-limits`),
+    minor: scope.minor,
     about: yaml`
       # Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace. The API server
       # evaluates policies in any order, and this one again after the others if it matched before them.
@@ -212,7 +257,7 @@ function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
   });
   return scope.engine === "kyverno"
     ? [kyvernoPolicy({ name, about: parts.about, marks, spec })]
-    : kubernetesPolicy({ name, about: parts.about, marks, spec });
+    : kubernetesPolicy({ name, about: parts.about, marks, spec, minor: scope.minor });
 }
 
 interface SpecParts {
@@ -250,34 +295,42 @@ const specOf = (scope: PolicyScope, { reinvocation, params, ...parts }: SpecPart
 interface PolicyObject {
   readonly name: string;
   readonly about: Yaml;
+  readonly minor?: PolicyScope["minor"];
   readonly marks?: Yaml;
   readonly spec: Yaml;
   readonly params?: Yaml;
 }
 
 /** The policy and its binding; `params` says which parameters it is evaluated with. */
-const kubernetesPolicy = ({ name, about, marks, spec, params }: PolicyObject): readonly Yaml[] => [
-  yaml`
-    ${about}
-    # It needs Kubernetes 1.${IMAGE_POLICY_MINOR}. If the API server cannot evaluate it for a pod, that pod is created unchanged.
-    apiVersion: admissionregistration.k8s.io/v1
-    kind: MutatingAdmissionPolicy
-    metadata:
-      name: ${name}
-      ${marks}
-    spec:
-      ${spec}
-  `,
-  yaml`
-    apiVersion: admissionregistration.k8s.io/v1
-    kind: MutatingAdmissionPolicyBinding
-    metadata:
-      name: ${name}
-    spec:
-      policyName: ${name}
-      ${params}
-  `,
-];
+function kubernetesPolicy({ name, about, marks, spec, params, minor }: PolicyObject): readonly Yaml[] {
+  const isBeta = minor !== undefined && minor < IMAGE_POLICY_MINOR;
+  const apiVersion = `admissionregistration.k8s.io/${isBeta ? "v1beta1" : "v1"}`;
+  const needs = isBeta
+    ? `It needs the API server's flags --feature-gates=MutatingAdmissionPolicy=true and --runtime-config=${apiVersion}=true.`
+    : `It needs Kubernetes 1.${IMAGE_POLICY_MINOR}.`;
+  return [
+    yaml`
+      ${about}
+      # ${needs} If the API server cannot evaluate it for a pod, that pod is created unchanged.
+      apiVersion: ${apiVersion}
+      kind: MutatingAdmissionPolicy
+      metadata:
+        name: ${name}
+        ${marks}
+      spec:
+        ${spec}
+    `,
+    yaml`
+      apiVersion: ${apiVersion}
+      kind: MutatingAdmissionPolicyBinding
+      metadata:
+        name: ${name}
+      spec:
+        policyName: ${name}
+        ${params}
+    `,
+  ];
+}
 
 /** The same for Kyverno, which has the API server's expressions, and no bindings. */
 const kyvernoPolicy = ({ name, about, marks, spec }: PolicyObject): Yaml =>

@@ -71,6 +71,19 @@ test.each([
   expect(await written(version, ...flags)).toEqual(await written(...flags));
 });
 
+test.each([[[]], [DROPPING]])(
+  "%j: before Kubernetes 1.36 the objects are v1beta1, and name what must be turned on",
+  async (form) => {
+    const beta = (await run(IMAGE, "--kubernetes-version=1.34", ...form)).stdout;
+    expect(beta).toContain("--runtime-config=admissionregistration.k8s.io/v1beta1=true");
+    const versions = await written("--kubernetes-version=1.35", ...form);
+    expect(new Set(versions.map(({ apiVersion }) => apiVersion))).toEqual(
+      new Set(["admissionregistration.k8s.io/v1beta1"]),
+    );
+    expect(versions.map(({ spec }) => spec)).toEqual((await written(...form)).map(({ spec }) => spec));
+  },
+);
+
 test.each(["v0.1.0", "version-0.1.0"])(
   "ours may have the official one's name, with the tag %s",
   async (tag) => {
@@ -126,6 +139,14 @@ test("--drop has two files: the registrar of the whole node, and the policy for 
   expect(JSON.stringify(policy)).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
 });
 
+test("--include=podmonitor: Prometheus finds the port by the name that the policy gives it", async () => {
+  const metrics = ["--metrics-port=9809", "--namespace=a"];
+  const [{ spec }] = await written(...metrics, "--include=podmonitor");
+  const [{ port }] = spec.podMetricsEndpoints;
+  expect([spec.selector, spec.namespaceSelector]).toEqual([{}, { matchNames: ["a"] }]);
+  expect(JSON.stringify(await written(...metrics))).toContain(`{'name': dyn('${port}'), 'containerPort'`);
+});
+
 test("--nodes and --nodes-file: the same names, in their order, for the policies and the DaemonSet", async () => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("nodes"), "node/b\nnode/a.example.com\n\nnode/b\n");
@@ -176,8 +197,8 @@ test.each([
     /there is no flag --driver-name; see registrar manifest --image-policy --help/,
   ],
   ...[[], ["--drop"], ["--policy-engine=kubernetes"]].map((flags): [string[], RegExp] => [
-    [IMAGE, "--kubernetes-version=1.35", ...flags],
-    /--image-policy needs Kubernetes 1.36, not 1.35; --policy-engine=kyverno works before$/m,
+    [IMAGE, "--kubernetes-version=1.33", ...flags],
+    /--image-policy needs Kubernetes 1.34, not 1.33; --policy-engine=kyverno works before$/m,
   ]),
   [
     [IMAGE, "--policy-engine=kyverno", "--kubernetes-version=1.21", "--drop"],
@@ -192,7 +213,19 @@ test.each([
     [IMAGE, "--drop"],
     /--drop has two files: apply that of --include=daemonset, then that of --include=policy;/,
   ],
-  [[IMAGE, "--include=policy"], /--include needs --drop beside it/],
+  [[IMAGE, "--include=daemonset"], /--include=daemonset needs --drop beside it/],
+  [[IMAGE, "--include=podmonitor"], /--include=podmonitor needs --metrics-port beside it/],
+  ...["0", "65536", "host:a=1", "host:a/b", "host:a/b=0"].map((port): [string[], RegExp] => [
+    [IMAGE, `--metrics-port=${port}`],
+    /is not PORT, from 1 to 65535, or host:NAMESPACE\/NAME=PORT/,
+  ]),
+  [[IMAGE, "--metrics-port=1", "--metrics-port=2"], /--metrics-port gives a workload two ports/],
+  [
+    [IMAGE, "--metrics-port=host:a/b=1", "--metrics-port=host:a/c=1"],
+    /--metrics-port gives one port to two workloads on the host's network/,
+  ],
+  [[IMAGE, "--metrics-port=1", "--arg=--http-endpoint=:1"], /give --metrics-port or --arg=--http-endpoint/],
+  [[IMAGE, "--metrics-port=1", "--drop"], /give --metrics-port or --drop, not both/],
   [[IMAGE, "--http-port=1"], /--http-port needs --drop beside it/],
   [[IMAGE, "--kubelet-root=/k"], /--kubelet-root needs --drop beside it/],
   [[IMAGE, ...DROPPING, "--kubelet-root=k"], /--kubelet-root "k" must be an absolute path/],

@@ -15,7 +15,7 @@ import {
 const RETRY = "--on-registration-failure=retry";
 
 const cluster = useCluster(async (started) => {
-  await applyPolicy(started, "charts", IMAGE, `--arg=${RETRY}`);
+  await applyPolicy(started, "charts", IMAGE, `--arg=${RETRY}`, "--metrics-port=9809");
   await enforced(started, "charts");
 });
 
@@ -33,11 +33,13 @@ interface Container {
   readonly volumeMounts?: readonly { readonly name: string }[];
   readonly resources?: { readonly limits?: { readonly memory?: string } };
   readonly livenessProbe?: Probe;
+  readonly ports?: readonly { readonly containerPort: number }[];
 }
 interface Template {
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];
   readonly volumes?: readonly { readonly name: string; readonly hostPath?: object }[];
+  readonly hostNetwork?: boolean;
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly serviceAccount?: string;
   readonly serviceAccountName?: string;
@@ -91,21 +93,36 @@ function expectedChanges(template: Template): Changes {
   const { containers, initContainers = [] } = template;
   return Object.assign(
     {},
-    ...containers.map(swapOf("containers")),
-    ...initContainers.map(swapOf("initContainers")),
+    ...containers.map(swapOf("containers", getsPort(template))),
+    ...initContainers.map(swapOf("initContainers", getsPort(template))),
   );
 }
 
-const swapOf = (list: string) => (container: Container, at: number) => {
-  const { image, args = [], resources, livenessProbe } = container;
-  if (!/\bcsi-node-driver-registrar(?:[:@]|$)/.test(image)) return {};
+const isRegistrar = ({ image }: Container) => /\bcsi-node-driver-registrar(?:[:@]|$)/.test(image);
+const ENDPOINT = "--http-endpoint=:9809";
+const PORT = { name: "registrar", containerPort: 9809, protocol: "TCP" };
+
+/** Whether the pod has a network of its own, one registrar without an endpoint, and nothing at the port. */
+function getsPort({ containers, initContainers = [], hostNetwork = false }: Template): boolean {
+  const all = [...containers, ...initContainers];
+  const registrars = all.filter(isRegistrar);
+  const hasEndpoint = /"--?(?:http-endpoint|health-port)/.test(JSON.stringify(registrars));
+  return !hostNetwork && registrars.length === 1 && !hasEndpoint && !/\b9809\b/.test(JSON.stringify(all));
+}
+
+const swapOf = (list: string, hasPort: boolean) => (container: Container, at: number) => {
+  const { args = [], resources, livenessProbe, ports } = container;
+  if (!isRegistrar(container)) return {};
   const changed = (path: string, value: unknown, isChanged = true) =>
     isChanged ? { [`${list}.${at}.${path}`]: value } : {};
   const isLittle = ["20Mi", "30Mi", "32Mi", "40Mi", "50Mi"].includes(resources?.limits?.memory ?? "");
   const isShort = livenessProbe?.exec !== undefined && (livenessProbe.timeoutSeconds ?? 1) < 10;
   return {
     ...changed("image", OURS),
-    ...changed("args", [RETRY, ...args]),
+    ...changed("args", [RETRY, ...(hasPort ? [ENDPOINT] : []), ...args]),
+    ...(ports === undefined
+      ? changed("ports", [PORT], hasPort)
+      : changed(`ports.${ports.length}`, PORT, hasPort)),
     ...changed("resources.limits.memory", "64Mi", isLittle),
     ...changed("livenessProbe.timeoutSeconds", 10, isShort),
   };
@@ -133,6 +150,8 @@ test("the rows have what this is about", () => {
   const changes = WORKLOADS.map(([, , template]) => Object.keys(expectedChanges(template)).join());
   const matching = (pattern: RegExp) => changes.filter((paths) => pattern.test(paths)).length;
   expect(matching(/image/)).toBeGreaterThan(90);
+  expect(matching(/ports/)).toBeGreaterThan(20);
+  expect(matching(/^(?!.*ports).*image/)).toBeGreaterThan(20);
   expect(matching(/image.*image.*image/)).toBeGreaterThan(0);
   expect(matching(/memory/)).toBeGreaterThan(2);
   expect(matching(/timeoutSeconds/)).toBeGreaterThan(1);

@@ -4,6 +4,7 @@ import {
   applyPolicy,
   type Changes,
   changesOf,
+  DRIVER,
   dryRun,
   enforced,
   IMAGE,
@@ -31,6 +32,8 @@ const cluster = useCluster(async (started) => {
   await applyPolicy(started, "ready", IMAGE, "--startup-taint={driver}/x", "--node-condition={driver}/Ready");
   await applyPolicy(started, "others", IMAGE, "--namespace-label=team=network");
   await applyPolicy(started, "team", IMAGE, "--namespace-label=team=storage");
+  const hosts = ["plugin=9810", "other=9811"].map((one) => `--metrics-port=host:metered/${one}`);
+  await applyPolicy(started, "metered", IMAGE, "--metrics-port=9809", ...hosts);
   await applyPolicy(started, "staged", IMAGE, "--nodes=node/node-1,worker-7");
   await applyPolicy(started, "many", IMAGE, `--nodes=${MANY}`);
   for (const namespace of LIMITED) {
@@ -42,7 +45,7 @@ const cluster = useCluster(async (started) => {
     );
     await started.apply(ranges.join("\n---\n"));
   }
-  await enforced(started, "swap", "kept", "ready", "team", "staged", "many", ...LIMITED);
+  await enforced(started, "swap", "kept", "ready", "team", "staged", "metered", "many", ...LIMITED);
 });
 
 const SWAPPED = { "containers.1.image": OURS };
@@ -133,6 +136,81 @@ test("--nodes: the API server takes no policy with more names than the command d
 
 test("--nodes: the pod of a Deployment has no node's name yet, and is left alone", async () => {
   expect(await changesOf(cluster, "staged", withDriver(REGISTRAR))).toEqual({});
+});
+
+const PORT = { name: "registrar", containerPort: 9809, protocol: "TCP" };
+const METERED = { ...swapped(1, ["--http-endpoint=:9809", ...PATHS]), "containers.1.ports": [PORT] };
+const HOST = { hostNetwork: true };
+const OWN_PORT = { name: "own", containerPort: 1, protocol: "TCP" };
+
+test.each<readonly [string, PodSpec, owner: string, Changes]>([
+  ["a pod with its own network", withDriver(REGISTRAR), "plugin", METERED],
+  [
+    "other ports of the registrar",
+    withDriver({ ...REGISTRAR, ports: [OWN_PORT] }),
+    "",
+    { ...swapped(1, ["--http-endpoint=:9809", ...PATHS]), "containers.1.ports.1": PORT },
+  ],
+  [
+    "a native sidecar",
+    { ...withDriver(), initContainers: [{ ...REGISTRAR, restartPolicy: "Always" }] },
+    "",
+    {
+      ...swapped(0, ["--http-endpoint=:9809", ...PATHS], "initContainers"),
+      "initContainers.0.ports": [PORT],
+    },
+  ],
+  [
+    "two registrars",
+    withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }),
+    "",
+    { ...SWAPPED, "containers.2.image": OURS },
+  ],
+  ["an endpoint", withDriver({ ...REGISTRAR, args: ["--http-endpoint=:1"] }), "", SWAPPED],
+  ["the old flag", withDriver({ ...REGISTRAR, args: ["-health-port", "1"] }), "", SWAPPED],
+  [
+    "a port with this name",
+    withDriver({ ...REGISTRAR, ports: [{ ...OWN_PORT, name: "registrar" }] }),
+    "",
+    SWAPPED,
+  ],
+  [
+    "another container with the port",
+    withDriver(REGISTRAR, { ...DRIVER, name: "probe", ports: [{ containerPort: 9809 }] }),
+    "",
+    SWAPPED,
+  ],
+  [
+    "another that listens there",
+    withDriver(REGISTRAR, { ...DRIVER, name: "probe", args: ["--p=:9809"] }),
+    "",
+    SWAPPED,
+  ],
+  [
+    "the host's network, and no port for the workload",
+    { ...withDriver(REGISTRAR), ...HOST },
+    "third",
+    SWAPPED,
+  ],
+  [
+    "the host's network",
+    { ...withDriver(REGISTRAR), ...HOST },
+    "plugin",
+    {
+      ...swapped(1, ["--http-endpoint=:9810", ...PATHS]),
+      "containers.1.ports": [{ ...PORT, containerPort: 9810, hostPort: 9810 }],
+    },
+  ],
+  [
+    "the host's network, and a driver with the port",
+    { containers: [{ ...DRIVER, ports: [{ containerPort: 9811 }] }, REGISTRAR], ...HOST },
+    "other",
+    SWAPPED,
+  ],
+])("--metrics-port: %s", async (_what, spec, name, changes) => {
+  const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name, uid: "u", controller: true };
+  const metadata = name === "" ? {} : { ownerReferences: [owner] };
+  expect(await changesOf(cluster, "metered", spec, metadata)).toEqual(changes);
 });
 
 const READY = ["--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready"];

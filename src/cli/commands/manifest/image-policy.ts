@@ -4,14 +4,16 @@ import type { FlagValues } from "../../../flags/command-flags";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { parseBool } from "../../../flags/values";
 import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
-import { RAISES } from "../../../manifest/image-policy/changes";
+import { type MetricsPorts, RAISES } from "../../../manifest/image-policy/changes";
 import {
+  BETA_POLICY_MINOR,
   checkNodes,
   dropPolicy,
   IMAGE_POLICY_MINOR,
   KYVERNO_MINOR,
   POLICY_ENGINES,
   swapPolicy,
+  swappedPodMonitor,
 } from "../../../manifest/image-policy/image-policy";
 import { refuseFlag } from "../../../manifest/names";
 import { readinessArguments } from "../../../manifest/node-access";
@@ -25,7 +27,7 @@ import { print } from "../../process/print";
 import { objectFlags, requireMinor } from "./object-flags";
 import { sidecarArguments } from "./sidecar-argument";
 
-const DROP_PARTS = ["daemonset", "policy"] as const;
+const POLICY_PARTS = ["daemonset", "policy", "podmonitor"] as const;
 const forDrop = { implies: "drop" } as const;
 
 const flags = {
@@ -53,14 +55,15 @@ const flags = {
     ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2"),
     conflicts: "drop",
   },
+  "metrics-port": {
+    ...listFlag("port for metrics: PORT; on the host's network host:NAMESPACE/NAME=PORT", parseMetricsPort),
+    conflicts: "drop",
+  },
   keep: { ...choicesFlag("what not to raise", RAISES), conflicts: "drop" },
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect"),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
   drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),
-  include: {
-    ...choiceFlag("with --drop, which of its two files: daemonset comes first, and goes last", DROP_PARTS),
-    ...forDrop,
-  },
+  include: choiceFlag("what to write; of --drop daemonset comes first, and goes last", POLICY_PARTS),
   distribution: { ...choiceFlag("with --drop: sets kubelet's root directory", DISTRIBUTIONS), ...forDrop },
   "kubelet-root": {
     ...textFlag("with --drop: kubelet's root directory"),
@@ -94,13 +97,43 @@ export const runImagePolicy = createCommand(
       "manifest --image-policy --image example.com/registrar:v1 --drop --include=daemonset",
     ],
     notes: [
-      `Kubernetes 1.${IMAGE_POLICY_MINOR}, or Kyverno 1.${KYVERNO_MINOR}. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
+      `Kubernetes 1.${IMAGE_POLICY_MINOR}, 1.${BETA_POLICY_MINOR} with a feature gate, or Kyverno 1.${KYVERNO_MINOR}. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
       "With --nodes pods of Deployments stay as they are: only a DaemonSet's pod has its node at first.",
+      "--metrics-port is repeatable; --include=podmonitor makes Prometheus find these ports.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
   async (values) => print(makeImagePolicy(values, await nodesOf(values))),
 );
+
+/** `9809`, or `host:NAMESPACE/NAME=9810` for a DaemonSet or StatefulSet on the host's network. */
+function parseMetricsPort(text: string): { readonly owner?: string | undefined; readonly port: number } {
+  const [, owner, digits] = /^(?:host:([a-z0-9-]+\/[a-z0-9.-]+)=)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (!(port >= 1 && port <= 65_535))
+    throw new Error(`"${text}" is not PORT, from 1 to 65535, or host:NAMESPACE/NAME=PORT`);
+  return { owner, port };
+}
+
+/** Throws INVALID_OPTION for two ports of one workload, and one port for two: they may be on one node. */
+function metricsPortsOf({
+  metricsPort: ports,
+  arg = [],
+}: FlagValues<typeof flags>): MetricsPorts | undefined {
+  if (ports === undefined) return undefined;
+  if (arg.some((word) => /^--?http-endpoint(=|$)/.test(word)))
+    throw invalidOption("give --metrics-port or --arg=--http-endpoint, not both");
+  const own = ports.filter(({ owner }) => owner === undefined);
+  const host = ports.flatMap(({ owner, port }) => (owner === undefined ? [] : [[owner, port] as const]));
+  const isUnique = (values: readonly unknown[]) => new Set(values).size === values.length;
+  if (own.length > 1 || !isUnique(host.map(([owner]) => owner)))
+    throw invalidOption("--metrics-port gives a workload two ports");
+  if (!isUnique(host.map(([, port]) => port)))
+    throw invalidOption(
+      "--metrics-port gives one port to two workloads on the host's network: a node has it once",
+    );
+  return { port: own[0]?.port, host: Object.fromEntries(host) };
+}
 
 /** In their order, each once, so that two runs write the same. */
 async function nodesOf({ nodes: text, nodesFile: file }: FlagValues<typeof flags>) {
@@ -120,20 +153,26 @@ function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly strin
   const { image, name, namespaceLabel, distribution, httpPort, kubernetesVersion: minor } = values;
   const { policyEngine: engine, startupTaint: startupTaints = [], nodeCondition } = values;
   const scope = {
-    ...{ name, namespaceLabel, nodes, engine },
+    ...{ name, namespaceLabel, nodes, engine, minor },
     ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
   };
-  const native = { since: IMAGE_POLICY_MINOR, instead: "--policy-engine=kyverno works before" };
+  const native = { since: BETA_POLICY_MINOR, instead: "--policy-engine=kyverno works before" };
   if (engine !== "kyverno") requireMinor("--image-policy", native, minor);
   const targets = parseTargets({ startupTaints, condition: nodeCondition, severalDrivers: true });
   // They need a token: without one the registrar exits.
   const readiness = Object.entries(readinessArguments(targets))
     .filter(([, words]) => words.length > 0)
     .map(([flag, words]) => ({ words, unless: [flag], needsToken: true }));
+  const metrics = metricsPortsOf(values);
+  if (values.include === "podmonitor" && metrics === undefined)
+    throw invalidOption("--include=podmonitor needs --metrics-port beside it");
+  if (values.include === "podmonitor") return streamOf([swappedPodMonitor(scope)]);
+  if (!values.drop && values.include === "daemonset")
+    throw invalidOption("--include=daemonset needs --drop beside it");
   if (!values.drop)
     return streamOf(
       swapPolicy({
-        ...{ ...scope, image, keep: values.keep ?? [] },
+        ...{ ...scope, image, metrics, keep: values.keep ?? [] },
         args: [...sidecarArguments(values.arg ?? []), ...readiness],
       }),
     );

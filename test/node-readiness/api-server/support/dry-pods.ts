@@ -62,6 +62,7 @@ export async function applyPolicy(cluster: Cluster, namespace: string, ...flags:
 interface Metadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly object[];
 }
 
 /** Creates a pod by dry run: its spec as it would be stored. Rejects if it is refused. */
@@ -80,11 +81,16 @@ export async function dryRun(
 }
 
 /** What the policy changes in a pod: beside the same pod that opts out. The token's random name is the same in both. */
-export async function changesOf(cluster: Cluster, namespace: string, spec: PodSpec): Promise<Changes> {
+export async function changesOf(
+  cluster: Cluster,
+  namespace: string,
+  spec: PodSpec,
+  more: Omit<Metadata, "labels"> = {},
+): Promise<Changes> {
   const optOut = { labels: { "registrar-image-policy": "ignore" } };
   const [before, after] = [
-    await dryRun(cluster, namespace, spec, optOut),
-    await dryRun(cluster, namespace, spec),
+    await dryRun(cluster, namespace, spec, { ...more, ...optOut }),
+    await dryRun(cluster, namespace, spec, more),
   ];
   return changesBetween(nameless(before), nameless(after));
 }
