@@ -13,8 +13,8 @@ import {
   KYVERNO_MINOR,
   POLICY_ENGINES,
   swapPolicy,
-  swappedPodMonitor,
 } from "../../../manifest/image-policy/image-policy";
+import { swappedPodMonitor } from "../../../manifest/image-policy/pod-monitor";
 import { refuseFlag } from "../../../manifest/names";
 import { readinessArguments } from "../../../manifest/node-access";
 import { POLICY_MINOR } from "../../../manifest/node-policy";
