@@ -79,4 +79,46 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     "src/flags/grammar.ts",
     "const [, name, given] = /^--?([^-=][^=]*)(?:=(.*))?/s.exec(word) ?? [];",
   ),
+  {
+    file: "src/doctor/cluster/judge/places.ts",
+    from: "for (const unit of unitsOf.get(pod.setUid) ?? []) {",
+    to: 'for (const unit of unitsOf.get(pod.setUid) ?? ["Stryker was here"]) {',
+    why: "pods are read for the DaemonSets with a registrar only",
+  },
+  {
+    file: "src/doctor/cluster/judge/places.ts",
+    from: ".sort(([one], [other]) => (one < other ? -1 : 1))",
+    to: ".sort(([one], [other]) => (one <= other ? -1 : 1))",
+    why: "the keys of a map are unique",
+  },
+  {
+    file: "src/doctor/cluster/judge/places.ts",
+    from: "return unit !== undefined && pod?.running.dropped.includes(unit.registrar.container) === true;",
+    to: "return true && pod?.running.dropped.includes(unit.registrar.container) === true;",
+    why: "a pod comes with its unit; the condition is there for the compiler",
+  },
+  {
+    file: "src/doctor/cluster/judge/places.ts",
+    from: "return unit !== undefined && pod?.running.dropped.includes(unit.registrar.container) === true;",
+    to: "return unit !== undefined && pod.running.dropped.includes(unit.registrar.container) === true;",
+    why: "it is asked of places with a pod; the ?. is there for the compiler",
+  },
+  {
+    file: "src/doctor/cluster/judge/places.ts",
+    from: "if (pod === undefined || unit === undefined) {",
+    to: "if (pod === undefined || false) {",
+    why: "a pod comes with its unit; the condition is there for the compiler",
+  },
+  {
+    file: "src/doctor/cluster/judge/places.ts",
+    from: "const inCsiNode = csiNodes?.get(node)?.get(driver);",
+    to: "const inCsiNode = csiNodes.get(node)?.get(driver);",
+    why: "the driver is listed, so CSINodes were read; the ?. is there for the compiler",
+  },
+  {
+    file: "src/doctor/cluster/judge/places.ts",
+    from: 'if (isDropped && pods[0]?.pod.trouble === undefined) return { ...place, state: state("dropped") };',
+    to: 'if (isDropped && pods[0].pod.trouble === undefined) return { ...place, state: state("dropped") };',
+    why: "a place without a registrar has one pod; the ?. is there for the compiler",
+  },
 ];

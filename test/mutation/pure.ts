@@ -23,7 +23,7 @@ export async function runPure(groups: readonly PureGroup[], say: (line: string) 
 
   const result: Result = { mutants: 0, noticed: 0, equivalents: 0 };
   for (const group of groups) {
-    const { files, survivors, met } = await runGroup(group, stryker.path, folder.path);
+    const { files, survivors, met } = await runGroup(group, stryker.path, folder.path, say);
     for (const { file, line, from, to } of survivors)
       say(`SURVIVED  ${file}:${line}\n  - ${from}\n  + ${to}`);
     for (const one of EQUIVALENTS)
@@ -39,7 +39,12 @@ export async function runPure(groups: readonly PureGroup[], say: (line: string) 
   return result;
 }
 
-async function runGroup({ files, tests }: PureGroup, stryker: string, folder: string) {
+async function runGroup(
+  { files, tests }: PureGroup,
+  stryker: string,
+  folder: string,
+  say: (line: string) => void,
+) {
   const at = (...names: readonly string[]) => join(stryker, "node_modules", "@stryker-mutator", ...names);
   const settings = {
     // The copy is there to be changed; Jest would not find the tests in a sandbox of Stryker's own.
@@ -61,21 +66,29 @@ async function runGroup({ files, tests }: PureGroup, stryker: string, folder: st
     // Stryker's own reading of it does not know TypeScript 7, and esbuild needs none.
     tsconfigFile: "none.json",
     disableTypeChecks: false,
-    reporters: ["json"],
+    reporters: ["json", "progress-append-only"],
     jsonReporter: { fileName: "report.json" },
     allowConsoleColors: false,
   };
   writeFileSync(join(folder, CONFIG), JSON.stringify(settings));
-  await mustEnd(process.execPath, [at("core", "bin", "stryker.js"), "run", CONFIG], folder);
+  await mustEnd(process.execPath, [at("core", "bin", "stryker.js"), "run", CONFIG], folder, (line) => {
+    if (line.includes("tested")) say(line);
+  });
   const report = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as StrykerReport;
   return readStrykerReport(report);
 }
 
-async function mustEnd(command: string, args: readonly string[], cwd: string): Promise<void> {
+async function mustEnd(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  onLine: (line: string) => void = () => {},
+): Promise<void> {
   const { code, stdout, stderr } = await run(command, args, {
     cwd,
     env: BUILT_BEFORE,
     withinMs: DONE_WITHIN_MS,
+    onLine,
   });
   if (code !== 0)
     throw new Error(

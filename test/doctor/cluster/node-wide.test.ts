@@ -19,6 +19,9 @@ test("the registrar of the whole node: drivers that it has not found, and pods o
   expect(await codes("disk-node-node-1", podStatus({ driver: crashing }))).toEqual(["CSI101", "CSI203"]);
   for (const registrar of [crashing, waiting])
     expect(await codes("csi-registrar-node-1", podStatus({ registrar, driver }))).toContain("CSI216");
+  const alone = await clusterOf({ inPod: null });
+  await alone.setStatus(`${pods}/disk-node-node-1`, podStatus({ driver: crashing }));
+  expect(await said(alone)).toEqual([expect.stringMatching(/^CSI203 problem/)]);
   const cluster = await clusterOf({ hasNodeWide: true });
   const attachment = volumeAttachment("a", "gone.csi", "node-1");
   await cluster.create("/apis/storage.k8s.io/v1/volumeattachments", attachment);

@@ -15,17 +15,20 @@ export interface RunOptions {
   readonly withinMs?: number;
   /** Is called with a way to signal the command, as soon as it runs. */
   readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => void;
+  /** Is called with each line of its stdout as it comes. */
+  readonly onLine?: (line: string) => void;
 }
 
 /** Runs a command to its end; rejects when it cannot be executed. */
 export async function run(
   command: string,
   args: readonly string[],
-  { cwd, env = {}, withinMs = 90_000, meanwhile }: RunOptions,
+  { cwd, env = {}, withinMs = 90_000, meanwhile, onLine }: RunOptions,
 ): Promise<Finished> {
   const child = spawnProcess(command, args, { cwd, env, lifeMs: withinMs });
   await child.spawned;
   meanwhile?.(child.signal);
+  if (onLine) child.stdout.follow(onLine);
   const { code } = await child.exited;
   return { code, stdout: child.stdout.text(), stderr: child.stderr.text() };
 }
