@@ -120,8 +120,8 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
 }
 
 /**
- * Lets a unary handler answer by the promise that it returns, which grpc-js ignores: the caller would wait in vain. What its
- * callback answered first counts.
+ * Lets a unary handler answer by the promise that it returns, which grpc-js ignores: the caller would wait in vain. What it
+ * throws is told like what a promise rejects with; of that grpc-js tells nothing. What its callback answered first counts.
  */
 function answerByPromises(server: Server): void {
   const register = server.register.bind(server);
@@ -133,9 +133,10 @@ function answerByPromises(server: Server): void {
         isAnswered = true;
         callback(...answered);
       };
-      const returned: unknown = handle(call, answer);
-      if (!isPromise(returned)) return;
-      Promise.resolve(returned)
+      new Promise((resolve) => {
+        const returned: unknown = handle(call, answer);
+        resolve(isPromise(returned) ? returned : undefined);
+      })
         .then(
           (value) => !isAnswered && value !== undefined && answer(null, value),
           (error) => !isAnswered && answer(errorStatus(error)),

@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
+import { errnoOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { findFile } from "./files";
@@ -7,6 +8,15 @@ import { findFile } from "./files";
 export type PathWatch = Awaited<ReturnType<typeof watchPath>>;
 
 type Armed = { readonly directory: string; readonly inode: number; readonly watcher: FSWatcher };
+
+/** The fields of a log line for a watch that failed; inotify's limits are not those of `ulimit`. */
+export function watchTrouble(error: unknown) {
+  const isFull = ["EMFILE", "ENOSPC"].includes(errnoOf(error) ?? "");
+  return {
+    err: error,
+    ...(isFull && { check: "fs.inotify.max_user_instances, fs.inotify.max_user_watches, ulimit -n" }),
+  };
+}
 
 /**
  * Hints that something may have happened to `path`, by inotify on its directory and the one above, or on the nearest that
@@ -16,6 +26,7 @@ type Armed = { readonly directory: string; readonly inode: number; readonly watc
 export async function watchPath(path: string, log: Logger) {
   let armed: readonly Armed[] = [];
   let closed = false;
+  let isTold = false;
   const { call: hint, wait } = createWakeUp();
 
   const arm = (directory: string, inode: number, name: string): Armed | undefined => {
@@ -29,8 +40,9 @@ export async function watchPath(path: string, log: Logger) {
       watcher.on("error", () => watcher.close());
       return { directory, inode, watcher };
     } catch (error) {
-      const fields = { directory, err: error };
-      log.v(2).info("Cannot watch directory, looking at it every few seconds instead", fields);
+      const fields = { directory, ...watchTrouble(error) };
+      if (!isTold) log.warn("Cannot watch directory, looking at it every few seconds instead", fields);
+      isTold = true;
       return undefined;
     }
   };

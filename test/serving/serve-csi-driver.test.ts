@@ -127,6 +127,13 @@ test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
     async () => Promise.reject("no disk"),
     { code: status.INTERNAL, message: "13 INTERNAL: no disk" },
   ],
+  [
+    "what it throws",
+    () => {
+      throw new Error("no such disk");
+    },
+    { code: status.INTERNAL, message: "13 INTERNAL: no such disk" },
+  ],
 ])("a handler may answer by a promise: %s", async (_what, probe, expected) => {
   await using _driver = await serve({
     addServices: (server) => server.addService(identity, { ...Identity, Probe: probe }),

@@ -20,7 +20,7 @@ export function failure(code: Exclude<keyof typeof status, "OK">, text: string):
   return Object.assign(new Error(text), { code: status[code] });
 }
 
-/** A method from a function of its request: grpc-js leaves a client waiting whose handler rejects. */
+/** A method from a function of its request; TypeScript checks the answer of a promise, too. */
 export function answering<Request, Response>(
   answer: (request: Request) => Response | Promise<Response>,
 ): handleUnaryCall<Request, Response> {

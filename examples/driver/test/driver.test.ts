@@ -36,8 +36,8 @@ beforeEach(async () => {
 afterEach(async () => {
   // Where the driver did not start, kubelet must end nevertheless: the tests would wait for it forever.
   client?.close();
+  await kubelet?.close(); // First: its calls end, for which the driver would wait.
   await driver?.close();
-  await kubelet?.close();
   await rm(folder, { recursive: true });
 });
 

@@ -15,7 +15,7 @@ import {
   listNames,
 } from "../../unix/files";
 import { canHang, isWithin } from "../../unix/mounts";
-import { watchPath } from "../../unix/path-watch";
+import { watchPath, watchTrouble } from "../../unix/path-watch";
 
 /** Called for sockets that fit a pattern; `captures` is what its stars stand for. */
 interface DiscoveryObserver {
@@ -203,9 +203,10 @@ function watchDirectory(
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch (error) {
-    const fields = { directory: path, err: error };
-    if (errnoOf(error) !== "ENOENT")
+    if (errnoOf(error) !== "ENOENT") {
+      const fields = { directory: path, ...watchTrouble(error) };
       log.v(2).info("Cannot watch directory, looking at it every 30s instead", fields);
+    }
     return undefined;
   }
 }

@@ -128,7 +128,11 @@ export function startPluginWatcher(
   } catch (cause) {
     close();
     const text = `cannot watch the plugin directory ${pluginRegistrationPath}: ${errnoOf(cause) ?? messageOf(cause)}`;
-    throw invalidOption(`${text}; it must be a directory that this user can write to`, { cause });
+    const fix =
+      errnoOf(cause) === "EMFILE"
+        ? "this user has no inotify instance left: see fs.inotify.max_user_instances"
+        : "it must be a directory that this user can write to";
+    throw invalidOption(`${text}; ${fix}`, { cause });
   }
   return { desired: seen as ReadonlyMap<string, DesiredPlugin>, close };
 }
