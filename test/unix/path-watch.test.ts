@@ -1,8 +1,9 @@
-import { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
+import fs, { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
 import { silentLogger } from "../../src/logging/logger";
 import { type PathWatch, watchPath } from "../../src/unix/path-watch";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
+import { recordLog } from "../support/recorded-log";
 import { countInotifyWatches, expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -153,3 +154,21 @@ test("lets go of everything when it is closed, and of whoever waits", () =>
     await watch.rearm();
     await changed;
   }));
+
+test("an inotify without room is told once, with the limits to check", async () => {
+  const log = recordLog();
+  const full = Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+  const spy = jest.spyOn(fs, "watch").mockImplementation(() => {
+    throw full;
+  });
+  try {
+    const watch = await watchPath(folder.at("x.sock"), log.logger);
+    await watch.rearm();
+    watch.close();
+  } finally {
+    spy.mockRestore();
+  }
+  expect(log.records).toMatchObject([
+    { severity: "warning", fields: { check: expect.stringContaining("fs.inotify.max_user_instances") } },
+  ]);
+});
