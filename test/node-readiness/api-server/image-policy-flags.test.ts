@@ -129,7 +129,7 @@ test("--nodes: the API server takes no policy with more names than the command d
     "--nodes=a,b",
   );
   const withMore = (names: readonly string[]) => stdout.replace('"b"', names.join(",\n         "));
-  await expect(cluster.apply(withMore([...others, ...others.slice(0, 30)]))).rejects.toThrow(
+  await expect(cluster.apply(withMore([...others, ...others.slice(0, 60)]))).rejects.toThrow(
     /code point size exceeds limit: size: \d+, limit 100000/,
   );
 });
