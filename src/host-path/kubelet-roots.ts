@@ -8,6 +8,8 @@ export const KUBELET_ROOTS = {
   rke2: DEFAULT_KUBELET_ROOT,
   k3s: DEFAULT_KUBELET_ROOT,
   tanzu: "/var/vcap/data/kubelet",
+  talos: DEFAULT_KUBELET_ROOT,
+  bottlerocket: DEFAULT_KUBELET_ROOT,
 } as const;
 
 export type Distribution = keyof typeof KUBELET_ROOTS;
