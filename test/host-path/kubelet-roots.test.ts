@@ -17,6 +17,6 @@ test.each([
     "/var/lib/kubelet",
     "bottlerocket-os/bottlerocket-core-kit packages/kubernetes-1.30/kubelet-exec-start-conf",
   ],
-] as const)("%s: %s, by %s", (distribution, root) => {
+] as const)("%s: %s, by %s", (distribution, root, _source) => {
   expect(KUBELET_ROOTS[distribution]).toBe(root);
 });
