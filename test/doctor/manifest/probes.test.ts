@@ -175,6 +175,10 @@ test("the probes are judged beside a wrong flag, unless the registrar then serve
 const OTHER = exec("--mode=health-probe", "--kubelet-registration-path=/other.sock");
 
 test.each<readonly [expected: RegExp, Changes]>([
+  [
+    /^CSI101 problem: .*-require-driver/,
+    { args: ["--require-driver"], container: { ...http(), image: OFFICIAL } },
+  ],
   [/^CSI101 unknown: runs an unknown program/, { container: { ...http(), image: "x/y:v1" } }],
   ...[http(), OTHER].flatMap((probe): (readonly [RegExp, Changes])[] => [
     [/^CSI101 unknown: is started by \/csi\/x/, { container: { ...probe, command: ["/csi/x"] } }],
