@@ -16,6 +16,7 @@ import {
   PROBE,
   REGISTRAR,
   swapped,
+  VERSION,
   withDriver,
 } from "./support/dry-pods";
 
@@ -124,6 +125,7 @@ test("--nodes: the API server takes no policy with more names than the command d
   const { stdout } = await runCommand(
     "manifest",
     "--image-policy",
+    ...VERSION,
     IMAGE,
     "--keep=memory,cpu",
     "--nodes=a,b",
