@@ -21,7 +21,7 @@ test("two charts on one node: both have port 9809 of the node", () => {
       subject:
         "a.yaml: DaemonSet kube-system/ebs-csi-node, container node-driver-registrar and a.yaml: DaemonSet kube-system/efs-csi-node, container liveness-probe",
       text: "both serve on port 9809 of the node",
-      fix: "give each a port of its own: now --http-endpoint=0.0.0.0:9809, --health-port=9809",
+      fix: "give each a port of its own; at present: --http-endpoint=0.0.0.0:9809, --health-port=9809",
     }),
   ]);
 });

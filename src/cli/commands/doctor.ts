@@ -81,7 +81,7 @@ const FLAGS = {
     ...textFlag("a finding's CODE: print why it matters and the fix, and look at nothing"),
     parse: parseCode,
   },
-  verbose: switchFlag("list what is ok or not known, too; the JSON always has it"),
+  verbose: switchFlag("list what is ok or unknown, too; the JSON always has it"),
 } as const;
 
 /** Says why drivers are not registered, and changes nothing; resolves with the exit code. */

@@ -33,7 +33,7 @@ export const runStatus = createCommand(
     describe: [
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
       "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind,",
-      "`hanging` one that does not answer.",
+      "`hanging` one that does not answer. A `registered` driver that does not answer stays so, as kubelet has it; REASON says it.",
       "Run registrar doctor to see why a driver is not registered.",
     ].join(" "),
     flags: {

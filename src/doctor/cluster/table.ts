@@ -1,6 +1,7 @@
 import { plain } from "../../logging/escape";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { counted } from "../findings/words";
+import { eitherLines } from "../manifest/judge/swap";
 import type { ClusterReport, reportOnClusterSwap } from "./report";
 
 /** So many nodes of a cause are named, and so many rows shown; programs get all. */
@@ -18,8 +19,10 @@ export function renderClusterSwapTable(
   report: ReturnType<typeof reportOnClusterSwap>,
   look: TableLook,
 ): string {
+  const { target } = report;
   const tables = [registrarTable(report)];
-  return renderReport(report, look, { tables, more: nodesRemark, swapped: report.target });
+  const next = eitherLines(target.problemsWithEither, "registrar doctor --cluster");
+  return renderReport(report, look, { tables, more: nodesRemark, swapped: target, next });
 }
 
 function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): readonly string[] {

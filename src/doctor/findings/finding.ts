@@ -61,7 +61,8 @@ export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): r
 }
 
 /** The same for two findings that say the same. */
-export const keyOf = ({ code, subject, text }: Finding): string => JSON.stringify([code, subject, text]);
+export const keyOf = ({ code, subject, text }: Pick<Finding, "code" | "subject" | "text">): string =>
+  JSON.stringify([code, subject, text]);
 
 export function flat<One extends Pick<Verdict, "status">>(nested: Nested<One>): readonly One[] {
   if (nested === undefined) return [];

@@ -44,7 +44,7 @@ interface Layout<Row> {
   readonly isBySubject?: boolean;
   /** The findings are what a swap of images adds, to this one. */
   readonly swapped?: { readonly swap: string; readonly swapped: number };
-  readonly next?: string;
+  readonly next?: readonly string[];
 }
 
 /**
@@ -54,7 +54,7 @@ interface Layout<Row> {
 export function renderReport<Row extends ReportedFinding>(
   report: Told<Row>,
   look: TableLook,
-  { tables = [], more = () => [], isBySubject = false, swapped, next }: Layout<Row> = {},
+  { tables = [], more = () => [], isBySubject = false, swapped, next = [] }: Layout<Row> = {},
 ): string {
   const isUnseen = ({ status, fix, follows }: Row) =>
     status === "unknown" && fix === null && follows === null;
@@ -64,15 +64,14 @@ export function renderReport<Row extends ReportedFinding>(
     ? bySubject(shown, look, more)
     : [findingTable(report.findings, look, more, shown, isShown)];
   const unseen = look.isVerbose ? 0 : report.findings.filter(isUnseen).length;
-  const sum = sumLine(report, look);
+  const sum = sumLine(report, unseen, look);
   const isHarmless = swapped !== undefined && report.findings.length === 0;
   const what =
     swapped &&
     `${counted(swapped.swapped, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
   const last = isHarmless ? `${what}: that adds no problem.` : [what, sum].filter(Boolean).join(". ");
-  const unlisted = unseen > 0 ? `${unseen} not known (list with --verbose)` : undefined;
   const explained = shown.some(({ status }) => status !== "ok") ? EXPLAIN : undefined;
-  const end = [last, unlisted, next, explained].filter((line) => line !== undefined);
+  const end = [last, ...next, explained].filter((line) => line !== undefined);
   const blocks = [...tables, ...findings, end].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
@@ -141,12 +140,20 @@ function findingTable<Row extends ReportedFinding>(
   );
 }
 
-/** The result, and how many findings there are of each status; `ok` only where some are. */
-function sumLine({ healthy, summary }: Pick<Report, "healthy" | "summary">, look: TableLook): string {
+/** The result, and how many findings there are of each status; `ok` only where some are. `unseen` are not listed. */
+function sumLine(
+  { healthy, summary }: Pick<Report, "healthy" | "summary">,
+  unseen: number,
+  look: TableLook,
+): string {
+  const unlisted = unseen > 0 ? ` (${unseen} only with --verbose)` : "";
   const counts = [...STATUSES]
     .reverse()
     .filter((status) => status !== "ok" || summary.ok > 0)
-    .map((status) => counted(summary[status], status, LOOKS[status].many));
+    .map(
+      (status) =>
+        counted(summary[status], status, LOOKS[status].many) + (status === "unknown" ? unlisted : ""),
+    );
   const { sgr } = healthy ? LOOKS.ok : LOOKS.problem;
   const unhealthy = summary.problem > 0 ? "Not well" : "Not everything could be read";
   return `${paint(look, sgr, healthy ? "No problem found" : unhealthy)}: ${counts.join(", ")}.`;

@@ -1,11 +1,11 @@
 import { invalidOption } from "../../base/errors";
-import { quoteText } from "../../logging/escape";
+import { plain, quoteText } from "../../logging/escape";
 import { imagePattern } from "../../manifest/image-policy/recognise";
 import { type Finding, findingsOf, unread as unreadVerdict } from "../findings/finding";
 import { type Report, reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
 import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
-import { findingsOfSwap, readSwap } from "./judge/swap";
+import { eitherLines, findingsOfSwap, problemsWithEither, readSwap } from "./judge/swap";
 import { type ManifestFacts, readDeployments } from "./read/deployments";
 import type { ReadObject, Unread } from "./read/objects";
 import { lastPart, type OurImage } from "./read/program";
@@ -32,7 +32,8 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const { image } = ours;
   const both = readSwap((images) => factsOf(read, images, image), ours, swap);
   const policy = image === undefined || both.swapped === 0 ? null : policyCommand(image, swap || "IMAGE");
-  const target = { files: read.files, swap, swapped: both.swapped, policy };
+  const either = both.swapped === 0 ? 0 : problemsWithEither(both);
+  const target = { files: read.files, swap, swapped: both.swapped, policy, problemsWithEither: either };
   const nothing = both.swapped === 0 ? [nothingToSwap(read, both.before, image)] : [];
   return { ...reportOf(target, [...findingsOfSwap(both), ...nothing]), target };
 }
@@ -45,9 +46,13 @@ function policyCommand(image: string, swap: string): string {
 }
 
 export function renderSwapTable(report: ReturnType<typeof reportOnSwap>, look: TableLook): string {
-  const { policy } = report.target;
-  const next = policy === null ? {} : { next: `To swap them in a cluster: ${policy}` };
-  return renderReport(report, look, { isBySubject: true, swapped: report.target, ...next });
+  const { policy, files, problemsWithEither } = report.target;
+  const command = `registrar doctor ${files.map((file) => `-f ${plain(file)}`).join(" ")}`;
+  const next = [
+    ...eitherLines(problemsWithEither, command),
+    ...(policy === null ? [] : [`To swap them in a cluster: ${policy}`]),
+  ];
+  return renderReport(report, look, { isBySubject: true, swapped: report.target, next });
 }
 
 function factsOf({ objects, unread }: FilesRead, ours: OurImage, image: string | undefined): ManifestFacts {

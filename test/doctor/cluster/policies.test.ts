@@ -325,6 +325,10 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   expect(target).toMatchObject({ swap: "registrar:v2", swapped: 1 });
   const [, onNode] = findings;
   expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
+  const wrong = await clusterOf({ set: { resources: { limits: { memory: "lots" } } } });
+  expect(renderClusterSwapTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
+    /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\n$/,
+  );
   const done = await clusterOf({ flags: SWAP, architecture: "s390x", inPod: { image: OURS } });
   expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");
 });

@@ -41,6 +41,15 @@ test.each<readonly [expected: string, Changes]>([
     }),
   ],
   [
+    "problem: has a CPU limit of 5m: it starts in 20\\.0 to 50\\.0 s, and the livenessProbe waits 20 s; kubelet restarts",
+    limited("5m", { livenessProbe: http() }),
+  ],
+  [
+    `warning: has a CPU limit of 10m: it registers after 10\\.0 to 25\\.0 s, and the livenessProbe waits 20 s: it may be restarted -> ${RAISE}$`,
+    limited("10m", { livenessProbe: http() }),
+  ],
+  [`warning: has a CPU limit of 10m: it registers after 10\\.0 to 25\\.0 s -> ${RAISE}$`, limited("10m")],
+  [
     "warning: has a CPU limit of 100m: .* 0\\.8 to 1\\.6 s, .* timeoutSeconds: 1; it may fail -> .* or set timeoutSeconds: 10",
     limited("100m", { livenessProbe: exec() }),
   ],

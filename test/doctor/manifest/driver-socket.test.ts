@@ -1,4 +1,4 @@
-import { daemonSet, PATH, saidOf } from "./one-daemon-set";
+import { daemonSet, PATH, saidOf, TOLD } from "./one-daemon-set";
 
 const REGISTRAR = daemonSet().spec.template.spec.containers[0];
 const AT_CSI = [{ name: "plugin", mountPath: "/csi" }];
@@ -90,6 +90,15 @@ test("with two registrars it is not known whose socket it is", () => {
     (line) => line.split(" ")[0],
   );
   expect(codes).not.toContain("CSI115");
+});
+
+test("with several arguments in one item CSI101 says so, and nothing is said of the socket", () => {
+  const container = { args: [`--csi-address=/csi/csi.sock ${TOLD}`, TOLD] };
+  const volumeMounts = [{ name: "plugin", mountPath: "/csi" }];
+  const driver = { name: "driver", ...endpoint("unix:///csi/csi.sock"), volumeMounts };
+  const registrar = { ...REGISTRAR, ...container };
+  const said = saidOf({ pod: { containers: [registrar, driver] } });
+  expect(said).toEqual([expect.stringMatching(/^CSI101 problem: has several arguments in one item/)]);
 });
 
 test("a volume that is not the host's", () => {

@@ -31,6 +31,18 @@ test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
 );
 
 test.each([
+  ["64m", "64m is 0.064 byte; did you mean 64Mi or 64M?"],
+  ["1500m", "1500m is 1.5 byte; did you mean 1500Mi or 1500M?"],
+])("the memory limit %j has thousandths of a byte, for any image", (memory, expected) => {
+  const { container } = limits(memory);
+  const has = `CSI105 problem: has a memory limit of ${memory}:`;
+  const own = `${has} it may never get ready after a reboot; ${expected} -> set resources.limits.memory: 100Mi, at least 64Mi`;
+  expect(saidOf({ container: { ...container } })).toEqual([own]);
+  const write = `${has} ${expected} -> write Mi or M in place of m`;
+  expect(saidOf({ container: { ...container, image: OFFICIAL } })).toEqual([write]);
+});
+
+test.each([
   "100M",
   "0.1Gi",
   ".15G",

@@ -37,12 +37,12 @@ test.each<readonly [what: string, objects: readonly object[], now: string]>([
   [
     "a livenessprobe, and a driver's metrics",
     [pod([runs("a", "--metrics-address=:1"), { ...runs("b", "--health-port", "1"), image: LIVENESS }])],
-    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own: now --metrics-address=:1, --health-port=1",
+    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own; at present: --metrics-address=:1, --health-port=1",
   ],
   [
     "a livenessprobe by its default",
     [pod([runs("a", "-http-endpoint=localhost:9808"), { name: "b", image: LIVENESS }])],
-    "port 9808 of a.yaml: DaemonSet ns/a -> give each a port of its own: now --http-endpoint=localhost:9808, --health-port=9808 by default",
+    "port 9808 of a.yaml: DaemonSet ns/a -> give each a port of its own; at present: --http-endpoint=localhost:9808, --health-port=9808 by default",
   ],
   [
     "a variable",
@@ -52,7 +52,7 @@ test.each<readonly [what: string, objects: readonly object[], now: string]>([
         runs("b", "--metrics-port=1"),
       ]),
     ],
-    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own: now --metrics-bind-address=0.0.0.0:1, --metrics-port=1",
+    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own; at present: --metrics-bind-address=0.0.0.0:1, --metrics-port=1",
   ],
   [
     "a sidecar among the init containers",
@@ -61,12 +61,12 @@ test.each<readonly [what: string, objects: readonly object[], now: string]>([
         pod: { initContainers: [{ ...runs("b", "--health-port=1"), restartPolicy: "Always" }] },
       }),
     ],
-    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own: now --health-port=1",
+    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own; at present: --health-port=1",
   ],
   [
     "two declarations in a pod on the node's network, which the API server refuses",
     [pod([declares("a", { containerPort: 1 }), declares("b", { containerPort: 1 })], { pod: ON_NODE })],
-    "port 1 of the node -> give each a port of its own: now containerPort: 1",
+    "port 1 of the node -> give each a port of its own; at present: containerPort: 1",
   ],
   [
     "a declared port of one pod, and a listener of another",
@@ -74,7 +74,7 @@ test.each<readonly [what: string, objects: readonly object[], now: string]>([
       pod([declares("a", { containerPort: 1 }), runs("b", "--health-port=1")], { pod: ON_NODE }),
       other([declares("c", { containerPort: 1 })], { pod: ON_NODE }),
     ],
-    "port 1 of the node -> give each a port of its own: now --health-port=1, containerPort: 1",
+    "port 1 of the node -> give each a port of its own; at present: --health-port=1, containerPort: 1",
   ],
   [
     "a host port",
@@ -82,7 +82,7 @@ test.each<readonly [what: string, objects: readonly object[], now: string]>([
       pod([declares("a", { containerPort: 3, hostPort: 1 })]),
       other([runs("c", "--listen-address=127.0.0.1:1")], { pod: ON_NODE }),
     ],
-    "port 1 of the node -> give each a port of its own: now containerPort: 1, --listen-address=127.0.0.1:1",
+    "port 1 of the node -> give each a port of its own; at present: containerPort: 1, --listen-address=127.0.0.1:1",
   ],
 ])("two on one port: %s", (_what, objects, now) => {
   expect(portsSaid(...objects)).toEqual([`CSI109 problem: both serve on ${now}`]);
@@ -154,7 +154,7 @@ test("of three each flag is behind its container's place", () => {
   const declared = other([declares("c", { containerPort: 1 })], { pod: ON_NODE });
   const three = pod([runs("a", "--health-port=1"), runs("b", "--metrics-port=1")], { pod: ON_NODE });
   expect(portsSaid(three, declared)).toEqual([
-    "CSI109 problem: all serve on port 1 of the node -> give each a port of its own: now DaemonSet ns/a, container a: --health-port=1; DaemonSet ns/a, container b: --metrics-port=1; Deployment ns/b, container c: containerPort: 1",
+    "CSI109 problem: all serve on port 1 of the node -> give each a port of its own; at present: DaemonSet ns/a, container a: --health-port=1; DaemonSet ns/a, container b: --metrics-port=1; Deployment ns/b, container c: containerPort: 1",
   ]);
   const read = [three, declared].map((object) => ({ file: "a.yaml", object }));
   const [found] = findingsOf(pairChecks, readDeployments(read));
@@ -171,7 +171,7 @@ test("of an object that is given twice the last one counts", () => {
   const on = (port: number) => pod([runs("a", `--health-port=${port}`)], { pod: ON_NODE });
   const beside = other([runs("c", "--health-port=1")], { pod: ON_NODE });
   const both =
-    "CSI109 problem: both serve on port 1 of the node -> give each a port of its own: now --health-port=1";
+    "CSI109 problem: both serve on port 1 of the node -> give each a port of its own; at present: --health-port=1";
   expect(portsSaid(on(1), beside, on(1))).toEqual([both]);
   expect(portsSaid(on(2), beside, on(1))).toEqual([both]);
   expect(portsSaid(on(1), beside, on(2))).toEqual([]);

@@ -46,8 +46,7 @@ test("files that are well take one line", () => {
     "",
   ]);
   expect(rendered({ "good.yaml": {} }, 72, [])).toEqual([
-    "No problem found: 0 problems, 0 warnings, 1 unknown, 3 ok.",
-    "1 not known (list with --verbose)",
+    "No problem found: 0 problems, 0 warnings, 1 unknown (1 only with --verbose), 3 ok.",
     "",
   ]);
 });

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
-import { leaveDeadSocket } from "../../support/foreign-socket";
+import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { startStuckSocket } from "../../support/stuck-socket";
+import { told } from "../../support/told";
 import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
 
 const CONTROLLER = [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }];
@@ -15,8 +16,12 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
   );
   const withPattern = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
   expect(withPattern.says("drivers-found")).toMatch(
-    /^problem: .* give its --allow-drivers or --deny-drivers here$/,
+    /^problem: .* has the node-wide registrar no file descriptors left\? see its log or \/statusz; .* give its --allow-drivers or --deny-drivers here$/,
   );
+  const reason = expect.stringMatching(
+    /published it; has the node-wide registrar no file descriptors left\?/,
+  );
+  expect(withPattern.drivers).toMatchObject([{ name: "x.csi", state: "unpublished", reason }]);
   expect(healthy).toBe(false);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished", csiSocket: csiAddress }]);
 });
@@ -42,6 +47,31 @@ test("one that is published is none, and its registrar tells since when and why"
       waitingPods: null,
     },
   ]);
+});
+
+const NOT_THERE = /^the driver's socket is not there$/;
+const DEAD = /^no process listens on the driver's socket$/;
+const PATHLESS = { kubeletRegistrationPath: undefined };
+
+test.each([
+  ["with its socket removed, a whole node", WHOLE, undefined, NOT_THERE],
+  ["with its socket removed, named by --csi-address", PATHLESS, undefined, NOT_THERE],
+  ["with its socket removed, named with both flags", {}, undefined, NOT_THERE],
+  ["killed", WHOLE, leaveDeadSocket, DEAD],
+  ["killed, and named", {}, leaveDeadSocket, DEAD],
+  ["hanging", WHOLE, startForeignSocket, /^the driver does not answer GetPluginInfo in time/],
+])("a registered driver that ended, %s: one row, which says so", async (_, target, leave, expected) => {
+  await using node = await createDoctorNode();
+  const driver = await node.driver();
+  const kubelet = await node.kubelet();
+  await node.registrar();
+  await told(kubelet, await kubelet.registered("x.csi"));
+  await driver[Symbol.asyncDispose]();
+  const left = await leave?.(node.csiAddress);
+  const { drivers } = await node.look(target, { impatient: true });
+  await left?.[Symbol.asyncDispose]();
+  const reason = expect.stringMatching(expected);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "registered", reason, csiSocket: node.csiAddress }]);
 });
 
 test("each socket that fits a pattern is looked at, and two of one name are told", async () => {

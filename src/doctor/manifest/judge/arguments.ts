@@ -45,7 +45,7 @@ function judgeTypes({ source: { container } }: Deployment): Nested<Statement> {
 }
 
 /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
-const joinedIn = ({ args, unseen, program }: Deployment) =>
+export const joinedIn = ({ args, unseen, program }: Deployment) =>
   unseen !== undefined || program.kind === "unknown"
     ? undefined
     : args.find((word) => /^--?[a-z][\w-]*\S*\s+--?[a-z][\w-]*/.test(word.trim()));

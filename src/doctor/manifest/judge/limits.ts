@@ -1,11 +1,13 @@
 import { list, numberOrNone, type Tree, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
+import { flat } from "../../findings/finding";
 import { counted, isTemplate, RENDER_FIRST } from "../../findings/words";
 import { fixInChart, placeInChart } from "../read/charts";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 import { nameOf } from "../read/objects";
 import type { ProbeFacts } from "../read/probes";
+import { amountOf, exceeds, quantityOf, thousandthsIn } from "../read/quantities";
 import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
 
 type Resource = "memory" | "cpu";
@@ -24,13 +26,21 @@ const manifestMemory = eachDeployment("CSI105", "manifest-memory", (one, facts) 
       `write resources.limits: {memory: 100Mi}, for example${placeInChart(one.chart, "resources")}`,
     );
   const refused = judgeLimit(one, facts, "memory");
-  if (refused !== undefined || one.program.kind !== "ours") return refused;
+  if (refused !== undefined) return refused;
   const bound = boundOn(one, facts, "memory");
+  const typo = thousandthsIn(bound?.limit ?? "");
+  if (one.program.kind !== "ours")
+    return bound && typo
+      ? problem(
+          `${bound.text}: ${typo}`,
+          fixOf(one, facts, "memory", bound, "write Mi or M in place of m", "32Mi"),
+        )
+      : undefined;
   // The least limit with which Node starts when its pages are not in the page cache.
   if (bound === undefined || bound.amount >= amountOf(LEAST.memory)) return judgeRest(one, facts, "memory");
   const enough = `100Mi, at least ${LEAST.memory}`;
   return problem(
-    `${bound.text}: it may never get ready after a reboot`,
+    [`${bound.text}: it may never get ready after a reboot`, typo].filter(Boolean).join("; "),
     fixOf(one, facts, "memory", bound, `set resources.limits.memory: ${enough}`, enough),
   );
 });
@@ -55,12 +65,10 @@ const manifestCpu = eachDeployment("CSI114", "manifest-cpu", (one, facts) => {
   const bound = boundOn(one, facts, "cpu");
   if (bound === undefined) return judgeRest(one, facts, "cpu");
   const cpus = bound.amount;
-  const found = [judgeStart(cpus, one.probes), ...one.probes.map((probe) => judgeProbe(cpus, probe))].filter(
-    (statement) => statement !== undefined,
-  );
-  // With less, even a start without probes takes seconds, and an exec probe may fail whatever its timeoutSeconds.
-  if (found.length === 0 && cpus < amountOf(LEAST.cpu))
-    found.push(warning(`it registers after ${range(START, cpus)}`, RAISE));
+  const start = judgeStart(cpus, one.probes);
+  const ofProbes = flat(one.probes.map((probe) => judgeProbe(cpus, probe)));
+  // What is said of a probe is reason enough to raise the limit.
+  const found = start?.status === "problem" || ofProbes.length === 0 ? flat([start, ofProbes]) : ofProbes;
   if (found.length === 0) return judgeRest(one, facts, "cpu");
   return found.map(({ status, text, fix = "" }) => ({
     status,
@@ -92,12 +100,20 @@ function judgeProbe(cpus: number, { kind, settings, timing }: ProbeFacts): State
 function judgeStart(cpus: number, probes: readonly ProbeFacts[]): Statement | undefined {
   const probeOf = (wanted: ProbeFacts["kind"]) => probes.find(({ kind }) => kind === wanted);
   const probe = probeOf("startupProbe") ?? probeOf("livenessProbe");
-  if (probe === undefined) return undefined;
-  const { initialDelaySeconds, periodSeconds, failureThreshold } = probe.timing;
+  const {
+    initialDelaySeconds = Number.POSITIVE_INFINITY,
+    periodSeconds = 0,
+    failureThreshold = 1,
+  } = probe?.timing ?? {};
   const patience = initialDelaySeconds + (failureThreshold - 1) * periodSeconds;
-  if (START.least / cpus <= Math.max(LEAST_PATIENCE_S, patience)) return undefined;
-  const text = `it starts in ${range(START, cpus)}, and the ${probe.kind} waits ${patience} s; ${RESTARTS}`;
-  return problem(text, RAISE);
+  const [least, most] = [START.least / cpus, START.most / cpus];
+  const waits = `the ${probe?.kind} waits ${patience} s`;
+  if (least > LEAST_PATIENCE_S && least >= patience)
+    return problem(`it starts in ${range(START, cpus)}, and ${waits}; ${RESTARTS}`, RAISE);
+  // With so little, a start takes seconds also without probes, and an exec probe may fail whatever its timeoutSeconds.
+  if (cpus >= amountOf(LEAST.cpu)) return undefined;
+  const end = most >= patience ? `, and ${waits}: it may be restarted` : "";
+  return warning(`it registers after ${range(START, cpus)}${end}`, RAISE);
 }
 
 function range({ least, most }: typeof START, cpus: number): string {
@@ -312,24 +328,5 @@ function judgeAutoscaler(one: Deployment, facts: ManifestFacts, resource: Resour
     )
   );
 }
-
-const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
-const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-
-/** A Kubernetes quantity as bytes or CPUs, by the grammar of `ParseQuantity`; undefined if it is invalid or missing. */
-function quantityOf(quantity: string): number | undefined {
-  const [, digits, exponent, unit = ""] =
-    /^([+-]?(?:\d+(?:\.\d*)?|\.\d*)?)(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE]?))$/.exec(quantity.trim()) ??
-    [];
-  if (digits === undefined || quantity.trim() === "") return undefined;
-  // Kubernetes reads a missing number as 0.
-  const number = /\d/.test(digits) ? digits : "0";
-  if (BINARY.includes(unit)) return Number(number) * 1024 ** (BINARY.indexOf(unit) + 1);
-  return Number(`${number}e${exponent ?? (DECIMAL.indexOf(unit) - DECIMAL.indexOf("")) * 3}`);
-}
-
-const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
-/** Whether an amount is above a bound; one that is missing or 0 bounds nothing. */
-const exceeds = (amount: number, bound: string) => amount > (amountOf(bound) || Number.POSITIVE_INFINITY);
 
 export const limitChecks = [manifestMemory, manifestCpu];

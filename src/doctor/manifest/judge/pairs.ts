@@ -47,7 +47,7 @@ const manifestPorts = pairs("CSI109", "manifest-ports", ({ deployments, pods }, 
       ...problem(
         names,
         `${all} serve on ${network}`,
-        `give each a port of its own: now ${[...set].join(some.length > 2 ? "; " : ", ")}`,
+        `give each a port of its own; at present: ${[...set].join(some.length > 2 ? "; " : ", ")}`,
       ),
       objects: some.map(({ pod, container }) => ({ ...pod.object, container })),
     };

@@ -19,6 +19,7 @@ import {
   placeOf,
   type SocketPlace,
 } from "../read/mounts";
+import { joinedIn } from "./arguments";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 interface Paths {
@@ -31,7 +32,7 @@ interface Paths {
 const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (deployment) => {
   const { place, unseen, settings, literals, mounts } = deployment;
   const { csiAddress, kubeletRegistrationPath: told, refusal } = settings;
-  if (unseen !== undefined || refusal !== undefined || told === "") return undefined;
+  if (unseen !== undefined || refusal !== undefined || told === "" || joinedIn(deployment)) return undefined;
   if (literals.length > 0)
     return literals.map(({ name, why, advice }) =>
       problem(`takes $(${name}), ${why}: it stays as it is`, advice),
@@ -179,7 +180,7 @@ const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", 
   const place = placeOf(csiAddress, mounts);
   const isKnown = ![csiAddress, place?.directory ?? ""].some((path) => isTemplate(path) || isPattern(path));
   if (!isKnown || place === undefined || told === "") return undefined;
-  if (unseen !== undefined || refusal !== undefined) return undefined;
+  if (unseen !== undefined || refusal !== undefined || joinedIn(one)) return undefined;
   if (socket === undefined || pod.registrars > 1 || !pod.driverSockets.every((other) => other.isKnown))
     return undefined;
   return pod.driverSockets.every((other) => isSame(socket.place, other.place))

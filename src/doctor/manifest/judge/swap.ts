@@ -1,5 +1,7 @@
 import { imagePattern } from "../../../manifest/image-policy/recognise";
 import { type Finding, findingsOf, keyOf } from "../../findings/finding";
+import { reportFindings } from "../../findings/report";
+import { counted } from "../../findings/words";
 import type { ManifestFacts } from "../read/deployments";
 import { lastPart, type OurImage } from "../read/program";
 import { manifestArguments } from "./arguments";
@@ -24,6 +26,22 @@ export function readSwap(
   );
   const after = read({ ...known, swapped: new Set(taken.map((one) => one.image)) });
   return { before, after, swapped: taken.length };
+}
+
+/** How many problems are there before the swap and after it, as a report counts them. */
+export function problemsWithEither(
+  { before, after }: Pick<ReturnType<typeof readSwap>, "before" | "after">,
+  checks = MANIFEST_CHECKS,
+): number {
+  const stay = new Set(findingsOf(checks, after).map(keyOf));
+  const { findings } = reportFindings(findingsOf(checks, before));
+  return findings.filter((one) => one.status === "problem" && one.follows === null && stay.has(keyOf(one)))
+    .length;
+}
+
+export function eitherLines(count: number, command: string): readonly string[] {
+  const are = count === 1 ? "is" : "are";
+  return count === 0 ? [] : [`${counted(count, "problem")} ${are} there with either image: ${command}`];
 }
 
 /** The findings that the swap brings. Those of containers with an unknown program stay: it may concern them. */

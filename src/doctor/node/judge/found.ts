@@ -14,10 +14,11 @@ import {
   descriptorWaitIn,
   downCause,
   driverLeftIn,
+  driverTrouble,
   duplicatesCause,
   failureText,
   isDeserted,
-  isItDenied,
+  isItLeftOut,
   isNodeDriver,
   isRegistered,
   nameTold,
@@ -117,7 +118,7 @@ function judgeFound(driver: SeenDriver, facts: Facts): Verdict | undefined {
   return bad(
     path,
     `has the driver ${name}, for which there is no registration socket in ${directory.path}`,
-    `see its registrar: does it run, or restart again and again? kubectl describe pod says why; ${DRIVER} answers${isItDenied(facts)}`,
+    `see its registrar: does it run, or restart again and again? kubectl describe pod says why; ${DRIVER} answers${isItLeftOut(facts)}`,
     descriptorWaitIn(facts) ? DESCRIPTORS_CAUSE : nodeInfoCause(name),
   );
 }
@@ -195,14 +196,15 @@ function podsByDriver({ pods }: Facts): ReadonlyMap<string, readonly string[]> |
 }
 
 function driversSeen(facts: Facts): readonly Row[] {
-  const published = answeringIn(facts).map(({ info: { name, endpoint }, path, report }) =>
-    rowOf(report?.state ?? "untold", report?.reason ?? null, {
-      name,
+  const published = answeringIn(facts).map((one) => {
+    const { info, path, report } = one;
+    return rowOf(report?.state ?? "untold", report?.reason ?? driverTrouble(one, facts) ?? null, {
+      name: info.name,
       since: attempt(() => new Date(report?.since ?? Number.NaN).toISOString()) ?? null,
-      csiSocket: endpoint || path,
+      csiSocket: info.endpoint || path,
       registrationSocket: path,
-    }),
-  );
+    });
+  });
   const drivers = unregisteredIn(facts);
   // Registration sockets on which no registrar answers.
   const silent = facts.registrations.flatMap((one) => {
@@ -245,7 +247,7 @@ function unpublishedState(driver: SeenDriver, facts: Facts): readonly [state: st
   const wait = descriptorWaitIn(facts);
   if (twin === undefined && wait) return because(`the driver answers; ${describeWait(wait)}`);
   return twin === undefined
-    ? because(`the driver answers; no registrar has published it${isItDenied(facts)}`)
+    ? because(`the driver answers; no registrar has published it${isItLeftOut(facts)}`)
     : because(`another driver has its name: ${twin}; ${onlyOneOf(nameTold(driver), facts)}`);
 }
 

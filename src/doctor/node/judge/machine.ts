@@ -128,7 +128,8 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (facts: Facts) =
   if (isNamedSo) return ok(path, `has a path of kubelet's: ${place.path}`);
   if (place.fileSystem === "overlay")
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, "not-kubelets");
-  return unsure(`is ${place.path} on its file system, which is no known kubelet's registration directory`);
+  const where = place.path === path ? "is" : `is ${place.path} on its file system, which is`;
+  return unsure(`${where} no known kubelet's registration directory`);
 });
 
 const socketPath = check("CSI011", "socket-path", (facts: Facts) => {

@@ -1,10 +1,14 @@
+import { dirname } from "node:path";
+import type { PluginInfo } from "../../../grpc/protos";
 import { whyUnwanted } from "../../../registrar/node-wide/name-lists";
 import { driverOfSocket } from "../../../registrar/socket/socket-name";
 import type { DescriptorWait } from "../../../unix/descriptors";
+import { isWithin } from "../../../unix/mounts";
 import { tooLong } from "../../findings/words";
 import {
   type Answer,
   answerIn,
+  hasNoSocket,
   isDead,
   isStuck,
   type Ownership,
@@ -112,21 +116,59 @@ export const DESCRIPTORS_CAUSE = "descriptors";
 export const descriptorWaitIn = ({ registrations }: Facts): DescriptorWait | undefined =>
   registrations.map(({ report }) => report?.descriptorWait).find((wait) => wait !== undefined);
 
-/** What to give where a node-wide registrar's lists of names may exclude a driver; empty if no such registrar is seen. */
-export function isItDenied({ target, registrars }: Facts): string {
+/** Why a node-wide registrar may have left a driver out; empty if no such registrar is seen. */
+export function isItLeftOut({ target, registrars, registrations }: Facts): string {
   const isPossible = target.pattern !== undefined || registrars.some((one) => one.isNodeWide);
-  return isPossible
-    ? "; if the node-wide registrar is to leave it out, give its --allow-drivers or --deny-drivers here"
-    : "";
+  if (!isPossible) return "";
+  // A registrar reports that it has too few on the sockets that it could make.
+  const starved = registrations.some(({ report }) => report !== undefined)
+    ? ""
+    : "; has the node-wide registrar no file descriptors left? see its log or /statusz";
+  return `${starved}; if the node-wide registrar is to leave it out, give its --allow-drivers or --deny-drivers here`;
 }
 
-export function isRegistered(driver: SeenDriver, { registrations }: Facts): boolean {
-  return registrations.some(({ info, endpoint }) => {
-    if (info.kind !== "answered") return false;
-    // An endpoint that is seen says which of two drivers with one name it is.
-    const inode = endpoint?.socket.inode;
-    return inode === undefined ? info.value.name === nameTold(driver) : inode === driver.socket.inode;
-  });
+export const isRegistered = (driver: SeenDriver, facts: Facts): boolean =>
+  facts.registrations.some(({ info, endpoint }) => isDriverOf(answerIn(info), endpoint, driver, facts));
+
+function isDriverOf(
+  info: PluginInfo | undefined,
+  endpoint: RegistrationFacts["endpoint"],
+  driver: SeenDriver,
+  { driver: own, target }: Facts,
+): boolean {
+  if (info === undefined) return false;
+  // An endpoint that is seen says which of two drivers with one name it is.
+  const inode = endpoint?.socket.inode;
+  if (inode !== undefined) return inode === driver.socket.inode;
+  if (driver.socket.inode !== undefined) return info.name === nameTold(driver);
+  // Where no socket is left, its path says it.
+  const told = driver === own && info.endpoint === target.kubeletRegistrationPath;
+  return told || endpoint?.socket.path === driver.socket.path;
+}
+
+/** What is wrong with a published driver itself, as far as its socket is seen from here. */
+export function driverTrouble(one: Answering, facts: Facts): string | undefined {
+  const isHidden = ({ socket }: Pick<SeenDriver, "socket">) =>
+    socket.kind === "missing" && !socket.folderInSight && !isInSight(socket.path, facts.directory);
+  const { info, endpoint } = one;
+  const own = allDrivers(facts).filter((driver) => isDriverOf(info, endpoint, driver, facts));
+  const seen = [endpoint, ...own];
+  const there = seen.find((place) => place !== undefined && !isHidden(place));
+  if (there === undefined) return undefined;
+  const { socket, identity } = there;
+  if (socket.kind === "accepting")
+    return identity.kind === "failed" ? `the driver ${failureText("GetPluginInfo", identity)}` : undefined;
+  if (isDead(socket)) return "no process listens on the driver's socket";
+  const isTold = isStuck(socket) || hasNoSocket(socket);
+  return isTold ? `the driver's socket ${socketText(socket)}` : undefined;
+}
+
+/** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
+export function isInSight(path: string, directory: Facts["directory"]): boolean {
+  const root = dirname(directory.path);
+  const isAlone =
+    directory.kind !== "folder" || directory.place === undefined || directory.place.isMountPoint;
+  return !isAlone && root !== "/" && isWithin(path, root);
 }
 
 export function onlyOneOf(name: string | undefined, { registrations }: Facts): string {

@@ -5,7 +5,6 @@ import { explainHostPath, fixText } from "../../../host-path/host-path";
 import { validateVersions } from "../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
-import { isWithin } from "../../../unix/mounts";
 import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { LEAVE_ONE } from "../../findings/words";
 import { answerIn } from "../read/facts";
@@ -20,6 +19,7 @@ import {
   driverLeftIn,
   duplicatesCause,
   isDeserted,
+  isInSight,
   isTargets,
   namelessCause,
   nameTold,
@@ -188,14 +188,6 @@ function judgeEndpoint({ info, isTargets, endpoint, path }: Answering, facts: Fa
   const advice = isTargets && told === info.endpoint && hostPath ? explainHostPath(hostPath) : undefined;
   if (advice) return problem(name, `${saidAt}; ${advice.problem}`, fixText(advice), "host-path");
   return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
-}
-
-/** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
-function isInSight(path: string, directory: Facts["directory"]): boolean {
-  const root = dirname(directory.path);
-  const isAlone =
-    directory.kind !== "folder" || directory.place === undefined || directory.place.isMountPoint;
-  return !isAlone && root !== "/" && isWithin(path, root);
 }
 
 const registrationVersions = check("CSI017", "registration-versions", (facts: Facts) =>

@@ -68,6 +68,27 @@ test.each([
   expect({ status, stdout }).toEqual({ status: 0, stdout: expected });
 });
 
+test.each<readonly [number, string, Changes]>([
+  [
+    0,
+    "1 registrar swapped: that adds no problem.\n1 problem is there with either image: registrar doctor -f FILE\n",
+    { container: { ...official, args: ["--v=2"] } },
+  ],
+  [
+    1,
+    "2 problems are there with either image: registrar doctor -f FILE\n",
+    {
+      container: { ...official, livenessProbe: { httpGet: { port: 1 } }, ...limits({ memory: "20Mi" }) },
+      registry: "/x",
+      spec: {},
+    },
+  ],
+])("problems that are there with either image are counted", async (status, expected, changes) => {
+  const ended = await swap(["--swap"], daemonSet(changes));
+  expect(ended.stdout).toContain(expected);
+  expect(ended.status).toBe(status);
+});
+
 test("with --image it judges what --match-image of the image policy takes, and prints that command", async () => {
   const object = daemonSet({ container: { image: "x/my-registrar:latest", ...limits({ memory: "30Mi" }) } });
   const { status, stdout } = await swap(["--swap=y/registrar:v1", "--image=x/my-registrar"], object);
