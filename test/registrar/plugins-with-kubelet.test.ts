@@ -68,7 +68,7 @@ describe.each([
     await told(kubelet, await kubelet.registered(name));
     await kubelet.restart();
     await told(kubelet, await kubelet.registered(name));
-    expect(registration.status().state).toBe("registered");
+    await untilState(registration, "registered");
   });
 
   test("stands by for a newer one of its name, and takes over when that ends", async () => {
