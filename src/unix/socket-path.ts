@@ -24,9 +24,7 @@ export function checkSocketPathLength(path: string, what: string): void {
  * `unix:csi.sock` and `unix://csi.sock`. Undefined for any other address.
  */
 export function pathInUnixAddress(address: string): string | undefined {
-  const path = address.startsWith("/")
-    ? address
-    : /^unix:(?:\/\/|(?!\/\/))(?<path>[^@].*)$/s.exec(address)?.groups?.path;
+  const path = address.startsWith("/") ? address : /^unix:(?:\/\/|(?!\/\/))([^@].*)/s.exec(address)?.[1];
   // To gRPC two slashes at the beginning name a host; to Linux they are one.
   return path?.includes("\0") ? undefined : path?.replace(/^\/{2,}/, "/");
 }

@@ -1,5 +1,10 @@
 import { resolve } from "node:path";
-import { absoluteCsiAddress, parseCsiAddress } from "../../src/unix/socket-path";
+import {
+  absoluteCsiAddress,
+  checkSocketPathLength,
+  fitsSocketPath,
+  parseCsiAddress,
+} from "../../src/unix/socket-path";
 
 test.each([
   ["/csi/csi.sock", "/csi/csi.sock"],
@@ -11,6 +16,7 @@ test.each([
   ["unix://csi.sock", "csi.sock"],
   ["/with space/and:colon", "/with space/and:colon"],
   ["/line\nbreak", "/line\nbreak"],
+  ["/csi//csi.sock", "/csi//csi.sock"],
 ])("%j is the path %j", (address, path) => {
   expect(parseCsiAddress(address)).toBe(path);
 });
@@ -23,6 +29,7 @@ test.each([
   "127.0.0.1:10000",
   "dns:///driver",
   "unix-abstract:csi",
+  "not-unix:/csi/csi.sock",
   "UNIX:///csi/csi.sock",
   "unix",
   "unix:",
@@ -50,4 +57,18 @@ test.each([
   ["tcp://127.0.0.1:10000", "tcp://127.0.0.1:10000"],
 ])("%j is %j wherever this process goes", (address, absolute) => {
   expect(absoluteCsiAddress(address)).toBe(absolute);
+});
+
+test.each([
+  [`/${"a".repeat(106)}`, 107],
+  [`/${"a".repeat(107)}`, 108],
+  [`/${"ä".repeat(53)}`, 107],
+  [`/${"ä".repeat(54)}`, 109],
+])("%s has %i bytes, of which 107 fit", (path, bytes) => {
+  expect(fitsSocketPath(path)).toBe(bytes <= 107);
+  const check = () => checkSocketPathLength(path, "the socket");
+  if (bytes <= 107) return check();
+  expect(check).toThrow(
+    expect.objectContaining({ code: "SOCKET_UNUSABLE", message: expect.stringContaining(`${bytes} bytes`) }),
+  );
 });
