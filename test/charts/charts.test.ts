@@ -5,6 +5,9 @@ import { DEPLOYMENTS, type Deployment, relocate } from "./deployments";
 
 const complete = DEPLOYMENTS.filter(({ args }) => args.join(" ").includes("kubelet-registration-path"));
 const incomplete = DEPLOYMENTS.filter((deployment) => !complete.includes(deployment));
+/** An address from a ConfigMap is not in the manifest. */
+const hasAddress = ({ args, env = {} }: Deployment) =>
+  args.every((word) => env[/^--?csi-address=\$\((\w+)\)$/.exec(word)?.[1] ?? ""] !== "");
 const rows = (some: typeof DEPLOYMENTS) => some.map((one) => [one.repository, one.driver, one] as const);
 
 /** Flags in any order, without the paths, numbers and names that differ from chart to chart; what fills them in, and probes. */
@@ -19,7 +22,7 @@ const shapeOf = ({ args, execProbe, httpProbe }: Deployment) => {
 };
 
 /** One deployment of each shape: each costs a process. The flags of all are parsed in test/cli/commands/doctor. */
-const different = [...new Map(complete.map((one) => [shapeOf(one), one])).values()];
+const different = [...new Map(complete.filter(hasAddress).map((one) => [shapeOf(one), one])).values()];
 
 describe("the arguments of a real deployment register its driver", () => {
   test.concurrent.each(rows(different))(

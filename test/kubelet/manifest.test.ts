@@ -40,7 +40,7 @@ test.each<readonly [string, Partial<ManifestOptions>]>([
 ])("the API server takes what `registrar manifest` writes: %s", (_, options) => {
   const required = { driverName: "x.csi.example.com", image: "registrar:v1", driverImage: "x:v1" };
   const manifests = makeManifests(resolveManifestOptions({ ...required, parts: PARTS, ...options }));
-  expect(judge(manifests)).toEqual(taken("CSIDriver", "DaemonSet", "StorageClass", "Pod"));
+  expect(judge(manifests)).toEqual(taken("CSIDriver", "DaemonSet", "StorageClass", "Pod", "ConfigMap"));
 });
 
 test.each(readdirSync(EXAMPLES).filter((name) => name.endsWith(".yaml")))("it takes examples/%s", (name) => {

@@ -63,7 +63,7 @@ test("JSON says the same to programs, in keys that stay", async () => {
   expect(report.target).toEqual({ context: "blue", node: null, driver: null });
   expect(Object.keys(report.drivers[0])).toEqual(["name", "daemonSets", "nodes", "registered", "csiDriver"]);
   expect(Object.keys(report.registrars[0])).toEqual([
-    ...["daemonSet", "container", "driver", "image", "program", "version", "pods"],
+    ...["daemonSet", "container", "driver", "image", "program", "version", "pods", "changed"],
   ]);
   expect(Object.keys(report.nodes[0])).toEqual([
     ...["node", "driver", "state", "reason", "code", "pod", "csiNode", "waitingPods", "volumeAttachments"],

@@ -82,6 +82,8 @@ func validate(object runtime.Object) field.ErrorList {
 	case *core.Pod:
 		options := podutil.GetValidationOptionsFromPodSpecAndMeta(&object.Spec, nil, &object.ObjectMeta, nil)
 		return corevalidation.ValidatePodCreate(object, options)
+	case *core.ConfigMap:
+		return corevalidation.ValidateConfigMap(object)
 	case *storage.CSIDriver:
 		return storagevalidation.ValidateCSIDriver(object)
 	case *storage.StorageClass:
