@@ -16,9 +16,15 @@ export const findLink = (path: string): Promise<FileFound> => found(callFileSyst
 export const isFoundDirectory = (found: FileFound): found is Stats =>
   typeof found === "object" && found.isDirectory();
 
-/** The names in a directory; none if it cannot be read. Never rejects, never hangs. */
-export const listNames = (directory: string): Promise<readonly string[]> =>
-  callFileSystem(directory, () => readdir(directory)).catch(() => []);
+/** The names in a directory; none if it cannot be read, which `whenUnread` hears of. Never rejects, never hangs. */
+export const listNames = (
+  directory: string,
+  whenUnread: (error: unknown) => void = () => {},
+): Promise<readonly string[]> =>
+  callFileSystem(directory, () => readdir(directory)).catch((error: unknown) => {
+    whenUnread(error);
+    return [];
+  });
 
 /** The path without symbolic links, as far as it exists. Never rejects, never hangs. */
 export async function realPathOf(path: string): Promise<string> {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findingsOf } from "../../src/doctor/findings/finding";
 import { MANIFEST_CHECKS } from "../../src/doctor/manifest/judge/checks";
-import { findingsOfSwap, readSwap } from "../../src/doctor/manifest/judge/swap";
+import { judgeSwap, readSwap } from "../../src/doctor/manifest/judge/swap";
 import { readDeployments } from "../../src/doctor/manifest/read/deployments";
 import type { OurImage } from "../../src/doctor/manifest/read/program";
 
@@ -46,7 +46,7 @@ export function findingsIn(...rows: readonly PodsRow[]) {
 /** What doctor says of the swap in a row. */
 export function findingsOfSwapIn(row: PodsRow) {
   const swap = readSwap(readerOf([row]), {});
-  return swap.swapped === 0 ? [] : findingsOfSwap(swap);
+  return swap.swapped === 0 ? [] : judgeSwap(swap).findings;
 }
 
 function readerOf(rows: readonly PodsRow[]) {

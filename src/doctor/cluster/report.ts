@@ -1,6 +1,6 @@
 import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { reportFindings } from "../findings/report";
-import { findingsOfSwap, problemsWithEither, readSwap } from "../manifest/judge/swap";
+import { judgeSwap, readSwap } from "../manifest/judge/swap";
 import { type Program, tagOf } from "../manifest/read/program";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
@@ -30,11 +30,10 @@ export function reportOnCluster(reading: ClusterReading) {
 export function reportOnClusterSwap(reading: ClusterReading, swap: string) {
   const facts = conclude(reading);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
-  const found = findingsOfSwap(both, CLUSTER_MANIFEST_CHECKS);
-  const either = both.swapped === 0 ? 0 : problemsWithEither(both, CLUSTER_MANIFEST_CHECKS);
+  const { findings, problemsWithEither } = judgeSwap(both, CLUSTER_MANIFEST_CHECKS);
   const after = { ...facts, swapped: both.after.deployments };
-  const report = reportOf(facts, [...found, ...findingsOf([rights, architectures], after)]);
-  return { ...report, target: { ...report.target, swap, swapped: both.swapped, problemsWithEither: either } };
+  const report = reportOf(facts, [...findings, ...findingsOf([rights, architectures], after)]);
+  return { ...report, target: { ...report.target, swap, swapped: both.swapped, problemsWithEither } };
 }
 
 function reportOf(facts: ClusterFacts, found: readonly Finding[]) {

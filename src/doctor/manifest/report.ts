@@ -5,7 +5,7 @@ import { type Finding, findingsOf, unread as unreadVerdict } from "../findings/f
 import { type Report, reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";
 import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
-import { eitherLines, findingsOfSwap, problemsWithEither, readSwap } from "./judge/swap";
+import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
 import { type ManifestFacts, readDeployments } from "./read/deployments";
 import type { ReadObject, Unread } from "./read/objects";
 import { lastPart, type OurImage } from "./read/program";
@@ -32,10 +32,10 @@ export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const { image } = ours;
   const both = readSwap((images) => factsOf(read, images, image), ours, swap);
   const policy = image === undefined || both.swapped === 0 ? null : policyCommand(image, swap || "IMAGE");
-  const either = both.swapped === 0 ? 0 : problemsWithEither(both);
-  const target = { files: read.files, swap, swapped: both.swapped, policy, problemsWithEither: either };
+  const { findings, problemsWithEither } = judgeSwap(both);
+  const target = { files: read.files, swap, swapped: both.swapped, policy, problemsWithEither };
   const nothing = both.swapped === 0 ? [nothingToSwap(read, both.before, image)] : [];
-  return { ...reportOf(target, [...findingsOfSwap(both), ...nothing]), target };
+  return { ...reportOf(target, [...findings, ...nothing]), target };
 }
 
 /** The image policy knows the official image's names. */

@@ -1,11 +1,10 @@
 import { type FSWatcher, type Stats, watch } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { errnoOf } from "../../base/errors";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { isShortage } from "../../unix/descriptors";
-import { callFileSystem, mountAt } from "../../unix/file-calls";
+import { mountAt } from "../../unix/file-calls";
 import {
   type FileFound,
   findFile,
@@ -71,13 +70,10 @@ export async function discover(
 
   const rootWatch = await watchPath(rootPath, log);
   let whenShort: NodeJS.Timeout | undefined;
-  /** A directory that cannot be read has no names, and for want of descriptors another look soon. */
-  const unlisted = (error: unknown): readonly string[] => {
-    if (isShortage(error)) {
-      clearTimeout(whenShort);
-      whenShort = setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);
-    }
-    return [];
+  const lookAgainWhenShort = (error: unknown): void => {
+    if (!isShortage(error)) return;
+    clearTimeout(whenShort);
+    whenShort = setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);
   };
 
   // One look after another: what an event leads to builds on what the one before it found.
@@ -128,7 +124,7 @@ export async function discover(
     let watcher: FSWatcher | undefined;
     const rescan = async () => {
       watcher ??= watchDirectory(path, onEvent, log);
-      const listed = await callFileSystem(path, () => readdir(path)).catch(unlisted);
+      const listed = await listNames(path, lookAgainWhenShort);
       for (const name of new Set([...entries.keys(), ...listed])) await lookAt(name);
     };
     const onEvent = (name: string | null): void => {

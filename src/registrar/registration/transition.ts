@@ -93,7 +93,8 @@ function whileInPlace(
     case "refused": {
       if (state.kind === "refused") return state;
       const refusals = countRefusal(facts.refusals, event.error);
-      const [earlier, later] = [refusals.count - 1, refusals.count - 1 - FIRST_REFUSALS];
+      const earlier = refusals.count - 1;
+      const later = earlier - FIRST_REFUSALS;
       const [pace, nth] = later < 0 ? [BACKOFF.refused, earlier] : [BACKOFF.refusedForLong, later];
       const waitMs = Math.round(backoffMs(pace, nth, () => now.random));
       const waiting = { kind: "refused", refusals, waitMs, askedAtMs: undefined } as const;

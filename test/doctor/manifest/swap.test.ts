@@ -1,4 +1,4 @@
-import { findingsOfSwap, readSwap } from "../../../src/doctor/manifest/judge/swap";
+import { judgeSwap, readSwap } from "../../../src/doctor/manifest/judge/swap";
 import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
 import { type Changes, daemonSet, expectSaid, OFFICIAL, TOLD } from "./one-daemon-set";
 
@@ -9,7 +9,7 @@ function changedIn(...all: readonly Changes[]): readonly string[] {
     object: daemonSet({ ...rest, container: { image: OFFICIAL, ...container } }),
   }));
   const swap = readSwap((ours) => readDeployments(objects, ours), {});
-  return findingsOfSwap(swap).map(
+  return judgeSwap(swap).findings.map(
     ({ code, status, subject, text }) => `${code} ${status}: ${subject.split(",")[0]} ${text}`,
   );
 }

@@ -14,15 +14,23 @@ import type { ClusterFacts } from "./facts";
 import { inState, placeCheck } from "./groups";
 import type { RegistrarUnit } from "./places";
 
-const KINDS = { kubernetes: "MutatingAdmissionPolicy", kyverno: "Kyverno's MutatingPolicy" };
-const nameOf = ({ policy: { engine, name } }: Pick<PolicyMatch, "policy">) => `${KINDS[engine]} ${name}`;
-const DOERS: Readonly<Record<PolicyEngine, readonly [doer: string, log: string]>> = {
-  kubernetes: ["the API server", "the API server's log"],
-  kyverno: [
-    "Kyverno",
-    "its log, and whether its webhooks leave the namespace out, as kube-system by default",
-  ],
+/** What each engine calls its policies, who carries them out, and where its failures are told. */
+const ENGINES: Readonly<
+  Record<PolicyEngine, { readonly kind: string; readonly doer: string; readonly log: string }>
+> = {
+  kubernetes: {
+    kind: "MutatingAdmissionPolicy",
+    doer: "the API server",
+    log: "the API server's log",
+  },
+  kyverno: {
+    kind: "Kyverno's MutatingPolicy",
+    doer: "Kyverno",
+    log: "its log, and whether its webhooks leave the namespace out, as kube-system by default",
+  },
 };
+const nameOf = ({ policy: { engine, name } }: Pick<PolicyMatch, "policy">) =>
+  `${ENGINES[engine].kind} ${name}`;
 const LEAVE_IT = `label the pods of its template ${OPT_OUT.key}=${OPT_OUT.value} to leave it so`;
 
 const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
@@ -107,7 +115,7 @@ function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly Regi
   if (match.leftAlone === "none") {
     const restart = `restart them: kubectl -n ${namespace} rollout restart daemonset/${name}`;
     const all = registrarIn(unit, pods);
-    const [doer, log] = DOERS[match.policy.engine];
+    const { doer, log } = ENGINES[match.policy.engine];
     return pods.every(({ createdMs }) => createdMs <= match.sinceMs)
       ? warning(place, `${all}, older than ${by}`, restart)
       : warning(

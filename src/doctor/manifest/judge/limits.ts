@@ -100,12 +100,7 @@ function judgeProbe(cpus: number, { kind, settings, timing }: ProbeFacts): State
 function judgeStart(cpus: number, probes: readonly ProbeFacts[]): Statement | undefined {
   const probeOf = (wanted: ProbeFacts["kind"]) => probes.find(({ kind }) => kind === wanted);
   const probe = probeOf("startupProbe") ?? probeOf("livenessProbe");
-  const {
-    initialDelaySeconds = Number.POSITIVE_INFINITY,
-    periodSeconds = 0,
-    failureThreshold = 1,
-  } = probe?.timing ?? {};
-  const patience = initialDelaySeconds + (failureThreshold - 1) * periodSeconds;
+  const patience = probe === undefined ? Number.POSITIVE_INFINITY : patienceOf(probe);
   const [least, most] = [START.least / cpus, START.most / cpus];
   const waits = `the ${probe?.kind} waits ${patience} s`;
   if (least > LEAST_PATIENCE_S && least >= patience)
@@ -115,6 +110,10 @@ function judgeStart(cpus: number, probes: readonly ProbeFacts[]): Statement | un
   const end = most >= patience ? `, and ${waits}: it may be restarted` : "";
   return warning(`it registers after ${range(START, cpus)}${end}`, RAISE);
 }
+
+/** How long kubelet lets a probe fail before it ends the container, in seconds. */
+const patienceOf = ({ timing: { initialDelaySeconds, failureThreshold, periodSeconds } }: ProbeFacts) =>
+  initialDelaySeconds + (failureThreshold - 1) * periodSeconds;
 
 function range({ least, most }: typeof START, cpus: number): string {
   return `${(least / cpus).toFixed(1)} to ${(most / cpus).toFixed(1)} s`;

@@ -28,35 +28,32 @@ export function readSwap(
   return { before, after, swapped: taken.length };
 }
 
-/** How many problems are there before the swap and after it, as a report counts them. */
-export function problemsWithEither(
-  { before, after }: Pick<ReturnType<typeof readSwap>, "before" | "after">,
+/**
+ * What the swap brings: its findings, and with them those of containers with an unknown program, which it may concern; and how
+ * many problems are there before the swap and after it, as a report counts them.
+ */
+export function judgeSwap(
+  { before, after, swapped }: ReturnType<typeof readSwap>,
   checks = MANIFEST_CHECKS,
-): number {
-  const stay = new Set(findingsOf(checks, after).map(keyOf));
-  const { findings } = reportFindings(findingsOf(checks, before));
-  return findings.filter((one) => one.status === "problem" && one.follows === null && stay.has(keyOf(one)))
-    .length;
-}
-
-export function eitherLines(count: number, command: string): readonly string[] {
-  const are = count === 1 ? "is" : "are";
-  return count === 0 ? [] : [`${counted(count, "problem")} ${are} there with either image: ${command}`];
-}
-
-/** The findings that the swap brings. Those of containers with an unknown program stay: it may concern them. */
-export function findingsOfSwap(
-  { before, after }: Pick<ReturnType<typeof readSwap>, "before" | "after">,
-  checks = MANIFEST_CHECKS,
-): readonly Finding[] {
-  const known = new Set(findingsOf(checks, before).map(keyOf));
+): { readonly findings: readonly Finding[]; readonly problemsWithEither: number } {
+  const [had, has] = [findingsOf(checks, before), findingsOf(checks, after)];
+  const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
   const notJudged = new Set(
     after.deployments.filter(({ program }) => program.kind === "unknown").map(({ place }) => place),
   );
-  return findingsOf(checks, after).filter(
+  const findings = has.filter(
     (finding) =>
       finding.isUnread ||
       (finding.code === manifestArguments.code && notJudged.has(finding.subject)) ||
       (finding.status !== "ok" && !known.has(keyOf(finding))),
   );
+  const both = reportFindings(had).findings.filter(
+    (one) => one.status === "problem" && one.follows === null && stay.has(keyOf(one)),
+  );
+  return { findings, problemsWithEither: swapped === 0 ? 0 : both.length };
+}
+
+export function eitherLines(count: number, command: string): readonly string[] {
+  const are = count === 1 ? "is" : "are";
+  return count === 0 ? [] : [`${counted(count, "problem")} ${are} there with either image: ${command}`];
 }
