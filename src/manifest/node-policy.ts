@@ -103,7 +103,7 @@ export function nodePolicy(
             reason: Forbidden
             expression: |-
               variables.conditions.all(c, c in variables.oldConditions || ${isOurCondition})
-          # etcd takes 1.5 MB: without a limit, nobody could change the Node any more.
+          # etcd takes 1.5 MB: without a limit, every later change of the Node would be refused.
           - message: a registrar may have ${MAX_CONDITIONS} conditions at most, with short texts
             reason: Forbidden
             expression: |-

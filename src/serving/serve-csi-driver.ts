@@ -121,7 +121,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
 
 /**
  * Lets a unary handler answer by the promise that it returns, which grpc-js ignores: the caller would wait in vain. What it
- * throws is told like what a promise rejects with; of that grpc-js tells nothing. What its callback answered first counts.
+ * throws is reported like what a promise rejects with, which grpc-js does not report. What its callback answered first counts.
  */
 function answerByPromises(server: Server): void {
   const register = server.register.bind(server);

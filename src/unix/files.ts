@@ -16,7 +16,7 @@ export const findLink = (path: string): Promise<FileFound> => found(callFileSyst
 export const isFoundDirectory = (found: FileFound): found is Stats =>
   typeof found === "object" && found.isDirectory();
 
-/** The names in a directory; none if it cannot be read, which `whenUnread` hears of. Never rejects, never hangs. */
+/** The names in a directory; none if it cannot be read: `whenUnread` gets the error. Never rejects, never hangs. */
 export const listNames = (
   directory: string,
   whenUnread: (error: unknown) => void = () => {},

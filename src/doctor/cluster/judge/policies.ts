@@ -14,7 +14,7 @@ import type { ClusterFacts } from "./facts";
 import { inState, placeCheck } from "./groups";
 import type { RegistrarUnit } from "./places";
 
-/** What each engine calls its policies, who carries them out, and where its failures are told. */
+/** What each engine calls its policies, what carries them out, and where its failures are logged. */
 const ENGINES: Readonly<
   Record<PolicyEngine, { readonly kind: string; readonly doer: string; readonly log: string }>
 > = {
