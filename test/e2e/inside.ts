@@ -7,9 +7,9 @@ import { setInterval as every } from "node:timers/promises";
 import { kubernetesOf } from "../cluster/support/build";
 import { type Cluster, startCluster } from "../cluster/support/cluster";
 import { IMAGES } from "../cluster/support/images";
-import { until } from "../cluster/support/patience";
 import { insideOf } from "../cluster/support/stage";
 import { writtenManifest } from "../cluster/support/written-manifest";
+import { eventually } from "../support/eventually";
 import { runMain } from "../support/run-main";
 import type { Registrars } from "./support/page";
 import type { Plan } from "./support/plan";
@@ -113,7 +113,7 @@ async function applyPolicy({ kubectlWith, kubectl }: Cluster): Promise<void> {
       ],
     },
   };
-  await until(
+  await eventually(
     async () => {
       const made = await kubectlWith([pod], "create", "--dry-run=server", "--output=json");
       if (made.includes(OFFICIAL_IMAGE)) throw new Error("a new pod has the official image");

@@ -2,10 +2,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
-import { eachTest } from "../support/each-test";
 import { untilState } from "../support/registrar-node";
 import type { Kubelet } from "./support/kubelet";
-import { type NodeFolder, startNode } from "./support/node-folder";
+import { type Node, type NodeFolder, startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
 const name = "gpu.example.com";
@@ -31,7 +30,11 @@ const deregistered = ({ events }: Kubelet, from: number) =>
 const accepted = { versions: ["v1.DRAPlugin", "v1.DRAResourceHealth"], error: null };
 
 describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (version) => {
-  const node = eachTest(() => startNode(version));
+  let node: Node;
+  beforeEach(async () => {
+    node = await startNode(version);
+  });
+  afterEach(() => node[Symbol.asyncDispose]());
 
   test("registers a driver, and it is ready and healthy; heals it; knows it after a restart; forgets it", async () => {
     const registration = await start(node);

@@ -3,17 +3,20 @@ import { createLogger, type LoggerOption } from "../../src/logging/logger";
 import type { RegistrarEvent } from "../../src/registrar/model/events";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
-import { eachTest } from "../support/each-test";
 import { registerOnce } from "../support/fake-kubelet";
 import { recordLog } from "../support/recorded-log";
-import { createTestNode, ENDPOINT } from "../support/registrar-node";
+import { createTestNode, ENDPOINT, type TestNode } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 import { startScriptedDriver } from "../support/scripted-driver";
 
 // A caller gives functions: what a log is written to, what listens to events. Whatever they do, the driver is
 // registered, `closed` settles, nothing is left, and no exception is left to the process.
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
 const start = (logger: LoggerOption, onEvent?: (event: RegistrarEvent) => unknown) => {

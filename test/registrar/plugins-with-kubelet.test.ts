@@ -1,9 +1,8 @@
 import { rmSync } from "node:fs";
 import type { CommonOptions, RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
-import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
-import { createTestNode, untilState } from "../support/registrar-node";
+import { createTestNode, type TestNode, untilState } from "../support/registrar-node";
 import { told } from "../support/told";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
@@ -26,7 +25,11 @@ const DEVICE: Plugin = {
   file: "example.com_gpu-device",
 };
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const start = async ({ file: _, ...plugin }: Plugin, options: Partial<CommonOptions> = {}) =>
   node.keep(

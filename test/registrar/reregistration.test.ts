@@ -1,11 +1,14 @@
-import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { dialRegistration } from "../support/fake-kubelet";
 import { identityOf } from "../support/identity-of";
-import { createTestNode, startListening, startTestRegistrar } from "../support/registrar-node";
+import { createTestNode, startListening, startTestRegistrar, type TestNode } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
 

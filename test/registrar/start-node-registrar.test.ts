@@ -1,13 +1,16 @@
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
-import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
-import { createFleetNode, startTestFleet } from "../support/fleet-node";
+import { createFleetNode, type FleetNode, startTestFleet } from "../support/fleet-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 import { startStuckSocket } from "../support/stuck-socket";
 
-const node = eachTest(createFleetNode);
+let node: FleetNode;
+beforeEach(async () => {
+  node = await createFleetNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const TAKEN = "Another CSI driver on this node has the name, waiting";
 const FAILED = "Cannot register the CSI driver";

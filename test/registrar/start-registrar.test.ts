@@ -1,14 +1,23 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { RegistrarEvent } from "../../src/registrar/model/events";
-import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { identityOf } from "../support/identity-of";
-import { createTestNode, ENDPOINT, startListening, startTestRegistrar } from "../support/registrar-node";
+import {
+  createTestNode,
+  ENDPOINT,
+  startListening,
+  startTestRegistrar,
+  type TestNode,
+} from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
 

@@ -2,13 +2,16 @@ import { lstatSync, readdirSync, writeFileSync } from "node:fs";
 import type { RegistrarEvent } from "../../src/registrar/model/events";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
-import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
-import { createTestNode, ENDPOINT } from "../support/registrar-node";
+import { createTestNode, ENDPOINT, type TestNode } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
 type CsiOptions = Extract<RegistrationOptions, { readonly type?: "CSIPlugin" | undefined }>;

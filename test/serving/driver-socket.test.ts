@@ -2,17 +2,18 @@ import { existsSync, mkdirSync, renameSync, unlinkSync } from "node:fs";
 import { keepListening } from "../../src/serving/driver-socket";
 import { listenOnSocketFile } from "../../src/unix/socket-file";
 import { tryConnect } from "../../src/unix/unix-socket";
-import { eachTest } from "../support/each-test";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
-import { createTempFolder } from "../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
-const folder = eachTest(createTempFolder);
+let folder: TempFolder;
 let path: string;
-beforeEach(() => {
+beforeEach(async () => {
+  folder = await createTempFolder();
   mkdirSync(folder.at("csi"));
   path = folder.at("csi", "csi.sock");
 });
+afterEach(() => folder[Symbol.asyncDispose]());
 
 const AGAIN = "The driver's socket was not there any more, listening again";
 const keep = async () => {

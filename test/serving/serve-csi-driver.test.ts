@@ -16,14 +16,17 @@ import { protos } from "../../src/grpc/protos";
 import type { CsiServingOptions } from "../../src/serving/options";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { frame, SETTINGS } from "../grpc/wire";
-import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { createTestNode, DRIVER } from "../support/registrar-node";
+import { createTestNode, DRIVER, type TestNode } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 
 const { identity, node: nodeService } = protos;
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 type Answer = sendUnaryData<object>;
 const Identity = {

@@ -4,18 +4,19 @@ import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { createKubeletClient } from "../../src/simulator/kubelet/calls";
-import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
-import { createTestNode } from "../support/registrar-node";
+import { createTestNode, type TestNode } from "../support/registrar-node";
 
 const { identity, node } = protos;
 const bounds = { timeoutMs: PATIENCE_MS };
 
-const folder = eachTest(createTestNode);
+let folder: TestNode;
 let client: Client;
-beforeEach(() => {
+beforeEach(async () => {
+  folder = await createTestNode();
   client = createUnixClient(folder.csiAddress);
 });
+afterEach(() => folder[Symbol.asyncDispose]());
 afterEach(() => client.close());
 
 const start = (options: Partial<CsiDriverOptions> = {}, signal?: AbortSignal) =>

@@ -5,11 +5,14 @@ import { BACKOFF } from "../../src/base/backoff";
 import type { KubeletVersion } from "../../src/kubelet-rules/versions";
 import { createLogger } from "../../src/logging/logger";
 import { type SimulatedKubelet, startKubelet } from "../../src/simulator/kubelet/kubelet";
-import { eachTest } from "../support/each-test";
-import { createTestNode, DRIVER, startTestRegistrar } from "../support/registrar-node";
+import { createTestNode, DRIVER, startTestRegistrar, type TestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 test("a restarted kubelet registers again what it finds, and keeps the node's objects meanwhile", async () => {
   const { kubelet, registrar } = await node.all({ driver: { maxVolumes: 3 } });

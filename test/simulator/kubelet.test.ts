@@ -4,12 +4,15 @@ import { createServer } from "node:net";
 import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
-import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { createTestNode } from "../support/registrar-node";
+import { createTestNode, type TestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 test("registers a driver, puts it on the node, and takes it off when its socket goes", async () => {
   const { kubelet, registrar } = await node.all({

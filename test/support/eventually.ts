@@ -5,18 +5,25 @@ const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 
 /**
- * Repeats `expectation` until it does not throw; fails with its last error. For what has no event to wait for. The longer
- * it takes, the rarer it looks: a wait must not cost what it waits for its processor.
+ * Repeats `attempt` until it does not throw. Once `limitMs` have passed it rejects with the last error and `what` it waited
+ * for. For what has no event to wait for. The longer it takes, the rarer it looks: a wait must not cost what it waits for
+ * its processor.
  */
-export async function eventually<Value>(expectation: () => Value | Promise<Value>): Promise<Value> {
+export async function eventually<Value>(
+  attempt: () => Value | Promise<Value>,
+  { what = String(attempt), limitMs = PATIENCE_MS } = {},
+): Promise<Value> {
   const startedAt = performance.now();
   for (;;) {
     try {
-      return await expectation();
-    } catch (error) {
-      const waited = performance.now() - startedAt;
-      if (waited > PATIENCE_MS) throw error;
-      await delay(Math.min(Math.max(SHORTEST_PAUSE_MS, waited / 10), LONGEST_PAUSE_MS));
+      return await attempt();
+    } catch (cause) {
+      const waitedMs = performance.now() - startedAt;
+      if (waitedMs > limitMs) {
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        throw new Error(`${what}: not within ${limitMs / 1_000} s: ${reason}`, { cause });
+      }
+      await delay(Math.min(Math.max(SHORTEST_PAUSE_MS, waitedMs / 10), LONGEST_PAUSE_MS));
     }
   }
 }

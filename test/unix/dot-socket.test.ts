@@ -1,11 +1,14 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { Server } from "node:net";
 import { bindDotSocket, sweepDotSockets } from "../../src/unix/dot-socket";
-import { eachTest } from "../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
-import { createTempFolder } from "../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
-const folder = eachTest(createTempFolder);
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
 
 const { signal } = new AbortController();
 const sweep = (directory = folder.path) => sweepDotSockets(directory, signal, 1);

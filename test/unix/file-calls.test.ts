@@ -1,9 +1,12 @@
 import { dirname } from "node:path";
 import { callFileSystem, someCallHangs } from "../../src/unix/file-calls";
-import { eachTest } from "../support/each-test";
-import { createTempFolder } from "../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
-const folder = eachTest(createTempFolder);
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
 
 /** A call that does not end before the function returned. */
 function startHanging(path: string) {

@@ -1,13 +1,16 @@
 import fs, { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
 import { silentLogger } from "../../src/logging/logger";
 import { type PathWatch, watchPath } from "../../src/unix/path-watch";
-import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { recordLog } from "../support/recorded-log";
 import { countInotifyWatches, expectNothingLeft } from "../support/resources";
-import { createTempFolder } from "../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
-const folder = eachTest(createTempFolder);
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
 
 const startWatch = async (path: string): Promise<PathWatch & Disposable> => {
   const watch = await watchPath(path, silentLogger);

@@ -1,12 +1,15 @@
 import { lstatSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { explainConnectError, tryConnect, untilAccepting } from "../../src/unix/unix-socket";
-import { eachTest } from "../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
-import { createTempFolder } from "../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
-const folder = eachTest(createTempFolder);
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
 
 const never = new AbortController().signal;
 const { logger } = recordLog();

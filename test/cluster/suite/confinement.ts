@@ -1,6 +1,6 @@
+import { eventually } from "../../support/eventually";
 import { ending } from "../support/faults";
 import { containerOf, OURS, TOPOLOGY_KEY } from "../support/objects";
-import { until } from "../support/patience";
 import { createStage, insideOf, type Stage } from "../support/stage";
 import { cluster, insideTest, startStage } from "../support/use-cluster";
 
@@ -56,7 +56,7 @@ test("a refusal stands in the container's termination message", async () => {
   try {
     await using stage = createStage(cluster(), OURS);
     await stage.apply(ending);
-    const terminated = await until(
+    const terminated = await eventually(
       async () => {
         const { state, lastState } = await stage.status("registrar");
         const found = state.terminated ?? lastState.terminated;

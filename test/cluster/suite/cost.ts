@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "../../support/eventually";
 import { CONTESTANTS, EXAMPLE, registrationSocketOf, TOPOLOGY_KEY } from "../support/objects";
-import { until } from "../support/patience";
 import { createStage, insideOf } from "../support/stage";
 import { cluster, insideTest, startStage } from "../support/use-cluster";
 
@@ -33,7 +33,7 @@ insideTest(
     for (let round = 0; round < ROUNDS; round++) {
       const registeredAt = record.since(EXAMPLE.driver);
       await node.run("rm", registrationSocketOf(EXAMPLE));
-      await until(
+      await eventually(
         () =>
           expect(record.isListed(EXAMPLE.driver) && record.since(EXAMPLE.driver) > registeredAt).toBe(true),
         { what: "the driver was deregistered and registered again" },
@@ -64,7 +64,7 @@ insideTest(
       await using stage = createStage(cluster(), contestant);
       await stage.apply();
       const runs = async () => (await stage.status("registrar")).restartCount;
-      await until(runs, { what: "the registrar's container was started" });
+      await eventually(runs, { what: "the registrar's container was started" });
       await delay(20_000);
       const [restarts, before] = [await runs(), await requests("csinodes", "nodes", "pods", "events")];
       await delay(REFUSED_MS);

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
+import { eventually } from "../../support/eventually";
 import { createTempFolder } from "../../support/temp-folder";
 import { CONTESTANTS, EXAMPLE, OURS } from "../support/objects";
-import { until } from "../support/patience";
 import type { Stage } from "../support/stage";
 import { cluster, startStage } from "../support/use-cluster";
 
@@ -53,7 +53,7 @@ test.each(CONTESTANTS)("an ephemeral container runs doctor beside a registrar: $
     ...["debug", pod, "--namespace=kube-system", `--image=${OURS.image}`, "--container=doctor"],
     ...["--target=registrar", "--profile=general", `--custom=${volumes}`, "--", ...COMMAND],
   );
-  const report = await until(
+  const report = await eventually(
     async () => {
       const text = await kubectl("logs", pod, "--namespace=kube-system", "--container=doctor");
       return JSON.parse(text) as Report;

@@ -1,5 +1,5 @@
+import { eventually } from "../../support/eventually";
 import { exampleDriverObjects, NAMESPACE } from "../support/objects";
-import { until } from "../support/patience";
 import type { Pod } from "../support/stage";
 import { cluster, untilListed } from "../support/use-cluster";
 
@@ -31,7 +31,7 @@ test("examples/driver registers itself, its volumes are written and removed, and
     await kubectlWith(pod, "apply", "--validate=strict");
     await kubectl("wait", "pod", POD, "--for=condition=Ready", "--timeout=90s");
     const files = ["/disk/a", "/memory/a"];
-    await until(
+    await eventually(
       async () => expect(await kubectl("exec", POD, "--", "cat", ...files)).toBe("hello\nhello\n"),
       { what: "the pod has written both files" },
     );

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
+import { eventually } from "../../support/eventually";
 import { createTempFolder } from "../../support/temp-folder";
 import {
   type AuthorsPlugin,
@@ -16,7 +17,6 @@ import {
 import { programPath } from "../support/build";
 import { hasKyverno, startKyverno } from "../support/kyverno";
 import { containerOf, exampleObjects, NAMESPACE, OURS, RETRY } from "../support/objects";
-import { until } from "../support/patience";
 import { type Change, createStage, insideOf, type Stage } from "../support/stage";
 import { cluster, insideTest, sayLeftOut, untilListed } from "../support/use-cluster";
 import { writtenManifest } from "../support/written-manifest";
@@ -61,7 +61,7 @@ async function change(verb: "apply" | "delete", objects: Objects, plugin: Author
   const begin = performance.now();
   const metadata = { name: "dry", namespace: NAMESPACE };
   const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: plugin.workload.spec.template.spec };
-  await until(
+  await eventually(
     async () => {
       const made = await kubectlWith([pod], "create", "--dry-run=server", "--output=json");
       expect(allOf((JSON.parse(made) as { spec: PodSpec }).spec)).toEqual(expected);
@@ -77,7 +77,7 @@ async function missingMs({ drivers }: AuthorsPlugin, from: number): Promise<numb
   const missing = drivers.map(async (driver) => {
     const listedMs = () => performance.now() - Math.max(record.since(driver), from);
     const staysListed = () => expect(record.isListed(driver) && listedMs() > 4_000).toBe(true);
-    await until(staysListed, { what: `CSINode lists ${driver} for 4 s` });
+    await eventually(staysListed, { what: `CSINode lists ${driver} for 4 s` });
     return record.missingMs(driver, from, performance.now());
   });
   return Math.max(...(await Promise.all(missing)));

@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import { readText } from "../../docs/markdown";
+import { eventually } from "../../support/eventually";
 import { CONTESTANTS, containerOf, type DaemonSet, OURS } from "../support/objects";
-import { until } from "../support/patience";
 import { type Change, createStage, type Stage } from "../support/stage";
 import { cluster } from "../support/use-cluster";
 
@@ -45,11 +45,11 @@ test.each(CONTESTANTS)(
       await last.registered();
       await kubectlWith(nodeWideObjects(), "apply", "--server-side", "--validate=strict");
       for (const stage of stages.slice(0, -1)) await stage.apply(withoutSidecar);
-      await until(() => expect(listed()).toEqual(NAMES), { what: "CSINode lists all five" });
+      await eventually(() => expect(listed()).toEqual(NAMES), { what: "CSINode lists all five" });
 
       await last.apply(withoutSidecar);
       await rolledOut(last.plugin.daemonSet);
-      await until(() => expect(listed()).toEqual(NAMES), { what: "CSINode lists all five again" });
+      await eventually(() => expect(listed()).toEqual(NAMES), { what: "CSINode lists all five again" });
       await last.mountsVolume("user-of-the-fifth");
     } finally {
       // First, or each of the others would be waited for as a driver that may come back.
@@ -71,7 +71,7 @@ test("the one registrar is updated with maxSurge: the new one stands by for a dr
     await rolledOut("csi-registrar");
     await apply("2");
     await rolledOut("csi-registrar");
-    await until(() => expect(listed()).toEqual([driver]), { what: "CSINode lists the driver" });
+    await eventually(() => expect(listed()).toEqual([driver]), { what: "CSINode lists the driver" });
     await stage.mountsVolume("user-after-the-update");
   } finally {
     await kubectlWith(nodeWideObjects(), "delete", "--wait=true");

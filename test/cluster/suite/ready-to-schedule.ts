@@ -1,6 +1,6 @@
+import { eventually } from "../../support/eventually";
 import { IMAGES } from "../support/images";
 import { podWithVolume } from "../support/objects";
-import { until } from "../support/patience";
 import { keepTries } from "../support/results";
 import { insideOf, type Pod } from "../support/stage";
 import { cluster, insideTest, untilListed } from "../support/use-cluster";
@@ -59,7 +59,7 @@ async function tryPod(driver: string, isTainted: boolean): Promise<Try> {
 /** Resolves when the scheduler has bound the pod, or keeps it away from the node. */
 function schedulerSees(pod: string, isKeptAway: boolean): Promise<void> {
   const { get, nodeName } = cluster();
-  return until(
+  return eventually(
     async () => {
       const { spec, status } = await get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
       const isWaiting = status.conditions?.some(({ reason }) => reason === "Unschedulable") ?? false;
@@ -70,7 +70,7 @@ function schedulerSees(pod: string, isKeptAway: boolean): Promise<void> {
 }
 
 function untilRuns(pod: string): Promise<void> {
-  return until(
+  return eventually(
     async () => {
       const { status } = await cluster().get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
       expect(status.phase).toBe("Running");
@@ -97,7 +97,7 @@ async function expectComplete(driver: string, taint: string): Promise<void> {
 /** Counted once kubelet has reported that the container started: it reports events in order. */
 async function countFailedMounts(pod: string, driver: string): Promise<number> {
   const ofPod = `fieldSelector=involvedObject.name=${pod}`;
-  const events = await until(
+  const events = await eventually(
     async () => {
       const { items } = await cluster().get<Events>(`/api/v1/namespaces/default/events?${ofPod}`);
       expect(items.map(({ reason }) => reason)).toContain("Started");
@@ -177,7 +177,9 @@ insideTest(
       await kubectlWith([podWithVolume(pod, driver, [])], "apply");
       await schedulerSees(pod, true);
       await kubectlWith(objects, "apply", "--validate=strict");
-      await until(() => node.run("test", "-e", `${folder}/hold.waits`), { what: "kubelet asks the driver" });
+      await eventually(() => node.run("test", "-e", `${folder}/hold.waits`), {
+        what: "kubelet asks the driver",
+      });
 
       const list = JSON.parse(await kubectl("get", "pods", "--namespace=kube-system", "--output=json"));
       const plugins = list.items.filter(({ spec }: { spec: object }) =>
@@ -190,7 +192,7 @@ insideTest(
       expect([await condition(), record.isListed(driver)]).toEqual([undefined, false]);
 
       await node.run("rm", `${folder}/hold`);
-      await until(async () => expect(await condition()).toBe("True"), { what: `${type} is True` });
+      await eventually(async () => expect(await condition()).toBe("True"), { what: `${type} is True` });
       expect(record.isListed(driver)).toBe(true);
       // What GKE's node readiness controller does.
       await kubectl("taint", "node", nodeName, `${taint}-`);

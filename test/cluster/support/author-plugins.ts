@@ -1,7 +1,7 @@
 import { PODS, type PodsRow } from "../../charts/pods";
+import { eventually } from "../../support/eventually";
 import { givenPrograms, IMAGES } from "./images";
 import { OURS } from "./objects";
-import { until } from "./patience";
 import { insideOf } from "./stage";
 import { cluster, untilListed } from "./use-cluster";
 
@@ -99,7 +99,9 @@ export async function chartsStage() {
     await nameImages(plugins.map(({ workload }) => workload.spec.template.spec));
     if (objects.length > 0) await kubectlWith(objects, "apply", "--server-side", "--validate=strict");
     const missing = () => drivers.filter((driver) => !record.isListed(driver));
-    await until(() => expect(missing()).toEqual([]), { what: "CSINode lacks none of the charts' drivers" });
+    await eventually(() => expect(missing()).toEqual([]), {
+      what: "CSINode lacks none of the charts' drivers",
+    });
   } catch (error) {
     process.stdout.write(await podsNow());
     await dispose();

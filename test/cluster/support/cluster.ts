@@ -4,12 +4,12 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createKeeper, type Keeper } from "../../../bench/keeper";
+import { eventually } from "../../support/eventually";
 import { kubernetesOf } from "./build";
 import { startControlPlane } from "./control-plane";
 import { recordDrivers } from "./driver-record";
 import { IMAGES } from "./images";
 import { startNode } from "./node";
-import { until } from "./patience";
 import { startProxy } from "./proxy";
 
 const run = promisify(execFile);
@@ -93,7 +93,7 @@ function createClient(kubeconfig: string) {
 }
 
 function readyNode({ kubectl }: Client): Promise<string> {
-  return until(
+  return eventually(
     async () => {
       const { items } = JSON.parse(await kubectl("get", "nodes", "--output=json")) as { items: NodeObject[] };
       const ready = items.find(({ status }) =>
@@ -102,7 +102,7 @@ function readyNode({ kubectl }: Client): Promise<string> {
       if (!ready) throw new Error(`of ${items.length} nodes none is ready`);
       return ready.metadata.name;
     },
-    { what: "a node is ready", limitMs: 180_000, everyMs: 500 },
+    { what: "a node is ready", limitMs: 180_000 },
   );
 }
 

@@ -4,9 +4,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { eventually } from "../../support/eventually";
 import { kubernetesOf } from "./build";
 import { type Part, startPart } from "./part";
-import { until } from "./patience";
 
 const run = promisify(execFile);
 /** Of the Service `kubernetes`: the first of the range. enter-cluster.sh gives it to the node. */
@@ -104,12 +104,12 @@ export async function startControlPlane(options: ControlPlaneOptions) {
       `--cert-dir=${pki}`,
     );
     const ready = () =>
-      until(
+      eventually(
         async () => {
           if (isOver(apiServer)) throw new Error(`it ended, saying:\n${apiServer.lastWords()}`);
           await kubectl("get", "--raw=/readyz");
         },
-        { what: "the API server is ready", limitMs: 120_000, everyMs: 300 },
+        { what: "the API server is ready", limitMs: 120_000 },
       );
     await ready();
     const startForPods = async (name: string, ...flags: readonly string[]) => {

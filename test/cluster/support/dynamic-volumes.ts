@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
+import { eventually } from "../../support/eventually";
 import { rightsPath } from "./build";
 import type { Cluster } from "./cluster";
 import { dynamicPrograms, IMAGES, SIDECARS } from "./images";
 import { containerOf, exampleObjects, NAMESPACE, type Plugin, podWith } from "./objects";
-import { until } from "./patience";
 import type { Change, Pod, Stage } from "./stage";
 
 /** Whether the hostpath driver and the sidecars of dynamic volumes were built. */
@@ -126,7 +126,7 @@ export async function usesNewClaim(
   const pod = podWith(name, { persistentVolumeClaim: { claimName: name } }) as { metadata: object };
   const labelled = { ...pod, metadata: { ...pod.metadata, labels } };
   await cluster.kubectlWith([claim, labelled], "apply");
-  return until(
+  return eventually(
     async () => {
       const { status } = await cluster.get<Pod>(`/api/v1/namespaces/default/pods/${name}`);
       if (status.phase !== "Running") throw new Error(`the pod is ${status.phase}`);
@@ -143,7 +143,7 @@ const claimOf = ({ get }: Cluster, name: string) =>
 export async function resize(cluster: Cluster, name: string, size: string, limitMs = 90_000): Promise<void> {
   const patch = JSON.stringify({ spec: { resources: { requests: { storage: size } } } });
   await cluster.kubectl("patch", "persistentvolumeclaim", name, `--patch=${patch}`);
-  await until(
+  await eventually(
     async () => {
       const { status } = await claimOf(cluster, name);
       if (status.capacity?.storage !== size) throw new Error(`it has ${status.capacity?.storage}`);
@@ -155,7 +155,7 @@ export async function resize(cluster: Cluster, name: string, size: string, limit
 /** Removes pods and claims, and, when their volumes are gone, the sidecars. */
 export async function removeDynamicVolumes({ kubectl, get }: Cluster): Promise<void> {
   await kubectl("delete", "pod,persistentvolumeclaim", SELECTED, "--timeout=90s");
-  await until(
+  await eventually(
     async () => {
       for (const kind of ["persistentvolumes", "volumeattachments"]) {
         const group = kind === "persistentvolumes" ? "/api/v1" : "/apis/storage.k8s.io/v1";

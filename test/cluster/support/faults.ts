@@ -1,9 +1,9 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "../../support/eventually";
 import { IMAGES } from "./images";
 import { containerOf, RETRY, TOPOLOGY_KEY } from "./objects";
 import type { Part } from "./part";
-import { until } from "./patience";
 import type { Role, Scenario } from "./play";
 import { type Change, insideOf, type Stage } from "./stage";
 
@@ -137,7 +137,7 @@ export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario 
           const others = holds.filter((hold) => !existsSync(`${hold}.waits`));
           if (others.length > 0) throw new Error(`not asked behind ${others}`);
         };
-        await until(isWaiting, { what: "kubelet asks each driver for its node information" });
+        await eventually(isWaiting, { what: "kubelet asks each driver for its node information" });
         const back = await takeAway(controlPlane.apiServer, awayMs, async () => release());
         await controlPlane.ready();
         return back;

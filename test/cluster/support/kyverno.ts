@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { eventually } from "../../support/eventually";
 import { createTempFolder } from "../../support/temp-folder";
 import { KYVERNO_OBJECTS, programPath } from "./build";
 import type { Cluster } from "./cluster";
 import { startPart } from "./part";
-import { until } from "./patience";
 import { insideOf } from "./stage";
 
 /** Whether Kyverno could be built. */
@@ -58,7 +58,7 @@ export async function startKyverno(cluster: Cluster) {
     await folder[Symbol.asyncDispose]();
   };
   try {
-    await until(
+    await eventually(
       async () => {
         const found = await kubectl("get", "validatingwebhookconfigurations", "--output=name");
         if (!found.includes("kyverno-policy-validating")) throw new Error(part.lastWords());

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { eventually } from "../../support/eventually";
 import { kubernetesOf } from "./build";
 import type { ControlPlane } from "./control-plane";
 import { CNI_CONFIGURATION, containerdConfiguration, kubeletConfiguration } from "./node-configuration";
 import { type Part, startPart } from "./part";
-import { until } from "./patience";
 
 const run = promisify(execFile);
 const NAMESPACES = ["--mount", "--pid", "--ipc", "--uts"];
@@ -60,9 +60,11 @@ export async function startNode(options: NodeOptions) {
   const start = (part: string, ...command: readonly string[]) =>
     startPart(() => inside(command), join(logs, `${part}.log`), childOf);
   const entered = () =>
-    until(() => runInside("test", "-e", "/run/entered"), { what: "the node's namespaces are ready" });
+    eventually(() => runInside("test", "-e", "/run/entered"), { what: "the node's namespaces are ready" });
   const runtimeReady = () =>
-    until(() => runInside("ctr", `--address=${RUNTIME_SOCKET}`, "version"), { what: "containerd answers" });
+    eventually(() => runInside("ctr", `--address=${RUNTIME_SOCKET}`, "version"), {
+      what: "containerd answers",
+    });
 
   await entered();
   const containerd = await start("containerd", "containerd", "--config=/var/lib/containerd.toml");
@@ -72,7 +74,7 @@ export async function startNode(options: NodeOptions) {
   /** Resolves when kubelet is healthy. Starts it again if it ended, as a service manager does: CRI may not be up yet. */
   const keptUp = async (kubelet: Part) => {
     const healthz = "http://127.0.0.1:10248/healthz";
-    await until(
+    await eventually(
       async () => {
         const ended = await Promise.race([kubelet.exited.then(() => true), delay(200).then(() => false)]);
         if (ended) await kubelet.start();
@@ -129,7 +131,7 @@ export async function startNode(options: NodeOptions) {
  */
 async function forgetGroups(): Promise<void> {
   const pods = ["/sys/fs/cgroup", "-depth", "-type", "d", "-path", "*/kubepods*"];
-  await until(() => run("find", [...pods, "-exec", "rmdir", "{}", "+"]), {
+  await eventually(() => run("find", [...pods, "-exec", "rmdir", "{}", "+"]), {
     what: "the pods' control groups are gone",
   });
 }

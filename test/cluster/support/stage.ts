@@ -1,3 +1,4 @@
+import { eventually } from "../../support/eventually";
 import type { Cluster } from "./cluster";
 import {
   type Contestant,
@@ -8,7 +9,6 @@ import {
   type Plugin,
   podWithVolume,
 } from "./objects";
-import { until } from "./patience";
 
 /** A pod, as far as the suite reads it. */
 export interface Pod {
@@ -85,7 +85,7 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     },
     /** Resolves when CSINode lists the driver and the containers run. */
     registered: (limitMs = 90_000): Promise<void> =>
-      until(
+      eventually(
         async () => {
           if (!record.isListed(driver)) throw new Error("CSINode does not list the driver");
           for (const container of ["registrar", "hostpath"] as const)
@@ -97,7 +97,7 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     mountsVolume: async (pod: string, limitMs = 90_000): Promise<void> => {
       made.push(pod);
       await kubectlWith([podWithVolume(pod, driver)], "apply");
-      await until(
+      await eventually(
         async () => {
           const { status: is } = await cluster.get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
           if (is.phase !== "Running") throw new Error(`the pod is ${is.phase}`);
@@ -112,7 +112,7 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
         );
       await kubectl("delete", "daemonset", name, `--namespace=${NAMESPACE}`, "--ignore-not-found");
       await kubectl("delete", "csidriver", driver, "--ignore-not-found");
-      await until(
+      await eventually(
         async () => {
           const left = (await listPods()).length;
           if (left > 0) throw new Error(`${left} pods are left`);

@@ -1,6 +1,6 @@
+import { eventually } from "../../support/eventually";
 import { type Cluster, isOwn, startCluster } from "./cluster";
 import { type Contestant, OURS } from "./objects";
-import { until } from "./patience";
 import { type Change, createStage, type Stage } from "./stage";
 
 /** The one cluster of the suite, which runs from the first test to the last. */
@@ -33,7 +33,7 @@ export async function startStage(contestant: Contestant = OURS, change?: Change)
 
 /** Resolves when CSINode lists the driver, or lists it no more. */
 export const untilListed = (driver: string, isListed = true): Promise<void> =>
-  until(() => expect(cluster().record.isListed(driver)).toBe(isListed), {
+  eventually(() => expect(cluster().record.isListed(driver)).toBe(isListed), {
     what: `CSINode ${isListed ? "lists" : "no longer lists"} ${driver}`,
   });
 

@@ -1,7 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { FrameFlag, FrameType } from "../../../src/grpc/guard/frames";
 import { frame } from "../../grpc/wire";
-import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { PATIENCE_MS } from "../../support/history";
@@ -114,9 +113,8 @@ const ANSWERS_WRONGLY: readonly Row[] = [
   ],
 ];
 
-const folder = eachTest(createTempFolder);
-
 const isOurs = async (_what: string, behave: Behaviour, err: RegExp): Promise<void> => {
+  await using folder = await createTempFolder();
   const path = folder.at("csi.sock");
   await using hostile = await startForeignSocket(path, behave);
   // A driver that answers gets time for it; for some of the others only the deadline ends the call.

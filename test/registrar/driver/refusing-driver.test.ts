@@ -1,15 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
-import { eachTest } from "../../support/each-test";
 import { startScriptedDriver } from "../../support/scripted-driver";
 import { createTempFolder } from "../../support/temp-folder";
 import { watchAt } from "../../support/watched-driver";
-
-const folder = eachTest(createTempFolder);
-let socketPath: string;
-beforeEach(() => {
-  socketPath = folder.at("csi.sock");
-});
 
 const x = { name: "x.csi" };
 
@@ -19,6 +12,8 @@ test.each([
   [status.PERMISSION_DENIED, "retry in 30s, or when the driver restarts"],
   [status.UNAUTHENTICATED, "retry in 30s, or when the driver restarts"],
 ])("after code %d asks no more until the driver restarted", async (code, next) => {
+  await using folder = await createTempFolder();
+  const socketPath = folder.at("csi.sock");
   await using driver = await startScriptedDriver(socketPath, { code });
   await using watch = watchAt(socketPath);
   const said = await watch.log.when("Error retreiving CSI driver name");

@@ -1,10 +1,9 @@
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../support/controlled-waits";
-import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
 import { startScriptedDriver } from "../../support/scripted-driver";
-import { createTempFolder } from "../../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
 const FIRST_MS = 100;
 const LONGEST_MS = 10_000;
@@ -14,11 +13,13 @@ const waits = controlWaits({ fromMs: FIRST_MS / 2 });
 const loading = import("../../../src/registrar/driver/watch-driver");
 const x = { name: "x.csi" };
 
-const folder = eachTest(createTempFolder);
+let folder: TempFolder;
 let csiSocketPath: string;
-beforeEach(() => {
+beforeEach(async () => {
+  folder = await createTempFolder();
   csiSocketPath = folder.at("csi.sock");
 });
+afterEach(() => folder[Symbol.asyncDispose]());
 afterEach(() => jest.restoreAllMocks());
 
 /** Watches the driver, and counts its answers. */

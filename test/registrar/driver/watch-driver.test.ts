@@ -2,18 +2,19 @@ import { getEventListeners } from "node:events";
 import { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
-import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { expectNothingLeft } from "../../support/resources";
 import { type Answer, startScriptedDriver } from "../../support/scripted-driver";
-import { createTempFolder } from "../../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { watchAt } from "../../support/watched-driver";
 
-const folder = eachTest(createTempFolder);
+let folder: TempFolder;
 let socketPath: string;
-beforeEach(() => {
+beforeEach(async () => {
+  folder = await createTempFolder();
   socketPath = folder.at("csi.sock");
 });
+afterEach(() => folder[Symbol.asyncDispose]());
 
 const x: Answer = { name: "x.csi" };
 

@@ -1,10 +1,13 @@
 import { readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
-import { createFleetNode, startTestFleet } from "../../support/fleet-node";
+import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
 
-const node = eachTest(createFleetNode);
+let node: FleetNode;
+beforeEach(async () => {
+  node = await createFleetNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 beforeEach(() => {
   // Sockets and files need all the others.
   jest.useFakeTimers({

@@ -1,11 +1,14 @@
 import { renameSync, rmSync } from "node:fs";
-import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { dialRegistration } from "../../support/fake-kubelet";
-import { createFleetNode, startTestFleet } from "../../support/fleet-node";
+import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
 import { expectNothingLeft } from "../../support/resources";
 
-const node = eachTest(createFleetNode);
+let node: FleetNode;
+beforeEach(async () => {
+  node = await createFleetNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const FOR_LONG = { driverGoneAfterMs: 3_600_000 };
 const SOON = { driverGoneAfterMs: 50 };

@@ -1,12 +1,20 @@
 import { RegistrarError } from "../../../src/base/errors";
 import { errorOf, failedBy } from "../../../src/registrar/model/outcome";
 import { HISTORY_LENGTH } from "../../../src/registrar/registration/registration";
-import { eachTest } from "../../support/each-test";
 import { dialRegistration, registerOnce } from "../../support/fake-kubelet";
-import { createTestNode, startListening, startTestRegistrar } from "../../support/registrar-node";
+import {
+  createTestNode,
+  startListening,
+  startTestRegistrar,
+  type TestNode,
+} from "../../support/registrar-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
 

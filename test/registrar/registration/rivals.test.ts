@@ -1,7 +1,6 @@
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { tryConnect } from "../../../src/unix/unix-socket";
-import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { registerOnce } from "../../support/fake-kubelet";
 import { createRandom } from "../../support/random";
@@ -9,7 +8,6 @@ import { createTestNode, startTestRegistrar, type TestRegistrar } from "../../su
 import { startScriptedDriver } from "../../support/scripted-driver";
 
 const name = "x.csi";
-const node = eachTest(createTestNode);
 
 const stateOf = ({ registrar }: TestRegistrar) => registrar.status().state;
 const publicationsOf = ({ registrar }: TestRegistrar) =>
@@ -19,6 +17,7 @@ const publicationsOf = ({ registrar }: TestRegistrar) =>
 test.each([1, 2, 3, 4, 5, 6])("rivals come to rest, seed %d", async (seed) => {
   const chance = createRandom(seed);
   const random = (below: number) => Math.floor(chance() * below);
+  await using node = await createTestNode();
   await using _driver = await startScriptedDriver(node.csiAddress, { name });
   const rivals: TestRegistrar[] = [];
   for (let step = 0; step < 12; step++) {

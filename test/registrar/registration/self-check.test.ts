@@ -4,12 +4,15 @@ import {
   createCachedCheck,
   type SelfCheck,
 } from "../../../src/registrar/registration/self-check";
-import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
-import { createTestNode, startListening } from "../../support/registrar-node";
+import { createTestNode, startListening, type TestNode } from "../../support/registrar-node";
 import { expectNothingLeft } from "../../support/resources";
 
-const node = eachTest(createTestNode);
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
 const check = (driverName = name, timeoutMs = 2_000) =>

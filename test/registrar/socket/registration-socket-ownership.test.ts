@@ -1,23 +1,28 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tryConnect } from "../../../src/unix/unix-socket";
-import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { startForeignSocket } from "../../support/foreign-socket";
 import { identityOf } from "../../support/identity-of";
 import { asOrdinaryUser } from "../../support/ordinary-user";
 import { createOwnedSocket, unusable, watchNames } from "../../support/owned-socket";
 import { expectNothingLeft } from "../../support/resources";
-import { createTempFolder } from "../../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
 const NAME = "x.csi-reg.sock";
 const OTHER_NAME = "y.csi-reg.sock";
 
-const folder = eachTest(createTempFolder);
-const socket = eachTest(async () => createOwnedSocket());
+let folder: TempFolder;
 let path: string;
-beforeEach(() => {
+let socket: ReturnType<typeof createOwnedSocket>;
+beforeEach(async () => {
+  folder = await createTempFolder();
   path = folder.at(NAME);
+  socket = createOwnedSocket();
+});
+afterEach(async () => {
+  await socket.withdraw();
+  await folder[Symbol.asyncDispose]();
 });
 
 /** Once the dot-name is gone, which outlives its socket's birth by a moment. */

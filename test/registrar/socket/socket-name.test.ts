@@ -6,11 +6,14 @@ import {
   nextAlias,
   registrationSocketPath,
 } from "../../../src/registrar/socket/socket-name";
-import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
-import { createTempFolder } from "../../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
-const folder = eachTest(createTempFolder);
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
 
 const name = "x.csi";
 const find = () => findAlias(folder.path, name);

@@ -3,23 +3,27 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { connect, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { controlWaits } from "../../../support/controlled-waits";
-import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration } from "../../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
+import type { startListening, TestNode } from "../../../support/registrar-node";
 
 // Without its net, the look every 5 s: everything must be noticed when it happens.
 const waits = controlWaits({ fromMs: 300 });
 const loading = import("../../../support/registrar-node");
 
 const name = "x.csi";
-const node = eachTest(async () => (await loading).createTestNode());
-const started = eachTest(async () => (await loading).startListening(node));
+let node: TestNode;
 let socketPath: string;
-beforeEach(() => {
+let started: Awaited<ReturnType<typeof startListening>>;
+beforeEach(async () => {
+  const { createTestNode, startListening } = await loading;
+  node = await createTestNode();
   socketPath = node.socketPath(name);
+  started = node.keep(await startListening(node));
 });
+afterEach(() => node[Symbol.asyncDispose]());
 
 const publications = () => started.registrar.status().tally.publications;
 

@@ -2,18 +2,22 @@ import { readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { CLIENT_PREFACE } from "../../../../src/grpc/guard/frames";
 import { controlWaits } from "../../../support/controlled-waits";
-import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { watchNames } from "../../../support/owned-socket";
+import type { TestNode } from "../../../support/registrar-node";
 import { startScriptedDriver } from "../../../support/scripted-driver";
 
 const waits = controlWaits();
 const loading = import("../../../support/registrar-node");
 
 const name = "x.csi";
-const node = eachTest(async () => (await loading).createTestNode());
+let node: TestNode;
+beforeEach(async () => {
+  node = await (await loading).createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
 const start = async () => (await loading).startListening(node);
 const files = () => readdirSync(node.pluginRegistrationPath);
 const visible = () => files().filter((file) => !file.startsWith("."));

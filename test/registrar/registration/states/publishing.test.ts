@@ -2,18 +2,22 @@ import fs, { lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
 import { startCsiDriver, startKubelet } from "../../../../src/testing";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
-import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { recordLog } from "../../../support/recorded-log";
-import { createTestNode, ENDPOINT, startTestRegistrar } from "../../../support/registrar-node";
-import { startScriptedDriver } from "../../../support/scripted-driver";
+import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../../../support/registrar-node";
+import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
 import { told } from "../../../support/told";
 
 const name = "x.csi";
-const node = eachTest(createTestNode);
-const driver = eachTest(() => startScriptedDriver(node.csiAddress, { name }));
+let node: TestNode;
+let driver: ScriptedDriver;
+beforeEach(async () => {
+  node = await createTestNode();
+  driver = node.keep(await startScriptedDriver(node.csiAddress, { name }));
+});
+afterEach(() => node[Symbol.asyncDispose]());
 
 const unusable = (text: string) => ({
   kind: "failed",

@@ -1,20 +1,22 @@
 import { readdirSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
-import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
+import type { TestNode } from "../../../support/registrar-node";
 
 const waits = controlWaits({ fromMs: 1_000 });
 const loading = import("../../../support/registrar-node");
 const startListening = async (...args: Parameters<Awaited<typeof loading>["startListening"]>) =>
   (await loading).startListening(...args);
 const name = "x.csi";
-const node = eachTest(async () => (await loading).createTestNode());
+let node: TestNode;
 let socketPath: string;
-beforeEach(() => {
+beforeEach(async () => {
+  node = await (await loading).createTestNode();
   socketPath = node.socketPath(name);
 });
+afterEach(() => node[Symbol.asyncDispose]());
 
 const PREFIX = "RegisterPlugin error -- plugin registration failed with err: ";
 

@@ -2,12 +2,11 @@ import { existsSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
-import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
-import type { TestRegistrar } from "../../../support/registrar-node";
+import type { TestNode, TestRegistrar } from "../../../support/registrar-node";
 import { startScriptedDriver } from "../../../support/scripted-driver";
 
 const waits = controlWaits({ fromMs: 300 });
@@ -17,14 +16,16 @@ const LOOK_EVERY_MS = 5_000;
 /** Longer than kubelet may be between GetInfo and its registration status. */
 const TOO_LONG_MS = 150_001;
 const name = "x.csi";
-const node = eachTest(async () => (await loading).createTestNode());
+let node: TestNode;
 let passedMs = 0;
-beforeEach(() => {
+beforeEach(async () => {
+  node = await (await loading).createTestNode();
   // The looks are at whole multiples of their distance: the next one is a whole distance away.
   const now = performance.now.bind(performance);
   passedMs = LOOK_EVERY_MS - (now() % LOOK_EVERY_MS);
   jest.spyOn(performance, "now").mockImplementation(() => now() + passedMs);
 });
+afterEach(() => node[Symbol.asyncDispose]());
 afterEach(() => jest.restoreAllMocks());
 
 const publications = ({ registrar }: TestRegistrar) => registrar.status().tally.publications;
