@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -13,10 +12,8 @@ interface Step {
 interface Job {
   /** Another workflow, in place of steps. */
   readonly uses?: string;
-  readonly needs?: string | readonly string[];
   readonly permissions?: Readonly<Record<string, string>>;
   readonly "timeout-minutes"?: number;
-  readonly strategy?: { readonly matrix: { readonly command: readonly string[] } };
   readonly steps?: readonly Step[];
 }
 
@@ -28,61 +25,6 @@ interface Workflow {
 const FOLDER = ".github/workflows";
 const FILES = readdirSync(join(ROOT, FOLDER)).map((name) => `${FOLDER}/${name}`);
 const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
-const workflow = (name: string): Workflow => parse(readText(`${FOLDER}/${name}`));
-const commandsOf = (job: Job | undefined) => job?.steps?.flatMap(({ run }) => run ?? []) ?? [];
-
-/** What a step's commands say, if the programs print their arguments in place of their work. */
-function wordsOf(commands: string): readonly string[] {
-  const stubs = "sudo() { echo $@; }; node() { echo $@; }; jq() { echo sha256:0; }\n";
-  const env = {
-    HOME: "/home",
-    PATH: "/bin",
-    IMAGE: "registry:5000/team/registrar",
-    GITHUB_REF_NAME: "v1.2.3",
-  };
-  return execFileSync("bash", ["--norc", "-ec", stubs + commands], {
-    env,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "inherit"],
-  })
-    .trim()
-    .split(/\s+/);
-}
-
-/** Without it an ordinary user gets no namespaces on GitHub's machines. */
-const ALLOW_NAMESPACES = "sudo sysctl --write kernel.apparmor_restrict_unprivileged_userns=0";
-
-test.each(["weekly.yml", "upkeep.yml"])("%s has what takes longer, by commands that exist", (name) => {
-  const { run } = workflow(name).jobs;
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the workflow's.
-  expect(commandsOf(run)).toEqual([ALLOW_NAMESPACES, "npm ci", "${{ matrix.command }}"]);
-  const commands = run?.strategy?.matrix.command.map((line) => line.split(" ")) ?? [];
-  expect(commands.length).toBeGreaterThan(0);
-  for (const [npm, verb, script = ""] of commands) {
-    expect([npm, ["run", "audit"].includes(verb ?? "")]).toEqual(["npm", true]);
-    if (verb === "run") expect(scripts).toHaveProperty([script]);
-  }
-});
-
-describe("a release", () => {
-  const { jobs } = workflow("release.yml");
-
-  test("runs by digest what it pushed, and only then signs, tags and names it, under two names", () => {
-    const [build = "", run = "", publish = ""] = commandsOf(jobs.image).filter((text) =>
-      /scripts\/release/.test(text),
-    );
-    const notes = commandsOf(jobs.release).find((command) => command.includes(">> notes.md")) ?? "";
-    const names = ["registry:5000/team/registrar", "registry:5000/team/csi-node-driver-registrar"];
-    expect(wordsOf(build).slice(-4)).toEqual(["scripts/release/build.mjs", "image", ...names]);
-    expect(wordsOf(run).slice(-4)).toEqual([
-      ...["scripts/release/try.mjs", `${names[0]}@sha256:0`, "linux/amd64", "linux/arm64"],
-    ]);
-    expect(wordsOf(publish)).toEqual(["scripts/release/publish.mjs", "image", "v1.2.3", ...names]);
-    expect(wordsOf(notes.replaceAll(">> notes.md", "").replace("> notes.md", ""))).toEqual(
-      expect.arrayContaining(names.map((name) => `\`${name}:v1.2.3\``)),
-    );
-  });
-});
 
 test("every suite that package.json has runs for a change or every week", () => {
   const ran = [".ci/run", `${FOLDER}/weekly.yml`, `${FOLDER}/upkeep.yml`].map(readText).join();

@@ -160,18 +160,8 @@ describe("readiness of a whole node", () => {
   });
 
   test.each<[string, Registrations, string | null, object]>([
-    [
-      "which was refused",
-      fleet,
-      null,
-      { "b.csi/registered": "state is refused: kubelet refused: no such topology" },
-    ],
-    [
-      "whose socket does not answer",
-      only("node-wide", mute),
-      "m.csi",
-      { "m.csi/socket": "it does not answer" },
-    ],
+    ["refused", fleet, null, { "b.csi/registered": "state is refused: kubelet refused: no such topology" }],
+    ["whose socket is mute", only("node-wide", mute), "m.csi", { "m.csi/socket": "it does not answer" }],
     // Too much work for each driver of a node (issue 35).
     ["whose socket is not dialed", only("node-wide", mute), null, { "m.csi/socket": undefined }],
     ["which is not there", fleet, "c.csi", { "c.csi": "no CSI driver here has this name" }],

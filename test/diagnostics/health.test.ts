@@ -88,15 +88,6 @@ describe("of a whole node", () => {
     expect(said).toMatchObject({ severity: "info", verbosity: 5 });
     expect(errors()).toHaveLength(before);
   });
-
-  test("/readyz of one driver is ok while another registrar serves it", async () => {
-    await using served = await serveFleet();
-    await using _rival = await startForeignSocket(served.node.socketPath(DRIVER));
-    await served.node.driver(DRIVER);
-    await served.state(DRIVER, "standby");
-    expect(await served.ask("/readyz")).toMatchObject(ok);
-    expect(await served.ask(`/readyz?driver=${DRIVER}`)).toMatchObject(ok);
-  });
 });
 
 test("/livez is ok, whatever happens", async () => {
@@ -132,15 +123,6 @@ describe("/readyz", () => {
     );
     expect(await served.ask(`/readyz?driver=${DRIVER}`)).toMatchObject(ok);
     expect((await served.ask("/readyz?driver=y.csi")).status).toBe(503);
-  });
-
-  test("with requireDriver is 503 while the driver is away", async () => {
-    await using served = await serveRegistrar({ http: { requireDriver: true } });
-    const away = await served.startDriver(...driver);
-    await served.register();
-    await away.kill();
-    await served.log.when("Lost connection");
-    expect((await served.ask("/readyz")).status).toBe(503);
   });
 
   test("refuses other methods, and takes any query", async () => {

@@ -60,10 +60,7 @@ test("tells programs the same, and little before the driver comes", async () => 
 });
 
 test("names a driver that answers far too much, and keeps little of one that answers too much", async () => {
-  const answers = [4_200_000, 3_900_000].map((length) => ({
-    name: DRIVER,
-    vendorVersion: "v".repeat(length),
-  }));
+  const answers = [4.2e6, 3.9e6].map((length) => ({ name: DRIVER, vendorVersion: "v".repeat(length) }));
   await using served = await serveRegistrar({ driver: answers });
   const { fields, error } = await served.log.when("Error retreiving CSI driver name");
   expect(fields).toEqual({ next: "retry" });

@@ -1,21 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import { httpOf } from "./support/http";
 import { nodeTest, registered } from "./support/node";
 
 const PUBLISHED = "Registration Server started";
-
-nodeTest("--reregister-on-driver-restart makes kubelet read the node's facts anew", async (node) => {
-  const former = await node.driver({ maxVolumes: 8 });
-  const kubelet = await node.kubelet();
-  const registrar = node.registrar("--reregister-on-driver-restart");
-  await registrar.reached("registered");
-  await former.kill();
-  await node.driver({ maxVolumes: 16 });
-  await registered(kubelet, { nth: 2 });
-  expect(kubelet.csiNode().spec.drivers[0]?.allocatable?.count).toBe(16);
-  expect(registrar.lines(PUBLISHED)).toHaveLength(2);
-});
 
 nodeTest(
   "a driver that is killed and comes back: it stays registered; --require-driver is not ready meanwhile",
@@ -62,18 +49,3 @@ nodeTest("--driver-timeout ends the wait for a driver: exit code 1", async (node
   expect(readFileSync(node.terminationLogPath, "utf8")).toContain(reason);
   expect(node.files()).toEqual([]);
 });
-
-nodeTest(
-  "a driver whose name would lead out of the directory: exit code 1, nothing created",
-  async (node) => {
-    await node.driver({ name: "../evil" });
-    const before = readdirSync(dirname(node.pluginDir));
-    const registrar = node.registrar(`--termination-log=${node.terminationLogPath}`);
-    expect(await registrar.exit()).toEqual({ code: 1, signal: null });
-    const errors = registrar.lines().filter(({ severity }) => severity === "E");
-    expect(errors.map(({ text }) => text)).toEqual([expect.stringContaining("CSI driver name")]);
-    expect(readFileSync(node.terminationLogPath, "utf8")).toContain("CSI driver name");
-    expect(readdirSync(dirname(node.pluginDir))).toEqual(before);
-    expect(node.files()).toEqual([]);
-  },
-);

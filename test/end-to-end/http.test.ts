@@ -1,38 +1,11 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { httpOf } from "./support/http";
-import { DRIVER, nodeTest } from "./support/node";
+import { nodeTest } from "./support/node";
 
 // What each route answers in each state is in test/diagnostics.
 
 const ENDPOINT = "--http-endpoint=localhost:0";
-
-nodeTest(
-  "/readyz is 503 before and 200 after registration, /healthz and /livez are 200 at once",
-  async (node) => {
-    const registrar = node.registrar(ENDPOINT);
-    const http = await httpOf(registrar);
-    for (const path of ["/healthz", "/livez"])
-      expect(await http.get(path)).toMatchObject({ status: 200, body: "ok" });
-    const waiting = await http.get("/readyz");
-    expect(waiting.status).toBe(503);
-    expect(waiting.body).toContain(
-      "[-]registered failed: state is waiting: the CSI driver has not reported its name yet\n",
-    );
-    await node.driver();
-    await node.kubelet();
-    await registrar.reached("registered");
-    expect(await http.get("/readyz?verbose")).toMatchObject({
-      status: 200,
-      body: "[+]driver ok\n[+]socket ok\n[+]registered ok\nreadyz check passed\n",
-    });
-    const { body } = await http.get("/statusz", { headers: { accept: "application/json" } });
-    expect(JSON.parse(body)).toMatchObject({
-      version: (await registrar.line("Version")).fields.version,
-      drivers: [{ name: DRIVER, state: "registered", counters: { getInfoCalls: 1, accepted: 1 } }],
-    });
-  },
-);
 
 nodeTest("--health-port serves on all interfaces, with a word on what to use instead", async (node) => {
   const server = createServer().listen(0);

@@ -42,16 +42,3 @@ nodeTest("a sidecar beside it keeps its driver, which is taken over when the sid
   await sidecar.stop();
   await reached(registrar, nameOf(0), "registered");
 });
-
-nodeTest("a driver that is away for longer than --driver-gone-after is deregistered", async (node) => {
-  const { add, registrar: start } = driverFoldersOf(node);
-  const kubelet = await node.kubelet();
-  const registrar = start("--driver-gone-after=100ms");
-  const driver = await add(nameOf(0));
-  await registered(kubelet, { driverName: nameOf(0) });
-  await driver.kill();
-  await kubelet.deregistered(nameOf(0), patience());
-  await registrar.line("CSI driver has gone");
-  await add(nameOf(0));
-  await registered(kubelet, { driverName: nameOf(0), nth: 2 });
-});

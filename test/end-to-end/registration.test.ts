@@ -15,46 +15,6 @@ nodeTest("a driver is registered, CSINode has it, and the socket is its owner's 
   expect(statSync(node.socketPath).mode & 0o777).toBe(0o700);
 });
 
-test.each(["1.20", "1.28", "1.36"] as const)(
-  "kubelet %s registers the driver, and again after it restarted",
-  onNode(async (node, version) => {
-    await node.driver();
-    const kubelet = await node.kubelet({ version });
-    const registrar = node.registrar("-v=4", `--csi-address=unix://${node.csiAddress}`);
-    await registered(kubelet);
-    await kubelet.restart();
-    await registered(kubelet, { nth: 2 });
-    expect(registrar.lines("Received GetInfo call")).toHaveLength(2);
-    expect(registrar.lines("Registration Server started")).toHaveLength(1);
-  }),
-);
-
-const PUBLISHED = "Registration Server started";
-
-test.each(["SIGTERM", "SIGKILL"] as const)(
-  "%s of a newer registrar: the older one, which stood by, takes over",
-  onNode(async (node, signal) => {
-    await node.driver();
-    const kubelet = await node.kubelet();
-    const old = node.registrar();
-    await registered(kubelet);
-    const young = node.registrar();
-    await old.reached("standby");
-    await registered(kubelet, { nth: 2 });
-    await young.reached("registered");
-    expect([old, young].map((one) => one.lines(PUBLISHED).length)).toEqual([1, 1]);
-
-    young.kill(signal);
-    const killedMs = Date.now();
-    const { timeMs } = await old.reached("publishing", 2);
-    // It saw the end itself: its look without cause would have come about 5 s later.
-    expect(timeMs - killedMs).toBeLessThan(3_000);
-    await registered(kubelet, { nth: 3 });
-    await old.reached("registered", 2);
-    expect(old.lines(PUBLISHED)).toHaveLength(2);
-  }),
-);
-
 /** What the official v2.17.0 says on this node with these flags, with keys and values. */
 nodeTest("at -v=5 the official's messages appear, with their keys and in their order", async (node) => {
   const { csiAddress, socketPath } = node;
@@ -124,20 +84,3 @@ nodeTest("a wrong kubelet registration path is named in a hint", async (node) =>
     `kubelet refused the driver: ${fields.err} (${fields.hint})\n`,
   );
 });
-
-/** Kubelets up to 1.35 never retry a failed registration, from 1.36 on they back off from its path: we publish again. */
-test.concurrent.each(["1.35", "1.36"] as const)(
-  "--on-registration-failure=retry, kubelet %s: refused twice, then registered, each time by another socket",
-  onNode(async (node, version) => {
-    await node.driver();
-    const kubelet = await node.kubelet({ version, faults: [{ kind: "refuse", reason: REASON, times: 2 }] });
-    const registrar = node.registrar("--on-registration-failure=retry", "-v=4");
-    await registered(kubelet);
-    await registrar.reached("registered");
-    const sockets = registrar.lines("Registration Server started").map(({ fields }) => fields.socketPath);
-    expect([new Set(sockets).size, sockets.length > 1]).toEqual([sockets.length, true]);
-    const errors = registrar.lines().filter(({ severity }) => severity === "E");
-    expect(errors.map(({ message }) => message)).toEqual(["Kubelet refused the driver"]);
-    expect(registrar.lines("Kubelet refused the driver again, for the same reason")).toHaveLength(1);
-  }),
-);

@@ -26,13 +26,7 @@ const C = "/csi/csi.sock";
 const X = `${K}/plugins/x/csi.sock`;
 
 /** Socket here, the path that kubelet gets, mounts. The registration directory is at /registration. */
-type Case = readonly [
-  what: string,
-  csi: string,
-  path: string,
-  rows: readonly Row[],
-  verdict: HostPathVerdict,
-];
+type Case = readonly [what: string, csi: string, path: string, rows: readonly Row[], HostPathVerdict];
 
 // biome-ignore format: a table
 const ON_THE_HOSTS_ROOT: readonly Case[] = [

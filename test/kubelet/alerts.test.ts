@@ -69,14 +69,7 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
     ["one registrar", false, 20, built("n1", "1x20")],
   ],
   CSIRegistrarMissing: [
-    [
-      "one of two is gone for 15 minutes",
-      true,
-      45,
-      built("n1", "1x20 _x40"),
-      built("n2", "1x60"),
-      node("n1"),
-    ],
+    ["one of two is gone", true, 45, built("n1", "1x20 _x40"), built("n2", "1x60"), node("n1")],
     ["for less than that", false, 30, built("n1", "1x20 _x40"), built("n2", "1x60"), node("n1")],
     [
       "its pod has another name now",
@@ -88,15 +81,7 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
       node("n1"),
     ],
     ["the node is gone, too", false, 45, built("n1", "1x20 _x40"), built("n2", "1x60"), node("n2")],
-    [
-      "the driver was uninstalled",
-      false,
-      45,
-      built("n1", "1x20 _x40"),
-      built("n2", "1x20 _x40"),
-      node("n1"),
-      node("n2"),
-    ],
+    ["uninstalled", false, 45, built("n1", "1x20 _x40"), built("n2", "1x20 _x40"), node("n1"), node("n2")],
     ["both are there", false, 45, built("n1", "1x60"), built("n2", "1x60"), node("n1"), node("n2")],
   ],
   CSIDriverNotRegistrable: [

@@ -1,6 +1,5 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { startBlindRegistrar } from "./support/blind-registrar";
 import { startCsiDriver } from "./support/csi-driver";
 import { startRegisteredPod } from "./support/driver-pod";
 import { httpOf } from "./support/http";
@@ -17,28 +16,6 @@ const HTTP = "--http-endpoint=localhost:0";
 const nodeIdOf = (kubelet: Kubelet) => kubelet.objects().csiNode?.spec.drivers[0]?.nodeID;
 
 describe.each(kubeletVersions())("kubelet %s: two drivers claim one name", (version) => {
-  test.concurrent.each(POLICIES)(
-    "%s: in one directory the newest registrar wins, the other one follows it",
-    async (policy) => {
-      await using node = await startNode(version);
-      const flags = [`--on-registration-failure=${policy}`];
-      await using first = await startRegisteredPod(node, { name, nodeId: "of the first" }, flags);
-
-      const claimant = await node.addDriver("claimant");
-      const endpoint = claimant.kubeletRegistrationPath;
-      await using _driver = await startCsiDriver({ endpoint, name, nodeId: "of the second" });
-      await using second = await startRegistrar([...claimant.args, ...flags]);
-      await Promise.all([second.reached("registered"), first.registrar.reached("standby")]);
-      await node.kubelet.registered(name);
-      expect(nodeIdOf(node.kubelet)).toBe("of the second");
-
-      second.signal("SIGTERM");
-      await first.registrar.reached("registered", 2);
-      await node.kubelet.registered(name);
-      expect(nodeIdOf(node.kubelet)).toBe("of the first");
-    },
-  );
-
   test.concurrent.each(POLICIES)(
     "%s: from another directory the second one is refused, and the first one is left alone",
     async (policy) => {
@@ -69,23 +46,4 @@ describe.each(kubeletVersions())("kubelet %s: two drivers claim one name", (vers
       expect(node.kubelet.events.all().filter(({ event }) => event === "deregister")).toHaveLength(1); // settled()'s
     },
   );
-
-  test.concurrent("retry: a peer by another socket of the directory is followed when it goes", async () => {
-    await using node = await startNode(version);
-    const paths = await node.addDriver(name);
-    await using _driver = await startCsiDriver({ endpoint: paths.kubeletRegistrationPath, name });
-    const registrationSocketPath = join(node.pluginRegistrationPath, "peer-reg.sock");
-    await using peer = await startBlindRegistrar({ ...paths, registrationSocketPath, driverName: name });
-    await node.kubelet.registered(name);
-
-    await using registrar = await startRegistrar([...paths.args, "--on-registration-failure=retry"]);
-    await registrar.says("Standing by for the registrar that holds the socket");
-    expect(await node.visibleSockets()).toEqual(["peer-reg.sock"]);
-    await node.kubelet.registered(name);
-
-    await peer.end();
-    await registrar.reached("registered");
-    await node.kubelet.registered(name);
-    expect(await node.visibleSockets()).toEqual([`${name}-reg.sock`]);
-  });
 });

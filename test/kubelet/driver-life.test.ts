@@ -42,17 +42,4 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "after" });
     expect(pod.registrar.count(PUBLISHED)).toBe(2);
   });
-
-  test.concurrent("the driver comes back by another name: the old one goes, the new one is registered", async () => {
-    await using node = await startNode(version);
-    await using pod = await startRegisteredPod(node, { name });
-
-    const renamed = "new.csi.example.com";
-    await using _returned = await replaceDriver(pod, { name: renamed });
-
-    await node.kubelet.registered(renamed);
-    await node.kubelet.deregistered(name);
-    expect(node.kubelet.objects().csiNode?.spec.drivers.map((driver) => driver.name)).toEqual([renamed]);
-    expect(await node.visibleSockets()).toEqual([`${renamed}-reg.sock`]);
-  });
 });

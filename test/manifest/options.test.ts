@@ -68,10 +68,7 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ namespace: "-" }, /^--namespace "-"/],
   [{ nodeAllocatableUpdatePeriod: 9 }, /^--node-allocatable-update-period "9" must be 10 seconds or more$/],
   [{ nodeAllocatableUpdatePeriod: 0 }, /^--node-allocatable-update-period "0"/],
-  [
-    { preventPodSchedulingIfMissing: true, lifecycleModes: ["Ephemeral"] },
-    /^--prevent.* needs .* Persistent/,
-  ],
+  [{ preventPodSchedulingIfMissing: true, lifecycleModes: ["Ephemeral"] }, /^--prevent.* needs .* Persis/],
   [{ serviceAccountTokenInSecrets: true }, /^--service-account-token-in-secrets needs --token-audience$/],
   [{ tokenAudiences: ["a", "a"] }, /^--token-audience "a" is given twice$/],
   [{ storageClassName: "A" }, /^--storage-class "A" must be lower case letters/],
@@ -90,10 +87,7 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ httpPort: 65_536 }, /^--http-port/],
   [{ httpPort: 1.5 }, /^--http-port/],
   [{ parts: ["inline-pod"], lifecycleModes: ["Persistent"] }, /^--include inline-pod needs .* Ephemeral$/],
-  [
-    { parts: ["storageclass"], lifecycleModes: ["Ephemeral"] },
-    /^--include storageclass needs .* Persistent$/,
-  ],
+  [{ parts: ["storageclass"], lifecycleModes: ["Ephemeral"] }, /^--include storageclass needs .* Persis/],
 ])("%j is refused", (options, message) => {
   expect(() => resolve(options)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   expect(() => resolve(options)).toThrow(message);

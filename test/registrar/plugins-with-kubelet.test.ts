@@ -43,10 +43,8 @@ const start = async ({ file: _, ...plugin }: Plugin, options: Partial<CommonOpti
   );
 
 describe.each([
-  ["DRA driver", DRA, "1.35"],
   ["DRA driver", DRA, "1.36"],
   ["device plugin", DEVICE, "1.20"],
-  ["device plugin", DEVICE, "1.36"],
 ] as const)("a %s (%j) at kubelet %s", (_what, plugin, version) => {
   const { type, name, file } = plugin;
 
@@ -72,29 +70,6 @@ describe.each([
     await kubelet.restart();
     await told(kubelet, await kubelet.registered(name));
     await untilState(registration, "registered");
-  });
-
-  test("stands by for a newer one of its name, and takes over when that ends", async () => {
-    const kubelet = await node.kubelet({ version });
-    const older = await start(plugin);
-    await older.ready;
-    const newer = await start(plugin);
-    await newer.ready;
-    await untilState(older, "standby");
-    await newer.close();
-    await untilState(older, "registered");
-    await kubelet.registered(name);
-  });
-
-  test("tries again when it was refused, with policy retry", async () => {
-    const kubelet = await node.kubelet({
-      version,
-      faults: [{ kind: "refuse", reason: "not yet", times: 1 }],
-    });
-    const registration = await start(plugin, { onRegistrationFailure: "retry" });
-    expect(await kubelet.refused(name)).toMatchObject({ reason: expect.stringContaining("not yet") });
-    await registration.ready;
-    expect(registration.status().tally.refused).toBe(1);
   });
 });
 

@@ -125,11 +125,7 @@ test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
     async () => Promise.reject(Object.assign(new Error("not yet"), { code: status.UNAVAILABLE })),
     { code: status.UNAVAILABLE, message: "14 UNAVAILABLE: not yet" },
   ],
-  [
-    "what is no error",
-    async () => Promise.reject("no disk"),
-    { code: status.INTERNAL, message: "13 INTERNAL: no disk" },
-  ],
+  ["no error", async () => Promise.reject("disk"), { code: status.INTERNAL, message: "13 INTERNAL: disk" }],
   [
     "what it throws",
     () => {
@@ -297,11 +293,7 @@ test.each<[string, () => Partial<CsiServingOptions>, object]>([
     { code: "INVALID_OPTION", message: expect.stringContaining("addServices is async") },
   ],
   ["it was stopped before", () => ({ signal: AbortSignal.abort() }), { code: "ABORTED" }],
-  [
-    "the registration directory is away",
-    () => ({ pluginRegistrationPath: "/none/here" }),
-    { code: "SOCKET_UNUSABLE" },
-  ],
+  ["the directory is away", () => ({ pluginRegistrationPath: "/none/here" }), { code: "SOCKET_UNUSABLE" }],
   [
     "a file stands at its path",
     () => {

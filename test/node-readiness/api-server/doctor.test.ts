@@ -37,9 +37,7 @@ test("with what manifest writes it finds the rights enough, and says of each tai
   await cluster.writeCsiNode("node-1", []);
   expect((await doctor())[1]).toMatch(/^ok: node-1 has .* as it should: CSINode does not list x\.csi yet/);
   await cluster.writeCsiNode("node-1", ["x.csi"]);
-  expect((await doctor())[1]).toMatch(
-    /^problem: node-1 has the startup taint x\.csi\/agent-not-ready:NoSchedule/,
-  );
+  expect((await doctor())[1]).toMatch(/^problem: node-1 has .* taint x\.csi\/agent-not-ready:NoSchedule/);
 });
 
 test("a Node that is not there, and a token that does not count", async () => {
@@ -50,9 +48,7 @@ test("a Node that is not there, and a token that does not count", async () => {
   const token = { kind: "value", value: "not-a-token" } as const;
   const access = { ...(await cluster.accessFrom("node-1")), token };
   expect(await doctor({ access: { kind: "known", access } })).toEqual([
-    expect.stringMatching(
-      /^problem: the API server does not answer as it should: Unauthorized -> see whether the token/,
-    ),
+    expect.stringMatching(/^problem: the API server .* Unauthorized -> see whether the token/),
   ]);
 });
 
@@ -64,9 +60,7 @@ test("without the role it names each right that is missing, and the rules that g
     expect(said[0]).toMatch(/^problem/);
     return said;
   });
-  expect(found[0]).toContain(
-    "may not get nodes, watch nodes, patch nodes, patch nodes/status, get csinodes -> ",
-  );
+  expect(found[0]).toContain("may not get nodes, watch nodes, patch nodes, patch nodes/status, get csinodes");
   expect(found[1]).toMatch(/^unknown: node-1 may not be read/);
   const [rules] = /\[\{.*\}\]/.exec(found[0] ?? "") ?? [];
   await cluster.apply(

@@ -162,38 +162,18 @@ test.each<readonly [string, PodSpec, owner: string, Changes]>([
       "initContainers.0.ports": [PORT],
     },
   ],
-  [
-    "two registrars",
-    withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }),
-    "",
-    { ...SWAPPED, "containers.2.image": OURS },
-  ],
+  ["two", withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }), "", { ...SWAPPED, "containers.2.image": OURS }],
   ["an endpoint", withDriver({ ...REGISTRAR, args: ["--http-endpoint=:1"] }), "", SWAPPED],
   ["the old flag", withDriver({ ...REGISTRAR, args: ["-health-port", "1"] }), "", SWAPPED],
-  [
-    "a port with this name",
-    withDriver({ ...REGISTRAR, ports: [{ ...OWN_PORT, name: "registrar" }] }),
-    "",
-    SWAPPED,
-  ],
+  ["this name", withDriver({ ...REGISTRAR, ports: [{ ...OWN_PORT, name: "registrar" }] }), "", SWAPPED],
   [
     "another container with the port",
     withDriver(REGISTRAR, { ...DRIVER, name: "probe", ports: [{ containerPort: 9809 }] }),
     "",
     SWAPPED,
   ],
-  [
-    "another that listens there",
-    withDriver(REGISTRAR, { ...DRIVER, name: "probe", args: ["--p=:9809"] }),
-    "",
-    SWAPPED,
-  ],
-  [
-    "the host's network, and no port for the workload",
-    { ...withDriver(REGISTRAR), ...HOST },
-    "third",
-    SWAPPED,
-  ],
+  ["a listener there", withDriver(REGISTRAR, { ...DRIVER, name: "probe", args: ["--p=:9809"] }), "", SWAPPED],
+  ["the host's network, and no port for it", { ...withDriver(REGISTRAR), ...HOST }, "third", SWAPPED],
   [
     "the host's network",
     { ...withDriver(REGISTRAR), ...HOST },
@@ -223,11 +203,7 @@ const NODE_NAME = {
 const ENV = { name: "A", value: "b" };
 
 test.each<readonly [string, PodSpec, Changes]>([
-  [
-    "a token",
-    withDriver(REGISTRAR),
-    { ...swapped(1, [...READY, ...PATHS]), "containers.1.env": [NODE_NAME] },
-  ],
+  ["token", withDriver(REGISTRAR), { ...swapped(1, [...READY, ...PATHS]), "containers.1.env": [NODE_NAME] }],
   [
     "variables of its own",
     withDriver({ ...REGISTRAR, env: [ENV] }),

@@ -133,11 +133,7 @@ test.each<readonly [string, PodSpec, Changes]>([
     withDriver({ ...REGISTRAR, image: OURS, args: [...ADDED, ...PATHS], ...limits("64Mi", "50m") }),
     {},
   ],
-  [
-    "this image in a chart",
-    withDriver({ ...REGISTRAR, image: OURS }),
-    { "containers.1.args": [...ADDED, ...PATHS] },
-  ],
+  ["this image", withDriver({ ...REGISTRAR, image: OURS }), { "containers.1.args": [...ADDED, ...PATHS] }],
   ["no arguments", withDriver({ ...REGISTRAR, args: undefined }), swapped(1, ADDED)],
   [
     "two registrars, without the port that only one could have",
@@ -159,11 +155,7 @@ test.each<readonly [string, PodSpec, Changes]>([
         swapped(2, [RETRY, ...PATHS]),
       ] as const,
   ),
-  [
-    "another port beside it",
-    withDriver({ ...DRIVER, name: "p", args: ["--p=19809"] }, REGISTRAR),
-    swapped(2),
-  ],
+  ["another port", withDriver({ ...DRIVER, name: "p", args: ["--p=19809"] }, REGISTRAR), swapped(2)],
   [
     "a native sidecar",
     { ...withDriver(), initContainers: [{ ...REGISTRAR, restartPolicy: "Always" }] },

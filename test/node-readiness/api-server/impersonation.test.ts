@@ -62,12 +62,7 @@ test.each<[string, ApiCall, string | undefined, RegExp]>([
   ["itself: its Node", get(NODE), "", /^forbidden: nodes "node-1" is forbidden: User "system:serviceaccount/],
   ["another node", get("/api/v1/nodes/node-2"), nodeUser("node-2"), /^forbidden: .*impersonate/],
   ["another user", get(NODE), "admin", /^forbidden: .*impersonate/],
-  [
-    "its node: all nodes",
-    get("/api/v1/nodes"),
-    undefined,
-    /^forbidden: .*impersonate-on:associated-node:list/,
-  ],
+  ["its node: all", get("/api/v1/nodes"), undefined, /^forbidden: .*impersonate-on:associated-node:list/],
   [
     "its node: all nodes as they change",
     get("/api/v1/nodes?watch=true&timeoutSeconds=1"),

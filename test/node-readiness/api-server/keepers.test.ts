@@ -1,6 +1,6 @@
 import { eventually } from "../../support/eventually";
 import { DRIVER } from "../support/controlled-registrations";
-import { FOREIGN_TAINT, QUICK_PACE, STARTUP_TAINT } from "../support/fixture";
+import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
 import { startKeeper, useCluster } from "./support/cluster";
 
 const cluster = useCluster();
@@ -43,23 +43,6 @@ test("a Node that is deleted and made anew, with its taint and no CSINode, is lo
   await cluster.writeCsiNode("node-1", [DRIVER]);
   await keeper.log.when("Startup taint removed", 2);
   expect(await taints()).not.toContainEqual(STARTUP_TAINT);
-});
-
-test("CSINode is deleted: the driver is registered anew, with the rights that there were before", async () => {
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  const csiNode = { lookEveryMs: 50, graceMs: 50, again: { initialMs: 100, maxMs: 100 } };
-  await using keeper = await startKeeper(cluster, { pace: { ...QUICK_PACE, csiNode } });
-  const { registrations, log, readiness } = keeper;
-  registrations.set("registered");
-  await eventually(() => expect(readiness.status().csiNode).toHaveLength(1));
-  await cluster.controlPlane.kubectl("delete", "csinode", "node-1");
-  await eventually(() => expect(registrations.reregistered.length).toBeGreaterThan(0));
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await log.when("CSINode lists the driver again");
-  expect(readiness.status()).toMatchObject({
-    csiNode: [{ driverName: DRIVER, lackingSince: undefined }],
-    api: { failures: {}, trouble: undefined },
-  });
 });
 
 test("the condition is True when kubelet has registered the driver, False otherwise; kubelet's own stay", async () => {

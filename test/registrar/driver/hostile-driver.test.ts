@@ -36,11 +36,7 @@ const BREAKS_THE_CONNECTION: readonly Row[] = [
   ["sends garbage", (c) => c.write(Buffer.alloc(1_000, 0xff)), /UNAVAILABLE: .*Protocol error/],
   ["speaks HTTP/1", (c) => c.write("HTTP/1.1 400 Bad Request\r\n\r\n"), /UNAVAILABLE: .*Protocol error/],
   ["speaks TLS", (c) => c.write(TLS_ALERT), /UNAVAILABLE|no HTTP\/2 connection/],
-  [
-    "says nothing",
-    () => {},
-    /DEADLINE_EXCEEDED: Deadline exceeded after \S+s; no HTTP\/2 connection by then/,
-  ],
+  ["says nothing", () => {}, /DEADLINE_EXCEEDED: .* after \S+s; no HTTP\/2 connection by then/],
   ["closes at once", (c) => c.end(), /UNAVAILABLE: .*Failed to connect/],
   ["closes when it is called", onCall((c) => c.destroy()), /UNAVAILABLE: Connection dropped/],
   ["says goodbye", answering(() => frame(FrameType.GOAWAY, 0, 0, Buffer.alloc(8))), /UNAVAILABLE|CANCELLED/],
@@ -58,34 +54,14 @@ const ANSWERS_WRONGLY: readonly Row[] = [
   ["no grpc-status, trailers only", answering(trailersOnly()), /^2 UNKNOWN/],
   ["no grpc-status after a message", answering(head(), data(WE_ARE), trailers(["x", "y"])), /UNKNOWN/],
   ["success without a message", answering(trailersOnly(["grpc-status", "0"])), /^12 UNIMPLEMENTED/],
-  [
-    "a grpc-status that is no number",
-    answering(trailersOnly(["grpc-status", "OK?"])),
-    /^2 UNKNOWN: .* status NaN/,
-  ],
-  [
-    "a grpc-status that does not exist",
-    answering(trailersOnly(["grpc-status", "99"])),
-    /^2 UNKNOWN: .* status 99/,
-  ],
+  ["a grpc-status of letters", answering(trailersOnly(["grpc-status", "OK?"])), /^2 UNKNOWN: .* status NaN/],
+  ["an unknown grpc-status", answering(trailersOnly(["grpc-status", "99"])), /^2 UNKNOWN: .* status 99/],
   ["HTTP status 404", answering(trailers([":status", "404"])), /^12 UNIMPLEMENTED/],
   ["HTTP status 503", answering(trailers([":status", "503"])), /^14 UNAVAILABLE/],
   ["two messages", answering(head(), data(WE_ARE), data(WE_ARE), ok), anyStatus],
-  [
-    "bytes that are no protobuf",
-    answering(head(), data(message(Buffer.alloc(64, 0xff))), ok),
-    /^13 INTERNAL/,
-  ],
-  [
-    "a message of 4 GiB, it claims",
-    answering(head(), data(message(WE_ARE, { length: 2 ** 32 - 1 }))),
-    /^8 RESOURCE/,
-  ],
-  [
-    "a message that never ends",
-    answering(head(), data(message(WE_ARE, { length: 1_000 }))),
-    /^4 DEADLINE_EXCEEDED/,
-  ],
+  ["bytes, no protobuf", answering(head(), data(message(Buffer.alloc(64, 0xff))), ok), /^13 INTERNAL/],
+  ["4 GiB, it claims", answering(head(), data(message(WE_ARE, { length: 2 ** 32 - 1 }))), /^8 RESOURCE/],
+  ["an endless message", answering(head(), data(message(WE_ARE, { length: 1_000 }))), /^4 DEADLINE_EXCEEDED/],
   [
     "60 MB of zeros, compressed",
     answering(

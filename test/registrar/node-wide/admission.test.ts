@@ -47,11 +47,7 @@ test.each<[string, steps: string, granted: readonly string[]]>([
   ["a name that is given up goes to the next in line", "1 2 3 -1 -2", ["1", "2", "3"]],
   ["whoever asked for another name before", `4:${OTHER} 1 2 -1`, [`4:${OTHER}`, "1", "2"]],
   ["who waits and gives up is passed over", "1 2 3 -2 -1", ["1", "3"]],
-  [
-    "a driver that comes back under another name gives up the former",
-    `1 2 1:${OTHER}`,
-    ["1", "2", `1:${OTHER}`],
-  ],
+  ["who comes back under another name gives up the former", `1 2 1:${OTHER}`, ["1", "2", `1:${OTHER}`]],
   ["a name that was given up can be had again", "1 -1 -1 2", ["1", "2"]],
 ])("%s", async (_what, steps, expected) => {
   const { request, release, granted } = observe(createAdmission());

