@@ -46,11 +46,7 @@ test.each<readonly [expected: string, objects: readonly object[], pod: object]>(
     [role(RULES.map((rule) => ({ ...rule, resourceNames: ["node-1"] }))), binding()],
     {},
   ],
-  [
-    "CSI116 problem: asks the API server, and has no token",
-    [role(RULES), binding()],
-    { automountServiceAccountToken: false },
-  ],
+  ["asks the API server, and has no tok", [role(RULES), binding()], { automountServiceAccountToken: false }],
   [
     "CSI116 problem: asks the API server, and has no token",
     [

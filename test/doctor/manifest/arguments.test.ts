@@ -7,33 +7,18 @@ const TAINT = "--remove-startup-taint=x.csi/agent-not-ready";
 
 test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 problem: does not start: flag provided but not defined: -nope/, { args: ["--nope"] }],
-  [
-    /not defined: -csi-adress -> correct that argument: did you mean --csi-address\?$/,
-    { args: ["--csi-adress=/x"] },
-  ],
+  [/not defined: -csi-adress -> .*: did you mean --csi-address\?$/, { args: ["--csi-adress=/x"] }],
   [
     /need the node's name -> add to its env: \{name: NODE_NAME, .*spec\.nodeName/,
     { args: [TAINT], container: { env: [{ name: "NODE_NAME", value: "" }] } },
   ],
   [/^CSI101 problem: .*need the node's name/, { args: ["--node-condition=x.csi/Registered"] }],
-  [
-    /^CSI101 problem: does not start: .*"Ready": this is kubelet's own condition/,
-    { args: ["--node-condition=Ready"] },
-  ],
+  [/^CSI101 problem: .*"Ready": this is kubelet's own condition/, { args: ["--node-condition=Ready"] }],
   [/^CSI101 problem: does not start: node condition "a b": the type/, { args: ["--node-condition=a b"] }],
   [/^CSI101 problem: does not start: .*the type must/, { args: ["--node-condition={driver}"] }],
-  [
-    /^CSI101 problem: does not start: .*Kubernetes' node controllers put it on/,
-    { args: ["--remove-startup-taint=node.kubernetes.io/x"] },
-  ],
-  [
-    /^CSI101 problem: does not start: .*the effect must be one of/,
-    { args: ["--remove-startup-taint=a/b:Foo"] },
-  ],
-  [
-    /^CSI101 problem: does not start: node condition "\$\(TYPE\)": the type/,
-    { args: ["--node-condition=$(TYPE)"] },
-  ],
+  [/^CSI101 problem: .*node controllers put/, { args: ["--remove-startup-taint=node.kubernetes.io/x"] }],
+  [/^CSI101 problem: .*the effect must be one of/, { args: ["--remove-startup-taint=a/b:Foo"] }],
+  [/^CSI101 problem: .* node condition "\$\(TYPE\)": the type/, { args: ["--node-condition=$(TYPE)"] }],
   [
     /^CSI101 problem: does not start: .* not defined: -require-driver -> take --require-driver out, or/,
     { args: ["--require-driver"], container: { image: `${OFFICIAL}@sha256:0` } },
@@ -55,14 +40,8 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI101 warning: ignores all from the word register on: register --timeout=3s -> take register out$/,
     { args: ["--v=2", "register", "--timeout=3s"] },
   ],
-  [
-    /^CSI101 problem: has 5 in args, which is not a string: the API server refuses it -> quote it: "5"$/,
-    { args: ["-v", 5] },
-  ],
-  [
-    /^CSI101 problem: has 5 in command, which is not a string/,
-    { container: { command: ["/csi-node-driver-registrar", "-v", 5] } },
-  ],
+  [/^CSI101 problem: has 5 in args, .*: the API server refuses it -> quote it: "5"$/, { args: ["-v", 5] }],
+  [/^CSI101 problem: has 5 in command,/, { container: { command: ["/csi-node-driver-registrar", "-v", 5] } }],
   [
     /^CSI101 problem: has true as value of SWITCH, which is not a string: .* -> quote it: "true"$/,
     { container: { env: [{ name: "SWITCH", value: true }, { name: "EMPTY" }] } },
@@ -104,9 +83,7 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
   [
     "this registrar, with a taint for one driver",
     { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--remove-startup-taint=a/b"] },
-    [
-      /^CSI101 problem: does not start: startup taint "a\/b" would be the same for several drivers: write \{driver\}/,
-    ],
+    [/^CSI101 problem: .* startup taint "a\/b" would be the same for several drivers: write \{driver\}/],
   ],
   ["another program", { ...NODE_WIDE, container: { image: "x/y:v1" } }, [/^CSI101 unknown/]],
 ])("paths with * of %s", (_what, changes, expected) => {
@@ -117,10 +94,7 @@ test.each<Changes>([
   { args: [TAINT, "--node-name=n1"] },
   { args: [TAINT], container: { env: [elsewhere("KUBE_NODE_NAME")] } },
   { args: [TAINT], container: { envFrom: [{ configMapRef: { name: "node" } }] } },
-  {
-    args: ["--logtostderr"],
-    container: { image: "rancher/mirrored-csi-node-driver-registrar:v2.9.0-eks-1" },
-  },
+  { args: ["--logtostderr"], container: { image: "rancher/x-csi-node-driver-registrar:v2.9.0-eks-1" } },
   { args: ["--logtostderr"], container: { image: "node-driver-registrar/registrar:v1" } },
   // An installer fills them in.
   ...["{{ .condition }}", "$CONDITION", "<condition>"].map((value) => ({
@@ -169,9 +143,7 @@ test.each([
   [["/nodejs/bin/node", "/registrar/cli.js", "--nope"]],
   [["node", "node_modules/.bin/registrar", "--nope"]],
 ])("a registrar's own arguments are judged: %j", (command) => {
-  expect(saidOf({ container: { command } })).toContainEqual(
-    expect.stringMatching(/^CSI101 problem: .*-nope/),
-  );
+  expect(saidOf({ container: { command } })).toContainEqual(expect.stringMatching(/^CSI101 prob.*-nope/));
 });
 
 const ONE_TEXT = `--csi-address=/csi/csi.sock ${TOLD}`;
@@ -182,11 +154,7 @@ const JOINED =
 test.each<readonly [what: string, Changes, expected: readonly RegExp[]]>([
   ["one item", joined([ONE_TEXT]), [JOINED]],
   ["lines of one item", joined([`--v=5\n${ONE_TEXT}\n`]), [/^CSI101 problem: has several/]],
-  [
-    "no list",
-    joined(ONE_TEXT),
-    [/^CSI101 problem: has ".*" as args, which is not a list: .* -> write a list/, JOINED],
-  ],
+  ["no list", joined(ONE_TEXT), [/^CSI101 problem: has ".*" as args, .* -> write a list/, JOINED]],
   ["a value with a space", { args: ["--node-name=a b"] }, []],
   ["an item of another program", { container: { image: "x/y:v1", args: [ONE_TEXT] } }, [/^CSI101 unknown/]],
 ])("several arguments as %s", (_what, changes, expected) => {

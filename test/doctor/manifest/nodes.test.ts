@@ -104,7 +104,7 @@ test("a path is the same with two slashes", () => {
 test.each([
   ["both", ["x", "y"]],
   ["all", ["x", "y", "z"]],
-])("%s of the DaemonSets %j in a List", (all, names) => {
+])("%s DaemonSets %j in a List", (all, names) => {
   const items = [...names.map((name) => daemonSet({ ...CHANGES, name })), CSI_DRIVER];
   expect(said({ kind: "List", items })).toEqual([
     expect.stringContaining(`CSI109 problem: ${all} serve on port 2 of the node`),

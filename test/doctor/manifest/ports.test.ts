@@ -10,7 +10,9 @@ interface Changes {
 }
 
 const LIVENESS = "x/livenessprobe:v2.19.0";
-const ON_NODE = { hostNetwork: true };
+/** A pod on the node's network. */
+const ON_NODE = { pod: { hostNetwork: true } };
+const HEALTH = "--health-port=1";
 const REGISTRAR = daemonSet().spec.template.spec.containers[0];
 
 /** A registrar's pod with other containers. */
@@ -33,16 +35,22 @@ const declares = (name: string, ...ports: readonly object[]) => ({ name, ports }
 const portsSaid = (...objects: readonly object[]) =>
   said(...objects, CSI_DRIVER).filter((line) => line.startsWith("CSI109"));
 
-test.each<readonly [what: string, objects: readonly object[], now: string]>([
+const IN_POD = "port 1 of a.yaml: DaemonSet ns/a";
+const ON_THE_NODE = "port 1 of the node";
+const GIVE_EACH = "give each a port of its own; at present:";
+
+test.each<readonly [what: string, objects: readonly object[], where: string, now: string]>([
   [
     "a livenessprobe, and a driver's metrics",
     [pod([runs("a", "--metrics-address=:1"), { ...runs("b", "--health-port", "1"), image: LIVENESS }])],
-    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own; at present: --metrics-address=:1, --health-port=1",
+    IN_POD,
+    "--metrics-address=:1, --health-port=1",
   ],
   [
     "a livenessprobe by its default",
     [pod([runs("a", "-http-endpoint=localhost:9808"), { name: "b", image: LIVENESS }])],
-    "port 9808 of a.yaml: DaemonSet ns/a -> give each a port of its own; at present: --http-endpoint=localhost:9808, --health-port=9808 by default",
+    "port 9808 of a.yaml: DaemonSet ns/a",
+    "--http-endpoint=localhost:9808, --health-port=9808 by default",
   ],
   [
     "a variable",
@@ -52,46 +60,51 @@ test.each<readonly [what: string, objects: readonly object[], now: string]>([
         runs("b", "--metrics-port=1"),
       ]),
     ],
-    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own; at present: --metrics-bind-address=0.0.0.0:1, --metrics-port=1",
+    IN_POD,
+    "--metrics-bind-address=0.0.0.0:1, --metrics-port=1",
   ],
   [
     "a sidecar among the init containers",
     [
-      pod([runs("a", "--health-port=1")], {
-        pod: { initContainers: [{ ...runs("b", "--health-port=1"), restartPolicy: "Always" }] },
+      pod([runs("a", HEALTH)], {
+        pod: { initContainers: [{ ...runs("b", HEALTH), restartPolicy: "Always" }] },
       }),
     ],
-    "port 1 of a.yaml: DaemonSet ns/a -> give each a port of its own; at present: --health-port=1",
+    IN_POD,
+    "--health-port=1",
   ],
   [
     "two declarations in a pod on the node's network, which the API server refuses",
-    [pod([declares("a", { containerPort: 1 }), declares("b", { containerPort: 1 })], { pod: ON_NODE })],
-    "port 1 of the node -> give each a port of its own; at present: containerPort: 1",
+    [pod([declares("a", { containerPort: 1 }), declares("b", { containerPort: 1 })], ON_NODE)],
+    ON_THE_NODE,
+    "containerPort: 1",
   ],
   [
     "a declared port of one pod, and a listener of another",
     [
-      pod([declares("a", { containerPort: 1 }), runs("b", "--health-port=1")], { pod: ON_NODE }),
-      other([declares("c", { containerPort: 1 })], { pod: ON_NODE }),
+      pod([declares("a", { containerPort: 1 }), runs("b", HEALTH)], ON_NODE),
+      other([declares("c", { containerPort: 1 })], ON_NODE),
     ],
-    "port 1 of the node -> give each a port of its own; at present: --health-port=1, containerPort: 1",
+    ON_THE_NODE,
+    "--health-port=1, containerPort: 1",
   ],
   [
     "a host port",
     [
       pod([declares("a", { containerPort: 3, hostPort: 1 })]),
-      other([runs("c", "--listen-address=127.0.0.1:1")], { pod: ON_NODE }),
+      other([runs("c", "--listen-address=127.0.0.1:1")], ON_NODE),
     ],
-    "port 1 of the node -> give each a port of its own; at present: containerPort: 1, --listen-address=127.0.0.1:1",
+    ON_THE_NODE,
+    "containerPort: 1, --listen-address=127.0.0.1:1",
   ],
-])("two on one port: %s", (_what, objects, now) => {
-  expect(portsSaid(...objects)).toEqual([`CSI109 problem: both serve on ${now}`]);
+])("two on one port: %s", (_what, objects, where, now) => {
+  expect(portsSaid(...objects)).toEqual([`CSI109 problem: both serve on ${where} -> ${GIVE_EACH} ${now}`]);
 });
 
 test.each<readonly [what: string, objects: readonly object[]]>([
   [
     "a port that one declares and the other listens on",
-    [pod([declares("a", { containerPort: 1 }), runs("b", "--health-port=1")], { pod: ON_NODE })],
+    [pod([declares("a", { containerPort: 1 }), runs("b", HEALTH)], ON_NODE)],
   ],
   [
     "other addresses",
@@ -105,36 +118,22 @@ test.each<readonly [what: string, objects: readonly object[]]>([
   [
     "another protocol",
     [
-      pod([declares("a", { containerPort: 1, protocol: "UDP" }), declares("b", { containerPort: 1 })], {
-        pod: ON_NODE,
-      }),
+      pod(
+        [declares("a", { containerPort: 1, protocol: "UDP" }), declares("b", { containerPort: 1 })],
+        ON_NODE,
+      ),
     ],
   ],
-  [
-    "an init container, which has ended",
-    [pod([runs("a", "--health-port=1")], { pod: { initContainers: [runs("b", "--health-port=1")] } })],
-  ],
+  ["an init container, ended", [pod([runs("a", HEALTH)], { pod: { initContainers: [runs("b", HEALTH)] } })]],
   ["a port that is not known", [pod([runs("a", "--health-port=$(P)"), runs("b", "--health-port=$(P)")])]],
-  [
-    "pods with a network of their own",
-    [pod([runs("a", "--health-port=1")]), other([runs("c", "--health-port=1")])],
-  ],
-  [
-    "one object in two files",
-    [
-      pod([runs("a", "--health-port=1")], { pod: ON_NODE }),
-      pod([runs("a", "--health-port=1")], { pod: ON_NODE }),
-    ],
-  ],
-  [
-    "pods without a registrar",
-    [pod([]), ...["b", "c"].map((name) => other([runs("c", "--health-port=1")], { name, pod: ON_NODE }))],
-  ],
+  ["pods with a network of their own", [pod([runs("a", HEALTH)]), other([runs("c", HEALTH)])]],
+  ["one object in two files", [pod([runs("a", HEALTH)], ON_NODE), pod([runs("a", HEALTH)], ON_NODE)]],
+  ["no registrar", [pod([]), ...["b", "c"].map((name) => other([runs("c", HEALTH)], { name, ...ON_NODE }))]],
   [
     "nodes that exclude each other",
     [
-      pod([runs("a", "--health-port=1")], { pod: { ...ON_NODE, nodeSelector: { p: "1" } } }),
-      other([runs("c", "--health-port=1")], { pod: { ...ON_NODE, nodeSelector: { p: "2" } } }),
+      pod([runs("a", HEALTH)], { pod: { ...ON_NODE.pod, nodeSelector: { p: "1" } } }),
+      other([runs("c", HEALTH)], { pod: { ...ON_NODE.pod, nodeSelector: { p: "2" } } }),
     ],
   ],
   [
@@ -151,10 +150,10 @@ test.each<readonly [what: string, objects: readonly object[]]>([
 });
 
 test("of three each flag is behind its container's place", () => {
-  const declared = other([declares("c", { containerPort: 1 })], { pod: ON_NODE });
-  const three = pod([runs("a", "--health-port=1"), runs("b", "--metrics-port=1")], { pod: ON_NODE });
+  const declared = other([declares("c", { containerPort: 1 })], ON_NODE);
+  const three = pod([runs("a", HEALTH), runs("b", "--metrics-port=1")], ON_NODE);
   expect(portsSaid(three, declared)).toEqual([
-    "CSI109 problem: all serve on port 1 of the node -> give each a port of its own; at present: DaemonSet ns/a, container a: --health-port=1; DaemonSet ns/a, container b: --metrics-port=1; Deployment ns/b, container c: containerPort: 1",
+    `CSI109 problem: all serve on ${ON_THE_NODE} -> ${GIVE_EACH} DaemonSet ns/a, container a: --health-port=1; DaemonSet ns/a, container b: --metrics-port=1; Deployment ns/b, container c: containerPort: 1`,
   ]);
   const read = [three, declared].map((object) => ({ file: "a.yaml", object }));
   const [found] = findingsOf(pairChecks, readDeployments(read));
@@ -168,10 +167,9 @@ test("of three each flag is behind its container's place", () => {
 });
 
 test("of an object that is given twice the last one counts", () => {
-  const on = (port: number) => pod([runs("a", `--health-port=${port}`)], { pod: ON_NODE });
-  const beside = other([runs("c", "--health-port=1")], { pod: ON_NODE });
-  const both =
-    "CSI109 problem: both serve on port 1 of the node -> give each a port of its own; at present: --health-port=1";
+  const on = (port: number) => pod([runs("a", `--health-port=${port}`)], ON_NODE);
+  const beside = other([runs("c", HEALTH)], ON_NODE);
+  const both = `CSI109 problem: both serve on ${ON_THE_NODE} -> ${GIVE_EACH} ${HEALTH}`;
   expect(portsSaid(on(1), beside, on(1))).toEqual([both]);
   expect(portsSaid(on(2), beside, on(1))).toEqual([both]);
   expect(portsSaid(on(1), beside, on(2))).toEqual([]);

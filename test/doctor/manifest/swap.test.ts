@@ -25,11 +25,7 @@ const SHELL = { command: ["sh", "-c", "exec csi-node-driver-registrar"] };
 const WINDOWS = { name: "win", pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
 
 test.each<readonly [what: string, changes: readonly Changes[], expected: readonly RegExp[]]>([
-  [
-    "memory that is enough for Go",
-    [{ container: limits({ memory: "30Mi" }) }],
-    [/^CSI105 problem: .* of 30Mi/],
-  ],
+  ["memory enough for Go", [{ container: limits({ memory: "30Mi" }) }], [/^CSI105 problem: .* of 30Mi/]],
   [
     "CPU that is enough for Go's exec probe",
     [{ container: { ...limits({ cpu: "50m" }), ...probe("kubelet-registration-probe") } }],
@@ -52,11 +48,7 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
     [{ container: { image: RED_HAT, ...onStop("/bin/sh", "-c", "rm -f /registration/x-reg.sock") } }],
     [/^CSI106 warning: .* a preStop hook that always fails, because the image has no shell: \/bin\/sh -c rm/],
   ],
-  [
-    "a shell as command",
-    [{ container: { image: RED_HAT, ...SHELL } }],
-    [/^CSI117 problem: .* started by sh,/],
-  ],
+  ["a shell", [{ container: { image: RED_HAT, ...SHELL } }], [/^CSI117 problem: .* started by sh,/]],
   [
     "a path of OpenShift's image, and its shell in a probe and a hook",
     [
@@ -83,9 +75,7 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
   [
     "a hook in a copy, whose image may have a shell or not",
     [{ container: onStop("sh", "-c", "rm -f /registration/x-reg.sock") }],
-    [
-      /^CSI106 unknown: .* always fails after the swap, because the image has no shell, and may fail before: sh/,
-    ],
+    [/^CSI106 unknown: .* always fails after the swap, because the image has no shell, and may fail before/],
   ],
   [
     "FIPS",
@@ -123,11 +113,7 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
     })),
     [/^CSI105 problem: .*ns\/n0/, /^CSI105 problem: .*ns\/n1/],
   ],
-  [
-    "Windows shares the value",
-    [{}, WINDOWS],
-    [/^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image as one for Linux/],
-  ],
+  ["Windows", [{}, WINDOWS], [/^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image/]],
 ])("%s", (_what, changes, expected) => {
   expectSaid(changedIn(...changes), expected);
 });
@@ -148,10 +134,7 @@ test.each<readonly [what: string, changes: readonly Changes[]]>([
     "an image of its own for Windows",
     [{}, { ...WINDOWS, container: { image: "x/csi-node-driver-win-registrar:v2.17.0" } }],
   ],
-  [
-    "this registrar, whatever its faults",
-    [{}, { name: "y", container: { image: "registrar:v1", ...limits({ memory: "1Mi" }) } }],
-  ],
+  ["this registrar", [{}, { name: "y", container: { image: "registrar:v1", ...limits({ memory: "1Mi" }) } }]],
 ])("nothing about %s", (_what, changes) => {
   expect(changedIn(...changes)).toEqual([]);
 });
