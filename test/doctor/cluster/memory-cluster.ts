@@ -142,3 +142,8 @@ export async function said(cluster: MemoryCluster): Promise<readonly string[]> {
     .filter(({ status }) => status !== "ok")
     .map(({ code, status, subject, text, fix }) => `${code} ${status}: ${subject} ${text} -> ${fix}`);
 }
+
+/** Expects one line of {@link said} for each pattern, in this order. */
+export async function expectSaid(cluster: MemoryCluster, ...patterns: readonly RegExp[]): Promise<void> {
+  expect(await said(cluster)).toEqual(patterns.map((pattern) => expect.stringMatching(pattern)));
+}

@@ -1,5 +1,5 @@
 import { podStatus, volumeAttachment } from "../../support/cluster-objects";
-import { ago, running, said } from "./memory-cluster";
+import { ago, expectSaid, running, said } from "./memory-cluster";
 import { clusterOf, OURS } from "./policy-cluster";
 
 const DROP = ["--image-policy", `--image=${OURS}`, "--drop", "--include=policy"];
@@ -21,7 +21,7 @@ test("the registrar of the whole node: drivers that it has not found, and pods o
     expect(await codes("csi-registrar-node-1", podStatus({ registrar, driver }))).toContain("CSI216");
   const alone = await clusterOf({ inPod: null });
   await alone.setStatus(`${pods}/disk-node-node-1`, podStatus({ driver: crashing }));
-  expect(await said(alone)).toEqual([expect.stringMatching(/^CSI203 problem/)]);
+  await expectSaid(alone, /^CSI203 problem/);
   const cluster = await clusterOf({ hasNodeWide: true });
   const attachment = volumeAttachment("a", "gone.csi", "node-1");
   await cluster.create("/apis/storage.k8s.io/v1/volumeattachments", attachment);

@@ -1,5 +1,5 @@
 import { renderClusterSwapTable } from "../../../src/doctor/cluster/table";
-import { ago, said } from "./memory-cluster";
+import { ago, expectSaid, said } from "./memory-cluster";
 import { clusterOf, OFFICIAL, OURS, type World } from "./policy-cluster";
 import { DISK } from "./sick-cluster";
 
@@ -15,6 +15,11 @@ const saidIn = async (world: World) =>
     .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
 
 const OLD = { podAt: ago(30) };
+
+/** Policies with other metadata than the command writes. */
+const policies = (change: (metadata: object) => object): World => ({
+  policyObjects: (all) => all.map((one) => ({ ...one, metadata: { ...change(one.metadata) } })),
+});
 
 test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ["no policy", undefined, {}],
@@ -35,8 +40,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /older than/,
     {
       flags: SWAP,
-      policyObjects: (all) =>
-        all.map((one) => ({ ...one, metadata: { ...one.metadata, managedFields: [{ time: ago(5) }] } })),
+      ...policies((all) => ({ ...all, managedFields: [{ time: ago(5) }] })),
     },
   ],
   ["another name", /than MutatingAdmissionPolicy mine/, { flags: [...SWAP, "--name=mine"], ...OLD }],
@@ -46,7 +50,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     {
       flags: SWAP,
       ...OLD,
-      policyObjects: (all) => all.map((one) => ({ ...one, metadata: { name: "registrar-image" } })),
+      ...policies(() => ({ name: "registrar-image" })),
     },
   ],
   [
@@ -55,7 +59,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     {
       flags: SWAP,
       ...OLD,
-      policyObjects: (all) => all.map((one) => ({ ...one, metadata: { name: "other" } })),
+      ...policies(() => ({ name: "other" })),
     },
   ],
   [
@@ -63,11 +67,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 warning: has no MutatingAdmissionPolicyBinding: it changes no pod/,
     { flags: SWAP, ...OLD, policyObjects: (all) => all.slice(0, 1) },
   ],
-  [
-    "another namespace",
-    /^CSI215 ok: .* does not select namespace storage -> null$/,
-    { flags: [...SWAP, "--namespace=other"] },
-  ],
+  ["namespace", /^CSI215 ok: .* namespace storage -> null$/, { flags: [...SWAP, "--namespace=other"] }],
   ["another label", /^CSI215 ok: .* does not select/, { flags: [...SWAP, "--namespace-label=team=storage"] }],
   [
     "a namespace with the label",
@@ -130,11 +130,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 warning: .* made after Kyverno's MutatingPolicy registrar-image: Kyverno did not have it .* its webhooks/,
     {
       flags: [...SWAP, KYVERNO],
-      policyObjects: (all) =>
-        all.map((one) => ({
-          ...one,
-          metadata: { ...one.metadata, managedFields: [{ time: ago(5), subresource: "status" }] },
-        })),
+      ...policies((all) => ({ ...all, managedFields: [{ time: ago(5), subresource: "status" }] })),
     },
   ],
   [
@@ -194,7 +190,7 @@ test.each<readonly [changed: number | null, World]>([
 test("a swapped pod is judged as this registrar, the DaemonSet as the official one", async () => {
   const limits = { resources: { limits: { memory: "30Mi" } } };
   const cluster = await clusterOf({ flags: SWAP, set: limits, inPod: { image: OURS } });
-  expect(await said(cluster)).toEqual([expect.stringMatching(/^CSI105 problem: DaemonSet storage\/disk/)]);
+  await expectSaid(cluster, /^CSI105 problem: DaemonSet storage\/disk/);
   expect(await said(await clusterOf({ set: limits }))).toEqual([]);
 });
 
@@ -202,18 +198,16 @@ test("policies that may not be listed are unknown; an API server without them sa
   const cluster = await clusterOf({});
   for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"])
     cluster.refusals.set(resource, { kind: "not-found", message: "not found" });
-  expect(await said(cluster)).toEqual([]);
+  await expectSaid(cluster);
   // Without rights the API server says so also of what it does not have; then it lacks the group.
   cluster.refusals.set("mutatingpolicies", { kind: "forbidden", message: "you may not" });
-  expect(await said(cluster)).toEqual([expect.stringMatching(/^CSI212 unknown: mutatingpolicies may not/)]);
+  await expectSaid(cluster, /^CSI212 unknown: mutatingpolicies may not/);
   cluster.refusals.set("v1", { kind: "not-found", message: "404 page not found" });
-  expect(await said(cluster)).toEqual([]);
+  await expectSaid(cluster);
   cluster.refusals.delete("v1");
   cluster.refusals.delete("mutatingpolicies");
   cluster.refusals.set("mutatingadmissionpolicies", { kind: "forbidden", message: "you may not" });
-  expect(await said(cluster)).toEqual([
-    expect.stringMatching(/^CSI212 unknown: mutatingadmissionpolicies may not be listed by you/),
-  ]);
+  await expectSaid(cluster, /^CSI212 unknown: mutatingadmissionpolicies may not be listed by you/);
 });
 
 describe("the rights of a pod's own account (CSI116)", () => {
@@ -272,9 +266,7 @@ describe("the rights of a pod's own account (CSI116)", () => {
     expect(await bind({ ...account, namespace: "other" })).toEqual([
       expect.stringMatching(/^CSI116 problem: .* lacks rights: .* storage\/default has them -> bind/),
     ]);
-    expect(await bind(account, rules.slice(0, 1))).toEqual([
-      expect.stringMatching(/-> add to its rules: .*csinodes/),
-    ]);
+    expect(await bind(account, rules.slice(0, 1))).toEqual([expect.stringMatching(/-> add .*csinodes/)]);
     expect(await bind(account, rules, [])).toEqual([
       expect.stringMatching(/^CSI116 problem: .* has no token/),
     ]);
@@ -293,7 +285,7 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
     "CSI105 DaemonSet storage/disk-node, container registrar",
     "CSI217 DaemonSet storage/disk-node, container registrar node-1",
   ]);
-  expect(await said(cluster)).toEqual([]);
+  await expectSaid(cluster);
   expect(target).toMatchObject({ swap: "registrar:v2", swapped: 1 });
   const [, onNode] = findings;
   expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
