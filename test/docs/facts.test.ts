@@ -2,12 +2,17 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { METRICS } from "../../src/diagnostics/metric-table";
 import { CHARTS } from "../../src/doctor/manifest/read/charts";
 import { flagTable } from "../../src/flags/table";
+import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
+import { STATE_NAMES } from "../../src/registrar/model/state";
+import { hintForRefusal } from "../../src/registrar/registration/hints";
 import { DEPLOYMENTS } from "../charts/deployments";
 import { NODE_LINES } from "../matrix/nodes";
+import { EVENT_KINDS, leadsTo } from "../support/registration-states";
 import { createTempFolder } from "../support/temp-folder";
-import { codeIn, codeOf, isThere, ROOT, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
+import { codeIn, codeOf, fencesIn, isThere, ROOT, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 
 test("the migration guide has every flag of the official registrar, with its default", () => {
   const text = readText("docs/migration.md");
@@ -91,3 +96,104 @@ function foldersIn(parent: string): readonly string[] {
     .filter(({ name }) => readdirSync(join(ROOT, parent, name)).length > 0)
     .map(({ name }) => `${parent}${name}/`);
 }
+
+const flagsPage = readText("docs/flags.md");
+const { dropIn, ours, deprecated, removed } = flagTable;
+
+test("the tables of flags name each flag with its default, in the order of the help", () => {
+  const documented = rowsIn(sectionOf(flagsPage, "Flags")).map(([name, byDefault]) => [
+    codeOf(name),
+    byDefault === "none" ? "" : codeOf(byDefault),
+  ]);
+  const rows = Object.entries({ ...dropIn, ...ours, ...deprecated });
+  expect(documented).toEqual(rows.map(([name, row]) => [`--${name}`, row.default]));
+});
+
+test.each(Object.keys(removed))("--%s is named among the flags that are ignored", (name) => {
+  expect(codeIn(flagsPage)).toContain(`--${name}`);
+});
+
+test("every exit code has a row", () => {
+  expect(rowsIn(sectionOf(flagsPage, "Exit codes")).map(([code]) => code)).toEqual(["0", "1", "2"]);
+});
+
+const metricRows = rowsIn(sectionOf(readText("docs/operations.md"), "Metrics")).map(
+  ([name = "", labels = ""]) => ({
+    name: codeOf(name),
+    labels: codeIn(labels),
+  }),
+);
+/** The one metric that is not read from the status: prom-client keeps it. */
+const HISTOGRAM = "csi_sidecar_operations_seconds";
+
+test("the table has every metric with its labels, and no other", () => {
+  const byName = (one: { readonly name: string }, other: { readonly name: string }) =>
+    one.name < other.name ? -1 : 1;
+  const wanted = METRICS.map(({ name, labelNames = [] }) => ({ name, labels: labelNames }));
+  const documented = metricRows.filter(({ name }) => name !== HISTOGRAM);
+  expect([...documented].sort(byName)).toEqual([...wanted].sort(byName));
+});
+
+test("the histogram of calls has the labels of its row", () => {
+  const { labels = [] } = metricRows.find(({ name }) => name === HISTOGRAM) ?? {};
+  expect(SOURCE).toContain(`labelNames: [${labels.map((label) => `"${label}"`).join(", ")}]`);
+});
+
+const howItWorks = readText("docs/how-it-works.md");
+
+/** The arrows of the picture, as `from event to`; one from a group of states stands for one from each. */
+function drawnArrows(picture: string): readonly string[] {
+  const groups = new Map(
+    Array.from(picture.matchAll(/state "[^"]*" as (\w+) \{(.*?)\}/gs), ([, name = "", inside = ""]) => {
+      const ends = Array.from(inside.matchAll(/^ +(\w+) --> (\w+)/gm), ([, one = "", other = ""]) => [
+        one,
+        other,
+      ]);
+      return [name, [...new Set(ends.flat())]];
+    }),
+  );
+  const arrows = picture.matchAll(/^ +(\w+) --> (\w+) : (.+)$/gm);
+  return Array.from(arrows).flatMap(([, from = "", to = "", events = ""]) =>
+    (groups.get(from) ?? [from]).flatMap((one) => events.split(", ").map((event) => `${one} ${event} ${to}`)),
+  );
+}
+
+test("the picture has the arrows of the state machine, and no others", () => {
+  const [picture = ""] = fencesIn(howItWorks, "mermaid");
+  const arrows = STATE_NAMES.flatMap((from) =>
+    EVENT_KINDS.flatMap((kind) => {
+      const to = leadsTo(from, kind);
+      return to === undefined ? [] : [`${from} ${kind} ${to}`];
+    }),
+  );
+  expect([...drawnArrows(picture)].sort()).toEqual(arrows.sort());
+});
+
+test("the table has every state, in the order of a registration's life", () => {
+  const named = rowsIn(sectionOf(howItWorks, "The states")).map(([state]) => codeOf(state));
+  expect(named).toEqual(STATE_NAMES);
+});
+
+const troubleshooting = readText("docs/troubleshooting.md");
+/** What the first cells of a section's tables quote. */
+const quotedUnder = (heading: string) =>
+  rowsIn(sectionOf(troubleshooting, heading)).flatMap(([message = ""]) => codeIn(message));
+
+test.each(quotedUnder("Log messages"))("the source says: %s", (message) => {
+  for (const piece of message.split("…")) expect(SOURCE).toContain(piece.trim());
+});
+
+test.each(quotedUnder("Why kubelet refuses a driver"))("there is a hint for: %s", (text) => {
+  expect(hintForRefusal(text, "/csi.sock")).toBeDefined();
+});
+
+test("the root directories are those of the hints", () => {
+  const rows = rowsIn(sectionOf(troubleshooting, "Kubelet's root directory is elsewhere"));
+  const folders = rows.map(([, folder]) => codeOf(folder));
+  expect(folders).toEqual(expect.arrayContaining(Object.values(KUBELET_ROOTS)));
+});
+
+test("each state of a driver that is not registered has its next step", () => {
+  const states = quotedUnder("A pod waits: driver name not found").filter((code) => /^[a-z]+$/.test(code));
+  expect(states).toEqual(["waiting", "publishing", "listening", "asked", "refused", "standby", "registered"]);
+});

@@ -26,12 +26,10 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
     "a driver that refuses to tell its name is asked many times a second": [
       'except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };',
       "except = undefined;",
-      ["test/registrar/driver/refusing-driver"],
     ],
     "a driver that does not know the call is asked it again": [
       '        if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);\n',
       "",
-      ["test/registrar/driver/refusing-driver"],
     ],
     "a driver that does not accept connections any more counts as there": [
       "presence.lost();\n        if (errnoOf",
@@ -44,14 +42,14 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
       "await ended(either);",
     ],
   }),
-  ...mutantsOf("src/registrar/driver/driver-connection.ts", ["test/registrar/driver/driver-connection"], {
+  ...mutantsOf("src/registrar/driver/driver-connection.ts", ["test/registrar/driver/watch-driver"], {
     "each connection to a driver leaves a listener": '          until.removeEventListener("abort", look);\n',
   }),
   ...mutantsOf("src/unix/unix-socket.ts", ["test/unix/unix-socket"], {
     "a driver that restarts while it is dialled is taken for the one before":
       "      if (problem === undefined && file !== (await fileAt(path))) continue;\n",
   }),
-  ...mutantsOf("src/registrar/driver/follow-driver.ts", ["test/registrar/reregistration"], {
+  ...mutantsOf("src/registrar/driver/follow-driver.ts", ["test/registrar/start-registrar"], {
     "a driver that came back as another version is not registered anew": [
       "(awayMs !== undefined || isOtherVersion)",
       "awayMs !== undefined",

@@ -52,7 +52,7 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/registrar/node-wide/discovery.ts", ["test/registrar/node-wide/discovery"], {
     "a driver that inotify misses is found after 50 minutes": ["EVERY_MS = 30_000", "EVERY_MS = 3_000_000"],
     "a folder that could not be read for want of descriptors is read half a minute later":
-      "      whenShort = setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);\n",
+      "    whenShort = setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);\n",
     "a driver's socket made anew is not seen, where the inode's number is used again": [
       "return found.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);",
       "return isSameFile(known, found);",

@@ -56,7 +56,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
       "kubelet keeps the former node information of a driver that restarted meanwhile": [
         "        if (state.again) return { kind: state.again, kubeletIsIdle: true };\n",
         "",
-        ["test/registrar/reregistration"],
+        ["test/registrar/start-registrar"],
       ],
       "a peer's socket is published over while kubelet is busy": [
         'if (found === "taken")',

@@ -11,7 +11,6 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     "of two registrars that find one dead socket, both replace it": [
       "return isSameSocket(judged, now);",
       "return true;",
-      ["test/registrar/socket/slow-listener"],
     ],
     "another registrar's socket is removed at the end": [
       'if (typeof found === "string" || !isSameFile(found, stats)) return;',
@@ -20,7 +19,6 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     "a registrar that has bound and does not listen yet is taken for dead": [
       "    await delay(LISTENS_WITHIN_MS);\n",
       "",
-      ["test/registrar/socket/slow-listener"],
     ],
     "a withdrawn socket goes on listening": "    await closeDotSocket(former);\n",
     "what kubelet says over a replaced socket counts for the new one": [
@@ -31,7 +29,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     "a publication that came too late leaves a listener open": [
       "          await closeDotSocket(next);\n          return",
       "          return",
-      ["test/registrar/socket/registration-socket", "test/registrar/registration/rivals"],
+      ["test/registrar/socket/registration-socket", "test/registrar/registration/registration.test"],
     ],
     "something else than a socket is taken for another registrar":
       '    if (!found.isSocket()) return "blocked";\n',
@@ -40,7 +38,6 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     "a registrar that starts in the same moment is replaced": [
       "    if (!(await mayReplace())) return false;\n    await callFileSystem(path, () => rename",
       "    await callFileSystem(path, () => rename",
-      ["test/registrar/socket/slow-listener"],
     ],
     "a registrar that was stopped replaces a living socket": [
       "await delay(KUBELET_LOOKS_WITHIN_MS, undefined, { signal });",

@@ -2,7 +2,10 @@ import { getEventListeners } from "node:events";
 import { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
+import { connectDriver } from "../../../src/registrar/driver/driver-connection";
 import { eventually } from "../../support/eventually";
+import { PATIENCE_MS } from "../../support/history";
+import { recordLog } from "../../support/recorded-log";
 import { expectNothingLeft } from "../../support/resources";
 import { type Answer, startScriptedDriver } from "../../support/scripted-driver";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
@@ -205,4 +208,42 @@ describe("stopped", () => {
       watch.stop();
       await watch.ended;
     }));
+});
+
+test.each([
+  [status.UNIMPLEMENTED, "wait until the driver restarts: it does not implement GetPluginInfo"],
+  [status.INVALID_ARGUMENT, "retry in 30s, or when the driver restarts"],
+  [status.PERMISSION_DENIED, "retry in 30s, or when the driver restarts"],
+  [status.UNAUTHENTICATED, "retry in 30s, or when the driver restarts"],
+])("after code %d asks no more until the driver restarted", async (code, next) => {
+  await using driver = await startScriptedDriver(socketPath, { code });
+  await using watch = watchAt(socketPath);
+  const said = await watch.log.when("Error retreiving CSI driver name");
+  expect(said.fields).toEqual({ next });
+  // One that does not know the call may not be asked it again: it is not even looked for before it has gone.
+  expect(watch.log.all("Connecting")).toHaveLength(code === status.UNIMPLEMENTED ? 1 : 2);
+  // Longer than any first wait between two attempts; a server that merely ends its connections is the same server.
+  for (let round = 0; round < 4; round++) {
+    driver.endConnections();
+    await delay(50);
+  }
+  expect(driver.authorities).toHaveLength(1);
+
+  await driver.kill();
+  await using _better = await startScriptedDriver(socketPath, x);
+  await watch.untilAnswered();
+});
+
+test("a connection that has ended leaves nothing at its signal, which outlives many", async () => {
+  await using driver = await startScriptedDriver(socketPath, x);
+  const { signal } = new AbortController();
+  const context = { log: recordLog().logger, signal, onCall: () => {} };
+  const connection = connectDriver(socketPath, context);
+  await connection.ask(PATIENCE_MS);
+  const ended = connection.ended(signal);
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  driver.endConnections();
+  await ended;
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+  connection.close();
 });
