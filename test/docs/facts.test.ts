@@ -118,10 +118,7 @@ test("every exit code has a row", () => {
 });
 
 const metricRows = rowsIn(sectionOf(readText("docs/operations.md"), "Metrics")).map(
-  ([name = "", labels = ""]) => ({
-    name: codeOf(name),
-    labels: codeIn(labels),
-  }),
+  ([name = "", labels = ""]) => ({ name: codeOf(name), labels: codeIn(labels) }),
 );
 /** The one metric that is not read from the status: prom-client keeps it. */
 const HISTOGRAM = "csi_sidecar_operations_seconds";

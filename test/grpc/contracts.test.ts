@@ -78,10 +78,7 @@ test.each<[string, { responseDeserialize(bytes: Buffer): object }, string, objec
           spec: {
             volumes: [{ volumeSource: { csi: { driver: "x.csi" } } }, { volumeSource: { csi: null } }],
           },
-          status: {
-            phase: "Pending",
-            conditions: [{ type: "PodReadyToStartContainers", status: "False" }],
-          },
+          status: { phase: "Pending", conditions: [{ type: "PodReadyToStartContainers", status: "False" }] },
         },
       ],
     },

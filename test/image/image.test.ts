@@ -153,10 +153,7 @@ test("its Node has no symbols, and keeps stack traces and the permission model",
   const { stdout, stderr } = spawnSync(
     "unshare",
     ["--root", root, ...asRoot, NODE, permission, "-e", program],
-    {
-      encoding: "utf8",
-      env: {},
-    },
+    { encoding: "utf8", env: {} },
   );
   expect(stdout).toBe("false\n");
   expect(stderr).toMatch(/Error: a trace\n\s+at innermost .*\n\s+at outer /);

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
-import { startDriverPod } from "./support/driver-pod";
+import { replaceDriver, startDriverPod, startRegisteredPod } from "./support/driver-pod";
 import { nodeIds } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
+import { PUBLISHED } from "./support/registrar";
+import { settled } from "./support/settled";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";
@@ -42,5 +44,79 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     const failure = await node.kubelet.log.waitFor((line) => line.includes("No retries permitted until"));
     expect(failure).toContain(text);
     expect(failure).not.toContain("rpc error");
+  });
+
+  test.concurrent("the driver is killed and comes back: it stays registered as it was", async () => {
+    await using node = await startNode(version);
+    await using pod = await startRegisteredPod(node, { name, nodeId: "before" });
+
+    await using _returned = await replaceDriver(pod, { name, nodeId: "after" });
+    await pod.registrar.says("Connection restored");
+    await settled(node);
+
+    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "before" });
+    expect(pod.registrar.count(PUBLISHED)).toBe(1);
+    const about = node.kubelet.events.all().filter((event) => "plugin" in event && event.plugin === name);
+    expect(about.map(({ event }) => event)).toEqual(["validate", "register"]);
+  });
+
+  test.concurrent("--reregister-on-driver-restart: kubelet reads what the driver says of the node anew", async () => {
+    await using node = await startNode(version);
+    const before = { name, nodeId: "before", maxVolumes: 8 };
+    await using pod = await startDriverPod(node, before, ["--reregister-on-driver-restart"]);
+    expect(await node.kubelet.registered(name)).toMatchObject({
+      nodeID: "before",
+      allocatable: { count: 8 },
+    });
+    await pod.registrar.reached("registered");
+
+    await using _returned = await replaceDriver(pod, { name, nodeId: "after", maxVolumes: 16 });
+
+    await pod.registrar.reached("registered", 2);
+    expect(await node.kubelet.registered(name)).toMatchObject({
+      nodeID: "after",
+      allocatable: { count: 16 },
+    });
+    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "after" });
+    expect(pod.registrar.count(PUBLISHED)).toBe(2);
+  });
+});
+
+const RETRY = "--on-registration-failure=retry";
+
+describe.each(kubeletVersions())("kubelet %s, --on-registration-failure=retry", (version) => {
+  test.concurrent.each(["validate", "register"] as const)(
+    "refuses to %s a few times, then accepts: no restart, and the log stays calm",
+    async (stage) => {
+      await using node = await startNode(version);
+      await node.kubelet.command({
+        command: "refuse",
+        text: "the API server does not answer",
+        times: 3,
+        stage,
+      });
+      await using pod = await startDriverPod(node, { name }, [RETRY, "-v=2"]);
+
+      await pod.registrar.reached("registered");
+
+      await node.kubelet.registered(name);
+      expect(pod.registrar.count("the API server does not answer")).toBe(2); // In the notice, and what we make of it.
+      expect(pod.registrar.log.all().length).toBeLessThan(40);
+    },
+  );
+
+  test.concurrent("refuses by its own rule until the driver is corrected", async () => {
+    await using node = await startNode(version);
+    await using _other = await startRegisteredPod(node, { name, topology: { "example.com/zone": "z1" } });
+    const wrong = { name: "file.csi.example.com", topology: { "example.com/zone": "z2" } };
+    await using pod = await startDriverPod(node, wrong, [RETRY]);
+    await pod.registrar.says("hint=\"the driver's topology differs from a label the node has");
+
+    const right = { ...wrong, topology: { "example.com/zone": "z1" } };
+    await using _corrected = await replaceDriver(pod, right);
+
+    await pod.registrar.reached("registered");
+    await node.kubelet.registered(wrong.name);
+    await node.kubelet.registered(name);
   });
 });

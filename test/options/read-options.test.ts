@@ -86,11 +86,7 @@ test.each<[of: string, resolve: (given: object) => object, given: object]>([
   [
     "startNodeRegistrar",
     (given) => resolveNodeOptions(given as NodeRegistrarOptions),
-    {
-      csiAddresses: ["/a/*"],
-      kubeletRegistrationPaths: ["/b/*"],
-      names: { allow: ["x", "y"], deny: ["z"] },
-    },
+    { csiAddresses: ["/a/*"], kubeletRegistrationPaths: ["/b/*"], names: { allow: ["x", "y"], deny: ["z"] } },
   ],
   [
     "serveCsiDriver",

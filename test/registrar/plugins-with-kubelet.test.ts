@@ -8,9 +8,7 @@ import { told } from "../support/told";
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
 
 type OtherOptions = Extract<RegistrationOptions, { readonly type: string }>;
-type Plugin = Pick<OtherOptions, "type" | "name" | "supportedVersions"> & {
-  readonly file: string;
-};
+type Plugin = Pick<OtherOptions, "type" | "name" | "supportedVersions"> & { readonly file: string };
 
 const DRA: Plugin = {
   type: "DRAPlugin",

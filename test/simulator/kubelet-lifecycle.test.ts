@@ -41,10 +41,7 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
   await kubelet.registered("x.csi");
   driver.setFaults([{ kind: "hang", method: "NodeGetInfo", times: 1 }]);
   await node.plugin({ socketPath: `${node.pluginDir}/v2.sock`, info: { supportedVersions: ["1.1.0"] } });
-  await node.plugin({
-    socketPath: `${node.pluginDir}/mute.sock`,
-    before: () => new Promise(() => {}),
-  });
+  await node.plugin({ socketPath: `${node.pluginDir}/mute.sock`, before: () => new Promise(() => {}) });
   await driver.events.when("fault-applied");
   await kubelet.events.when("calling", {
     where: ({ call, socketPath }) => call === "GetInfo" && socketPath.endsWith("/mute.sock"),
@@ -82,10 +79,7 @@ test("a wait for a driver without a name is refused", async () => {
 
 test("a refusal is history once the driver is registered", async () => {
   const { kubelet } = await node.all({
-    kubelet: {
-      faults: [{ kind: "refuse", reason: "no", times: 1 }],
-      timings: { backoffInitialMs: 20 },
-    },
+    kubelet: { faults: [{ kind: "refuse", reason: "no", times: 1 }], timings: { backoffInitialMs: 20 } },
   });
   await kubelet.refused("x.csi");
   await expect(kubelet.refused("x.csi")).resolves.toMatchObject({ stage: "registration" });
@@ -107,10 +101,7 @@ test("registered() ends, with kubelet's words, when the registrar of a refused d
   });
   // Also for a caller that comes later, until the next registrar has come.
   const late = kubelet.registered(DRIVER);
-  await expect(late).rejects.toMatchObject({
-    code: "REFUSED",
-    message: expect.stringContaining(" no room"),
-  });
+  await expect(late).rejects.toMatchObject({ code: "REFUSED", message: expect.stringContaining(" no room") });
   const next = node.keep(await startTestRegistrar(node, { kubeletRegistrationPath: node.csiAddress }));
   await next.log.when("Registration Server started");
   await kubelet.registered(DRIVER);
@@ -191,10 +182,7 @@ describe("faults", () => {
 
   test("drop the connection before the notice", async () => {
     const { kubelet, registrar } = await node.all({
-      kubelet: {
-        faults: [{ kind: "drop-before-notice", times: 1 }],
-        timings: { backoffInitialMs: 20 },
-      },
+      kubelet: { faults: [{ kind: "drop-before-notice", times: 1 }], timings: { backoffInitialMs: 20 } },
     });
     await registrar.events.when("notified");
     const methods = registrar.events

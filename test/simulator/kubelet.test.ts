@@ -31,9 +31,7 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
       name: "node-1",
       ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "node-1", uid: kubelet.node().metadata.uid }],
     },
-    spec: {
-      drivers: [{ name: "x.csi", nodeID: "n1", topologyKeys: ["rack"], allocatable: { count: 39 } }],
-    },
+    spec: { drivers: [{ name: "x.csi", nodeID: "n1", topologyKeys: ["rack"], allocatable: { count: 39 } }] },
   });
   expect(kubelet.node().metadata).toMatchObject({
     labels: { zone: "a", rack: "7" },

@@ -29,12 +29,7 @@ export async function listenInPlace(path: string, onConnection: (socket: Socket)
     });
     return ending;
   };
-  return {
-    openConnections: () => sockets.size,
-    endConnections,
-    kill,
-    [Symbol.asyncDispose]: kill,
-  };
+  return { openConnections: () => sockets.size, endConnections, kill, [Symbol.asyncDispose]: kill };
 }
 
 export type ForeignSocket = Awaited<ReturnType<typeof startForeignSocket>>;

@@ -14,11 +14,7 @@ export function askHttp(
     method = "GET",
     host = "127.0.0.1",
     headers = {},
-  }: {
-    readonly method?: string;
-    readonly host?: string;
-    readonly headers?: Record<string, string>;
-  } = {},
+  }: { readonly method?: string; readonly host?: string; readonly headers?: Record<string, string> } = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const asking = request({ port, path, method, host, headers, agent: false }, async (response) => {

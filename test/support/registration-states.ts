@@ -35,13 +35,7 @@ export function stateNamed<Name extends StateName>(name: Name): (typeof STATES)[
 export function eventOf(kind: LoopEvent["kind"]): LoopEvent {
   const idleKubelet = kind === "driver-restarted" ? { kubeletIsIdle: true } : {};
   const rest = { driverName: "y.csi", socketPath: "/x", alias: undefined, found: "gone", error: "no" };
-  return {
-    kind,
-    ...rest,
-    ...idleKubelet,
-    reason: "stopped",
-    outcome: { kind: "stopped" },
-  } as LoopEvent;
+  return { kind, ...rest, ...idleKubelet, reason: "stopped", outcome: { kind: "stopped" } } as LoopEvent;
 }
 
 /** Every kind of event there is: the compiler sees to it that none is missing. */

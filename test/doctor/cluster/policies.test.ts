@@ -38,30 +38,15 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   [
     "a policy that was written again since",
     /older than/,
-    {
-      flags: SWAP,
-      ...policies((all) => ({ ...all, managedFields: [{ time: ago(5) }] })),
-    },
+    { flags: SWAP, ...policies((all) => ({ ...all, managedFields: [{ time: ago(5) }] })) },
   ],
   ["another name", /than MutatingAdmissionPolicy mine/, { flags: [...SWAP, "--name=mine"], ...OLD }],
   [
     "a policy from before the label",
     /older than MutatingAdmissionPolicy registrar-image/,
-    {
-      flags: SWAP,
-      ...OLD,
-      ...policies(() => ({ name: "registrar-image" })),
-    },
+    { flags: SWAP, ...OLD, ...policies(() => ({ name: "registrar-image" })) },
   ],
-  [
-    "a policy of somebody else",
-    undefined,
-    {
-      flags: SWAP,
-      ...OLD,
-      ...policies(() => ({ name: "other" })),
-    },
-  ],
+  ["a policy of somebody else", undefined, { flags: SWAP, ...OLD, ...policies(() => ({ name: "other" })) }],
   [
     "a policy without a binding",
     /^CSI215 warning: has no MutatingAdmissionPolicyBinding: it changes no pod/,

@@ -158,10 +158,7 @@ describe("causes", () => {
     [
       "a driver whose registrar was started a minute ago",
       [`CSI204 problem ${DISK} - node-1`],
-      {
-        inCsiNode: {},
-        status: podStatus({ registrar: { kind: "running", at: ago(1) }, driver: running }),
-      },
+      { inCsiNode: {}, status: podStatus({ registrar: { kind: "running", at: ago(1) }, driver: running }) },
     ],
     [
       "a driver whose name is a guess, and none is listed",

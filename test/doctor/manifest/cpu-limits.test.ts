@@ -35,10 +35,7 @@ test.each<readonly [expected: string, Changes]>([
   ],
   [
     "problem: .* it starts in 10\\.0 to 25\\.0 s, and the startupProbe waits 5 s",
-    limited("10m", {
-      livenessProbe: http(),
-      startupProbe: http({ periodSeconds: 5, failureThreshold: 2 }),
-    }),
+    limited("10m", { livenessProbe: http(), startupProbe: http({ periodSeconds: 5, failureThreshold: 2 }) }),
   ],
   [
     "problem: has a CPU limit of 5m: it starts in 20\\.0 to 50\\.0 s, and the livenessProbe waits 20 s; kubelet restarts",

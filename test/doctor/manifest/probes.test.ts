@@ -128,9 +128,7 @@ test.each<Changes>([
   { container: exec("--mode=health-probe", "--kubelet-registration-path=/x/*/csi.sock") },
   { container: { livenessProbe: { exec: { command: ["/csi/check", "--mode=healthprobe", "--nope"] } } } },
   { container: exec("--version") },
-  {
-    container: { livenessProbe: { exec: { command: ["/csi/check", "--mode=x"] } }, image: OFFICIAL },
-  },
+  { container: { livenessProbe: { exec: { command: ["/csi/check", "--mode=x"] } }, image: OFFICIAL } },
   elsewhere(exec("--mode=health-probe", "--plugin-registration-path=/reg")),
   serving(http({ path: "/livez" })),
   serving(http({ path: "/healthz?verbose=1" })),

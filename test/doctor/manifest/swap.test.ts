@@ -33,14 +33,7 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
   ],
   [
     "a probe that proves something before v2.9",
-    [
-      {
-        container: {
-          image: "x/csi-node-driver-registrar:v2.8.0",
-          ...probe("kubelet-registration-probe"),
-        },
-      },
-    ],
+    [{ container: { image: "x/csi-node-driver-registrar:v2.8.0", ...probe("kubelet-registration-probe") } }],
     [/^CSI104 warning: .* which proves nothing$/],
   ],
   [

@@ -12,11 +12,7 @@ async function main(): Promise<void> {
 
   await using kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
   await using _driver = await startCsiDriver({ csiAddress: endpoint, name, nodeId: "n1" });
-  const registration: Registration = await startRegistration({
-    name,
-    endpoint,
-    pluginRegistrationPath,
-  });
+  const registration: Registration = await startRegistration({ name, endpoint, pluginRegistrationPath });
   await registration.ready;
   process.stdout.write(`${JSON.stringify(kubelet.csiNode().spec.drivers)}\n`);
   await registration.close();
