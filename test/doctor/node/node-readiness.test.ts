@@ -69,10 +69,7 @@ test.each<readonly [string, NodeReadinessFacts | undefined, readonly RegExp[]]>(
   [
     "the taint is on, and CSINode may not be read",
     asked({ rights: without("get csinodes"), listed: failed({ kind: "forbidden", message: "no" }) }, [TAINT]),
-    [
-      /^problem: .* may not get csinodes/,
-      /^unknown: .* since 2026-01-01T00:00:00Z; CSINode, which may list x\.csi, may not be read/,
-    ],
+    [/^problem: .* may not get csinodes/, /^unknown: .* since 2026-01-01T00:00:00Z; CSINode.* not be read/],
   ],
   [
     "rights are missing",
@@ -92,11 +89,7 @@ test.each<readonly [string, NodeReadinessFacts | undefined, readonly RegExp[]]>(
     asked({ node: failed({ kind: "not-found", message: "gone" }) }),
     [MAY, /^problem: node-1 is no Node of this cluster -> .*--node-name.*kubectl get nodes/],
   ],
-  [
-    "the API server is away",
-    both("unreachable", "ECONNREFUSED"),
-    [/^problem: the API server cannot be reached: ECONNREFUSED -> .*certificate fits/],
-  ],
+  ["away", both("unreachable", "ECONNREFUSED"), [/^problem: .*: ECONNREFUSED -> .*certificate fits/]],
   [
     "the token does not count",
     both("unauthorized", "Unauthorized"),
@@ -140,12 +133,7 @@ test.each<Row>([
     { accessibleTopology: { segments: { zone: "a" } } },
     /topology keys zone, and CSINode has none: /,
   ],
-  [
-    "the limit",
-    {},
-    { maxVolumesPerNode: 8 },
-    /volume limit 8, and CSINode has none, .* -> set nodeAllocatable/,
-  ],
+  ["the limit", {}, { maxVolumesPerNode: 8 }, /volume limit 8, and CSINode has none, .* -> set nodeAlloc/],
   ["no limit", {}, { maxVolumesPerNode: -1 }, undefined],
   ["a limit that kubelet cuts", { maxVolumes: 2 ** 31 - 1 }, { maxVolumesPerNode: 2 ** 40 }, undefined],
   ["another driver", { name: "y.csi" }, { nodeId: "n2" }, undefined],

@@ -121,16 +121,8 @@ function withState(state: string | undefined): Facts {
 
 test.each([
   ["registered", /^ok: /, []],
-  [
-    "listening",
-    /^warning: x\.csi has 1 pod \(default\/web\) waiting for it, and is listening$/,
-    ["default/web"],
-  ],
-  [
-    undefined,
-    /^unknown: x\.csi may have 1 pod \(default\/web\) waiting for it: its registrar/,
-    ["default/web"],
-  ],
+  ["listening", /x\.csi has 1 pod \(default\/web\) waiting for it, and is listening$/, ["default/web"]],
+  [undefined, /^unknown: x\.csi may have 1 pod \(default\/web\) waiting for it: its/, ["default/web"]],
 ])("a pod names a driver whose registrar says %s", (state, expected, pods) => {
   const facts = withState(state);
   const [first] = findingsOf("waiting-pods", facts).map((one) => `${one.status}: ${one.subject} ${one.text}`);
