@@ -1,3 +1,6 @@
+import { findingsOf } from "../../../src/doctor/findings/finding";
+import { MANIFEST_CHECKS } from "../../../src/doctor/manifest/judge/checks";
+import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
 import { CSI_DRIVER, daemonSet, expectSaid, said } from "./one-daemon-set";
 
 const CHANGES = { args: ["--http-endpoint=:2"], pod: { hostNetwork: true } };
@@ -47,11 +50,12 @@ test.each<readonly [what: string, object, object]>([
   expect(saidOfTwo(one, other)).toEqual(["CSI109", "CSI110"]);
 });
 
-const named = (name: string, path: string, pod: object = {}) => {
+const X = ["--drivername=x.csi"];
+const named = (name: string, path: string, pod: object = {}, words = X) => {
   const args = [`--kubelet-registration-path=${path}/csi.sock`];
   const { containers } = daemonSet({ args }).spec.template.spec;
   const [registrar = {}] = containers;
-  const driver = { name: "driver", args: ["--drivername=x.csi"] };
+  const driver = { name: "driver", args: words };
   const volumes = [
     { name: "plugin", hostPath: { path } },
     { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } },
@@ -67,6 +71,32 @@ test("two sockets of one driver: their registrars take the registration socket f
   ]);
   const three = ["a", "a", "b"].map((name, n) => named(`${n}`, `${PLUGINS}/${n}`, pool(name)));
   expectSaid(said(...three, CSI_DRIVER), [/^CSI110 problem: both register a driver/]);
+});
+
+test("two of one driver at one path are said once, by their containers", () => {
+  const two = ["a", "b"].map((name) => ({ file: `${name}.yaml`, object: named(name, `${PLUGINS}/x.csi`) }));
+  const findings = findingsOf(MANIFEST_CHECKS, readDeployments(two)).filter(({ code }) => code === "CSI110");
+  expect(findings).toMatchObject([
+    {
+      subject: "a.yaml: DaemonSet ns/a, container registrar and b.yaml: DaemonSet ns/b, container registrar",
+      text: `both register ${PLUGINS}/x.csi/csi.sock`,
+      objects: [{ name: "a" }, { name: "b" }],
+    },
+  ]);
+});
+
+test.each<readonly [what: string, object, one: string[], other: string[]]>([
+  ["have other names", {}, X, ["--drivername=y.csi"]],
+  ["do not tell their names", {}, [], []],
+  ["put their sockets on no volume", { volumes: [] }, X, X],
+])("drivers that %s may be two", (_what, pod, one, other) => {
+  const two = [named("a", `${PLUGINS}/a`, pod, one), named("b", `${PLUGINS}/b`, pod, other)];
+  expect(said(...two).filter((line) => line.startsWith("CSI110"))).toEqual([]);
+});
+
+test("two paths that are filled in later may be two", () => {
+  const args = ["--kubelet-registration-path={{ .path }}"];
+  expect(said(daemonSet({ args }), daemonSet({ name: "y", args })).join()).not.toContain("CSI110");
 });
 
 test.each([

@@ -90,7 +90,7 @@ const manifestDuplicates = pairs("CSI110", "manifest-duplicates", (facts, mayMee
   const tell = (some: readonly Deployment[], what: string) => {
     const [names, all] = together(some.map(({ place }) => place));
     const objects = some.map(({ object }) => object);
-    return some.length > 1 ? { ...problem(names, `${all} register ${what}`, LEAVE_ONE), objects } : undefined;
+    return some.length > 0 ? { ...problem(names, `${all} register ${what}`, LEAVE_ONE), objects } : undefined;
   };
   return [
     groupsBy(pathOf).map(([path, group]) =>
