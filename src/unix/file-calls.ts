@@ -1,3 +1,4 @@
+import { startTimer, stopTimer } from "../base/pause";
 import { canHang, isWithin, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /** A call that takes longer counts as hanging, in milliseconds. */
@@ -57,11 +58,11 @@ export function callFileSystem<Value>(path: string, call: () => Promise<Value>):
         lane.stall();
         refuse();
       };
-      // One turn later: if JavaScript was busy, the answer may be there.
-      const limit = setTimeout(() => setImmediate(giveUp), LIMIT_MS);
+      // One turn later: if JavaScript was busy, the answer may be there. Not by a caller's fake timers: the file system is real.
+      const limit = startTimer(() => setImmediate(giveUp), LIMIT_MS);
       const end = () => {
         isOver = true;
-        clearTimeout(limit);
+        stopTimer(limit);
         lane.leave(hanging.delete(one));
       };
       call().finally(end).then(resolve, reject);

@@ -9,9 +9,9 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 
 /** A call that does not end before the function returned. */
-function startHanging(path: string) {
+function startHanging(path: string, callAt = callFileSystem) {
   let end = () => {};
-  const call = callFileSystem(path, () => new Promise<void>((resolve) => (end = resolve)));
+  const call = callAt(path, () => new Promise<void>((resolve) => (end = resolve)));
   return { call, end: () => end() };
 }
 
@@ -43,23 +43,39 @@ test("a call that finds no free thread is given up, and is not made later", asyn
   other.end();
 });
 
-test("a call has its whole time from when it finds a free thread", async () => {
+const fakeTimers = () =>
   jest.useFakeTimers({ doNotFake: ["setImmediate", "nextTick", "queueMicrotask", "performance"] });
-  try {
-    const [one, other] = [startHanging(folder.at("one")), startHanging(folder.at("other"))];
-    const third = startHanging(folder.at("third"));
-    other.call.catch(() => {});
-    jest.advanceTimersByTime(1_900);
-    one.end();
-    await one.call;
-    jest.advanceTimersByTime(1_900);
-    await new Promise(setImmediate);
-    third.end();
-    await expect(third.call).resolves.toBeUndefined();
-    other.end();
-  } finally {
-    jest.useRealTimers();
-  }
+afterEach(() => void jest.useRealTimers());
+
+test("a call has its whole time from when it finds a free thread", async () => {
+  fakeTimers();
+  // With the timers that are there when it is loaded.
+  jest.resetModules();
+  const { callFileSystem } = await import("../../src/unix/file-calls");
+  const [one, other] = [
+    startHanging(folder.at("one"), callFileSystem),
+    startHanging(folder.at("other"), callFileSystem),
+  ];
+  const third = startHanging(folder.at("third"), callFileSystem);
+  other.call.catch(() => {});
+  jest.advanceTimersByTime(1_900);
+  one.end();
+  await one.call;
+  jest.advanceTimersByTime(1_900);
+  await new Promise(setImmediate);
+  third.end();
+  await expect(third.call).resolves.toBeUndefined();
+  other.end();
+});
+
+test("fake timers that are put in place later end no call: a test that advances them finds no file system hanging", async () => {
+  fakeTimers();
+  const { call, end } = startHanging(folder.at("slow"));
+  jest.advanceTimersByTime(60_000);
+  await new Promise(setImmediate);
+  expect(someCallHangs()).toBe(false);
+  end();
+  await expect(call).resolves.toBeUndefined();
 });
 
 test("gives its own error to a call that fails", async () => {
