@@ -8,9 +8,9 @@ import { createNodeFolder } from "./support/node-folder";
 import { countInotifyWatches, expectNothingLeft } from "./support/resources";
 
 /** 500 take half a minute of CPU: `ROUNDS=500 npx jest test/starts-and-stops`. */
-const ROUNDS = Number(process.env.ROUNDS ?? 60);
+const ROUNDS = Number(process.env.ROUNDS ?? 30);
 /** Every so many rounds what was started has time to register. */
-const REGISTERED_EACH = 20;
+const REGISTERED_EACH = 15;
 
 const { identity, node: nodeService } = protos;
 const answering = (response: object) => (_call: unknown, answer: sendUnaryData<object>) =>

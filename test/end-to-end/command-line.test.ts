@@ -86,15 +86,12 @@ nodeTest("on a machine that is neither container nor node the error names both d
 });
 
 test.each([
-  ["--csi-address=", /csi-address is ""; it takes the driver's unix socket/],
   ["--csi-address=dns:///host", /csi-address is "dns:\/\/\/host"; it takes the driver's unix socket/],
   ["--timeout=0", /timeout must be more than 0: no call could ever succeed/],
-  ["--timeout=600h", /timeout must be 24 days at most/],
   ["--driver-timeout=-1s", /driver-timeout must not be negative/],
   ["--driver-timeout=600h", /driver-timeout must be 24 days at most; 0 is no limit/],
   ["--http-endpoint=nonsense", /http-endpoint "nonsense" is not a listen address/],
   ["--metrics-path=nope", /metrics-path "nope" is not a path of a URL: it must begin with \//],
-  ["--metrics-path=/healthz", /metrics-path "\/healthz" is served already/],
 ])("%s ends with exit code 1 and leaves the reason in the termination log", async (flag, reason) => {
   await using folder = await createNodeFolder();
   writeFileSync(folder.at("log"), "");
@@ -159,11 +156,9 @@ describe("what cannot be meant ends it with 1, and a line that says why", () => 
     [pair("/p/x*y*/s"), "a segment can have one '*' only"],
     [pair("/p/*/s", "/h/a/s"), "each '*' must stand for the same in both"],
     [[...pair("/p/*/s", "/h/*/s"), "--csi-address=/q/*/s"], "each needs its own"],
-    [pair("'/p/*/s'", "/h/*/s"), "not a unix socket path"],
     [pair("/p/*/s", "unix:///h/*/s"), "a pattern must be an absolute path"],
     [[...pair("/p/*/s"), "--driver-gone-after=-1s"], "driver-gone-after must not be negative"],
     [[...pair("/p/*/s"), "--driver-gone-after=1000h"], "driver-gone-after must be 24 days at most"],
-    [[...pair("/p/*/s"), "--timeout=0s"], "timeout must be more than 0"],
     [[...pair("/p/*/s"), "--remove-startup-taint=a"], "as in {driver}/agent-not-ready"],
     [[...pair("/p/*/s"), "--node-condition=a"], "for the driver's name, as in {driver}/Registered"],
   ])("%j", async (flags, why) => {
@@ -179,9 +174,7 @@ const POLICY = ["--image-policy", "--image=r:1", "--arg=--v=2"];
 test.each([
   [`--include=${PARTS.join()}`, "--driver-name=x.csi", "--image=r:1", "--driver-image=d:1"],
   ["--node-wide", "--image=r:1", "--include=daemonset,podmonitor", "--node-condition=a/{driver}"],
-  POLICY,
   [...POLICY, "--policy-engine=kyverno", "--namespace=b", "--namespace=a"],
-  [...POLICY.slice(0, 2), "--drop", "--include=daemonset"],
   [...POLICY.slice(0, 2), "--drop", "--include=policy"],
 ])("manifest %s writes the same in every time zone and language", async (...words) => {
   const written = await Promise.all(

@@ -49,8 +49,8 @@ test("tells in JSON each step of a registration, and ends clean on SIGINT", () =
     expect(kubelet.stderr).toBe("");
   }));
 
-test("tells people who called whom and for how long", () =>
-  withKubelet([], async (kubelet, register) => {
+test("tells people who called whom and for how long, and asks for a volume limit again", () =>
+  withKubelet(["--volume-limit-period", "x.csi=50ms"], async (kubelet, register) => {
     await kubelet.line(/it mounts nothing and talks to no API server/);
     await register();
     await kubelet.line(/sees x\.csi-reg\.sock$/);
@@ -58,6 +58,9 @@ test("tells people who called whom and for how long", () =>
     await kubelet.line(/NodeGetInfo → csi\.sock: node ID "node-1", topology zone=a, at most 7 volumes \(/);
     await kubelet.line(/writes CSINode node-1: drivers x\.csi$/);
     await kubelet.line(/x\.csi is registered at .*csi\.sock$/);
+    const asked = () => kubelet.lines.filter((line) => line.includes("NodeGetInfo → csi.sock: node ID"));
+    await eventually(() => expect(asked().length).toBeGreaterThan(2));
+    expect(kubelet.lines.filter((line) => line.includes("writes CSINode"))).toHaveLength(1);
     expect(await kubelet.end("SIGTERM")).toBe(0);
   }));
 
@@ -94,14 +97,6 @@ test("refuses as often as it is asked to, slow before a call, drops the notice",
       await eventually(() => expect(registered()).toHaveLength(2));
     },
   ));
-
-test("asks for a volume limit again", () =>
-  withKubelet(["--volume-limit-period", "x.csi=50ms"], async (kubelet, register) => {
-    await register();
-    const asked = () => kubelet.lines.filter((line) => line.includes("NodeGetInfo → csi.sock: node ID"));
-    await eventually(() => expect(asked().length).toBeGreaterThan(2));
-    expect(kubelet.lines.filter((line) => line.includes("writes CSINode"))).toHaveLength(1);
-  }));
 
 test("never calls, if asked to", () =>
   withKubelet(["--never-call"], async (kubelet, register) => {

@@ -98,7 +98,7 @@ describe("whatever a client sends", () => {
 
   propertyTest(
     "its connection ends with it, and kubelet is answered",
-    { runs: 250, given: fc.tuple(connections, chunkings, goodbyes) },
+    { runs: 100, given: fc.tuple(connections, chunkings, goodbyes) },
     async ([sent, { seed, longest }, goodbye]) => {
       await visit(served, randomChunks(sent, seededRandom(seed), longest), goodbye);
       await eventually(() => expect(served.server.connections.open).toBe(0));
