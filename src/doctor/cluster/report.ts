@@ -4,6 +4,7 @@ import { judgeSwap, readSwap } from "../manifest/judge/swap";
 import { type Program, tagOf } from "../manifest/read/program";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
+import { metricsOf } from "./judge/metrics";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
 import { policyChecks, progressOf } from "./judge/policies";
@@ -32,7 +33,7 @@ export function reportOnClusterSwap(reading: ClusterReading, swap: string) {
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
   const { findings, problemsWithEither } = judgeSwap(both, CLUSTER_MANIFEST_CHECKS);
   const after = { ...facts, swapped: both.after.deployments };
-  const report = reportOf(facts, [...findings, ...findingsOf([rights, architectures], after)]);
+  const report = reportOf(after, [...findings, ...findingsOf([rights, architectures], after)]);
   return { ...report, target: { ...report.target, swap, swapped: both.swapped, problemsWithEither } };
 }
 
@@ -94,30 +95,38 @@ const imageRow = ({ image, program }: { readonly image: string; readonly program
 /** The pods have no registrar any more, as a policy took it out. */
 const NONE = { image: null, program: null, version: null };
 
-/** Each registrar of each DaemonSet: its image there, and those that its pods have. */
+/** Each registrar of each DaemonSet: its image there, and what its pods have. */
 export function registrarRows(facts: Omit<ClusterFacts, "places" | "manifestFindings">) {
-  const { units, pods } = facts;
+  const { units, pods, swapped } = facts;
   const podsOf = grouped(pods, ({ setUid }) => setUid);
   return units
     .map((unit) => {
       const { set, registrar, driver } = unit;
-      const images = (podsOf.get(set.uid) ?? []).flatMap((pod) => {
-        const own = pod.running.registrars.find(({ container }) => container === registrar.container);
-        if (own !== undefined) return imageRow(own);
-        return isWithoutRegistrar({ pod, unit }) ? NONE : [];
-      });
+      const { container, place } = registrar;
+      const own = (podsOf.get(set.uid) ?? []).map((pod) => ({
+        one: pod.running.registrars.find((running) => running.container === container),
+        isDropped: isWithoutRegistrar({ pod, unit }),
+      }));
+      const afterSwap = swapped?.find((one) => one.place === place);
       return {
         daemonSet: set.name,
-        container: registrar.container,
+        container,
         driver: driver.name,
         ...imageRow(registrar),
-        pods: Array.from(grouped(images, ({ image }) => `${image}`).values(), (same) => ({
-          ...same[0],
-          count: same.length,
-        })),
+        pods: withCounts(
+          own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? NONE : [])),
+          ({ image }) => `${image}`,
+        ),
         /** In how many of them a policy has changed the registrar; null: no policy is to change it. */
         changed: progressOf(unit, facts),
+        metrics: withCounts(
+          own.flatMap(({ one }) => (one && (metricsOf(one) ?? (afterSwap && metricsOf(afterSwap)))) ?? []),
+          ({ endpoint, port }) => `${endpoint} ${port}`,
+        ),
       };
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));
 }
+
+const withCounts = <Row>(rows: readonly Row[], keyOf: (row: Row) => string) =>
+  Array.from(grouped(rows, keyOf).values(), (same) => ({ ...same[0], count: same.length }));

@@ -1,5 +1,5 @@
 import { plain } from "../../logging/escape";
-import { renderColumns, renderReport, type TableLook } from "../findings/table";
+import { renderColumns, renderReport, type TableLook, wrap } from "../findings/table";
 import { counted } from "../findings/words";
 import { eitherLines } from "../manifest/judge/swap";
 import type { ClusterReport, reportOnClusterSwap } from "./report";
@@ -11,7 +11,7 @@ const SHOWN = 20;
 /** The report for people: the drivers, the nodes where one is not well, and last the causes, the worst at the end. */
 export function renderClusterTable(report: ClusterReport, look: TableLook): string {
   const tables = [driverTable(report), registrarTable(report), nodeTable(report)];
-  return renderReport(report, look, { tables, more: nodesRemark });
+  return renderReport(report, look, { tables, more: nodesRemark, next: unscrapedLines(report, look) });
 }
 
 /** What a swap of the image would change, for people: the registrars, the findings, how many are swapped. */
@@ -21,14 +21,17 @@ export function renderClusterSwapTable(
 ): string {
   const { target } = report;
   const tables = [registrarTable(report)];
-  const next = eitherLines(target.problemsWithEither, "registrar doctor --cluster");
+  const next = [
+    ...eitherLines(target.problemsWithEither, "registrar doctor --cluster"),
+    ...unscrapedLines(report, look),
+  ];
   return renderReport(report, look, { tables, more: nodesRemark, swapped: target, next });
 }
 
 function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): readonly string[] {
   if (registrars.length === 0) return [];
   const hasPolicy = registrars.some(({ changed }) => changed !== null);
-  const rows = registrars.map(({ daemonSet, container, image, program, pods, changed }) => [
+  const rows = registrars.map(({ daemonSet, container, image, program, pods, changed, metrics }) => [
     plain(daemonSet),
     plain(container),
     program ?? "-",
@@ -37,9 +40,38 @@ function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): read
     ...(hasPolicy
       ? [changed === null ? "-" : `${changed.toLocaleString("en")} of ${counted(podCount(pods), "pod")}`]
       : []),
+    plain(metrics.map(metricsText).join(", ") || "-"),
   ]);
   const more = hasPolicy ? ["CHANGED BY POLICY"] : [];
-  return renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS", ...more], rows);
+  return renderColumns(
+    ["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS", ...more, "METRICS"],
+    rows,
+  );
+}
+
+function metricsText({ endpoint, port, reach, count }: Metrics): string {
+  const toWhom = {
+    cluster: port === null ? " (no named port)" : "",
+    node: " (to its node only)",
+    pod: " (to its own pod only)",
+    none: "",
+  };
+  return `${count.toLocaleString("en")}: ${endpoint ?? "none"}${toWhom[reach]}`;
+}
+type Metrics = ClusterReport["registrars"][number]["metrics"][number];
+
+const UNSCRAPED = {
+  none: "without an endpoint: set --http-endpoint=:PORT in the chart, or write the image policy with --metrics-port",
+  pod: "with an endpoint inside the pod only: set --http-endpoint=:PORT in the chart",
+};
+
+/** Which registrars nobody can scrape, and what to do about it. */
+function unscrapedLines({ registrars }: Pick<ClusterReport, "registrars">, { width }: TableLook) {
+  return (["none", "pod"] as const).flatMap((kind) => {
+    const own = registrars.filter(({ metrics }) => metrics.some(({ reach }) => reach === kind));
+    const names = [...new Set(own.map(({ daemonSet }) => plain(daemonSet)))];
+    return own.length === 0 ? [] : wrap(`Nobody can scrape ${firstOf(names)}, ${UNSCRAPED[kind]}`, width);
+  });
 }
 
 const podCount = (images: ClusterReport["registrars"][number]["pods"]) =>
@@ -89,7 +121,10 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
 
 function nodesRemark({ nodes, status }: ClusterReport["findings"][number]) {
   if (nodes.length === 0 || status === "ok") return [];
-  const left = nodes.length - NAMED;
-  const more = left > 0 ? ` and ${left.toLocaleString("en")} more` : "";
-  return [["on ", `${counted(nodes.length, "node")}: ${nodes.slice(0, NAMED).join(", ")}${more}`] as const];
+  return [["on ", `${counted(nodes.length, "node")}: ${firstOf(nodes)}`] as const];
+}
+
+function firstOf(names: readonly string[]): string {
+  const left = names.length - NAMED;
+  return names.slice(0, NAMED).join(", ") + (left > 0 ? ` and ${left.toLocaleString("en")} more` : "");
 }

@@ -48,8 +48,8 @@ test("a recorded cluster: docs/doctor.md has what it says, to the letter", async
 
 test("--swap shows the registrars, and what it would change in them", async () => {
   const { code, text } = await onSickCluster("--swap=example.com/registrar:v2");
-  expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS\n/);
-  expect(text).toMatch(/\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.$/);
+  expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS +METRICS\n/);
+  expect(text).toMatch(/\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.\nNobody can scrape/);
   expect(code).toBe(0);
 });
 
@@ -63,7 +63,7 @@ test("JSON says the same to programs, in keys that stay", async () => {
   expect(report.target).toEqual({ context: "blue", node: null, driver: null });
   expect(Object.keys(report.drivers[0])).toEqual(["name", "daemonSets", "nodes", "registered", "csiDriver"]);
   expect(Object.keys(report.registrars[0])).toEqual([
-    ...["daemonSet", "container", "driver", "image", "program", "version", "pods", "changed"],
+    ...["daemonSet", "container", "driver", "image", "program", "version", "pods", "changed", "metrics"],
   ]);
   expect(Object.keys(report.nodes[0])).toEqual([
     ...["node", "driver", "state", "reason", "code", "pod", "csiNode", "waitingPods", "volumeAttachments"],

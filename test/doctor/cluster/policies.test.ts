@@ -42,11 +42,10 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   ["another name", /than MutatingAdmissionPolicy mine/, { flags: [...SWAP, "--name=mine"], ...OLD }],
   [
-    "a policy from before the label",
-    /older than MutatingAdmissionPolicy registrar-image/,
+    "a policy of somebody else",
+    undefined,
     { flags: SWAP, ...OLD, ...policies(() => ({ name: "registrar-image" })) },
   ],
-  ["a policy of somebody else", undefined, { flags: SWAP, ...OLD, ...policies(() => ({ name: "other" })) }],
   [
     "a policy without a binding",
     /^CSI215 warning: has no MutatingAdmissionPolicyBinding: it changes no pod/,
@@ -149,6 +148,7 @@ test("each registrar with its image in the DaemonSet and in its pods", async () 
       version: "v2.17.0",
       pods: [{ image: OURS, program: "ours", version: "v1", count: 1 }],
       changed: 1,
+      metrics: [{ endpoint: null, port: null, reach: "none", count: 1 }],
     },
   ]);
   const dropped = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
@@ -177,6 +177,17 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
   const cluster = await clusterOf({ flags: SWAP, set: limits, inPod: { image: OURS } });
   await expectSaid(cluster, /^CSI105 problem: DaemonSet storage\/disk/);
   expect(await said(await clusterOf({ set: limits }))).toEqual([]);
+});
+
+test.each([["v1"], ["v1", "v1beta1"]])("policies of an API server without %s %s", async (...versions) => {
+  const cluster = await clusterOf({ flags: SWAP, inPod: { image: OURS } });
+  for (const version of versions)
+    for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"])
+      cluster.refusals.set(`/apis/admissionregistration.k8s.io/${version}/${resource}`, {
+        ...{ kind: "not-found", message: "not found" },
+      });
+  expect((await cluster.report()).registrars).toMatchObject([{ changed: 1, pods: [{ program: "ours" }] }]);
+  expect(await said(cluster)).toEqual([]);
 });
 
 test("policies that may not be listed are unknown; an API server without them says nothing", async () => {
@@ -276,7 +287,7 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
   const wrong = await clusterOf({ set: { resources: { limits: { memory: "lots" } } } });
   expect(renderClusterSwapTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
-    /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\n$/,
+    /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\nNobody can scrape/,
   );
   const done = await clusterOf({ flags: SWAP, architecture: "s390x", inPod: { image: OURS } });
   expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");

@@ -162,6 +162,30 @@ test("Kyverno's policy, under the CRD of its release", async () => {
   ]);
 });
 
+test("who can scrape the registrars that a policy swapped, and those on the host's network, which got no port", async () => {
+  const image = "x/csi-node-driver-registrar:v2.17.0";
+  const words = ["--image-policy", "--image=registrar:v1", "--namespace=storage", "--metrics-port=9809"];
+  const { stdout: policy } = await runCommand("manifest", ...words);
+  writeFileSync(folder.at("swap.yaml"), policy);
+  await controlPlane.kubectl("apply", "--server-side", "--validate=strict", "-f", folder.at("swap.yaml"));
+  const dryRun = ["run", "probe", "--namespace=storage", `--image=${image}`, "--dry-run=server", "-o=json"];
+  await eventually(async () => expect(await controlPlane.kubectl(...dryRun)).toContain("registrar:v1"));
+  const status = podStatus({ registrar: { kind: "running", at: new Date().toISOString() } });
+  const onHost = daemonSet("host.csi", { image });
+  Object.assign(onHost.spec.template.spec, { hostNetwork: true });
+  for (const set of [daemonSet("own.csi", { image }), onHost])
+    await deploy(writer, set, ["node-1"], () => status);
+  const { registrars } = JSON.parse((await doctor(asAdmin(), "-o", "json")).text);
+  const metricsOf = (name: string) =>
+    registrars.find(({ daemonSet: set }: { readonly daemonSet: string }) => set === name).metrics;
+  const reached = { endpoint: ":9809/metrics", port: "registrar", reach: "cluster", count: 1 };
+  expect(metricsOf("storage/own-node")).toEqual([reached]);
+  expect(metricsOf("storage/host-node")).toEqual([{ endpoint: null, port: null, reach: "none", count: 1 }]);
+  expect((await doctor(asAdmin(), "--driver=host.csi")).text).toMatch(
+    /^Nobody can scrape storage\/host-node, without an endpoint: /m,
+  );
+});
+
 test("a context that is not there, and a server that is away, in kubectl's words", async () => {
   expect((await doctor(asAdmin(), "--context=blue")).stderr).toBe(
     'registrar doctor: kubectl proxy: context "blue" does not exist\n',

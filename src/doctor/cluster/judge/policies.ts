@@ -103,7 +103,7 @@ function isDone(
   const image = running.registrars.find(({ container }) => container === registrar.container)?.image;
   if (image === undefined) return true;
   if (image === registrar.image) return false;
-  return leftAlone !== "none" || (policy.kind === "swap" && (policy.image ?? image) === image);
+  return leftAlone !== "none" || policy.image === image;
 }
 
 function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly RegistrarPod[]): Verdict {
@@ -124,28 +124,10 @@ function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly Regi
           `${restart}; if they stay so, see ${log}`,
         );
   }
-  const program = boundText(otherProgramOf(registrar) ?? "");
-  /** With a fix it is not what was asked for. */
-  const left: Readonly<Record<typeof match.leftAlone, readonly [why: string, fix?: string]>> = {
-    namespace: [`${by} does not select namespace ${namespace}`],
-    "opted-out": [`by their labels its pods opt out of ${by}`],
-    windows: [`they are for Windows, which ${by} leaves alone`],
-    "only-container": [`it is the pod's only container, which ${by} leaves`],
-    apparmor: [`an annotation has its AppArmor profile, and so ${by} leaves it`],
-    image: [
-      `${by} does not know the image's name`,
-      "write the policy with --match-image and the last part of the name",
-    ],
-    program: [
-      `it runs ${program}, which this registrar's image does not have, so ${by} leaves it alone`,
-      "take that command, probe or hook out",
-    ],
-    socket: [
-      `the registrar of the whole node would not find its driver's socket, so ${by} leaves it alone`,
-      "put the socket at <kubelet root>/plugins/NAME/csi.sock",
-    ],
-  };
-  const [why, fix] = left[match.leftAlone];
+  const [why, fix] = LEFT_ALONE[match.leftAlone]({
+    ...{ by, namespace },
+    program: boundText(otherProgramOf(registrar) ?? ""),
+  });
   const text = `${has}: ${why}`;
   return fix === undefined ? ok(place, text) : warning(place, text, `${fix}, or ${LEAVE_IT}`);
 }
@@ -175,28 +157,44 @@ const dropped = placeCheck("CSI216", "dropped", inState("dropped"), (first, fact
 
 type Policies = Pick<ClusterReading, "policies" | "bindings" | "namespaces">;
 
-/** Why a policy leaves a registrar alone, in the order in which it asks; `none`: it changes new pods. */
-export const LEFT_ALONE = [
-  "namespace",
-  "opted-out",
-  "windows",
-  "image",
-  "program",
-  "socket",
-  "only-container",
-  "apparmor",
-  "none",
-] as const;
-export type LeftAlone = (typeof LEFT_ALONE)[number];
+interface Words {
+  readonly by: string;
+  readonly namespace: string;
+  readonly program: string;
+}
 
-export interface PolicyMatch {
+/** Why a policy leaves a registrar alone, in the order in which it asks. With a fix it is not what was asked for. */
+const LEFT_ALONE = {
+  namespace: ({ by, namespace }: Words) => [`${by} does not select namespace ${namespace}`],
+  "opted-out": ({ by }: Words) => [`by their labels its pods opt out of ${by}`],
+  windows: ({ by }: Words) => [`they are for Windows, which ${by} leaves alone`],
+  image: ({ by }: Words) => [
+    `${by} does not know the image's name`,
+    "write the policy with --match-image and the last part of the name",
+  ],
+  program: ({ by, program }: Words) => [
+    `it runs ${program}, which this registrar's image does not have, so ${by} leaves it alone`,
+    "take that command, probe or hook out",
+  ],
+  socket: ({ by }: Words) => [
+    `the registrar of the whole node would not find its driver's socket, so ${by} leaves it alone`,
+    "put the socket at <kubelet root>/plugins/NAME/csi.sock",
+  ],
+  "only-container": ({ by }: Words) => [`it is the pod's only container, which ${by} leaves`],
+  apparmor: ({ by }: Words) => [`an annotation has its AppArmor profile, and so ${by} leaves it`],
+};
+/** `none`: it changes new pods. */
+type LeftAlone = keyof typeof LEFT_ALONE | "none";
+
+interface PolicyMatch {
   readonly policy: ImagePolicy;
   readonly leftAlone: LeftAlone;
   /** Since when it is so, in Unix time. */
   readonly sinceMs: number;
 }
 
-const rankOf = ({ leftAlone }: PolicyMatch) => LEFT_ALONE.indexOf(leftAlone);
+const RANKS: readonly string[] = [...Object.keys(LEFT_ALONE), "none"];
+const rankOf = ({ leftAlone }: PolicyMatch) => RANKS.indexOf(leftAlone);
 
 function matchesOf(
   { set, registrar }: RegistrarUnit,
@@ -233,7 +231,7 @@ function whyLeftAlone(one: Deployment, { images, kind, served }: ImagePolicy, an
 }
 
 /** The program that a container, its exec probe or its hook runs in place of the registrar; our image does not have it. */
-export function otherProgramOf({ command, probes, source }: Deployment): string | undefined {
+function otherProgramOf({ command, probes, source }: Deployment): string | undefined {
   const programs = [
     command[0],
     ...probes.map((probe) => probe.command[0]),

@@ -34,6 +34,9 @@ export interface ReadOptions {
   readonly onProgress: (resource: string, count: number) => void;
 }
 
+/** Before 1.36 Kubernetes serves admission policies that mutate in the next of these versions, if asked to. */
+const OLDER: Readonly<Record<string, string>> = { v1: "v1beta1", v1beta1: "v1alpha1" };
+
 /** The lists by resource, as RBAC names it; `unknown` is what is unknown without the list. */
 const LISTS = {
   daemonsets: {
@@ -76,7 +79,7 @@ const LISTS = {
 };
 type Resource = keyof typeof LISTS;
 
-/** API servers before Kubernetes 1.36 do not have the policies; Kyverno's and the autoscalers come with an add-on. */
+/** Most API servers before Kubernetes 1.36 do not have the policies; Kyverno's and the autoscalers come with an add-on. */
 const MAY_BE_ABSENT: readonly Resource[] = [
   "mutatingadmissionpolicies",
   "mutatingadmissionpolicybindings",
@@ -107,10 +110,11 @@ export async function readCluster(
     query: Readonly<Record<string, string>>,
     parse: (item: unknown) => Value | undefined,
     namespace = "",
+    version = "v1",
   ): Promise<readonly Value[]> => {
     const { apiGroup } = LISTS[resource];
     const values: Value[] = [];
-    const group = apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/v1`;
+    const group = apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/${version}`;
     const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
     const failure = await api.list({ ...LISTS[resource], path, query }, ({ items, dateMs }) => {
       nowMs ??= dateMs;
@@ -125,6 +129,9 @@ export async function readCluster(
       counts.set(resource, count);
       onProgress(resource, count);
     });
+    const older = resource.startsWith("mutatingadmission") ? OLDER[version] : undefined;
+    if (failure?.kind === "not-found" && older !== undefined)
+      return read(resource, query, parse, namespace, older);
     if (failure !== undefined && !(MAY_BE_ABSENT.includes(resource) && (await isAbsent(failure, group))))
       unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
     return values;

@@ -3,7 +3,6 @@ import { list, type Tree, text, textOrNone, timeOrNone, tree } from "../../../ku
 import {
   POLICY_ANNOTATIONS,
   POLICY_LABEL,
-  POLICY_NAMES,
   type PolicyEngine,
 } from "../../../manifest/image-policy/image-policy";
 import { imagePattern, NODES_VARIABLE, servedPattern } from "../../../manifest/image-policy/recognise";
@@ -15,21 +14,17 @@ interface Selection {
 
 /** A policy that `registrar manifest --image-policy` wrote. */
 export type ImagePolicy = NonNullable<ReturnType<ReturnType<typeof policyReader>>>;
-export type PolicyBinding = ReturnType<typeof readBinding>;
 
 const MAX_NAME_LENGTH = 128;
 
 /** Of the API server's own policies, or of Kyverno's, which have the same spec and no bindings. */
 export const policyReader = (engine: PolicyEngine) => (object: unknown) => readPolicy(object, engine);
 
-/** Undefined for any other policy. One that an earlier version wrote is known by its name. */
+/** Undefined for any other policy. */
 function readPolicy(object: unknown, engine: PolicyEngine) {
   const { metadata, spec } = tree(object);
   const { name, labels, annotations } = tree(metadata);
-  const label = tree(labels)[POLICY_LABEL];
-  const kind = (["swap", "drop"] as const).find((one) =>
-    label === undefined ? name === POLICY_NAMES[one] : label === one,
-  );
+  const kind = (["swap", "drop"] as const).find((one) => one === tree(labels)[POLICY_LABEL]);
   if (kind === undefined) return undefined;
   const about = (fact: keyof typeof POLICY_ANNOTATIONS) =>
     textOrNone(tree(annotations)[POLICY_ANNOTATIONS[fact]]);
