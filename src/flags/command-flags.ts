@@ -82,8 +82,15 @@ function readSettings(taken: Taken, argv: readonly string[]): readonly Setting[]
   });
   const line = parseWords(argv, new Map([...(registrar ?? []), ...forms]), registrar ? "go" : "ours");
   if (line.kind !== "parsed") throw invalidOption(mistakeText(taken, line));
-  if (line.rest.length > 0)
-    throw invalidOption(`it takes flags only, no other words; see registrar ${command} --help`);
+  const [word] = line.rest;
+  if (word !== undefined) {
+    const last = line.settings.at(-1)?.name ?? "";
+    throw invalidOption(
+      rows[last]?.bare === ""
+        ? `--${last} takes its value after "=": write --${last}=${word}`
+        : `it takes flags only, no other words; see registrar ${command} --help`,
+    );
+  }
   return line.settings.map((setting) => ({ ...setting, name: names.get(setting.name) ?? setting.name }));
 }
 

@@ -22,8 +22,6 @@ export interface Flag<Item = unknown> extends FlagForm {
   readonly unit?: "Ms";
 }
 
-export type FlagRows = Readonly<Record<string, Flag>>;
-
 export type ValueOf<Row> = Row extends { readonly join: (items: never) => infer Value }
   ? Value
   : Row extends { readonly parse: (text: string) => infer Value }

@@ -72,10 +72,11 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
   const words = new Map(choices.map((candidate) => [candidate.toLowerCase(), candidate]));
-  // Numbers get no suggestion: every other number is equally near.
-  const near = /^\d/.test(text) ? undefined : nearWord(text.toLowerCase(), words.keys());
+  // Numbers get no suggestion, because every other number is equally near, nor do several values.
+  const near = /^\d|,/.test(text) ? undefined : nearWord(text.toLowerCase(), words.keys());
   const meant = near && words.get(near);
-  const hint = meant === undefined ? `: ${choices.join(", ")}` : `; did you mean ${meant}?`;
+  const one = text.includes(",") ? "; give one of them" : "";
+  const hint = meant === undefined ? `: ${choices.join(", ")}${one}` : `; did you mean ${meant}?`;
   return refuse(`"${text}" is not one of its values${hint}`);
 }
 

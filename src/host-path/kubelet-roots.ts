@@ -5,6 +5,7 @@ export const DEFAULT_KUBELET_ROOT = "/var/lib/kubelet";
 export const KUBELET_ROOTS = {
   microk8s: "/var/snap/microk8s/common/var/lib/kubelet",
   k0s: "/var/lib/k0s/kubelet",
+  openshift: DEFAULT_KUBELET_ROOT,
   rke2: DEFAULT_KUBELET_ROOT,
   k3s: DEFAULT_KUBELET_ROOT,
   tanzu: "/var/vcap/data/kubelet",

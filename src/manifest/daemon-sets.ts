@@ -31,8 +31,10 @@ interface DaemonSetParts {
 function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Yaml {
   const { about, update, annotations, nodes, driver, socketDirectory, volumes } = parts;
   const name = scalar(options.name);
+  const isOpenShift = options.distribution === "openshift";
   return yaml`
     ${about}
+    # Outside of kube-system the namespace must allow privileged pods: --include=namespace writes such a one.
     apiVersion: apps/v1
     kind: DaemonSet
     metadata:
@@ -49,7 +51,9 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
         metadata:
           labels:
             app.kubernetes.io/name: ${name}
-          ${annotations}
+          ${(isOpenShift || annotations !== undefined) && yaml`annotations:`}
+            ${annotations}
+            ${isOpenShift && yaml`openshift.io/required-scc: privileged`}
         spec:
           # A node without its registrar runs no pod that has a volume: start early, go last.
           priorityClassName: system-node-critical
@@ -59,7 +63,7 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
             kubernetes.io/os: linux
           ${nodes && affinityTo(nodes)}
           automountServiceAccountToken: false
-          ${access?.serviceAccount}
+          ${(isOpenShift || access !== undefined) && yaml`serviceAccountName: ${name}`}
           containers:
             - name: registrar
               image: ${scalar(options.image)}
@@ -82,9 +86,9 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
                 periodSeconds: 5
               # \`kubectl describe pod\` then shows why it ended.
               terminationMessagePolicy: FallbackToLogsOnError
-              # Root, because kubelet's plugins_registry belongs to root; nothing else is needed. On nodes that enforce SELinux
-              # add \`seLinuxOptions: {type: spc_t}\`, or the container may not open the socket of a privileged driver.
+              ${isOpenShift ? OF_OPENSHIFT : OF_OTHERS}
               securityContext:
+                ${isOpenShift && yaml`seLinuxOptions: {type: spc_t}`}
                 runAsUser: 0
                 runAsGroup: 0
                 readOnlyRootFilesystem: true
@@ -112,6 +116,16 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
   `;
 }
 
+const OF_OTHERS = yaml`
+  # Root, because kubelet's plugins_registry belongs to root; nothing else is needed. On nodes that enforce SELinux
+  # add \`seLinuxOptions: {type: spc_t}\`, or the container may not open the socket of a privileged driver.
+`;
+/** container-selinux lets container_t neither connect to spc_t, which a privileged driver has, nor write kubelet's directories. */
+const OF_OPENSHIFT = yaml`
+  # Root, because kubelet's plugins_registry belongs to root, and a type that SELinux lets in there and to the socket of a
+  # privileged driver; nothing else is needed.
+`;
+
 /** A term has one name only. */
 const affinityTo = (nodes: readonly string[]) => yaml`
   affinity:
@@ -135,8 +149,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
     options,
     access,
     about: yaml`
-      # The driver and, beside it, the registrar that tells kubelet of it. ${access ? "Only the registrar is given a token." : "No RBAC: neither is given a token."}
-      # Outside of kube-system, allow privileged pods: label the namespace pod-security.kubernetes.io/enforce: privileged.
+      # The driver and, beside it, the registrar that tells kubelet of it. ${access ? "Only the registrar is given a token." : "Neither is given a token."}
     `,
     update: yaml`
       updateStrategy:
@@ -146,7 +159,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
           # Never two pods of one driver on a node: kubelet knows one endpoint for a driver's name.
           maxSurge: 0
     `,
-    annotations: yaml`annotations: {kubectl.kubernetes.io/default-container: driver}`,
+    annotations: yaml`kubectl.kubernetes.io/default-container: driver`,
     registrar: {
       args: yaml`
         # The driver's socket as this container sees it, then as kubelet does, on the host.

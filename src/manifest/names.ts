@@ -70,3 +70,24 @@ export function checkDriverName(flag: string, value: string): void {
   const rule = "use lower case letters, digits and '-' in parts joined by '.'";
   if (!isSubdomain(value)) refuseFlag(flag, value, `cannot name a CSIDriver object: ${rule}`);
 }
+
+/** What names of nodes take up beside themselves, and how much of it fits. */
+const ROOM_FOR_NODES = {
+  /** CEL compiles expressions of 100,000 characters at most. */
+  policy: { perName: 6, most: 99_900, advice: "a second policy with another --name can take the rest" },
+  /** `kubectl apply` keeps the object in annotations, which may have 256 KiB together. */
+  daemonset: { perName: 80, most: 250_000, advice: "then all at once, without a list" },
+} as const;
+
+/** Throws INVALID_OPTION for names that no Node can have, and for more than fit. */
+export function checkNodes(nodes: readonly string[], object: keyof typeof ROOM_FOR_NODES): void {
+  const wrong = nodes.find((node) => !isSubdomain(node));
+  if (wrong !== undefined) throw invalidOption(`node ${quoteText(wrong)} ${RULES.subdomain.why}`);
+  const { perName, most, advice } = ROOM_FOR_NODES[object];
+  const size = nodes.reduce((sum, { length }) => sum + length + perName, 0);
+  if (size > most)
+    throw invalidOption(
+      `${nodes.length} nodes do not fit into the ${object}: their names take ${size} of ${most} characters; ` +
+        `name fewer, ${advice}`,
+    );
+}

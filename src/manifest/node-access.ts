@@ -16,8 +16,32 @@ export interface NodeAccessOptions extends NodePolicyOptions {
 
 export type NodeAccess = ReturnType<typeof nodeAccess>;
 
+type Basics = Pick<ResolvedBasics, "name" | "namespace">;
+
+export const serviceAccount = ({ name, namespace }: Basics): Yaml => yaml`
+  # The identity of the pods at the API server.
+  apiVersion: v1
+  kind: ServiceAccount
+  metadata:
+    name: ${scalar(name)}
+    namespace: ${scalar(namespace)}
+`;
+
+/** The ClusterRole is in every OpenShift 4, as OpenShift's own CSI drivers use that SecurityContextConstraints. */
+export const sccBinding = ({ name, namespace }: Basics): Yaml => yaml`
+  # OpenShift admits pods with hostPath volumes and privileged containers only by a SecurityContextConstraints that allows them.
+  apiVersion: rbac.authorization.k8s.io/v1
+  kind: RoleBinding
+  metadata:
+    name: ${scalar(name)}
+    namespace: ${scalar(namespace)}
+  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: system:openshift:scc:privileged}
+  subjects:
+    - {kind: ServiceAccount, name: ${scalar(name)}, namespace: ${scalar(namespace)}}
+`;
+
 /** Gives a registrar access to its Node. Throws INVALID_OPTION for a taint or condition that belongs to others. */
-export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, options: NodeAccessOptions) {
+export function nodeAccess(basics: Basics, options: NodeAccessOptions) {
   const { startupTaints, condition, drivers = [] } = options;
   for (const template of [...startupTaints.map(({ key }) => key), condition ?? ""])
     for (const driver of drivers)
@@ -27,19 +51,10 @@ export function nodeAccess(basics: Pick<ResolvedBasics, "name" | "namespace">, o
   return {
     /** Comes before the DaemonSet; the policy comes before the rights that it restricts. */
     before: [
-      yaml`
-        # The registrar's identity at the API server.
-        apiVersion: v1
-        kind: ServiceAccount
-        metadata:
-          name: ${name}
-          namespace: ${namespace}
-      `,
       ...(options.confinedBy === "policy" ? nodePolicy(basics, options) : []),
       ...rights(name, namespace, options),
     ],
     after: readinessRule(basics.name, options),
-    serviceAccount: yaml`serviceAccountName: ${name}`,
     args: items([
       ...Object.values(readinessArguments(options)).flat(),
       ...(options.confinedBy === "impersonation" ? ["--impersonate-node"] : []),

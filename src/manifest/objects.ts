@@ -2,6 +2,16 @@ import dashboard from "./dashboard.json";
 import type { ResolvedBasics, ResolvedManifestOptions } from "./options";
 import { items, scalar, type Yaml, yaml } from "./template";
 
+/** A namespace for the pods. */
+export const ownNamespace = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
+  # Pod security standards, which some clusters enforce by default, forbid hostPath volumes: this namespace is excepted.
+  apiVersion: v1
+  kind: Namespace
+  metadata:
+    name: ${scalar(namespace)}
+    labels: {pod-security.kubernetes.io/enforce: privileged}
+`;
+
 const FS_GROUP = {
   ReadWriteOnceWithFSType:
     "Kubelet gives files to the pod's fsGroup if the volume has a file system and one writer.",

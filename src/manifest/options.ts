@@ -1,5 +1,5 @@
 import { invalidOption } from "../base/errors";
-import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
+import { DEFAULT_KUBELET_ROOT, type Distribution, KUBELET_ROOTS } from "../host-path/kubelet-roots";
 import { MIN_LIMIT_PERIOD_S as MIN_PERIOD_S } from "../kubelet-rules/api-validation";
 import { registrationSocketPath } from "../registrar/socket/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
@@ -13,6 +13,7 @@ export const FS_GROUP_POLICIES: readonly FsGroupPolicy[] = ["ReadWriteOnceWithFS
 
 /** The parts to choose from, in the order of the output. */
 export const PARTS = [
+  "namespace",
   "csidriver",
   "daemonset",
   "storageclass",
@@ -31,6 +32,8 @@ export interface BasicOptions {
   /** Name of the DaemonSet and the objects for it. Default: `csi-registrar`, or made from the driver's name. */
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
+  /** Decides kubelet's root where that is not given, and what the pods need to be admitted. */
+  readonly distribution?: Distribution | undefined;
   readonly kubeletRoot?: string | undefined;
   readonly httpPort?: number | undefined;
 }
@@ -71,10 +74,12 @@ export interface ManifestOptions extends BasicOptions {
 
 type Defined<Options> = { readonly [Key in keyof Options]-?: Exclude<Options[Key], undefined> };
 
-export type ResolvedBasics = Defined<BasicOptions>;
+export type ResolvedBasics = Defined<Omit<BasicOptions, "distribution">> & Pick<BasicOptions, "distribution">;
 
 /** Options with every default filled in, and the paths that follow from them. */
-export interface ResolvedManifestOptions extends Defined<ManifestOptions> {
+export interface ResolvedManifestOptions
+  extends ResolvedBasics,
+    Defined<Omit<ManifestOptions, keyof BasicOptions>> {
   readonly pluginPath: string;
   /** The driver's socket on the host: the path that kubelet dials. */
   readonly kubeletRegistrationPath: string;
@@ -123,15 +128,17 @@ export function resolveBasics(
   parts: readonly Part[] = ["daemonset"],
 ): ResolvedBasics {
   const { image = "", name = defaultName, namespace = "kube-system", httpPort = 9809 } = options;
+  const { distribution } = options;
+  const ownRoot = distribution === undefined ? DEFAULT_KUBELET_ROOT : KUBELET_ROOTS[distribution];
   // A shell's completion ends a directory with "/".
-  const kubeletRoot = (options.kubeletRoot ?? DEFAULT_KUBELET_ROOT).replace(/(?<=[^/])\/$/, "");
+  const kubeletRoot = (options.kubeletRoot ?? ownRoot).replace(/(?<=[^/])\/$/, "");
   checkImage("image", image, parts);
   checkNamed("label", "name", name);
   checkNamed("label", "namespace", namespace);
   checkNamed("host path", "kubelet-root", kubeletRoot);
   if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
     refuseFlag("http-port", String(httpPort), "must be from 1 to 65535");
-  return { image, name, namespace, kubeletRoot, httpPort };
+  return { image, name, namespace, distribution, kubeletRoot, httpPort };
 }
 
 /** Only the DaemonSet has images: without it an empty one is valid. */

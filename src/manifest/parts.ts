@@ -1,8 +1,15 @@
 import { invalidOption } from "../base/errors";
 import { alertRules } from "./alert-rules";
 import { nodePlugin, nodeWideDaemonSet } from "./daemon-sets";
-import { type NodeAccess, type NodeAccessOptions, nodeAccess } from "./node-access";
-import { csiDriver, dashboardConfigMap, inlinePod, podMonitor, storageClass } from "./objects";
+import { checkNodes } from "./names";
+import {
+  type NodeAccess,
+  type NodeAccessOptions,
+  nodeAccess,
+  sccBinding,
+  serviceAccount,
+} from "./node-access";
+import { csiDriver, dashboardConfigMap, inlinePod, ownNamespace, podMonitor, storageClass } from "./objects";
 import {
   type NodeWideOptions,
   PARTS,
@@ -16,6 +23,7 @@ import { streamOf, type Yaml } from "./template";
 type Maker<Options> = (options: Options, access?: NodeAccess) => Yaml;
 
 const MAKERS: Readonly<Record<Part, Maker<ResolvedManifestOptions>>> = {
+  namespace: ownNamespace,
   csidriver: csiDriver,
   daemonset: nodePlugin,
   storageclass: storageClass,
@@ -32,6 +40,7 @@ export function makeManifests(options: ResolvedManifestOptions, access?: NodeAcc
 
 /** The parts that do not belong to a single driver. */
 const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, Maker<ResolvedBasics>>>> = {
+  namespace: ownNamespace,
   daemonset: nodeWideDaemonSet,
   podmonitor: podMonitor,
   alerts: alertRules,
@@ -46,24 +55,30 @@ export function makeNodeWideManifests(
   parts: readonly Part[] = ["daemonset"],
   access?: NodeAccessOptions,
 ): string {
+  if (nodes !== undefined) checkNodes(nodes, "daemonset");
   const basics = { ...resolveBasics(options, "csi-registrar", parts), allowDrivers, nodes };
   const chosen = PARTS.filter((part) => parts.includes(part));
   return write(basics, chosen, NODE_WIDE_MAKERS, access);
 }
 
-/** Without the DaemonSet, the objects for access to the API server are left out too. */
+/** Without the DaemonSet, the objects that its pods need are left out too. */
 function write<Options extends ResolvedBasics>(
   options: Options,
   parts: readonly Part[],
   makers: Readonly<Partial<Record<Part, Maker<Options>>>>,
   wanted: NodeAccessOptions | undefined,
 ): string {
-  const access = wanted && parts.includes("daemonset") ? nodeAccess(options, wanted) : undefined;
+  const hasPods = parts.includes("daemonset");
+  const access = wanted && hasPods ? nodeAccess(options, wanted) : undefined;
   const documents = parts.map((part) => {
     const make = makers[part];
     if (make !== undefined) return make(options, access);
     const known = Object.keys(makers).join(", ");
     throw invalidOption(`--include ${part} is for a single driver; with --node-wide there are ${known}`);
   });
-  return streamOf([...(access?.before ?? []), ...documents, ...(access?.after ?? [])]);
+  const admission = hasPods && options.distribution === "openshift" ? [sccBinding(options)] : [];
+  const account = admission.length > 0 || access ? [serviceAccount(options)] : [];
+  const namespace = documents.splice(0, parts.includes("namespace") ? 1 : 0);
+  const before = [...namespace, ...account, ...admission, ...(access?.before ?? [])];
+  return streamOf([...before, ...documents, ...(access?.after ?? [])]);
 }

@@ -2,7 +2,7 @@ export interface Yaml {
   readonly lines: readonly string[];
 }
 
-/** YAML, a list of it, or text; undefined leaves its line out. */
+/** YAML, a list of it, or text; undefined, and false alone on a line, leave the line out. */
 type Piece = Yaml | readonly Yaml[] | string | number | boolean | undefined;
 
 /** Makes YAML of a template. Inserted YAML is alone on its line; text is inserted unquoted, unless by `scalar(text)`. */
@@ -14,7 +14,7 @@ export function yaml(texts: TemplateStringsArray, ...pieces: readonly Piece[]): 
     const text = line.slice(indent);
     const [, before = "", place] = /^( *)\0(\d+)\0$/.exec(text) ?? [];
     const alone = place === undefined ? "" : pieces[Number(place)];
-    if (alone === undefined) return [];
+    if (alone === undefined || alone === false) return [];
     if (typeof alone === "object")
       return [alone].flat().flatMap((piece) => piece.lines.map((inner) => before + inner));
     return text.replace(/\0(\d+)\0/g, (_, at: string) => String(pieces[Number(at)]));

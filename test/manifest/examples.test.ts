@@ -94,7 +94,9 @@ test("all parts are one stream of documents without a fault, each with comments"
   const documents = parseAllDocuments(text);
   expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
   const kinds = documents.map((document) => document.toJS().kind);
-  expect(kinds.join(" ")).toBe("CSIDriver DaemonSet StorageClass Pod PodMonitor PrometheusRule ConfigMap");
+  expect(kinds.join(" ")).toBe(
+    "Namespace CSIDriver DaemonSet StorageClass Pod PodMonitor PrometheusRule ConfigMap",
+  );
   for (const one of text.split("---\n")) expect(one).toMatch(/^# /);
   const prose = text.split("\n").filter((line) => !/runbook_url: |"(?:expr|description)": /.test(line));
   for (const line of prose) expect(line.length).toBeLessThanOrEqual(125);

@@ -1,4 +1,3 @@
-import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
 import { checkNamed, checkPinned } from "../../src/manifest/names";
 import { type ManifestOptions, resolveManifestOptions } from "../../src/manifest/options";
 
@@ -104,7 +103,7 @@ test.each<Partial<ManifestOptions>>([
 });
 
 test.each(["/k", "/k/"])("kubelet's root %s", (kubeletRoot) => {
-  expect(resolve({ kubeletRoot }).kubeletRoot).toBe("/k");
+  expect(resolve({ kubeletRoot, distribution: "k0s" }).kubeletRoot).toBe("/k");
 });
 
 test.each<readonly [name: string, isName: boolean]>([
@@ -163,10 +162,4 @@ test("paths that are too long for a socket on the host are refused: 107 bytes pa
   expect(() => resolve({ kubeletRoot, driverName, pluginFolder: "x" })).toThrow(
     /^the registration socket would be .*plugins_registry\/d+-reg\.sock on the host: 128 bytes.*shorter --driver-name helps$/,
   );
-});
-
-test("the roots of kubelet that distributions have", () => {
-  const usual = "/var/lib/kubelet";
-  const microk8s = `/var/snap/microk8s/common${usual}`;
-  expect(KUBELET_ROOTS).toMatchObject({ microk8s, k0s: "/var/lib/k0s/kubelet", rke2: usual, k3s: usual });
 });

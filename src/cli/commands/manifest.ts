@@ -1,11 +1,11 @@
 import { invalidOption } from "../../base/errors";
 import { nameListsFrom } from "../../flags/name-lists";
-import { KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import type { NodeAccessOptions } from "../../manifest/node-access";
 import { POLICY_MINOR } from "../../manifest/node-policy";
 import {
   DEFAULT_PARTS,
   type ManifestOptions,
+  type Part,
   partsFor,
   resolveManifestOptions,
 } from "../../manifest/options";
@@ -15,14 +15,14 @@ import { NO_TAINTS_AS_NODE, parseTargets } from "../../node-readiness/options";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { print } from "../process/print";
-import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
+import { isImagePolicy, policyOnlyFlags, runImagePolicy } from "./manifest/image-policy";
 import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./manifest/object-flags";
 
 const runObjects = createCommand(
   {
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
-    flags: objectFlags,
+    flags: { ...policyOnlyFlags, ...objectFlags } as typeof objectFlags,
     failureExitCode: EXIT_USAGE,
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
@@ -34,8 +34,8 @@ const runObjects = createCommand(
         "--prevent-pod-scheduling-if-missing (1.37), --token-audience=AUDIENCE (repeatable) and with it",
         "--service-account-token-in-secrets (1.35).",
       ].join(" "),
-      "--include=all leaves out inline-pod, busybox with an inline volume, which changes the CSIDriver.",
-      "--node-wide takes no flag about a driver, and has the parts daemonset, podmonitor, alerts, dashboard.",
+      "--include=all leaves out inline-pod, busybox with an inline volume, which changes the CSIDriver, and namespace.",
+      "--node-wide takes no flag about a driver, and has the parts namespace, daemonset, podmonitor, alerts, dashboard.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
@@ -46,12 +46,13 @@ const runObjects = createCommand(
 export const runManifest = (argv: readonly string[]) =>
   isImagePolicy(argv) ? runImagePolicy(argv) : runObjects(argv);
 
+/** An inline volume needs fields of the CSIDriver that cannot be changed later; a namespace may have more in it. */
+const BY_NAME_ONLY: readonly Part[] = ["inline-pod", "namespace"];
+
 function makeAll(values: ObjectValues): string {
-  const { distribution, include, driverName } = values;
-  const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
-  // An inline volume needs fields of the CSIDriver that cannot be changed later.
+  const { include, driverName } = values;
   const all = partsFor(values.lifecycleMode ?? ["Persistent"]).filter(
-    (part) => part !== "inline-pod" && (!values.nodeWide || isNodeWidePart(part)),
+    (part) => !BY_NAME_ONLY.includes(part) && (!values.nodeWide || isNodeWidePart(part)),
   );
   const parts =
     include?.flatMap((part) => (part === "all" ? all : [part])) ??
@@ -61,13 +62,12 @@ function makeAll(values: ObjectValues): string {
   if (values.nodeWide || driverName === undefined) {
     const drivers = allowedNames(nameListsFrom(values));
     const access = nodeAccessFrom(values, { drivers, isNodeWide: true });
-    return makeNodeWideManifests({ ...values, kubeletRoot }, parts, access);
+    return makeNodeWideManifests(values, parts, access);
   }
   if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
   const options: ManifestOptions = {
     ...values,
     driverName,
-    kubeletRoot,
     parts,
     driverArgs: values.driverArg,
     lifecycleModes: values.lifecycleMode,

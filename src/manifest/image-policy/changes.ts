@@ -104,15 +104,16 @@ const needsName = [
 ].join(" &&\n  ");
 const NODE_NAME =
   "{'name': dyn('NODE_NAME'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'spec.nodeName'}})}";
-const ADD_NODE_NAME: readonly Change[] = [
-  {
-    when: `${needsName} && size(r.is.?env.orValue([])) == 0`,
+/** Adds an item to a list of the container, which it may not have. */
+const addTo = (field: "env" | "ports", when: string, item: string): readonly Change[] =>
+  [
+    { size: "== 0", path: `/${field}`, value: `[${item}]` },
+    { size: "> 0", path: `/${field}/-`, value: item },
+  ].map(({ size, ...more }) => ({
+    ...more,
+    when: `${when} && size(r.is.?${field}.orValue([])) ${size}`,
     op: "add",
-    path: "/env",
-    value: `[${NODE_NAME}]`,
-  },
-  { when: `${needsName} && size(r.is.?env.orValue([])) > 0`, op: "add", path: "/env/-", value: NODE_NAME },
-];
+  }));
 
 const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_DIRECTORY)})`;
 
@@ -157,21 +158,6 @@ export function metricsPort({ port = 0, host }: MetricsPorts): string {
 }
 
 const PORT = `{'name': dyn('${METRICS_PORT_NAME}'), 'containerPort': dyn(variables.port[0])}`;
-const ADD_PORT: readonly Change[] = [
-  {
-    when: "size(variables.port) > 0 && size(r.is.?ports.orValue([])) == 0",
-    op: "add",
-    path: "/ports",
-    value: `[${PORT}]`,
-  },
-  {
-    when: "size(variables.port) > 0 && size(r.is.?ports.orValue([])) > 0",
-    op: "add",
-    path: "/ports/-",
-    value: PORT,
-  },
-];
-
 /** The list of words that is added to a registrar `r`, in CEL. */
 export function addedWords(args: readonly AddedArgument[], metrics: MetricsPorts | undefined): string {
   const lists = args.map(({ words, unless, needsToken, port }) => {
@@ -201,8 +187,8 @@ export function swapPatch({ image, args, keep, metrics }: Swap): string {
   const changes: readonly Change[] = [
     { op: "replace", path: "/image", value: celText(image) },
     ...(args.length > 0 || metrics ? ADD_ARGUMENTS : []),
-    ...(metrics ? ADD_PORT : []),
-    ...(args.some(({ needsToken }) => needsToken) ? ADD_NODE_NAME : []),
+    ...(metrics ? addTo("ports", "size(variables.port) > 0", PORT) : []),
+    ...(args.some(({ needsToken }) => needsToken) ? addTo("env", needsName, NODE_NAME) : []),
     ...RAISES.filter((raise) => !keep.includes(raise)).flatMap((raise) => RAISING[raise]),
   ];
   return changes

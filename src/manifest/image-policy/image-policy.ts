@@ -1,7 +1,6 @@
-import { invalidOption } from "../../base/errors";
 import { isLabelValue, isQualifiedName } from "../../kubelet-rules/api-validation";
-import { checkNamed, checkPinned, refuseFlag } from "../names";
-import { resolveBasics } from "../options";
+import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
+import { type BasicOptions, resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
 import { addedWords, lowerPatch, type MetricsPorts, metricsPort, type Swap, swapPatch } from "./changes";
 import {
@@ -15,8 +14,9 @@ import {
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
-/** The first one with v1beta1, which the API server serves only if asked to. 1.33 lacks expressions that the policies have. */
-export const BETA_POLICY_MINOR = 34;
+/** The first ones with v1beta1 and v1alpha1, which the API server serves only if asked to. 1.32 lacks `transformList`. */
+const BETA_POLICY_MINOR = 34;
+export const FIRST_POLICY_MINOR = 33;
 /** What changes the pods: the API server itself, or Kyverno's webhook, which serves older clusters. */
 export const POLICY_ENGINES = ["kubernetes", "kyverno"] as const;
 export type PolicyEngine = (typeof POLICY_ENGINES)[number];
@@ -52,9 +52,8 @@ export interface PolicyScope {
 
 export interface SwapOptions extends PolicyScope, Swap {}
 
-export interface DropOptions extends PolicyScope {
+export interface DropOptions extends PolicyScope, Pick<BasicOptions, "distribution" | "kubeletRoot"> {
   readonly image: string;
-  readonly kubeletRoot?: string | undefined;
 }
 
 /** The API server refuses a pod whose annotation with this prefix names a container that the pod does not have. */
@@ -119,9 +118,9 @@ function limitsPolicy(scope: PolicyScope, image: string, patch: string): readonl
 }
 
 /** Takes every registrar out of the pods whose driver the node-wide one finds, except a pod's only container. Throws INVALID_OPTION. */
-export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): readonly Yaml[] {
+export function dropPolicy({ image, distribution, kubeletRoot, ...scope }: DropOptions): readonly Yaml[] {
   checkPinned("image", image);
-  const { kubeletRoot: root } = resolveBasics({ image, kubeletRoot }, "csi-registrar");
+  const { kubeletRoot: root } = resolveBasics({ image, distribution, kubeletRoot }, "csi-registrar");
   const path = celText(servedPattern(root));
   return policy(scope, {
     kind: "drop",
@@ -159,26 +158,6 @@ export function dropPolicy({ image, kubeletRoot, ...scope }: DropOptions): reado
 const whereOf = ({ namespaces, namespaceLabel, nodes }: PolicyScope) =>
   (namespaces.length === 0 && namespaceLabel === undefined ? "" : " of the namespaces selected below") +
   (nodes === undefined ? "" : ` on ${nodes.length === 1 ? "one node" : `${nodes.length} nodes`}`);
-
-/** What names of nodes take up beside themselves, and how much of it fits. */
-const ROOM_FOR_NODES = {
-  /** CEL compiles expressions of 100,000 characters at most. */
-  policy: { perName: 6, most: 99_900, advice: "a second policy with another --name can take the rest" },
-  /** `kubectl apply` keeps the object in annotations, which may have 256 KiB together. */
-  daemonset: { perName: 80, most: 250_000, advice: "then all nodes, without --nodes" },
-} as const;
-
-/** Throws INVALID_OPTION for names that no Node can have, and for more than fit. */
-export function checkNodes(nodes: readonly string[], object: keyof typeof ROOM_FOR_NODES): void {
-  for (const node of nodes) checkNamed("subdomain", "nodes", node);
-  const { perName, most, advice } = ROOM_FOR_NODES[object];
-  const size = nodes.reduce((sum, { length }) => sum + length + perName, 0);
-  if (size > most)
-    throw invalidOption(
-      `${nodes.length} nodes do not fit into the ${object}: their names take ${size} of ${most} characters; ` +
-        `name fewer, ${advice}`,
-    );
-}
 
 interface PolicyParts {
   readonly kind: keyof typeof POLICY_NAMES;
@@ -266,11 +245,12 @@ interface PolicyObject {
 
 /** The policy and its binding; `params` says which parameters it is evaluated with. */
 function kubernetesPolicy({ name, about, marks, spec, params, minor }: PolicyObject): readonly Yaml[] {
-  const isBeta = minor !== undefined && minor < IMAGE_POLICY_MINOR;
-  const apiVersion = `admissionregistration.k8s.io/${isBeta ? "v1beta1" : "v1"}`;
-  const needs = isBeta
-    ? `It needs the API server's flags --feature-gates=MutatingAdmissionPolicy=true and --runtime-config=${apiVersion}=true.`
-    : `It needs Kubernetes 1.${IMAGE_POLICY_MINOR}.`;
+  const isStable = minor === undefined || minor >= IMAGE_POLICY_MINOR;
+  const version = isStable ? "v1" : minor >= BETA_POLICY_MINOR ? "v1beta1" : "v1alpha1";
+  const apiVersion = `admissionregistration.k8s.io/${version}`;
+  const needs = isStable
+    ? `It needs Kubernetes 1.${IMAGE_POLICY_MINOR}.`
+    : `It needs the API server's flags --feature-gates=MutatingAdmissionPolicy=true and --runtime-config=${apiVersion}=true.`;
   return [
     yaml`
       ${about}

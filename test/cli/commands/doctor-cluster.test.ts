@@ -49,7 +49,9 @@ test("a recorded cluster: docs/doctor.md has what it says, to the letter", async
 test("--swap shows the registrars, and what it would change in them", async () => {
   const { code, text } = await onSickCluster("--swap=example.com/registrar:v2");
   expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS +METRICS\n/);
-  expect(text).toMatch(/\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.\nNobody can scrape/);
+  expect(text).toMatch(
+    /\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.\nNobody can scrape/,
+  );
   expect(code).toBe(0);
 });
 

@@ -71,18 +71,22 @@ test.each([
   expect(await written(version, ...flags)).toEqual(await written(...flags));
 });
 
-test.each([[[]], [DROPPING]])(
-  "%j: before Kubernetes 1.36 the objects are v1beta1, and name what must be turned on",
-  async (form) => {
-    const beta = (await run(IMAGE, "--kubernetes-version=1.34", ...form)).stdout;
-    expect(beta).toContain("--runtime-config=admissionregistration.k8s.io/v1beta1=true");
-    const versions = await written("--kubernetes-version=1.35", ...form);
-    expect(new Set(versions.map(({ apiVersion }) => apiVersion))).toEqual(
-      new Set(["admissionregistration.k8s.io/v1beta1"]),
-    );
-    expect(versions.map(({ spec }) => spec)).toEqual((await written(...form)).map(({ spec }) => spec));
-  },
-);
+test.each(
+  [[], DROPPING].flatMap((form) =>
+    [
+      ["1.33", "v1alpha1"],
+      ["1.34", "v1beta1"],
+      ["1.35", "v1beta1"],
+    ].map(([minor, version]) => [form, minor, version] as const),
+  ),
+)("%j for Kubernetes %s: %s, and what must be turned on there", async (form, minor, version) => {
+  const apiVersion = `admissionregistration.k8s.io/${version}`;
+  const flags = [...form, `--kubernetes-version=${minor}`];
+  expect((await run(IMAGE, ...flags)).stdout).toContain(`--runtime-config=${apiVersion}=true`);
+  const objects = await written(...flags);
+  expect(new Set(objects.map((object) => object.apiVersion))).toEqual(new Set([apiVersion]));
+  expect(objects.map(({ spec }) => spec)).toEqual((await written(...form)).map(({ spec }) => spec));
+});
 
 test.each(["v0.1.0", "version-0.1.0"])(
   "ours may have the official one's name, with the tag %s",
@@ -180,7 +184,7 @@ test.each([
   [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
   [[IMAGE, "--namespace-label=a/b/c"], /is not a label: give KEY or KEY=VALUE/],
   [[IMAGE, "--namespace-label=a=b=c"], /is not a label/],
-  [[IMAGE, "--nodes=a,B"], /--nodes "B" must be lower case letters/],
+  [[IMAGE, "--nodes=a,B"], /: node "B" must be lower case letters/],
   [[IMAGE, "--nodes=,"], /--nodes "," has no name of a node/],
   [[IMAGE, "--nodes=a", "--nodes-file=b"], /give --nodes or --nodes-file, not both/],
   [[IMAGE, "--nodes-file=/nowhere"], /--nodes-file "\/nowhere" cannot be read: ENOENT/],
@@ -191,8 +195,8 @@ test.each([
   [[IMAGE, "--keep=memroy"], /did you mean memory\?/],
   [[IMAGE, "--driver-name=x"], /there is no flag --driver-name; see .* --image-policy --help/],
   ...[[], ["--drop"], ["--policy-engine=kubernetes"]].map((flags): [string[], RegExp] => [
-    [IMAGE, "--kubernetes-version=1.33", ...flags],
-    /--image-policy needs Kubernetes 1.34, not 1.33; --policy-engine=kyverno works before$/m,
+    [IMAGE, "--kubernetes-version=1.32", ...flags],
+    /--image-policy needs Kubernetes 1.33, not 1.32; --policy-engine=kyverno works before$/m,
   ]),
   [
     [IMAGE, "--policy-engine=kyverno", "--kubernetes-version=1.21", "--drop"],
@@ -205,12 +209,23 @@ test.each([
   [[IMAGE, "--drop=on"], /--drop: "on" is not true or false; leave the value out for true/],
   [[IMAGE, "--drop"], /--drop has two files: .*--include=daemonset, then that of --include=policy;/],
   [[IMAGE, "--include=daemonset"], /--include=daemonset needs --drop beside it/],
+  [
+    [IMAGE, "--drop", "--include=daemonset,policy"],
+    /"daemonset,policy" is not one of its values: daemonset, policy, podmonitor; give one of them$/m,
+  ],
   [[IMAGE, "--include=podmonitor"], /--include=podmonitor needs --metrics-port beside it/],
   ...["0", "65536", "host:a=1", "host:a/b", "host:a/b=0"].map((port): [string[], RegExp] => [
     [IMAGE, `--metrics-port=${port}`],
     /is not PORT, from 1 to 65535, or host:NAMESPACE\/NAME=PORT/,
   ]),
-  [[IMAGE, "--metrics-port=1", "--metrics-port=2"], /--metrics-port gives a workload two ports/],
+  [
+    [IMAGE, "--metrics-port=1", "--metrics-port=2"],
+    /--metrics-port: "a pod's own network" is given twice; give it one value/,
+  ],
+  [
+    [IMAGE, "--metrics-port=host:a/b=1", "--metrics-port=host:a/b=2"],
+    /--metrics-port: "a\/b" is given twice; give it one value/,
+  ],
   [
     [IMAGE, "--metrics-port=host:a/b=1", "--metrics-port=host:a/c=1"],
     /--metrics-port gives one port to two workloads on the host's network/,
@@ -255,7 +270,7 @@ test.each([
 
 test.each([
   ["policy", 2_500, 40, "a second policy with another --name can take the rest"],
-  ["daemonset", 3_000, 10, "then all nodes, without --nodes"],
+  ["daemonset", 3_000, 10, "then all at once, without a list"],
 ])("more nodes than fit into the %s", async (include, count, length, advice) => {
   const nodes = Array.from({ length: count }, (_, at) => `${at}`.padStart(length, "x"));
   const { status, stderr } = await run(IMAGE, "--drop", `--include=${include}`, `--nodes=${nodes}`);

@@ -33,6 +33,8 @@ test("--include=all writes the CSIDriver that is written without it: some of its
 
 test.each([
   ["--include=csidriver --driver-name=a", "CSIDriver"],
+  ["--include=namespace --namespace=a", "Namespace"],
+  ["--include=namespace,podmonitor --node-wide --namespace=a", "Namespace PodMonitor"],
   ["--include=storageclass,inline-pod,podmonitor --driver-name=a", "StorageClass Pod PodMonitor"],
   ["--include alerts,dashboard", "PrometheusRule ConfigMap"],
   ["--include=podmonitor,dashboard --node-wide", "PodMonitor ConfigMap"],
@@ -108,6 +110,55 @@ test.each([
   expect(stdout).toContain("--csi-address=/plugins/*/csi.sock");
   expect(stdout).toContain(allow);
 });
+
+test("a namespace comes first, and admits the pods of the DaemonSet", async () => {
+  const words = ["--namespace=storage", "--include=daemonset,namespace", "--distribution=openshift"];
+  const { stdout } = await run(...words);
+  expect(kindsIn(stdout)).toBe("Namespace ServiceAccount RoleBinding DaemonSet");
+  expect(objectsIn(stdout)[0].metadata).toEqual({
+    name: "storage",
+    labels: { "pod-security.kubernetes.io/enforce": "privileged" },
+  });
+});
+
+const DRIVER_FORM = ["manifest", ...REQUIRED, "--include=daemonset"];
+const NODE_WIDE_FORM = ["manifest", "--node-wide", "--image=r:1"];
+const DROP_FORM = ["manifest", "--image-policy", "--image=r:1", "--drop", "--include=daemonset"];
+
+test.each([
+  ["ServiceAccount RoleBinding DaemonSet", DRIVER_FORM],
+  ["ServiceAccount RoleBinding DaemonSet", NODE_WIDE_FORM],
+  ["ServiceAccount RoleBinding DaemonSet", DROP_FORM],
+  [
+    "ServiceAccount RoleBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ClusterRole ClusterRoleBinding DaemonSet",
+    [...NODE_WIDE_FORM, "--node-condition={driver}/Registered"],
+  ],
+])(
+  "OpenShift: %s, by %j: an account that may use the SCC, and its type for SELinux",
+  async (kinds, words) => {
+    const [command = "", ...flags] = words;
+    const { stdout, stderr } = await runCommand(command, ...flags, "--distribution=openshift");
+    expect([stderr, kindsIn(stdout)]).toEqual(["", kinds]);
+    const [account, binding, ...others] = objectsIn(stdout);
+    const { metadata, spec } = others.at(-1);
+    expect(account.metadata).toEqual({ name: metadata.name, namespace: metadata.namespace });
+    expect(binding).toMatchObject({
+      metadata: account.metadata,
+      roleRef: { kind: "ClusterRole", name: "system:openshift:scc:privileged" },
+      subjects: [{ kind: "ServiceAccount", ...account.metadata }],
+    });
+    const { annotations } = spec.template.metadata;
+    expect(annotations).toMatchObject({ "openshift.io/required-scc": "privileged" });
+    expect(spec.template.spec.serviceAccountName).toBe(metadata.name);
+    const [{ securityContext }] = spec.template.spec.containers;
+    expect(securityContext).toMatchObject({
+      seLinuxOptions: { type: "spc_t" },
+      capabilities: { drop: ["ALL"] },
+    });
+    const elsewhere = await runCommand(command, ...flags, "--distribution=talos");
+    expect(elsewhere.stdout).not.toMatch(/openshift|kind: RoleBinding|seLinuxOptions: \{type: spc_t\}$/m);
+  },
+);
 
 const READINESS = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
 
@@ -215,6 +266,13 @@ test.each([
   [["--driver-name=a", "--image=a"], /it needs --driver-image, or --node-wide/],
   [[], /it needs --driver-name and --image and --driver-image, or --node-wide; see/],
   [["--node-wide"], /it needs --image; see/],
+  ...["--nodes=a", "--drop", "--nodes-file", "--image-policy=false --drop"].map(
+    (words): [string[], RegExp] => [
+      [...REQUIRED, ...words.split(" ")],
+      /--(?:nodes: is a flag of registrar manifest --image-policy, which|drop: is a|nodes-file needs a value)/,
+    ],
+  ),
+  [["--include=namespace"], /it needs --namespace; see/],
   [["--include=csidriver", "--image=a"], /it needs --driver-name; see/],
   [[...REQUIRED, "--http-port=0"], /--http-port "0" must be from 1 to 65535/],
   [[...REQUIRED, "--distribution=microk9s"], /did you mean microk8s\?/],

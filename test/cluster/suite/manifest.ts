@@ -1,3 +1,4 @@
+import { DISTRIBUTIONS } from "../../../src/host-path/kubelet-roots";
 import { IMAGES } from "../support/images";
 import { cluster, untilListed } from "../support/use-cluster";
 import { driverArgs, writtenManifest } from "../support/written-manifest";
@@ -31,7 +32,7 @@ test.each<readonly [string, readonly string[]]>([
     "own arguments and port",
     ["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=--v=5", "--http-port=9900"],
   ],
-  ...["microk8s", "k0s", "rke2", "k3s", "tanzu"].map((name) => [name, [`--distribution=${name}`]] as const),
+  ...DISTRIBUTIONS.map((name) => [name, [`--distribution=${name}`]] as const),
   ["another root of kubelet's", ["--kubelet-root=/data/kubelet"]],
 ])("the API server takes it strictly: %s", async (_title, flags) => {
   const said = await cluster().kubectlWith(

@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { nodeAccess } from "../../../src/manifest/node-access";
+import { nodeAccess, serviceAccount } from "../../../src/manifest/node-access";
 import { clusterOf, eachOf } from "./faults";
 import type { DaemonSet } from "./objects";
 import type { Role, Scenario } from "./play";
@@ -28,14 +28,14 @@ function withAccess(daemonSet: DaemonSet) {
   });
   const pod = {
     ...template.spec,
-    ...read(access.serviceAccount),
+    serviceAccountName: name,
     containers: template.spec.containers.map((container) =>
       container.name === "registrar" ? add({ ...container }) : container,
     ),
     volumes: [...((template.spec.volumes ?? []) as readonly object[]), ...read(access.volume)],
   };
   return {
-    rights: access.before.map(read),
+    rights: [serviceAccount({ name, namespace }), ...access.before].map(read),
     spec: { ...daemonSet.spec, template: { ...template, spec: pod } } as DaemonSet["spec"],
   };
 }

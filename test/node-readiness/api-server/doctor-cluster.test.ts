@@ -10,6 +10,7 @@ import { csiDriver, daemonSet, podStatus } from "../../support/cluster-objects";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { VERSION } from "./support/dry-pods";
 import { kyvernoCrd } from "./support/install-crd";
 
 const DOCTOR = join(__dirname, "..", "..", "doctor", "cluster");
@@ -165,7 +166,7 @@ test("Kyverno's policy, under the CRD of its release", async () => {
 test("who can scrape the registrars that a policy swapped, and those on the host's network, which got no port", async () => {
   const image = "x/csi-node-driver-registrar:v2.17.0";
   const words = ["--image-policy", "--image=registrar:v1", "--namespace=storage", "--metrics-port=9809"];
-  const { stdout: policy } = await runCommand("manifest", ...words);
+  const { stdout: policy } = await runCommand("manifest", ...words, ...VERSION);
   writeFileSync(folder.at("swap.yaml"), policy);
   await controlPlane.kubectl("apply", "--server-side", "--validate=strict", "-f", folder.at("swap.yaml"));
   const dryRun = ["run", "probe", "--namespace=storage", `--image=${image}`, "--dry-run=server", "-o=json"];
@@ -176,11 +177,13 @@ test("who can scrape the registrars that a policy swapped, and those on the host
   for (const set of [daemonSet("own.csi", { image }), onHost])
     await deploy(writer, set, ["node-1"], () => status);
   const { registrars } = JSON.parse((await doctor(asAdmin(), "-o", "json")).text);
-  const metricsOf = (name: string) =>
-    registrars.find(({ daemonSet: set }: { readonly daemonSet: string }) => set === name).metrics;
+  const rowOf = (name: string) =>
+    registrars.find(({ daemonSet: set }: { readonly daemonSet: string }) => set === name);
   const reached = { endpoint: ":9809/metrics", port: "registrar", reach: "cluster", count: 1 };
-  expect(metricsOf("storage/own-node")).toEqual([reached]);
-  expect(metricsOf("storage/host-node")).toEqual([{ endpoint: null, port: null, reach: "none", count: 1 }]);
+  expect(rowOf("storage/own-node")).toMatchObject({ changed: 1, metrics: [reached] });
+  expect(rowOf("storage/host-node")).toMatchObject({
+    ...{ changed: 1, metrics: [{ endpoint: null, port: null, reach: "none", count: 1 }] },
+  });
   expect((await doctor(asAdmin(), "--driver=host.csi")).text).toMatch(
     /^Nobody can scrape storage\/host-node, without an endpoint: /m,
   );

@@ -1,14 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { attempt, invalidOption, messageOf } from "../../../base/errors";
-import type { FlagValues } from "../../../flags/command-flags";
-import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
+import { attempt, invalidOption, messageOf, refuse } from "../../../base/errors";
+import type { CommandFlag, FlagValues } from "../../../flags/command-flags";
+import { choiceFlag, choicesFlag, listFlag, pairsFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { parseBool } from "../../../flags/values";
-import { DISTRIBUTIONS, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
 import { type MetricsPorts, RAISES } from "../../../manifest/image-policy/changes";
 import {
-  BETA_POLICY_MINOR,
-  checkNodes,
   dropPolicy,
+  FIRST_POLICY_MINOR,
   IMAGE_POLICY_MINOR,
   KYVERNO_MINOR,
   POLICY_ENGINES,
@@ -28,7 +26,8 @@ import { objectFlags, requireMinor } from "./object-flags";
 import { sidecarArguments } from "./sidecar-argument";
 
 const POLICY_PARTS = ["daemonset", "policy", "podmonitor"] as const;
-const forDrop = { implies: "drop" } as const;
+const forDrop = <Row extends CommandFlag>(row: Row) =>
+  ({ ...row, describe: `with --drop: ${row.describe}`, implies: "drop" }) as const;
 
 const flags = {
   "image-policy": switchFlag("this form of the command"),
@@ -56,27 +55,28 @@ const flags = {
     conflicts: "drop",
   },
   "metrics-port": {
-    ...listFlag("port for metrics: PORT; on the host's network host:NAMESPACE/NAME=PORT", parseMetricsPort),
+    ...pairsFlag("port for metrics: PORT; on the host's network host:NAMESPACE/NAME=PORT", parseMetricsPort),
     conflicts: "drop",
   },
   keep: { ...choicesFlag("what not to raise", RAISES), conflicts: "drop" },
-  "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect"),
-  "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
+  "startup-taint": objectFlags["startup-taint"],
+  "node-condition": objectFlags["node-condition"],
   drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),
   include: choiceFlag("what to write; of --drop daemonset comes first, and goes last", POLICY_PARTS),
-  distribution: { ...choiceFlag("with --drop: sets kubelet's root directory", DISTRIBUTIONS), ...forDrop },
-  "kubelet-root": {
-    ...textFlag("with --drop: kubelet's root directory"),
-    ...forDrop,
-    defaultDescription: "/var/lib/kubelet",
-    conflicts: "distribution",
-  },
-  "http-port": {
-    ...countFlag("with --drop: port for health and metrics"),
-    ...forDrop,
-    defaultDescription: "9809",
-  },
+  distribution: forDrop(objectFlags.distribution),
+  "kubelet-root": forDrop(objectFlags["kubelet-root"]),
+  "http-port": forDrop(objectFlags["http-port"]),
 } as const;
+
+/** Flags of this form only: without --image-policy they say so. */
+export const policyOnlyFlags = Object.fromEntries(
+  Object.entries<CommandFlag>(flags)
+    .filter(([name]) => !Object.hasOwn(objectFlags, name))
+    .map(([name, { bare }]): readonly [string, CommandFlag] => {
+      const parse = () => refuse("is a flag of registrar manifest --image-policy, which is not given");
+      return [name, { describe: "", hidden: true, parse, ...(bare !== undefined && { bare }) }];
+    }),
+);
 
 /** Whether the words have --image-policy, also with an invalid value, which this form of the command refuses. */
 export const isImagePolicy = (argv: readonly string[]) =>
@@ -97,7 +97,7 @@ export const runImagePolicy = createCommand(
       "manifest --image-policy --image example.com/registrar:v1 --drop --include=daemonset",
     ],
     notes: [
-      `Kubernetes 1.${IMAGE_POLICY_MINOR}, 1.${BETA_POLICY_MINOR} with a feature gate, or Kyverno 1.${KYVERNO_MINOR}. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
+      `Kubernetes 1.${IMAGE_POLICY_MINOR}, 1.${FIRST_POLICY_MINOR} with a feature gate, or Kyverno 1.${KYVERNO_MINOR}. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
       "With --nodes pods of Deployments stay as they are: only a DaemonSet's pod has its node at first.",
       "--metrics-port is repeatable; --include=podmonitor makes Prometheus find these ports.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
@@ -106,33 +106,28 @@ export const runImagePolicy = createCommand(
   async (values) => print(makeImagePolicy(values, await nodesOf(values))),
 );
 
+const OWN_NETWORK = "a pod's own network";
+
 /** `9809`, or `host:NAMESPACE/NAME=9810` for a DaemonSet or StatefulSet on the host's network. */
-function parseMetricsPort(text: string): { readonly owner?: string | undefined; readonly port: number } {
-  const [, owner, digits] = /^(?:host:([a-z0-9-]+\/[a-z0-9.-]+)=)?(\d{1,5})$/.exec(text) ?? [];
+function parseMetricsPort(text: string): readonly [owner: string, port: number] {
+  const [, owner = OWN_NETWORK, digits] = /^(?:host:([a-z0-9-]+\/[a-z0-9.-]+)=)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (!(port >= 1 && port <= 65_535))
     throw new Error(`"${text}" is not PORT, from 1 to 65535, or host:NAMESPACE/NAME=PORT`);
-  return { owner, port };
+  return [owner, port];
 }
 
-/** Throws INVALID_OPTION for two ports of one workload, and one port for two: they may be on one node. */
-function metricsPortsOf({
-  metricsPort: ports,
-  arg = [],
-}: FlagValues<typeof flags>): MetricsPorts | undefined {
-  if (ports === undefined) return undefined;
+/** Throws INVALID_OPTION for one port of two workloads: they may be on one node. */
+function metricsPortsOf({ metricsPort, arg = [] }: FlagValues<typeof flags>): MetricsPorts | undefined {
+  if (metricsPort === undefined) return undefined;
   if (arg.some((word) => /^--?http-endpoint(=|$)/.test(word)))
     throw invalidOption("give --metrics-port or --arg=--http-endpoint, not both");
-  const own = ports.filter(({ owner }) => owner === undefined);
-  const host = ports.flatMap(({ owner, port }) => (owner === undefined ? [] : [[owner, port] as const]));
-  const isUnique = (values: readonly unknown[]) => new Set(values).size === values.length;
-  if (own.length > 1 || !isUnique(host.map(([owner]) => owner)))
-    throw invalidOption("--metrics-port gives a workload two ports");
-  if (!isUnique(host.map(([, port]) => port)))
+  const { [OWN_NETWORK]: port, ...host } = metricsPort;
+  if (new Set(Object.values(host)).size < Object.keys(host).length)
     throw invalidOption(
       "--metrics-port gives one port to two workloads on the host's network: a node has it once",
     );
-  return { port: own[0]?.port, host: Object.fromEntries(host) };
+  return { port, host };
 }
 
 /** In their order, each once, so that two runs write the same. */
@@ -150,13 +145,13 @@ async function nodesOf({ nodes: text, nodesFile: file }: FlagValues<typeof flags
 }
 
 function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly string[] | undefined): string {
-  const { image, name, namespaceLabel, distribution, httpPort, kubernetesVersion: minor } = values;
+  const { image, name, namespaceLabel, kubernetesVersion: minor } = values;
   const { policyEngine: engine, startupTaint: startupTaints = [], nodeCondition } = values;
   const scope = {
     ...{ name, namespaceLabel, nodes, engine, minor },
     ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
   };
-  const native = { since: BETA_POLICY_MINOR, instead: "--policy-engine=kyverno works before" };
+  const native = { since: FIRST_POLICY_MINOR, instead: "--policy-engine=kyverno works before" };
   if (engine !== "kyverno") requireMinor("--image-policy", native, minor);
   const targets = parseTargets({ startupTaints, condition: nodeCondition, severalDrivers: true });
   // They need a token: without one the registrar exits.
@@ -178,15 +173,15 @@ function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly strin
     );
   if (readiness.length === 0) requireMinor("--drop", objectFlags["node-wide"], minor);
   else requireMinor("--drop with a taint or condition", { since: POLICY_MINOR }, minor);
-  const kubeletRoot = distribution === undefined ? values.kubeletRoot : KUBELET_ROOTS[distribution];
-  if (values.include === "policy") return streamOf(dropPolicy({ ...scope, image, kubeletRoot }));
+  const { distribution, kubeletRoot, httpPort } = values;
+  if (values.include === "policy")
+    return streamOf(dropPolicy({ ...scope, image, distribution, kubeletRoot }));
   if (values.include === undefined)
     throw invalidOption(
       "--drop has two files: apply that of --include=daemonset, then that of --include=policy; delete them in the " +
         "other order, and restart the drivers' DaemonSets in between",
     );
   const access = { ...targets, drivers: undefined, readinessRule: false, confinedBy: "policy" } as const;
-  if (nodes !== undefined) checkNodes(nodes, "daemonset");
-  const options = { image, kubeletRoot, httpPort, nodes };
+  const options = { image, distribution, kubeletRoot, httpPort, nodes };
   return makeNodeWideManifests(options, ["daemonset"], readiness.length === 0 ? undefined : access);
 }

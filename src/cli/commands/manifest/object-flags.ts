@@ -11,9 +11,9 @@ import { parseOurImage } from "../../our-image";
 const CSI_DRIVER = { parts: ["csidriver"] } as const;
 const DAEMON_SET = { parts: ["daemonset"] } as const;
 
-/** The alerts and the dashboard are for all drivers. */
+/** The others are for all drivers. */
 const NAMED_FOR_DRIVER = {
-  neededBy: PARTS.filter((part) => part !== "alerts" && part !== "dashboard"),
+  neededBy: PARTS.filter((part) => !["namespace", "alerts", "dashboard"].includes(part)),
 } as const;
 const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
 
@@ -57,9 +57,13 @@ export const objectFlags = {
   namespace: {
     ...textFlag("where it goes"),
     defaultDescription: "kube-system",
-    parts: ["daemonset", "inline-pod", "podmonitor", "alerts", "dashboard"],
+    parts: ["namespace", "daemonset", "inline-pod", "podmonitor", "alerts", "dashboard"],
+    neededBy: ["namespace"],
   },
-  distribution: { ...choiceFlag("sets kubelet's root directory", DISTRIBUTIONS), ...DAEMON_SET },
+  distribution: {
+    ...choiceFlag("sets kubelet's root directory, for openshift the rights, too", DISTRIBUTIONS),
+    ...DAEMON_SET,
+  },
   "kubelet-root": {
     ...textFlag("kubelet's root directory"),
     ...DAEMON_SET,

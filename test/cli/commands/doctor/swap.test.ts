@@ -118,7 +118,7 @@ test.each<readonly [words: readonly string[], container: object, status: number,
   [["--swap=a b"], official, 2, /: --swap "a b" is not an image reference: give NAME:TAG or NAME@DIGEST/],
   [["--swap=x/y"], official, 2, /: --swap "x\/y" has no tag and no digest: /],
   [["--swap", "--image=x/livenessprobe:v2"], official, 2, /is another sidecar, which a registrar c/],
-  [["--swap", "x/y:v1"], official, 2, /it takes flags only/],
+  [["--swap", "x/y:v1"], official, 2, /: --swap takes its value after "=": write --swap=x\/y:v1$/],
 ])("%j is refused for %j", async (words, container, status, error) => {
   const ended = await swap(words, daemonSet({ container }));
   expect(ended.stderr.trimEnd()).toMatch(error);
