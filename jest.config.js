@@ -23,6 +23,6 @@ module.exports = {
   // Never part of what is tested: longer than anything takes on a busy machine.
   testTimeout: 120_000,
   // Many wait for processes, sockets and pauses most of the time: with a worker for each processor they would wait in
-  // turn. Those that compute take the same CPU time with three as with one.
-  maxWorkers: 3 * availableParallelism(),
+  // turn. Each worker compiles what it loads, so that more than two for each cost more time than they save.
+  maxWorkers: 2 * availableParallelism(),
 };
