@@ -86,7 +86,8 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
                 periodSeconds: 5
               # \`kubectl describe pod\` then shows why it ended.
               terminationMessagePolicy: FallbackToLogsOnError
-              ${isOpenShift ? OF_OPENSHIFT : OF_OTHERS}
+              # Root, because kubelet's plugins_registry belongs to root; nothing else is needed. Nodes that enforce SELinux also
+              # need \`seLinuxOptions: {type: spc_t}\`: others may not write there, nor open the socket of a privileged driver.
               securityContext:
                 ${isOpenShift && yaml`seLinuxOptions: {type: spc_t}`}
                 runAsUser: 0
@@ -115,16 +116,6 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
             ${access?.volume}
   `;
 }
-
-const OF_OTHERS = yaml`
-  # Root, because kubelet's plugins_registry belongs to root; nothing else is needed. On nodes that enforce SELinux
-  # add \`seLinuxOptions: {type: spc_t}\`, or the container may not open the socket of a privileged driver.
-`;
-/** container-selinux lets container_t neither connect to spc_t, which a privileged driver has, nor write kubelet's directories. */
-const OF_OPENSHIFT = yaml`
-  # Root, because kubelet's plugins_registry belongs to root, and a type that SELinux lets in there and to the socket of a
-  # privileged driver; nothing else is needed.
-`;
 
 /** A term has one name only. */
 const affinityTo = (nodes: readonly string[]) => yaml`

@@ -22,32 +22,33 @@ import { streamOf, type Yaml } from "./template";
 
 type Maker<Options> = (options: Options, access?: NodeAccess) => Yaml;
 
-const MAKERS: Readonly<Record<Part, Maker<ResolvedManifestOptions>>> = {
+/** The parts that do not belong to a single driver, beside the DaemonSet. */
+const FOR_ALL = {
   namespace: ownNamespace,
-  csidriver: csiDriver,
-  daemonset: nodePlugin,
-  storageclass: storageClass,
-  "inline-pod": inlinePod,
   podmonitor: podMonitor,
   alerts: alertRules,
   dashboard: dashboardConfigMap,
 };
+
+const MAKERS: Readonly<Record<Part, Maker<ResolvedManifestOptions>>> = {
+  ...FOR_ALL,
+  csidriver: csiDriver,
+  daemonset: nodePlugin,
+  storageclass: storageClass,
+  "inline-pod": inlinePod,
+};
+
+const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, Maker<ResolvedBasics>>>> = {
+  ...FOR_ALL,
+  daemonset: nodeWideDaemonSet,
+};
+
+export const isNodeWidePart = (part: Part): boolean => Object.hasOwn(NODE_WIDE_MAKERS, part);
 
 /** Writes the chosen objects as YAML, in the order in which to apply them. Throws INVALID_OPTION. */
 export function makeManifests(options: ResolvedManifestOptions, access?: NodeAccessOptions): string {
   return write(options, options.parts, MAKERS, access);
 }
-
-/** The parts that do not belong to a single driver. */
-const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, Maker<ResolvedBasics>>>> = {
-  namespace: ownNamespace,
-  daemonset: nodeWideDaemonSet,
-  podmonitor: podMonitor,
-  alerts: alertRules,
-  dashboard: dashboardConfigMap,
-};
-
-export const isNodeWidePart = (part: Part): boolean => Object.hasOwn(NODE_WIDE_MAKERS, part);
 
 /** The same for one registrar that serves every driver of a node. Throws INVALID_OPTION. */
 export function makeNodeWideManifests(
@@ -73,7 +74,7 @@ function write<Options extends ResolvedBasics>(
   const documents = parts.map((part) => {
     const make = makers[part];
     if (make !== undefined) return make(options, access);
-    const known = Object.keys(makers).join(", ");
+    const known = PARTS.filter(isNodeWidePart).join(", ");
     throw invalidOption(`--include ${part} is for a single driver; with --node-wide there are ${known}`);
   });
   const admission = hasPods && options.distribution === "openshift" ? [sccBinding(options)] : [];

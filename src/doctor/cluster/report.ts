@@ -121,7 +121,7 @@ export function registrarRows(facts: Omit<ClusterFacts, "places" | "manifestFind
         changed: progressOf(unit, facts),
         metrics: withCounts(
           own.flatMap(({ one }) => (one && (metricsOf(one) ?? (afterSwap && metricsOf(afterSwap)))) ?? []),
-          ({ endpoint, port }) => `${endpoint} ${port}`,
+          ({ endpoint, port, reach }) => `${endpoint} ${port} ${reach}`,
         ),
       };
     })

@@ -2,7 +2,15 @@ import { isLabelValue, isQualifiedName } from "../../kubelet-rules/api-validatio
 import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
 import { type BasicOptions, resolveBasics } from "../options";
 import { scalar, type Yaml, yaml } from "../template";
-import { addedWords, lowerPatch, type MetricsPorts, metricsPort, type Swap, swapPatch } from "./changes";
+import {
+  addedWords,
+  lowerPatch,
+  METRICS_PORT_NAME,
+  type MetricsPorts,
+  metricsPort,
+  type Swap,
+  swapPatch,
+} from "./changes";
 import {
   celText,
   containersVariable,
@@ -50,17 +58,13 @@ export interface PolicyScope {
   readonly minor?: number | undefined;
 }
 
-export interface SwapOptions extends PolicyScope, Swap {}
-
-export interface DropOptions extends PolicyScope, Pick<BasicOptions, "distribution" | "kubeletRoot"> {
-  readonly image: string;
-}
+type DropOptions = PolicyScope & Pick<Swap, "image"> & Pick<BasicOptions, "distribution" | "kubeletRoot">;
 
 /** The API server refuses a pod whose annotation with this prefix names a container that the pod does not have. */
 export const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
-export function swapPolicy({ image, args, keep, metrics, ...scope }: SwapOptions): readonly Yaml[] {
+export function swapPolicy({ image, args, keep, metrics, ...scope }: PolicyScope & Swap): readonly Yaml[] {
   checkPinned("image", image);
   const swap = policy(scope, {
     kind: "swap",
@@ -314,3 +318,32 @@ function labelTest(text: string): Yaml {
 }
 
 const lines = (text: string): Yaml => ({ lines: text.split("\n") });
+
+/** How Prometheus finds the registrars to which the policy gives a port. Throws INVALID_OPTION. */
+export function swappedPodMonitor({ name = POLICY_NAMES.swap, namespaces }: PolicyScope): Yaml {
+  checkNamed("label", "name", name);
+  for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
+  return yaml`
+    # Makes the Prometheus Operator scrape every registrar to which the policy ${scalar(name)} gives the port "${METRICS_PORT_NAME}",
+    # in the pods of every chart. Your Prometheus loads only the PodMonitors that its podMonitorSelector matches: add the labels
+    # that it requires.
+    apiVersion: monitoring.coreos.com/v1
+    kind: PodMonitor
+    metadata:
+      name: ${scalar(name)}
+      namespace: kube-system
+    spec:
+      namespaceSelector: ${namespaces.length === 0 ? "{any: true}" : `{matchNames: ${JSON.stringify(namespaces)}}`}
+      selector: {}
+      podMetricsEndpoints:
+        - port: ${METRICS_PORT_NAME}
+          path: /metrics
+          interval: 30s
+          # The node's name is for the alerts. The DaemonSet as job: otherwise all drivers of a namespace would be one.
+          relabelings:
+            - {sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}
+            - sourceLabels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_controller_name]
+              separator: /
+              targetLabel: job
+  `;
+}

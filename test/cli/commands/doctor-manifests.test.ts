@@ -53,6 +53,8 @@ test.each(
     [...DRIVER, "--distribution=microk8s"],
     [...DRIVER, "--distribution=k0s"],
     [...DRIVER, "--distribution=tanzu"],
+    [...DRIVER, "--distribution=openshift", "--namespace=storage", "--include=namespace,csidriver,daemonset"],
+    [...ALL, "--distribution=openshift"],
     [...DRIVER, "--distribution=k3s"],
     [...DRIVER, "--kubelet-root=/data/kubelet"],
     [...DRIVER, "--plugin-folder=csi-x"],

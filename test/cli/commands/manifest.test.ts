@@ -269,7 +269,7 @@ test.each([
   ...["--nodes=a", "--drop", "--nodes-file", "--image-policy=false --drop"].map(
     (words): [string[], RegExp] => [
       [...REQUIRED, ...words.split(" ")],
-      /--(?:nodes: is a flag of registrar manifest --image-policy, which|drop: is a|nodes-file needs a value)/,
+      /--(?:nodes: it needs --image-policy beside it$|drop: it needs|nodes-file needs a value)/m,
     ],
   ),
   [["--include=namespace"], /it needs --namespace; see/],
