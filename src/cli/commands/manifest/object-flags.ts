@@ -1,5 +1,5 @@
 import { invalidOption } from "../../../base/errors";
-import type { FlagValues } from "../../../flags/command-flags";
+import type { CommandFlag, FlagValues } from "../../../flags/command-flags";
 import { fieldOf } from "../../../flags/grammar";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { DISTRIBUTIONS } from "../../../host-path/kubelet-roots";
@@ -10,6 +10,14 @@ import { parseOurImage } from "../../our-image";
 
 const CSI_DRIVER = { parts: ["csidriver"] } as const;
 const DAEMON_SET = { parts: ["daemonset"] } as const;
+
+const forDaemonSet = <Row extends CommandFlag>(row: Row, defaultDescription?: string) => ({
+  ...{ ...row, ...DAEMON_SET, defaultDescription },
+});
+/** A field of the CSIDriver that older clusters lack, or have behind a gate. */
+const newer = <Row extends CommandFlag>(row: Row, since: number, gate = since) => ({
+  ...{ ...row, ...CSI_DRIVER, since, gate },
+});
 
 /** The others are for all drivers. */
 const NAMED_FOR_DRIVER = {
@@ -37,14 +45,10 @@ export const objectFlags = {
     ...{ since: 22, gate: 21 },
   },
   "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
-  "allow-drivers": {
-    ...textFlag("with --node-wide, the registrar's own: these names only, a,b=/path,..."),
-    ...DAEMON_SET,
-  },
-  "driver-arg": {
-    ...listFlag("argument of the driver, repeatable, written --driver-arg=ARG"),
-    ...DAEMON_SET,
-  },
+  "allow-drivers": forDaemonSet(
+    textFlag("with --node-wide, the registrar's own: these names only, a,b=/path,..."),
+  ),
+  "driver-arg": forDaemonSet(listFlag("argument of the driver, repeatable, written --driver-arg=ARG")),
   include: {
     ...choicesFlag("what to write", [...PARTS, "all"] as const),
     defaultDescription: "csidriver,daemonset",
@@ -60,22 +64,15 @@ export const objectFlags = {
     parts: ["namespace", "daemonset", "inline-pod", "podmonitor", "alerts", "dashboard"],
     neededBy: ["namespace"],
   },
-  distribution: {
-    ...choiceFlag("sets kubelet's root directory, for openshift the rights, too", DISTRIBUTIONS),
-    ...DAEMON_SET,
-  },
+  distribution: forDaemonSet(
+    choiceFlag("sets kubelet's root directory, for openshift the rights, too", DISTRIBUTIONS),
+  ),
   "kubelet-root": {
-    ...textFlag("kubelet's root directory"),
-    ...DAEMON_SET,
-    defaultDescription: "/var/lib/kubelet",
+    ...forDaemonSet(textFlag("kubelet's root directory"), "/var/lib/kubelet"),
     conflicts: "distribution",
   },
-  "plugin-folder": {
-    ...textFlag("directory of the driver's socket"),
-    ...DAEMON_SET,
-    defaultDescription: "the driver's name",
-  },
-  "http-port": { ...countFlag("port for health and metrics"), ...DAEMON_SET, defaultDescription: "9809" },
+  "plugin-folder": forDaemonSet(textFlag("directory of the driver's socket"), "the driver's name"),
+  "http-port": forDaemonSet(countFlag("port for health and metrics"), "9809"),
   "attach-required": { ...switchFlag("volumes are attached before they are mounted"), ...CSI_DRIVER },
   "pod-info-on-mount": {
     ...switchFlag("pass the pod's name to the driver; on with inline volumes"),
@@ -87,59 +84,38 @@ export const objectFlags = {
     parts: ["csidriver", "storageclass", "inline-pod"],
   },
   "fs-group-policy": {
-    ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
+    ...newer(choiceFlag("who owns the files", FS_GROUP_POLICIES), 20, 19),
     defaultDescription: FS_GROUP_POLICIES[0],
-    ...{ ...CSI_DRIVER, since: 20, gate: 19 },
   },
-  "storage-capacity": {
-    ...switchFlag("the provisioner publishes the free capacity"),
-    ...{ ...CSI_DRIVER, since: 21, gate: 19 },
-  },
+  "storage-capacity": newer(switchFlag("the provisioner publishes the free capacity"), 21, 19),
   // Named below the others: with their names in the first column the help is longer than a screen.
-  "node-allocatable-update-period": {
-    ...countFlag("seconds"),
-    ...CSI_DRIVER,
-    since: 35,
-    gate: 33,
-    hidden: true,
-  },
-  "prevent-pod-scheduling-if-missing": {
-    ...switchFlag(""),
-    ...CSI_DRIVER,
-    since: 37,
-    gate: 35,
-    hidden: true,
-  },
-  "token-audience": { ...listFlag(""), ...CSI_DRIVER, since: 21, gate: 20, hidden: true },
-  "service-account-token-in-secrets": { ...switchFlag(""), ...CSI_DRIVER, since: 35, hidden: true },
+  "node-allocatable-update-period": { ...newer(countFlag("seconds"), 35, 33), hidden: true },
+  "prevent-pod-scheduling-if-missing": { ...newer(switchFlag(""), 37, 35), hidden: true },
+  "token-audience": { ...newer(listFlag(""), 21, 20), hidden: true },
+  "service-account-token-in-secrets": { ...newer(switchFlag(""), 35), hidden: true },
   "storage-class": {
     ...textFlag("name of the StorageClass"),
     defaultDescription: "the driver's name",
     parts: ["storageclass"],
   },
-  "startup-taint": {
-    ...listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect"),
-    ...DAEMON_SET,
-  },
-  "node-condition": {
-    ...textFlag("type of a condition of the node that the registrar keeps"),
-    ...DAEMON_SET,
-  },
+  "startup-taint": forDaemonSet(listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect")),
+  "node-condition": forDaemonSet(textFlag("type of a condition of the node that the registrar keeps")),
   "kubernetes-version": { ...textFlag("the cluster's version: refuses what it lacks"), parse: parseMinor },
   "node-access": {
-    ...choiceFlag("what confines it to its node", ["policy", "impersonation"]),
-    ...DAEMON_SET,
-    defaultDescription: "policy",
+    ...forDaemonSet(
+      choiceFlag("what confines it to its node", ["policy", "impersonation"] as const),
+      "policy",
+    ),
     implies: "node-condition",
   },
   unconfined: {
-    ...switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
-    ...DAEMON_SET,
+    ...forDaemonSet(
+      switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
+    ),
     implies: "kubernetes-version",
   },
   "node-readiness-rule": {
-    ...switchFlag("with --node-condition: a NodeReadinessRule"),
-    ...DAEMON_SET,
+    ...forDaemonSet(switchFlag("with --node-condition: a NodeReadinessRule")),
     implies: "node-condition",
   },
 } as const;

@@ -37,6 +37,8 @@ export interface ReadOptions {
 /** Before 1.36 Kubernetes serves admission policies that mutate in the next of these versions, if asked to. */
 const OLDER: Readonly<Record<string, string>> = { v1: "v1beta1", v1beta1: "v1alpha1" };
 
+const ADMISSION = "admissionregistration.k8s.io";
+const RBAC = "rbac.authorization.k8s.io";
 /** The lists by resource, as RBAC names it; `unknown` is what is unknown without the list. */
 const LISTS = {
   daemonsets: {
@@ -52,15 +54,9 @@ const LISTS = {
   nodes: { apiGroup: "", unknown: "whether nodes are ready, and which node IDs they have", asTable: true },
   pods: { apiGroup: "", unknown: "how the registrars' pods are, and which pods wait" },
   events: { apiGroup: "", unknown: "which pods wait for a driver" },
-  mutatingadmissionpolicies: {
-    apiGroup: "admissionregistration.k8s.io",
-    unknown: "which pods a policy gives this registrar",
-  },
+  mutatingadmissionpolicies: { apiGroup: ADMISSION, unknown: "which pods a policy gives this registrar" },
   mutatingpolicies: { apiGroup: "policies.kyverno.io", unknown: "which pods Kyverno gives this registrar" },
-  mutatingadmissionpolicybindings: {
-    apiGroup: "admissionregistration.k8s.io",
-    unknown: "which policies are in force",
-  },
+  mutatingadmissionpolicybindings: { apiGroup: ADMISSION, unknown: "which policies are in force" },
   namespaces: { apiGroup: "", unknown: "which namespaces a policy selects", asTable: true },
   limitranges: {
     apiGroup: "",
@@ -68,14 +64,8 @@ const LISTS = {
   },
   resourcequotas: { apiGroup: "", unknown: "whether a namespace has room for higher limits" },
   verticalpodautoscalers: { apiGroup: "autoscaling.k8s.io", unknown: "whether limits may be lowered" },
-  clusterroles: {
-    apiGroup: "rbac.authorization.k8s.io",
-    unknown: "whether registrars may change their Node",
-  },
-  clusterrolebindings: {
-    apiGroup: "rbac.authorization.k8s.io",
-    unknown: "whether registrars may change their Node",
-  },
+  clusterroles: { apiGroup: RBAC, unknown: "whether registrars may change their Node" },
+  clusterrolebindings: { apiGroup: RBAC, unknown: "whether registrars may change their Node" },
 };
 type Resource = keyof typeof LISTS;
 
