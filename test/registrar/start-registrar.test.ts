@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { RegistrarEvent } from "../../src/registrar/model/events";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
@@ -192,7 +193,7 @@ describe("reregisterOnDriverRestart", () => {
     expect(identityOf(node.socketPath(name))).not.toBe(inode);
     await started.accept();
     // Once only: as long as another publication would take.
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await delay(250);
     expect(started.registrar.status().tally.publications).toEqual({
       "driver-named": 1,
       "driver-restarted": 1,
@@ -220,7 +221,7 @@ describe("reregisterOnDriverRestart", () => {
     await using _second = await startScriptedDriver(node.csiAddress, { name });
     await started.log.when("Connection restored");
     // What could publish now has looked by then: it takes a turn to look and a tenth of a second to publish.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await delay(200);
     expect(started.registrar.status().state).toBe("asked");
     expect(identityOf(node.socketPath(name))).toBe(inode);
 

@@ -86,17 +86,6 @@ test("a driver that is well everywhere it can be seen: exit code 0, and the warn
   expect(code).toBe(0);
 });
 
-test("a list that is forbidden: the rule that is missing, and the rest", async () => {
-  const body = { kind: "Status", code: 403, message: 'User "u" cannot list' };
-  const { code, text } = await withAnswer("/events?", 403, body);
-  expect(text.replace(/\s+/g, " ")).toContain(
-    "unknown CSI212 rights events may not be listed by you, so it is unknown which pods wait for a driver: " +
-      'User "u" cannot list -> allow it in a ClusterRole: {apiGroups: [""], resources: ["events"], verbs: ["list"]}',
-  );
-  expect(text).toMatch(/^PROBLEM {2}CSI102/m);
-  expect(code).toBe(1);
-});
-
 test.each<readonly [what: string, script: string, said: string]>([
   ["no kubectl", "", "there is no kubectl in PATH: run this where kubectl reaches the cluster"],
   [

@@ -1,4 +1,5 @@
 import { renameSync, rmSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "../../support/eventually";
 import { dialRegistration } from "../../support/fake-kubelet";
 import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
@@ -128,7 +129,7 @@ describe("names", () => {
       await Promise.all(folders.map(come));
       for (const [index, folder] of folders.entries()) {
         // Some before they are asked, some while they wait for the name, some when they have it.
-        if (index === round % 5) await new Promise((resolve) => setTimeout(resolve, round));
+        if (index === round % 5) await delay(round);
         rmSync(node.at("plugins", folder), { recursive: true });
       }
     }

@@ -4,6 +4,7 @@ import { refusedFor } from "../../../src/registrar/model/outcome";
 import type { LoopEvent, RegistrationState } from "../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../src/registrar/registration/context";
 import { runRegistration } from "../../../src/registrar/registration/loop";
+import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
 
@@ -54,7 +55,7 @@ test("what was done in a state has ended before the next state begins", async ()
     withdraw: async () => void steps.push("withdrawn"),
   });
   loop.inbox.put(named);
-  while (steps.length === 0) await new Promise(setImmediate);
+  await eventually(() => expect(steps).toEqual(["publishing"]));
   loop.inbox.put(stop);
   expect(await loop.ended).toEqual({ kind: "stopped" });
   expect(steps).toEqual(["publishing", "published no more", "withdrawn"]);
@@ -72,7 +73,7 @@ test("what a state that was left has ended with counts no more", async () => {
     },
   });
   loop.inbox.put(named);
-  while (!loop.way.includes("published listening")) await new Promise(setImmediate);
+  await eventually(() => expect(loop.way).toContain("published listening"));
   loop.inbox.put(stop);
   await loop.ended;
   expect(publications).toBe(2);
@@ -89,7 +90,7 @@ test("what a state that was left has ended with counts no more", async () => {
 test("a refusal ends the registration, though kubelet calls again before that", async () => {
   await using loop = await startLoop({ publish: async () => "gone" });
   loop.inbox.put(named);
-  while (!loop.way.includes("published listening")) await new Promise(setImmediate);
+  await eventually(() => expect(loop.way).toContain("published listening"));
   for (const kind of ["get-info", "refused", "get-info"] as const) loop.inbox.put({ kind, error: "no" });
   expect(await loop.ended).toMatchObject({ kind: "refused", reason: "no" });
   const end = ["get-info asked", "refused refused", "stop stopping", "closed stopped"];

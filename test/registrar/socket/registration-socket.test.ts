@@ -297,9 +297,7 @@ async function startBesideDeadSocket() {
   jest.resetModules();
   jest.doMock("node:timers/promises", () => ({ setTimeout: wait }));
   const { createRegistrationSocket } = await import("../../../src/registrar/socket/registration-socket");
-  const waiting = async () => {
-    while (waits.length === 0) await new Promise(setImmediate);
-  };
+  const waiting = () => eventually(() => expect(waits).not.toEqual([]));
   const pass = async () => {
     await waiting();
     waits.shift()?.();
