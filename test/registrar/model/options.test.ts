@@ -41,13 +41,9 @@ test("the plugin registration path is absolute from the start on, whatever the f
   expect(pluginRegistrationPath).toBe(`${process.cwd()}/registry`);
 });
 
-const waits = "it takes milliseconds, 0 or more and at most 2147483647 (24 days)";
+// What each kind of option takes: test/options/read-options.test.ts.
 test.each<[object, string]>([
-  [
-    { csiAddress: "tcp://x" },
-    'csiAddress is "tcp://x"; it takes the driver\'s unix socket, /absolute/path or',
-  ],
-  ...["csi.sock", "unix:csi.sock", "unix://csi.sock"].map((csiAddress): [object, string] => [
+  ...["tcp://x", "csi.sock", "unix:csi.sock", "unix://csi.sock"].map((csiAddress): [object, string] => [
     { csiAddress },
     `csiAddress is "${csiAddress}"; it takes the driver's unix socket, /absolute/path or`,
   ]),
@@ -55,26 +51,16 @@ test.each<[object, string]>([
   [{ csiAddress: `/${"a".repeat(107)}` }, "too long, 107 bytes is the most"],
   [
     { kubeletRegistrationPath: "" },
-    'kubeletRegistrationPath is ""; it takes the driver\'s socket as kubelet sees it',
+    'kubeletRegistrationPath is ""; it takes the driver\'s socket as kubelet',
   ],
   [{ pluginRegistrationPath: "" }, 'pluginRegistrationPath is ""; it takes the path of a directory'],
-  [{ timeoutMs: 0 }, "timeoutMs is 0; it takes milliseconds, more than 0"],
-  [{ timeoutMs: Number.NaN }, "timeoutMs is NaN; it takes milliseconds"],
   // From about here on grpc-js ended the process.
-  [{ timeoutMs: 3.6e14 }, "timeoutMs is 360000000000000; it takes milliseconds"],
-  [{ driverTimeoutMs: -1 }, `driverTimeoutMs is -1; ${waits}`],
-  [{ driverTimeoutMs: Number.NaN }, `driverTimeoutMs is NaN; ${waits}`],
+  [{ timeoutMs: 3.6e14 }, "timeoutMs is 360000000000000; it takes milliseconds, more than 0"],
   // A longer timer would fire at once.
-  [{ driverTimeoutMs: 2 ** 31 }, `driverTimeoutMs is 2147483648; ${waits}`],
-  [
-    { onRegistrationFailure: "restart" },
-    'onRegistrationFailure is "restart"; it takes one of "exit", "retry"',
-  ],
+  [{ driverTimeoutMs: 2 ** 31 }, "driverTimeoutMs is 2147483648; it takes milliseconds, 0 or more"],
+  [{ onRegistrationFailure: "restart" }, 'onRegistrationFailure is "restart"; it takes one of "exit", '],
   [{ reregisterOnDriverRestart: 1 }, "reregisterOnDriverRestart is 1; it takes true or false"],
-  [
-    { pluginRegistrationPaht: "/x" },
-    'no option "pluginRegistrationPaht"; did you mean pluginRegistrationPath?',
-  ],
+  [{ pluginRegistrationPaht: "/x" }, 'no option "pluginRegistrationPaht"; did you mean pluginRegistrationP'],
 ])("refuses %j", (given, message) => {
   expect(() => resolveOptions({ ...required, ...given })).toThrow(
     expect.objectContaining({
