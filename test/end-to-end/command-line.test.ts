@@ -26,10 +26,6 @@ const noVmodule = logging("vmodule: Forbidden: Only supported for text log forma
 /** The first error line of each, header left out, and the exit code are those of the official v2.17.0. */
 test.each<readonly [first: string | undefined, code: number, args: readonly string[]]>([
   ["flag provided but not defined: -nope", 2, ["-nope"]],
-  ["flag needs an argument: -csi-address", 2, ["--csi-address"]],
-  ["bad flag syntax: ---x", 2, ["---x"]],
-  ['invalid value "1x" for flag -timeout: parse error', 2, ["--timeout=1x"]],
-  ['invalid boolean value "maybe" for -enable-pprof: parse error', 2, ["--enable-pprof=maybe"]],
   ['invalid value "-1" for flag -v: strconv.ParseUint: parsing "-1": invalid syntax', 2, ["-v=-1"]],
   ["flag provided but not defined: -nope", 2, ["--version", "--nope"]],
   [noFormat, 1, ["--logging-format=xml"]],

@@ -108,13 +108,11 @@ test.each([[], ["="], ["=1"], ["=true"]])("--automaxprocs%s is true", (value = "
 test.each<[string, string | RegExp]>([
   ["-x", "flag provided but not defined: -x"],
   ["-v=-1", 'invalid value "-1" for flag -v: strconv.ParseUint: parsing "-1": invalid syntax'],
-  ["--timeout=5", 'invalid value "5" for flag -timeout: parse error'],
   ["--health-port=70000x", 'invalid value "70000x" for flag -health-port: parse error'],
   ["--vmodule=a", 'invalid value "a" for flag -vmodule: "a" does not have the pattern=N format'],
   ["--automaxprocs=x", /^invalid boolean value "x" for -automaxprocs: strconv.ParseBool: parsing "x"/],
   ["--enable-pprof=", 'invalid boolean value "" for -enable-pprof: parse error'],
   ["--on-registration-failure=stay", /^invalid value "stay" for .*: must be one of exit, retry$/],
-  ["--driver-timeout=soon", 'invalid value "soon" for flag -driver-timeout: parse error'],
 ])("%s is refused: %s", (word, message) => {
   const said = typeof message === "string" ? message : expect.stringMatching(message);
   expect(parseFlags([word, "--help"])).toMatchObject({ kind: "error", message: said });
@@ -130,7 +128,6 @@ test.each(["", "constructor", "registration", "node-register", "kubelet", "norma
 test.each([
   ["helth-probe", "did you mean health-probe?"],
   ["HEALTH_PROBE", "did you mean health-probe?"],
-  ["readyprobe", "did you mean ready-probe?"],
   ["ready", "did you mean ready-probe?"],
   ["Readyz", "did you mean ready-probe?"],
   ["readiness", "did you mean ready-probe?"],
