@@ -58,7 +58,9 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
                 \`kubectl describe pod\` shows under Last State why it exited, with kubelet's error if it refused
                 the driver, and the fix. Needs kube-state-metrics.
           - alert: CSIRegistrarsUnseen
-            expr: group(last_over_time(registrar_build_info[1d])) unless group(registrar_build_info)
+            expr: >-
+              group(last_over_time(registrar_build_info[1d]) or ALERTS{alertname="CSIRegistrarsUnseen"})
+              unless group(registrar_build_info)
             for: 15m
             labels: {severity: warning}
             annotations:
@@ -66,8 +68,9 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
               dashboard_url: ${DASHBOARD}
               summary: No registrar is scraped in this cluster
               description: >-
-                Within a day Prometheus scraped registrars, and now it scrapes none: the pods are down, or their
-                PodMonitor or port is gone. Meanwhile no other alert about registrations can fire.
+                Prometheus scraped registrars, and now it scrapes none: the pods are down, or their PodMonitor or port
+                is gone. Meanwhile no other alert about registrations can fire. It ends when one is scraped again, or
+                with this rule.
           - alert: CSIRegistrarMissing
             expr: >-
               group by (namespace, job, node) (last_over_time(registrar_build_info[1d]))

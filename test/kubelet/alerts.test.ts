@@ -65,6 +65,8 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
   CSIRegistrarsUnseen: [
     ["the last one is gone for 15 minutes", true, 25, built("n1", "1x4 _x20")],
     ["for less than that", false, 18, built("n1", "1x4 _x20")],
+    ["for longer than a day", true, 1_500, built("n1", "1x4 _x1500")],
+    ["for longer than a day, until one is scraped again", false, 1_502, built("n1", "1x4 _x1495 1x9")],
     ["there never was one that can be seen", false, 60],
     ["one registrar", false, 20, built("n1", "1x20")],
   ],

@@ -58,6 +58,12 @@ func evaluate(file string, one testCase) []firing {
 	for _, err := range errs {
 		check(err)
 	}
+	// Only then they write the series ALERTS.
+	for _, group := range groups {
+		for _, rule := range group.Rules() {
+			rule.(*rules.AlertingRule).SetRestored(true)
+		}
+	}
 	for minute := range one.Minutes + 1 {
 		at := time.Unix(0, 0).Add(time.Duration(minute) * time.Minute)
 		suite.WithSamplesTill(at, func(err error) {
