@@ -1,8 +1,11 @@
 import { startTimer, stopTimer } from "../base/pause";
 import { canHang, isWithin, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
-/** A call that takes longer counts as hanging, in milliseconds. */
-const LIMIT_MS = 2_000;
+/**
+ * A call that takes longer counts as hanging: four timers in a row, in milliseconds. Time in which this process did not run,
+ * stopped or without a CPU, ends one of them at most, and after it the answer has the time of the next.
+ */
+const LIMIT_PARTS_MS = [500, 500, 500, 500];
 /** How long the mount table is kept, in milliseconds, so that a burst of calls reads it once. */
 const MOUNTS_VALID_MS = 10;
 
@@ -51,17 +54,18 @@ export function callFileSystem<Value>(path: string, call: () => Promise<Value>):
         return;
       }
       const one = { path };
-      let isOver = false;
-      const giveUp = () => {
-        if (isOver) return;
+      let limit: NodeJS.Timeout | undefined;
+      const countDown = ([ms, ...later]: readonly number[]) => {
+        if (ms !== undefined) {
+          limit = startTimer(countDown, ms, later); // Not by a caller's fake timers: the file system is real.
+          return;
+        }
         hanging.add(one);
         lane.stall();
         refuse();
       };
-      // One turn later: if JavaScript was busy, the answer may be there. Not by a caller's fake timers: the file system is real.
-      const limit = startTimer(() => setImmediate(giveUp), LIMIT_MS);
+      countDown(LIMIT_PARTS_MS);
       const end = () => {
-        isOver = true;
         stopTimer(limit);
         lane.leave(hanging.delete(one));
       };

@@ -1,5 +1,10 @@
-import { dirname } from "node:path";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { buildSync } from "esbuild";
 import { callFileSystem, someCallHangs } from "../../src/unix/file-calls";
+import { spawnProcess } from "../support/child-process";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 let folder: TempFolder;
@@ -80,4 +85,26 @@ test("fake timers that are put in place later end no call: a test that advances 
 
 test("gives its own error to a call that fails", async () => {
   await expect(callFileSystem(folder.path, () => Promise.reject(new Error("EIO")))).rejects.toThrow("EIO");
+});
+
+test("time in which the process is stopped is not the file system's", async () => {
+  const fifo = folder.at("fifo"); // To open it for reading ends when another process opens it for writing.
+  execFileSync("mkfifo", [fifo]);
+  const entryPoints = [join(__dirname, "..", "..", "src", "unix", "file-calls.ts")];
+  const [bundle] = buildSync({ entryPoints, bundle: true, platform: "node", write: false }).outputFiles;
+  const script = `${bundle?.text}
+    const end = (said) => (console.log(said), process.exit());
+    const opened = module.exports.callFileSystem("${fifo}", () => require("fs").promises.open("${fifo}"));
+    opened.then(() => end("opened"), ({ code }) => end(code));
+    setInterval(() => console.log("awake"), 50);`;
+  await using child = spawnProcess(process.execPath, ["--eval", script]);
+  await child.stdout.waitFor((line) => line === "awake");
+  child.signal("SIGSTOP");
+  await delay(2_500);
+  const before = child.stdout.all().length;
+  child.signal("SIGCONT");
+  await child.stdout.waitFor(() => true, before + 1); // Its file call would be given up between the two.
+  closeSync(openSync(fifo, constants.O_RDWR));
+  await child.exited;
+  expect(child.stdout.all().at(-1)).toBe("opened");
 });
