@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { errnoOf } from "../base/errors";
-import { createWakeUp } from "../base/pause";
+import { createWakeUp, startTimer } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { findFile } from "./files";
 
@@ -18,6 +18,24 @@ export function watchTrouble(error: unknown) {
   };
 }
 
+/** The directories without a watch: the limits are those of a user and a process, and may leave each driver's without. */
+const unwatched = new Set<string>();
+/** Those of which the log does not have the line yet, which counts those of a second. */
+const untold: string[] = [];
+const TELL_AFTER_MS = 1_000;
+
+function tellUnwatched(log: Logger, directory: string, error: unknown): void {
+  if (unwatched.has(directory)) return;
+  unwatched.add(directory);
+  if (untold.push(directory) > 1) return;
+  const tell = () => {
+    const others = untold.splice(0).length - 1;
+    const fields = { directory, ...(others > 0 && { others }), ...watchTrouble(error) };
+    log.warn("Cannot watch directory, looking at it every few seconds instead", fields);
+  };
+  startTimer(tell, TELL_AFTER_MS).unref();
+}
+
 /**
  * Hints that something may have happened to `path`, by inotify on its directory and the one above, or on the nearest that
  * exists. Where inotify does not work (watch limit reached, network file system) it stays silent, and the caller has to
@@ -26,7 +44,6 @@ export function watchTrouble(error: unknown) {
 export async function watchPath(path: string, log: Logger) {
   let armed: readonly Armed[] = [];
   let closed = false;
-  let isTold = false;
   const { call: hint, wait } = createWakeUp();
 
   const arm = (directory: string, inode: number, name: string): Armed | undefined => {
@@ -38,11 +55,10 @@ export async function watchPath(path: string, log: Logger) {
         rearm(isSelf ? directory : undefined).then(hint, hint);
       });
       watcher.on("error", () => watcher.close());
+      unwatched.delete(directory);
       return { directory, inode, watcher };
     } catch (error) {
-      const fields = { directory, ...watchTrouble(error) };
-      if (!isTold) log.warn("Cannot watch directory, looking at it every few seconds instead", fields);
-      isTold = true;
+      tellUnwatched(log, directory, error);
       return undefined;
     }
   };

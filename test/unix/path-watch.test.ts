@@ -1,4 +1,5 @@
 import fs, { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { silentLogger } from "../../src/logging/logger";
 import { type PathWatch, watchPath } from "../../src/unix/path-watch";
 import { eventually } from "../support/eventually";
@@ -158,20 +159,32 @@ test("lets go of everything when it is closed, and of whoever waits", () =>
     await changed;
   }));
 
-test("an inotify without room is told once, with the limits to check", async () => {
+test("an inotify without room is told once for all watches, with the limits to check", async () => {
+  const paths = ["a", "b", "c"].map((name) => folder.at(name, "x.sock"));
+  for (const path of paths) mkdirSync(dirname(path));
   const log = recordLog();
   const full = Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
   const spy = jest.spyOn(fs, "watch").mockImplementation(() => {
     throw full;
   });
   try {
-    const watch = await watchPath(folder.at("x.sock"), log.logger);
-    await watch.rearm();
-    watch.close();
+    for (const path of [...paths, ...paths]) {
+      const watch = await watchPath(path, log.logger);
+      await watch.rearm();
+      watch.close();
+    }
+    await log.when("Cannot watch directory, looking at it every few seconds instead");
   } finally {
     spy.mockRestore();
   }
   expect(log.records).toMatchObject([
-    { severity: "warning", fields: { check: expect.stringContaining("fs.inotify.max_user_instances") } },
+    {
+      severity: "warning",
+      fields: {
+        directory: folder.at("a"),
+        others: 3,
+        check: expect.stringContaining("fs.inotify.max_user_instances"),
+      },
+    },
   ]);
 });
