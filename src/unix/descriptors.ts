@@ -17,6 +17,17 @@ export function descriptorLimit(): number {
   }
 }
 
+/** File descriptors for each driver: the connection to it, the listener for kubelet, and kubelet's connection for moments. */
+const OF_EACH_DRIVER = 3;
+/** Those for probes and scrapers, files and modules. */
+const OF_OTHERS = 32;
+
+/** Makes the function that says how many file descriptors this process needs for so many drivers: besides those open now. */
+export function createDescriptorNeed(): (drivers: number) => number {
+  const others = countDescriptors() + OF_OTHERS;
+  return (drivers) => others + OF_EACH_DRIVER * drivers;
+}
+
 /** Drivers that wait because this process may have `limit` file descriptors, 0 if none can be opened, and needs `needed` for all. */
 export interface DescriptorWait {
   readonly waiting: number;
@@ -30,7 +41,7 @@ export function describeWait({ waiting, limit, needed }: DescriptorWait): string
 }
 
 /** What to do about it. */
-export const descriptorFix = ({ needed }: DescriptorWait): string =>
+export const descriptorFix = ({ needed }: Pick<DescriptorWait, "needed">): string =>
   `give the registrar at least ${needed} file descriptors: ulimit -n, LimitNOFILE of the container runtime`;
 
 /** How many file descriptors are open, in milliseconds where they are thousands; 0 if unknown. */

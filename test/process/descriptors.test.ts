@@ -172,3 +172,19 @@ nodeTest(
     for (const path of ["/healthz", "/readyz", "/metrics"]) expect((await http.get(path)).status).toBe(200);
   },
 );
+
+nodeTest(
+  "with fewer descriptors than a driver, kubelet and probes need, the log says so at the start",
+  async (node) => {
+    await node.driver();
+    const registrar = registrarIn(node, { script: "ulimit -n 24" });
+    const { severity, fields } = await registrar.line(
+      "Too few file descriptors: kubelet, probes and scrapers may get no connection",
+    );
+    expect(severity).toBe("W");
+    expect(fields).toMatchObject({
+      limit: "24",
+      check: expect.stringMatching(/^give the registrar at least \d\d file/),
+    });
+  },
+);

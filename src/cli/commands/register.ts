@@ -13,6 +13,7 @@ import type { Registration } from "../../registrar/registration/registration";
 import { only, type Registrations } from "../../registrar/registrations";
 import type { NodeRegistrar } from "../../registrar/start-node-registrar";
 import { registerDriver } from "../../registrar/start-registrar";
+import { createDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/descriptors";
 import { absoluteCsiAddress } from "../../unix/socket-path";
 import { createCliLogger } from "../process/cli-logger";
 import { collectWhenQuiet, keepHeapSmall } from "../process/garbage";
@@ -52,6 +53,12 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       : undefined;
     checkPaths(flags);
     signal.throwIfAborted();
+    const [needed, limit] = [createDescriptorNeed()(1), descriptorLimit()];
+    if (limit < needed)
+      log.warn("Too few file descriptors: kubelet, probes and scrapers may get no connection", {
+        limit,
+        check: descriptorFix({ needed }),
+      });
     await using registrar = await start(flags, paths, { signal, logger: log });
     const registrations = "all" in registrar ? registrar : only(registrar);
     keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.

@@ -1,7 +1,7 @@
 import { BACKOFF, backoffMs } from "../../base/backoff";
 import type { Logger } from "../../logging/logger";
 import { createPacedWarning } from "../../logging/repeats";
-import { countDescriptors, descriptorFix, descriptorLimit } from "../../unix/descriptors";
+import { createDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/descriptors";
 import { mayAccept, tryConnect } from "../../unix/unix-socket";
 import type { RegistrationOutcome } from "../model/outcome";
 import type { Registration } from "../registration/registration";
@@ -21,10 +21,6 @@ const SHORTEST_LOOK_MS = 1_000;
 /** A failure after this long is a first failure again. */
 const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
 
-/** File descriptors for each driver: the connection to it, the listener for kubelet, and kubelet's connection for moments. */
-const DESCRIPTORS_PER_DRIVER = 3;
-/** Those for probes and scrapers, files and modules. */
-const OTHER_DESCRIPTORS = 32;
 /** How often to look whether there is room for a driver that waits for descriptors, and how often to say so. */
 const LOOK_FOR_ROOM_MS = 2_000;
 const REMIND_OF_ROOM_MS = 600_000;
@@ -48,11 +44,10 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   const sockets = new Map<string, string>();
   /** The sockets whose drivers wait for file descriptors. */
   const waiting = new Set<string>();
-  const ownDescriptors = countDescriptors() + OTHER_DESCRIPTORS;
+  const descriptorsFor = createDescriptorNeed();
   let roomTimer: NodeJS.Timeout | undefined;
   const warnOfWait = createPacedWarning(log, "CSI drivers wait for file descriptors", REMIND_OF_ROOM_MS);
 
-  const descriptorsFor = (drivers: number) => ownDescriptors + DESCRIPTORS_PER_DRIVER * drivers;
   const joinIfRoom = (csiAddress: string) => {
     if (waiting.size === 0 && descriptorsFor(places.size + 1) <= descriptorLimit()) return join(csiAddress);
     waiting.add(csiAddress);
