@@ -1,7 +1,7 @@
 import type { RegistrarEvent } from "./events";
 import type { PublishReason } from "./state";
 
-/** Counts since the start. Times are milliseconds since the epoch, undefined for never. */
+/** Counts since the driver has its name. Times are milliseconds since the epoch, undefined for never. */
 export interface Tally {
   readonly lastGetInfoAt: number | undefined;
   readonly lastStatusAt: number | undefined;
@@ -30,14 +30,18 @@ const NOTHING: Tally = {
   driverReconnects: 0,
 };
 
+/** Begins anew when the driver comes back under another name: what was counted is the former name's. */
 export function createTally(now: () => number = Date.now) {
   let tally = NOTHING;
+  let driverName: string | undefined;
   return {
     get current(): Tally {
       return tally;
     },
     count: (event: RegistrarEvent): void => {
-      tally = { ...tally, ...whatChanges(tally, event, now) };
+      const name = event.kind === "driver-answered" ? event.identity.name : driverName;
+      tally = name === driverName ? { ...tally, ...whatChanges(tally, event, now) } : NOTHING;
+      driverName = name;
     },
   };
 }

@@ -46,8 +46,8 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   readonly closed: Promise<RegistrationOutcome>;
   /**
    * Publishes our socket anew, so that kubelet deregisters the driver, registers it from the start and writes CSINode;
-   * at kubelet it is gone for a second or two. Does nothing, and answers false, unless kubelet has registered the
-   * driver and is not asking again. If kubelet begins to ask at this moment, it happens when kubelet has decided.
+   * at kubelet it is gone for a second or two. Does nothing, and answers false, unless kubelet has registered the driver and
+   * is not asking again, or while that is under way. If kubelet begins to ask at this moment, it happens when kubelet has decided.
    */
   reregister(): boolean;
   /** Deregisters: removes our socket, lets running calls finish for at most 2 s. Always the same promise. */
@@ -78,6 +78,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   events.subscribe(tally.count);
   events.subscribe(options.onEvent);
   let state: RegistrationState = { kind: "waiting" };
+  let isReregistering = false;
   let history: readonly StateChange[] = [];
   let outcome: RegistrationOutcome | undefined;
   const startedAt = Date.now();
@@ -135,6 +136,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
 
   const onTransition = (next: RegistrationState, event: LoopEvent, from: RegistrationState) => {
     state = next;
+    isReregistering = "again" in next && next.again !== undefined;
     unpublished = undefined;
     if (event.kind === "published" && from.kind === "publishing")
       events.emit({ kind: "published", socketPath: event.socketPath, reason: from.reason });
@@ -203,9 +205,10 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     ready,
     closed,
     reregister: () => {
-      const may = mayReregister(state);
-      if (may) inbox.put({ kind: "reregister" });
-      return may;
+      if (isReregistering || !mayReregister(state)) return false;
+      isReregistering = true;
+      inbox.put({ kind: "reregister" });
+      return true;
     },
     close,
     [Symbol.asyncDispose]: async () => void (await close()),

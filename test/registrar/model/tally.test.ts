@@ -32,6 +32,18 @@ test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
     ],
     { driverReconnects: 1 },
   ],
+  [
+    "what happens under the driver's present name",
+    [
+      { kind: "driver-answered", identity, awayMs: undefined },
+      published("driver-named"),
+      { kind: "asked" },
+      { kind: "notified", registered: false, error: "no" },
+      { kind: "driver-answered", identity: { ...identity, name: "y.csi" }, awayMs: 5 },
+      { kind: "asked" },
+    ],
+    { getInfoCalls: 1, lastGetInfoAt: 7 },
+  ],
 ])("counts %s", (_what, events, expected) => {
   const tally = createTally(() => 7);
   const nothing = tally.current;
