@@ -1,5 +1,6 @@
 import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
+import { readWord } from "./refuse-option";
 
 export interface KindOfEvent {
   readonly kind: string;
@@ -26,15 +27,19 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
   iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
 }
 
+/** Every kind of an event, for who names one: the compiler asks for each. */
+export type EventKinds<Event extends KindOfEvent> = Readonly<Record<Event["kind"], true>>;
+
 export type EventSource<Event extends KindOfEvent> = ReturnType<typeof createEventSource<Event>>;
 
 const MOST_WAITING = 1000;
 
 /**
- * Makes a source. What a listener throws, or rejects with, goes to `onListenerError`, and reaches neither `emit` nor the
- * other listeners.
+ * Makes a source of events of `kinds`; who names another gets INVALID_OPTION. What a listener throws, or rejects with, goes to
+ * `onListenerError`, and reaches neither `emit` nor the other listeners.
  */
 export function createEventSource<Event extends KindOfEvent>(
+  kinds: EventKinds<Event>,
   onListenerError: (error: unknown, event: Event) => void,
 ) {
   const listeners = new Set<(event: Event) => unknown>();
@@ -46,20 +51,24 @@ export function createEventSource<Event extends KindOfEvent>(
     return () => void listeners.delete(listener);
   };
 
+  const readKind = (given: unknown, whose: string) =>
+    readWord(given, `${whose}: kind`, Object.keys(kinds) as Event["kind"][]);
+
   const subscribe = (first: unknown, second?: unknown) => {
     const listener = second ?? first;
     if (typeof listener !== "function")
       throw invalidOption("subscribe takes a function, or a kind of events and a function");
-    const kind = second === undefined ? undefined : first;
+    const kind = second === undefined ? undefined : readKind(first, "subscribe");
     // A listener of its own: the same function may listen twice.
     return add((event) => {
       if (kind === undefined || event.kind === kind) return listener(event);
     });
   };
 
-  const iterate = <Kind extends Event["kind"]>(...kinds: readonly Kind[]) => {
+  const iterate = <Kind extends Event["kind"]>(...given: readonly Kind[]) => {
+    const wanted: readonly string[] = given.map((kind) => readKind(kind, "iterate"));
     const isWanted = (event: Event): event is EventOf<Event, Kind> =>
-      kinds.length === 0 || kinds.some((kind) => kind === event.kind);
+      wanted.length === 0 || wanted.includes(event.kind);
     const waiting: EventOf<Event, Kind>[] = [];
     let wake = () => {};
     let over = ended;
@@ -106,6 +115,8 @@ export function createEventSource<Event extends KindOfEvent>(
     ...forListeners,
     /** What listeners get of it. */
     forListeners,
+    /** The kind if there is such one; else throws INVALID_OPTION, with the kind that was probably meant. */
+    readKind,
     emit: (event: Event): void => {
       for (const listener of [...listeners]) {
         if (listeners.has(listener))

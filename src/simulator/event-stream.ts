@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { invalidOption, RegistrarError } from "../base/errors";
-import { createEventSource, type EventOf, type Events } from "../base/event-source";
+import { createEventSource, type EventKinds, type EventOf, type Events } from "../base/event-source";
 import { isPromise } from "../base/guarded-call";
 import { startTimer, stopTimer } from "../base/pause";
 import { escapeUnprintable } from "../logging/escape";
@@ -71,13 +71,14 @@ const KINDS_TOLD = 6;
  */
 export function createEventLog<Event extends SimulatorEvent>(
   whose: string,
+  kinds: EventKinds<Event>,
   {
     waitTimeoutMs = WAIT_TIMEOUT_MS,
     tellSeen = tellKinds,
   }: { readonly waitTimeoutMs?: number; readonly tellSeen?: (history: readonly Event[]) => string } = {},
 ) {
   // A listener's failed assertion must fail the test: every test runner reports an uncaught error.
-  const source = createEventSource<Event>((error) => {
+  const source = createEventSource<Event>(kinds, (error) => {
     queueMicrotask(() => {
       throw error;
     });
@@ -98,6 +99,7 @@ export function createEventLog<Event extends SimulatorEvent>(
     type Wanted = EventOf<Event, Kind>;
     const place: { readonly stack?: string } = {};
     Error.captureStackTrace(place, wait); // Of the line that waits: a timer or another event makes the error.
+    source.readKind(kind, "when");
     const options = readOptions<WhenOptions<Wanted>>("when", given, {
       ...WAIT_OPTIONS,
       where: optional(callbackOf<(event: Wanted) => boolean>()),
@@ -159,6 +161,7 @@ export function createEventLog<Event extends SimulatorEvent>(
 
   const stream: EventStream<Event> = {
     history: (kind?: Event["kind"]) => {
+      if (kind !== undefined) source.readKind(kind, "history");
       return history.filter((event) => kind === undefined || event.kind === kind) as never;
     },
     ...source.forListeners,

@@ -81,6 +81,16 @@ test("answers otherwise once it is told to; the other answers and its options st
   expect(options).toMatchObject({ topology: { zone: "a" }, maxVolumes: 39, vendorVersion: "1.0.0" });
 });
 
+test("a driver that is closed takes no answers and no faults", async () => {
+  const { setAnswers, setFaults, close } = await start();
+  await close();
+  for (const change of [() => setAnswers({ maxVolumes: 5 }), () => setFaults([])])
+    await expect(async () => change()).rejects.toMatchObject({
+      code: "ABORTED",
+      message: "the simulated CSI driver x.csi is closed",
+    });
+});
+
 test("a changed health begins with its first call", async () => {
   const { setAnswers } = await start({ health: "degraded" });
   const storage = async () => {

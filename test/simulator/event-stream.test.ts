@@ -6,7 +6,8 @@ type Event = { readonly atMs: number } & (
 );
 /** What an error looks like. */
 const failure = (code: string, text: string) => ({ code, message: expect.stringContaining(text) });
-const makeLog = () => createEventLog<Event>("the clock");
+const KINDS = { tick: true, tock: true } as const;
+const makeLog = () => createEventLog<Event>("the clock", KINDS);
 
 test("when() takes what happened already, or only what comes", async () => {
   const log = makeLog();
@@ -59,6 +60,18 @@ test.each([
   await expect(wait).rejects.toMatchObject(failure("INVALID_OPTION", message));
 });
 
+test("a kind that there is not is refused at once, with the nearest", async () => {
+  const { when, history, subscribe } = makeLog().stream;
+  const kind = "tik" as "tick";
+  const refused = failure(
+    "INVALID_OPTION",
+    'kind is "tik"; it takes one of "tick", "tock"; did you mean "tick"?',
+  );
+  await expect(when(kind)).rejects.toMatchObject(refused);
+  for (const act of [() => history(kind), () => subscribe(kind, () => {})])
+    await expect(async () => act()).rejects.toMatchObject(refused);
+});
+
 test("a `where` that gives a promise is refused: it would fit everything", async () => {
   const log = makeLog();
   const where = (async () => false) as unknown as () => boolean;
@@ -78,7 +91,7 @@ test("keeps the newest 1,000", () => {
 });
 
 test("a wait ends at its limit, and says what was seen", async () => {
-  const log = createEventLog<Event>("the clock", { waitTimeoutMs: 1 });
+  const log = createEventLog<Event>("the clock", KINDS, { waitTimeoutMs: 1 });
   await expect(log.stream.when("tick")).rejects.toMatchObject({
     code: "TIMEOUT",
     message: '"tick" of the clock did not happen: it did not come within 1 ms; nothing was seen',
@@ -104,7 +117,7 @@ test("a wait ends with fake timers, too, and says what they may leave real", asy
 
 test("a wait for an event that fits says how many did not, and escapes what it quotes", async () => {
   const tellSeen = () => "seen: a\u202eb";
-  const log = createEventLog<Event>("the clock", { tellSeen });
+  const log = createEventLog<Event>("the clock", KINDS, { tellSeen });
   log.append({ kind: "tick", count: 1 });
   const third = log.stream.when("tick", { where: ({ count }) => count === 3, timeoutMs: 1 });
   log.append({ kind: "tick", count: 2 });

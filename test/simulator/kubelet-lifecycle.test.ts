@@ -248,6 +248,8 @@ test("the log is told which kubelet stands for another", async () => {
 test("faults are checked when they are changed, too", async () => {
   const kubelet = await node.kubelet();
   expect(() => kubelet.setFaults([{ kind: "never-cal" as "never-call" }])).toThrow("did you mean");
+  await kubelet.close();
+  expect(() => kubelet.setFaults([])).toThrow("the simulated kubelet is closed");
 });
 
 const periods = { volumeLimitPeriodsMs: { "x.csi": 20 } };

@@ -1,5 +1,5 @@
 import { createEventLog } from "../../src/simulator/event-stream";
-import { type KubeletEvent, tellLastStep } from "../../src/simulator/kubelet/events";
+import { KUBELET_EVENTS, type KubeletEvent, tellLastStep } from "../../src/simulator/kubelet/events";
 import { createTestNode } from "../support/registrar-node";
 
 type Step = Parameters<ReturnType<typeof createEventLog<KubeletEvent>>["append"]>[0];
@@ -52,7 +52,7 @@ test.each<[told: string, ...Step[]]>([
   ["it has registered x.csi", registered, calling("NotifyRegistrationStatus"), notified],
   ["it has deregistered x.csi: socket-gone", registered, gone],
 ])("says: %s", (told, ...steps) => {
-  const log = createEventLog<KubeletEvent>("kubelet");
+  const log = createEventLog<KubeletEvent>("kubelet", KUBELET_EVENTS);
   steps.forEach(log.append);
   expect(tellLastStep(log.stream.history(), "/reg")).toBe(told);
 });

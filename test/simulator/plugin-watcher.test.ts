@@ -3,7 +3,7 @@ import { chmodSync, existsSync, renameSync, unlinkSync, writeFileSync } from "no
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { createEventLog } from "../../src/simulator/event-stream";
-import type { KubeletEvent } from "../../src/simulator/kubelet/events";
+import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet/events";
 import { startPluginWatcher } from "../../src/simulator/kubelet/plugin-watcher";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
@@ -17,7 +17,7 @@ let watcher: ReturnType<typeof startPluginWatcher> | undefined;
 beforeEach(async () => {
   folder = await createTempFolder();
   pluginDir = folder.at("reg");
-  log = createEventLog("the plugin watcher");
+  log = createEventLog<KubeletEvent>("the plugin watcher", KUBELET_EVENTS);
   servers = [];
 });
 afterEach(async () => {

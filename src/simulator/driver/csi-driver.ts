@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Server } from "@grpc/grpc-js";
+import { RegistrarError } from "../../base/errors";
 import { pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
 import { createSmallServer, startGrpcServer } from "../../grpc/server";
@@ -17,7 +18,7 @@ import {
   type ResolvedCsiDriverOptions,
   resolveCsiDriverOptions,
 } from "./options";
-import { type CsiDriverEvent, createCsiDriverServices } from "./services";
+import { CSI_DRIVER_EVENTS, type CsiDriverEvent, createCsiDriverServices } from "./services";
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {
@@ -29,9 +30,9 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
   /** The same, as what a registration calls it. */
   readonly endpoint: string;
   readonly events: EventStream<CsiDriverEvent>;
-  /** Replaces the active faults. */
+  /** Replaces the active faults. Throws INVALID_OPTION, and ABORTED once it is closed. */
   setFaults(faults: readonly CsiDriverFault[]): void;
-  /** Changes these answers from now on; the others stay. `options` does not change. Throws INVALID_OPTION. */
+  /** Changes these answers from now on; the others stay. `options` does not change. Throws as `setFaults`. */
   setAnswers(answers: CsiDriverAnswers): void;
   /** Removes its socket, lets running calls finish for up to 2 s. Always the same promise. */
   close(): Promise<void>;
@@ -53,7 +54,11 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   await pause(driver.listenAfterMs, signal ?? new AbortController().signal);
   refuseAborted("the simulated CSI driver", signal);
 
-  const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`, driver);
+  const log = createEventLog<CsiDriverEvent>(
+    `the simulated CSI driver ${driver.name}`,
+    CSI_DRIVER_EVENTS,
+    driver,
+  );
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   let answers: ResolvedCsiDriverAnswers = driver;
   const services = { name: driver.name, answers: () => answers, faults, emit: log.append };
@@ -86,6 +91,10 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     return stopping;
   };
   const close = () => stop("close");
+  const refuseStopped = () => {
+    if (stopping !== undefined)
+      throw new RegistrarError("ABORTED", `the simulated CSI driver ${driver.name} is closed`);
+  };
   if (signal?.aborted) {
     await close();
     refuseAborted("the simulated CSI driver", signal);
@@ -98,8 +107,12 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     csiAddress: driver.csiAddress,
     endpoint: driver.csiAddress,
     events: log.stream,
-    setFaults: (given) => faults.set(CSI_DRIVER_FAULTS.read(given, "setFaults: faults")),
+    setFaults: (given) => {
+      refuseStopped();
+      faults.set(CSI_DRIVER_FAULTS.read(given, "setFaults: faults"));
+    },
     setAnswers: (given) => {
+      refuseStopped();
       answers = changeAnswers(answers, given);
     },
     close,

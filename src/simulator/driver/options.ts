@@ -76,7 +76,7 @@ export interface CsiDriverAnswers {
   readonly nodeId?: string | undefined;
   /** Topology segments. @default none */
   readonly topology?: Readonly<Record<string, string>> | undefined;
-  /** Volumes that fit on this node; 0 is no limit. @default 0 */
+  /** Volumes that fit on this node; 0 is no limit, nor a negative number, which CSI forbids and you can try. @default 0 */
   readonly maxVolumes?: number | undefined;
   /** What NodeGetCapabilities answers, besides what `health` adds. @default none */
   readonly nodeCapabilities?: readonly NodeCapability[] | undefined;

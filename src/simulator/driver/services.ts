@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type Server, status } from "@grpc/grpc-js";
 import { messageOf } from "../../base/errors";
+import type { EventKinds } from "../../base/event-source";
 import { monotonicMs, pause } from "../../base/pause";
 import { protos } from "../../grpc/protos";
 import { unaryHandler } from "../../grpc/server";
@@ -28,6 +29,14 @@ export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "fault-applied"; readonly fault: CsiDriverFault }
   | { readonly kind: "stopped"; readonly because: "close" | "kill" }
 );
+
+export const CSI_DRIVER_EVENTS: EventKinds<CsiDriverEvent> = {
+  listening: true,
+  called: true,
+  answered: true,
+  "fault-applied": true,
+  stopped: true,
+};
 
 export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
 

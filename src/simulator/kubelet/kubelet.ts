@@ -11,7 +11,7 @@ import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
 import { createCaller, type KubeletContext } from "./calls";
-import { type KubeletEvent, tellLastStep } from "./events";
+import { KUBELET_EVENTS, type KubeletEvent, tellLastStep } from "./events";
 import { type CsiNodeObject, createNodeInfoManager, type NodeObject } from "./objects";
 import {
   KUBELET_FAULTS,
@@ -52,7 +52,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
   refused(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"refused">>;
   node(): NodeObject;
   csiNode(): CsiNodeObject;
-  /** Replaces the active faults. */
+  /** Replaces the active faults. Throws INVALID_OPTION, and ABORTED once it is closed. */
   setFaults(faults: readonly KubeletFault[]): void;
   /**
    * Ends this kubelet as a kill would and starts it again: it forgets its list of drivers and its backoffs, but not the
@@ -80,7 +80,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   if (simulated !== version)
     log.info("Simulating the kubelet that behaves as this one", { version, simulated });
 
-  const steps = createEventLog<KubeletEvent>("the simulated kubelet", {
+  const steps = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENTS, {
     waitTimeoutMs,
     tellSeen: (history) => tellLastStep(history, pluginRegistrationPath),
   });
@@ -111,6 +111,9 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   let turn: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
 
+  const refuseClosed = () => {
+    if (closing !== undefined) throw new RegistrarError("ABORTED", "the simulated kubelet is closed");
+  };
   const restart: SimulatedKubelet["restart"] = async (given = {}) => {
     const { whileDown } = readOptions<typeof given>("restart", given, {
       whileDown: optional(callbackOf<NonNullable<typeof given.whileDown>>()),
@@ -118,7 +121,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     // At once, so that `registered()` right after this call waits for the new process.
     forget();
     const restarted = turn.then(async () => {
-      if (closing) throw new RegistrarError("ABORTED", "the simulated kubelet is closed and cannot restart");
+      refuseClosed();
       await running?.stop("restart");
       forget();
       running = undefined;
@@ -179,7 +182,10 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     refused: (name, given) => quietly(wait("refused", refused.get(name), name, given)),
     node: nodeInfo.node,
     csiNode: nodeInfo.csiNode,
-    setFaults: (given) => faults.set(KUBELET_FAULTS.read(given, "setFaults: faults")),
+    setFaults: (given) => {
+      refuseClosed();
+      faults.set(KUBELET_FAULTS.read(given, "setFaults: faults"));
+    },
     restart: (given) => quietly(restart(given)),
     close,
     [Symbol.asyncDispose]: close,
