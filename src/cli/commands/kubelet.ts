@@ -90,7 +90,7 @@ export const runKubelet = createCommand(
     ],
     notes: [
       "Calls: GetInfo, NodeGetInfo, NotifyRegistrationStatus.",
-      "Exit codes: 0 stopped, or --until came true; 1 no directory to watch, or --until failed or was stopped; 2 bad flag.",
+      "Exit codes: 0 --until came true, or stopped without it; 1 failed, or stopped with it; 2 bad flag.",
     ],
   },
   async (flags) => {
