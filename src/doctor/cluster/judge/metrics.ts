@@ -8,16 +8,15 @@ const LOOPBACK = /^(?:localhost$|127\.|::1$)/;
  * Where a registrar of ours serves metrics, and to whom: every pod of the cluster, its node (on the host's network), its own
  * pod, or nobody. Undefined: not known, or another program, which has no metrics.
  */
-export function metricsOf(one: Deployment) {
-  const { program, settings, source, unseen, pod } = one;
+export function metricsOf({ program, settings, source, unseen, pod }: Deployment) {
   if (program.kind !== "ours" || unseen !== undefined || settings.refusal !== undefined) return undefined;
   const { http } = settings;
   if (http === undefined) return { endpoint: null, port: null, reach: "none" } as const;
   const { host = "", port } = http;
   // Such as kube-rbac-proxy, which serves what the loopback address has.
   const upstream = new RegExp(`(?:localhost|127\\.0\\.0\\.1|\\[::1\\]):${port}\\b`);
-  const isProxied = pod.drivers.some((container) => wordsOf(container).some((word) => upstream.test(word)));
-  const isOpen = !LOOPBACK.test(host) || isProxied;
+  const isProxied = () => pod.drivers.some((one) => wordsOf(one).some((word) => upstream.test(word)));
+  const isOpen = !LOOPBACK.test(host) || isProxied();
   const { containers, initContainers, hostNetwork } = source.pod;
   const declared = [...list(containers), ...list(initContainers)]
     .flatMap((container) => list(tree(container).ports).map(tree))

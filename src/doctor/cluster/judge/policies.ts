@@ -111,16 +111,15 @@ function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly Regi
   const { place } = registrar;
   const [namespace = "", name] = set.name.split("/");
   const by = nameOf(match);
-  const has = `has ${boundText(registrar.image)} in ${counted(pods.length, "pod")}`;
+  const has = registrarIn(unit, pods);
   if (match.leftAlone === "none") {
     const restart = `restart them: kubectl -n ${namespace} rollout restart daemonset/${name}`;
-    const all = registrarIn(unit, pods);
     const { doer, log } = ENGINES[match.policy.engine];
     return pods.every(({ createdMs }) => createdMs <= match.sinceMs)
-      ? warning(place, `${all}, older than ${by}`, restart)
+      ? warning(place, `${has}, older than ${by}`, restart)
       : warning(
           place,
-          `${all}, made after ${by}: ${doer} did not have it yet, or could not evaluate it`,
+          `${has}, made after ${by}: ${doer} did not have it yet, or could not evaluate it`,
           `${restart}; if they stay so, see ${log}`,
         );
   }
