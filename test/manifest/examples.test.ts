@@ -6,7 +6,7 @@ import { nodeReadinessMetrics } from "../../src/diagnostics/node-readiness";
 import dashboard from "../../src/manifest/dashboard.json";
 import { PARTS, type Part, resolveManifestOptions } from "../../src/manifest/options";
 import { makeManifests, makeNodeWideManifests } from "../../src/manifest/parts";
-import { scalar } from "../../src/manifest/template";
+import { scalar, yaml } from "../../src/manifest/template";
 import { anchorsIn, readText } from "../docs/markdown";
 
 const { homepage } = JSON.parse(readText("package.json"));
@@ -113,6 +113,17 @@ test.each(TEXTS)("%j is the same text in YAML 1.1", (text) => {
     a: text,
     b: [text],
   });
+});
+
+test("false and undefined leave out the line on which they are alone, and nothing else does", () => {
+  const { lines } = yaml`
+    a: ${false}
+    ${false}
+    ${undefined}
+    ${0}
+      ${yaml`b: ${true}`}
+  `;
+  expect(lines).toEqual(["a: false", "0", "  b: true"]);
 });
 
 test.each(["-x", "balloon", "offer", "/csi/csi.sock"])("%s needs no quotes", (text) => {

@@ -1,4 +1,4 @@
-import { checkNamed, checkPinned } from "../../src/manifest/names";
+import { checkNamed, checkNodes, checkPinned } from "../../src/manifest/names";
 import { type ManifestOptions, resolveManifestOptions } from "../../src/manifest/options";
 
 const REQUIRED: ManifestOptions = {
@@ -151,6 +151,27 @@ test.each([
   const checked = expect(() => checkPinned("image", image));
   if (isPinned) checked.not.toThrow();
   else checked.toThrow(`--image "${image}" has no tag and no digest`);
+});
+
+test.each([
+  ["policy", 5_550, 12, 99_900, "a second policy with another --name can take the rest"],
+  ["daemonset", 2_500, 20, 250_000, "then all at once, without a list"],
+] as const)("a %s takes %i names of nodes with %i characters, and none that is longer", (...row) => {
+  const [object, count, length, most, advice] = row;
+  const nodes = Array.from({ length: count }, (_, at) => `${at}`.padStart(length, "x"));
+  expect(() => checkNodes(nodes, object)).not.toThrow();
+  expect(() => checkNodes([...nodes.slice(1), `${"x".repeat(length)}x`], object)).toThrow(
+    expect.objectContaining({
+      code: "INVALID_OPTION",
+      message: `${count} nodes do not fit into the ${object}: their names take ${most + 1} of ${most} characters; name fewer, ${advice}`,
+    }),
+  );
+});
+
+test("a name that no node can have", () => {
+  expect(() => checkNodes(["a.b", "a_b"], "policy")).toThrow(
+    /^node "a_b" must be lower case letters, digits/,
+  );
 });
 
 test("paths that are too long for a socket on the host are refused: 107 bytes pass", () => {

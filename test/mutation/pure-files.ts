@@ -49,10 +49,10 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     tests: ["test/simulator/faults.test.ts", "test/simulator/last-step.test.ts"],
   },
   {
-    files: ["registrations", "places", "needs", "groups"].map(
+    files: ["registrations", "places", "needs", "groups", "metrics"].map(
       (name) => `src/doctor/cluster/judge/${name}.ts`,
     ),
-    tests: ["report", "whole-report", "policies", "node-wide", "driver-names"].map(
+    tests: ["report", "whole-report", "policies", "node-wide", "driver-names", "metrics"].map(
       (name) => `test/doctor/cluster/${name}.test.ts`,
     ),
   },
