@@ -24,6 +24,7 @@ async function clusterWith(registrar: Change, pod: object = {}, driver: object =
 const OPEN = "--http-endpoint=:9809";
 const port = { ports: [{ name: "registrar", containerPort: 9809 }] };
 const onHost = { hostNetwork: true };
+const sidecar = { name: "sidecar", image: "sidecar:v1", args: ["--v=2"], restartPolicy: "Always" };
 const official = { image: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0" };
 
 const INSIDE =
@@ -31,7 +32,9 @@ const INSIDE =
 const WITHOUT =
   /^Nobody can scrape storage\/files-node, without an endpoint: set --http-endpoint=:PORT in the/;
 
-test.each<readonly [cell: string, line: RegExp | undefined, changes: Parameters<typeof clusterWith>]>([
+type Row = readonly [cell: string, line: RegExp | undefined, changes: Parameters<typeof clusterWith>];
+
+test.each<Row>([
   [":9809/metrics", undefined, [{ args: [OPEN], ...port }]],
   [":9809/metrics", undefined, [{ args: ["--health-port=9809"], ...port }]],
   [":9809/metrics (no named port)", undefined, [{ args: [OPEN] }]],
@@ -40,22 +43,30 @@ test.each<readonly [cell: string, line: RegExp | undefined, changes: Parameters<
     undefined,
     [{ args: [OPEN, "--metrics-path=/m"], ports: [{ containerPort: 9809 }] }],
   ],
-  ["10.0.0.1:9809/metrics", undefined, [{ args: ["--http-endpoint=10.0.0.1:9809"], ...port }]],
+  [
+    ":9809/metrics (no named port)",
+    undefined,
+    [{ args: [OPEN], ports: [{ name: "other", containerPort: 1 }] }],
+  ],
+  [":9809/metrics", undefined, [{ args: [OPEN] }, { initContainers: [{ ...sidecar, ...port }] }]],
+  ...["10.0.0.1", "localhost.example.com", "1270.example.com", "[::12]"].map(
+    (host): Row => [`${host}:9809/metrics`, undefined, [{ args: [`--http-endpoint=${host}:9809`], ...port }]],
+  ),
   ["none", WITHOUT, [{}]],
   ["none", WITHOUT, [{}, onHost]],
-  ...["localhost", "127.0.0.1", "[::1]"].flatMap(
-    (host): readonly [string, RegExp | undefined, Parameters<typeof clusterWith>][] => {
-      const registrar = { args: [`--http-endpoint=${host}:9809`], ...port };
-      const proxy = (url: string) => ({ args: [`--upstream=http://${url}/`] });
-      const cell = `${host}:9809/metrics`;
-      return [
-        [`${cell} (to its own pod only)`, INSIDE, [registrar]],
-        [`${cell} (to its own pod only)`, INSIDE, [registrar, {}, proxy("127.0.0.1:98090")]],
-        [`${cell} (to its node only)`, undefined, [registrar, onHost]],
-        [cell, undefined, [registrar, {}, proxy("127.0.0.1:9809")]],
-      ];
-    },
-  ),
+  ...["localhost", "127.0.0.1", "[::1]"].flatMap((host): readonly Row[] => {
+    const registrar = { args: [`--http-endpoint=${host}:9809`], ...port };
+    const proxy = (url: string) => ({ args: ["--logtostderr", `--upstream=http://${url}/`] });
+    const cell = `${host}:9809/metrics`;
+    return [
+      [`${cell} (to its own pod only)`, INSIDE, [registrar]],
+      [`${cell} (to its own pod only)`, INSIDE, [registrar, {}, proxy("127.0.0.1:98090")]],
+      [`${cell} (to its node only)`, undefined, [registrar, onHost]],
+      ...["localhost", "127.0.0.1", "[::1]"].map(
+        (at): Row => [cell, undefined, [registrar, { initContainers: [sidecar] }, proxy(`${at}:9809`)]],
+      ),
+    ];
+  }),
   // Not known: a shell, and arguments with which no registrar starts.
   ["-", undefined, [{ command: ["sh", "-c", "registrar"] }]],
   ["-", undefined, [{ args: ["--http-endpoint=9809"] }]],
