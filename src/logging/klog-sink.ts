@@ -33,6 +33,26 @@ const PAUSE_MS = 10;
 const MAX_PAUSES = 20;
 
 /**
+ * Writes bytes to a file descriptor, and waits while its reader is behind: without limit if the descriptor blocks, else for
+ * `maxPauses` times 10 ms without progress. Returns how many are written, and the error that ended it.
+ */
+export function writeAll(fd: number, bytes: Buffer, maxPauses: number) {
+  let written = 0;
+  for (let pauses = 0; written < bytes.length; ) {
+    try {
+      written += writeSync(fd, bytes.subarray(written));
+      pauses = 0;
+    } catch (error) {
+      pauses += 1;
+      if (errnoOf(error) !== "EAGAIN" || pauses >= maxPauses) return { written, error };
+      // A synchronous write can wait only by stopping its thread.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    }
+  }
+  return { written };
+}
+
+/**
  * Writes each line to a file descriptor before `write` returns, so the process may end at any time. It never throws, because
  * a registrar that cannot log still registers, and never closes the descriptor.
  *
@@ -44,20 +64,9 @@ export function createFdStream(fd: number): LineStream {
   let isTorn = false;
   return {
     write(line) {
-      let rest = Buffer.from(isTorn ? `\n${line}` : line);
-      const { length } = rest;
-      for (let pauses = 0; rest.length > 0 && pauses < MAX_PAUSES; ) {
-        try {
-          rest = rest.subarray(writeSync(fd, rest));
-          pauses = 0;
-        } catch (error) {
-          if (errnoOf(error) !== "EAGAIN") break;
-          pauses += 1;
-          // A synchronous write can wait only by stopping its thread.
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
-        }
-      }
-      if (rest.length < length) isTorn = rest.length > 0;
+      const bytes = Buffer.from(isTorn ? `\n${line}` : line);
+      const { written } = writeAll(fd, bytes, MAX_PAUSES);
+      if (written > 0) isTorn = written < bytes.length;
     },
   };
 }

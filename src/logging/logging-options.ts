@@ -76,17 +76,16 @@ function isFormat(format: string): format is LoggingConfig["format"] {
   return format === "text" || format === "json";
 }
 
-/** A duration in Go's words: `0s`, `-1.5ms`, `-1h30m0s`. */
+/** A duration that is not positive in Go's words: `0s`, `-1.5ms`, `-1h30m0s`. */
 function goDuration(ms: number): string {
-  const sign = ms < 0 ? "-" : "";
   const ns = Math.round(Math.abs(ms) * 1e6);
   if (ns === 0) return "0s";
-  if (ns < 1e3) return `${sign}${ns}ns`;
-  if (ns < 1e6) return `${sign}${ns / 1e3}µs`;
-  if (ns < 1e9) return `${sign}${ns / 1e6}ms`;
+  if (ns < 1e3) return `-${ns}ns`;
+  if (ns < 1e6) return `-${ns / 1e3}µs`;
+  if (ns < 1e9) return `-${ns / 1e6}ms`;
   const minutes = Math.floor(ns / 60e9);
   const hours = Math.floor(minutes / 60);
   const wholeHours = hours > 0 ? `${hours}h` : "";
   const wholeMinutes = minutes > 0 ? `${minutes % 60}m` : "";
-  return `${sign}${wholeHours}${wholeMinutes}${(ns % 60e9) / 1e9}s`;
+  return `-${wholeHours}${wholeMinutes}${(ns % 60e9) / 1e9}s`;
 }

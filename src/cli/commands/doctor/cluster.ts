@@ -28,14 +28,12 @@ const OF_A_CLUSTER = ["node", "driver", "context"];
 /** Throws for flags of which some are for a cluster or files, and some for a node. */
 export function refuseMixedFlags(flags: Readonly<Record<string, unknown>>): void {
   const isGiven = (flag: string) => flags[fieldOf(flag)] !== undefined;
-  if (isGiven("image") && !flags.cluster && !isGiven("file"))
-    throw new Error("--image needs -f or --cluster beside it");
-  if (isGiven("swap") && !flags.cluster && !isGiven("file"))
-    throw new Error("--swap needs -f or --cluster beside it");
   const refuse = (names: readonly string[], why: (name: string) => string) => {
     const wrong = names.find(isGiven);
     if (wrong !== undefined) throw new Error(why(wrong));
   };
+  if (!flags.cluster && !isGiven("file"))
+    refuse(["image", "swap"], (name) => `--${name} needs -f or --cluster beside it`);
   if (flags.cluster)
     refuse(
       ["file", ...OF_A_NODE],
