@@ -168,7 +168,7 @@ const POLICY = ["--image-policy", "--image=r:1", "--arg=--v=2"];
 
 // GitOps tools deploy what differs, so the same words must write the same text at any time and place.
 test.each([
-  [`--include=${PARTS.join()}`, "--driver-name=x.csi", "--image=r:1", "--driver-image=d:1"],
+  [`--include=${PARTS.join()}`, "--namespace=n", "--driver-name=x.csi", "--image=r:1", "--driver-image=d:1"],
   ["--node-wide", "--image=r:1", "--include=daemonset,podmonitor", "--node-condition=a/{driver}"],
   [...POLICY, "--policy-engine=kyverno", "--namespace=b", "--namespace=a"],
   [...POLICY.slice(0, 2), "--drop", "--include=policy"],
