@@ -78,12 +78,8 @@ export const hostSocketPath: OptionKind<string> = kindOf(
   (given) => (isPath(given) && isAbsolute(given) && fitsSocketPath(given) ? given : undefined),
 );
 
-export const textsByKey: OptionKind<Readonly<Record<string, string>>> = byKey(textKind, "an object of texts");
-
-export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly<Record<string, Value>>> =>
-  byKey(kind, `an object, each value ${kind.takes}`);
-
-function byKey<Value>(kind: OptionKind<Value>, takes: string): OptionKind<Readonly<Record<string, Value>>> {
+export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly<Record<string, Value>>> => {
+  const takes = `an object, each value ${kind.takes}`;
   return {
     takes,
     read: (given, name) => {
@@ -93,7 +89,9 @@ function byKey<Value>(kind: OptionKind<Value>, takes: string): OptionKind<Readon
       return Object.fromEntries(Object.entries(given).map(read));
     },
   };
-}
+};
+
+export const textsByKey = valuesByKey(textKind);
 
 export const listOf = <Value>(kind: OptionKind<Value>): OptionKind<readonly Value[]> => {
   const takes = `a list, each of ${kind.takes}`;

@@ -30,7 +30,6 @@ export function simulatorOptions<Fault>(
 
 export const faultTimes = optional(wholeNumber(0, Number.MAX_SAFE_INTEGER));
 
-/** Something that a simulated part does wrong on request. */
 interface Fault {
   readonly kind: string;
   readonly times?: number | undefined;

@@ -138,7 +138,6 @@ const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsi
   health: optional(oneOf(CSI_HEALTH), otherwise.health),
 });
 
-/** Changes some answers; throws INVALID_OPTION. */
 export const changeAnswers = (
   present: ResolvedCsiDriverAnswers,
   changes: CsiDriverAnswers,

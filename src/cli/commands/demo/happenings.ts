@@ -18,7 +18,6 @@ export interface LoggedStateChange {
   readonly driver: string | null;
 }
 
-/** What the demo did. */
 export type Deed =
   | { readonly kind: "chapter"; readonly title: string }
   | { readonly kind: "deed"; readonly text: string }

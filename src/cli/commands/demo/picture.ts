@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
 import type { CsiDriverEvent } from "../../../simulator/driver/services";
-import type { CallResult, KubeletCall, KubeletEvent } from "../../../simulator/kubelet/events";
+import type { CallResult, KubeletEvent } from "../../../simulator/kubelet/events";
 import { nodeIdsOf } from "../../../simulator/kubelet/objects";
 import type { Deed, Happening, LoggedStateChange, RegistrarRole, Role } from "./happenings";
 import { DRIVER_NAME } from "./stage";
@@ -77,8 +77,11 @@ function kubeletRows(event: KubeletEvent, owner: RegistrarRole): readonly Conten
       return [note("kubelet", event.replaced ? "sees a new socket" : "sees the socket")];
     case "socket-gone":
       return [note("kubelet", "sees that the socket is gone")];
-    case "called":
-      return event.call === "dial" ? [] : [calledRow(event.call, event.result, owner)];
+    case "called": {
+      const { call: name, result } = event;
+      const to = name === "NodeGetInfo" ? "driver" : owner;
+      return name === "dial" ? [] : [call("kubelet", to, name, answerText(result), result.kind === "error")];
+    }
     case "node-changed":
       return [call("kubelet", "API objects", "Node", `node IDs ${JSON.stringify(nodeIdsOf(event.node))}`)];
     case "csi-node-changed": {
@@ -102,11 +105,6 @@ function note(lane: Lane, text: string, mood: Mood = "plain") {
 
 function call(from: Lane, to: Lane, name: string, answer: string, failed = false) {
   return { kind: "call", from, to, name, answer, failed } as const;
-}
-
-function calledRow(name: KubeletCall, result: CallResult, owner: RegistrarRole): Content {
-  const to = name === "NodeGetInfo" ? "driver" : owner;
-  return call("kubelet", to, name, answerText(result), result.kind === "error");
 }
 
 function answerText(result: CallResult): string {
@@ -134,7 +132,6 @@ const HEIGHTS: Readonly<Record<Row["kind"], number>> = {
 
 const LANES: readonly Lane[] = ["driver", "registrar", "second registrar", "kubelet", "API objects"];
 
-/** A row and the height at which it begins. */
 type Placed = readonly [row: Row, top: number];
 
 /** The class of a lane's group: `currentColor` in it is the lane's colour. */
@@ -150,7 +147,6 @@ text { font: 12px -apple-system, BlinkMacSystemFont, "Segoe UI", "Noto Sans", He
 .answer { font-size: 11px }
 `;
 
-/** What is coloured how on a light screen, and on a dark one. */
 const COLOURS: readonly (readonly [selector: string, property: string, light: string, dark: string])[] = [
   [".paper", "fill", "#ffffff", "#0d1117"],
   [".paper", "stroke", "#d1d9e0", "#3d444d"],
