@@ -8,18 +8,20 @@ import { createTempFolder } from "../support/temp-folder";
 import { type Installation, installPackage } from "./installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "./nodes";
 
-const USAGE = `usage: npm run test:matrix -- [--node LINE]... [--quick]
+const USAGE = `usage: npm run test:matrix -- [--node LINE]... [--quick|--kubelets]
 
 Packs the project, installs the package as npm does for its users, and tries it on each Node: ${NODE_LINES.join(", ")}.
 Then the suites of \`npm test\`, on that Node. Exits with 1 if anything failed. Takes about ten minutes.
 
   --node LINE   on this Node only, such as 24 or 20.19.0; repeatable
   --quick       without the suites: half a minute for each Node
+  --kubelets    in place of these suites that with kubelet's real code, with every kubelet; needs Go
 `;
 
 const JEST = join(ROOT, "node_modules", "jest", "bin", "jest.js");
-const SUITES = ["jest.config.js", "test/process/jest.config.js"];
-const SUITE_DONE_WITHIN_MS = 20 * 60_000;
+const SUITES = [["jest.config.js"], ["test/process/jest.config.js"]] as const;
+const KUBELETS = [["test/kubelet/jest.config.js", "--all"]] as const;
+const SUITE_DONE_WITHIN_MS = 40 * 60_000;
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
@@ -28,6 +30,7 @@ async function main(): Promise<void> {
     options: {
       node: { type: "string", multiple: true, default: [...NODE_LINES] },
       quick: { type: "boolean", default: false },
+      kubelets: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
@@ -45,7 +48,8 @@ async function main(): Promise<void> {
     await check("--version", printVersion(node, installation));
     await check("demo", playDemo(node, installation));
     if (values.quick) continue;
-    for (const config of SUITES) await check(`the suite of ${config}`, runSuite(node, config));
+    for (const [config, ...flags] of values.kubelets ? KUBELETS : SUITES)
+      await check(`the suite of ${config}`, runSuite(node, config, flags));
   }
 }
 
@@ -77,9 +81,9 @@ async function playDemo(node: NodeRelease, { cli }: Installation): Promise<strin
 }
 
 /** A suite in this checkout as it is built. Resolves with jest's count of tests; rejects with the names of those that failed. */
-async function runSuite(node: NodeRelease, config: string): Promise<string> {
+async function runSuite(node: NodeRelease, config: string, flags: readonly string[]): Promise<string> {
   // What a failed test leaves open does not keep it from ending.
-  const jest = [node.path, JEST, `--config=${config}`, "--forceExit"];
+  const jest = [node.path, JEST, `--config=${config}`, "--forceExit", ...flags];
   const { code, stderr } = await runWith(node, jest, ROOT, SUITE_DONE_WITHIN_MS);
   const failures = new Set(stderr.match(/^ {2}● .*$/gm));
   if (code !== 0)
