@@ -9,6 +9,7 @@ import { inOwnCluster, run } from "./support/own-cluster";
 import { writePage } from "./support/page";
 
 const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write]
+       npm run test:cluster -- --shell [--nodes N]
        npm run test:cluster -- --images
 
 Runs the suite in a cluster: in one of its own, which needs root on Linux and builds Kubernetes the first time, or in
@@ -18,6 +19,8 @@ that of KUBECONFIG.
   --only PATTERN   only tests whose name has it
   --outcomes FILE  adds the outcomes of scenarios to this file, whatever it has already
   --write          writes them into docs/measurements.md when all is done
+  --shell          no tests: a shell in a cluster of its own, with kubectl and registrar in PATH; both end together
+  --nodes N        so many nodes for the shell, up to 3 (1)
   --images         makes the images and prints their tarballs, to be loaded into the nodes of KUBECONFIG's cluster
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
@@ -41,6 +44,8 @@ async function main(): Promise<number> {
       outcomes: { type: "string" },
       write: { type: "boolean", default: false },
       images: { type: "boolean", default: false },
+      shell: { type: "boolean", default: false },
+      nodes: { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
   });
@@ -54,6 +59,15 @@ async function main(): Promise<number> {
     const images = await makeImages(say);
     process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
+  }
+  if (values.shell) {
+    const shell = [
+      process.execPath,
+      "--require",
+      join(ROOT, "bench", "typescript.cjs"),
+      join(__dirname, "shell.ts"),
+    ];
+    return buildAndRun(shell, { ...process.env, CLUSTER_NODES: values.nodes });
   }
   const jest = [
     process.execPath,

@@ -2,10 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { setInterval as every } from "node:timers/promises";
-import { kubernetesOf } from "../cluster/support/build";
-import { type Cluster, startCluster } from "../cluster/support/cluster";
+import { type Cluster, kubectlEnvironment, startCluster } from "../cluster/support/cluster";
 import { IMAGES } from "../cluster/support/images";
 import { insideOf } from "../cluster/support/stage";
 import { writtenManifest } from "../cluster/support/written-manifest";
@@ -19,15 +18,11 @@ const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 async function main(): Promise<number> {
   await using cluster = await startCluster();
-  const { controlPlane } = insideOf(cluster);
+  const inside = insideOf(cluster);
   await cluster.kubectlWith([...plan.objects, ...IMAGES_ARE_THERE], "apply", "--server-side");
   await applyPolicy(cluster);
   const bin = join(plan.reports, "bin");
   mkdirSync(bin, { recursive: true });
-  // Some tests call kubectl by name.
-  writeFileSync(join(bin, "kubectl"), `#!/bin/sh\nexec ${kubernetesOf("CONTROL_PLANE")} kubectl "$@"\n`, {
-    mode: 0o755,
-  });
 
   const ended = new AbortController();
   const meanwhile = Promise.all([breakThings(cluster, ended.signal), watchRegistrars(cluster, ended.signal)]);
@@ -36,14 +31,12 @@ async function main(): Promise<number> {
     [
       ...["--no-color", "--keep-going", "--silence-skips", `--output-dir=${plan.reports}`],
       ...["--junit-report=junit.xml", "--json-report=report.json", ...plan.flags],
-      ...[plan.tests, "--", `-kubeconfig=${controlPlane.kubeconfig("admin")}`, "-provider=skeleton"],
+      ...[plan.tests, "--", `-kubeconfig=${inside.controlPlane.kubeconfig("admin")}`, "-provider=skeleton"],
       ...["-kubelet-root-dir=/var/lib/kubelet", "-num-nodes=1", "-allowed-not-ready-nodes=-1"],
       ...["-system-pods-startup-timeout=1s", ...plan.testFlags],
     ],
-    {
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
-    },
+    // Some tests call kubectl by name.
+    { stdio: ["ignore", "inherit", "inherit"], env: kubectlEnvironment(bin, inside) },
   );
   const [code] = await once(ginkgo, "exit");
   ended.abort();

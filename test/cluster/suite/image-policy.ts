@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
 import { eventually } from "../../support/eventually";
@@ -14,10 +13,11 @@ import {
   registrarsIn,
   type Workload,
 } from "../support/author-plugins";
-import { programPath } from "../support/build";
+import { kubectlEnvironment } from "../support/cluster";
 import { hasKyverno, startKyverno } from "../support/kyverno";
+import type { Node } from "../support/node";
 import { containerOf, exampleObjects, NAMESPACE, OURS, RETRY } from "../support/objects";
-import { type Change, createStage, insideOf, type Stage } from "../support/stage";
+import { type Change, createStage, insideOf, type Pod, type Stage } from "../support/stage";
 import { cluster, insideTest, sayLeftOut, untilListed } from "../support/use-cluster";
 import { writtenManifest } from "../support/written-manifest";
 
@@ -46,9 +46,10 @@ const report = (what: string, times: readonly number[]) =>
   process.stdout.write(`${what}: ${times.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(", ")}\n`);
 
 /** A driver that the author's registrar has registered. */
-async function authorsStage(name: string, change?: Change): Promise<Stage> {
+async function authorsStage(name: string, change?: Change, second?: Node): Promise<Stage> {
   const stage = createStage(cluster(), AUTHORS, { driver: `${name}.csi.example.com`, daemonSet: name });
-  await nameImages([pluginOf(stage).workload.spec.template.spec]);
+  for (const node of [undefined, ...(second ? [second] : [])])
+    await nameImages([pluginOf(stage).workload.spec.template.spec], node);
   await stage.apply(change);
   await stage.registered();
   return stage;
@@ -121,19 +122,26 @@ async function restartAll(
     report(`${what}, CSINode lacked ${plugin.drivers}`, [await missingMs(plugin, from)]);
 }
 
-/** What `doctor --cluster` finds about policies: codes, and texts. */
-async function doctorSays(): Promise<string> {
+interface DoctorReport {
+  readonly findings: readonly Readonly<Record<string, string>>[];
+  readonly registrars: readonly { readonly daemonSet: string; readonly changed: number | null }[];
+}
+
+/** What `doctor --cluster` reports. */
+async function doctorReport(): Promise<DoctorReport> {
   await using folder = await createTempFolder();
-  const kubectl = `#!/bin/sh\nexec "${programPath("kubernetes")}" kubectl "$@"\n`;
-  writeFileSync(folder.at("kubectl"), kubectl, { mode: 0o755 });
   const words = [join(ROOT, "dist", "cli.js"), "doctor", "--cluster", "--output=json"];
-  const config = `--kubeconfig=${insideOf(cluster()).controlPlane.kubeconfig("admin")}`;
-  const env = { ...process.env, PATH: `${folder.path}:${process.env.PATH}` };
+  const env = kubectlEnvironment(folder.path, insideOf(cluster()));
   // It exits with 1 if it finds a problem.
   const text = await new Promise<string>((resolve) =>
-    execFile(process.execPath, [...words, config], { env }, (_error, stdout) => resolve(stdout)),
+    execFile(process.execPath, words, { env }, (_error, stdout) => resolve(stdout)),
   );
-  const { findings } = JSON.parse(text) as { findings: readonly Readonly<Record<string, string>>[] };
+  return JSON.parse(text);
+}
+
+/** What it finds about policies: codes, and texts. */
+async function doctorSays(): Promise<string> {
+  const { findings } = await doctorReport();
   return findings
     .filter(({ code = "" }) => ["CSI212", "CSI215", "CSI216"].includes(code))
     .map((one) => `${one.code} ${one.status}: ${one.subject} ${one.text}`)
@@ -185,15 +193,88 @@ async function thereAndBack(engine: string): Promise<void> {
   }
 }
 
+/** The plugin's pod as the DaemonSet controller makes it for a node. */
+function podOn(node: string, plugin: AuthorsPlugin): AuthorsPlugin {
+  const matchFields = [{ key: "metadata.name", operator: "In", values: [node] }];
+  const required = { nodeSelectorTerms: [{ matchFields }] };
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } };
+  const { workload } = plugin;
+  const template = { ...workload.spec.template, spec: { ...workload.spec.template.spec, affinity } };
+  return { ...plugin, workload: { ...workload, spec: { ...workload.spec, template } } };
+}
+
+/** Deletes a plugin's pods; the containers of the new ones by node, when CSINode lists the driver on each. */
+async function renewed({ plugin: { daemonSet, driver } }: Stage, nodes: readonly string[]) {
+  const { kubectl, get } = cluster();
+  const selector = `app.kubernetes.io/name=${daemonSet}`;
+  await kubectl("delete", "pods", `--namespace=${NAMESPACE}`, `--selector=${selector}`);
+  type New = Pod & { readonly spec: PodSpec };
+  type CSINode = { readonly spec: { readonly drivers: readonly { readonly name: string }[] | null } };
+  return eventually(
+    async () => {
+      const path = `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=${encodeURIComponent(selector)}`;
+      const { items } = await get<{ items: readonly New[] }>(path);
+      expect(items.map(({ spec }) => spec.nodeName).toSorted()).toEqual(nodes);
+      for (const { status } of items)
+        expect(status.containerStatuses?.every(({ ready }) => ready)).toBe(true);
+      for (const node of nodes) {
+        const { spec } = await get<CSINode>(`/apis/storage.k8s.io/v1/csinodes/${node}`);
+        expect(spec.drivers?.map(({ name }) => name)).toContain(driver);
+      }
+      return Object.fromEntries(items.map(({ spec }) => [`${spec.nodeName}`, allOf(spec)]));
+    },
+    { what: `new pods of ${daemonSet} on ${nodes} have registered ${driver}`, limitMs: 120_000 },
+  );
+}
+
+/** A policy changes a DaemonSet's pods on the nodes that it names, and a node that is taken off the list is given back. */
+async function nodeByNode(engine: string): Promise<void> {
+  await using second = await insideOf(cluster()).addNode(2);
+  const nodes = [cluster().nodeName, second.name] as const;
+  await using stage = await authorsStage("sixth", undefined, second);
+  const plugin = pluginOf(stage);
+  const written = (...named: readonly string[]) =>
+    writtenManifest(
+      ...["--image-policy", `--policy-engine=${engine}`, `--arg=${RETRY}`],
+      ...named.map((node) => `--nodes=${node}`),
+    );
+  const [first, other] = nodes;
+  try {
+    for (const [named, changed, isSwapped, watched] of [
+      [[first], 1, [true, false], first],
+      [[], 2, [true, true], other],
+      [[other], 1, [false, true], first],
+    ] as const) {
+      const expected = isSwapped.map((is) => (is ? swapped : authors)(plugin));
+      await change(
+        "apply",
+        written(...named),
+        podOn(watched, plugin),
+        expected[nodes.indexOf(watched)] ?? [],
+      );
+      expect(await renewed(stage, nodes)).toEqual({ [first]: expected[0], [other]: expected[1] });
+      expect(await doctorSays()).toBe("");
+      const { registrars } = await doctorReport();
+      expect(registrars.find(({ daemonSet }) => daemonSet === `${NAMESPACE}/sixth`)?.changed).toBe(changed);
+    }
+  } finally {
+    await remove(written());
+  }
+}
+
 const THERE_AND_BACK =
   "swaps the registrars of charts, another drops them for that of the node, deleted they come back";
+const NODE_BY_NODE =
+  "swaps them on the nodes that it names, and gives back those of a node that it names no more";
 
 insideTest(`a policy ${THERE_AND_BACK}`, () => thereAndBack("kubernetes"));
+insideTest(`a policy ${NODE_BY_NODE}`, () => nodeByNode("kubernetes"));
 
 if (hasKyverno)
-  insideTest(`a policy of Kyverno ${THERE_AND_BACK}`, async () => {
+  insideTest(`a policy of Kyverno ${THERE_AND_BACK}; another ${NODE_BY_NODE}`, async () => {
     await using _kyverno = await startKyverno(cluster());
     await thereAndBack("kyverno");
+    await nodeByNode("kyverno");
   });
 else sayLeftOut(`a policy of Kyverno ${THERE_AND_BACK}`, "Kyverno's module");
 

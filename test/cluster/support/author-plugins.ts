@@ -1,6 +1,7 @@
 import { PODS, type PodsRow } from "../../charts/pods";
 import { eventually } from "../../support/eventually";
 import { givenPrograms, IMAGES } from "./images";
+import type { Node } from "./node";
 import { OURS } from "./objects";
 import { insideOf } from "./stage";
 import { cluster, untilListed } from "./use-cluster";
@@ -45,8 +46,10 @@ export const allOf = ({ containers, initContainers = [] }: PodSpec) =>
 export const registrarsIn = (spec: PodSpec) => allOf(spec).filter(isRegistrar);
 
 /** Gives images the names that authors use: the registrar's, and one that only waits for what is not on the node. */
-export async function nameImages(specs: readonly PodSpec[]): Promise<void> {
-  const { node } = insideOf(cluster());
+export async function nameImages(
+  specs: readonly PodSpec[],
+  node: Node = insideOf(cluster()).node,
+): Promise<void> {
   const images = ["ctr", "--namespace=k8s.io", "images"];
   const there = (await node.run(...images, "ls", "--quiet")).split("\n");
   const named = new Set(specs.flatMap(allOf).map(({ image }) => image));

@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { createKeeper, type Keeper } from "../../../bench/keeper";
 import { eventually } from "../../support/eventually";
@@ -9,11 +9,13 @@ import { kubernetesOf } from "./build";
 import { startControlPlane } from "./control-plane";
 import { recordDrivers } from "./driver-record";
 import { IMAGES } from "./images";
-import { startNode } from "./node";
+import { type Node, startNode } from "./node";
+import { addressOf } from "./node-configuration";
 import { startProxy } from "./proxy";
 
 const run = promisify(execFile);
-const ADDRESS = "192.168.99.1";
+/** The names of the nodes that a cluster may have. */
+const NODES = ["node-1", "node-2", "node-3"] as const;
 
 export type Client = ReturnType<typeof createClient>;
 
@@ -51,22 +53,52 @@ export async function startCluster() {
   }
 }
 
+/**
+ * An environment in which `kubectl` is the cluster's, by a script in this directory, and an administrator's kubeconfig is the
+ * default.
+ */
+export function kubectlEnvironment(folder: string, { controlPlane }: Inside): NodeJS.ProcessEnv {
+  writeFileSync(join(folder, "kubectl"), `#!/bin/sh\nexec ${KUBECTL.join(" ")} "$@"\n`, { mode: 0o755 });
+  const PATH = [folder, process.env.PATH].join(delimiter);
+  return { ...process.env, PATH, KUBECONFIG: controlPlane.kubeconfig("admin") };
+}
+
 async function startInside(keep: Keeper["keep"]) {
   const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
-  const name = "node-1";
   const controlPlane = keep(
-    await startControlPlane({ folder, address: ADDRESS, nodes: [name], forPods: true }),
+    await startControlPlane({ folder, address: addressOf(1), nodes: NODES, forPods: true }),
   );
-  const node = keep(
-    await startNode({
-      folder: join(folder, name),
+  const start = (number: number) =>
+    startNode({
+      folder: join(folder, NODES[number - 1] ?? ""),
       controlPlane,
-      address: ADDRESS,
+      number,
       images: JSON.parse(process.env.CLUSTER_IMAGES ?? "{}"),
       sandboxImage: IMAGES.pause,
-    }),
-  );
-  return { controlPlane, node };
+    });
+  const node = keep(await start(1));
+  /** Node 2 or 3, ready for pods when this resolves. Disposing of it takes it out of the cluster: remove its pods first. */
+  const addNode = async (number: number): Promise<Node> => {
+    const added = await start(number);
+    const { kubectl } = controlPlane;
+    const leave = async () => {
+      await added[Symbol.asyncDispose]();
+      await kubectl("delete", "node", added.name, "--ignore-not-found");
+    };
+    try {
+      await eventually(
+        () => kubectl("wait", `node/${added.name}`, "--for=condition=Ready", "--timeout=60s"),
+        {
+          what: `${added.name} is ready`,
+        },
+      );
+    } catch (error) {
+      await leave();
+      throw error;
+    }
+    return { ...added, [Symbol.asyncDispose]: leave };
+  };
+  return { controlPlane, node, addNode };
 }
 
 function createClient(kubeconfig: string) {

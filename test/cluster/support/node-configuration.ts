@@ -23,34 +23,41 @@ runtime_type = "io.containerd.runc.v2"
 `;
 }
 
-/**
- * Pods on a bridge, which the node itself is on: what a probe over HTTP and the way to the API server need, and no
- * more.
- */
-export const CNI_CONFIGURATION = JSON.stringify({
-  cniVersion: "0.4.0",
-  name: "pods",
-  plugins: [
-    {
-      type: "bridge",
-      bridge: "cni0",
-      isGateway: true,
-      ipam: {
-        type: "host-local",
-        ranges: [[{ subnet: "10.244.0.0/24" }]],
-        routes: [{ dst: "10.96.0.0/16" }],
-        dataDir: "/run/addresses",
+/** Where a node listens, by its number from 1, and the addresses of its pods. */
+export const addressOf = (node: number): string => `192.168.99.${node}`;
+export const podsOf = (node: number): string => `10.244.${node}.0/24`;
+/** The control group of a node that joined; the first one has the root. */
+export const groupOf = (node: number): string | undefined => (node === 1 ? undefined : `/node-${node}`);
+
+/** Pods on a bridge, which the node itself is on: the way to the API server and to the nodes, and no more. */
+export function cniConfiguration(node: number): string {
+  return JSON.stringify({
+    cniVersion: "0.4.0",
+    name: "pods",
+    plugins: [
+      {
+        type: "bridge",
+        bridge: "cni0",
+        isGateway: true,
+        ipam: {
+          type: "host-local",
+          ranges: [[{ subnet: podsOf(node) }]],
+          routes: [{ dst: "10.96.0.0/16" }, { dst: "192.168.99.0/24" }],
+          dataDir: "/run/addresses",
+        },
       },
-    },
-  ],
-});
+    ],
+  });
+}
 
 /** kubelet's, with its defaults wherever they matter to a registration. JSON is YAML. */
-export function kubeletConfiguration(runtimeSocket: string, address: string, caFile: string): string {
+export function kubeletConfiguration(runtimeSocket: string, node: number, caFile: string): string {
   return JSON.stringify({
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
-    address,
+    address: addressOf(node),
+    healthzBindAddress: addressOf(node),
+    cgroupRoot: groupOf(node),
     authentication: {
       x509: { clientCAFile: caFile },
       webhook: { enabled: false },

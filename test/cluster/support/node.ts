@@ -1,23 +1,30 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { eventually } from "../../support/eventually";
 import { kubernetesOf } from "./build";
 import type { ControlPlane } from "./control-plane";
-import { CNI_CONFIGURATION, containerdConfiguration, kubeletConfiguration } from "./node-configuration";
+import {
+  addressOf,
+  cniConfiguration,
+  containerdConfiguration,
+  groupOf,
+  kubeletConfiguration,
+  podsOf,
+} from "./node-configuration";
 import { type Part, startPart } from "./part";
 
 const run = promisify(execFile);
-const NAMESPACES = ["--mount", "--pid", "--ipc", "--uts"];
 const RUNTIME_SOCKET = "/run/containerd/containerd.sock";
 
 export interface NodeOptions {
   /** What the node writes, kept when its power is cut; its last part is the node's name. */
   readonly folder: string;
   readonly controlPlane: ControlPlane;
-  readonly address: string;
+  /** Which node it is, from 1. */
+  readonly number: number;
   /** Tarballs of images, by the name that pods use. */
   readonly images: Readonly<Record<string, string>>;
   readonly sandboxImage: string;
@@ -27,21 +34,25 @@ export interface NodeOptions {
 export type Node = Awaited<ReturnType<typeof startNode>>;
 
 export async function startNode(options: NodeOptions) {
-  const { folder, controlPlane, images } = options;
+  const { folder, controlPlane, images, number } = options;
   const name = folder.split("/").at(-1) ?? "";
   const logs = join(folder, "logs");
   /** A path of the node as this process sees it: `/var/lib/kubelet` and so on; nothing outside `/var`. */
   const at = (path: string) => join(folder, path);
   for (const path of ["logs", "var/lib/kubelet", "var/lib/cni"]) mkdirSync(at(path), { recursive: true });
   writeFileSync(at("var/lib/containerd.toml"), containerdConfiguration(RUNTIME_SOCKET, options.sandboxImage));
-  writeFileSync(at("var/lib/cni/pods.conflist"), CNI_CONFIGURATION);
+  writeFileSync(at("var/lib/cni/pods.conflist"), cniConfiguration(number));
   writeFileSync(at("var/lib/resolv.conf"), "");
   writeFileSync(
     at("var/lib/kubelet-config.yaml"),
-    kubeletConfiguration(RUNTIME_SOCKET, options.address, controlPlane.caFile),
+    kubeletConfiguration(RUNTIME_SOCKET, number, controlPlane.caFile),
   );
 
-  const enter = ["unshare", ...NAMESPACES, "--mount-proc", "--fork", "--kill-child"];
+  const isFirst = number === 1;
+  if (!isFirst) makeGroup(groupOf(number));
+  // The first node has the cluster's own network.
+  const namespaces = ["--mount", "--pid", "--ipc", "--uts", ...(isFirst ? [] : ["--net"])];
+  const enter = ["unshare", ...namespaces, "--mount-proc", "--fork", "--kill-child"];
   const kubernetes = kubernetesOf("NODE");
   const machine = await startPart(
     [...enter, "sh", join(__dirname, "enter-node.sh"), folder, kubernetes, "init", "/bin/sleep", "infinity"],
@@ -49,7 +60,7 @@ export async function startNode(options: NodeOptions) {
   );
   const inside = (command: readonly string[]) => {
     const target = `--target=${childOf(machine.pid)}`;
-    return ["nsenter", target, ...NAMESPACES, "--", "env", "TMPDIR=/run/tmp", ...command];
+    return ["nsenter", target, ...namespaces, "--", "env", "TMPDIR=/run/tmp", ...command];
   };
   /** Runs a program on the node: its output. */
   const runInside = async (...command: readonly string[]) => {
@@ -59,8 +70,13 @@ export async function startNode(options: NodeOptions) {
   };
   const start = (part: string, ...command: readonly string[]) =>
     startPart(() => inside(command), join(logs, `${part}.log`), childOf);
-  const entered = () =>
-    eventually(() => runInside("test", "-e", "/run/entered"), { what: "the node's namespaces are ready" });
+  const entered = async () => {
+    await eventually(() => runInside("test", "-e", "/run/entered"), {
+      what: "the node's namespaces are ready",
+    });
+    const network = [`${childOf(machine.pid)}`, addressOf(number), podsOf(number), addressOf(1)];
+    if (!isFirst) await run("sh", [join(__dirname, "connect-node.sh"), ...network]);
+  };
   const runtimeReady = () =>
     eventually(() => runInside("ctr", `--address=${RUNTIME_SOCKET}`, "version"), {
       what: "containerd answers",
@@ -73,7 +89,7 @@ export async function startNode(options: NodeOptions) {
     await runInside("ctr", `--address=${RUNTIME_SOCKET}`, "--namespace=k8s.io", "images", "import", tarball);
   /** Resolves when kubelet is healthy. Starts it again if it ended, as a service manager does: CRI may not be up yet. */
   const keptUp = async (kubelet: Part) => {
-    const healthz = "http://127.0.0.1:10248/healthz";
+    const healthz = `http://${addressOf(number)}:10248/healthz`;
     await eventually(
       async () => {
         const ended = await Promise.race([kubelet.exited.then(() => true), delay(200).then(() => false)]);
@@ -87,7 +103,7 @@ export async function startNode(options: NodeOptions) {
   };
   const kubelet = await start(
     "kubelet",
-    ...[kubernetes, "kubelet", `--hostname-override=${name}`, `--node-ip=${options.address}`],
+    ...[kubernetes, "kubelet", `--hostname-override=${name}`, `--node-ip=${addressOf(number)}`],
     ...["--config=/var/lib/kubelet-config.yaml", `--kubeconfig=${controlPlane.kubeconfig(`node-${name}`)}`],
     ...["--root-dir=/var/lib/kubelet", "--cert-dir=/var/lib/kubelet/pki", "--v=2"],
   );
@@ -123,6 +139,14 @@ export async function startNode(options: NodeOptions) {
     },
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Makes a control group for kubelet's root in each hierarchy. */
+function makeGroup(group = ""): void {
+  const root = "/sys/fs/cgroup";
+  const isV2 = existsSync(join(root, "cgroup.controllers"));
+  for (const hierarchy of isV2 ? [""] : readdirSync(root))
+    mkdirSync(join(root, hierarchy, group), { recursive: true });
 }
 
 /**
