@@ -19,7 +19,8 @@ that of KUBECONFIG.
   --only PATTERN   only tests whose name has it
   --outcomes FILE  adds the outcomes of scenarios to this file, whatever it has already
   --write          writes them into docs/measurements.md when all is done
-  --shell          no tests: a shell in a cluster of its own, with kubectl and registrar in PATH; both end together
+  --shell          no tests: a shell in a cluster of its own, with kubectl and registrar in PATH, and on its nodes the images
+                   that docs/charts.md and examples/daemonset.yaml name; both end together
   --nodes N        so many nodes for the shell, up to 3 (1)
   --images         makes the images and prints their tarballs, to be loaded into the nodes of KUBECONFIG's cluster
 
@@ -61,6 +62,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if (values.shell) {
+    if (!/^[123]$/.test(values.nodes)) throw new Error(`--nodes=${values.nodes}: must be 1, 2 or 3`);
     const shell = [
       process.execPath,
       "--require",
