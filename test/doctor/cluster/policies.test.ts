@@ -84,7 +84,11 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     { flags: SWAP, set: { command: ["sh", "-c", "exec csi-node-driver-registrar"] } },
   ],
   ["a policy for other nodes", undefined, { flags: [...SWAP, "--nodes=node-2"], ...OLD }],
-  ["a policy for this node, too", /older than/, { flags: [...SWAP, "--nodes=node-2,node-1"], ...OLD }],
+  [
+    "a policy for this node, too",
+    /older than .* -> delete them one by one, and not the other nodes': kubectl -n storage delete pod disk-node-\S+$/,
+    { flags: [...SWAP, "--nodes=node-2,node-1"], ...OLD },
+  ],
   ["this registrar in the DaemonSet", undefined, { flags: SWAP, ...OLD, set: { image: OURS } }],
   ["a pod older than --drop", /older than MutatingAdmissionPolicy registrar-drop/, { flags: DROP, ...OLD }],
   [

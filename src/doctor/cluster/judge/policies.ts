@@ -113,7 +113,11 @@ function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly Regi
   const by = nameOf(match);
   const has = registrarIn(unit, pods);
   if (match.leftAlone === "none") {
-    const restart = `restart them: kubectl -n ${namespace} rollout restart daemonset/${name}`;
+    const pod = pods[0]?.name.split("/").at(-1);
+    const restart =
+      match.policy.nodes === undefined
+        ? `restart them: kubectl -n ${namespace} rollout restart daemonset/${name}`
+        : `delete them one by one, and not the other nodes': kubectl -n ${namespace} delete pod ${pod}`;
     const { doer, log } = ENGINES[match.policy.engine];
     return pods.every(({ createdMs }) => createdMs <= match.sinceMs)
       ? warning(place, `${has}, older than ${by}`, restart)
