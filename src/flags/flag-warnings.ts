@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { attempt } from "../base/errors";
-import { adviceOnHostPath } from "../host-path/advice";
+import { judgeByMounts } from "../host-path/host-path";
 import { isPattern } from "../host-path/path-pattern";
 import type { Logger } from "../logging/logger";
 import { findFile, isDirectory } from "../unix/files";
@@ -117,8 +117,9 @@ export async function adviceOnHostPaths(
     if (csiSocketPath !== undefined && !isPattern(csiSocketPath) && !(await mayBeSocket(csiSocketPath)))
       return [];
     const facts = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
-    const advice = await adviceOnHostPath(facts, mounts);
-    return advice === undefined ? [] : [{ kubeletRegistrationPath, ...advice }];
+    const verdict = await judgeByMounts(facts, mounts);
+    if (verdict.kind !== "wrong") return [];
+    return [{ kubeletRegistrationPath, problem: verdict.problem, fix: verdict.fix }];
   });
   return (await Promise.all(advices)).flat();
 }

@@ -29,12 +29,12 @@ export function patternsOf({ every: { csiAddress, kubeletRegistrationPath } }: P
 const FLAG_OF = {
   csiAddresses: "csi-address",
   kubeletRegistrationPaths: "kubelet-registration-path",
-} as const;
+};
 
 /** The patterns, each driver's with the one for kubelet. Throws INVALID_OPTION if they do not fit together. */
 export function patternPairsOf(flags: Pick<Flags, "every">) {
   const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
-  return pairPatterns(csiAddresses, kubeletRegistrationPaths, (list) => FLAG_OF[list]);
+  return pairPatterns(csiAddresses, kubeletRegistrationPaths, FLAG_OF);
 }
 
 export type Paths = Extract<Awaited<ReturnType<typeof resolvePaths>>, { readonly kind: "paths" }>;

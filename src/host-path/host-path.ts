@@ -1,6 +1,8 @@
 import { basename, dirname } from "node:path";
-import { isWithin, type Mount, mountPlaceOf } from "../unix/mounts";
+import { realPathOf } from "../unix/files";
+import { isWithin, type Mount, mountPlaceOf, readMounts } from "../unix/mounts";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
+import { fillPattern, isPattern, matchSegments, segmentsOf } from "./path-pattern";
 
 /** Both names of one driver socket, and the directory whose mount shows kubelet's root. */
 export interface DriverPaths {
@@ -12,45 +14,103 @@ export interface DriverPaths {
 }
 
 /** The mount table joins both names. Paths are absolute, without symbolic links; a pattern's `*` is a character. */
-export interface HostPathQuestion extends DriverPaths {
+interface HostPathQuestion extends DriverPaths {
   readonly csiSocketPath: string;
   readonly mounts: readonly Mount[];
+  /** How the advice writes a path of the socket: with a pattern's stars. */
+  readonly show?: (path: string) => string;
 }
 
 /** Whether kubelet, on the host, finds the driver's socket at the path that it gets. */
 export type HostPathVerdict =
-  | { readonly kind: "fits" }
-  /** Its end fits: the socket is `path` on a disk; this container cannot see where the host mounts that disk. */
-  | { readonly kind: "ends-alike"; readonly path: string }
-  | { readonly kind: "unknown" }
-  /** It is elsewhere: kubelet should get `hostPath`. */
-  | { readonly kind: "differs"; readonly hostPath: string }
-  /** It is elsewhere: at `path` on a disk; this container cannot see where the host mounts that disk. */
-  | { readonly kind: "differs-on-disk"; readonly path: string; readonly inKubeletRoot: string | undefined }
-  /** The socket is in an emptyDir volume, whose path on the host contains the pod's UID. */
-  | { readonly kind: "empty-dir" }
-  /** The socket is in the container's own layer: no path of the host leads there. */
-  | { readonly kind: "not-mounted"; readonly folder: string };
+  /** `fits`: the whole path, or its end if this container cannot see where the host mounts the socket's disk. */
+  | { readonly kind: "fits" | "unknown" }
+  /** `problem` follows "kubelet will not find the driver: ". */
+  | { readonly kind: "wrong"; readonly problem: string; readonly fix: string };
+
+const FITS: HostPathVerdict = { kind: "fits" };
+const UNKNOWN: HostPathVerdict = { kind: "unknown" };
+const wrong = (problem: string, fix: string): HostPathVerdict => ({ kind: "wrong", problem, fix });
+const USUAL_FOLDER = `${DEFAULT_KUBELET_ROOT}/plugins/NAME`;
+
+/** Judges the path that kubelet gets by the mounts of this container. */
+export async function judgeByMounts(
+  { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath }: DriverPaths,
+  mounts = readMounts(),
+): Promise<HostPathVerdict> {
+  if (!csiSocketPath?.startsWith("/") || mounts === undefined) return UNKNOWN;
+  const pattern = await realPathOf(csiSocketPath);
+  const registry = { pluginRegistrationPath: await realPathOf(pluginRegistrationPath), mounts };
+  const paths = { csiSocketPath: pattern, kubeletRegistrationPath };
+  const matches = isPattern(csiSocketPath) ? mountedMatches(paths, mounts) : [];
+  const verdicts = matches.map((match) => {
+    const show = (path: string) => withStars(path, match.csiSocketPath, pattern);
+    return judgeHostPath({ ...match, ...registry, show });
+  });
+  // Only the container's own layer holds what no mount was made for: no driver is there.
+  const isMounted = mountPlaceOf(pattern, mounts)?.mountPoint !== "/";
+  if (matches.length === 0 || isMounted) verdicts.push(judgeHostPath({ ...paths, ...registry }));
+  const find = (wanted: HostPathVerdict["kind"]) => verdicts.find(({ kind }) => kind === wanted);
+  return find("wrong") ?? find("unknown") ?? FITS;
+}
+
+type Paths = Pick<HostPathQuestion, "csiSocketPath" | "kubeletRegistrationPath">;
+
+/** The paths for each mount that fits a pattern up to one of its stars: a container may mount each driver's directory. */
+function mountedMatches(
+  { csiSocketPath: pattern, kubeletRegistrationPath }: Paths,
+  mounts: readonly Mount[],
+): readonly Paths[] {
+  const segments = segmentsOf(pattern);
+  const stars = segments.filter(isPattern).length;
+  const hostSegments = segmentsOf(kubeletRegistrationPath);
+  if (hostSegments.filter(isPattern).length !== stars) return [];
+  return mounts.flatMap(({ mountPoint }) => {
+    const captures = matchSegments(segments, segmentsOf(mountPoint)) ?? [];
+    if (captures.length === 0) return [];
+    const filled = [...captures, ...Array<string>(stars - captures.length).fill("*")];
+    return {
+      csiSocketPath: fillPattern({ segments }, filled),
+      kubeletRegistrationPath: fillPattern({ segments: hostSegments }, filled),
+    };
+  });
+}
+
+/** A path of the socket `match` in the words of its pattern: from its end on, as far as both are alike. */
+function withStars(path: string, match: string, pattern: string): string {
+  const [names, segments, filled] = [path.split("/"), segmentsOf(pattern), segmentsOf(match)];
+  for (let back = 1; back <= segments.length && names.at(-back) === filled.at(-back); back++)
+    names[names.length - back] = segments.at(-back) ?? "";
+  return names.join("/");
+}
 
 /**
  * Compares the path that kubelet gets with the mounts. The mount table shows a hostPath volume with its directory on its
  * file system. If that file system is the host's root, the directory is the path on the host; on a subvolume a prefix comes
  * first, as in /@/var/lib/kubelet; on a disk that the host mounts somewhere, the directory is the end of the path. Only a
- * contradiction gives `differs`: the host may have symbolic links and bind mounts, as long as the path leads through
+ * contradiction is `wrong`: the host may have symbolic links and bind mounts, as long as the path leads through
  * something like kubelet's root.
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
-  const { csiSocketPath, pluginRegistrationPath, mounts } = question;
+  const { csiSocketPath, pluginRegistrationPath, mounts, show = (one) => one } = question;
   const given = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
   const socket = mountPlaceOf(csiSocketPath, mounts);
   const registry = mountPlaceOf(pluginRegistrationPath, mounts);
-  if (socket === undefined || !given.startsWith("/")) return { kind: "unknown" };
+  if (socket === undefined || !given.startsWith("/")) return UNKNOWN;
   const { path } = socket;
   if (path.includes("/kubernetes.io~empty-dir/"))
-    return given === path ? { kind: "fits" } : { kind: "empty-dir" };
+    return given === path
+      ? FITS
+      : wrong(
+          "the driver's socket is in an emptyDir volume, whose host path changes with each pod",
+          `make that volume a hostPath: ${USUAL_FOLDER}, and name the socket in it`,
+        );
   if (socket.fileSystem === "overlay" && registry?.isMountPoint && registry.fileSystem !== "overlay")
-    return { kind: "not-mounted", folder: dirname(csiSocketPath) };
-  if (socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath)) return { kind: "unknown" };
+    return wrong(
+      `no directory of the host is mounted at ${dirname(csiSocketPath)}`,
+      `mount the hostPath ${USUAL_FOLDER} there, in this container and in the driver's`,
+    );
+  if (socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath)) return UNKNOWN;
   const root = registry?.device === socket.device ? kubeletRootOf(registry.path) : undefined;
   const inRoot = root !== undefined && isWithin(path, root) ? path.slice(root.length) : undefined;
   const knownRoot = roots.find((known) => root?.endsWith(known));
@@ -61,67 +121,23 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   if (isInKnownRoot(path) || isHostsRoot(socket.device, mounts)) hostPath = path;
   else if (isHost) hostPath = csiSocketPath;
   else if (subvolume && isWithin(path, subvolume)) hostPath = path.slice(subvolume.length);
-  if (given === hostPath || (given === csiSocketPath && isHost)) return { kind: "fits" };
-  if (socket.fileSystem === "overlay") return { kind: "unknown" };
+  if (given === hostPath || (given === csiSocketPath && isHost)) return FITS;
+  if (socket.fileSystem === "overlay") return UNKNOWN;
 
   const givenRoot =
     inRoot !== undefined && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;
   const isContainers = given === csiSocketPath && hostPath !== undefined;
   // No kubelet has / for its root.
-  if (given.endsWith(path) && !isContainers && givenRoot !== "") return { kind: "ends-alike", path };
+  if (given.endsWith(path) && !isContainers && givenRoot !== "") return FITS;
   const isRootLike = (other: string) =>
     roots.includes(other) || (!knownRoot && basename(other) === basename(root ?? ""));
-  if (givenRoot && isRootLike(givenRoot)) return { kind: "unknown" };
-  return hostPath === undefined
-    ? { kind: "differs-on-disk", path, inKubeletRoot: inRoot }
-    : { kind: "differs", hostPath };
-}
-
-export const UNSEEN_MOUNT = "where the host mounts that disk cannot be seen from here";
-
-/** What is wrong, to follow "kubelet will not find the driver: ", and the fix; undefined if no fault is known. */
-export function explainHostPath(
-  verdict: HostPathVerdict,
-): { readonly problem: string; readonly fix: string } | undefined {
-  switch (verdict.kind) {
-    case "fits":
-    case "ends-alike":
-    case "unknown":
-      return undefined;
-    case "differs":
-      return {
-        problem: `on the host the driver's socket is ${verdict.hostPath}`,
-        fix: `--kubelet-registration-path=${verdict.hostPath}`,
-      };
-    case "differs-on-disk": {
-      const { path, inKubeletRoot } = verdict;
-      const whatRootIs = `the root is kubelet's --root-dir, or else ${DEFAULT_KUBELET_ROOT}`;
-      const host = inKubeletRoot
-        ? `<kubelet root>${inKubeletRoot}; ${whatRootIs}`
-        : `<where the host mounts that disk>${path}`;
-      return {
-        problem: `on its disk the driver's socket is ${path}; ${UNSEEN_MOUNT}`,
-        fix: `--kubelet-registration-path=${host}`,
-      };
-    }
-    case "empty-dir":
-      return {
-        problem: "the driver's socket is in an emptyDir volume, whose path on the host changes with each pod",
-        fix: `make that volume a hostPath: ${DEFAULT_KUBELET_ROOT}/plugins/NAME, and name the socket in it`,
-      };
-    case "not-mounted":
-      return {
-        problem: `no directory of the host is mounted at ${verdict.folder}`,
-        fix: `mount the hostPath ${DEFAULT_KUBELET_ROOT}/plugins/NAME there, in this container and in the driver's`,
-      };
-    default:
-      return verdict satisfies never;
-  }
-}
-
-/** The fix as a sentence: a flag gets its verb. */
-export function fixText({ fix }: { readonly fix: string }): string {
-  return fix.startsWith("--") ? `write ${fix}` : fix;
+  if (givenRoot && isRootLike(givenRoot)) return UNKNOWN;
+  const below = inRoot ? `<kubelet root>${inRoot}` : `<where the host mounts that disk>${path}`;
+  const [place, found] = hostPath === undefined ? ["on its disk", path] : ["on the host", hostPath];
+  return wrong(
+    `${place} the driver's socket is ${show(found)}`,
+    `write --kubelet-registration-path=${show(hostPath ?? below)}`,
+  );
 }
 
 /** The longest first, because one is the end of another. */

@@ -66,33 +66,33 @@ export interface PatternPair {
   readonly kubeletRegistrationPath: PathPattern;
 }
 
-/** The name of a list of patterns, or of one pattern in it, in an error. */
-type NamePatterns = (list: "csiAddresses" | "kubeletRegistrationPaths", index?: number) => string;
+const OPTIONS = {
+  csiAddresses: "csiAddresses",
+  kubeletRegistrationPaths: "kubeletRegistrationPaths",
+};
 
-const nameOption: NamePatterns = (list, index) => (index === undefined ? list : `${list}[${index}]`);
-
-/** Pairs driver socket patterns with host patterns, in order. Throws INVALID_OPTION if the counts, or a pair's stars, differ. */
+/**
+ * Pairs driver socket patterns with host patterns, in order. Throws INVALID_OPTION, with these names of the lists, if the
+ * counts, or a pair's stars, differ.
+ */
 export function pairPatterns(
   csiAddresses: readonly string[],
   hostPaths: readonly string[],
-  nameOf = nameOption,
+  names = OPTIONS,
 ): readonly PatternPair[] {
   const [addresses, paths] = [csiAddresses.length, hostPaths.length];
   if (addresses !== paths)
     throw invalidOption(
-      `${addresses} ${nameOf("csiAddresses")} but ${paths} ${nameOf("kubeletRegistrationPaths")}: each needs its own`,
+      `${addresses} ${names.csiAddresses} but ${paths} ${names.kubeletRegistrationPaths}: each needs its own`,
     );
   if (addresses === 0)
-    throw invalidOption(`${nameOf("csiAddresses")} is an empty list: give a path or a pattern`);
+    throw invalidOption(`${names.csiAddresses} is an empty list: give a path or a pattern`);
   return csiAddresses.map((address, index) => {
-    const option = nameOf("csiAddresses", index);
-    const csiAddress = parsePattern(parseCsiAddress(address, option), option);
-    const kubeletRegistrationPath = parsePattern(
-      hostPaths[index] ?? "",
-      nameOf("kubeletRegistrationPaths", index),
-    );
+    const path = hostPaths[index] ?? "";
+    const csiAddress = parsePattern(parseCsiAddress(address, names.csiAddresses), names.csiAddresses);
+    const kubeletRegistrationPath = parsePattern(path, names.kubeletRegistrationPaths);
     if (csiAddress.stars === kubeletRegistrationPath.stars) return { csiAddress, kubeletRegistrationPath };
-    const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${hostPaths[index]}`;
+    const counts = `${csiAddress.stars} '*' in ${address}, ${kubeletRegistrationPath.stars} in ${path}`;
     throw invalidOption(`${counts}: each '*' must stand for the same in both`);
   });
 }

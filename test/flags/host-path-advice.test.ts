@@ -25,7 +25,7 @@ async function makeContainer() {
 test("a socket that is there, and one that comes later into its folder", async () => {
   const { folder, fixesFor } = await makeContainer();
   await using _folder = folder;
-  const fix = `--kubelet-registration-path=${HOST_FOLDER}/csi.sock`;
+  const fix = `write --kubelet-registration-path=${HOST_FOLDER}/csi.sock`;
   expect(await fixesFor(folder.at("csi", "csi.sock"))).toEqual([fix]);
   await leaveDeadSocket(folder.at("csi", "csi.sock"));
   expect(await fixesFor(folder.at("csi", "csi.sock"))).toEqual([fix]);
@@ -40,7 +40,7 @@ test("an address where no socket can be says nothing about kubelet's path", asyn
 });
 
 test.each([
-  ["*", "*", [`--kubelet-registration-path=${HOST_FOLDER}/*/s`]],
+  ["*", "*", [`write --kubelet-registration-path=${HOST_FOLDER}/*/s`]],
   ["**", "**", []],
   ["a*b*", "*", []],
   ["*/*", "*", []],

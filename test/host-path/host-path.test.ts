@@ -1,4 +1,4 @@
-import { explainHostPath, fixText, type HostPathVerdict, judgeHostPath } from "../../src/host-path/host-path";
+import { type HostPathVerdict, judgeByMounts, judgeHostPath } from "../../src/host-path/host-path";
 import {
   CONTAINER,
   judgeByRows,
@@ -12,14 +12,22 @@ import {
 
 const FITS: HostPathVerdict = { kind: "fits" };
 const UNKNOWN: HostPathVerdict = { kind: "unknown" };
-const EMPTY_DIR: HostPathVerdict = { kind: "empty-dir" };
-const differs = (hostPath: string): HostPathVerdict => ({ kind: "differs", hostPath });
-const endsAlike = (path: string): HostPathVerdict => ({ kind: "ends-alike", path });
-const onDisk = (path: string, inKubeletRoot?: string): HostPathVerdict => ({
-  kind: "differs-on-disk",
-  path,
-  inKubeletRoot,
-});
+const wrong = (problem: string, fix: string): HostPathVerdict => ({ kind: "wrong", problem, fix });
+const EMPTY_DIR = wrong(
+  "the driver's socket is in an emptyDir volume, whose host path changes with each pod",
+  `make that volume a hostPath: ${K}/plugins/NAME, and name the socket in it`,
+);
+const NOT_MOUNTED = wrong(
+  "no directory of the host is mounted at /csi",
+  `mount the hostPath ${K}/plugins/NAME there, in this container and in the driver's`,
+);
+const write = (path: string) => `write --kubelet-registration-path=${path}`;
+const differs = (path: string) => wrong(`on the host the driver's socket is ${path}`, write(path));
+const onDisk = (path: string, inKubeletRoot?: string) =>
+  wrong(
+    `on its disk the driver's socket is ${path}`,
+    write(inKubeletRoot ? `<kubelet root>${inKubeletRoot}` : `<where the host mounts that disk>${path}`),
+  );
 
 /** The usual socket in the container, and the same on the host. */
 const C = "/csi/csi.sock";
@@ -51,7 +59,7 @@ const ON_THE_HOSTS_ROOT: readonly Case[] = [
     [CONTAINER, ["8:1", `${K}/plugins`, "/plugins"], REGISTRATION], differs(`${K}/plugins/*/csi.sock`)],
   ["an emptyDir volume", C, C,
     [CONTAINER, ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/csi"], REGISTRATION], EMPTY_DIR],
-  ["no volume at all", C, X, [CONTAINER, REGISTRATION], { kind: "not-mounted", folder: "/csi" }],
+  ["no volume at all", C, X, [CONTAINER, REGISTRATION], NOT_MOUNTED],
   ["a developer's container, with nothing mounted", "/tmp/a.sock", "/tmp/a.sock", [CONTAINER], FITS],
   ["a node, outside of containers", `${K}/plugins/x/s`, `${K}/plugins/x/s`, [["8:1", "/", "/"]], FITS],
   ["a file system that is all of the mount", C, C,
@@ -82,7 +90,7 @@ const ON_A_DISK: readonly Case[] = [
   ["/var is a file system of its own on the host", C, C,
     kubeletAt("/lib/kubelet", "8:2"), onDisk("/lib/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
   ["the same, told rightly", C, X,
-    kubeletAt("/lib/kubelet", "8:2"), endsAlike("/lib/kubelet/plugins/x/csi.sock")],
+    kubeletAt("/lib/kubelet", "8:2"), FITS],
   ["kubelet's root is a link, or a bind mount, on the host", C, X,
     kubeletAt("/data/kubelet", "8:3"), UNKNOWN],
   ["a root that nobody knows", C, C,
@@ -91,7 +99,7 @@ const ON_A_DISK: readonly Case[] = [
     kubeletAt("/var/lib/docker/volumes/1/_data/lib/kubelet", "8:1"),
     onDisk("/var/lib/docker/volumes/1/_data/lib/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
   ["the driver's file system, mounted somewhere on the host", C, "/mnt/data/x/csi.sock",
-    [CONTAINER, ["8:5", "/x", "/csi"], REGISTRATION], endsAlike("/x/csi.sock")],
+    [CONTAINER, ["8:5", "/x", "/csi"], REGISTRATION], FITS],
   ["another file system than kubelet's root", C, C,
     [CONTAINER, ["8:5", "/x", "/csi"], ["8:2", "/lib/kubelet/plugins_registry", "/registration"]],
     onDisk("/x/csi.sock")],
@@ -109,21 +117,21 @@ const ON_A_DISK: readonly Case[] = [
   ["a root that nobody knows, told as the default one", C, X, kubeletAt("/data/k", "8:3"), UNKNOWN],
   ["a mount table without the registration directory", C, C, [["8:5", "/x", "/csi"]], onDisk("/x/csi.sock")],
   ["a disk with the end of Tanzu's root, told as that", C, "/var/vcap/data/kubelet/plugins/x/csi.sock",
-    kubeletAt("/data/kubelet", "8:3"), endsAlike("/data/kubelet/plugins/x/csi.sock")],
+    kubeletAt("/data/kubelet", "8:3"), FITS],
   ["the same, by its path on the disk, which may be the host's root", C, "/data/kubelet/plugins/x/csi.sock",
-    kubeletAt("/data/kubelet", "8:3"), endsAlike("/data/kubelet/plugins/x/csi.sock")],
+    kubeletAt("/data/kubelet", "8:3"), FITS],
   ["the same, and another mount shows that it is the host's root", C, C,
     [...kubeletAt("/data/kubelet", "8:3"), ["8:3", `${K}/pods/1-2/etc-hosts`, "/etc/hosts"]],
     differs("/data/kubelet/plugins/x/csi.sock")],
   ["kubelet's root is a disk of its own, told rightly", C, "/mnt/k/plugins/x/csi.sock",
-    kubeletAt("", "8:4"), endsAlike("/plugins/x/csi.sock")],
+    kubeletAt("", "8:4"), FITS],
   ["the same, with a pattern and the path of the container", "/plugins/*/csi.sock", "/plugins/*/csi.sock",
     [CONTAINER, ["8:4", "/plugins", "/plugins"], ["8:4", "/plugins_registry", "/registration"]],
     onDisk("/plugins/*/csi.sock", "/plugins/*/csi.sock")],
   ["a disk with the path of a known root on it", C, `/data${K}/plugins/x/csi.sock`,
-    USUAL, endsAlike(X)],
+    USUAL, FITS],
   ["a disk that the host and the container mount alike", "/data/x/csi.sock", "/data/x/csi.sock",
-    [CONTAINER, ["8:5", "/x", "/data/x"], REGISTRATION], endsAlike("/x/csi.sock")],
+    [CONTAINER, ["8:5", "/x", "/data/x"], REGISTRATION], FITS],
   ["a whole disk, and a folder of it", "/data/x/csi.sock", "/other/csi.sock",
     [CONTAINER, ["8:5", "/", "/data"], REGISTRATION], onDisk("/x/csi.sock")],
   ["a container that has kubelet's root elsewhere", "/host/plugins/x/csi.sock", "/host/plugins/x/csi.sock",
@@ -180,33 +188,37 @@ test("a mount table without a root is no reason to fail", () => {
   expect(judgeHostPath({ ...paths, mounts })).toEqual(FITS);
 });
 
-test.each([FITS, UNKNOWN, endsAlike(X)])("%j needs no advice", (verdict) => {
-  expect(explainHostPath(verdict)).toBeUndefined();
-});
+const PATTERN = "/plugins/*/csi.sock";
+const TOLD = `${K}/plugins/*/csi.sock`;
+const DISK: Row = ["8:1", `${K}/plugins/disk`, "/plugins/disk"];
+const NFS: Row = ["8:1", `${K}/plugins/nfs`, "/plugins/nfs"];
+const EACH = [CONTAINER, DISK, NFS, REGISTRATION];
+/** A container whose root is a file system of its own, no overlay. */
+const OWN_ROOT: Row = ["252:3", "/", "/", "xfs"];
+const OWN_DISK: Row = ["8:5", "/kubelet/plugins/disk", "/plugins/disk"];
+const OWN_REGISTRY: Row = ["8:5", "/kubelet/plugins_registry", "/registration"];
 
-test.each<[HostPathVerdict, problem: string, fix: string]>([
-  [differs(X), `on the host the driver's socket is ${X}`, `--kubelet-registration-path=${X}`],
-  [
-    onDisk("/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock"),
-    "on its disk the driver's socket is /kubelet/plugins/x/csi.sock; where the host mounts that disk cannot be seen from here",
-    "--kubelet-registration-path=<kubelet root>/plugins/x/csi.sock; the root is kubelet's --root-dir, or else /var/lib/kubelet",
-  ],
-  [
-    onDisk("/x/csi.sock"),
-    "on its disk the driver's socket is /x/csi.sock; where the host mounts that disk cannot be seen from here",
-    "--kubelet-registration-path=<where the host mounts that disk>/x/csi.sock",
-  ],
-  [
-    EMPTY_DIR,
-    "the driver's socket is in an emptyDir volume, whose path on the host changes with each pod",
-    `make that volume a hostPath: ${K}/plugins/NAME, and name the socket in it`,
-  ],
-  [
-    { kind: "not-mounted", folder: "/csi" },
-    "no directory of the host is mounted at /csi",
-    `mount the hostPath ${K}/plugins/NAME there, in this container and in the driver's`,
-  ],
-])("%j: what is wrong, and the fix", (verdict, problem, fix) => {
-  expect(explainHostPath(verdict)).toEqual({ problem, fix });
-  expect(fixText({ fix })).toBe(fix.startsWith("--") ? `write ${fix}` : fix);
+// biome-ignore format: a table
+test.each<[what: string, pattern: string, path: string, rows: readonly Row[], fix: string]>([
+  ["each driver's folder", PATTERN, TOLD, EACH, "fits"],
+  ["each driver's folder, in a container without overlay", PATTERN, TOLD, [OWN_ROOT, DISK, REGISTRATION], "fits"],
+  ["a folder beside a mount of all", PATTERN, TOLD,
+    [CONTAINER, ["8:1", `${K}/plugins`, "/plugins"], NFS, REGISTRATION], "fits"],
+  ["a folder of two stars", "/p/*/*/s", `${K}/p/*/*/s`,
+    [CONTAINER, ["8:1", `${K}/p/a`, "/p/a"], REGISTRATION], "fits"],
+  ["a part of a name", "/p/csi-*/s", `${K}/p/csi-*/s`,
+    [CONTAINER, ["8:1", `${K}/p/csi-a`, "/p/csi-a"], REGISTRATION], "fits"],
+  ["one that cannot be judged", PATTERN, TOLD, [...EACH, ["0:9", "/", "/plugins/tmp", "tmpfs"]], "unknown"],
+  ["one of another folder", PATTERN, TOLD, [...EACH, ["8:1", "/srv/x", "/plugins/x"]], write("/srv/*/csi.sock")],
+  ["each folder, by the container's path", PATTERN, PATTERN, EACH, write(TOLD)],
+  ["a folder of another disk", PATTERN, PATTERN, [CONTAINER, OWN_DISK, OWN_REGISTRY],
+    write("<kubelet root>/plugins/*/csi.sock")],
+  ["nothing", PATTERN, TOLD, [CONTAINER, REGISTRATION], `mount the hostPath ${K}/plugins/NAME there`],
+  ["what does not fit", PATTERN, TOLD,
+    [CONTAINER, ["8:1", `${K}/plugins/a/b/c`, "/plugins/a/b/c"], REGISTRATION], "mount the hostPath"],
+  ["a folder, but the path has other stars", PATTERN, `${K}/plugins/disk/csi.sock`, EACH, "mount the hostPath"],
+])("mounted is %s: %s, kubelet gets %s", async (_, csiSocketPath, kubeletRegistrationPath, rows, expected) => {
+  const paths = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath: "/registration" };
+  const verdict = await judgeByMounts(paths, tableOf(rows));
+  expect(verdict.kind === "wrong" ? verdict.fix : verdict.kind).toContain(expected);
 });

@@ -119,8 +119,8 @@ describe("what befalls one driver", () => {
 describe("how it starts and ends", () => {
   test.each([
     ["a time no timer can wait", { driverGoneAfterMs: 2 ** 31 }, "at most 2147483647 (24 days)"],
-    ["no path", { csiAddresses: ["*/csi.sock"] }, 'csiAddresses[0] "*/csi.sock" is not a unix'],
-    ["a relative host path", { kubeletRegistrationPaths: ["*/a"] }, 'kubeletRegistrationPaths[0] "*/a": a'],
+    ["no path", { csiAddresses: ["*/csi.sock"] }, 'csiAddresses "*/csi.sock" is not a unix'],
+    ["a relative host path", { kubeletRegistrationPaths: ["*/a"] }, 'kubeletRegistrationPaths "*/a": a'],
     ["patterns that do not fit", { kubeletRegistrationPaths: ["/a"] }, "each '*' must stand for the same"],
     ["a path too long for a socket", { csiAddresses: [`/${"a".repeat(120)}/*`] }, "csiAddress is "],
     ["a name with a path where none belongs", { names: { deny: ["a=/b"] } }, 'denied driver "a=/b"'],

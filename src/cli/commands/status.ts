@@ -3,7 +3,8 @@ import { pause } from "../../base/pause";
 import type { DriverRow } from "../../doctor/findings/report";
 import { renderColumns } from "../../doctor/findings/table";
 import { podsText } from "../../doctor/findings/words";
-import { driversIn } from "../../doctor/node/judge/found";
+import { driversIn } from "../../doctor/node/judge/rows";
+import { viewOf } from "../../doctor/node/judge/view";
 import { type Facts, gatherFacts } from "../../doctor/node/read/gather";
 import {
   durationFlag,
@@ -63,7 +64,7 @@ export const runStatus = createCommand(
       print(flags.output === "json" ? jsonText(rows, !flags.watch) : textLines(rows, isFirst));
     const look = async () => {
       const facts = await gather();
-      const rows = driversIn(facts);
+      const rows = driversIn(viewOf(facts));
       return { facts, rows, healthy: rows.length > 0 && rows.every(({ state }) => WELL.includes(state)) };
     };
     const waiting = { everyMs: LOOK_EVERY_MS, waitMs: flags.wait ?? 0 };
@@ -80,7 +81,7 @@ export const runStatus = createCommand(
 
     const signal = untilStopped();
     for (let shown = first; await pause(LOOK_EVERY_MS, signal); ) {
-      const rows = driversIn(await gather());
+      const rows = driversIn(viewOf(await gather()));
       const changed = rowChanges(rows, shown, new Date().toISOString());
       if (changed.length > 0 && show(changed, false) !== 0) return 1;
       shown = rows;
@@ -117,7 +118,7 @@ export async function unseenRegistrations({ target, directory }: Facts): Promise
     case "out-of-reach":
       return `${path} cannot be looked at: ${directory.errno}`;
     case "folder":
-      return directory.unlistable && `${path} may not be read: ${directory.unlistable}`;
+      return undefined;
     default:
       return directory satisfies never;
   }

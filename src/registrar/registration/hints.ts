@@ -1,6 +1,5 @@
 import type { ConnectionTally } from "../../grpc/server";
-import { adviceOnHostPath } from "../../host-path/advice";
-import { type DriverPaths, fixText } from "../../host-path/host-path";
+import { type DriverPaths, judgeByMounts } from "../../host-path/host-path";
 import { otherKubeletRoots } from "../../host-path/kubelet-roots";
 import { readMounts } from "../../unix/mounts";
 
@@ -118,8 +117,8 @@ export async function explainRefusal(
   mounts = readMounts(),
 ): Promise<string | undefined> {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
-  const advice = cannotReach ? await adviceOnHostPath(paths, mounts) : undefined;
-  if (advice) return `${advice.problem}: ${fixText(advice)}`;
+  const verdict = cannotReach ? await judgeByMounts(paths, mounts) : undefined;
+  if (verdict?.kind === "wrong") return `${verdict.problem}: ${verdict.fix}`;
   const isInProcess = paths.csiSocketPath === undefined;
   return hintForRefusal(text, paths.kubeletRegistrationPath, { ...user, isInProcess });
 }

@@ -67,7 +67,7 @@ test("a killed registrar's socket is told, with its driver or without", async ()
     name: "x.csi",
     state: "dead",
     since: null,
-    reason: `${socketPath} was left behind by the registrar of x.csi: no process listens on it`,
+    reason: `${socketPath} was left behind by its registrar: no process listens on it`,
     csiSocket: null,
     registrationSocket: socketPath,
     waitingPods: null,
@@ -102,7 +102,7 @@ test("a registrar that is frozen is told", async () => {
   process.kill(registrar.pid, "SIGSTOP");
   expect(await look()).toMatchObject([{ name: "x.csi", state: "hanging", csiSocket: csiAddress }]);
   const { stdout } = await runCommand("doctor", flag);
-  expect(stdout).toMatch(/PROBLEM +CSI015 .*: the\s+registrar\s+of\s+x\.csi\s+hangs/s);
+  expect(stdout).toMatch(/PROBLEM +CSI015 .*: its\s+registrar\s+hangs/s);
   expect(stdout.match(/PROBLEM|WARNING {2}/g)).toEqual(["PROBLEM"]);
 });
 

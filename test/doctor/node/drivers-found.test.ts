@@ -14,12 +14,8 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
   expect(says("drivers-found")).toMatch(/has the driver x\.csi, for which there is no .*; .* answers$/);
   const withPattern = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
   expect(withPattern.says("drivers-found")).toMatch(
-    /^problem: .* has the node-wide registrar no file descriptors left\? see its log or \/statusz; .* give its --allow-drivers or --deny-drivers here$/,
+    /^problem: .* a node-wide one may have no file descriptors left, see \/statusz; .* give its --allow-drivers or --deny-drivers here$/,
   );
-  const reason = expect.stringMatching(
-    /published it; has the node-wide registrar no file descriptors left\?/,
-  );
-  expect(withPattern.drivers).toMatchObject([{ name: "x.csi", state: "unpublished", reason }]);
   expect(healthy).toBe(false);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished", csiSocket: csiAddress }]);
 });
@@ -48,7 +44,7 @@ test("one that is published is none, and its registrar tells since when and why"
 });
 
 const NOT_THERE = /^the driver's socket is not there$/;
-const DEAD = /^no process listens on the driver's socket$/;
+const DEAD = /^the driver's socket does not accept .* no process listens on this socket/;
 const PATHLESS = { kubeletRegistrationPath: undefined };
 
 test.each([
@@ -82,7 +78,7 @@ test("each socket that fits a pattern is looked at, and two of one name are told
   expect(drivers).toMatchObject(
     ["b", "a"].map((name) => ({
       state: "unpublished",
-      reason: `another driver has its name: ${node.at(`plugins/${name}/csi.sock`)}; ${ONLY_ONE}; no registrar has published it`,
+      reason: `another driver has its name: ${node.at(`plugins/${name}/csi.sock`)}`,
     })),
   );
 });
@@ -107,7 +103,7 @@ test("a second driver of a name whose first is registered: where the first is", 
   expect(says("drivers-found")).toMatch(
     `has a driver called same.csi, as has ${node.csiAddress}: ${ONLY_ONE}`,
   );
-  const reason = `another driver has its name: ${node.csiAddress}; ${ONLY_ONE}`;
+  const reason = `another driver has its name: ${node.csiAddress}`;
   expect(drivers).toMatchObject([
     { state: "untold", csiSocket: node.csiAddress },
     { state: "unpublished", reason, csiSocket: csiAddress },
@@ -160,7 +156,7 @@ test("a socket that fits a pattern and that its driver left behind is worth a wa
   await leaveDeadSocket(node.at("plugins", "gone", "csi.sock"));
   const { says } = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
   expect(says("drivers-found")).toMatch(
-    /^warning: .*gone\/csi\.sock fits the pattern, .*; fix: start the driver/m,
+    /^warning: .*gone\/csi\.sock has no process that listens on it: .*; fix: start the driver/m,
   );
   const whole = (await node.look(WHOLE)).says("drivers-found");
   expect(whole).toMatch(
@@ -174,7 +170,8 @@ test("a socket that the only driver left behind is a problem, also beside one of
   await using node = await createDoctorNode();
   mkdirSync(node.at("plugins", "x.csi"), { recursive: true });
   await leaveDeadSocket(node.at("plugins", "x.csi", "csi.sock"));
-  const ended = /^problem: .*x\.csi\/csi\.sock has no process that listens on it: the driver ended, and this/;
+  const ended =
+    /^problem: .*x\.csi\/csi\.sock has no process that listens on it: .*; this node has no other driver/;
   expect((await node.look(WHOLE)).says("drivers-found")).toMatch(ended);
   await leaveDeadSocket(`${node.directory}/x.csi-reg.sock`);
   const { says, healthy, drivers } = await node.look(WHOLE);

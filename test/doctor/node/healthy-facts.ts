@@ -1,4 +1,5 @@
 import { type Finding, findingsOf as findingsOfChecks } from "../../../src/doctor/findings/finding";
+import { viewOf } from "../../../src/doctor/node/judge/view";
 import type { DirectoryFacts, Facts } from "../../../src/doctor/node/read/gather";
 import { NODE_CHECKS } from "../../../src/doctor/node/report";
 import type { RegistrationReport } from "../../../src/registrar/registration/self-check";
@@ -33,7 +34,7 @@ export function healthyFacts(
       capabilities: { kind: "answered", value: { capabilities: [] } },
       storageHealth: { kind: "not-asked" },
     },
-    hostPath: undefined,
+    hostPath: { kind: "unknown" },
     found: [],
     deadSockets: [],
     socketsOnHost: new Map(),
@@ -44,7 +45,6 @@ export function healthyFacts(
       kind: "folder",
       path: DIRECTORY,
       ownership: { mode: 0o750, uid: 0, gid: 0 },
-      unlistable: undefined,
       unwritable: undefined,
       unwatchable: undefined,
       place: {
@@ -87,5 +87,5 @@ export const reporting = (
 
 /** The findings of one check, as far as a table of cases goes. */
 export function findingsOf(check: string, facts: Facts): readonly Finding[] {
-  return findingsOfChecks(NODE_CHECKS, facts).filter((finding) => finding.check === check);
+  return findingsOfChecks(NODE_CHECKS, viewOf(facts)).filter((finding) => finding.check === check);
 }

@@ -131,10 +131,10 @@ test.each([
 });
 
 test("no driver is said to be missing where the registration directory may not be read", () => {
+  const directory = { kind: "out-of-reach", path: "/registration", errno: "EACCES" } as const;
   const { drivers } = reportOn(
     healthyFacts({
-      folder: { unlistable: "EACCES" },
-      facts: { driver: undefined, registrations: [], pods: PODS },
+      facts: { directory, driver: undefined, registrations: [], pods: PODS },
     }),
   );
   expect(drivers).toEqual([]);

@@ -1,7 +1,5 @@
-import { findingsOf } from "../../../src/doctor/findings/finding";
-import { nodeReadiness } from "../../../src/doctor/node/judge/node-readiness";
 import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/read/node-readiness";
-import { healthyFacts } from "../../doctor/node/healthy-facts";
+import { findingsOf, healthyFacts } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { FOREIGN_TAINT } from "../support/fixture";
 import { ACCOUNT, useCluster } from "./support/cluster";
@@ -22,7 +20,7 @@ async function doctor(changes: Partial<NodeReadinessTarget> = {}): Promise<reado
     ...changes,
   };
   const facts = healthyFacts({ facts: { nodeReadiness: await lookAtNodeReadiness(target) } });
-  return findingsOf([nodeReadiness], facts).map(
+  return findingsOf("node-readiness", facts).map(
     ({ status, subject, text, fix }) => `${status}: ${subject} ${text}${fix ? ` -> ${fix}` : ""}`,
   );
 }

@@ -1,7 +1,6 @@
 import type { NodeInfo } from "../../../grpc/protos";
-import { explainHostPath, fixText, UNSEEN_MOUNT } from "../../../host-path/host-path";
 import { isPattern } from "../../../host-path/path-pattern";
-import { invalidCsiNodeDriver, invalidLabels, invalidNodeId } from "../../../kubelet-rules/api-validation";
+import { invalidLabels, invalidNodeId } from "../../../kubelet-rules/api-validation";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { boundText } from "../../../logging/escape";
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
@@ -17,123 +16,75 @@ import {
   warning,
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
-import { announces, hasNoSocket, isDead, isStuck, type SeenDriver, type SocketFacts } from "../read/facts";
-import type { Facts } from "../read/gather";
+import { announces, hasNoSocket, type SeenDriver, type SocketFacts } from "../read/facts";
 import {
-  allDrivers,
   DRIVER,
   DRIVER_HANGS,
   failureText,
-  isNodeDriver,
+  isUnread,
   namelessCause,
-  nameTold,
   nodeInfoCause,
   ownershipText,
-  pathFix,
   remedyFor,
-  remedyForErrno,
   SEE_DRIVER,
-  START_DRIVER,
   socketText,
-  unwantedReason,
-} from "./matching";
+} from "./sockets";
+import { type Driver, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet gets";
 
-const driverSocket = check("CSI002", "driver-socket", (facts: Facts) => {
-  const { driver, target } = facts;
-  if (driver === undefined) {
-    const { pattern } = target;
-    return pattern === undefined
-      ? undefined
-      : ok(pattern, "is a pattern: each socket that fits is looked at");
-  }
-  const { socket } = driver;
-  const { path } = socket;
-  if (socket.kind === "accepting")
-    return ok(path, `accepts connections (${ownershipText(socket.ownership)})`);
-  if (socket.kind === "missing") {
-    const [text, fix] = socket.folderInSight
-      ? ["is not there, its folder is", START_DRIVER]
-      : ["is not there, nor is its folder", "mount the folder here, or correct --csi-address"];
-    return problem(path, text, fix, `missing ${path}`);
-  }
-  const fixes = {
-    "not-a-socket": "name the driver's socket itself with --csi-address",
-    "too-long": "mount the folder under a shorter path, or link to it",
-  };
-  return judgeClosed(socket, fixes, facts);
+const driverSocket = check("CSI002", "driver-socket", (view: View) => {
+  const { driver, target } = view;
+  if (driver !== undefined) return judgeSocket(driver.socket, view);
+  if (target.pattern === undefined) return undefined;
+  return ok(target.pattern, "is a pattern: each socket that fits is looked at");
 });
 
-const kubeletPath = check("CSI007", "kubelet-path", (facts: Facts) => {
-  const { csiSocketPath, kubeletRegistrationPath, pattern } = facts.target;
-  if (kubeletRegistrationPath !== undefined) return judgeKubeletPath(kubeletRegistrationPath, facts);
+const kubeletPath = check("CSI007", "kubelet-path", (view: View) => {
+  const { csiSocketPath, kubeletRegistrationPath, pattern } = view.target;
+  if (kubeletRegistrationPath !== undefined) return judgeKubeletPath(kubeletRegistrationPath, view);
   if (csiSocketPath === undefined && pattern === undefined) return undefined;
   return unknown("the kubelet registration path", "was not named by --kubelet-registration-path");
 });
 
-function judgeKubeletPath(path: string, facts: Facts): Verdict {
-  const { target, driver, kubeletPath: found, hostPath } = facts;
-  const { csiSocketPath } = target;
+function judgeKubeletPath(path: string, view: View): Verdict {
+  const { driver, kubeletPath: found, hostPath } = view;
+  const { csiSocketPath } = view.target;
   const inode = driver?.socket.inode;
   if (!path.startsWith("/"))
     return problem(path, "is no absolute path", "give the path of the driver's socket on the host");
   const misplaced = judgeDriverPlace(path, path, "lies");
   if (misplaced) return misplaced;
-  const fixes = {
-    "not-a-socket": "give the socket's path",
-    "too-long": "use a shorter directory under <kubelet root>/plugins",
-  };
-  if (found?.kind === "too-long") return judgeClosed(found, fixes, facts);
-  const advice = hostPath && explainHostPath(hostPath);
-  if (advice) return problem(path, `${GIVEN}; ${advice.problem}`, fixText(advice), "host-path");
+  if (found?.kind === "too-long") return judgeSocket(found, view);
+  if (hostPath.kind === "wrong")
+    return problem(path, `${GIVEN}; ${hostPath.problem}`, hostPath.fix, "host-path");
   if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || found?.kind !== "missing"))
     return unknown(path, `${GIVEN}; at ${csiSocketPath} is no socket to compare it with`);
   // The same path may be another socket here than on the host.
-  const isUnsure = path === csiSocketPath && hostPath?.kind !== "fits";
+  const isUnsure = path === csiSocketPath && hostPath.kind !== "fits";
   const isUnseen = found === undefined || (found.kind === "missing" && !found.folderInSight);
-  if (isUnsure || isUnseen || isPattern(path)) return judgeByMounts(path, hostPath);
-  if (found.kind === "missing")
-    return driver?.socket.kind === "accepting"
-      ? problem(
-          path,
-          `${GIVEN}; it is not there`,
-          pathFix(inode, facts, "correct the path: the driver listens elsewhere"),
-        )
-      : problem(path, `${GIVEN}; it is not there`, START_DRIVER, `missing ${csiSocketPath}`);
-  if (found.kind !== "accepting") return judgeClosed(found, fixes, facts, `${GIVEN}; it `);
-  if (inode === undefined) return ok(path, "accepts connections");
-  if (path === csiSocketPath) return ok(path, `${GIVEN}, too`);
-  if (inode === found.inode) return ok(path, "is the driver's socket under the path that kubelet gets");
-  const fix = pathFix(inode, facts, "make both flags name the same socket");
+  if (isUnsure || isUnseen || isPattern(path))
+    return hostPath.kind === "fits"
+      ? ok(path, `${GIVEN}, and it fits the mounts of this container`)
+      : unknown(path, `${GIVEN}; it cannot be seen from here`);
+  if (found.kind === "missing" && driver?.socket.kind === "accepting")
+    return problem(
+      path,
+      `${GIVEN}; it is not there`,
+      pathFix(inode, view, "correct the path: the driver listens elsewhere"),
+    );
+  if (found.kind !== "accepting") return judgeSocket(found, view, `${GIVEN}; it `);
+  if (inode === undefined || inode === found.inode) return ok(path, `${GIVEN}, and accepts connections`);
+  const fix = pathFix(inode, view, "make both flags name the same socket");
   return problem(path, "is another socket than that of --csi-address", fix);
 }
 
-function judgeByMounts(path: string, hostPath: Facts["hostPath"]): Verdict {
-  switch (hostPath?.kind) {
-    case "fits":
-      return ok(path, `${GIVEN}, and by the mounts it is the driver's socket`);
-    case "ends-alike":
-      return ok(path, `${GIVEN}; it ends as on the driver's disk: ${hostPath.path}; ${UNSEEN_MOUNT}`);
-    default:
-      return unknown(path, `${GIVEN}; it cannot be seen from here`);
-  }
-}
-
-/** Judges a file in the place of a driver's socket; `lead` goes before what is wrong with it. */
-function judgeClosed(
-  socket: Exclude<SocketFacts, { readonly kind: "accepting" | "missing" }>,
-  fixes: Readonly<Record<"not-a-socket" | "too-long", string>>,
-  facts: Facts,
-  lead = "",
-): Verdict {
-  const { path } = socket;
+/** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */
+function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   const text = lead + socketText(socket);
-  if (socket.kind === "not-a-socket" || socket.kind === "too-long")
-    return problem(path, text, fixes[socket.kind]);
-  return isDead(socket) || isStuck(socket)
-    ? problem(path, text, ...remedyFor(socket))
-    : unread(path, text, remedyForErrno(socket.errno, facts, ", and check the folders above it"));
+  if (socket.kind === "accepting") return ok(socket.path, `${text} (${ownershipText(socket.ownership)})`);
+  const say = isUnread(socket.errno) ? unread : problem;
+  return say(socket.path, text, ...remedyFor(socket, view, view.target.csiSocketPath));
 }
 
 const STORAGE_TROUBLES: ReadonlySet<string> = new Set(["STORAGE_DEGRADED", "STORAGE_UNREACHABLE"]);
@@ -142,16 +93,16 @@ const STORAGE_TROUBLES: ReadonlySet<string> = new Set(["STORAGE_DEGRADED", "STOR
 function driverCheck(
   code: string,
   name: string,
-  judge: (driver: SeenDriver, subject: string, facts: Facts) => Verdicts,
+  judge: (driver: Driver, subject: string, view: View) => Verdicts,
 ) {
-  return check(code, name, (facts: Facts) =>
-    allDrivers(facts).map((driver): Verdicts => {
-      if (driver === facts.driver) return judge(driver, DRIVER, facts);
-      const isWanted = isNodeDriver(driver) && unwantedReason(driver, facts) === undefined;
+  return check(code, name, (view: View) =>
+    view.drivers.map((driver): Verdicts => {
+      if (driver.isNamed) return judge(driver, DRIVER, view);
+      const { socket, isNode, unwanted } = driver;
       // CSI020 judges a socket that accepts no connection.
-      if (!isWanted || driver.socket.kind !== "accepting") return undefined;
-      const verdicts = flat(judge(driver, `${DRIVER} on ${driver.socket.path}`, facts));
-      if (facts.target.csiSocketPath === undefined) return verdicts;
+      if (!isNode || unwanted !== undefined || socket.kind !== "accepting") return undefined;
+      const verdicts = flat(judge(driver, `${DRIVER} on ${socket.path}`, view));
+      if (view.isWhole) return verdicts;
       // Beside a driver that was named, what is wrong with others is worth a warning.
       const bad = verdicts.filter(({ status }) => status === "problem" || status === "warning");
       return bad.map((verdict) => ({ ...verdict, status: "warning" }));
@@ -174,18 +125,21 @@ const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, soc
   return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "not told"}`);
 });
 
-const driverName = driverCheck("CSI004", "driver-name", (driver) => {
-  const name = nameTold(driver);
+const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
   if (name === undefined) return undefined;
   const verdict = judgeDriverName(name);
   if (verdict.kind === "valid") return ok(name, "is a legal name");
-  const [text, reason] =
+  const [text, by] =
     verdict.kind === "unsafe"
       ? ["cannot be registered", "no registrar can use this one"]
       : ["is an illegal name", "the API server refuses this one"];
-  const fix = `give the driver another name: ${reason}`;
   // Kubelet refuses it in the same words as a wrong answer to NodeGetInfo.
-  return problem(name, `${text}: ${verdict.problem}`, fix, nodeInfoCause(name));
+  return problem(
+    name,
+    `${text}: ${verdict.problem}`,
+    `give the driver another name: ${by}`,
+    nodeInfoCause(name),
+  );
 });
 
 const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) => {
@@ -197,17 +151,12 @@ const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) =
     : warning(subject, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`);
 });
 
-const driverNodeInfo = driverCheck("CSI006", "driver-node-info", (driver, subject, facts) => {
-  const { nodeInfo } = driver;
-  const name = nameTold(driver);
+const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, name }, subject, view) => {
   if (nodeInfo.kind === "not-asked") return undefined;
   // An illegal name is the first cause of a refusal.
   const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : nodeInfoCause(name);
   if (nodeInfo.kind === "answered")
-    return [
-      judgeNodeInfo(name ?? "", subject, nodeInfo.value, cause),
-      judgeCsiNode(name ?? "", nodeInfo.value, facts),
-    ];
+    return [judgeNodeInfo(name, subject, nodeInfo.value, cause), judgeCsiNode(name, nodeInfo.value, view)];
   const fixes: Readonly<Record<string, string>> = {
     DeadlineExceeded: `${SEE_DRIVER}: it may not reach its source of node metadata; --timeout gives it more time here`,
     Unimplemented: "name the socket of the driver's node plugin, not the controller's",
@@ -259,23 +208,18 @@ function judgeStorageHealth(health: SeenDriver["storageHealth"], subject: string
       );
 }
 
-/** What is wrong with the name, CSI003 and CSI004 say. */
-function judgeNodeInfo(name: string, subject: string, info: NodeInfo, cause: string | undefined) {
-  const isNamed = judgeDriverName(name).kind === "valid";
-  if (info.nodeId === "")
+function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: string | undefined) {
+  const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
+  if (nodeId === "")
     return problem(
       subject,
       "answers NodeGetInfo with an empty node ID, which kubelet refuses",
       "tell the driver its node's name, as its own documentation says: often by an environment variable",
       cause,
     );
-  const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
   const topology = accessibleTopology?.segments ?? {};
   const { maxNodeIdBytes } = behaviourOf(NEWEST_SIMULATED);
-  const why =
-    (isNamed
-      ? invalidCsiNodeDriver("this", { name, nodeId }, maxNodeIdBytes)
-      : invalidNodeId("this", nodeId, maxNodeIdBytes)) ?? invalidLabels("this", topology);
+  const why = invalidNodeId("this", nodeId, maxNodeIdBytes) ?? invalidLabels("this", topology);
   if (why !== undefined) {
     const text = `answers NodeGetInfo with what the API server refuses: ${why}`;
     return problem(subject, text, "correct the driver's settings", cause);
@@ -283,17 +227,17 @@ function judgeNodeInfo(name: string, subject: string, info: NodeInfo, cause: str
   const segments = Object.entries(topology).map(([key, value]) => `${key}=${value}`);
   const place = segments.length > 0 ? `topology ${segments.join(", ")}` : "no topology";
   const volumes = maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "any number of volumes";
-  return ok(nodeId, `is the node ID of ${name || subject}; ${place}; ${volumes}`);
+  return ok(nodeId, `is the node ID of ${name ?? subject}; ${place}; ${volumes}`);
 }
 
 /** Kubelet cuts a larger limit. */
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** What kubelet has not read since it registered the driver. Only a doctor with access to the API server sees CSINode. */
-function judgeCsiNode(name: string, info: NodeInfo, { nodeReadiness: seen }: Facts): Verdicts {
+function judgeCsiNode(name: string | undefined, info: NodeInfo, { nodeReadiness: seen }: View): Verdicts {
   if (seen?.kind !== "asked" || seen.listed.kind === "failed") return undefined;
   const listed = seen.listed.value.find((driver) => driver.name === name);
-  if (listed === undefined) return undefined;
+  if (listed === undefined || name === undefined) return undefined;
   const topologyKeys = Object.keys(info.accessibleTopology?.segments ?? {}).sort();
   const isMoved = listed.nodeId !== info.nodeId;
   if (isMoved || listed.topologyKeys.join() !== topologyKeys.join()) {

@@ -5,10 +5,10 @@ import { check, ok, problem, unknown, unread, warning } from "../../findings/fin
 import { kubeletDirectoryOf, MOUNT_IT } from "../../findings/registration-directory";
 import { tooLong } from "../../findings/words";
 import { isDead } from "../read/facts";
-import type { Facts } from "../read/gather";
-import { ownershipText, RUN_AS_ROOT, remedyForErrno, targetName } from "./matching";
+import { ownershipText, RUN_AS_ROOT, remedyForErrno } from "./sockets";
+import type { View } from "./view";
 
-const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: Facts) =>
+const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) =>
   startProblem === undefined
     ? undefined
     : problem(
@@ -18,7 +18,7 @@ const commandLine = check("CSI001", "command-line", ({ target: { startProblem } 
       ),
 );
 
-const kubelet = check("CSI012", "kubelet", ({ directory }: Facts) => {
+const kubelet = check("CSI012", "kubelet", ({ directory }: View) => {
   if (directory.kind !== "folder") return undefined;
   const { kubeletSocket } = directory;
   const { path } = kubeletSocket;
@@ -33,7 +33,7 @@ const kubelet = check("CSI012", "kubelet", ({ directory }: Facts) => {
   return unknown("kubelet", "cannot be seen from here: whether it runs is not known");
 });
 
-const inotify = check("CSI013", "inotify", ({ directory, host }: Facts) => {
+const inotify = check("CSI013", "inotify", ({ directory, host }: View) => {
   if (directory.kind !== "folder") return undefined;
   const { unwatchable } = directory;
   if (host.uid !== 0)
@@ -54,7 +54,7 @@ const inotify = check("CSI013", "inotify", ({ directory, host }: Facts) => {
       );
 });
 
-const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: Facts) => {
+const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: View) => {
   if (facts.kind === "off") return ok("SELinux", "is off");
   if (facts.kind !== "on") return unknown("SELinux", "cannot be seen from here");
   const { mode = "on", label = "an unknown label" } = facts;
@@ -69,19 +69,21 @@ const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: Facts)
     : ok("SELinux", `is ${mode}; we run as ${label}; labels of files cannot be seen from here`);
 });
 
-const registrationDirectory = check("CSI008", "registration-directory", (facts: Facts) => {
-  const { directory } = facts;
-  const { path } = directory;
-  if (directory.kind === "folder" && directory.unlistable === undefined)
-    return ok(path, `is a folder (${ownershipText(directory.ownership)})`);
-  if (directory.kind === "missing") return problem(path, "is not there", MOUNT_IT);
-  if (directory.kind === "not-a-folder")
-    return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
-  const errno = directory.kind === "folder" ? directory.unlistable : directory.errno;
-  return unread(path, `cannot be read: ${errno}`, remedyForErrno(errno, facts, ": it is root's, mode 0750"));
+const registrationDirectory = check("CSI008", "registration-directory", ({ directory, host }: View) => {
+  const { path, kind } = directory;
+  switch (kind) {
+    case "folder":
+      return ok(path, `is a folder (${ownershipText(directory.ownership)})`);
+    case "missing":
+      return problem(path, "is not there", MOUNT_IT);
+    case "not-a-folder":
+      return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
+    case "out-of-reach":
+      return unread(path, `cannot be read: ${directory.errno}`, remedyForErrno(directory.errno, { host }));
+  }
 });
 
-const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: Facts) => {
+const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: View) => {
   if (directory.kind !== "folder") return undefined;
   const { uid = "unknown" } = host;
   const { path, unwritable, ownership } = directory;
@@ -101,8 +103,8 @@ const directoryWritable = check("CSI009", "directory-writable", ({ directory, ho
     : unknown(path, text, RUN_AS_ROOT);
 });
 
-const directoryKubelets = check("CSI010", "directory-kubelets", (facts: Facts) => {
-  const { directory, registrations, host } = facts;
+const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => {
+  const { directory, registrations, host } = view;
   if (directory.kind !== "folder") return undefined;
   const { path, place } = directory;
   const unsure = (text: string) =>
@@ -132,16 +134,12 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (facts: Facts) =
   return unsure(`${where} no known kubelet's registration directory`);
 });
 
-const socketPath = check("CSI011", "socket-path", (facts: Facts) => {
-  const name = targetName(facts);
+const socketPath = check("CSI011", "socket-path", ({ targetName: name, directory, target }: View) => {
   if (name === undefined || judgeDriverName(name).kind === "unsafe") return undefined;
-  const { directory } = facts;
   const place = directory.kind === "folder" ? directory.place : undefined;
-  const { kubeletRegistrationPath } = facts.target;
-  const folders = [directory.path, ...(place ? [kubeletDirectoryOf(place, kubeletRegistrationPath)] : [])];
-  const longest = folders
-    .map((folder) => registrationSocketPath(folder, name))
-    .reduce((one, other) => (Buffer.byteLength(other) > Buffer.byteLength(one) ? other : one));
+  const onHost = place ? [kubeletDirectoryOf(place, target.kubeletRegistrationPath)] : [];
+  const paths = [directory.path, ...onHost].map((folder) => registrationSocketPath(folder, name));
+  const [longest = ""] = paths.sort((one, other) => Buffer.byteLength(other) - Buffer.byteLength(one));
   const bytes = Buffer.byteLength(longest);
   return bytes > MAX_SOCKET_PATH_BYTES
     ? problem(longest, tooLong(bytes), "give the driver a shorter name, or kubelet a shorter --root-dir")

@@ -2,17 +2,17 @@ import type { ApiFailure } from "../../../kube-api/failure";
 import { neededRules, rulesText, type Taint } from "../../../node-readiness/node-api";
 import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/startup-taint";
 import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
-import type { Facts } from "../read/gather";
 import { type NodeReadinessFacts, needsOf } from "../read/node-readiness";
-import { driversIn } from "./found";
+import { driversIn } from "./rows";
+import type { View } from "./view";
 
 /** Keeps startup taints on. */
 const CAUSE = "node-readiness";
 const NODE_NAME_FIX =
   "give --node-name, or set NODE_NAME from fieldRef spec.nodeName in the registrar's container";
 
-export const nodeReadiness = check("CSI021", "node-readiness", (facts: Facts) => {
-  const { nodeReadiness: seen } = facts;
+export const nodeReadiness = check("CSI021", "node-readiness", (view: View) => {
+  const { nodeReadiness: seen } = view;
   switch (seen?.kind) {
     case undefined:
       return undefined;
@@ -33,7 +33,7 @@ export const nodeReadiness = check("CSI021", "node-readiness", (facts: Facts) =>
         CAUSE,
       );
     case "asked":
-      return [judgeRights(seen), judgeNode(seen, facts)];
+      return [judgeRights(seen), judgeNode(seen, view)];
   }
 });
 
@@ -56,7 +56,7 @@ function judgeFailure({ kind, message }: ApiFailure): Verdict {
   return problem("the API server", `${what}: ${message}`, fix, CAUSE);
 }
 
-function judgeNode({ node, nodeName, listed, target }: Asked, facts: Facts): Verdicts {
+function judgeNode({ node, nodeName, listed, target }: Asked, view: View): Verdicts {
   if (node.kind === "failed") {
     const { kind, message } = node.failure;
     if (kind === "not-found")
@@ -66,7 +66,7 @@ function judgeNode({ node, nodeName, listed, target }: Asked, facts: Facts): Ver
       ? unknown(nodeName, `may not be read, so its taints are not known: ${message}`)
       : undefined;
   }
-  const drivers = driversIn(facts).flatMap(({ name }) => name ?? []);
+  const drivers = driversIn(view).flatMap(({ name }) => name ?? []);
   const isListed = (name: string) =>
     listed.kind === "done" ? listed.value.some((driver) => driver.name === name) : undefined;
   const found = [...new Set(drivers)].flatMap((driver) =>

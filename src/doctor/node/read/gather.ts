@@ -3,8 +3,7 @@ import { access, realpath, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { attempt } from "../../../base/errors";
 import type { ListPodsResponse } from "../../../grpc/protos";
-import { judgeByMounts } from "../../../host-path/advice";
-import type { HostPathVerdict } from "../../../host-path/host-path";
+import { type HostPathVerdict, judgeByMounts } from "../../../host-path/host-path";
 import { socketsFitting } from "../../../registrar/node-wide/discovery";
 import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
 import { callFileSystem } from "../../../unix/file-calls";
@@ -73,8 +72,8 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   return {
     target,
     driver,
-    /** The kubelet registration path, judged by the mounts; undefined without it, and without a socket to judge it by. */
-    hostPath: driver && hasNoSocket(driver.socket) ? undefined : await hostPathVerdict(target),
+    /** The kubelet registration path, judged by the mounts; unknown without a socket to judge it by. */
+    hostPath: driver && hasNoSocket(driver.socket) ? UNJUDGED : await hostPathVerdict(target),
     /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
     found: await inGroups(livingBeside(driver?.socket, sockets), ask),
     /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
@@ -140,11 +139,13 @@ function socketsUnder(directory: string) {
   );
 }
 
-async function hostPathVerdict(target: Target): Promise<HostPathVerdict | undefined> {
+const UNJUDGED: HostPathVerdict = { kind: "unknown" };
+
+async function hostPathVerdict(target: Target): Promise<HostPathVerdict> {
   const { csiSocketPath = target.pattern, kubeletRegistrationPath, pluginRegistrationPath } = target;
   // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
   const isBelow = target.hostRoot !== undefined && target.hostRoot !== "/";
-  if (kubeletRegistrationPath === undefined || isBelow) return undefined;
+  if (kubeletRegistrationPath === undefined || isBelow) return UNJUDGED;
   return judgeByMounts({ csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath }, readMounts(PROC));
 }
 
@@ -154,14 +155,14 @@ export async function lookAtDirectory(path: string, procfs: string) {
   if (stats === "ENOENT") return { kind: "missing", path } as const;
   if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats } as const;
   if (!stats.isDirectory()) return { kind: "not-a-folder", path, fileType: fileTypeOf(stats) } as const;
+  const { errno } = await listRegistrations(path);
+  if (errno !== undefined) return { kind: "out-of-reach", path, errno } as const;
   const rights = constants.W_OK | constants.X_OK;
   const real = await callFileSystem(path, () => realpath(path)).catch(() => path);
   return {
     kind: "folder" as const,
     path,
     ownership: ownershipOf(stats),
-    /** Errno of listing it; undefined if it can be listed. */
-    unlistable: (await listRegistrations(path)).errno,
     /** Errno of asking for the right to write, ENOSPC without a free inode; undefined if a file could be made. */
     unwritable:
       (await callFileSystem(path, () => access(path, rights)).catch(errnoIn)) ?? (await fullIn(path)),

@@ -1,0 +1,124 @@
+import { tooLong } from "../../findings/words";
+import {
+  type Answer,
+  isDead,
+  isStuck,
+  type Ownership,
+  type SeenDriver,
+  type SocketFacts,
+} from "../read/facts";
+import type { Facts } from "../read/gather";
+
+// What is wrong with a socket, and the causes that findings share.
+
+export const DRIVER = "the CSI driver";
+export const SEE_DRIVER = "see the driver's log";
+export const DRIVER_HANGS = `${SEE_DRIVER}: it hangs or is still starting`;
+export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
+export const SEE_REGISTRAR = "see the log of its registrar";
+export const RUN_AS_ROOT = "run registrar doctor as root";
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  ETIMEDOUT: "see what is mounted there, and whether its server runs",
+  ELOOP: "correct the symbolic links: they lead in a circle",
+  ENOTDIR: "correct the path: a part of it is not a folder",
+  EMFILE: "raise the limit of open files: ulimit -n",
+};
+const isForbidden = (errno: string | undefined) => errno === "EACCES" || errno === "EPERM";
+
+/** Whether a look failed because of this process: it says nothing about what is there. */
+export const isUnread = (errno: string | undefined): boolean => isForbidden(errno) || errno === "EMFILE";
+
+/** What to do about a path that cannot be looked at. */
+export function remedyForErrno(errno: string | undefined, { host }: Pick<Facts, "host">): string {
+  if (!isForbidden(errno))
+    return REMEDIES[errno ?? ""] ?? "see the kernel's messages about that file system: dmesg";
+  return host.uid === 0
+    ? "see what denies it to root: SELinux (set seLinuxOptions.type: spc_t), or the file system that is mounted there"
+    : RUN_AS_ROOT;
+}
+
+export function ownershipText({ mode, uid, gid }: Ownership): string {
+  return `mode ${mode.toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
+}
+
+/** What is wrong with a socket, to follow its path. */
+export function socketText(socket: SocketFacts): string {
+  switch (socket.kind) {
+    case "accepting":
+      return "accepts connections";
+    case "not-accepting":
+      return `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`;
+    case "missing":
+      return socket.folderInSight ? "is not there" : "is not there, nor is its folder";
+    case "not-a-socket":
+      return `is ${socket.fileType}, not a socket`;
+    case "out-of-reach":
+      return `cannot be looked at: ${socket.errno}${socket.errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
+    case "too-long":
+      return tooLong(socket.bytes);
+  }
+}
+
+type Failed = Extract<Answer<unknown>, { readonly kind: "failed" }>;
+
+export const failureText = (call: string, { code, message }: Failed): string =>
+  code === "DeadlineExceeded"
+    ? `does not answer ${call} in time: ${message}`
+    : `fails ${call}: ${code}: ${message}`;
+
+/** Why a driver does not say its name; undefined if it does. */
+export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "identity">): string | undefined {
+  if (socket.kind !== "accepting") return `the driver's socket ${socketText(socket)}`;
+  return identity.kind === "failed" ? `the driver ${failureText("GetPluginInfo", identity)}` : undefined;
+}
+
+/** The cause of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
+export function downCause(socket: SocketFacts, path = socket.path): string | undefined {
+  if (socket.kind === "missing" && socket.folderInSight) return `missing ${path}`;
+  return isDead(socket) ? `down ${socket.inode}` : undefined;
+}
+
+/** The cause of everything that fails because a socket's process does not tell its name. */
+export const namelessCause = ({ inode }: SocketFacts): string | undefined => inode && `nameless ${inode}`;
+
+export const nodeInfoCause = (name: string | undefined): string => `node-info ${name}`;
+
+export const duplicatesCause = (endpoint: string): string => `duplicates ${endpoint}`;
+
+/** What to do about a driver's socket that accepts no connection, and its cause. */
+export function remedyFor(
+  socket: SocketFacts,
+  facts: Pick<Facts, "host">,
+  path?: string,
+): [fix: string, cause?: string | undefined] {
+  const cause = downCause(socket, path);
+  if (cause !== undefined) return [START_DRIVER, cause];
+  if (socket.kind === "missing") return ["mount the folder here, or correct the path"];
+  if (socket.kind === "not-a-socket") return ["name the driver's socket itself"];
+  if (socket.kind === "too-long") return ["use a shorter path"];
+  if (isStuck(socket)) return [DRIVER_HANGS, namelessCause(socket)];
+  return [remedyForErrno(socket.errno, facts)];
+}
+
+/** What is wrong with a registration socket that does not answer; `state` as in the table of drivers. */
+export function troubleOf(
+  { socket, info }: Pick<Facts["registrations"][number], "socket" | "info">,
+  facts: Pick<Facts, "host">,
+) {
+  if (isDead(socket)) {
+    const fix =
+      "start its registrar again, which replaces it; remove it only if its driver is gone for good: then kubelet deregisters the driver";
+    return { state: "dead", text: "was left behind by its registrar: no process listens on it", fix };
+  }
+  const isFailed = info.kind === "failed" && info.code !== "DeadlineExceeded";
+  if (isStuck(socket) || (socket.kind === "accepting" && !isFailed)) {
+    const fix = `${SEE_REGISTRAR}, and restart its container if it does not recover; leave the socket, or kubelet deregisters the driver`;
+    return { state: "hanging", text: "does not answer GetInfo in time: its registrar hangs", fix };
+  }
+  const unknown = (text: string, fix: string) => ({ state: "unknown", text, fix });
+  if (isFailed) return unknown(failureText("GetInfo", info), SEE_REGISTRAR);
+  if (socket.kind === "missing") return unknown("is a symbolic link to nothing", "remove it");
+  const [fix] = socket.kind === "not-a-socket" ? ["remove it"] : remedyFor(socket, facts);
+  return unknown(socketText(socket), fix);
+}
