@@ -93,7 +93,7 @@ test.each<readonly [string, NodeReadinessFacts | undefined, readonly RegExp[]]>(
   [
     "the token does not count",
     both("unauthorized", "Unauthorized"),
-    [/^problem: the API server does not answer as it should: Unauthorized -> .*token is of this cluster/],
+    [/^problem: the API server cannot be asked: Unauthorized -> .*token is of this cluster/],
   ],
   [
     "there is no token",

@@ -23,7 +23,7 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
   );
   expect(says("registration-versions")).toBe("ok: x.csi offers versions that kubelet accepts: 1.0.0");
   expect(says("registration-duplicates")).toBe("ok: x.csi has one living registration socket");
-  expect(says("directory-kubelets")).toMatch(/^ok: .*is kubelet's: it registered/);
+  expect(says("directory-kubelets")).toMatch(/^ok: .*is kubelet's: it has called/);
   expect(says("other-registrations")).toBe("");
   expect([healthy, summary.problem, summary.warning]).toEqual([true, 0, 0]);
 

@@ -1,4 +1,3 @@
-import type { ApiFailure } from "../../../kube-api/failure";
 import { neededRules, rulesText, type Taint } from "../../../node-readiness/node-api";
 import { findTaints, startupTaintsOf, taintText } from "../../../node-readiness/startup-taint";
 import { check, ok, problem, unknown, type Verdict, type Verdicts, warning } from "../../findings/finding";
@@ -13,47 +12,33 @@ const NODE_NAME_FIX =
 
 export const nodeReadiness = check("CSI021", "node-readiness", (view: View) => {
   const { nodeReadiness: seen } = view;
-  switch (seen?.kind) {
-    case undefined:
-      return undefined;
-    case "not-asked": {
-      const { nodeName, access } = seen.target;
-      const unnamed = (why: string) => warning("this node", `has no known name: ${why}`, NODE_NAME_FIX);
-      const unseen = (why: string) => unknown("the node's readiness", `cannot be seen from here: ${why}`);
-      return [
-        nodeName.kind === "unknown" ? unnamed(nodeName.why) : undefined,
-        access.kind === "unknown" ? unseen(access.why) : undefined,
-      ];
-    }
-    case "no-token":
-      return problem(
-        seen.path,
-        `cannot be read: ${seen.why}`,
-        "mount the service account's token into the registrar's container: automountServiceAccountToken: true",
-        CAUSE,
-      );
-    case "asked":
-      return [judgeRights(seen), judgeNode(seen, view)];
+  if (seen === undefined) return undefined;
+  if (seen.kind === "asked") return [judgeRights(seen), judgeNode(seen, view)];
+  if (seen.kind === "no-token") {
+    const fix = "mount the service account's token into the container: automountServiceAccountToken: true";
+    return problem(seen.path, `cannot be read: ${seen.why}`, fix, CAUSE);
   }
+  const { nodeName, access } = seen.target;
+  const unnamed = (why: string) => warning("this node", `has no known name: ${why}`, NODE_NAME_FIX);
+  const unseen = (why: string) => unknown("the node's readiness", `cannot be seen from here: ${why}`);
+  return [
+    nodeName.kind === "unknown" ? unnamed(nodeName.why) : undefined,
+    access.kind === "unknown" ? unseen(access.why) : undefined,
+  ];
 });
 
 type Asked = Extract<NodeReadinessFacts, { readonly kind: "asked" }>;
 
+const CANNOT_ASK =
+  "see whether this pod can reach it, whether its certificate fits the CA here, and the token is of this cluster";
+
 function judgeRights({ rights, target }: Asked): Verdicts {
-  if (rights.kind === "failed") return judgeFailure(rights.failure);
+  if (rights.kind === "failed")
+    return problem("the API server", `cannot be asked: ${rights.failure.message}`, CANNOT_ASK, CAUSE);
   const { allowed, denied } = rights.value;
   if (denied.length === 0) return ok("the service account", `may do what is needed: ${allowed.join(", ")}`);
   const fix = `bind it to a ClusterRole with these rules: ${rulesText(neededRules(needsOf(target)))}`;
   return problem("the service account", `may not ${denied.join(", ")}`, fix, CAUSE);
-}
-
-function judgeFailure({ kind, message }: ApiFailure): Verdict {
-  const what = kind === "unreachable" ? "cannot be reached" : "does not answer as it should";
-  const fix =
-    kind === "unauthorized"
-      ? "see whether the token is of this cluster, and its service account still there"
-      : "see whether this pod can reach it, and whether its certificate fits the CA here";
-  return problem("the API server", `${what}: ${message}`, fix, CAUSE);
 }
 
 function judgeNode({ node, nodeName, listed, target }: Asked, view: View): Verdicts {
@@ -66,10 +51,10 @@ function judgeNode({ node, nodeName, listed, target }: Asked, view: View): Verdi
       ? unknown(nodeName, `may not be read, so its taints are not known: ${message}`)
       : undefined;
   }
-  const drivers = driversIn(view).flatMap(({ name }) => name ?? []);
+  const drivers = [...new Set(driversIn(view).flatMap(({ name }) => name ?? []))];
   const isListed = (name: string) =>
     listed.kind === "done" ? listed.value.some((driver) => driver.name === name) : undefined;
-  const found = [...new Set(drivers)].flatMap((driver) =>
+  const found = drivers.flatMap((driver) =>
     findTaints(node.value, startupTaintsOf(driver, target.startupTaints)).map((taint) =>
       judgeTaint(nodeName, taint, driver, isListed(driver)),
     ),

@@ -117,7 +117,7 @@ export function troubleOf(
     return { state: "hanging", text: "does not answer GetInfo in time: its registrar hangs", fix };
   }
   const unknown = (text: string, fix: string) => ({ state: "unknown", text, fix });
-  if (isFailed) return unknown(failureText("GetInfo", info), SEE_REGISTRAR);
+  if (socket.kind === "accepting" && isFailed) return unknown(failureText("GetInfo", info), SEE_REGISTRAR);
   if (socket.kind === "missing") return unknown("is a symbolic link to nothing", "remove it");
   const [fix] = socket.kind === "not-a-socket" ? ["remove it"] : remedyFor(socket, facts);
   return unknown(socketText(socket), fix);

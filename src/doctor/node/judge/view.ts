@@ -24,10 +24,11 @@ export function viewOf(facts: Facts) {
   const drivers = seen.map((one) => {
     const { socket } = one;
     const name = nameTold(one);
-    const others = [...seen.filter(isNodeDriver), ...endpoints].filter(
-      (other) => other.socket.inode !== socket.inode,
+    const isHere = (other: Pick<SeenDriver, "socket">) => other.socket.inode === socket.inode;
+    const twin = [...seen.filter(isNodeDriver), ...endpoints].find(
+      (other) => nameTold(other) === name && !isHere(other),
     );
-    const isEndpoint = endpoints.some((other) => socket.inode && other.socket.inode === socket.inode);
+    const hasTwin = name !== undefined && !endpoints.some(isHere);
     const isRegistered = published.some((registration) => isOf(registration, one, facts));
     const mayBeUnwanted = name !== undefined && !isRegistered;
     return {
@@ -41,10 +42,7 @@ export function viewOf(facts: Facts) {
       /** Why the registrar's name lists exclude it, if it is not registered. */
       unwanted: mayBeUnwanted ? whyUnwanted(name, socket.path, target.names) : undefined,
       /** The socket of another driver with the same name, as found or as kubelet gets it. */
-      twin:
-        name === undefined || isEndpoint
-          ? undefined
-          : others.find((other) => nameTold(other) === name)?.socket.path,
+      twin: hasTwin ? twin?.socket.path : undefined,
     };
   });
   const said = plugins.find(({ endpoint }) => endpoint === target.kubeletRegistrationPath);
@@ -132,19 +130,18 @@ export function isOf(
 }
 
 /** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
-export function isInSight(path: string, { directory }: Pick<Facts, "directory">): boolean {
+export function isInSight(path: string, { directory }: View): boolean {
   const root = dirname(directory.path);
-  const isAlone =
-    directory.kind !== "folder" || directory.place === undefined || directory.place.isMountPoint;
-  return !isAlone && root !== "/" && isWithin(path, root);
+  return (
+    directory.kind === "folder" &&
+    directory.place?.isMountPoint === false &&
+    root !== "/" &&
+    isWithin(path, root)
+  );
 }
 
 /** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */
-export function pathFix(
-  inode: string | undefined,
-  { socketsOnHost }: Pick<Facts, "socketsOnHost">,
-  advice: string,
-): string {
+export function pathFix(inode: string | undefined, { socketsOnHost }: View, advice: string): string {
   const path = inode && socketsOnHost.get(inode);
   return path ? `write --kubelet-registration-path=${path}` : advice;
 }

@@ -18,13 +18,13 @@ const MAX_PODS_BYTES = 32 * 1024 * 1024;
 
 const MOST_TRIES = 10;
 
-const NOT_ASKED = { kind: "not-asked" } as const;
-const UNASKED = {
+export const NOT_ASKED = { kind: "not-asked" } as const;
+const NOTHING_ASKED = {
   probe: NOT_ASKED,
   nodeInfo: NOT_ASKED,
   capabilities: NOT_ASKED,
   storageHealth: NOT_ASKED,
-} as const;
+};
 
 export async function askIdentity(socket: SocketFacts, timeoutMs: number): Promise<Answer<PluginIdentity>> {
   if (socket.kind !== "accepting") return NOT_ASKED;
@@ -33,7 +33,7 @@ export async function askIdentity(socket: SocketFacts, timeoutMs: number): Promi
 
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
   const identity = await askIdentity(socket, timeoutMs);
-  if (identity.kind !== "answered") return { ...UNASKED, socket, identity };
+  if (identity.kind !== "answered") return { ...NOTHING_ASKED, socket, identity };
   return withClient(socket.path, async (client) => {
     const [probe, nodeInfo, health] = await Promise.all([
       ask(client, protos.identity.Probe, { timeoutMs }),

@@ -11,9 +11,8 @@ import { isDirectory } from "../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../unix/mounts";
 import { tryConnect } from "../../../unix/unix-socket";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { askDriver, askIdentity, askPods, askRegistration } from "./calls";
+import { askDriver, askIdentity, askPods, askRegistration, NOT_ASKED } from "./calls";
 import { hasNoSocket, isDead, isStuck, type SocketFacts, type Target } from "./facts";
-import type { NodeReadinessFacts, NodeReadinessTarget } from "./node-readiness";
 import { errnoIn, fileTypeOf, findRegistrars, lookAtSocket, ownershipOf, statsOrErrno, walk } from "./socket";
 
 export interface GatherOptions {
@@ -58,7 +57,8 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
       : undefined,
     lookAtDirectory(pluginRegistrationPath, PROC),
     lookAt(listed.paths),
-    target.nodeReadiness && askApiServer(target.nodeReadiness),
+    // Most calls of the doctor do not need the client of the API server.
+    target.nodeReadiness && (await import("./node-readiness")).lookAtNodeReadiness(target.nodeReadiness),
     lookAtPods(pluginRegistrationPath, timeoutMs),
   ]);
   // A registrar that kubelet refuses publishes again under another name.
@@ -69,18 +69,32 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const below = await socketsUnder(join(dirname(pluginRegistrationPath), "plugins"));
   const paths = new Set([...below.paths.slice(0, MAX_SOCKETS), ...fitting]);
   const sockets = await Promise.all([...paths].map((path) => lookAtSocket(path)));
+  const living = sockets.filter((one) => one.kind === "accepting" || isStuck(one));
+  const others = new Map(living.map((one) => [one.inode, one]));
+  others.delete(driver?.socket.inode);
+  const isLivingBeside = (path: string) => living.some((other) => dirname(other.path) === dirname(path));
+  // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
+  const canJudge = hostRoot === "/" && !(driver && hasNoSocket(driver.socket));
+  const unjudged: HostPathVerdict = { kind: "unknown" };
   return {
     target,
     driver,
     /** The kubelet registration path, judged by the mounts; unknown without a socket to judge it by. */
-    hostPath: driver && hasNoSocket(driver.socket) ? UNJUDGED : await hostPathVerdict(target),
+    hostPath:
+      canJudge && kubeletRegistrationPath !== undefined
+        ? await judgeByMounts({
+            csiSocketPath: csiSocketPath ?? target.pattern,
+            kubeletRegistrationPath,
+            pluginRegistrationPath,
+          })
+        : unjudged,
     /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
-    found: await inGroups(livingBeside(driver?.socket, sockets), ask),
+    found: await inGroups([...others.values()], ask),
     /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
     deadSockets: sockets
       .filter(isDead)
       .map((socket) => ({ socket, fits: fitting.has(socket.path) }))
-      .filter(({ socket, fits }) => fits || !livingBeside(undefined, sockets).some(isBeside(socket))),
+      .filter(({ socket, fits }) => fits || !isLivingBeside(socket.path)),
     /** The paths of the sockets below kubelet's root as the host has them, by inode. */
     socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
       ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
@@ -109,25 +123,6 @@ async function inGroups<One, Result>(items: readonly One[], look: (item: One) =>
   return results;
 }
 
-/** Loads the client of the API server, which most calls of the doctor do not need. */
-async function askApiServer(target: NodeReadinessTarget): Promise<NodeReadinessFacts> {
-  const { lookAtNodeReadiness } = await import("./node-readiness");
-  return lookAtNodeReadiness(target);
-}
-
-/** The living sockets, each once, except `named`. Dead and unreadable ones may be of a driver that is gone for good. */
-function livingBeside(named: SocketFacts | undefined, sockets: readonly SocketFacts[]) {
-  const seen = new Set([named?.inode]);
-  return sockets.filter((socket) => {
-    const isLiving = socket.kind === "accepting" || isStuck(socket);
-    if (!isLiving || seen.has(socket.inode)) return false;
-    seen.add(socket.inode);
-    return true;
-  });
-}
-
-const isBeside = (one: SocketFacts) => (other: SocketFacts) => dirname(one.path) === dirname(other.path);
-
 /** The sockets below kubelet's `plugins`, except in kubelet's own folders there, which hold mounted volumes. */
 function socketsUnder(directory: string) {
   const isKubelets = ({ name }: Dirent) => name === "kubernetes.io" || name === "globalmount";
@@ -137,16 +132,6 @@ function socketsUnder(directory: string) {
     (entry) => !isKubelets(entry),
     MAX_DEPTH,
   );
-}
-
-const UNJUDGED: HostPathVerdict = { kind: "unknown" };
-
-async function hostPathVerdict(target: Target): Promise<HostPathVerdict> {
-  const { csiSocketPath = target.pattern, kubeletRegistrationPath, pluginRegistrationPath } = target;
-  // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
-  const isBelow = target.hostRoot !== undefined && target.hostRoot !== "/";
-  if (kubeletRegistrationPath === undefined || isBelow) return UNJUDGED;
-  return judgeByMounts({ csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath }, readMounts(PROC));
 }
 
 /** Looks at the plugin registration directory. It asks the system for the right and the room to write, and writes nothing. */
@@ -190,10 +175,7 @@ function watchProblem(path: string): string | undefined {
   }
 }
 
-export async function otherDirectories(
-  path: string,
-  directories: readonly string[],
-): Promise<readonly string[]> {
+export async function otherDirectories(path: string, directories: readonly string[]) {
   const isThere = await Promise.all(directories.map(isDirectory));
   return directories.filter((directory, index) => directory !== path && isThere[index]);
 }
@@ -225,17 +207,13 @@ export async function listRegistrations(directory: string) {
 
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
 async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string) {
-  const notAsked: Awaited<ReturnType<typeof askRegistration>> = {
-    info: { kind: "not-asked" },
-    report: undefined,
-  };
-  let answer = notAsked;
+  let answer: Awaited<ReturnType<typeof askRegistration>> = { info: NOT_ASKED, report: undefined };
   const socket = await lookAtSocket(path, async () => {
     // The registrar would take a connection that ends without a call for kubelet's.
     answer = await askRegistration(path, timeoutMs);
     return answer.info.kind === "answered" ? undefined : tryConnect(path);
   });
-  const { info, report } = socket.kind === "accepting" ? answer : notAsked;
+  const { info, report } = answer;
   const told = info.kind === "answered" && info.value.type === "CSIPlugin" ? info.value.endpoint : undefined;
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
   const place = told === "" ? path : told?.startsWith("/") ? join(hostRoot, told) : undefined;
