@@ -92,43 +92,27 @@ const KUBELET_1_20: KubeletBehaviour = {
   updatesVolumeLimits: false,
   watchesDraHealth: "of-none",
 };
-const KUBELET_1_24: KubeletBehaviour = { ...KUBELET_1_20, maxNodeIdBytes: 256 };
-const KUBELET_1_28: KubeletBehaviour = {
-  ...KUBELET_1_24,
-  driverAuthority: "localhost",
-  scanFollowsLinks: true,
-  comparesVolumeLimit: true,
-};
-const KUBELET_1_33: KubeletBehaviour = {
-  ...KUBELET_1_28,
-  registrationAuthority: "encoded-path",
-  versionsWording: "by-any",
-};
-const KUBELET_1_34: KubeletBehaviour = {
-  ...KUBELET_1_33,
-  pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"],
-};
-const KUBELET_1_35: KubeletBehaviour = { ...KUBELET_1_34, updatesVolumeLimits: true };
-const KUBELET_1_36: KubeletBehaviour = {
-  ...KUBELET_1_35,
-  afterFailure: "forget",
-  watchesDraHealth: "of-each",
-};
-const BEHAVIOURS: Readonly<Record<SimulatedVersion, KubeletBehaviour>> = {
-  "1.20": KUBELET_1_20,
-  "1.24": KUBELET_1_24,
-  "1.28": KUBELET_1_28,
-  "1.33": KUBELET_1_33,
-  "1.34": KUBELET_1_34,
-  "1.35": KUBELET_1_35,
-  "1.36": KUBELET_1_36,
-  "1.37": { ...KUBELET_1_36, watchesDraHealth: "as-listed" },
+/** What each does otherwise than the one before it. */
+const CHANGES: Readonly<Record<SimulatedVersion, Partial<KubeletBehaviour>>> = {
+  "1.20": {},
+  "1.24": { maxNodeIdBytes: 256 },
+  "1.28": { driverAuthority: "localhost", scanFollowsLinks: true, comparesVolumeLimit: true },
+  "1.33": { registrationAuthority: "encoded-path", versionsWording: "by-any" },
+  "1.34": { pluginTypes: ["CSIPlugin", "DevicePlugin", "DRAPlugin"] },
+  "1.35": { updatesVolumeLimits: true },
+  "1.36": { afterFailure: "forget", watchesDraHealth: "of-each" },
+  "1.37": { watchesDraHealth: "as-listed" },
 };
 
 /** Oldest first. */
-export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = Object.keys(BEHAVIOURS) as SimulatedVersion[];
+export const SIMULATED_VERSIONS: readonly SimulatedVersion[] = Object.keys(CHANGES) as SimulatedVersion[];
 
-export const behaviourOf = (version: SimulatedVersion): KubeletBehaviour => BEHAVIOURS[version];
+export function behaviourOf(version: SimulatedVersion): KubeletBehaviour {
+  const upTo = SIMULATED_VERSIONS.slice(0, SIMULATED_VERSIONS.indexOf(version) + 1);
+  const behaviour = { ...KUBELET_1_20 };
+  for (const one of upTo) Object.assign(behaviour, CHANGES[one]);
+  return behaviour;
+}
 
 /** The `:authority` for a socket. Encoding: `encodeAuthority` in grpc-go's `clientconn.go`. */
 export function authorityFor(style: AuthorityStyle, socketPath: string): string {

@@ -102,7 +102,6 @@ test.each<Case>([
   ["selinux", "ok", /we run as system_u:system_r:spc_t:s0/, selinux("spc_t", "enforcing")],
 
   ["kubelet-path", "unknown", /cannot be seen from here/, {}],
-  ["kubelet-path", "unknown", /was not named/, kubeletPath(undefined)],
   ["kubelet-path", "problem", /no absolute path/, kubeletPath("csi.sock")],
   ["kubelet-path", "problem", /no absolute path/, kubeletPath(`unix://${CSI}`)],
   ["kubelet-path", "warning", /registration directory/, kubeletPath("/k/plugins_registry/x.sock")],

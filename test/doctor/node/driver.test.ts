@@ -68,8 +68,8 @@ const fail = (method: string, code: string) => ({ faults: [{ kind: "error", meth
 test.each([
   ["driver-name", { name: "my_driver" }, /^problem: my_driver is an illegal name: the CSI specification/],
   ["driver-name", { name: "x".repeat(64) }, /it has 64 characters/],
-  ["driver-name", { name: "../evil" }, /^problem: \.\.\/evil cannot be registered: it contains '\/'/],
-  ["driver-name", { name: "" }, /^problem: {2}cannot be registered: it is empty/],
+  ["driver-name", { name: "../evil" }, /^problem: \.\.\/evil is an illegal name: it contains '\/'/],
+  ["driver-name", { name: "" }, /^problem: {2}is an illegal name: it is empty/],
   ["driver-ready", NOT_READY, /^warning: the CSI driver says in Probe that it is not ready; fix: wait/],
   ["driver-ready", fail("Probe", "ABORTED"), /^warning: .*fails Probe: Aborted: .*m; fix: see/],
   ["driver-node-info", { nodeId: "" }, /^problem: .*empty node ID, which kubelet refuses; fix: tell/],
@@ -77,7 +77,7 @@ test.each([
   ["driver-node-info", { topology: { "not a key": "a" } }, /^problem: .*the API server refuses: .*not a key/],
   ["driver-node-info", fail("NodeGetInfo", "UNAVAILABLE"), /Unavailable: .*m; kubelet refuses .*; fix: see/],
   ["driver-node-info", fail("NodeGetInfo", "UNIMPLEMENTED"), /fix: name the socket of the driver's node/],
-  ["driver-node-info", hang("NodeGetInfo"), /time: .*(?:after 10s|: Deadline exceeded); kubelet waits 2/],
+  ["driver-node-info", hang("NodeGetInfo"), /time: .*(?:after 10s|: Deadline exceeded); kubelet refuses/],
 ])("%s of a driver with %j", async (check, options, expected) => {
   await using node = await createDoctorNode();
   await node.driver(options as Partial<CsiDriverOptions>);
@@ -208,7 +208,7 @@ test.each(["no/csi.sock", "none.sock", ""])(
 
 test.each([
   ["driver-identity", ["CSI003"], hang("GetPluginInfo"), /^problem: the CSI driver on .*csi\.sock does not/],
-  ["driver-name", ["CSI004"], { name: "../evil" }, /^problem: .* cannot be registered: it contains/],
+  ["driver-name", ["CSI004"], { name: "../evil" }, /^problem: .* is an illegal name: it contains/],
   ["driver-ready", ["CSI020"], NOT_READY, /^warning: the CSI driver on .* says in Probe that it is not/],
 ])("%s of a driver that is found, as of one that is named, once", async (check, codes, options, expected) => {
   await using node = await createDoctorNode();

@@ -35,7 +35,7 @@ function asked(changes: Partial<Asked> = {}, taints: readonly Taint[] = []): Nod
   };
 }
 const failed = (failure: ApiFailure) => ({ kind: "failed", failure }) as const;
-const without = (...denied: readonly string[]) => ({
+const without = (...denied: string[]) => ({
   kind: "done" as const,
   value: { allowed: RIGHTS.filter((right) => !denied.includes(right)), denied },
 });
@@ -133,7 +133,7 @@ test.each<Row>([
     { accessibleTopology: { segments: { zone: "a" } } },
     /topology keys zone, and CSINode has none: /,
   ],
-  ["the limit", {}, { maxVolumesPerNode: 8 }, /volume limit 8, and CSINode has none, .* -> set nodeAlloc/],
+  ["the limit", {}, { maxVolumesPerNode: 8 }, /volume limit 8, and CSINode has none: .* -> set nodeAlloc/],
   ["no limit", {}, { maxVolumesPerNode: -1 }, undefined],
   ["a limit that kubelet cuts", { maxVolumes: 2 ** 31 - 1 }, { maxVolumesPerNode: 2 ** 40 }, undefined],
   ["another driver", { name: "y.csi" }, { nodeId: "n2" }, undefined],

@@ -208,7 +208,7 @@ test("a second registrar that stands by is worth a warning, whoever is looked at
   const second = await node.registrar();
   await Promise.all([first.state("standby"), second.state("registered")]);
   await told(kubelet, await kubelet.registered("x.csi"));
-  const standsBy = /^warning: x\.csi has a second registrar that stands by.*; fix: leave one registrar/;
+  const standsBy = /^warning: x\.csi has 1 more registrar on standby .*; fix: leave one registrar/;
   for (const target of [{}, WHOLE])
     await eventually(async () =>
       expect((await node.look(target)).says("registration-duplicates")).toMatch(standsBy),

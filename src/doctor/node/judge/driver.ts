@@ -41,10 +41,8 @@ const driverSocket = check("CSI002", "driver-socket", (view: View) => {
 });
 
 const kubeletPath = check("CSI007", "kubelet-path", (view: View) => {
-  const { csiSocketPath, kubeletRegistrationPath, pattern } = view.target;
-  if (kubeletRegistrationPath !== undefined) return judgeKubeletPath(kubeletRegistrationPath, view);
-  if (csiSocketPath === undefined && pattern === undefined) return undefined;
-  return unknown("the kubelet registration path", "was not named by --kubelet-registration-path");
+  const { kubeletRegistrationPath } = view.target;
+  return kubeletRegistrationPath === undefined ? undefined : judgeKubeletPath(kubeletRegistrationPath, view);
 });
 
 function judgeKubeletPath(path: string, view: View): Verdict {
@@ -129,17 +127,9 @@ const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
   if (name === undefined) return undefined;
   const verdict = judgeDriverName(name);
   if (verdict.kind === "valid") return ok(name, "is a legal name");
-  const [text, by] =
-    verdict.kind === "unsafe"
-      ? ["cannot be registered", "no registrar can use this one"]
-      : ["is an illegal name", "the API server refuses this one"];
+  const fix = "give the driver another name: the API server refuses this one";
   // Kubelet refuses it in the same words as a wrong answer to NodeGetInfo.
-  return problem(
-    name,
-    `${text}: ${verdict.problem}`,
-    `give the driver another name: ${by}`,
-    nodeInfoCause(name),
-  );
+  return problem(name, `is an illegal name: ${verdict.problem}`, fix, nodeInfoCause(name));
 });
 
 const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) => {
@@ -161,8 +151,7 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
     DeadlineExceeded: `${SEE_DRIVER}: it may not reach its source of node metadata; --timeout gives it more time here`,
     Unimplemented: "name the socket of the driver's node plugin, not the controller's",
   };
-  const waits = nodeInfo.code === "DeadlineExceeded" ? "waits 2 minutes for it, then " : "";
-  const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet ${waits}refuses the driver`;
+  const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet refuses the driver`;
   return problem(subject, text, fixes[nodeInfo.code] ?? SEE_DRIVER, cause);
 });
 
@@ -178,13 +167,14 @@ const driverHealth = driverCheck("CSI022", "driver-health", (driver, subject) =>
       `${failureText("NodeGetCapabilities", capabilities)}; kubelet asks before it mounts a volume`,
       SEE_DRIVER,
     );
+  const health = judgeStorageHealth(storageHealth, subject);
+  if (!announces(capabilities, "VOLUME_CONDITION")) return health;
   const removed = warning(
     subject,
     "announces the node capability VOLUME_CONDITION (4), which CSI 1.13 removed: kubelet ignores it from 1.37 on",
     "use a release of the driver that announces GET_VOLUME_HEALTH (7) instead, if there is one",
   );
-  const isRemoved = announces(capabilities, "VOLUME_CONDITION");
-  return [isRemoved ? removed : undefined, judgeStorageHealth(storageHealth, subject)];
+  return [removed, health];
 });
 
 function judgeStorageHealth(health: SeenDriver["storageHealth"], subject: string): Verdicts {
@@ -193,19 +183,18 @@ function judgeStorageHealth(health: SeenDriver["storageHealth"], subject: string
   if (health.kind === "failed")
     return warning(subject, failureText(call, health), `${SEE_DRIVER}: it announces this call`);
   const { backendHealth } = health.value;
-  const many = `answers ${call} with ${backendHealth.length} conditions; kubelet refuses more than ${MAX_CONDITIONS}`;
-  if (backendHealth.length > MAX_CONDITIONS) return warning(subject, many, SEE_DRIVER);
+  if (backendHealth.length > MAX_CONDITIONS) {
+    const text = `answers ${call} with ${backendHealth.length} conditions; kubelet refuses more than ${MAX_CONDITIONS}`;
+    return warning(subject, text, SEE_DRIVER);
+  }
   // Callers ignore a status that they do not know (CSI specification).
   const bad = backendHealth.filter(({ status }) => STORAGE_TROUBLES.has(status));
-  return bad.length === 0
-    ? ok(subject, "reports no trouble with its storage")
-    : bad.map(({ status, reason, message }) =>
-        warning(
-          subject,
-          `reports ${status} of its storage: ${[reason, message].filter(Boolean).join(": ") || "no reason told"}`,
-          `fix the storage, or this node's connection to it; ${SEE_DRIVER}`,
-        ),
-      );
+  if (bad.length === 0) return ok(subject, "reports no trouble with its storage");
+  const fix = `fix the storage, or this node's connection to it; ${SEE_DRIVER}`;
+  return bad.map(({ status, reason, message }) => {
+    const why = [reason, message].filter(Boolean).join(": ") || "no reason told";
+    return warning(subject, `reports ${status} of its storage: ${why}`, fix);
+  });
 }
 
 function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: string | undefined) {
@@ -237,30 +226,26 @@ const MAX_INT32 = 2 ** 31 - 1;
 function judgeCsiNode(name: string | undefined, info: NodeInfo, { nodeReadiness: seen }: View): Verdicts {
   if (seen?.kind !== "asked" || seen.listed.kind === "failed") return undefined;
   const listed = seen.listed.value.find((driver) => driver.name === name);
-  if (listed === undefined || name === undefined) return undefined;
+  if (listed === undefined) return undefined;
+  const keysOf = (keys: readonly string[]) => keys.join(", ") || "none";
+  const limitOf = (count = 0) => (count > 0 ? String(Math.min(count, MAX_INT32)) : "none");
   const topologyKeys = Object.keys(info.accessibleTopology?.segments ?? {}).sort();
-  const isMoved = listed.nodeId !== info.nodeId;
-  if (isMoved || listed.topologyKeys.join() !== topologyKeys.join()) {
-    const [told, kept] = isMoved
-      ? [`node ID ${boundText(info.nodeId)}`, boundText(listed.nodeId)]
-      : [`topology keys ${keysText(topologyKeys)}`, keysText(listed.topologyKeys)];
-    return warning(
-      name,
-      `answers NodeGetInfo with the ${told}, and CSINode has ${kept}: kubelet reads that only when it registers the driver`,
-      "delete its pod; give the registrar --reregister-on-driver-restart if the driver changes it at a restart",
-    );
-  }
-  const limitOf = (count = 0) => (count > 0 ? Math.min(count, MAX_INT32) : "none");
-  const [told, kept] = [limitOf(info.maxVolumesPerNode), limitOf(listed.maxVolumes)];
-  if (told === kept) return undefined;
-  return warning(
-    name,
-    `answers NodeGetInfo with the volume limit ${told}, and CSINode has ${kept}, by which the scheduler goes`,
-    "set nodeAllocatableUpdatePeriodSeconds in its CSIDriver (Kubernetes 1.35 or later) and wait that long, or delete its pod",
-  );
+  const again =
+    "delete its pod; give the registrar --reregister-on-driver-restart if the driver changes it at a restart";
+  const update =
+    "set nodeAllocatableUpdatePeriodSeconds in its CSIDriver (Kubernetes 1.35 or later) and wait that long, or delete its pod";
+  const answers = [
+    ["node ID", info.nodeId, listed.nodeId, again],
+    ["topology keys", keysOf(topologyKeys), keysOf(listed.topologyKeys), again],
+    ["volume limit", limitOf(info.maxVolumesPerNode), limitOf(listed.maxVolumes), update],
+  ] as const;
+  return answers
+    .filter(([, told, kept]) => told !== kept)
+    .map(([what, told, kept, fix]) => {
+      const text = `answers NodeGetInfo with the ${what} ${boundText(told)}, and CSINode has ${boundText(kept)}: kubelet read it at the registration`;
+      return warning(listed.name, text, fix);
+    });
 }
-
-const keysText = (keys: readonly string[]) => boundText(keys.join(", ") || "none");
 
 export const driverChecks = [
   driverSocket,

@@ -5,7 +5,7 @@ import { validateVersions } from "../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../registrar/registration/hints";
 import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
-import { LEAVE_ONE } from "../../findings/words";
+import { counted, LEAVE_ONE } from "../../findings/words";
 import {
   DRIVER,
   DRIVER_HANGS,
@@ -176,14 +176,12 @@ const registrationDuplicates = check("CSI018", "registration-duplicates", ({ ans
     const isTargets = ones.some((one) => one.isTargets);
     const [{ plugin, path, report }] = ones;
     const cause = duplicatesCause(plugin.endpoint);
-    if (ones.length > 1) {
-      const paths = ones.map((one) => one.path).join(", ");
-      const text = `has ${ones.length} living registration sockets: ${paths}; kubelet refuses all but one, and when any goes the driver is deregistered`;
-      return (isTargets ? problem : warning)(name, text, LEAVE_ONE, cause);
-    }
     const { standbys = 0 } = report ?? {};
-    const more = standbys === 1 ? "a second registrar that stands" : `${standbys} more registrars that stand`;
-    if (standbys > 0) return warning(name, `has ${more} by for the one on ${path}`, LEAVE_ONE, cause);
+    const paths = ones.map((one) => one.path).join(", ");
+    const living = `has ${ones.length} living registration sockets, of which kubelet refuses all but one: ${paths}`;
+    if (ones.length > 1) return (isTargets ? problem : warning)(name, living, LEAVE_ONE, cause);
+    const more = `has ${counted(standbys, "more registrar")} on standby for the one on ${path}`;
+    if (standbys > 0) return warning(name, more, LEAVE_ONE, cause);
     return isTargets ? ok(name, "has one living registration socket") : undefined;
   }),
 );

@@ -39,7 +39,7 @@ export function remedyForErrno(errno: string | undefined, { host }: Pick<Facts, 
 }
 
 export function ownershipText({ mode, uid, gid }: Ownership): string {
-  return `mode ${mode.toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
+  return `mode ${(mode & 0o7777).toString(8).padStart(4, "0")}, owner ${uid}:${gid}`;
 }
 
 /** What is wrong with a socket, to follow its path. */

@@ -66,22 +66,16 @@ export interface SeenDriver {
   readonly storageHealth: Answer<StorageHealth>;
 }
 
-export function isDead(socket: SocketFacts): boolean {
-  return socket.kind === "not-accepting" && socket.errno === "ECONNREFUSED";
-}
+export const isDead = ({ kind, errno }: SocketFacts): boolean =>
+  kind === "not-accepting" && errno === "ECONNREFUSED";
 
 /** Whether a socket's listen queue is full: its process hangs. */
-export function isStuck({ errno }: SocketFacts): boolean {
-  return errno === "EAGAIN";
-}
+export const isStuck = ({ errno }: SocketFacts): boolean => errno === "EAGAIN";
 
-export function hasNoSocket({ kind }: SocketFacts): boolean {
-  return kind === "missing" || kind === "not-a-socket";
-}
+export const hasNoSocket = ({ kind }: SocketFacts): boolean => kind === "missing" || kind === "not-a-socket";
 
-export function answerIn<Value>(answer: Answer<Value>): Value | undefined {
-  return answer.kind === "answered" ? answer.value : undefined;
-}
+export const answerIn = <Value>(answer: Answer<Value>): Value | undefined =>
+  answer.kind === "answered" ? answer.value : undefined;
 
 type NodeCapability = NonNullable<NodeCapabilities["capabilities"][number]["rpc"]>["type"];
 

@@ -12,8 +12,8 @@ import { mountPlaceOf, readMounts } from "../../../unix/mounts";
 import { tryConnect } from "../../../unix/unix-socket";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { askDriver, askIdentity, askPods, askRegistration, NOT_ASKED } from "./calls";
-import { hasNoSocket, isDead, isStuck, type SocketFacts, type Target } from "./facts";
-import { errnoIn, fileTypeOf, findRegistrars, lookAtSocket, ownershipOf, statsOrErrno, walk } from "./socket";
+import { hasNoSocket, isDead, isStuck, type Ownership, type SocketFacts, type Target } from "./facts";
+import { errnoIn, fileTypeOf, findRegistrars, lookAtSocket, statsOrErrno, walk } from "./socket";
 
 export interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */
@@ -147,7 +147,7 @@ export async function lookAtDirectory(path: string, procfs: string) {
   return {
     kind: "folder" as const,
     path,
-    ownership: ownershipOf(stats),
+    ownership: stats as Ownership,
     /** Errno of asking for the right to write, ENOSPC without a free inode; undefined if a file could be made. */
     unwritable:
       (await callFileSystem(path, () => access(path, rights)).catch(errnoIn)) ?? (await fullIn(path)),

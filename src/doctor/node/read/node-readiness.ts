@@ -1,7 +1,6 @@
 import { messageOf } from "../../../base/errors";
 import { type ApiAccess, readSecret } from "../../../kube-api/access";
 import { type ApiClient, createApiClient } from "../../../kube-api/client";
-import type { Outcome } from "../../../kube-api/failure";
 import { tree } from "../../../kube-api/objects";
 import {
   type AccessNeeds,
@@ -23,9 +22,6 @@ export interface NodeReadinessTarget {
 }
 
 type Unknown = { readonly kind: "unknown"; readonly why: string };
-
-/** What RBAC must allow, as in a role: `patch nodes/status`. */
-export type Rights = Readonly<Record<"allowed" | "denied", readonly string[]>>;
 
 export type NodeReadinessFacts = Awaited<ReturnType<typeof lookAtNodeReadiness>>;
 
@@ -63,16 +59,15 @@ export const needsOf = (target: NodeReadinessTarget): AccessNeeds => ({
   impersonation: target.impersonatesNode,
 });
 
-/** Every authenticated user may ask this about itself (ClusterRole system:basic-user). */
-async function askForRights(
-  client: ApiClient,
-  rules: readonly PolicyRule[],
-  nodeName: string,
-): Promise<Outcome<Rights>> {
+/**
+ * What RBAC allows, as in a role: `patch nodes/status`. Every authenticated user may ask this about itself (ClusterRole
+ * system:basic-user).
+ */
+async function askForRights(client: ApiClient, rules: readonly PolicyRule[], nodeName: string) {
   const wanted = rules.flatMap(({ apiGroups: [group], resources: [full = ""], verbs }) =>
     verbs.map((verb) => ({ group, full, verb })),
   );
-  const rights = { allowed: [] as string[], denied: [] as string[] };
+  const value = { allowed: [] as string[], denied: [] as string[] };
   for (const { group, full, verb } of wanted) {
     const [resource, subresource] = full.split("/");
     const body = {
@@ -83,8 +78,8 @@ async function askForRights(
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     const answer = await client.call({ method: "POST", path, body }, new AbortController().signal);
     if (answer.kind === "failed") return answer;
-    const { allowed } = tree(tree(answer.value).status);
-    rights[allowed === true ? "allowed" : "denied"].push(`${verb} ${full}`);
+    const isAllowed = tree(tree(answer.value).status).allowed === true;
+    value[isAllowed ? "allowed" : "denied"].push(`${verb} ${full}`);
   }
-  return { kind: "done", value: rights };
+  return { kind: "done", value } as const;
 }

@@ -10,7 +10,7 @@ import { canHang } from "../../../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../unix/unix-socket";
 import { behindRegistrar } from "../../manifest/read/program";
-import type { Ownership, SocketFacts } from "./facts";
+import type { SocketFacts } from "./facts";
 
 /** Looks at a path where a unix socket belongs. By default it connects, says nothing and leaves. */
 export async function lookAtSocket(path: string, tryReach = tryConnect): Promise<SocketFacts> {
@@ -21,7 +21,7 @@ export async function lookAtSocket(path: string, tryReach = tryConnect): Promise
   if (stats === "ENOENT") return { kind: "missing", path, folderInSight: await isDirectory(dirname(path)) };
   if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
   if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
-  const seen = { path, ownership: ownershipOf(stats), inode: `${stats.dev}:${stats.ino}` };
+  const seen = { path, ownership: stats, inode: `${stats.dev}:${stats.ino}` };
   const error = await tryReach(path);
   if (error === undefined) return { kind: "accepting", ...seen };
   const explanation = explainConnectError(error) ?? error.message;
@@ -33,10 +33,6 @@ export const statsOrErrno = (path: string): Promise<Stats | string> =>
   callFileSystem(path, () => stat(path)).catch(errnoIn);
 
 export const errnoIn = (error: unknown): string => errnoOf(error) ?? "EIO";
-
-export function ownershipOf({ mode, uid, gid }: Stats): Ownership {
-  return { mode: mode & 0o7777, uid, gid };
-}
 
 export function fileTypeOf(stats: Stats): string {
   if (stats.isFile()) return "a file";
