@@ -139,7 +139,7 @@ test.each<Row>([
   ["another driver", { name: "y.csi" }, { nodeId: "n2" }, undefined],
 ])("what CSINode has and the driver answers now: %s", (_what, listed, info, expected) => {
   const { driver } = healthyFacts();
-  if (driver?.nodeInfo.kind !== "answered") throw new Error("a healthy driver answers");
+  if (driver?.nodeInfo?.kind !== "answered") throw new Error("a healthy driver answers");
   const nodeInfo = { kind: "answered", value: { ...driver.nodeInfo.value, ...info } } as const;
   const nodeReadiness = asked({ listed: { kind: "done", value: [{ ...LISTED, ...listed }] } });
   const facts = healthyFacts({ facts: { nodeReadiness, driver: { ...driver, nodeInfo } } });

@@ -109,7 +109,7 @@ function driverCheck(
 }
 
 const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, socket }, subject) => {
-  if (identity.kind === "not-asked")
+  if (identity === undefined)
     return unknown(subject, "could not be asked for its name, readiness and node information");
   if (identity.kind === "failed") {
     const fixes: Readonly<Record<string, string>> = {
@@ -133,7 +133,7 @@ const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
 });
 
 const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) => {
-  if (probe.kind === "not-asked") return undefined;
+  if (probe === undefined) return undefined;
   if (probe.kind === "failed") return warning(subject, failureText("Probe", probe), SEE_DRIVER);
   // Without `ready` in its answer it is ready (CSI specification).
   return (probe.value.ready?.value ?? true)
@@ -142,7 +142,7 @@ const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) =
 });
 
 const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, name }, subject, view) => {
-  if (nodeInfo.kind === "not-asked") return undefined;
+  if (nodeInfo === undefined) return undefined;
   // An illegal name is the first cause of a refusal.
   const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : nodeInfoCause(name);
   if (nodeInfo.kind === "answered")
@@ -161,7 +161,7 @@ const MAX_CONDITIONS = 16;
 const driverHealth = driverCheck("CSI022", "driver-health", (driver, subject) => {
   const { capabilities, storageHealth, nodeInfo } = driver;
   // CSI006 judges a socket without a node service.
-  if (capabilities.kind === "failed" && nodeInfo.kind === "answered")
+  if (capabilities?.kind === "failed" && nodeInfo?.kind === "answered")
     return warning(
       subject,
       `${failureText("NodeGetCapabilities", capabilities)}; kubelet asks before it mounts a volume`,
@@ -178,7 +178,7 @@ const driverHealth = driverCheck("CSI022", "driver-health", (driver, subject) =>
 });
 
 function judgeStorageHealth(health: SeenDriver["storageHealth"], subject: string): Verdicts {
-  if (health.kind === "not-asked") return undefined;
+  if (health === undefined) return undefined;
   const call = "NodeGetStorageHealth";
   if (health.kind === "failed")
     return warning(subject, failureText(call, health), `${SEE_DRIVER}: it announces this call`);

@@ -102,7 +102,7 @@ const PODS_API = "kubelet's Pods API";
 
 const waitingPods = check("CSI023", "waiting-pods", (view: View) => {
   const { pods } = view;
-  if (pods === undefined || pods.kind === "not-asked") return undefined;
+  if (pods === undefined) return undefined;
   if (pods.kind === "failed") return unknown(PODS_API, failureText("ListPods", pods));
   const verdicts = driversIn(view).flatMap((row) => judgeWaiting(row, view) ?? []);
   return verdicts.length > 0

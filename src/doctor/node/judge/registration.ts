@@ -7,7 +7,6 @@ import { explainSilence, hintForRefusal } from "../../../registrar/registration/
 import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE } from "../../findings/words";
 import {
-  DRIVER,
   DRIVER_HANGS,
   downCause,
   duplicatesCause,
@@ -35,8 +34,8 @@ const registrationCheck = check("CSI015", "registration", (view: View) => {
       "has no registration socket on which a CSI driver's registrar answers",
       "if a driver should be here: kubectl get pods -A --field-selector spec.nodeName=NODE",
     );
-  if (targetName === undefined)
-    return unknown(DRIVER, "has no known name: its registration socket cannot be found by it");
+  // CSI002 or CSI003 says why its name is not known.
+  if (targetName === undefined) return undefined;
   return problem(
     targetName,
     `has no registration socket in ${path}`,
@@ -130,10 +129,9 @@ function judgeEndpoint({ plugin, isTargets, endpoint, path }: Answering, view: V
   const told = target.kubeletRegistrationPath;
   const bad = isTargets ? problem : warning;
   const ifTargets = (verdict: Verdict) => (isTargets ? verdict : undefined);
-  if (endpoint === undefined)
-    return bad(name, `is said to be at "${plugin.endpoint}", which is no absolute path`, fixPath);
   const place = plugin.endpoint === "" ? `${path}, its registration socket` : plugin.endpoint;
   const saidAt = `is said to be at ${place}`;
+  if (endpoint === undefined) return bad(name, `${saidAt}, which is no absolute path`, fixPath);
   if (isTargets && !isWhole && told !== undefined && told !== plugin.endpoint)
     return problem(name, `${saidAt}, not at ${told}`, fixPath);
   const { socket, identity } = endpoint;
@@ -145,12 +143,12 @@ function judgeEndpoint({ plugin, isTargets, endpoint, path }: Answering, view: V
     const [fix, cause] = remedyFor(socket, view, target.csiSocketPath);
     return bad(name, `${saidAt}, which ${socketText(socket)}`, cause === undefined ? fixPath : fix, cause);
   }
-  if (identity.kind === "failed") {
+  if (identity?.kind === "failed") {
     const fix = identity.code === "DeadlineExceeded" ? DRIVER_HANGS : fixPath;
     const text = `${saidAt}, which ${failureText("GetPluginInfo", identity)}`;
     return bad(name, text, fix, namelessCause(socket));
   }
-  if (identity.kind === "answered" && identity.value.name !== name)
+  if (identity && identity.value.name !== name)
     return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath);
   // What answers at this path in the container may be nothing on the host.
   if (isTargets && told === plugin.endpoint && hostPath.kind === "wrong")

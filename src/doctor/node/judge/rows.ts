@@ -93,7 +93,7 @@ function unpublishedState(driver: Driver, view: View): readonly [state: string, 
     return ["unknown", `${directory.path} may not be read: ${directory.errno}`];
   const silence = silenceOf(driver);
   if (silence !== undefined) return ["unpublished", silence];
-  if (nodeInfo.kind === "failed")
+  if (nodeInfo?.kind === "failed")
     return ["unpublished", `the driver ${failureText("NodeGetInfo", nodeInfo)}`];
   if (twin !== undefined) return ["unpublished", `another driver has its name: ${twin}`];
   const why = descriptorWait ? describeWait(descriptorWait) : "no registrar has published it";

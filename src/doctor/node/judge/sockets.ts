@@ -70,7 +70,7 @@ export const failureText = (call: string, { code, message }: Failed): string =>
 /** Why a driver does not say its name; undefined if it does. */
 export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "identity">): string | undefined {
   if (socket.kind !== "accepting") return `the driver's socket ${socketText(socket)}`;
-  return identity.kind === "failed" ? `the driver ${failureText("GetPluginInfo", identity)}` : undefined;
+  return identity?.kind === "failed" ? `the driver ${failureText("GetPluginInfo", identity)}` : undefined;
 }
 
 /** The cause of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
@@ -111,7 +111,7 @@ export function troubleOf(
       "start its registrar again, which replaces it; remove it only if its driver is gone for good: then kubelet deregisters the driver";
     return { state: "dead", text: "was left behind by its registrar: no process listens on it", fix };
   }
-  const isFailed = info.kind === "failed" && info.code !== "DeadlineExceeded";
+  const isFailed = info?.kind === "failed" && info.code !== "DeadlineExceeded";
   if (isStuck(socket) || (socket.kind === "accepting" && !isFailed)) {
     const fix = `${SEE_REGISTRAR}, and restart its container if it does not recover; leave the socket, or kubelet deregisters the driver`;
     return { state: "hanging", text: "does not answer GetInfo in time: its registrar hangs", fix };

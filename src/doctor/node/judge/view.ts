@@ -107,7 +107,7 @@ function nameTold({ identity }: Pick<SeenDriver, "identity">): string | undefine
 }
 
 function isNodeDriver({ identity, nodeInfo }: SeenDriver): boolean {
-  return ![identity, nodeInfo].some((answer) => answer.kind === "failed" && answer.code === "Unimplemented");
+  return ![identity, nodeInfo].some((answer) => answer?.kind === "failed" && answer.code === "Unimplemented");
 }
 
 /** Whether a registration is this driver's. */

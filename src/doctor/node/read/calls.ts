@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 import { type Client, status } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../../base/errors";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../../grpc/client/unary";
-import { type ListPodsResponse, type PluginIdentity, protos, type Unary } from "../../../grpc/protos";
+import { type ListPodsResponse, protos, type Unary } from "../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../registrar/registration/self-check";
 import { type Answer, announces, type SeenDriver, type SocketFacts } from "./facts";
@@ -18,22 +18,14 @@ const MAX_PODS_BYTES = 32 * 1024 * 1024;
 
 const MOST_TRIES = 10;
 
-export const NOT_ASKED = { kind: "not-asked" } as const;
-const NOTHING_ASKED = {
-  probe: NOT_ASKED,
-  nodeInfo: NOT_ASKED,
-  capabilities: NOT_ASKED,
-  storageHealth: NOT_ASKED,
-};
-
-export async function askIdentity(socket: SocketFacts, timeoutMs: number): Promise<Answer<PluginIdentity>> {
-  if (socket.kind !== "accepting") return NOT_ASKED;
+export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
+  if (socket.kind !== "accepting") return undefined;
   return withClient(socket.path, (client) => ask(client, protos.identity.GetPluginInfo, { timeoutMs }));
 }
 
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
   const identity = await askIdentity(socket, timeoutMs);
-  if (identity.kind !== "answered") return { ...NOTHING_ASKED, socket, identity };
+  if (identity?.kind !== "answered") return { socket, identity };
   return withClient(socket.path, async (client) => {
     const [probe, nodeInfo, health] = await Promise.all([
       ask(client, protos.identity.Probe, { timeoutMs }),
@@ -50,7 +42,7 @@ async function askHealth(client: Client, timeoutMs: number) {
   const capabilities = await ask(client, NodeGetCapabilities, { timeoutMs });
   const storageHealth = announces(capabilities, "GET_STORAGE_HEALTH")
     ? await ask(client, NodeGetStorageHealth, { timeoutMs })
-    : NOT_ASKED;
+    : undefined;
   return { capabilities, storageHealth };
 }
 

@@ -52,18 +52,16 @@ export type SocketFacts = {
 export type Answer<Value> =
   | { readonly kind: "answered"; readonly value: Value }
   /** `code` as Go writes it: `DeadlineExceeded`. */
-  | { readonly kind: "failed"; readonly code: string; readonly message: string }
-  /** No process listens, or an earlier call failed. */
-  | { readonly kind: "not-asked" };
+  | { readonly kind: "failed"; readonly code: string; readonly message: string };
 
+/** What a driver answers; undefined where no process listens, an earlier call failed, or the driver does not announce the call. */
 export interface SeenDriver {
   readonly socket: SocketFacts;
-  readonly identity: Answer<PluginIdentity>;
-  readonly probe: Answer<ProbeResponse>;
-  readonly nodeInfo: Answer<NodeInfo>;
-  readonly capabilities: Answer<NodeCapabilities>;
-  /** Not asked of a driver that does not announce the call. */
-  readonly storageHealth: Answer<StorageHealth>;
+  readonly identity: Answer<PluginIdentity> | undefined;
+  readonly probe?: Answer<ProbeResponse> | undefined;
+  readonly nodeInfo?: Answer<NodeInfo> | undefined;
+  readonly capabilities?: Answer<NodeCapabilities> | undefined;
+  readonly storageHealth?: Answer<StorageHealth> | undefined;
 }
 
 export const isDead = ({ kind, errno }: SocketFacts): boolean =>
@@ -74,8 +72,8 @@ export const isStuck = ({ errno }: SocketFacts): boolean => errno === "EAGAIN";
 
 export const hasNoSocket = ({ kind }: SocketFacts): boolean => kind === "missing" || kind === "not-a-socket";
 
-export const answerIn = <Value>(answer: Answer<Value>): Value | undefined =>
-  answer.kind === "answered" ? answer.value : undefined;
+export const answerIn = <Value>(answer: Answer<Value> | undefined): Value | undefined =>
+  answer?.kind === "answered" ? answer.value : undefined;
 
 type NodeCapability = NonNullable<NodeCapabilities["capabilities"][number]["rpc"]>["type"];
 

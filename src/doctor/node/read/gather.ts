@@ -11,8 +11,16 @@ import { isDirectory } from "../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../unix/mounts";
 import { tryConnect } from "../../../unix/unix-socket";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { askDriver, askIdentity, askPods, askRegistration, NOT_ASKED } from "./calls";
-import { hasNoSocket, isDead, isStuck, type Ownership, type SocketFacts, type Target } from "./facts";
+import { askDriver, askIdentity, askPods, askRegistration } from "./calls";
+import {
+  answerIn,
+  hasNoSocket,
+  isDead,
+  isStuck,
+  type Ownership,
+  type SocketFacts,
+  type Target,
+} from "./facts";
 import { errnoIn, fileTypeOf, findRegistrars, lookAtSocket, statsOrErrno, walk } from "./socket";
 
 export interface GatherOptions {
@@ -207,22 +215,22 @@ export async function listRegistrations(directory: string) {
 
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
 async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string) {
-  let answer: Awaited<ReturnType<typeof askRegistration>> = { info: NOT_ASKED, report: undefined };
+  let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
   const socket = await lookAtSocket(path, async () => {
     // The registrar would take a connection that ends without a call for kubelet's.
     answer = await askRegistration(path, timeoutMs);
     return answer.info.kind === "answered" ? undefined : tryConnect(path);
   });
-  const { info, report } = answer;
-  const told = info.kind === "answered" && info.value.type === "CSIPlugin" ? info.value.endpoint : undefined;
+  const plugin = answerIn(answer?.info);
+  const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
   // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
   const place = told === "" ? path : told?.startsWith("/") ? join(hostRoot, told) : undefined;
   const there = place === undefined ? undefined : await lookAtSocket(place);
   return {
     socket,
-    info,
+    info: answer?.info,
     /** Undefined for other registrars, such as the official one. */
-    report,
+    report: answer?.report,
     /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
     endpoint: there && { socket: there, identity: await askIdentity(there, timeoutMs) },
   };
