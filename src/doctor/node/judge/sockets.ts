@@ -1,12 +1,5 @@
 import { tooLong } from "../../findings/words";
-import {
-  type Answer,
-  isDead,
-  isStuck,
-  type Ownership,
-  type SeenDriver,
-  type SocketFacts,
-} from "../read/facts";
+import { isDead, isStuck, type Ownership, type SeenDriver, type SocketFacts } from "../read/facts";
 import type { Facts } from "../read/gather";
 
 // What is wrong with a socket, and the causes that findings share.
@@ -60,12 +53,14 @@ export function socketText(socket: SocketFacts): string {
   }
 }
 
-type Failed = Extract<Answer<unknown>, { readonly kind: "failed" }>;
-
-export const failureText = (call: string, { code, message }: Failed): string =>
-  code === "DeadlineExceeded"
+export function failureText(
+  call: string,
+  { code, message }: Readonly<Record<"code" | "message", string>>,
+): string {
+  return code === "DeadlineExceeded"
     ? `does not answer ${call} in time: ${message}`
     : `fails ${call}: ${code}: ${message}`;
+}
 
 /** Why a driver does not say its name; undefined if it does. */
 export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "identity">): string | undefined {

@@ -96,9 +96,7 @@ export function viewOf(facts: Facts) {
         (socket.kind === "missing" || isDead(socket)),
     ),
     /** The drivers for which a registrar of this node says that it has no file descriptors. */
-    descriptorWait: facts.registrations
-      .map(({ report }) => report?.descriptorWait)
-      .find((wait) => wait !== undefined),
+    descriptorWait: published.find(({ report }) => report?.descriptorWait)?.report?.descriptorWait,
   };
 }
 

@@ -12,15 +12,7 @@ import { mountPlaceOf, readMounts } from "../../../unix/mounts";
 import { tryConnect } from "../../../unix/unix-socket";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { askDriver, askIdentity, askPods, askRegistration } from "./calls";
-import {
-  answerIn,
-  hasNoSocket,
-  isDead,
-  isStuck,
-  type Ownership,
-  type SocketFacts,
-  type Target,
-} from "./facts";
+import { answerIn, hasNoSocket, isDead, isStuck, type Ownership, type Target } from "./facts";
 import { errnoIn, fileTypeOf, findRegistrars, lookAtSocket, statsOrErrno, walk } from "./socket";
 
 export interface GatherOptions {
@@ -53,13 +45,14 @@ export type RunningRegistrar = Facts["registrars"][number];
 export async function gatherFacts(target: Target, options: GatherOptions) {
   const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
-  const ask = (socket: SocketFacts) => askDriver(socket, timeoutMs);
   const listed = await listRegistrations(pluginRegistrationPath);
   const lookAt = (paths: readonly string[]) =>
     inGroups(paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot));
   const known = knownDirectories.map((path) => join(hostRoot, path));
   const [driver, kubeletPath, directory, firstSeen, nodeReadiness, pods] = await Promise.all([
-    csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
+    csiSocketPath === undefined
+      ? undefined
+      : lookAtSocket(csiSocketPath).then((socket) => askDriver(socket, timeoutMs)),
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
       : undefined,
@@ -97,7 +90,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
           })
         : unjudged,
     /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
-    found: await inGroups([...others.values()], ask),
+    found: await inGroups([...others.values()], (socket) => askDriver(socket, timeoutMs)),
     /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
     deadSockets: sockets
       .filter(isDead)
