@@ -4,6 +4,7 @@ import {
   judgeByRows,
   K,
   kubeletAt,
+  podWith,
   REGISTRATION,
   type Row,
   tableOf,
@@ -39,46 +40,42 @@ type Case = readonly [what: string, csi: string, path: string, rows: readonly Ro
 // biome-ignore format: a table
 const ON_THE_HOSTS_ROOT: readonly Case[] = [
   ["the usual container", C, X, USUAL, FITS],
-  ["the path of the container, told to kubelet", "/csi/x.sock", "/csi/x.sock",
-    USUAL, differs(`${K}/plugins/x/x.sock`)],
+  ["the path of the container, told to kubelet", "/csi/x.sock", "/csi/x.sock", USUAL,
+    differs(`${K}/plugins/x/x.sock`)],
   ["another folder under plugins", C, `${K}/plugins/y/csi.sock`, USUAL, differs(X)],
-  ["equal paths, mounted at the same place on both sides", X, X,
-    [CONTAINER, ["8:1", K, K], REGISTRATION], FITS],
-  ["microk8s, told the default root", C, C,
-    kubeletAt("/var/snap/microk8s/common/var/lib/kubelet", "8:1"),
+  ["equal paths, mounted at the same place on both sides", X, X, podWith(`8:1 ${K} ${K}`), FITS],
+  ["microk8s, told the default root", C, C, kubeletAt("/var/snap/microk8s/common/var/lib/kubelet", "8:1"),
     differs("/var/snap/microk8s/common/var/lib/kubelet/plugins/x/csi.sock")],
   ["k0s", C, "/var/lib/k0s/kubelet/plugins/x/csi.sock", kubeletAt("/var/lib/k0s/kubelet", "8:1"), FITS],
-  ["a subPath of the volume", C, `${K}/plugins/csi.sock`,
-    [CONTAINER, ["8:1", `${K}/plugins/x/sub`, "/csi"], REGISTRATION], differs(`${K}/plugins/x/sub/csi.sock`)],
+  ["a subPath of the volume", C, `${K}/plugins/csi.sock`, podWith(`8:1 ${K}/plugins/x/sub /csi`),
+    differs(`${K}/plugins/x/sub/csi.sock`)],
   ["a mount inside of a mount: the inner one counts", "/host/plugins/x/csi.sock", X,
-    [CONTAINER, ["8:1", K, "/host"], ["8:1", "/srv/x", "/host/plugins/x"], REGISTRATION],
-    differs("/srv/x/csi.sock")],
+    podWith(`8:1 ${K} /host`, "8:1 /srv/x /host/plugins/x"), differs("/srv/x/csi.sock")],
   ["the whole host under /host", `/host${K}/plugins/x/csi.sock`, `/host${K}/plugins/x/csi.sock`,
-    [CONTAINER, ["8:1", "/", "/host"], REGISTRATION], differs(X)],
+    podWith("8:1 / /host"), differs(X)],
   ["a pattern for all drivers", "/plugins/*/csi.sock", "/plugins/*/csi.sock",
-    [CONTAINER, ["8:1", `${K}/plugins`, "/plugins"], REGISTRATION], differs(`${K}/plugins/*/csi.sock`)],
-  ["an emptyDir volume", C, C,
-    [CONTAINER, ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/csi"], REGISTRATION], EMPTY_DIR],
+    podWith(`8:1 ${K}/plugins /plugins`), differs(`${K}/plugins/*/csi.sock`)],
+  ["an emptyDir volume", C, C, podWith(`8:1 ${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s /csi`),
+    EMPTY_DIR],
   ["no volume at all", C, X, [CONTAINER, REGISTRATION], NOT_MOUNTED],
   ["a developer's container, with nothing mounted", "/tmp/a.sock", "/tmp/a.sock", [CONTAINER], FITS],
-  ["a node, outside of containers", `${K}/plugins/x/s`, `${K}/plugins/x/s`, [["8:1", "/", "/"]], FITS],
-  ["a file system that is all of the mount", C, C,
-    [CONTAINER, ["0:9", "/", "/csi", "tmpfs"], REGISTRATION], UNKNOWN],
+  ["a node, outside of containers", `${K}/plugins/x/s`, `${K}/plugins/x/s`, ["8:1 / /"], FITS],
+  ["a file system that is all of the mount", C, C, podWith("0:9 / /csi tmpfs"), UNKNOWN],
   ["slashes that are doubled", C, `${K}//plugins/x/csi.sock`, USUAL, FITS],
-  ["the default root, told as one that nobody knows", C, "/mnt/kubelet/plugins/x/csi.sock",
-    USUAL, differs(X)],
+  ["the default root, told as one that nobody knows", C, "/mnt/kubelet/plugins/x/csi.sock", USUAL,
+    differs(X)],
   ["an emptyDir volume, by its path on the host", "/s/csi.sock",
     `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s/csi.sock`,
-    [CONTAINER, ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/s"], REGISTRATION], FITS],
-  ["a container's layers for both", C, C, [CONTAINER, ["0:51", "/", "/registration", "overlay"]], FITS],
+    podWith(`8:1 ${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s /s`), FITS],
+  ["a container's layers for both", C, C, [CONTAINER, "0:51 / /registration overlay"], FITS],
   ["another path in a developer's container", C, "/other/csi.sock", [CONTAINER], UNKNOWN],
-  ["nor a file system of the host", C, C, [["0:50", "/", "/csi", "overlay"]], UNKNOWN],
+  ["nor a file system of the host", C, C, ["0:50 / /csi overlay"], UNKNOWN],
   ["the whole root of the host, told by the container's path", "/host/srv/x/csi.sock", "/host/srv/x/csi.sock",
-    [CONTAINER, ["8:1", "/", "/host"], REGISTRATION], differs("/srv/x/csi.sock")],
-  ["one known root, told as another: it may be a link", C, "/var/lib/k0s/kubelet/plugins/x/csi.sock",
-    USUAL, UNKNOWN],
-  ["a node, told a path that is not the driver's", "/srv/x/csi.sock", "/srv/y/csi.sock",
-    [["8:1", "/", "/"]], differs("/srv/x/csi.sock")],
+    podWith("8:1 / /host"), differs("/srv/x/csi.sock")],
+  ["one known root, told as another: it may be a link", C, "/var/lib/k0s/kubelet/plugins/x/csi.sock", USUAL,
+    UNKNOWN],
+  ["a node, told a path that is not the driver's", "/srv/x/csi.sock", "/srv/y/csi.sock", ["8:1 / /"],
+    differs("/srv/x/csi.sock")],
   ["a container's layer, told a longer path", C, "/x/csi/csi.sock", [CONTAINER], UNKNOWN],
   ["no mount table", C, C, [], UNKNOWN],
   ["a relative path", C, "csi.sock", [CONTAINER], UNKNOWN],
@@ -87,64 +84,56 @@ const ON_THE_HOSTS_ROOT: readonly Case[] = [
 /** Kubelet's root is on a disk of its own, or may be. */
 // biome-ignore format: a table
 const ON_A_DISK: readonly Case[] = [
-  ["/var is a file system of its own on the host", C, C,
-    kubeletAt("/lib/kubelet", "8:2"), onDisk("/lib/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
-  ["the same, told rightly", C, X,
-    kubeletAt("/lib/kubelet", "8:2"), FITS],
-  ["kubelet's root is a link, or a bind mount, on the host", C, X,
-    kubeletAt("/data/kubelet", "8:3"), UNKNOWN],
-  ["a root that nobody knows", C, C,
-    kubeletAt("/data/k", "8:3"), onDisk("/data/k/plugins/x/csi.sock", "/plugins/x/csi.sock")],
-  ["the node is a container itself", C, C,
-    kubeletAt("/var/lib/docker/volumes/1/_data/lib/kubelet", "8:1"),
+  ["/var is a file system of its own on the host", C, C, kubeletAt("/lib/kubelet", "8:2"),
+    onDisk("/lib/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["the same, told rightly", C, X, kubeletAt("/lib/kubelet", "8:2"), FITS],
+  ["kubelet's root is a link, or a bind mount, on the host", C, X, kubeletAt("/data/kubelet", "8:3"),
+    UNKNOWN],
+  ["a root that nobody knows", C, C, kubeletAt("/data/k", "8:3"),
+    onDisk("/data/k/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["the node is a container itself", C, C, kubeletAt("/var/lib/docker/volumes/1/_data/lib/kubelet", "8:1"),
     onDisk("/var/lib/docker/volumes/1/_data/lib/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
   ["the driver's file system, mounted somewhere on the host", C, "/mnt/data/x/csi.sock",
-    [CONTAINER, ["8:5", "/x", "/csi"], REGISTRATION], FITS],
+    podWith("8:5 /x /csi"), FITS],
   ["another file system than kubelet's root", C, C,
-    [CONTAINER, ["8:5", "/x", "/csi"], ["8:2", "/lib/kubelet/plugins_registry", "/registration"]],
-    onDisk("/x/csi.sock")],
+    [CONTAINER, "8:5 /x /csi", "8:2 /lib/kubelet/plugins_registry /registration"], onDisk("/x/csi.sock")],
   ["a driver outside of kubelet's root, both on /var", C, C,
-    [CONTAINER, ["8:2", "/srv/x", "/csi"], ["8:2", "/lib/kubelet/plugins_registry", "/registration"]],
+    [CONTAINER, "8:2 /srv/x /csi", "8:2 /lib/kubelet/plugins_registry /registration"],
     onDisk("/srv/x/csi.sock")],
-  ["kubelet's root is a file system of its own", C, `${K}plugins/x/csi.sock`,
-    kubeletAt("", "8:4"), onDisk("/plugins/x/csi.sock", "/plugins/x/csi.sock")],
-  ["/var/lib is a file system of its own on the host", C, C,
-    kubeletAt("/kubelet", "8:2"), onDisk("/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["kubelet's root is a file system of its own", C, `${K}plugins/x/csi.sock`, kubeletAt("", "8:4"),
+    onDisk("/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["/var/lib is a file system of its own on the host", C, C, kubeletAt("/kubelet", "8:2"),
+    onDisk("/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
   ["a root that nobody knows, which the host mounts elsewhere", C, "/mnt/kubelet/plugins/x/csi.sock",
     kubeletAt("/srv/kubelet", "8:3"), UNKNOWN],
-  ["the same, under another name", C, "/mnt/other/plugins/x/csi.sock",
-    kubeletAt("/srv/kubelet", "8:3"), onDisk("/srv/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
+  ["the same, under another name", C, "/mnt/other/plugins/x/csi.sock", kubeletAt("/srv/kubelet", "8:3"),
+    onDisk("/srv/kubelet/plugins/x/csi.sock", "/plugins/x/csi.sock")],
   ["a root that nobody knows, told as the default one", C, X, kubeletAt("/data/k", "8:3"), UNKNOWN],
-  ["a mount table without the registration directory", C, C, [["8:5", "/x", "/csi"]], onDisk("/x/csi.sock")],
+  ["a mount table without the registration directory", C, C, ["8:5 /x /csi"], onDisk("/x/csi.sock")],
   ["a disk with the end of Tanzu's root, told as that", C, "/var/vcap/data/kubelet/plugins/x/csi.sock",
     kubeletAt("/data/kubelet", "8:3"), FITS],
   ["the same, by its path on the disk, which may be the host's root", C, "/data/kubelet/plugins/x/csi.sock",
     kubeletAt("/data/kubelet", "8:3"), FITS],
   ["the same, and another mount shows that it is the host's root", C, C,
-    [...kubeletAt("/data/kubelet", "8:3"), ["8:3", `${K}/pods/1-2/etc-hosts`, "/etc/hosts"]],
+    [...kubeletAt("/data/kubelet", "8:3"), `8:3 ${K}/pods/1-2/etc-hosts /etc/hosts`],
     differs("/data/kubelet/plugins/x/csi.sock")],
-  ["kubelet's root is a disk of its own, told rightly", C, "/mnt/k/plugins/x/csi.sock",
-    kubeletAt("", "8:4"), FITS],
+  ["kubelet's root is a disk of its own, told rightly", C, "/mnt/k/plugins/x/csi.sock", kubeletAt("", "8:4"),
+    FITS],
   ["the same, with a pattern and the path of the container", "/plugins/*/csi.sock", "/plugins/*/csi.sock",
-    [CONTAINER, ["8:4", "/plugins", "/plugins"], ["8:4", "/plugins_registry", "/registration"]],
+    [CONTAINER, "8:4 /plugins /plugins", "8:4 /plugins_registry /registration"],
     onDisk("/plugins/*/csi.sock", "/plugins/*/csi.sock")],
-  ["a disk with the path of a known root on it", C, `/data${K}/plugins/x/csi.sock`,
-    USUAL, FITS],
+  ["a disk with the path of a known root on it", C, `/data${K}/plugins/x/csi.sock`, USUAL, FITS],
   ["a disk that the host and the container mount alike", "/data/x/csi.sock", "/data/x/csi.sock",
-    [CONTAINER, ["8:5", "/x", "/data/x"], REGISTRATION], FITS],
-  ["a whole disk, and a folder of it", "/data/x/csi.sock", "/other/csi.sock",
-    [CONTAINER, ["8:5", "/", "/data"], REGISTRATION], onDisk("/x/csi.sock")],
+    podWith("8:5 /x /data/x"), FITS],
+  ["a whole disk, and a folder of it", "/data/x/csi.sock", "/other/csi.sock", podWith("8:5 / /data"),
+    onDisk("/x/csi.sock")],
   ["a container that has kubelet's root elsewhere", "/host/plugins/x/csi.sock", "/host/plugins/x/csi.sock",
-    [CONTAINER, ["8:1", K, "/host"]], differs(X)],
+    [CONTAINER, `8:1 ${K} /host`], differs(X)],
   ["a registration directory that is not called as kubelet's is", C, C,
-    [CONTAINER, ["8:3", "/k/plugins/x", "/csi"], ["8:3", "/k/other", "/registration"]],
-    onDisk("/k/plugins/x/csi.sock")],
+    [CONTAINER, "8:3 /k/plugins/x /csi", "8:3 /k/other /registration"], onDisk("/k/plugins/x/csi.sock")],
 ];
 
-const ON_SUBVOLUMES: readonly Row[] = [
-  ["0:30", "/@", "/"],
-  ["0:30", "/@/home", "/home"],
-];
+const ON_SUBVOLUMES: readonly Row[] = ["0:30 /@ /", "0:30 /@/home /home"];
 
 /** The host's root is a subvolume, whose name is before each path of the file system. */
 // biome-ignore format: a table
@@ -155,20 +144,19 @@ const ON_A_SUBVOLUME: readonly Case[] = [
     kubeletAt("/@/var/snap/microk8s/common/var/lib/kubelet", "0:30"),
     differs("/var/snap/microk8s/common/var/lib/kubelet/plugins/x/csi.sock")],
   ["a subvolume that the host has at /, the driver outside of kubelet's root", C, "/srv/x/csi.sock",
-    [CONTAINER, ["0:30", "/@/srv/x", "/csi"], ["0:30", `/@${K}/plugins_registry`, "/registration"]], FITS],
+    [CONTAINER, "0:30 /@/srv/x /csi", `0:30 /@${K}/plugins_registry /registration`], FITS],
   ["the same, told wrongly", C, C,
-    [CONTAINER, ["0:30", "/@/srv/x", "/csi"], ["0:30", `/@${K}/plugins_registry`, "/registration"]],
+    [CONTAINER, "0:30 /@/srv/x /csi", `0:30 /@${K}/plugins_registry /registration`],
     differs("/srv/x/csi.sock")],
   ["another subvolume than kubelet's", C, C,
-    [CONTAINER, ["0:30", "/@srv/x", "/csi"], ["0:30", `/@${K}/plugins_registry`, "/registration"]],
-    onDisk("/@srv/x/csi.sock")],
-  ["a container whose root is a subvolume", C, C,
-    [["0:30", "/snapshots/7", "/"], ["0:30", "/x", "/csi"], REGISTRATION], onDisk("/x/csi.sock")],
+    [CONTAINER, "0:30 /@srv/x /csi", `0:30 /@${K}/plugins_registry /registration`], onDisk("/@srv/x/csi.sock")],
+  ["a container whose root is a subvolume", C, C, ["0:30 /snapshots/7 /", "0:30 /x /csi", REGISTRATION],
+    onDisk("/x/csi.sock")],
   ["a node on a subvolume, outside of containers", "/srv/x.sock", "/srv/x.sock", ON_SUBVOLUMES, FITS],
   ["the same, in another subvolume", "/home/me/x.sock", "/home/me/x.sock", ON_SUBVOLUMES, FITS],
   ["the same, told wrongly", "/home/me/x.sock", "/home/x.sock", ON_SUBVOLUMES, differs("/home/me/x.sock")],
   ["a node with a folder that is mounted twice", "/srv/x/csi.sock", "/srv/x/csi.sock",
-    [["8:1", "/", "/"], ["8:1", "/data/x", "/srv/x"]], FITS],
+    ["8:1 / /", "8:1 /data/x /srv/x"], FITS],
 ];
 
 test.each([...ON_THE_HOSTS_ROOT, ...ON_A_DISK, ...ON_A_SUBVOLUME])(
@@ -179,10 +167,7 @@ test.each([...ON_THE_HOSTS_ROOT, ...ON_A_DISK, ...ON_A_SUBVOLUME])(
 );
 
 test("a mount table without a root is no reason to fail", () => {
-  const mounts = tableOf([
-    ["8:1", K, "/kubelet"],
-    ["8:5", "/x", "/csi"],
-  ]);
+  const mounts = tableOf([`8:1 ${K} /kubelet`, "8:5 /x /csi"]);
   const pluginRegistrationPath = "/kubelet/plugins_registry";
   const paths = { csiSocketPath: C, kubeletRegistrationPath: C, pluginRegistrationPath };
   expect(judgeHostPath({ ...paths, mounts })).toEqual(FITS);
@@ -190,33 +175,32 @@ test("a mount table without a root is no reason to fail", () => {
 
 const PATTERN = "/plugins/*/csi.sock";
 const TOLD = `${K}/plugins/*/csi.sock`;
-const DISK: Row = ["8:1", `${K}/plugins/disk`, "/plugins/disk"];
-const NFS: Row = ["8:1", `${K}/plugins/nfs`, "/plugins/nfs"];
-const EACH = [CONTAINER, DISK, NFS, REGISTRATION];
+const DISK: Row = `8:1 ${K}/plugins/disk /plugins/disk`;
+const NFS: Row = `8:1 ${K}/plugins/nfs /plugins/nfs`;
+const EACH = podWith(DISK, NFS);
 /** A container whose root is a file system of its own, no overlay. */
-const OWN_ROOT: Row = ["252:3", "/", "/", "xfs"];
-const OWN_DISK: Row = ["8:5", "/kubelet/plugins/disk", "/plugins/disk"];
-const OWN_REGISTRY: Row = ["8:5", "/kubelet/plugins_registry", "/registration"];
+const OWN_ROOT: Row = "252:3 / / xfs";
+const OWN_DISK: Row = "8:5 /kubelet/plugins/disk /plugins/disk";
+const OWN_REGISTRY: Row = "8:5 /kubelet/plugins_registry /registration";
 
 // biome-ignore format: a table
 test.each<[what: string, pattern: string, path: string, rows: readonly Row[], fix: string]>([
   ["each driver's folder", PATTERN, TOLD, EACH, "fits"],
-  ["each driver's folder, in a container without overlay", PATTERN, TOLD, [OWN_ROOT, DISK, REGISTRATION], "fits"],
-  ["a folder beside a mount of all", PATTERN, TOLD,
-    [CONTAINER, ["8:1", `${K}/plugins`, "/plugins"], NFS, REGISTRATION], "fits"],
-  ["a folder of two stars", "/p/*/*/s", `${K}/p/*/*/s`,
-    [CONTAINER, ["8:1", `${K}/p/a`, "/p/a"], REGISTRATION], "fits"],
-  ["a part of a name", "/p/csi-*/s", `${K}/p/csi-*/s`,
-    [CONTAINER, ["8:1", `${K}/p/csi-a`, "/p/csi-a"], REGISTRATION], "fits"],
-  ["one that cannot be judged", PATTERN, TOLD, [...EACH, ["0:9", "/", "/plugins/tmp", "tmpfs"]], "unknown"],
-  ["one of another folder", PATTERN, TOLD, [...EACH, ["8:1", "/srv/x", "/plugins/x"]], write("/srv/*/csi.sock")],
+  ["each driver's folder, in a container without overlay", PATTERN, TOLD, [OWN_ROOT, DISK, REGISTRATION],
+    "fits"],
+  ["a folder beside a mount of all", PATTERN, TOLD, podWith(`8:1 ${K}/plugins /plugins`, NFS), "fits"],
+  ["a folder of two stars", "/p/*/*/s", `${K}/p/*/*/s`, podWith(`8:1 ${K}/p/a /p/a`), "fits"],
+  ["a part of a name", "/p/csi-*/s", `${K}/p/csi-*/s`, podWith(`8:1 ${K}/p/csi-a /p/csi-a`), "fits"],
+  ["one that cannot be judged", PATTERN, TOLD, [...EACH, "0:9 / /plugins/tmp tmpfs"], "unknown"],
+  ["one of another folder", PATTERN, TOLD, [...EACH, "8:1 /srv/x /plugins/x"], write("/srv/*/csi.sock")],
   ["each folder, by the container's path", PATTERN, PATTERN, EACH, write(TOLD)],
   ["a folder of another disk", PATTERN, PATTERN, [CONTAINER, OWN_DISK, OWN_REGISTRY],
     write("<kubelet root>/plugins/*/csi.sock")],
   ["nothing", PATTERN, TOLD, [CONTAINER, REGISTRATION], `mount the hostPath ${K}/plugins/NAME there`],
-  ["what does not fit", PATTERN, TOLD,
-    [CONTAINER, ["8:1", `${K}/plugins/a/b/c`, "/plugins/a/b/c"], REGISTRATION], "mount the hostPath"],
-  ["a folder, but the path has other stars", PATTERN, `${K}/plugins/disk/csi.sock`, EACH, "mount the hostPath"],
+  ["what does not fit", PATTERN, TOLD, podWith(`8:1 ${K}/plugins/a/b/c /plugins/a/b/c`),
+    "mount the hostPath"],
+  ["a folder, but the path has other stars", PATTERN, `${K}/plugins/disk/csi.sock`, EACH,
+    "mount the hostPath"],
 ])("mounted is %s: %s, kubelet gets %s", async (_, csiSocketPath, kubeletRegistrationPath, rows, expected) => {
   const paths = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath: "/registration" };
   const verdict = await judgeByMounts(paths, tableOf(rows));

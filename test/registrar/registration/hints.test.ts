@@ -163,7 +163,7 @@ test("what a pattern found and is no node service is to be left out, its path is
   );
 });
 
-const EMPTY_DIR: Row = ["8:1", `${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s`, "/csi"];
+const EMPTY_DIR: Row = `8:1 ${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s /csi`;
 
 test.each<[string, readonly Row[], string]>([
   [
