@@ -17,12 +17,9 @@ test.each([
   });
 });
 
-test.each([{}, { KUBERNETES_SERVICE_HOST: "h" }, { KUBERNETES_SERVICE_PORT: "1" }])(
-  "%p is no pod",
-  (environment) => {
-    expect(() => inClusterAccess(environment)).toThrow("are not set, as they are in a pod");
-  },
-);
+test.each([{}, { KUBERNETES_SERVICE_HOST: "h" }, { KUBERNETES_SERVICE_PORT: "1" }])("%p: no pod", (given) => {
+  expect(() => inClusterAccess(given)).toThrow("are not set, as they are in a pod");
+});
 
 test("a secret in a file is read anew, without the line's end; an empty file is none", async () => {
   await using folder = await createTempFolder();
@@ -48,37 +45,24 @@ const config = (cluster: object, user: object) => ({
 const SERVER = { server: "https://127.0.0.1:6443", "certificate-authority-data": "Q0E=" };
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-test("a kubeconfig's current context leads the way", () => {
-  const user = { token: "t" };
-  const named = { ...SERVER, "tls-server-name": "kube" };
-  expect(accessFromKubeconfig(config(named, user), "/home")).toMatchObject({
-    server: "https://127.0.0.1:6443",
-    authority: { kind: "value", value: "CA" },
-    serverName: "kube",
-    token: { kind: "value", value: "t" },
-    certificate: undefined,
-  });
-  const files = { "client-certificate": "me.crt", "client-key-data": base64("KEY"), tokenFile: "/abs/token" };
-  const cluster = { server: "https://h", "certificate-authority": "ca.crt" };
-  expect(accessFromKubeconfig(config(cluster, files), "/home")).toMatchObject({
-    authority: { kind: "file", path: "/home/ca.crt" },
-    token: { kind: "file", path: "/abs/token" },
-    certificate: { kind: "file", path: "/home/me.crt" },
-    key: { kind: "value", value: "KEY" },
-  });
-});
+const FILES = { "client-certificate": "me.crt", "client-key-data": base64("KEY"), tokenFile: "/abs/token" };
+const EMPTY = { "certificate-authority": "", "tls-server-name": "", "proxy-url": "" };
+const BOTH = { token: "old", tokenFile: "token", "client-certificate-data": "", "client-key": "" };
+const value = (text: string) => ({ kind: "value", value: text });
+const file = (path: string) => ({ kind: "file", path });
+const CERTIFICATE = { certificate: file("/home/me.crt"), key: value("KEY") };
+const NAMED = { ...SERVER, "tls-server-name": "kube" };
+const CA_FILE = { server: SERVER.server, "certificate-authority": "ca.crt" };
 
-test("a tokenFile wins over a token beside it, and an empty text is none, as in client-go", () => {
-  const user = { token: "old", tokenFile: "token", "client-certificate-data": "", "client-key": "" };
-  const cluster = { ...SERVER, "certificate-authority": "", "tls-server-name": "", "proxy-url": "" };
-  expect(accessFromKubeconfig(config(cluster, user), "/home")).toEqual({
-    server: SERVER.server,
-    authority: { kind: "value", value: "CA" },
-    serverName: undefined,
-    token: { kind: "file", path: "/home/token" },
-    certificate: undefined,
-    key: undefined,
-  });
+test.each<[string, object, object, object]>([
+  ["values", NAMED, { token: "t" }, { authority: value("CA"), token: value("t"), serverName: "kube" }],
+  ["files", CA_FILE, FILES, { authority: file("/home/ca.crt"), token: file("/abs/token"), ...CERTIFICATE }],
+  // As in client-go a tokenFile wins over a token beside it, and an empty text is none.
+  ["both", { ...SERVER, ...EMPTY }, BOTH, { authority: value("CA"), token: file("/home/token") }],
+])("a kubeconfig's current context, with %s", (_, cluster, user, expected) => {
+  const none = { serverName: undefined, certificate: undefined, key: undefined };
+  const access = accessFromKubeconfig(config(cluster, user), "/home");
+  expect(access).toEqual({ server: SERVER.server, ...none, ...expected });
 });
 
 test("KUBECONFIG may list files: the first that has an entry wins, each with its own folder", async () => {

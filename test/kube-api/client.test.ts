@@ -47,10 +47,8 @@ test("a request that is not answered is given up after 10 s", async () => {
     wait(end, ms === 10_000 ? 1 : ms)) as typeof wait);
   const asking = connection.client.call(getNode, signal);
   timer.mockRestore();
-  expect(await asking).toEqual({
-    kind: "failed",
-    failure: { kind: "unreachable", message: "no answer in 10 s" },
-  });
+  const failure = { kind: "unreachable", message: "no answer in 10 s" };
+  expect(await asking).toEqual({ kind: "failed", failure });
 }, 5_000);
 
 test("a request leaves no listener on its caller's signal", async () => {
@@ -63,29 +61,23 @@ test("a request leaves no listener on its caller's signal", async () => {
   expect(removed.mock.calls[0]).toEqual(added.mock.calls[0]?.slice(0, 2));
 });
 
-describe("TLS is verified", () => {
-  const { NODE_TLS_REJECT_UNAUTHORIZED: before } = process.env;
-  afterEach(() => {
-    if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-    else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
-  });
+const { NODE_TLS_REJECT_UNAUTHORIZED: before } = process.env;
+afterEach(() => {
+  if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+});
 
-  test.each([undefined, "0"])("with NODE_TLS_REJECT_UNAUTHORIZED=%s", async (variable) => {
-    if (variable !== undefined) process.env.NODE_TLS_REJECT_UNAUTHORIZED = variable;
-    await using folder = await createTempFolder();
-    const stranger = makeCertificate(folder.path, "stranger");
-    await using server = await startServer();
-    const changes = [
-      { authority: { kind: "value", value: stranger.certificate } as const },
-      { authority: undefined },
-      { serverName: "other.example.com" },
-    ];
-    for (const change of changes) {
-      using connection = connect({ ...server.access, ...change });
-      expect(await connection.ask()).toBe("unreachable");
-    }
-    expect(server.requests).toEqual([]);
-  });
+test.each([undefined, "0"])("TLS is verified with NODE_TLS_REJECT_UNAUTHORIZED=%s", async (variable) => {
+  if (variable !== undefined) process.env.NODE_TLS_REJECT_UNAUTHORIZED = variable;
+  await using folder = await createTempFolder();
+  const value = makeCertificate(folder.path, "stranger").certificate;
+  await using server = await startServer();
+  const authority = { kind: "value", value } as const;
+  for (const change of [{ authority }, { authority: undefined }, { serverName: "other.example.com" }]) {
+    using connection = connect({ ...server.access, ...change });
+    expect(await connection.ask()).toBe("unreachable");
+  }
+  expect(server.requests).toEqual([]);
 });
 
 test("token and authority are read again for each request", async () => {
@@ -114,54 +106,41 @@ const status = (code: number, retryAfter?: string): Fault => ({
   message: "told",
   ...(retryAfter !== undefined && { retryAfter }),
 });
-const page = (code: number, type: string, text: string): Fault => ({
+const page = (code: number, contentType: string, text: string): Fault => ({
   kind: "page",
   code,
-  contentType: type,
+  contentType,
   text,
 });
-const unexpected = (message: string) => ({ kind: "unexpected", message });
+const json = (code: number, text: string) => page(code, "application/json", text);
+const told = (kind: string) => ({ kind, message: "told" });
+const unexpected = (message: string) => ({ kind: "unexpected", message: `HTTP status ${message}` });
+const SWITCHED = { kind: "unreachable", message: "HTTP status 101: the server switched to another protocol" };
 const LOST = page(404, "text/html", "<h1>Not Found</h1>");
 const NESTED = "[".repeat(1 << 20) + "]".repeat(1 << 20);
 
 test.each<[string, Fault, object]>([
-  ["401", status(401), { kind: "unauthorized", message: "told" }],
-  ["403", status(403), { kind: "forbidden", message: "told" }],
-  ["404", status(404), { kind: "not-found", message: "told" }],
-  ["a load balancer's 404", LOST, unexpected("HTTP status 404")],
-  [
-    "a gateway's 404 in JSON",
-    page(404, "application/json", '{"message":"no route"}'),
-    unexpected("HTTP status 404: no route"),
-  ],
-  ["409", status(409), { kind: "conflict", message: "told" }],
-  ["422", status(422), { kind: "conflict", message: "told" }],
-  ["410", status(410), { kind: "expired", message: "told" }],
+  ["401", status(401), told("unauthorized")],
+  ["403", status(403), told("forbidden")],
+  ["404", status(404), told("not-found")],
+  ["a load balancer's 404", LOST, unexpected("404")],
+  ["a gateway's 404 in JSON", json(404, '{"message":"no route"}'), unexpected("404: no route")],
+  ["409", status(409), told("conflict")],
+  ["422", status(422), told("conflict")],
+  ["410", status(410), told("expired")],
   ["429", status(429, "7"), { kind: "unavailable", retryAfterMs: 7000 }],
   ["a Retry-After of years", status(429, "1e9"), { kind: "unavailable", retryAfterMs: 60_000 }],
   ["503 without a time", status(503), { kind: "unavailable", retryAfterMs: undefined }],
+  ["no JSON", page(200, "text/html", "<h1>"), unexpected("200: the answer is not JSON but text/html")],
+  ["2 MB of arrays", json(200, NESTED), unexpected("200: the answer has more than 50000 arrays and objects")],
   [
-    "a success that is not JSON",
-    page(200, "text/html", "<h1>Log in</h1>"),
-    unexpected("HTTP status 200: the answer is not JSON but text/html"),
+    "over 2 MB",
+    json(200, `"${"x".repeat(2 << 20)}"`),
+    unexpected("200: the answer has more than 2097152 bytes"),
   ],
-  [
-    "2 MB of nested arrays",
-    page(200, "application/json", NESTED),
-    unexpected("HTTP status 200: the answer has more than 50000 arrays and objects"),
-  ],
-  [
-    "more than 2 MB",
-    page(200, "application/json", `"${"x".repeat(2 << 20)}"`),
-    unexpected("HTTP status 200: the answer has more than 2097152 bytes"),
-  ],
-  [
-    "101: another protocol",
-    { kind: "switch-protocols" },
-    { kind: "unreachable", message: "HTTP status 101: the server switched to another protocol" },
-  ],
-  ["a redirect, which is not followed", status(302), unexpected("HTTP status 302: told")],
-  ["500", status(500), unexpected("HTTP status 500: told")],
+  ["101: another protocol", { kind: "switch-protocols" }, SWITCHED],
+  ["a redirect, which is not followed", status(302), unexpected("302: told")],
+  ["500", status(500), unexpected("500: told")],
   ["a connection that breaks", { kind: "reset" }, { kind: "unreachable" }],
 ])("%s", async (_what, fault, failure) => {
   await using server = await startServer();
@@ -210,12 +189,8 @@ test("a stream that is silent for too long is given up", async () => {
   await using server = await startServer();
   using connection = connect(server.access);
   const onOpen = jest.fn();
-  const failure = await connection.client.follow(WATCH, {
-    signal,
-    idleMs: 1_500,
-    onOpen,
-    onObject: () => {},
-  });
+  const options = { signal, idleMs: 1_500, onOpen, onObject: () => {} };
+  const failure = await connection.client.follow(WATCH, options);
   expect(failure).toEqual({ kind: "unreachable", message: "no data in 1.5 s" });
   expect(onOpen).toHaveBeenCalledTimes(1);
 });
