@@ -1,7 +1,6 @@
-import { type Finding, findingsOf as findingsOfChecks } from "../../../src/doctor/findings/finding";
-import { viewOf } from "../../../src/doctor/node/judge/view";
+import type { Report } from "../../../src/doctor/findings/report";
 import type { DirectoryFacts, Facts } from "../../../src/doctor/node/read/gather";
-import { NODE_CHECKS } from "../../../src/doctor/node/report";
+import { reportOn } from "../../../src/doctor/node/report";
 import type { RegistrationReport } from "../../../src/registrar/registration/self-check";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;
@@ -9,8 +8,11 @@ type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;
 const DIRECTORY = "/registration";
 const CSI = "/csi/csi.sock";
 
-/** What a place has besides, where it does not matter. */
-export const ELSEWHERE = { device: "8:1", mountPoint: "/registration", isWholeFileSystem: false };
+/** A place in the mount table. */
+export function placeAt(path: string, fileSystem = "ext4", isMountPoint = true) {
+  const mount = { device: "8:1", mountPoint: DIRECTORY, isWholeFileSystem: false };
+  return { path, fileSystem, isMountPoint, ...mount };
+}
 
 /** What is seen in the pod of a driver that is well, by a registrar that does not tell. */
 export function healthyFacts(
@@ -24,6 +26,7 @@ export function healthyFacts(
   const missing = { kind: "missing", path: endpoint, folderInSight: false } as const;
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
   const identity = { kind: "answered", value: { name: "x.csi", vendorVersion: "1", manifest: {} } } as const;
+  const plugin = { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] };
   return {
     target: { csiSocketPath: CSI, kubeletRegistrationPath: endpoint, pluginRegistrationPath: DIRECTORY },
     driver: {
@@ -46,22 +49,14 @@ export function healthyFacts(
       ownership: { mode: 0o750, uid: 0, gid: 0 },
       unwritable: undefined,
       unwatchable: undefined,
-      place: {
-        path: "/var/lib/kubelet/plugins_registry",
-        fileSystem: "ext4",
-        isMountPoint: true,
-        ...ELSEWHERE,
-      },
+      place: placeAt("/var/lib/kubelet/plugins_registry"),
       kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", folderInSight: false },
       ...changes.folder,
     },
     registrations: [
       {
         socket: { kind: "accepting", path: `${DIRECTORY}/x.csi-reg.sock`, ownership, inode: "1:3" },
-        info: {
-          kind: "answered",
-          value: { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] },
-        },
+        info: { kind: "answered", value: plugin },
         report: undefined,
         endpoint: { socket: missing, identity: undefined },
       },
@@ -84,7 +79,10 @@ export const reporting = (
   })),
 });
 
-/** The findings of one check, as far as a table of cases goes. */
-export function findingsOf(check: string, facts: Facts): readonly Finding[] {
-  return findingsOfChecks(NODE_CHECKS, viewOf(facts)).filter((finding) => finding.check === check);
-}
+/** What a check says: `problem: x.csi has ...; fix: ...`, a line for each finding. */
+export const linesOf = (check: string, { findings }: Pick<Report, "findings">): readonly string[] =>
+  findings
+    .filter((finding) => finding.check === check)
+    .map(({ status, subject, text, fix }) => `${status}: ${subject} ${text}${fix ? `; fix: ${fix}` : ""}`);
+
+export const sayings = (check: string, facts: Facts): readonly string[] => linesOf(check, reportOn(facts));

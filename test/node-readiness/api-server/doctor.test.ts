@@ -1,5 +1,5 @@
 import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/read/node-readiness";
-import { findingsOf, healthyFacts } from "../../doctor/node/healthy-facts";
+import { healthyFacts, sayings } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { FOREIGN_TAINT } from "../support/fixture";
 import { ACCOUNT, useCluster } from "./support/cluster";
@@ -9,7 +9,7 @@ const cluster = useCluster();
 /** The driver that is registered in a healthy node's facts. */
 const TAINT = { key: "x.csi/agent-not-ready", effect: "NoSchedule" };
 
-/** What doctor says with the token of a pod on node-1: `status: subject text -> fix`. */
+/** What doctor says with the token of a pod on node-1: `status: subject text; fix: fix`. */
 async function doctor(changes: Partial<NodeReadinessTarget> = {}): Promise<readonly string[]> {
   const target: NodeReadinessTarget = {
     startupTaints: [{ key: "{driver}/agent-not-ready", effect: undefined }],
@@ -20,9 +20,7 @@ async function doctor(changes: Partial<NodeReadinessTarget> = {}): Promise<reado
     ...changes,
   };
   const facts = healthyFacts({ facts: { nodeReadiness: await lookAtNodeReadiness(target) } });
-  return findingsOf("node-readiness", facts).map(
-    ({ status, subject, text, fix }) => `${status}: ${subject} ${text}${fix ? ` -> ${fix}` : ""}`,
-  );
+  return sayings("node-readiness", facts);
 }
 
 test("with what manifest writes it finds the rights enough, and says of each taint whether it should be on", async () => {
@@ -46,7 +44,7 @@ test("a Node that is not there, and a token that does not count", async () => {
   const token = { kind: "value", value: "not-a-token" } as const;
   const access = { ...(await cluster.accessFrom("node-1")), token };
   expect(await doctor({ access: { kind: "known", access } })).toEqual([
-    expect.stringMatching(/^problem: the API server .* Unauthorized -> see whether the token/),
+    expect.stringMatching(/^problem: the API server .* Unauthorized; fix: see whether this pod/),
   ]);
 });
 

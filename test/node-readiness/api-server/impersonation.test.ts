@@ -2,7 +2,7 @@ import { lookAtNodeReadiness } from "../../../src/doctor/node/read/node-readines
 import type { ApiAccess } from "../../../src/kube-api/access";
 import { type ApiCall, createApiClient } from "../../../src/kube-api/client";
 import { nodeUser } from "../../../src/node-readiness/node-api";
-import { findingsOf, healthyFacts } from "../../doctor/node/healthy-facts";
+import { healthyFacts, sayings } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { DRIVER } from "../support/controlled-registrations";
@@ -126,8 +126,8 @@ test("doctor finds the rights enough", async () => {
   const access = { kind: "known", access: await cluster.accessFrom("node-1") } as const;
   const target = { startupTaints: [], hasCondition: true, impersonatesNode: true, nodeName, access };
   const facts = healthyFacts({ facts: { nodeReadiness: await lookAtNodeReadiness(target) } });
-  expect(findingsOf("node-readiness", facts).map(({ status, text }) => `${status}: ${text}`)).toEqual([
-    expect.stringContaining("ok: may do what is needed: impersonate:associated-node nodes, impersonate-on:"),
-    "ok: has no startup taint of a driver that is here",
+  expect(sayings("node-readiness", facts)).toEqual([
+    expect.stringContaining("may do what is needed: impersonate:associated-node nodes, impersonate-on:"),
+    "ok: node-1 has no startup taint of a driver that is here",
   ]);
 });
