@@ -3,11 +3,21 @@ import { tree } from "./objects";
 
 /** Why a request to the API server failed. */
 export interface ApiFailure {
-  /**
-   * `unreachable`: no connection, no certificate that can be trusted, or no answer in time; `no-credentials`: a file with them
-   * cannot be read; `conflict`: another client wrote in between; `expired`: the resource version is too old to watch from.
-   */
-  readonly kind: "unreachable" | "no-credentials" | (typeof KINDS)[keyof typeof KINDS] | "unexpected";
+  readonly kind: /** No answer: no connection, no certificate that can be trusted, or no answer in time. */
+    | "unreachable"
+    /** A file with the token or the certificate cannot be read. */
+    | "no-credentials"
+    /** The API server does not accept the token or certificate. */
+    | "unauthorized"
+    /** RBAC or an admission policy refused the request. */
+    | "forbidden"
+    | "not-found"
+    /** Another client wrote in between, or the patch's test failed. */
+    | "conflict"
+    /** The resource version is too old to watch from. */
+    | "expired"
+    | "unavailable"
+    | "unexpected";
   readonly message: string;
   /** The wait that the API server asked for, at most 60 s; only if `unavailable`. */
   readonly retryAfterMs?: number | undefined;
@@ -22,7 +32,7 @@ export type Outcome<Value> =
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** API conventions, "HTTP Status codes". */
-const KINDS = {
+const KINDS: Readonly<Record<number, ApiFailure["kind"]>> = {
   401: "unauthorized",
   403: "forbidden",
   404: "not-found",
@@ -32,14 +42,14 @@ const KINDS = {
   429: "unavailable",
   503: "unavailable",
   504: "unavailable",
-} as const;
+};
 
 /** Reads a status code and, if there is one, a Status object. */
 export function failureOf(code: number, body: unknown, retryAfter: string | undefined): ApiFailure {
   const { kind: bodyKind, reason, message: given } = tree(body);
   const hasMessage = typeof given === "string" && given !== "";
   const message = boundText(hasMessage ? given : `HTTP status ${code}`);
-  const kind = code in KINDS ? KINDS[code as keyof typeof KINDS] : undefined;
+  const kind = KINDS[code];
   // A missing object has consequences: a proxy that does not know the path must not be taken for the API server.
   const isProxys404 = code === 404 && !(bodyKind === "Status" && reason === "NotFound");
   if (kind === undefined || isProxys404)

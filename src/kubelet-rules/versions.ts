@@ -12,8 +12,6 @@ export type KubeletVersion =
 /**
  * The simulated kubelet that behaves like this version; undefined before 1.13, which introduced plugin registration. What
  * follows the patch release, a build or a vendor's suffix, does not matter.
- * What changed between them: 1.26 calls drivers as `localhost`, 1.29 encodes the path in its `:authority`, 1.34 registers DRA
- * drivers, 1.35 asks for volume limits again, 1.36 tries again, 1.37 watches a DRA driver's health only if it says so.
  */
 export function simulatedVersion(version: string): SimulatedVersion | undefined {
   const [, digits] = /^v?1\.(\d{1,3})(?:\.\d+(?:[-+][0-9A-Za-z.+-]+)?)?$/.exec(version) ?? [];

@@ -6,9 +6,9 @@ import { createDoctorNode, WHOLE } from "./doctor-node";
 import { healthyFacts } from "./healthy-facts";
 
 const DEAD =
-  /x\.csi(?:-_k3f)?-reg\.sock was left behind by its registrar: no process listens on it; fix: start its registrar again, .*remove it only/;
+  /x\.csi(?:-_k3f)?-reg\.sock was left behind by its registrar: no process listens on it; fix: start its registrar again, .*remove the socket only/;
 const HANGS =
-  /x\.csi-reg\.sock does not answer GetInfo in time: its registrar hangs; fix: see the log of its registrar, .*restart.*leave the socket/;
+  /x\.csi-reg\.sock does not answer GetInfo in time: its registrar hangs; fix: see the log of its registrar, .*restart.*remove the socket only/;
 
 /** A driver that is well, y.csi, and one whose registrar is not, which nobody names. */
 async function createNode() {
@@ -64,7 +64,7 @@ test("of another driver than the one named: a warning, and the same advice", asy
   expect(troubles).toEqual(["problem CSI015", "warning CSI019"]);
 });
 
-const REMOVE = /was left behind .*remove it only if/;
+const REMOVE = /was left behind .*remove the socket only if/;
 
 test("what is left of a driver that is denied, or beside a socket that is answered on, may go", async () => {
   await using node = await createNode();

@@ -65,12 +65,10 @@ function judgeKubeletPath(path: string, view: View): Verdict {
     return hostPath.kind === "fits"
       ? ok(path, `${GIVEN}, and it fits the mounts of this container`)
       : unknown(path, `${GIVEN}; it cannot be seen from here`);
-  if (found.kind === "missing" && driver?.socket.kind === "accepting")
-    return problem(
-      path,
-      `${GIVEN}; it is not there`,
-      pathFix(inode, view, "correct the path: the driver listens elsewhere"),
-    );
+  if (found.kind === "missing" && driver?.socket.kind === "accepting") {
+    const fix = pathFix(inode, view, "correct the path: the driver listens elsewhere");
+    return problem(path, `${GIVEN}; it is not there`, fix);
+  }
   if (found.kind !== "accepting") return judgeSocket(found, view, `${GIVEN}; it `);
   if (inode === undefined || inode === found.inode) return ok(path, `${GIVEN}, and accepts connections`);
   const fix = pathFix(inode, view, "make both flags name the same socket");
@@ -161,12 +159,10 @@ const MAX_CONDITIONS = 16;
 const driverHealth = driverCheck("CSI022", "driver-health", (driver, subject) => {
   const { capabilities, storageHealth, nodeInfo } = driver;
   // CSI006 judges a socket without a node service.
-  if (capabilities?.kind === "failed" && nodeInfo?.kind === "answered")
-    return warning(
-      subject,
-      `${failureText("NodeGetCapabilities", capabilities)}; kubelet asks before it mounts a volume`,
-      SEE_DRIVER,
-    );
+  if (capabilities?.kind === "failed" && nodeInfo?.kind === "answered") {
+    const text = failureText("NodeGetCapabilities", capabilities);
+    return warning(subject, `${text}; kubelet asks before it mounts a volume`, SEE_DRIVER);
+  }
   const health = judgeStorageHealth(storageHealth, subject);
   if (!announces(capabilities, "VOLUME_CONDITION")) return health;
   const removed = warning(
@@ -230,10 +226,8 @@ function judgeCsiNode(name: string | undefined, info: NodeInfo, { nodeReadiness:
   const keysOf = (keys: readonly string[]) => keys.join(", ") || "none";
   const limitOf = (count = 0) => (count > 0 ? String(Math.min(count, MAX_INT32)) : "none");
   const topologyKeys = Object.keys(info.accessibleTopology?.segments ?? {}).sort();
-  const again =
-    "delete its pod; give the registrar --reregister-on-driver-restart if the driver changes it at a restart";
-  const update =
-    "set nodeAllocatableUpdatePeriodSeconds in its CSIDriver (Kubernetes 1.35 or later) and wait that long, or delete its pod";
+  const again = "delete its pod; the registrar's --reregister-on-driver-restart does that by itself";
+  const update = "set nodeAllocatableUpdatePeriodSeconds in its CSIDriver (1.35 or later), or delete its pod";
   const answers = [
     ["node ID", info.nodeId, listed.nodeId, again],
     ["topology keys", keysOf(topologyKeys), keysOf(listed.topologyKeys), again],

@@ -21,14 +21,9 @@ const DESCRIPTORS_CAUSE = "descriptors";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => {
   const { descriptorWait: wait, directory, drivers, leftOut, deadSockets, bad } = view;
+  const lacks = "lacks registration sockets:";
   return [
-    wait &&
-      bad(
-        directory.path,
-        `lacks registration sockets: ${describeWait(wait)}`,
-        descriptorFix(wait),
-        DESCRIPTORS_CAUSE,
-      ),
+    wait && bad(directory.path, `${lacks} ${describeWait(wait)}`, descriptorFix(wait), DESCRIPTORS_CAUSE),
     ...drivers.map((one) => (one.isNamed ? undefined : judgeFound(one, view))),
     ...leftOut.map(({ path, fileSystem }) =>
       unknown(

@@ -10,6 +10,8 @@ export const DRIVER_HANGS = `${SEE_DRIVER}: it hangs or is still starting`;
 export const START_DRIVER = `start the driver, or see why it ended: ${SEE_DRIVER}`;
 export const SEE_REGISTRAR = "see the log of its registrar";
 export const RUN_AS_ROOT = "run registrar doctor as root";
+const KEEP_SOCKET =
+  "remove the socket only if its driver is gone for good: kubelet then deregisters the driver";
 
 const REMEDIES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "see what is mounted there, and whether its server runs",
@@ -74,7 +76,6 @@ export function downCause(socket: SocketFacts, path = socket.path): string | und
   return isDead(socket) ? `down ${socket.inode}` : undefined;
 }
 
-/** The cause of everything that fails because a socket's process does not tell its name. */
 export const namelessCause = ({ inode }: SocketFacts): string | undefined => inode && `nameless ${inode}`;
 
 export const nodeInfoCause = (name: string | undefined): string => `node-info ${name}`;
@@ -102,13 +103,12 @@ export function troubleOf(
   facts: Pick<Facts, "host">,
 ) {
   if (isDead(socket)) {
-    const fix =
-      "start its registrar again, which replaces it; remove it only if its driver is gone for good: then kubelet deregisters the driver";
-    return { state: "dead", text: "was left behind by its registrar: no process listens on it", fix };
+    const text = "was left behind by its registrar: no process listens on it";
+    return { state: "dead", text, fix: `start its registrar again, which replaces it; ${KEEP_SOCKET}` };
   }
   const isFailed = info?.kind === "failed" && info.code !== "DeadlineExceeded";
   if (isStuck(socket) || (socket.kind === "accepting" && !isFailed)) {
-    const fix = `${SEE_REGISTRAR}, and restart its container if it does not recover; leave the socket, or kubelet deregisters the driver`;
+    const fix = `${SEE_REGISTRAR}, and restart its container if it does not recover; ${KEEP_SOCKET}`;
     return { state: "hanging", text: "does not answer GetInfo in time: its registrar hangs", fix };
   }
   const unknown = (text: string, fix: string) => ({ state: "unknown", text, fix });

@@ -45,14 +45,13 @@ export type RunningRegistrar = Facts["registrars"][number];
 export async function gatherFacts(target: Target, options: GatherOptions) {
   const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
+  const ask = (socket: Parameters<typeof askDriver>[0]) => askDriver(socket, timeoutMs);
   const listed = await listRegistrations(pluginRegistrationPath);
   const lookAt = (paths: readonly string[]) =>
     inGroups(paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot));
   const known = knownDirectories.map((path) => join(hostRoot, path));
   const [driver, kubeletPath, directory, firstSeen, nodeReadiness, pods] = await Promise.all([
-    csiSocketPath === undefined
-      ? undefined
-      : lookAtSocket(csiSocketPath).then((socket) => askDriver(socket, timeoutMs)),
+    csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
       : undefined,
@@ -75,22 +74,19 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   others.delete(driver?.socket.inode);
   const isLivingBeside = (path: string) => living.some((other) => dirname(other.path) === dirname(path));
   // The mounts of this namespace say nothing about the host's own root below `hostRoot`.
-  const canJudge = hostRoot === "/" && !(driver && hasNoSocket(driver.socket));
-  const unjudged: HostPathVerdict = { kind: "unknown" };
+  const isSeen = hostRoot === "/" && !(driver && hasNoSocket(driver.socket));
+  const driverPaths = { csiSocketPath: csiSocketPath ?? target.pattern, pluginRegistrationPath };
+  const hostPath: HostPathVerdict =
+    isSeen && kubeletRegistrationPath !== undefined
+      ? await judgeByMounts({ ...driverPaths, kubeletRegistrationPath })
+      : { kind: "unknown" };
   return {
     target,
     driver,
     /** The kubelet registration path, judged by the mounts; unknown without a socket to judge it by. */
-    hostPath:
-      canJudge && kubeletRegistrationPath !== undefined
-        ? await judgeByMounts({
-            csiSocketPath: csiSocketPath ?? target.pattern,
-            kubeletRegistrationPath,
-            pluginRegistrationPath,
-          })
-        : unjudged,
+    hostPath,
     /** The other living drivers: under kubelet's `plugins`, or fitting a pattern. Their listen queue may be full. */
-    found: await inGroups([...others.values()], (socket) => askDriver(socket, timeoutMs)),
+    found: await inGroups([...others.values()], ask),
     /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
     deadSockets: sockets
       .filter(isDead)
