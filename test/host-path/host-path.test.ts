@@ -192,7 +192,7 @@ test.each<[what: string, pattern: string, path: string, rows: readonly Row[], fi
   ["a folder of two stars", "/p/*/*/s", `${K}/p/*/*/s`, podWith(`8:1 ${K}/p/a /p/a`), "fits"],
   ["a part of a name", "/p/csi-*/s", `${K}/p/csi-*/s`, podWith(`8:1 ${K}/p/csi-a /p/csi-a`), "fits"],
   ["one that cannot be judged", PATTERN, TOLD, [...EACH, "0:9 / /plugins/tmp tmpfs"], "unknown"],
-  ["one of another folder", PATTERN, TOLD, [...EACH, "8:1 /srv/x /plugins/x"], write("/srv/*/csi.sock")],
+  ["one of another folder", PATTERN, TOLD, [...EACH, "0:9 / /plugins/tmp tmpfs", "8:1 /srv/x /plugins/x"], write("/srv/*/csi.sock")],
   ["each folder, by the container's path", PATTERN, PATTERN, EACH, write(TOLD)],
   ["a folder of another disk", PATTERN, PATTERN, [CONTAINER, OWN_DISK, OWN_REGISTRY],
     write("<kubelet root>/plugins/*/csi.sock")],

@@ -74,10 +74,15 @@ test("two drivers of one name are told, also where the registration of one may b
   expect(drivers.map(({ state, reason }) => [state, reason])).toEqual(
     ["b", "a"].map((name) => ["unpublished", reasonOf(name)]),
   );
-  await node.plugin("same.csi-reg.sock", { ...SAME, endpoint: "/no-such/plugins/a/csi.sock" });
+  const unseen = await node.plugin("same.csi-reg.sock", { ...SAME, endpoint: "/no-such/plugins/a/csi.sock" });
   const published = await node.look(WHOLE);
   expect(published.says("drivers-found")).toMatch(twins);
   expect(published.summary.problem).toBe(1);
+  await unseen.close();
+  await node.plugin("same.csi-reg.sock", { ...SAME, endpoint: node.at("plugins/b/csi.sock") });
+  expect((await node.look(WHOLE)).says("drivers-found")).toMatch(
+    /^problem: .*\/a\/csi\.sock has a driver .*$/,
+  );
 });
 
 test("a second driver of a name whose first is registered: where the first is", async () => {
@@ -101,6 +106,9 @@ test("a controller with the name of the node's driver is no second one", async (
   await using node = await createDoctorNode();
   const csiAddress = await node.driverUnder("a", SAME);
   await node.driverUnder("b", { ...SAME, faults: CONTROLLER });
+  expect((await node.look(WHOLE)).says("drivers-found")).toMatch(
+    /has the driver same\.csi, for which there is no/,
+  );
   await node.plugin("same.csi-reg.sock", { ...SAME, endpoint: csiAddress });
   const { says, drivers } = await node.look(WHOLE);
   expect(says("drivers-found")).toBe("");
@@ -127,7 +135,8 @@ test("a driver whose listen queue is full is told, named or not", async () => {
 test("beside a driver that was named, others are worth a warning; the named one is judged once", async () => {
   await using node = await createDoctorNode();
   const csiSocketPath = await node.driverUnder("y.csi", { name: "y.csi" });
-  expect((await node.look({ csiSocketPath })).says("driver-name")).toBe("ok: y.csi is a legal name");
+  const { says } = await node.look({ csiSocketPath });
+  expect([says("driver-name"), says("drivers-found")]).toEqual(["ok: y.csi is a legal name", ""]);
   await node.driver();
   expect((await node.look()).says("drivers-found")).toMatch(/^warning: .*has the driver y\.csi/);
 });
