@@ -13,24 +13,25 @@ function makeHost(folder: TempFolder, files: Readonly<Record<string, string>>) {
 }
 
 const LISTED = { "proc/filesystems": "nodev\tsysfs\nnodev\tselinuxfs\n\text4\n" };
-const LABEL = { "proc/self/attr/current": "system_u:system_r:spc_t:s0\0" };
+const LABEL = "system_u:system_r:spc_t:s0";
+const LABELLED = { ...LISTED, "proc/self/attr/current": `${LABEL}\0` };
 
 test.each([
   [{}, { kind: "unknown" }],
   [{ "proc/filesystems": "nodev\tsysfs\n" }, { kind: "off" }],
   [LISTED, { kind: "on", mode: undefined, label: undefined }],
   [
-    { ...LISTED, ...LABEL, "sys/fs/selinux/enforce": "1" },
-    { kind: "on", mode: "enforcing", label: "system_u:system_r:spc_t:s0" },
+    { ...LABELLED, "sys/fs/selinux/enforce": "1" },
+    { kind: "on", mode: "enforcing", label: LABEL },
   ],
   [
     { ...LISTED, "sys/fs/selinux/enforce": "0\n" },
-    { kind: "on", mode: "permissive" },
+    { kind: "on", mode: "permissive", label: undefined },
   ],
 ])("SELinux as %j shows it", async (files, expected) => {
   await using folder = await createTempFolder();
   const { procfs, sysfs } = makeHost(folder, files);
-  expect(lookAtSelinux(procfs, sysfs)).toMatchObject(expected);
+  expect(lookAtSelinux(procfs, sysfs)).toEqual(expected);
 });
 
 test("the directory's place is that of what a symbolic link leads to", async () => {
@@ -56,23 +57,18 @@ test.each([
   expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable });
 });
 
-test("a directory that is missing, and a file in its place", async () => {
+test("a directory that is missing, and a file in its place; other directories are those that exist", async () => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("file"), "");
   expect(await lookAtDirectory(folder.at("none"), "/proc")).toMatchObject({ kind: "missing" });
   expect(await lookAtDirectory(folder.at("file"), "/proc")).toMatchObject({ fileType: "a file" });
+  expect(await otherDirectories("/x", [folder.path, folder.at("none"), "/x"])).toEqual([folder.path]);
 });
 
 test("kubelet's device plugin socket is looked for beside the directory", async () => {
   await using folder = await createTempFolder();
-  mkdirSync(folder.at("plugins_registry"));
-  mkdirSync(folder.at("device-plugins"));
+  for (const name of ["plugins_registry", "device-plugins"]) mkdirSync(folder.at(name));
   await using _kubelet = await startForeignSocket(folder.at("device-plugins", "kubelet.sock"));
   const facts = await lookAtDirectory(folder.at("plugins_registry"), "/proc");
   expect(facts).toMatchObject({ kubeletSocket: { kind: "accepting" } });
-});
-
-test("other directories are those that exist", async () => {
-  await using folder = await createTempFolder();
-  expect(await otherDirectories("/x", [folder.path, folder.at("none"), "/x"])).toEqual([folder.path]);
 });

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/read/node-readiness";
+import type { ApiAccess } from "../../../src/kube-api/access";
 import type { Certificate } from "../../node-readiness/support/certificates";
 import { makeTestCertificate, STARTUP_TAINT } from "../../node-readiness/support/fixture";
 import { NODE_NAME, startScriptedApiServer } from "../../node-readiness/support/scripted-api-server";
@@ -10,12 +11,12 @@ beforeAll(async () => {
   certificate = await makeTestCertificate();
 });
 
-const wanted = (access: NodeReadinessTarget["access"], hasCondition = true): NodeReadinessTarget => ({
+const wanted = (access: ApiAccess): NodeReadinessTarget => ({
   startupTaints: [{ key: "{driver}/agent-not-ready", effect: undefined }],
-  hasCondition,
+  hasCondition: true,
   impersonatesNode: false,
   nodeName: { kind: "known", name: NODE_NAME },
-  access,
+  access: { kind: "known", access },
 });
 
 test("asks for each right that the registrar needs, and reads the Node and CSINode; it writes nothing", async () => {
@@ -23,35 +24,25 @@ test("asks for each right that the registrar needs, and reads the Node and CSINo
   server.setTaints([STARTUP_TAINT]);
   server.listed = ["disk.csi.example.com"];
   server.denied = ["patch nodes/status"];
-  const seen = await lookAtNodeReadiness(wanted({ kind: "known", access: server.access }));
+  const seen = await lookAtNodeReadiness(wanted(server.access));
+  const allowed = ["get nodes", "watch nodes", "patch nodes", "get csinodes"];
   expect(seen).toMatchObject({
     kind: "asked",
     node: { kind: "done", value: { taints: [STARTUP_TAINT] } },
     listed: { kind: "done", value: [{ name: "disk.csi.example.com" }] },
-    rights: {
-      kind: "done",
-      value: {
-        allowed: ["get nodes", "watch nodes", "patch nodes", "get csinodes"],
-        denied: ["patch nodes/status"],
-      },
-    },
+    rights: { kind: "done", value: { allowed, denied: ["patch nodes/status"] } },
   });
   const kinds = new Set(server.requests.map(({ kind }) => kind));
   expect([...kinds].sort()).toEqual(["ask-for-right", "get-csinode", "get-node"]);
-});
-
-test("asks only for what the flags need", async () => {
-  await using server = await startScriptedApiServer(certificate);
-  const seen = await lookAtNodeReadiness(wanted({ kind: "known", access: server.access }, false));
-  expect(JSON.stringify(seen)).not.toContain("nodes/status");
+  const fewer = await lookAtNodeReadiness({ ...wanted(server.access), hasCondition: false });
+  expect(fewer).toMatchObject({ rights: { value: { allowed, denied: [] } } });
 });
 
 test("a token that is not there, or is empty, is told with its path, and nobody is asked", async () => {
   await using folder = await createTempFolder();
   await using server = await startScriptedApiServer(certificate);
   const path = folder.at("token");
-  const access = { ...server.access, token: { kind: "file", path } as const };
-  const look = () => lookAtNodeReadiness(wanted({ kind: "known", access }));
+  const look = () => lookAtNodeReadiness(wanted({ ...server.access, token: { kind: "file", path } }));
   expect(await look()).toMatchObject({ kind: "no-token", path, why: expect.stringMatching(/ENOENT/) });
   writeFileSync(path, "\n");
   expect(await look()).toMatchObject({ kind: "no-token", why: expect.stringMatching(/is empty/) });
@@ -61,17 +52,17 @@ test("a token that is not there, or is empty, is told with its path, and nobody 
 test("an API server that is away is a fact, not an error", async () => {
   await using server = await startScriptedApiServer(certificate);
   server.script = () => ({ kind: "reset" });
-  expect(await lookAtNodeReadiness(wanted({ kind: "known", access: server.access }))).toMatchObject({
-    rights: { failure: { kind: "unreachable" } },
-    node: { failure: { kind: "unreachable" } },
-  });
+  const failure = { kind: "unreachable" };
+  const seen = await lookAtNodeReadiness(wanted(server.access));
+  expect(seen).toMatchObject({ rights: { failure }, node: { failure } });
 });
 
 test("without a node's name, or an API server, nobody is asked", async () => {
   await using server = await startScriptedApiServer(certificate);
-  const access = { kind: "known", access: server.access } as const;
   const unknown = { kind: "unknown", why: "nobody says" } as const;
-  for (const target of [{ ...wanted(access), nodeName: unknown }, wanted(unknown)])
-    expect(await lookAtNodeReadiness(target)).toMatchObject({ kind: "not-asked" });
+  for (const change of [{ nodeName: unknown }, { access: unknown }])
+    expect(await lookAtNodeReadiness({ ...wanted(server.access), ...change })).toMatchObject({
+      kind: "not-asked",
+    });
   expect(server.requests).toEqual([]);
 });

@@ -12,9 +12,7 @@ import { healthyFacts, reporting, sayings } from "./healthy-facts";
 type Pod = ListPodsResponse["pods"][number];
 
 function pod(name: string, drivers: readonly (string | undefined)[], changes: Partial<Pod> = {}): Pod {
-  const volumes = drivers.map((driver) => ({
-    volumeSource: { csi: driver === undefined ? null : { driver } },
-  }));
+  const volumes = drivers.map((driver) => ({ volumeSource: { csi: driver ? { driver } : null } }));
   return {
     metadata: { name, namespace: "default", deletionTimestamp: null },
     spec: { volumes },
@@ -36,12 +34,11 @@ async function servePods(node: DoctorNode, list: () => readonly Pod[]) {
   pods.addService(protos.pods, { ListPods });
   const server = startGrpcServer({ log: silentLogger, newServer: () => pods });
   const socket = await listenUntilCrash(node.at("pods-api", "pods-api.sock"), (one) => server.accept(one));
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await socket.withdraw();
-      await server.close({ graceMs: 0 });
-    },
+  const close = async () => {
+    await socket.withdraw();
+    await server.close({ graceMs: 0 });
   };
+  return { [Symbol.asyncDispose]: close };
 }
 
 const waiting = ({ drivers }: { readonly drivers: ReturnType<typeof reportOn>["drivers"] }) =>
@@ -67,11 +64,9 @@ test("pods that have not started, by the drivers of their inline volumes; claims
   ]);
   expect(look.says("waiting-pods").split("\n")).toEqual([
     expect.stringMatching(
-      /^warning: x\.csi has 2 pods \(default\/web, default\/db\) wait.*, and is unpublished/,
+      /^warning: x\.csi has 2 pods \(default\/web, default\/db\) .* is unpublished; fix: /,
     ),
-    expect.stringMatching(
-      /^problem: y\.csi has 1 pod \(default\/web\) waiting for it, and no driver .*; fix: /,
-    ),
+    expect.stringMatching(/^problem: y\.csi has 1 pod \(default\/web\) .*, and no driver that .*; fix: /),
   ]);
   expect(problemsIn(look)).toContain("CSI023");
   // Beside a driver that was named, other drivers are worth a warning.
@@ -80,10 +75,10 @@ test("pods that have not started, by the drivers of their inline volumes; claims
 
 test("no pod waits: said once; without the API nothing is said", async () => {
   await using node = await createDoctorNode();
+  await node.driverUnder("x.csi");
   const before = await node.look(WHOLE);
   expect(before.says("waiting-pods")).toBe("");
-  await node.driverUnder("x.csi");
-  expect(waiting(await node.look(WHOLE))).toEqual([["x.csi", "unpublished", null]]);
+  expect(waiting(before)).toEqual([["x.csi", "unpublished", null]]);
   await using _api = await servePods(node, () => []);
   const look = await node.look(WHOLE);
   expect(waiting(look)).toEqual([["x.csi", "unpublished", []]]);
