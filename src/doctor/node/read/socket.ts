@@ -5,7 +5,7 @@ import { attempt, errnoOf } from "../../../base/errors";
 import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../flags/paths";
 import { isProbeMode, parseFlags } from "../../../flags/table";
 import { callFileSystem, mountAt } from "../../../unix/file-calls";
-import { isDirectory } from "../../../unix/files";
+import { isDirectory, isSameFile } from "../../../unix/files";
 import { canHang } from "../../../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES, parseCsiAddress } from "../../../unix/socket-path";
 import { explainConnectError, tryConnect } from "../../../unix/unix-socket";
@@ -102,8 +102,7 @@ export async function findRegistrars(directory: string, procfs: string) {
       ? [flags.pluginRegistrationPath]
       : [CONTAINER_DIRECTORY, nodeDirectory(await environmentOf(pid))];
     const there = await Promise.all(directories.map((one) => statsOrErrno(root(one))));
-    if (!there.some((one) => typeof one !== "string" && one.dev === ours.dev && one.ino === ours.ino))
-      return [];
+    if (!there.some((one) => typeof one !== "string" && isSameFile(one, ours))) return [];
     return [
       {
         pid: Number(pid),
