@@ -21,7 +21,6 @@ import {
   DRIVER,
   DRIVER_HANGS,
   failureText,
-  isUnread,
   namelessCause,
   nodeInfoCause,
   ownershipText,
@@ -79,7 +78,7 @@ function judgeKubeletPath(path: string, view: View): Verdict {
 function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   const text = lead + socketText(socket);
   if (socket.kind === "accepting") return ok(socket.path, `${text} (${ownershipText(socket.ownership)})`);
-  const say = isUnread(socket.errno) ? unread : problem;
+  const say = socket.kind === "out-of-reach" ? unread : problem;
   return say(socket.path, text, ...remedyFor(socket, view, view.target.csiSocketPath));
 }
 

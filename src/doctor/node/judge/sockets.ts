@@ -15,7 +15,7 @@ const KEEP_SOCKET =
 
 const REMEDIES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "see what is mounted there, and whether its server runs",
-  ELOOP: "correct the symbolic links: they lead in a circle",
+  ELOOP: "correct the symbolic links: they form a loop",
   ENOTDIR: "correct the path: a part of it is not a folder",
   EMFILE: "raise the limit of open files: ulimit -n",
 };
