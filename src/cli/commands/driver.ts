@@ -143,22 +143,9 @@ function createNarrator(name: string): Narrator<CsiDriverEvent> {
         return `${method}: ${outcome} after ${durationText(durationMs)} (authority ${authority})`;
       }
       case "fault-applied":
-        return `${faultText(event.fault)}, as configured`;
+        return `applies the fault ${JSON.stringify(event.fault)}`;
       case "stopped":
         return "stopped";
     }
   };
-}
-
-function faultText(fault: CsiDriverFault): string {
-  switch (fault.kind) {
-    case "slow":
-      return `${fault.method}: waits ${durationText(fault.delayMs)}`;
-    case "error":
-      return `${fault.method}: fails with ${fault.code}`;
-    case "hang":
-      return `${fault.method}: never answers`;
-    case "not-ready":
-      return "Probe: says not ready";
-  }
 }

@@ -54,11 +54,11 @@ test("tells people who called whom and for how long, and asks for a volume limit
     await kubelet.line(/it mounts nothing and talks to no API server/);
     await register();
     await kubelet.line(/sees x\.csi-reg\.sock$/);
-    await kubelet.line(/GetInfo → x\.csi-reg\.sock: CSIPlugin x\.csi at .*csi\.sock, .* 1\.0\.0 \(.* m?s\)$/);
-    await kubelet.line(/NodeGetInfo → csi\.sock: node ID "node-1", topology zone=a, at most 7 volumes \(/);
+    await kubelet.line(/ GetInfo → x\.csi-reg\.sock: {.*"name":"x\.csi",.*} \(.* m?s\)$/);
+    await kubelet.line(/NodeGetInfo → csi\.sock: {"nodeId":"node-1","maxVolumesPerNode":7,/);
     await kubelet.line(/writes CSINode node-1: drivers x\.csi$/);
     await kubelet.line(/x\.csi is registered at .*csi\.sock$/);
-    const asked = () => kubelet.lines.filter((line) => line.includes("NodeGetInfo → csi.sock: node ID"));
+    const asked = () => kubelet.lines.filter((line) => line.includes("NodeGetInfo → csi.sock: {"));
     await eventually(() => expect(asked().length).toBeGreaterThan(2));
     expect(kubelet.lines.filter((line) => line.includes("writes CSINode"))).toHaveLength(1);
     expect(await kubelet.end("SIGTERM")).toBe(0);
@@ -89,10 +89,10 @@ test("refuses as often as it is asked to, slow before a call, drops the notice",
     ],
     async (kubelet, register) => {
       await register();
-      await kubelet.line(/as configured, it waits 20 ms before GetInfo$/);
+      await kubelet.line(/applies the fault {"kind":"slow","before":"GetInfo","delayMs":20,"times":1}$/);
       await kubelet.line(/x\.csi is refused: RegisterPlugin error -- .*no such node$/);
       await kubelet.line(/tries again, after 500 ms at the earliest: /);
-      await kubelet.line(/x\.csi is deregistered: its registrar did not get the status$/);
+      await kubelet.line(/x\.csi is deregistered: notice-failed$/);
       const registered = () => kubelet.lines.filter((line) => line.includes("x.csi is registered"));
       await eventually(() => expect(registered()).toHaveLength(2));
     },
@@ -101,7 +101,7 @@ test("refuses as often as it is asked to, slow before a call, drops the notice",
 test("never calls, if asked to", () =>
   withKubelet(["--never-call"], async (kubelet, register) => {
     await register();
-    await kubelet.line(/leaves x\.csi-reg\.sock alone, as configured$/);
+    await kubelet.line(/leaves x\.csi-reg\.sock alone: never-call$/);
   }));
 
 test("restarts, and registers what it finds", () =>
