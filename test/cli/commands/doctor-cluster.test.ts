@@ -153,17 +153,20 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
 );
 
 test.each([
-  [["--cluster", "-f", "x.yaml"], "leave --file out"],
-  [["--cluster", "--host-root=/host"], "leave --host-root out"],
-  [["--cluster", "--csi-address=/x"], "leave --csi-address out"],
-  [["--cluster", "--timeout=2s"], "leave --timeout out"],
-  [["-f=x.yaml", "--csi-address=/x"], "-f judges files and looks at no node; leave --csi-address out"],
-  [["-f=x.yaml", "--host-root=/host"], "leave --host-root out"],
-  [["-f=x.yaml", "--timeout=1s"], "leave --timeout out"],
-  [["-f=x.yaml", "--wait=0s"], "leave --wait out"],
-  [["-f=x.yaml", "--node-name=x"], "leave --node-name out"],
-  [["-f=x.yaml", "--allow-drivers=x"], "leave --allow-drivers out"],
-  [["-f=x.yaml", "--impersonate-node"], "leave --impersonate-node out"],
+  [["--cluster", "-f", "x.yaml"], "give --cluster or --file, not both"],
+  [["-f=x.yaml", "--wait=0s"], "give --wait or --file, not both"],
+  ...[
+    "csi-address=/x",
+    "host-root=/x",
+    "timeout=1s",
+    "node-name=x",
+    "allow-drivers=x",
+    "impersonate-node",
+  ].map((flag): [string[], string] => [
+    ["-f=x.yaml", `--${flag}`],
+    "-f and --cluster look at no node; leave --",
+  ]),
+  [["--cluster", "--timeout=2s"], "-f and --cluster look at no node; leave --timeout out"],
   [["-f=x.yaml", "--image="], '--image "" is not an image reference: give NAME:TAG'],
   [["--cluster", "--image=a b"], '--image "a b" is not an image reference: give NAME:TAG'],
   [["--node=x"], "--node needs --cluster beside it"],

@@ -41,28 +41,24 @@ test.each(["CSI105", "csi105", "manifest-memory"])(
 );
 
 test.each([
-  ["CSI119", "near it: CSI118, CSI117, CSI116"],
-  ["waiting-pod", "near it: waiting-pods"],
-  ["x", "docs/doctor-codes.md lists them"],
+  ["waiting-pod", "did you mean waiting-pods?"],
+  ["CSI119", "docs/doctor-codes.md lists them"],
 ])("--explain %s: exit code 2", async (text, advice) => {
   const { status, stdout, stderr } = await runCommand("doctor", `--explain=${text}`);
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(`--explain: "${text}" is not a code of a finding; ${advice}\n`);
 });
 
-test.each([
-  "--cluster",
-  "--driver=x",
-  "-f=x.yaml",
-  "-o=json",
-  "--verbose",
-  "--csi-address=/csi/csi.sock",
-  "--v=5",
-])("--explain beside %s: exit code 2", async (other) => {
-  const { status, stderr } = await runCommand("doctor", other, "--explain=CSI105");
-  expect(status).toBe(2);
-  expect(stderr).toMatch(/: --explain prints a code's section and looks at nothing; leave --[a-z-]+ out\n$/);
-});
+test.each(["-f=x.yaml", "-o=json", "--csi-address=/csi/csi.sock", "--v=5"])(
+  "--explain beside %s: exit code 2",
+  async (other) => {
+    const { status, stderr } = await runCommand("doctor", other, "--explain=CSI105");
+    expect(status).toBe(2);
+    expect(stderr).toMatch(
+      /: --explain prints a code's section and looks at nothing; leave --[a-z-]+ out\n$/,
+    );
+  },
+);
 
 test("a driver that is registered: exit code 0", () =>
   onNode(async ({ node, paths, doctor }) => {

@@ -1,9 +1,6 @@
-import { mkdirSync } from "node:fs";
-import { noDriver, rowChanges, unseenRegistrations } from "../../../../src/cli/commands/status";
+import { rowChanges, unseenRegistrations } from "../../../../src/cli/commands/status";
 import type { DriverRow } from "../../../../src/doctor/findings/report";
-import type { DirectoryFacts } from "../../../../src/doctor/node/read/gather";
 import { healthyFacts } from "../../../doctor/node/healthy-facts";
-import { createTempFolder } from "../../../support/temp-folder";
 
 const NOW = "2026-01-01T00:00:00.000Z";
 const FOUND = "/host/var/lib/kubelet/plugins/x/csi.sock";
@@ -32,7 +29,7 @@ test.each<[string, DriverRow[], DriverRow[], string[]]>([
   ["hanging", [row("x", "unpublished", TOLD)], [row(null, "unpublished", TOLD)], ["null unpublished"]],
   ["answering", [row(null, "unpublished", TOLD)], [row("x", "unpublished", TOLD)], ["x unpublished"]],
   ["gone", [REGISTERED], [], ["x gone"]],
-  ["gone, beside one of its name", [REGISTERED, row("x", "unpublished", OTHER)], [REGISTERED], ["x gone"]],
+  ["without a former socket", [REGISTERED, row("x", "unpublished", OTHER)], [REGISTERED], []],
   ["another name", [REGISTERED], [row("y", "unpublished", TOLD)], ["y unpublished", "x gone"]],
   [
     "gone, and another hanging",
@@ -46,26 +43,12 @@ test.each<[string, DriverRow[], DriverRow[], string[]]>([
   expect(changes.filter(({ state }) => state === "gone").every(({ since }) => since === NOW)).toBe(true);
 });
 
-const inPlace = (directory: DirectoryFacts) => unseenRegistrations(healthyFacts({ facts: { directory } }));
-
-test("a folder that may not be read is no folder without drivers", async () => {
-  const path = "/registration";
-  expect(await unseenRegistrations(healthyFacts())).toBeUndefined();
-  expect(await unseenRegistrations(healthyFacts({ folder: { unlistable: "EACCES" } }))).toBe(
-    "/registration may not be read: EACCES",
-  );
-  expect(await inPlace({ kind: "out-of-reach", path, errno: "EACCES" })).toBe(
-    "/registration cannot be looked at: EACCES",
-  );
-  expect(await inPlace({ kind: "missing", path })).toBe("/registration is not there");
-});
-
-test("no driver: where it was looked for", async () => {
-  await using folder = await createTempFolder();
-  const path = folder.at("plugins_registry");
-  const plugins = folder.at("plugins");
-  const told = () => noDriver(healthyFacts({ folder: { path } }));
-  expect(await told()).toBe(`no driver in ${path}, and no ${plugins} here to look in`);
-  mkdirSync(plugins);
-  expect(await told()).toBe(`no driver in ${path}, nor in ${plugins}`);
+test.each<readonly [Parameters<typeof healthyFacts>[0], string | undefined]>([
+  [{}, undefined],
+  [{ folder: { unlistable: "EACCES" } }, "EACCES"],
+  [{ facts: { directory: { kind: "out-of-reach", path: "/registration", errno: "EPERM" } } }, "EPERM"],
+  [{ facts: { directory: { kind: "missing", path: "/registration" } } }, "missing"],
+])("a folder that may not be read is no folder without drivers: %j", async (changes, why) => {
+  const unseen = await unseenRegistrations(healthyFacts(changes));
+  expect(unseen).toBe(why && `cannot read /registration: ${why}`);
 });
