@@ -200,7 +200,7 @@ test.each([
   ]),
   [
     [IMAGE, "--policy-engine=kyverno", "--kubernetes-version=1.21", "--drop"],
-    /--drop needs Kubernetes 1.22, not 1.21; with its feature gate on, leave/,
+    /--drop needs Kubernetes 1.22, not 1.21; without --kubernetes-version it/,
   ],
   [
     [IMAGE, "--policy-engine=kyverno", "--kubernetes-version=1.29", "--drop", "--startup-taint={driver}/x"],
@@ -255,10 +255,9 @@ test.each([
   [[IMAGE, "--arg=--metrics-path=/healthz"], /no registrar starts with these --arg: .*healthz/],
   [[IMAGE, "--arg=--node-condition-delay=-1s"], /node-condition-delay must not be negative/],
   [[IMAGE, "--arg=--v=1", "--arg=-v=2"], /--arg gives --v more than once/],
-  [[IMAGE, "--arg=--csi-address=/x"], /belongs to each driver's own arguments/],
-  [[IMAGE, "--arg=--node-condition=x"], /give --node-condition/],
-  [[IMAGE, "--arg=--allow-drivers=x"], /is for a registrar of a whole node/],
-  [[IMAGE, "--arg=--mode=health-probe"], /would turn the registrars into probes/],
+  [[IMAGE, "--arg=--csi-address=/x"], /cannot be the same for every driver/],
+  [[IMAGE, "--arg=--node-condition=x"], /needs rights, too: give --node-condition/],
+  [[IMAGE, "--arg=--mode=health-probe"], /cannot be the same for every driver/],
   [[IMAGE, "--arg=--logtostderr"], /has no effect, or is deprecated/],
   [[IMAGE, "--arg=--health-port=1"], /has no effect, or is deprecated/],
 ])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {
