@@ -125,18 +125,10 @@ test("--until ends it with 0 once the driver is registered and its registrar kno
     expect(kubelet.lines.join("\n")).toContain("NotifyRegistrationStatus →");
   }));
 
-test.each([
-  [["--until=registered=x.csi", "--timeout=100ms"], 1, /^registrar.*: x\.csi is not registered: .*100/m],
-  [["--until=x.csi"], 2, /must have the form registered=NAME/],
-  [["--timeout=1s"], 2, /--until/],
-  [["--until=registered=x.csi", "--restart-every=1s"], 2, /does not go with --restart-every/],
-])("%j ends it with %i", async (flags, code, words) => {
+test("--until ends it with 1 if that has not happened after --timeout", async () => {
   await using folder = await createTempFolder();
-  const { status, stderr } = await runCommand(
-    "kubelet",
-    `--plugin-registration-path=${folder.at("reg")}`,
-    ...flags,
-  );
-  expect(stderr).toMatch(words);
-  expect(status).toBe(code);
+  const path = `--plugin-registration-path=${folder.at("reg")}`;
+  const { status, stderr } = await runCommand("kubelet", path, "--until=registered=x.csi", "--timeout=100ms");
+  expect(stderr).toMatch(/^registrar kubelet: x\.csi is not registered: .*100/m);
+  expect(status).toBe(1);
 });
