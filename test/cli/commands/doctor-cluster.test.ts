@@ -5,6 +5,7 @@ import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { startCommand } from "./support/command";
+import { expectUsageError } from "./support/usage-error";
 
 const FAKE = join(__dirname, "..", "..", "doctor", "cluster", "fake-kubectl.cjs");
 /** What a real API server answered: test/node-readiness/api-server/doctor-cluster.test.ts wrote it. */
@@ -86,24 +87,24 @@ test("a driver that is well everywhere it can be seen: exit code 0, and the warn
   expect(code).toBe(0);
 });
 
-test.each<readonly [what: string, script: string, said: string]>([
-  ["no kubectl", "", "there is no kubectl in PATH: run this where kubectl reaches the cluster"],
+const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
+
+test.each<readonly [said: string, script: string]>([
+  ["there is no kubectl in PATH: run this where kubectl reaches the cluster", ""],
   [
-    "no such context",
-    "echo 'error: context \"blue\" does not exist' >&2; exit 1",
     'kubectl proxy: context "blue" does not exist',
+    "echo 'error: context \"blue\" does not exist' >&2; exit 1",
   ],
-  ["a kubectl that says nothing", "exit 3", "kubectl proxy: it ended with 3"],
+  ["kubectl proxy: it ended with 3", "exit 3"],
   [
-    "a kubectl that asks for a name, and gets the end of its stdin",
+    `kubectl proxy: ${NO_CREDENTIALS}`,
     "printf 'Please enter Username: '; read -r name || echo 'error: EOF' >&2; exit 1",
-    "kubectl proxy: the kubeconfig has no credentials for its user: kubectl asks for name and password",
   ],
-])("%s: one line, and exit code 3", (_what, script, said) =>
+])("%s: one line, and exit code 3", (said, script) =>
   withKubectl(script, async (folder) => {
     const { code, text, stderr } = await doctor(folder, "", "--context=blue");
-    expect(stderr).toBe(`registrar doctor: ${said}${stderr.slice(`registrar doctor: ${said}`.length)}`);
-    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr).toMatch(/^.*\n$/);
+    expect(stderr).toContain(`registrar doctor: ${said}`);
     expect([code, text]).toEqual([3, ""]);
   }),
 );
@@ -153,8 +154,8 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
 );
 
 test.each([
-  [["--cluster", "-f", "x.yaml"], "give --cluster or --file, not both"],
-  [["-f=x.yaml", "--wait=0s"], "give --wait or --file, not both"],
+  ["--cluster -f x.yaml", "give --cluster or --file, not both"],
+  ["-f=x.yaml --wait=0s", "give --wait or --file, not both"],
   ...[
     "csi-address=/x",
     "host-root=/x",
@@ -162,21 +163,13 @@ test.each([
     "node-name=x",
     "allow-drivers=x",
     "impersonate-node",
-  ].map((flag): [string[], string] => [
-    ["-f=x.yaml", `--${flag}`],
-    "-f and --cluster look at no node; leave --",
-  ]),
-  [["--cluster", "--timeout=2s"], "-f and --cluster look at no node; leave --timeout out"],
-  [["-f=x.yaml", "--image="], '--image "" is not an image reference: give NAME:TAG'],
-  [["--cluster", "--image=a b"], '--image "a b" is not an image reference: give NAME:TAG'],
-  [["--node=x"], "--node needs --cluster beside it"],
-  [["--driver=x"], "--driver needs --cluster beside it"],
-  [["--image=x"], "--image needs -f or --cluster beside it"],
-  [["--context=x"], "--context needs --cluster beside it"],
-])("%j is a usage error", async (words, said) => {
-  const { status, stderr } = await runCommand("doctor", ...words);
-  expect(stderr).toContain(said);
-  expect(status).toBe(2);
+  ].map((flag) => [`-f=x.yaml --${flag}`, "-f and --cluster look at no node; leave --"]),
+  ["--cluster --timeout=2s", "-f and --cluster look at no node; leave --timeout out"],
+  ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],
+  ["--image=x", "--image needs -f or --cluster beside it"],
+  ...["node", "driver", "context"].map((flag) => [`--${flag}=x`, `--${flag} needs --cluster beside it`]),
+])("%s is a usage error", async (words = "", complaint = "") => {
+  await expectUsageError(["doctor", ...words.split(" ")], complaint);
 });
 
 test("the kubeconfig among an old registrar's arguments is no reason to look at a cluster", async () => {
