@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { parseLogLine } from "./support/log-line";
 import { DRIVER, nodeTest, onNode, refused, registered } from "./support/node";
 
 nodeTest("a driver is registered, CSINode has it, and the socket is its owner's only", async (node) => {
@@ -46,6 +47,10 @@ nodeTest("at -v=5 the official's messages appear, with their keys and in their o
   ).toEqual(official.map(([message, fields]) => [message, expect.objectContaining(fields)]));
   // The official says this after "Registration Server started"; our server is there before the driver is.
   expect(registrar.lines("Skipping HTTP server")).toHaveLength(1);
+  for (const line of registrar.stderr.trimEnd().split("\n")) {
+    const caller = expect.stringMatching(/^[a-z0-9-]+\.ts:[1-9]\d*$/);
+    expect(parseLogLine(line)).toMatchObject({ pid: registrar.pid, caller });
+  }
 });
 
 const REASON = 'error updating CSINode object: the API server said "no" & went away';
