@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
+import { correctCommand } from "../../../src/cli/commands";
 import { runCommand } from "../../support/run-command";
 import { expectUsageError } from "./support/usage-error";
 
@@ -69,13 +70,12 @@ test.each<readonly [words: string, complaint: string]>([
 });
 
 test("a switch takes every boolean of the sidecar, and is on without a value", async () => {
-  const written = async (value: string) =>
-    (await runCommand("manifest", "--include=csidriver", "--driver-name=x", `--attach-required${value}`))
-      .stdout;
-  for (const on of ["", "=1", "=t", "=T", "=TRUE", "=true", "=True"])
-    expect(await written(on)).toContain("attachRequired: true");
-  for (const off of ["=0", "=f", "=F", "=FALSE", "=false", "=False"])
-    expect(await written(off)).toContain("attachRequired: false");
+  const line = ["manifest", "--include=csidriver", "--driver-name=x"];
+  for (const [value, written] of [
+    ...["", "=1", "=T", "=true"].map((on) => [on, "attachRequired: true"]),
+    ...["=0", "=f", "=FALSE"].map((off) => [off, "attachRequired: false"]),
+  ])
+    expect((await runCommand(...line, `--attach-required${value}`)).stdout).toContain(written);
 });
 
 test.each([
@@ -90,6 +90,11 @@ test.each([
   expect(stderr).toContain(`registrar: there is no command "${word}"; ${advice}`);
   expect([status, stdout]).toEqual([2, ""]);
 });
+
+test.each([undefined, "", "-dmeo", "--demo", "/csi/csi.sock", "true"])(
+  "the first word %s is left to Go's grammar",
+  (word) => expect(correctCommand(word)).toBeUndefined(),
+);
 
 test.each([
   { words: ["manifest", "--node-wide", "--image=r:1"], status: 0 },
