@@ -61,17 +61,6 @@ test("the lines before the error are the official's", async () => {
   ]);
 });
 
-nodeTest("on a machine that is neither container nor node the error names both directories", async (node) => {
-  const root = node.at("kubelet");
-  const registrar = node.cli(["--csi-address=nonsense"], { KUBELET_ROOT_DIR: root }, outsideContainer());
-  expect((await registrar.exit()).code).toBe(1);
-  expect(registrar.lines().at(-1)?.message).toBe(
-    `neither /registration (in a container) nor ${root}/plugins_registry (on a node) is a directory: name ` +
-      "kubelet's plugin registration directory with --plugin-registration-path, or its root with " +
-      "KUBELET_ROOT_DIR, or simulate a kubelet with: registrar kubelet --plugin-registration-path DIR",
-  );
-});
-
 test.each([
   ["--csi-address=dns:///host", /csi-address is "dns:\/\/\/host"; it takes the driver's unix socket/],
   ["--driver-timeout=600h", /driver-timeout must be 24 days at most; 0 is no limit/],

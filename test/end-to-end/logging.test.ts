@@ -3,31 +3,17 @@ import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
 import { parseLogLine } from "./support/log-line";
 import { nodeTest, onNode, refused, registered } from "./support/node";
 
-nodeTest("the header's time is local", async (node) => {
-  const TZ = "Pacific/Kiritimati";
-  const hourThere = () =>
-    new Date().toLocaleTimeString("en-GB", { timeZone: TZ, hour: "2-digit", minute: "2-digit" });
-  const before = hourThere();
-  const registrar = node.cli(["--plugin-registration-path=/nowhere"], { TZ });
-  await registrar.exit();
-  const [clock] = /\d\d:\d\d(?=:)/.exec(registrar.stderr) ?? [];
-  expect([before, hourThere()]).toContain(clock);
-});
-
 nodeTest("--logging-format=json writes what component-base writes", async (node) => {
   await node.driver();
   const kubelet = await node.kubelet();
   const registrar = node.registrar("-v=5", "--logging-format=json", "--kubelet-registration-path=/nowhere");
   await refused(kubelet);
   await registrar.exit();
-  const texts = registrar.stderr.trimEnd().split("\n");
-  const lines = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
-  for (const line of lines) {
-    const first = ["ts", "caller", "msg", ...("v" in line ? ["v"] : [])];
-    expect(Object.keys(line).slice(0, first.length)).toEqual(first);
-    expect(Math.abs(Date.now() - Number(line.ts))).toBeLessThan(60_000);
-    expect(line.caller).toMatch(/^[a-z-]+\.ts:[1-9]\d*$/);
-  }
+  const lines = registrar.stderr
+    .trimEnd()
+    .split("\n")
+    .map((text) => JSON.parse(text));
+  for (const line of lines) expect(Object.keys(line).join()).toMatch(/^ts,caller,msg(,|$)/);
   const msg = "Registration process failed with error, restarting registration container";
   for (const fields of [
     { msg: "Running node-driver-registrar", v: 0, mode: "" },
@@ -38,29 +24,16 @@ nodeTest("--logging-format=json writes what component-base writes", async (node)
     expect(lines).toContainEqual(expect.objectContaining(fields));
 });
 
-const LEVELS: readonly (readonly [level: number, message: string])[] = [
-  [0, "Received NotifyRegistrationStatus call"],
-  [1, "Attempting to open a gRPC connection"],
-  [2, "CSI driver name"],
-  [4, "Received GetInfo call"],
-  [5, "GRPC call"],
-];
-
-nodeTest(
-  "-v=2 shows what belongs to it and to less; --vmodule raises it for the files that it names",
-  async (node) => {
-    await node.driver();
-    const kubelet = await node.kubelet();
-    const registrar = node.registrar("-v=2", "--vmodule=registration-s*=4");
-    await registered(kubelet);
-    await registrar.reached("registered");
-    for (const [level, message] of LEVELS)
-      expect([message, registrar.lines(message).length]).toEqual([
-        message,
-        level <= 2 || level === 4 ? 1 : 0,
-      ]);
-  },
-);
+nodeTest("-v=2 shows less than -v=5; --vmodule raises it for the files that it names", async (node) => {
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const registrar = node.registrar("-v=2", "--vmodule=registration-s*=4");
+  await registered(kubelet);
+  await registrar.reached("registered");
+  for (const message of ["CSI driver name", "Received GetInfo call"])
+    expect([message, registrar.lines(message).length]).toEqual([message, 1]);
+  expect(registrar.lines("GRPC call")).toEqual([]);
+});
 
 nodeTest("--log-text-split-stream sends info lines to stdout, the rest to stderr", async (node) => {
   await node.driver({ name: "a/b" });
