@@ -1,7 +1,7 @@
 import { parseAllDocuments } from "yaml";
 import { startRegistrar } from "../../../src";
-import { startCsiDriver } from "../../../src/testing";
 import { eventually } from "../../support/eventually";
+import { createTestNode } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
 import { type RunningCommand, startCommand } from "./support/command";
@@ -11,22 +11,14 @@ async function withKubelet(
   flags: readonly string[],
   use: (kubelet: RunningCommand, register: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  await using folder = await createTempFolder();
-  const csiAddress = folder.at("csi.sock");
-  const pluginRegistrationPath = folder.at("reg");
-  const started: AsyncDisposable[] = [];
-  using kubelet = startCommand(["kubelet", "--plugin-registration-path", pluginRegistrationPath, ...flags]);
-  try {
-    await kubelet.line(/watches|"started"/);
-    await use(kubelet, async () => {
-      const node = { topology: { zone: "a" }, maxVolumes: 7 };
-      started.push(await startCsiDriver({ csiAddress, name: "x.csi", ...node }));
-      const paths = { csiAddress, kubeletRegistrationPath: csiAddress, pluginRegistrationPath };
-      started.push(await startRegistrar({ ...paths, onRegistrationFailure: "retry" }));
-    });
-  } finally {
-    for (const part of started.reverse()) await part[Symbol.asyncDispose]();
-  }
+  await using node = await createTestNode();
+  using kubelet = startCommand(["kubelet", "--plugin-registration-path", node.pluginDir, ...flags]);
+  await kubelet.line(/watches|"started"/);
+  await use(kubelet, async () => {
+    await node.driver({ nodeId: "node-1", topology: { zone: "a" }, maxVolumes: 7 });
+    const options = { ...node.options, kubeletRegistrationPath: node.csiAddress };
+    node.keep(await startRegistrar({ ...options, onRegistrationFailure: "retry" }));
+  });
 }
 
 test("tells in JSON each step of a registration, and ends clean on SIGINT", () =>
@@ -127,8 +119,9 @@ test("--until ends it with 0 once the driver is registered and its registrar kno
 
 test("--until ends it with 1 if that has not happened after --timeout", async () => {
   await using folder = await createTempFolder();
-  const path = `--plugin-registration-path=${folder.at("reg")}`;
-  const { status, stderr } = await runCommand("kubelet", path, "--until=registered=x.csi", "--timeout=100ms");
-  expect(stderr).toMatch(/^registrar kubelet: x\.csi is not registered: .*100/m);
-  expect(status).toBe(1);
+  const flags = [`--plugin-registration-path=${folder.at("reg")}`, "--timeout=100ms"];
+  expect(await runCommand("kubelet", "--until=registered=x.csi", ...flags)).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^registrar kubelet: x\.csi is not registered: .*100/m),
+  });
 });

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { eventually } from "../../support/eventually";
-import { leaveDeadSocket } from "../../support/foreign-socket";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
@@ -69,38 +68,6 @@ nodeTest("a driver without a registrar, and one that is registered", async ({ fl
   await driver[Symbol.asyncDispose]();
   await watching.line(/"state":"gone"/);
   expect(await watching.end("SIGINT")).toBe(0);
-});
-
-nodeTest(
-  "a killed registrar's socket is told, with its driver or without",
-  async ({ folder, csiAddress, ...node }) => {
-    const socketPath = folder.at("plugins_registry", "x.csi-reg.sock");
-    await leaveDeadSocket(socketPath);
-    const row = {
-      ...{ name: "x.csi", state: "dead", since: null, csiSocket: null, waitingPods: null },
-      reason: `${socketPath} was left behind by the registrar of x.csi: no process listens on it`,
-      registrationSocket: socketPath,
-    };
-    expect(await node.status()).toEqual({ status: 1, rows: [row] });
-    expect(await node.findings("CSI019")).toMatchObject([{ status: "problem", subject: socketPath }]);
-    await using _driver = await node.driver();
-    expect(await node.status()).toEqual({ status: 1, rows: [{ ...row, csiSocket: csiAddress }] });
-  },
-);
-
-nodeTest("a registrar that is frozen is told", async ({ folder, flag, csiAddress, ...node }) => {
-  await using _driver = await node.driver();
-  using registrar = startCommand([
-    ...[flag, `--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`],
-    `--termination-log=${folder.at("log")}`,
-  ]);
-  await eventually(async () => expect((await node.status()).rows).toMatchObject([{ state: "listening" }]));
-  process.kill(registrar.pid, "SIGSTOP");
-  const hanging = { name: "x.csi", state: "hanging", csiSocket: csiAddress };
-  expect((await node.status()).rows).toMatchObject([hanging]);
-  const { stdout } = await runCommand("doctor", flag);
-  expect(stdout).toMatch(/PROBLEM +CSI015 .*: the\s+registrar\s+of\s+x\.csi\s+hangs/s);
-  expect(stdout.match(/PROBLEM|WARNING {2}/g)).toEqual(["PROBLEM"]);
 });
 
 nodeTest(
