@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCommand } from "../cli/commands/support/command";
 import type { Certificate } from "../node-readiness/support/certificates";
@@ -10,34 +9,34 @@ import {
   startScriptedApiServer,
 } from "../node-readiness/support/scripted-api-server";
 import { eventually } from "../support/eventually";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { httpOf } from "./support/http";
 import { DRIVER, nodeTest, onNode, registered, registrarArguments, type TestNode } from "./support/node";
 
 let certificate: Certificate;
 let server: ScriptedApiServer;
-let folder: string;
+let folder: TempFolder;
 let kubeconfig: string;
 beforeAll(async () => {
   certificate = await makeTestCertificate();
 });
 beforeEach(async () => {
   server = await startScriptedApiServer(certificate);
-  folder = mkdtempSync(join(tmpdir(), "r-"));
-  kubeconfig = join(folder, "kubeconfig.yaml");
+  folder = await createTempFolder();
+  kubeconfig = folder.at("kubeconfig.yaml");
+  const data = Buffer.from(certificate.certificate).toString("base64");
   writeFileSync(
     kubeconfig,
     `current-context: dev
 contexts: [{name: dev, context: {cluster: c, user: u}}]
-clusters:
-  - name: c
-    cluster: {server: "${server.access.server}", certificate-authority-data: ${Buffer.from(certificate.certificate).toString("base64")}}
+clusters: [{name: c, cluster: {server: "${server.access.server}", certificate-authority-data: ${data}}}]
 users: [{name: u, user: {token: secret}}]
 `,
   );
 });
 afterEach(async () => {
   await server[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  await folder[Symbol.asyncDispose]();
 });
 
 const TAINT_FLAG = "--remove-startup-taint={driver}/agent-not-ready";

@@ -1,4 +1,5 @@
 import { resolveTarget } from "../../../src/cli/commands/doctor/target";
+import { registrarArguments } from "../../end-to-end/support/node";
 import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { told } from "../../support/told";
@@ -12,26 +13,18 @@ async function onNode(use: (visit: ReturnType<typeof prepareVisit>) => Promise<v
 }
 
 function prepareVisit(node: TestNode) {
-  const { csiAddress, pluginDir: pluginRegistrationPath } = node;
-  const paths = { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress };
-  const flags = [
-    `--csi-address=${csiAddress}`,
-    `--kubelet-registration-path=${csiAddress}`,
-    `--plugin-registration-path=${pluginRegistrationPath}`,
-    // A slow machine is no slow driver.
-    "--timeout=1m",
-  ];
+  const { csiAddress, pluginRegistrationPath } = node;
   return {
     node,
-    paths,
+    paths: { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress },
     doctor: async (...more: readonly string[]) => {
-      const { status, stdout, stderr } = await runCommand("doctor", ...flags, ...more);
+      const { status, stdout, stderr } = await runCommand("doctor", ...registrarArguments(node), ...more);
       return { code: status, text: stdout, stderr };
     },
   };
 }
 
-test.each(["CSI105", "csi105", "manifest-memory"])(
+test.each(["csi105", "manifest-memory"])(
   "--explain %s prints that code's section, as plain text",
   async (code) => {
     const { status, stdout } = await runCommand("doctor", `--explain=${code}`);
@@ -43,7 +36,6 @@ test.each(["CSI105", "csi105", "manifest-memory"])(
 
 test("a driver that is registered: exit code 0", () =>
   onNode(async ({ node, paths, doctor }) => {
-    const { kubeletRegistrationPath } = paths;
     const kubelet = await node.kubelet();
     await using _registrar = await startTestRegistrar({ options: paths });
     await told(kubelet, await kubelet.registered("x.csi"));
@@ -51,7 +43,7 @@ test("a driver that is registered: exit code 0", () =>
     const { code, text, stderr } = await doctor("--verbose");
     expect(text).toMatch(/^ok {7}CSI015 +registration +x\.csi is registered with kubelet/m);
     expect(text).toMatch(/^No problem found: 0 problems, /m);
-    expect(text).toContain(kubeletRegistrationPath);
+    expect(text).toContain(node.csiAddress);
     expect(text).not.toContain("\u001b");
     expect([code, stderr]).toEqual([0, ""]);
   }));
