@@ -72,7 +72,7 @@ test("in text, it says what it is not, and one line for each call", () =>
     const unknown = { ...identity.Probe, path: "/csi.v1.Controller/CreateVolume" };
     await expect(callUnary(client, unknown, {}, bounds)).rejects.toMatchObject({ code: 12 });
     client.close();
-    await driver.line(/^\d\d:\d\d:\d\d\.\d{3} {2}GetPluginInfo: answered after .* \(authority localhost\)$/);
+    await driver.line(/^\d\d:\d\d:\d\d\.\d{3} {2}GetPluginInfo: answered after .*s$/);
     await driver.line(/CreateVolume: not implemented here/);
     expect(await driver.end("SIGTERM")).toBe(0);
     expect(driver.lines).toHaveLength(5);

@@ -51,19 +51,15 @@ export async function lookAtCluster<Report extends { readonly healthy: boolean }
 }
 
 function createProgress() {
-  const counts = new Map<string, number>();
-  const isShown = process.stderr.isTTY;
-  const clear = () => isShown && process.stderr.write("\r\u001b[K");
+  const draw = (text: string) =>
+    process.stderr.isTTY && process.stderr.write(`\r\u001b[K${text}`.slice(0, process.stderr.columns));
   return {
-    show: (resource: string, count: number) => {
-      counts.set(resource, count);
-      const words = Array.from(counts, ([name, read]) => `${name} ${read.toLocaleString("en")}`).join(", ");
-      if (isShown) process.stderr.write(`\r\u001b[Kreading: ${words}`.slice(0, process.stderr.columns ?? 80));
-    },
+    show: (resource: string, count: number) =>
+      void draw(`reading ${resource}: ${count.toLocaleString("en")}`),
     say: (line: string) => {
-      clear();
+      draw("");
       process.stderr.write(`${plain(line)}\n`);
     },
-    end: () => void clear(),
+    end: () => void draw(""),
   };
 }
