@@ -77,10 +77,8 @@ test.each(["1.20", "1.36"] as const)(
 nodeTest("a wrong kubelet registration path is named in a hint", async (node) => {
   await node.driver();
   await node.kubelet();
-  const registrar = node.registrar(
-    "--kubelet-registration-path=/nowhere/csi.sock",
-    `--termination-log=${node.terminationLogPath}`,
-  );
+  const log = `--termination-log=${node.terminationLogPath}`;
+  const registrar = node.registrar("--kubelet-registration-path=/nowhere/csi.sock", log);
   expect((await registrar.exit()).code).toBe(1);
   const { fields } = await registrar.line(RESTARTING);
   expect(fields.err).toContain("/nowhere/csi.sock");

@@ -16,7 +16,6 @@ const REGISTERED = row("x", "registered", TOLD, "/reg/x-reg.sock");
 test.each<[string, DriverRow[], DriverRow[], string[]]>([
   ["published", [row("x", "unpublished", TOLD)], [REGISTERED], ["x registered"]],
   ["published below the host's root", [row("x", "unpublished", FOUND)], [REGISTERED], ["x registered"]],
-  ["published no more", [REGISTERED], [row("x", "unpublished", FOUND)], ["x unpublished"]],
   ["its registrar killed", [REGISTERED], [row("x", "dead", null, "/reg/x-reg.sock")], ["x dead"]],
   ["without its second socket", [REGISTERED, row("x", "untold", TOLD, "/reg/y-reg.sock")], [REGISTERED], []],
   ["hanging", [row("x", "unpublished", TOLD)], [row(null, "unpublished", TOLD)], ["null unpublished"]],
