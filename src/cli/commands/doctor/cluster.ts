@@ -51,15 +51,16 @@ export async function lookAtCluster<Report extends { readonly healthy: boolean }
 }
 
 function createProgress() {
-  const draw = (text: string) =>
-    process.stderr.isTTY && process.stderr.write(`\r\u001b[K${text}`.slice(0, process.stderr.columns));
+  const draw = (text: string) => {
+    const line = `\r\u001b[K${text}`.slice(0, process.stderr.columns);
+    if (process.stderr.isTTY) process.stderr.write(line);
+  };
   return {
-    show: (resource: string, count: number) =>
-      void draw(`reading ${resource}: ${count.toLocaleString("en")}`),
+    show: (resource: string, count: number) => draw(`reading ${resource}: ${count.toLocaleString("en")}`),
     say: (line: string) => {
       draw("");
       process.stderr.write(`${plain(line)}\n`);
     },
-    end: () => void draw(""),
+    end: () => draw(""),
   };
 }
