@@ -5,7 +5,7 @@ import { createTempFolder } from "../support/temp-folder";
 
 test("the demo plays every story to its end, step by step", async () => {
   await using folder = await createTempFolder();
-  using demo = startCommand(["demo"], { TMPDIR: folder.path });
+  using demo = startCommand(["demo"], { TMPDIR: folder.path, FORCE_COLOR: "0" });
   expect(await demo.exitCode()).toBe(0);
   const story = demo.lines.join(" ").replace(/\s+/g, " ");
   const told = [...SCENARIOS.map(({ title }) => title), "Everything happened as described"];
