@@ -151,7 +151,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "simulator/event-stream.ts": "when an event happened, for people",
   "cli/commands/register.ts": "when the process started, as Prometheus wants it",
   "cli/commands/demo/play.ts": "the demo compares events of several processes",
-  "cli/commands/demo/perform.ts": "the same",
+  "cli/commands/demo.ts": "the same",
   "cli/commands/demo/stage.ts": "the same",
   "grpc/client/unary.ts": "a deadline, which grpc-js takes as a time of the day",
   "simulator/kubelet/calls.ts": "the same",

@@ -39,9 +39,8 @@ function copyable(command: string, width: number): string {
 export async function registrarHelp(
   programName: string,
   commands: readonly { readonly name: string; readonly summary: string }[],
-  width = 110,
 ): Promise<string> {
-  const help = (await createHelp(programName, width, [example]))
+  const help = (await createHelp(programName, 110, [example]))
     .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")
     .options(optionsOf("Flags of the official node-driver-registrar:", flagTable.dropIn, true))
     .options(optionsOf("Our own flags:", flagTable.ours, true))

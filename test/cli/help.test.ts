@@ -1,66 +1,28 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { build } from "esbuild";
 import { flagTable } from "../../src/flags/table";
+import { runCommand } from "../support/run-command";
 
-// yargs is an ES module, which jest cannot load: the help is tried as it ships, bundled and in a process of its own.
-const folder = mkdtempSync(join(tmpdir(), "registrar-help-"));
-const bundle = join(folder, "help.js");
-
-beforeAll(() =>
-  build({
-    entryPoints: ["src/cli/help.ts"],
-    outfile: bundle,
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
-    define: { "import.meta.url": "importMetaUrl" },
-  }),
-);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-function helpOf(programName: string, width: number, commands: readonly object[] = []): string {
-  const call = `registrarHelp(...${JSON.stringify([programName, commands, width])}).then((text) => console.log(text))`;
-  const script = `require(${JSON.stringify(bundle)}).${call}`;
-  return execFileSync(process.execPath, ["-e", script, "--", "--help", "--nonsense", "demo"], {
-    encoding: "utf8",
-    env: { LC_ALL: "de_DE.UTF-8" },
-  });
-}
-
-test("every flag stands in its group, with its text", () => {
-  const help = helpOf("registrar", 200);
-  const groups = help.split(/^(?=\S.*:$)/m);
+test("every flag stands in its group, with its text and default, on about one and a half screens", async () => {
+  const { status, stdout, stderr } = await runCommand("--help");
+  expect([status, stderr]).toEqual([0, ""]);
+  const lines = stdout.trimEnd().split("\n");
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(110);
+  expect(lines.length).toBeLessThanOrEqual(65);
+  const groups = stdout.split(/^(?=\S.*:$)/m);
   for (const [heading, rows] of [
-    ["official", flagTable.dropIn],
-    ["own", flagTable.ours],
+    ["Flags of the official", flagTable.dropIn],
+    ["Our own", flagTable.ours],
     ["Deprecated", flagTable.deprecated],
   ] as const) {
-    const group = groups.find((text) => text.split("\n")[0]?.includes(heading));
-    for (const [name, { describe }] of Object.entries(rows)) {
-      expect(group).toContain(`${name.length === 1 ? " -" : " --"}${name} `);
-      expect(group).toContain(describe);
-    }
+    const group = groups.find((text) => text.startsWith(heading));
+    for (const [name, { describe }] of Object.entries(rows))
+      expect(group?.replace(/ +/g, " ")).toContain(`-${name} ${describe}`);
   }
-  for (const name of Object.keys(flagTable.removed)) expect(help).toContain(name);
-});
-
-test("it shows defaults, how to call it, exit codes, and the commands that it was given", () => {
-  const help = helpOf("registrar", 200, [{ name: "demo", summary: "tells the whole story" }]);
-  expect(help).toMatch(/--timeout .*\[default: 1s\]/);
-  expect(help).toMatch(/--version .*\[boolean\]/);
-  expect(help).not.toMatch(/default: (0|0s|false|"")?\]/);
-  expect(help).toContain("Usage: registrar [flags]");
-  expect(help).toMatch(/registrar demo +tells the whole story/);
-  expect(help).toContain("registrar --csi-address=/csi/csi.sock");
-  expect(help).toContain("Exit codes: 0 ");
-});
-
-test.each([80, 100])("it keeps to %d columns, and to about one and a half screens", (width) => {
-  const lines = helpOf("csi-node-driver-registrar", width).trimEnd().split("\n");
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
-  expect(lines.length).toBeLessThanOrEqual(width === 100 ? 60 : 78);
+  for (const name of Object.keys(flagTable.removed)) expect(stdout).toContain(name);
+  expect(stdout).toMatch(/--timeout .*\[default: 1s\]/);
+  expect(stdout).toMatch(/--version .*\[boolean\]/);
+  expect(stdout).not.toMatch(/default: (0|0s|false|"")?\]/);
+  expect(stdout).toContain("Usage: cli.js [flags]");
+  expect(stdout).toMatch(/cli\.js demo +watch registrations happen/);
+  expect(stdout).toContain("cli.js --csi-address=/csi/csi.sock");
+  expect(stdout).toContain("Exit codes: 0 ");
 });

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { attempt } from "../../src/base/errors";
 import { type RunningCommand, startCommand } from "../cli/commands/support/command";
 import { runCommand } from "../support/run-command";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
@@ -16,19 +17,10 @@ async function withDemo(
 }
 
 /** Processes whose command line has this folder in it; none where there is no /proc to ask. */
-function processesIn(folder: TempFolder): readonly string[] {
-  const commandLine = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  if (!existsSync("/proc/self/cmdline")) return [];
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        return commandLine(pid).includes(folder.path) ? [commandLine(pid)] : [];
-      } catch {
-        return [];
-      }
-    });
-}
+const processesIn = (folder: TempFolder) =>
+  (attempt(() => readdirSync("/proc")) ?? [])
+    .map((name) => attempt(() => readFileSync(`/proc/${name}/cmdline`, "utf8")) ?? "")
+    .filter((line) => line.includes(folder.path));
 
 test("one story by its name; its folder is kept, with what each process said, and a picture of it saved", async () => {
   await using pictures = await createTempFolder();
@@ -71,7 +63,6 @@ test.each([
 );
 
 test("a picture that cannot be saved is a mistake told at once", async () => {
-  const { status, stdout, stderr } = await runCommand("demo", "--svg", "/nowhere/x.svg");
-  expect(stderr).toMatch(/^registrar demo: cannot write the picture: ENOENT/);
-  expect([status, stdout]).toEqual([1, ""]);
+  const stderr = expect.stringMatching(/^registrar demo: cannot write the picture: ENOENT/);
+  expect(await runCommand("demo", "--svg", "/nowhere/x.svg")).toEqual({ status: 1, stdout: "", stderr });
 });

@@ -1,31 +1,7 @@
 import { readFileSync } from "node:fs";
-import { boundText } from "../../src/logging/escape";
 import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
 import { parseLogLine } from "./support/log-line";
 import { nodeTest, onNode, refused, registered } from "./support/node";
-
-nodeTest("every line has klog's header with our pid, a source file and its line", async (node) => {
-  await node.driver();
-  const kubelet = await node.kubelet();
-  const registrar = node.registrar("-v=5", "--http-endpoint=localhost:0");
-  await registered(kubelet);
-  await registrar.stop();
-  const lines = registrar.stderr.trimEnd().split("\n").map(parseLogLine);
-  expect(lines.length).toBeGreaterThan(15);
-  for (const line of lines) expect(line).toMatchObject({ pid: registrar.pid, severity: "I" });
-  for (const line of lines) expect(line?.caller).toMatch(/^[a-z0-9-]+\.ts:[1-9]\d*$/);
-});
-
-nodeTest("the header's time is local", async (node) => {
-  const TZ = "Pacific/Kiritimati";
-  const hourThere = () =>
-    new Date().toLocaleTimeString("en-GB", { timeZone: TZ, hour: "2-digit", minute: "2-digit" });
-  const before = hourThere();
-  const registrar = node.cli(["--plugin-registration-path=/nowhere"], { TZ });
-  await registrar.exit();
-  const [clock] = /\d\d:\d\d(?=:)/.exec(registrar.stderr) ?? [];
-  expect([before, hourThere()]).toContain(clock);
-});
 
 nodeTest("--logging-format=json writes what component-base writes", async (node) => {
   await node.driver();
@@ -33,14 +9,11 @@ nodeTest("--logging-format=json writes what component-base writes", async (node)
   const registrar = node.registrar("-v=5", "--logging-format=json", "--kubelet-registration-path=/nowhere");
   await refused(kubelet);
   await registrar.exit();
-  const texts = registrar.stderr.trimEnd().split("\n");
-  const lines = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
-  for (const line of lines) {
-    const first = ["ts", "caller", "msg", ...("v" in line ? ["v"] : [])];
-    expect(Object.keys(line).slice(0, first.length)).toEqual(first);
-    expect(Math.abs(Date.now() - Number(line.ts))).toBeLessThan(60_000);
-    expect(line.caller).toMatch(/^[a-z-]+\.ts:[1-9]\d*$/);
-  }
+  const lines = registrar.stderr
+    .trimEnd()
+    .split("\n")
+    .map((text) => JSON.parse(text));
+  for (const line of lines) expect(Object.keys(line).join()).toMatch(/^ts,caller,msg(,|$)/);
   const msg = "Registration process failed with error, restarting registration container";
   for (const fields of [
     { msg: "Running node-driver-registrar", v: 0, mode: "" },
@@ -51,29 +24,16 @@ nodeTest("--logging-format=json writes what component-base writes", async (node)
     expect(lines).toContainEqual(expect.objectContaining(fields));
 });
 
-const LEVELS: readonly (readonly [level: number, message: string])[] = [
-  [0, "Received NotifyRegistrationStatus call"],
-  [1, "Attempting to open a gRPC connection"],
-  [2, "CSI driver name"],
-  [4, "Received GetInfo call"],
-  [5, "GRPC call"],
-];
-
-nodeTest(
-  "-v=2 shows what belongs to it and to less; --vmodule raises it for the files that it names",
-  async (node) => {
-    await node.driver();
-    const kubelet = await node.kubelet();
-    const registrar = node.registrar("-v=2", "--vmodule=registration-s*=4");
-    await registered(kubelet);
-    await registrar.reached("registered");
-    for (const [level, message] of LEVELS)
-      expect([message, registrar.lines(message).length]).toEqual([
-        message,
-        level <= 2 || level === 4 ? 1 : 0,
-      ]);
-  },
-);
+nodeTest("-v=2 shows less than -v=5; --vmodule raises it for the files that it names", async (node) => {
+  await node.driver();
+  const kubelet = await node.kubelet();
+  const registrar = node.registrar("-v=2", "--vmodule=registration-s*=4");
+  await registered(kubelet);
+  await registrar.reached("registered");
+  for (const message of ["CSI driver name", "Received GetInfo call"])
+    expect([message, registrar.lines(message).length]).toEqual([message, 1]);
+  expect(registrar.lines("GRPC call")).toEqual([]);
+});
 
 nodeTest("--log-text-split-stream sends info lines to stdout, the rest to stderr", async (node) => {
   await node.driver({ name: "a/b" });
@@ -85,22 +45,11 @@ nodeTest("--log-text-split-stream sends info lines to stdout, the rest to stderr
   expect(registrar.stderr).not.toMatch(/^I/m);
 });
 
-/** What one event says in either format. */
-type Line = Readonly<Record<string, unknown>>;
-
-const READERS: Readonly<Record<string, (line: string) => Line | undefined>> = {
-  text: (line) => {
-    const parsed = parseLogLine(line);
-    return parsed && { msg: parsed.message, ...parsed.fields };
-  },
-  json: (line) => JSON.parse(line) as Line,
-};
-
-/** A status text has 1000 characters at most: gRPC sends it as a header. Each by itself: test/logging/injection.test.ts. */
+/** Each by itself, where it is said: test/logging/injection.test.ts. */
 const { "a great length": _LONG, ...OTHERS } = NASTY_TEXTS;
 const text = Object.values(OTHERS).join(" | ");
 
-test.each(Object.keys(READERS))(
+test.each(["text", "json"])(
   "%s log: what driver and kubelet say stays in one line",
   onNode(async (node, format) => {
     const fails = { kind: "error", method: "GetPluginInfo", code: "UNAVAILABLE", message: text } as const;
@@ -110,24 +59,12 @@ test.each(Object.keys(READERS))(
     const registrar = node.registrar(...flags);
     await refused(kubelet);
     expect((await registrar.exit()).code).toBe(1);
-
-    const raw = registrar.stderr.trimEnd().split("\n");
-    for (const line of raw) expect(line).not.toMatch(UNPRINTABLE);
-    const lines = raw.map((line) => READERS[format]?.(line));
-    const said = (message: string) => lines.filter((line) => line?.msg === message);
-    expect(said("Error retreiving CSI driver name")).toEqual([
-      expect.objectContaining({ err: `14 UNAVAILABLE: ${text.slice(0, 1_000)}` }),
-    ]);
-    expect(said("CSI driver name")).toEqual([
-      expect.objectContaining({ vendorVersion: boundText(text, 1_024) }),
-    ]);
-    expect(said("Received NotifyRegistrationStatus call")).toHaveLength(1);
-    const [failure] = said("Registration process failed with error, restarting registration container");
-    expect(failure?.err).toContain(boundText(text).slice(0, 4_000));
-
-    const [reason = "", ...rest] = readFileSync(node.terminationLogPath, "utf8").split("\n");
-    expect(reason).toMatch(/^kubelet refused the driver: /);
-    expect(reason).not.toMatch(UNPRINTABLE);
-    expect(rest.join("")).toBe("");
+    for (const line of registrar.stderr.trimEnd().split("\n")) {
+      expect(line).not.toMatch(UNPRINTABLE);
+      expect(format === "json" ? JSON.parse(line).msg : parseLogLine(line)?.message).toMatch(/./);
+    }
+    const reason = readFileSync(node.terminationLogPath, "utf8");
+    expect(reason).toMatch(/^kubelet refused the driver: .*\n$/);
+    expect(reason.trimEnd()).not.toMatch(UNPRINTABLE);
   }),
 );

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCommand } from "../cli/commands/support/command";
 import type { Certificate } from "../node-readiness/support/certificates";
@@ -10,37 +9,38 @@ import {
   startScriptedApiServer,
 } from "../node-readiness/support/scripted-api-server";
 import { eventually } from "../support/eventually";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { httpOf } from "./support/http";
 import { DRIVER, nodeTest, onNode, registered, registrarArguments, type TestNode } from "./support/node";
 
 let certificate: Certificate;
 let server: ScriptedApiServer;
-let folder: string;
+let folder: TempFolder;
 let kubeconfig: string;
 beforeAll(async () => {
   certificate = await makeTestCertificate();
 });
 beforeEach(async () => {
   server = await startScriptedApiServer(certificate);
-  folder = mkdtempSync(join(tmpdir(), "r-"));
-  kubeconfig = join(folder, "kubeconfig.yaml");
+  folder = await createTempFolder();
+  kubeconfig = folder.at("kubeconfig.yaml");
+  const data = Buffer.from(certificate.certificate).toString("base64");
   writeFileSync(
     kubeconfig,
     `current-context: dev
 contexts: [{name: dev, context: {cluster: c, user: u}}]
-clusters:
-  - name: c
-    cluster: {server: "${server.access.server}", certificate-authority-data: ${Buffer.from(certificate.certificate).toString("base64")}}
+clusters: [{name: c, cluster: {server: "${server.access.server}", certificate-authority-data: ${data}}}]
 users: [{name: u, user: {token: secret}}]
 `,
   );
 });
 afterEach(async () => {
   await server[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  await folder[Symbol.asyncDispose]();
 });
 
 const TAINT_FLAG = "--remove-startup-taint={driver}/agent-not-ready";
+const CONDITION_FLAG = "--node-condition={driver}/Registered";
 /** Flags and variables of another test must not count. */
 const NO_POD = { KUBECONFIG: "", NODE_NAME: "", KUBE_NODE_NAME: "", KUBERNETES_SERVICE_HOST: "" };
 const start = (node: TestNode, flags: readonly string[], env: NodeJS.ProcessEnv) =>
@@ -49,18 +49,24 @@ const start = (node: TestNode, flags: readonly string[], env: NodeJS.ProcessEnv)
     ...env,
   });
 
+/** Doctor's findings with the registrar's arguments. */
+async function doctor(node: TestNode, ...flags: readonly string[]) {
+  const env = { ...NO_POD, KUBECONFIG: kubeconfig, NODE_NAME };
+  using command = startCommand(["doctor", ...registrarArguments(node), "--output=json", ...flags], env);
+  await command.exitCode();
+  const { findings } = JSON.parse(command.lines.join("\n"));
+  return findings.filter(({ code }: { code: string }) => ["CSI001", "CSI021"].includes(code));
+}
+
 nodeTest("the taint goes after kubelet's registration status, and the endpoints tell", async (node) => {
   server.setTaints([FOREIGN_TAINT, STARTUP_TAINT]);
-  const registrar = start(
-    node,
-    [TAINT_FLAG, "--node-condition={driver}/Registered", "--http-endpoint=127.0.0.1:0", "-v=5"],
-    { KUBECONFIG: kubeconfig, KUBE_NODE_NAME: NODE_NAME },
-  );
+  const registrar = start(node, [TAINT_FLAG, CONDITION_FLAG, "--http-endpoint=127.0.0.1:0", "-v=5"], {
+    ...{ KUBECONFIG: kubeconfig, KUBE_NODE_NAME: NODE_NAME },
+  });
   const http = await httpOf(registrar);
   await eventually(() => expect(server.watches).toBe(1));
   await node.driver();
-  const kubelet = await node.kubelet();
-  await registered(kubelet);
+  await registered(await node.kubelet());
   await eventually(async () =>
     expect((await http.get("/readyz?verbose")).body).toContain(
       `[-]node-readiness failed (does not count): taint ${STARTUP_TAINT.key}:NoSchedule is still on: CSINode does not list`,
@@ -68,9 +74,8 @@ nodeTest("the taint goes after kubelet's registration status, and the endpoints 
   );
   await eventually(async () => expect((await http.get("/readyz")).status).toBe(200));
   expect((await http.get("/readyz?require=node-readiness")).status).toBe(503);
-  expect((await http.get("/metrics")).body).toContain(
-    `registrar_startup_taint_overdue{driver_name="${DRIVER}",taint="${STARTUP_TAINT.key}"} 1`,
-  );
+  const overdue = `{driver_name="${DRIVER}",taint="${STARTUP_TAINT.key}"} 1`;
+  expect((await http.get("/metrics")).body).toContain(`registrar_startup_taint_overdue${overdue}`);
   server.listed = [DRIVER];
   await registrar.line("Startup taint removed");
   await registrar.line("Node condition set");
@@ -89,19 +94,13 @@ nodeTest("the taint goes after kubelet's registration status, and the endpoints 
   expect(server.requests.length).toBe(requests);
 });
 
-test.each<[string, string, NodeJS.ProcessEnv, string]>([
-  ["no node name", TAINT_FLAG, { KUBERNETES_SERVICE_HOST: "h" }, "need the node's name"],
-  ["no API server", `${TAINT_FLAG} --node-name=n`, {}, "KUBERNETES_SERVICE_PORT are not set"],
-  [
-    "a taint as the node",
-    `${TAINT_FLAG} --node-condition=a/b --impersonate-node`,
-    {},
-    "impersonate-node needs --node-condition",
-  ],
-  ["a negative delay", "--node-condition=a/b --node-condition-delay=-5s", {}, "must not be negative"],
+test.each<[string, NodeJS.ProcessEnv, string]>([
+  [TAINT_FLAG, { KUBERNETES_SERVICE_HOST: "h" }, "need the node's name"],
+  [`${TAINT_FLAG} --node-name=n`, {}, "KUBERNETES_SERVICE_PORT are not set"],
+  [`${TAINT_FLAG} ${CONDITION_FLAG} --impersonate-node`, {}, "impersonate-node needs --node-condition"],
 ])(
-  "%s: exit 1 before anything is registered, and the reason is in the termination log",
-  onNode(async (node, _what, flags, env, reason) => {
+  "%s with %j: exit 1 before anything is registered, and the reason is in the termination log",
+  onNode(async (node, flags, env, reason) => {
     await node.driver();
     const registrar = start(node, flags.split(" "), { KUBERNETES_SERVICE_PORT: "1", ...env });
     expect(await registrar.exit()).toEqual({ code: 1, signal: null });
@@ -110,47 +109,34 @@ test.each<[string, string, NodeJS.ProcessEnv, string]>([
   }),
 );
 
-nodeTest(
-  "with --impersonate-node each request names the node's user; doctor asks for its own rights",
-  async (node) => {
-    const flags = ["--node-condition={driver}/Registered", "--impersonate-node"];
-    const env = { KUBECONFIG: kubeconfig, NODE_NAME };
-    const users = () =>
-      server.requests.map(({ kind, impersonated }) => [kind === "ask-for-right", impersonated]);
-    const asNode = [false, `system:node:${NODE_NAME}`];
-    server.listed = [DRIVER];
-    await node.driver();
-    const registrar = start(node, flags, env);
-    await registered(await node.kubelet());
-    await registrar.line("Node condition set");
-    await registrar.stop();
-    expect(users().length).toBeGreaterThan(2);
-    expect(users()).toEqual(users().map(() => asNode));
-    using doctor = startCommand(["doctor", ...registrarArguments(node), ...flags], { ...NO_POD, ...env });
-    await doctor.exitCode();
-    expect(users()).toContainEqual([true, undefined]);
-    expect(users()).not.toContainEqual([true, asNode[1]]);
-  },
-);
+nodeTest("with --impersonate-node each request but doctor's names the node's user", async (node) => {
+  const flags = [CONDITION_FLAG, "--impersonate-node"];
+  const users = () => server.requests.map((one) => [one.kind === "ask-for-right", one.impersonated]);
+  const asNode = [false, `system:node:${NODE_NAME}`];
+  server.listed = [DRIVER];
+  await node.driver();
+  const registrar = start(node, flags, { KUBECONFIG: kubeconfig, NODE_NAME });
+  await registered(await node.kubelet());
+  await registrar.line("Node condition set");
+  await registrar.stop();
+  expect(users().length).toBeGreaterThan(2);
+  expect(users()).toEqual(users().map(() => asNode));
+  await doctor(node, ...flags);
+  expect(users()).toContainEqual([true, undefined]);
+  expect(users()).not.toContainEqual([true, asNode[1]]);
+});
 
 nodeTest("doctor with the registrar's arguments says what keeps the taint on", async (node) => {
   server.setTaints([FOREIGN_TAINT, STARTUP_TAINT]);
   server.listed = [DRIVER];
   server.denied = ["patch nodes"];
   await node.driver();
-  const doctor = async (...flags: readonly string[]) => {
-    const env = { ...NO_POD, KUBECONFIG: kubeconfig, NODE_NAME };
-    using command = startCommand(["doctor", ...registrarArguments(node), "--output=json", ...flags], env);
-    await command.exitCode();
-    const { findings } = JSON.parse(command.lines.join("\n"));
-    return findings.filter(({ code }: { code: string }) => ["CSI001", "CSI021"].includes(code));
-  };
-  expect(await doctor()).toEqual([]);
-  expect(await doctor(TAINT_FLAG)).toMatchObject([
+  expect(await doctor(node)).toEqual([]);
+  expect(await doctor(node, TAINT_FLAG)).toMatchObject([
     { status: "problem", text: "may not patch nodes", follows: null },
     { status: "problem", subject: NODE_NAME, follows: "CSI021" },
   ]);
-  expect(await doctor("--node-condition=Ready")).toMatchObject([
+  expect(await doctor(node, "--node-condition=Ready")).toMatchObject([
     { code: "CSI001", status: "problem", text: expect.stringContaining("kubelet's own") },
   ]);
 });

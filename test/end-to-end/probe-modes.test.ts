@@ -1,54 +1,53 @@
+import { eventually } from "../support/eventually";
 import { nodeTest, registered, type TestNode } from "./support/node";
 
-async function probe(
-  node: TestNode,
-  mode: "health-probe" | "ready-probe",
-  ...flags: readonly string[]
-): Promise<number | null> {
-  return (await node.registrar(`--mode=${mode}`, ...flags).exit()).code;
-}
+const HEALTHY = "--mode=health-probe";
+const READY = "--mode=ready-probe";
+const probe = async (node: TestNode, ...flags: readonly string[]) =>
+  (await node.registrar(...flags).exit()).code;
 
 nodeTest("while the driver hangs: healthy, not ready", async (node) => {
   await node.driver({ faults: [{ kind: "hang", method: "GetPluginInfo" }] });
   const registrar = node.registrar("-v=5");
   await registrar.line("Calling CSI driver to discover driver name");
-  expect(await probe(node, "health-probe")).toBe(0);
-  expect(await probe(node, "ready-probe")).toBe(1);
+  expect(await probe(node, HEALTHY)).toBe(0);
+  expect(await probe(node, READY)).toBe(1);
 });
 
 nodeTest("while another registrar has the socket, which is not ours: healthy, not ready", async (node) => {
   await node.plugin();
   await node.driver();
-  expect(await probe(node, "health-probe")).toBe(0);
-  const probing = node.registrar("--mode=ready-probe");
+  expect(await probe(node, HEALTHY)).toBe(0);
+  const probing = node.registrar(READY);
   expect((await probing.exit()).code).toBe(1);
   expect(probing.stderr).toContain("another registrar holds the driver's registration socket");
-  expect(await probe(node, "health-probe", "--kubelet-registration-path=/other.sock")).toBe(1);
+  expect(await probe(node, HEALTHY, "--kubelet-registration-path=/other.sock")).toBe(1);
 });
 
 nodeTest("announced: healthy; registered: ready too; ended: neither", async (node) => {
   await node.driver();
   const registrar = node.registrar("-v=4");
   await registrar.reached("listening");
-  expect(await probe(node, "health-probe")).toBe(0);
-  expect(await probe(node, "ready-probe")).toBe(1);
+  expect(await probe(node, HEALTHY)).toBe(0);
+  expect(await probe(node, READY)).toBe(1);
   await registered(await node.kubelet());
   await registrar.reached("registered");
-  expect(await probe(node, "health-probe")).toBe(0);
-  expect(await probe(node, "ready-probe")).toBe(0);
+  expect(await probe(node, HEALTHY)).toBe(0);
+  expect(await probe(node, READY)).toBe(0);
   // A probe is no call of kubelet's.
   expect(registrar.lines("Received GetInfo call")).toHaveLength(1);
   await registrar.stop();
-  expect(await probe(node, "health-probe")).toBe(1);
-  expect(await probe(node, "ready-probe")).toBe(1);
+  // On a busy machine a driver may be too slow for a probe, which is healthy.
+  await eventually(async () => expect(await probe(node, HEALTHY)).toBe(1));
+  expect(await probe(node, READY)).toBe(1);
 });
 
 nodeTest(
   "a registration directory that is not there yet is no reason to restart a registrar that waits",
   async (node) => {
     const missing = `--plugin-registration-path=${node.pluginDir}/not-there`;
-    expect((await node.registrar("--mode=health-probe", missing).exit()).code).toBe(0);
-    const probing = node.registrar("--mode=ready-probe", missing);
+    expect(await probe(node, HEALTHY, missing)).toBe(0);
+    const probing = node.registrar(READY, missing);
     expect((await probing.exit()).code).toBe(1);
     expect(probing.stderr).toMatch(/cannot read the plugin .*not-there: ENOENT.*is it mounted/);
   },
@@ -59,6 +58,6 @@ nodeTest("a registrar that hangs is not healthy", async (node) => {
   const registrar = node.registrar();
   await registrar.reached("listening");
   registrar.kill("SIGSTOP");
-  expect(await probe(node, "health-probe", "--timeout=1s")).toBe(1);
+  expect(await probe(node, HEALTHY, "--timeout=1s")).toBe(1);
   registrar.kill("SIGCONT");
 });

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { parseLogLine } from "./support/log-line";
 import { DRIVER, nodeTest, onNode, refused, registered } from "./support/node";
 
 nodeTest("a driver is registered, CSINode has it, and the socket is its owner's only", async (node) => {
@@ -46,6 +47,10 @@ nodeTest("at -v=5 the official's messages appear, with their keys and in their o
   ).toEqual(official.map(([message, fields]) => [message, expect.objectContaining(fields)]));
   // The official says this after "Registration Server started"; our server is there before the driver is.
   expect(registrar.lines("Skipping HTTP server")).toHaveLength(1);
+  for (const line of registrar.stderr.trimEnd().split("\n")) {
+    const caller = expect.stringMatching(/^[a-z0-9-]+\.ts:[1-9]\d*$/);
+    expect(parseLogLine(line)).toMatchObject({ pid: registrar.pid, caller });
+  }
 });
 
 const REASON = 'error updating CSINode object: the API server said "no" & went away';
@@ -72,10 +77,8 @@ test.each(["1.20", "1.36"] as const)(
 nodeTest("a wrong kubelet registration path is named in a hint", async (node) => {
   await node.driver();
   await node.kubelet();
-  const registrar = node.registrar(
-    "--kubelet-registration-path=/nowhere/csi.sock",
-    `--termination-log=${node.terminationLogPath}`,
-  );
+  const log = `--termination-log=${node.terminationLogPath}`;
+  const registrar = node.registrar("--kubelet-registration-path=/nowhere/csi.sock", log);
   expect((await registrar.exit()).code).toBe(1);
   const { fields } = await registrar.line(RESTARTING);
   expect(fields.err).toContain("/nowhere/csi.sock");

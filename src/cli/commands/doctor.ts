@@ -6,8 +6,8 @@ import type { Report } from "../../doctor/findings/report";
 import type { TableLook } from "../../doctor/findings/table";
 import { lastPart } from "../../doctor/manifest/read/program";
 import { renderFileTable, renderSwapTable, reportOnFiles, reportOnSwap } from "../../doctor/manifest/report";
-import type { Target } from "../../doctor/node/read/facts";
 import { gatherFacts } from "../../doctor/node/read/gather";
+import type { NodeReadinessTarget } from "../../doctor/node/read/node-readiness";
 import { renderTable, reportOn } from "../../doctor/node/report";
 import { startProblemOf } from "../../flags/checks";
 import type { FlagValues } from "../../flags/command-flags";
@@ -33,7 +33,7 @@ import { parseOurImage } from "../our-image";
 import { print } from "../process/print";
 import { endBySignals } from "../process/signals";
 import { version } from "../process/version";
-import { lookAtCluster, lookUntilHealthy, refuseMixedFlags } from "./doctor/cluster";
+import { lookAtCluster, lookUntilHealthy } from "./doctor/cluster";
 import { explain, parseCode } from "./doctor/explain";
 import { readFiles } from "./doctor/read-files";
 import { hostRootProblem, resolveTarget } from "./doctor/target";
@@ -43,25 +43,9 @@ const DEFAULT_WIDTH = 100;
 const EXIT_PROBLEM = 1;
 /** Not everything could be read. */
 const EXIT_UNSEEN = 3;
-const LOOK_EVERY_MS = 1_000;
-const DEFAULT_TIMEOUT_MS = 1_000;
 
-const FLAGS = {
-  file: {
-    ...listFlag("YAML to judge: files, directories, - for stdin; repeatable"),
-    alias: "f",
-  },
-  cluster: switchFlag("look at every node of a cluster, through kubectl"),
-  node: textFlag("with --cluster: this node only"),
-  driver: textFlag("with --cluster: this driver only"),
-  context: textFlag("with --cluster: kubectl's context"),
-  kubeconfig: textFlag("with --cluster: kubectl's file"),
-  image: textFlag("with -f or --cluster: this registrar's image, or one to swap"),
-  swap: {
-    ...textFlag("with -f or --cluster: what a swap to our image changes"),
-    bare: "",
-    parse: parseOurImage,
-  },
+/** Where to look on a node, and what its registrar is told. */
+const NODE_FLAGS = {
   "csi-address": {
     ...textFlag("CSI driver socket as seen from here"),
     parse: (text: string) => resolve(parseCsiAddress(text)),
@@ -74,8 +58,27 @@ const FLAGS = {
   "node-condition": textFlag("the registrar's own: whether it may be written"),
   "impersonate-node": switchFlag("the registrar's own: whether it may act as the node"),
   "node-name": textFlag("the node's name; default: NODE_NAME, KUBE_NODE_NAME"),
-  timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), defaultDescription: "1s" },
-  wait: durationFlag("look again until no problem is found, at most so long"),
+  timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), default: "1s" },
+} as const;
+
+const FLAGS = {
+  file: {
+    ...listFlag("YAML to judge: files, directories, - for stdin; repeatable"),
+    alias: "f",
+  },
+  cluster: { ...switchFlag("look at every node of a cluster, through kubectl"), conflicts: "file" },
+  node: { ...textFlag("with --cluster: this node only"), implies: "cluster" },
+  driver: { ...textFlag("with --cluster: this driver only"), implies: "cluster" },
+  context: { ...textFlag("with --cluster: kubectl's context"), implies: "cluster" },
+  kubeconfig: textFlag("with --cluster: kubectl's file"),
+  image: textFlag("with -f or --cluster: this registrar's image, or one to swap"),
+  swap: {
+    ...textFlag("with -f or --cluster: what a swap to our image changes"),
+    bare: "",
+    parse: parseOurImage,
+  },
+  ...NODE_FLAGS,
+  wait: { ...durationFlag("look again until no problem is found, at most so long"), conflicts: "file" },
   output: outputFlag("for people or programs", ["text", "json"]),
   explain: {
     ...textFlag("a finding's CODE: print why it matters and the fix, and look at nothing"),
@@ -99,11 +102,18 @@ export const runDoctor = createCommand(
       const other = settings.find(({ name }) => name !== "explain");
       if (flags.explain !== undefined && other !== undefined)
         throw new Error(`--explain prints a code's section and looks at nothing; leave --${other.name} out`);
-      refuseMixedFlags(flags);
+      const isOfNode = !flags.cluster && flags.file === undefined;
+      const misplaced = settings.find(({ name }) =>
+        isOfNode ? ["image", "swap"].includes(name) : Object.hasOwn(NODE_FLAGS, name),
+      );
+      if (misplaced !== undefined)
+        throw new Error(
+          isOfNode
+            ? `--${misplaced.name} needs -f or --cluster beside it`
+            : `-f and --cluster look at no node; leave --${misplaced.name} out`,
+        );
       const { swap = "", image } = flags;
       if (image !== undefined) checkName("image", "image", image);
-      if (/^(?:true|false)$/i.test(swap))
-        throw new Error(`--swap "${swap}" is not an image: give NAME:TAG, or no value`);
       if (swap !== "") checkPinned("swap", swap);
       if (flags.swap !== undefined && image !== undefined && isOtherSidecar(lastPart(image)))
         throw new Error(`--image "${image}" is another sidecar, which a registrar cannot replace`);
@@ -149,9 +159,9 @@ export const runDoctor = createCommand(
     const { file, image, swap } = flags;
     if (flags.cluster)
       return swap === undefined
-        ? tell(await lookAtCluster(flags, flags.wait ?? 0, reportOnCluster), renderClusterTable)
+        ? tell(await lookAtCluster(flags, reportOnCluster), renderClusterTable)
         : tell(
-            await lookAtCluster(flags, flags.wait ?? 0, (reading) => reportOnClusterSwap(reading, swap)),
+            await lookAtCluster(flags, (reading) => reportOnClusterSwap(reading, swap)),
             renderClusterSwapTable,
           );
     if (file !== undefined) {
@@ -165,16 +175,13 @@ export const runDoctor = createCommand(
       ...(await resolveTarget(flags, nodeDirectory(process.env))),
       names: nameListsFrom(flags),
       startProblem: startProblemIn(settings),
-      ...(await nodeReadinessIn(flags)),
+      nodeReadiness: await nodeReadinessIn(flags),
     };
     const hostProblem = await hostRootProblem(target);
     if (hostProblem !== undefined) throw invalidOption(hostProblem);
-    const how = { timeoutMs: flags.timeout ?? DEFAULT_TIMEOUT_MS, uid: process.getuid?.() };
-    const report = await lookUntilHealthy(async () => reportOn(await gatherFacts(target, how)), {
-      everyMs: LOOK_EVERY_MS,
-      waitMs: flags.wait ?? 0,
-    });
-    return tell(report, renderTable);
+    const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
+    const look = async () => reportOn(await gatherFacts(target, how));
+    return tell(await lookUntilHealthy(look, flags.wait), renderTable);
   },
 );
 
@@ -186,22 +193,11 @@ function startProblemIn(settings: readonly Setting[]): string | undefined {
 }
 
 /** What to ask the API server, if the registrar's arguments are about node readiness. */
-async function nodeReadinessIn({
-  removeStartupTaint = [],
-  nodeCondition = "",
-  impersonateNode = false,
-  nodeName = "",
-}: FlagValues<typeof FLAGS>): Promise<Pick<Target, "nodeReadiness">> {
-  if (removeStartupTaint.length === 0 && nodeCondition === "") return {};
+async function nodeReadinessIn(flags: FlagValues<typeof FLAGS>): Promise<NodeReadinessTarget | undefined> {
+  const { removeStartupTaint = [], nodeCondition = "", impersonateNode = false, nodeName = "" } = flags;
+  if (removeStartupTaint.length === 0 && nodeCondition === "") return undefined;
   const { nodeReadinessTarget } = await import("../node-readiness");
-  try {
-    return {
-      nodeReadiness: await nodeReadinessTarget(
-        { removeStartupTaint, nodeCondition, impersonateNode, nodeName },
-        process.env,
-      ),
-    };
-  } catch {
-    return {}; // The start problem says why.
-  }
+  const asked = { removeStartupTaint, nodeCondition, impersonateNode, nodeName };
+  // Of what is refused, the start problem says why.
+  return nodeReadinessTarget(asked, process.env).catch(() => undefined);
 }

@@ -121,44 +121,24 @@ function parseHang(text: string): CsiDriverFault {
   return { kind: "hang", method: parseChoice(method, CSI_METHODS), ...timesOf(times) };
 }
 
-/** One line for each call when it ends, with the authority of its request. */
-function createNarrator(name: string): Narrator<CsiDriverEvent> {
-  /** Of the calls that run, by method, oldest first. */
-  const authorities = new Map<string, string[]>();
-  return (event) => {
+/** One line for each call when it ends. */
+const createNarrator =
+  (name: string): Narrator<CsiDriverEvent> =>
+  (event) => {
     switch (event.kind) {
       case "listening":
         return `listening on ${event.csiAddress} as ${name}`;
-      case "called": {
-        const { method, authority } = event;
-        if (!CSI_METHODS.some((known) => known === method))
-          return `${method}: not implemented here (authority ${authority})`;
-        authorities.set(method, [...(authorities.get(method) ?? []), authority]);
-        return undefined;
-      }
+      case "called":
+        return CSI_METHODS.some((known) => known === event.method)
+          ? undefined
+          : `${event.method}: not implemented here`;
       case "answered": {
-        const { method, durationMs, result } = event;
-        const authority = authorities.get(method)?.shift();
-        const outcome = result.kind === "ok" ? "answered" : `failed, ${result.error},`;
-        return `${method}: ${outcome} after ${durationText(durationMs)} (authority ${authority})`;
+        const outcome = event.result.kind === "ok" ? "answered" : `failed, ${event.result.error},`;
+        return `${event.method}: ${outcome} after ${durationText(event.durationMs)}`;
       }
       case "fault-applied":
-        return `${faultText(event.fault)}, as configured`;
+        return `applies the fault ${JSON.stringify(event.fault)}`;
       case "stopped":
         return "stopped";
     }
   };
-}
-
-function faultText(fault: CsiDriverFault): string {
-  switch (fault.kind) {
-    case "slow":
-      return `${fault.method}: waits ${durationText(fault.delayMs)}`;
-    case "error":
-      return `${fault.method}: fails with ${fault.code}`;
-    case "hang":
-      return `${fault.method}: never answers`;
-    case "not-ready":
-      return "Probe: says not ready";
-  }
-}

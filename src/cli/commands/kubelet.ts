@@ -16,11 +16,10 @@ import {
   textFlag,
   timeoutFlag,
 } from "../../flags/kinds";
-import type { NodeInfo } from "../../grpc/protos";
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
 import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
 import { plain } from "../../logging/escape";
-import type { CallResult, DeregistrationCause, KubeletEvent } from "../../simulator/kubelet/events";
+import type { KubeletEvent } from "../../simulator/kubelet/events";
 import { type SimulatedKubelet, startKubelet } from "../../simulator/kubelet/kubelet";
 import { defaultCsiDriver } from "../../simulator/kubelet/objects";
 import type { KubeletFault } from "../../simulator/kubelet/options";
@@ -181,32 +180,36 @@ function faultsOf(given: FlagValues<typeof flags>): readonly KubeletFault[] {
   return faults;
 }
 
-type Lines = {
-  readonly [Kind in KubeletEvent["kind"]]: (event: EventOf<KubeletEvent, Kind>) => string | undefined;
-};
-
 /** Describes the steps of a simulated kubelet: who called whom, how long it took, why it waits. */
 const narrateKubelet: Narrator<KubeletEvent> = (event) => LINES[event.kind](event as never);
 
-const LINES: Lines = {
-  started: (event) =>
-    `kubelet ${kubeletText(event)} of node ${event.nodeName} watches ${event.pluginRegistrationPath}`,
+const LINES: {
+  readonly [Kind in KubeletEvent["kind"]]: (event: EventOf<KubeletEvent, Kind>) => string | undefined;
+} = {
+  started: ({ version, simulated, nodeName, pluginRegistrationPath }) =>
+    `kubelet ${version} (as ${simulated}) of node ${nodeName} watches ${pluginRegistrationPath}`,
   stopped: ({ because }) =>
     because === "restart" ? "kubelet is killed and starts again" : "kubelet has stopped",
   "socket-seen": ({ socketPath, replaced }) =>
     `sees ${replaced ? "a new socket in place of " : ""}${basename(socketPath)}`,
   "socket-gone": ({ socketPath }) => `${basename(socketPath)} is gone`,
-  "file-ignored": ({ path, because }) => `ignores ${basename(path)}: ${IGNORED[because]}`,
+  "file-ignored": ({ path, because }) => `ignores ${basename(path)}: ${because}`,
   "watch-failed": ({ folder, error }) => `cannot watch ${folder}: ${error}`,
   "operation-started": ({ operation, socketPath }) =>
     `starts to ${operation} the plugin on ${basename(socketPath)}`,
   calling: () => undefined,
-  called: ({ call, socketPath, result, durationMs }) =>
-    `  ${call} → ${basename(socketPath)}: ${resultText(result)} (${durationText(durationMs)})`,
-  waiting: ({ socketPath, because }) => `leaves ${basename(socketPath)} alone${waitText(because)}`,
+  called: ({ call, socketPath, result, durationMs }) => {
+    const outcome = result.kind === "error" ? result.error : JSON.stringify(result.answer ?? {});
+    return `  ${call} → ${basename(socketPath)}: ${outcome} (${durationText(durationMs)})`;
+  },
+  waiting: ({ socketPath, because }) => {
+    const why =
+      because.kind === "backoff" ? `backs off for ${durationText(because.remainingMs)}` : because.kind;
+    return `leaves ${basename(socketPath)} alone: ${why}`;
+  },
   registered: ({ driverName, endpoint }) => `${driverName} is registered at ${endpoint}`,
   refused: ({ driverName, reason }) => `${driverName} is refused: ${reason}`,
-  deregistered: ({ driverName, because }) => `${driverName} is deregistered: ${DEREGISTERED[because]}`,
+  deregistered: ({ driverName, because }) => `${driverName} is deregistered: ${because}`,
   failed: (event) => {
     const next = event.retries
       ? `tries again, after ${durationText(event.backoffMs)} at the earliest`
@@ -222,55 +225,5 @@ const LINES: Lines = {
     const drivers = spec.drivers.map(({ name }) => name).join(", ") || "none";
     return `writes CSINode ${metadata.name}: drivers ${drivers}`;
   },
-  "fault-applied": ({ fault }) => `as configured, it ${faultText(fault)}`,
+  "fault-applied": ({ fault }) => `applies the fault ${JSON.stringify(fault)}`,
 };
-
-const IGNORED = { hidden: "its name starts with a dot", "not-a-socket": "it is not a socket" } as const;
-
-const DEREGISTERED: Readonly<Record<DeregistrationCause, string>> = {
-  "socket-gone": "its socket is gone",
-  "socket-replaced": "its socket was replaced, the new one is next",
-  "registration-failed": "another attempt to register it failed",
-  "notice-failed": "its registrar did not get the status",
-};
-
-function resultText(result: CallResult): string {
-  if (result.kind === "error") return result.error;
-  if (result.answer === undefined) return "ok";
-  if ("nodeId" in result.answer) return nodeInfoText(result.answer);
-  const { type, name, endpoint, supportedVersions } = result.answer;
-  return `${type} ${name} at ${endpoint || "this socket"}, versions ${supportedVersions.join(", ") || "none"}`;
-}
-
-function nodeInfoText({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeInfo): string {
-  const segments = Object.entries(accessibleTopology?.segments ?? {});
-  return [
-    `node ID ${JSON.stringify(nodeId)}`,
-    segments.length > 0
-      ? `topology ${segments.map((segment) => segment.join("=")).join(" ")}`
-      : "no topology",
-    maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "no volume limit",
-  ].join(", ");
-}
-
-function waitText(because: EventOf<KubeletEvent, "waiting">["because"]): string {
-  if (because.kind === "never-call") return ", as configured";
-  return ` for another ${durationText(because.remainingMs)}: it backs off from a path after a failure`;
-}
-
-function faultText(fault: KubeletFault): string {
-  switch (fault.kind) {
-    case "refuse":
-      return "refuses the driver";
-    case "slow":
-      return `waits ${durationText(fault.delayMs)} before ${fault.before}`;
-    case "drop-before-notice":
-      return "drops the connection before it reports the status";
-    case "never-call":
-      return "never calls";
-  }
-}
-
-function kubeletText({ version, simulated }: EventOf<KubeletEvent, "started">): string {
-  return version === simulated ? version : `${version}, which behaves as ${simulated},`;
-}

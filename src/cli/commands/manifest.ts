@@ -15,14 +15,14 @@ import { NO_TAINTS_AS_NODE, parseTargets } from "../../node-readiness/options";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { print } from "../process/print";
-import { isImagePolicy, policyOnlyFlags, runImagePolicy } from "./manifest/image-policy";
+import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
 import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./manifest/object-flags";
 
 const runObjects = createCommand(
   {
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
-    flags: { ...policyOnlyFlags, ...objectFlags } as typeof objectFlags,
+    flags: objectFlags,
     failureExitCode: EXIT_USAGE,
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
@@ -89,27 +89,20 @@ function nodeAccessFrom(
     severalDrivers: isNodeWide,
   });
   const isOld = minor !== undefined && minor < POLICY_MINOR;
+  const isUnused = startupTaints.length === 0 && condition === undefined;
   if (nodeAccess === "impersonation") {
-    requireMinor(
-      "--node-access impersonation",
-      { since: IMPERSONATION_MINOR, gate: IMPERSONATION_MINOR - 1 },
-      minor,
-    );
+    requireMinor("--node-access impersonation", IMPERSONATION_MINOR, minor);
     if (startupTaints.length > 0)
       throw invalidOption(`--node-access impersonation and --startup-taint: ${NO_TAINTS_AS_NODE}`);
   }
-  if (unconfined && !isOld)
+  if (unconfined && (!isOld || isUnused))
     throw invalidOption(
-      `--unconfined is for clusters before 1.${POLICY_MINOR}: a policy confines the registrar here`,
+      `--unconfined is for --startup-taint and --node-condition in clusters before 1.${POLICY_MINOR}`,
     );
-  if (startupTaints.length === 0 && condition === undefined) {
-    if (unconfined) throw invalidOption("--unconfined needs --startup-taint or --node-condition beside it");
-    return undefined;
-  }
+  if (isUnused) return undefined;
   if (isOld && !unconfined)
     throw invalidOption(
-      `Kubernetes 1.${minor} has no ValidatingAdmissionPolicy v1, which confines a registrar to its own node from ` +
-        `1.${POLICY_MINOR} on; --unconfined writes rights for every node`,
+      `no policy confines a registrar to its own node before Kubernetes 1.${POLICY_MINOR}; --unconfined writes rights for every node`,
     );
   const confinedBy = isOld ? "nothing" : nodeAccess;
   return { startupTaints, condition, drivers, readinessRule, confinedBy };

@@ -17,7 +17,6 @@ import {
 import { nameListsFrom } from "../../flags/name-lists";
 import { nodeDirectory } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
-import { isDirectory } from "../../unix/files";
 import { createCommand } from "../command-line";
 import { print } from "../process/print";
 import { untilStopped } from "../process/signals";
@@ -67,14 +66,15 @@ export const runStatus = createCommand(
       const rows = driversIn(viewOf(facts));
       return { facts, rows, healthy: rows.length > 0 && rows.every(({ state }) => WELL.includes(state)) };
     };
-    const waiting = { everyMs: LOOK_EVERY_MS, waitMs: flags.wait ?? 0 };
-    const { facts, rows: first, healthy } = await lookUntilHealthy(look, waiting);
+    const { facts, rows: first, healthy } = await lookUntilHealthy(look, flags.wait);
     const unseen = await unseenRegistrations(facts);
+    const directory = facts.directory.path;
     const complain = (what: string) => process.stderr.write(`registrar status: ${what}\n`);
     for (const { path, fileSystem } of facts.leftOut)
       complain(`${path} is a mount of ${fileSystem}, whose server may not answer: it is not looked at`);
     if (unseen !== undefined) complain(unseen);
-    else if (first.length === 0 && flags.output === "text") complain(await noDriver(facts));
+    else if (first.length === 0 && flags.output === "text")
+      complain(`no driver in ${directory} or ${join(dirname(directory), "plugins")}`);
     const written = unseen !== undefined && first.length === 0 ? 0 : show(first, true);
     if (!flags.watch && unseen !== undefined) return written || EXIT_UNSEEN;
     if (!flags.watch) return written || (healthy ? 0 : 1);
@@ -107,60 +107,28 @@ function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
 }
 
 export async function unseenRegistrations({ target, directory }: Facts): Promise<string | undefined> {
-  const { path } = directory;
   const hostProblem = await hostRootProblem(target);
   if (hostProblem !== undefined) return hostProblem;
-  switch (directory.kind) {
-    case "missing":
-      return `${path} is not there`;
-    case "not-a-folder":
-      return `${path} is not a folder`;
-    case "out-of-reach":
-      return `${path} cannot be looked at: ${directory.errno}`;
-    case "folder":
-      return undefined;
-    default:
-      return directory satisfies never;
-  }
+  if (directory.kind === "folder") return undefined;
+  return `cannot read ${directory.path}: ${"errno" in directory ? directory.errno : directory.kind}`;
 }
 
-/** The folders without a driver: a container may not see the node's. */
-export async function noDriver({ directory: { path } }: Facts): Promise<string> {
-  const plugins = join(dirname(path), "plugins");
-  return `no driver in ${path}, ${(await isDirectory(plugins)) ? `nor in ${plugins}` : `and no ${plugins} here to look in`}`;
-}
-
+/** The rows that came or changed, and those that went. */
 export function rowChanges(
   rows: readonly DriverRow[],
   before: readonly DriverRow[],
   now: string,
 ): readonly DriverRow[] {
-  const changed = without(rows, before, (row, other) => JSON.stringify(row) === JSON.stringify(other));
+  const shown = new Set(before.map((row) => JSON.stringify(row)));
+  const gone = before.filter((row) => !rows.some((other) => isSameDriver(row, other)));
   return [
-    ...changed,
-    ...goneFrom(rows, before).map((row) => ({ ...row, state: "gone", since: now, reason: null })),
+    ...rows.filter((row) => !shown.has(JSON.stringify(row))),
+    ...gone.map((row) => ({ ...row, state: "gone", since: now, reason: null })),
   ];
 }
 
-/**
- * Name and socket identify a driver. A socket may have two paths, kubelet's and the one that was found: among the rows
- * that came and went the name decides, or the socket of a driver without a known name.
- */
-function goneFrom(rows: readonly DriverRow[], before: readonly DriverRow[]): readonly DriverRow[] {
-  const isSame = (row: DriverRow, other: DriverRow) =>
-    row.name === other.name && row.csiSocket === other.csiSocket;
-  const came = without(rows, before, isSame);
-  return without(without(before, rows, isSame), came, (row, other) =>
-    row.name !== null && other.name !== null
-      ? row.name === other.name
-      : row.csiSocket !== null && row.csiSocket === other.csiSocket,
-  );
-}
-
-function without(
-  rows: readonly DriverRow[],
-  others: readonly DriverRow[],
-  isSame: (row: DriverRow, other: DriverRow) => boolean,
-): readonly DriverRow[] {
-  return rows.filter((row) => !others.some((other) => isSame(row, other)));
+/** A driver without a known name is identified by its socket. */
+function isSameDriver(one: DriverRow, other: DriverRow): boolean {
+  if (one.name !== null && other.name !== null) return one.name === other.name;
+  return one.csiSocket !== null && one.csiSocket === other.csiSocket;
 }

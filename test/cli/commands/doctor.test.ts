@@ -1,7 +1,9 @@
 import { resolveTarget } from "../../../src/cli/commands/doctor/target";
+import { registrarArguments } from "../../end-to-end/support/node";
 import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { told } from "../../support/told";
+import { expectUsageError } from "./support/usage-error";
 
 /** A node with a driver on it, and the doctor's words and exit code. */
 async function onNode(use: (visit: ReturnType<typeof prepareVisit>) => Promise<void>): Promise<void> {
@@ -11,26 +13,18 @@ async function onNode(use: (visit: ReturnType<typeof prepareVisit>) => Promise<v
 }
 
 function prepareVisit(node: TestNode) {
-  const { csiAddress, pluginDir: pluginRegistrationPath } = node;
-  const paths = { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress };
-  const flags = [
-    `--csi-address=${csiAddress}`,
-    `--kubelet-registration-path=${csiAddress}`,
-    `--plugin-registration-path=${pluginRegistrationPath}`,
-    // A slow machine is no slow driver.
-    "--timeout=1m",
-  ];
+  const { csiAddress, pluginRegistrationPath } = node;
   return {
     node,
-    paths,
+    paths: { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress },
     doctor: async (...more: readonly string[]) => {
-      const { status, stdout, stderr } = await runCommand("doctor", ...flags, ...more);
+      const { status, stdout, stderr } = await runCommand("doctor", ...registrarArguments(node), ...more);
       return { code: status, text: stdout, stderr };
     },
   };
 }
 
-test.each(["CSI105", "csi105", "manifest-memory"])(
+test.each(["csi105", "manifest-memory"])(
   "--explain %s prints that code's section, as plain text",
   async (code) => {
     const { status, stdout } = await runCommand("doctor", `--explain=${code}`);
@@ -40,33 +34,8 @@ test.each(["CSI105", "csi105", "manifest-memory"])(
   },
 );
 
-test.each([
-  ["CSI119", "near it: CSI118, CSI117, CSI116"],
-  ["waiting-pod", "near it: waiting-pods"],
-  ["x", "docs/doctor-codes.md lists them"],
-])("--explain %s: exit code 2", async (text, advice) => {
-  const { status, stdout, stderr } = await runCommand("doctor", `--explain=${text}`);
-  expect([status, stdout]).toEqual([2, ""]);
-  expect(stderr).toContain(`--explain: "${text}" is not a code of a finding; ${advice}\n`);
-});
-
-test.each([
-  "--cluster",
-  "--driver=x",
-  "-f=x.yaml",
-  "-o=json",
-  "--verbose",
-  "--csi-address=/csi/csi.sock",
-  "--v=5",
-])("--explain beside %s: exit code 2", async (other) => {
-  const { status, stderr } = await runCommand("doctor", other, "--explain=CSI105");
-  expect(status).toBe(2);
-  expect(stderr).toMatch(/: --explain prints a code's section and looks at nothing; leave --[a-z-]+ out\n$/);
-});
-
 test("a driver that is registered: exit code 0", () =>
   onNode(async ({ node, paths, doctor }) => {
-    const { kubeletRegistrationPath } = paths;
     const kubelet = await node.kubelet();
     await using _registrar = await startTestRegistrar({ options: paths });
     await told(kubelet, await kubelet.registered("x.csi"));
@@ -74,60 +43,35 @@ test("a driver that is registered: exit code 0", () =>
     const { code, text, stderr } = await doctor("--verbose");
     expect(text).toMatch(/^ok {7}CSI015 +registration +x\.csi is registered with kubelet/m);
     expect(text).toMatch(/^No problem found: 0 problems, /m);
-    expect(text).toContain(kubeletRegistrationPath);
+    expect(text).toContain(node.csiAddress);
     expect(text).not.toContain("\u001b");
     expect([code, stderr]).toEqual([0, ""]);
   }));
 
-test("a driver that is not: exit code 1, and what to do", () =>
+test("a driver that is not: exit code 1, and what to do; JSON says the same to programs, in keys that stay", () =>
   onNode(async ({ paths, doctor }) => {
     const { code, text } = await doctor();
     expect(text).toMatch(/^PROBLEM {2}CSI015 +registration +x\.csi has no registration socket/m);
     expect(text).toMatch(/^ +-> see whether its registrar runs/m);
     expect(code).toBe(1);
-    expect(text).toContain(paths.pluginRegistrationPath);
-  }));
 
-test("JSON says the same to programs, in keys that stay", () =>
-  onNode(async ({ paths, doctor }) => {
-    const { code, text } = await doctor("--output=json");
-    const report = JSON.parse(text);
-    expect(Object.keys(report)).toEqual(["schema", "healthy", "target", "drivers", "summary", "findings"]);
-    expect(report.healthy).toBe(false);
-    expect(report.target).toEqual({
-      csiAddress: paths.csiAddress,
-      kubeletRegistrationPath: paths.csiAddress,
-      pluginRegistrationPath: paths.pluginRegistrationPath,
+    const json = await doctor("--output=json");
+    const { schema, healthy, target, drivers, summary, findings, ...others } = JSON.parse(json.text);
+    expect([json.code, schema, healthy, others]).toEqual([1, "registrar.doctor/1", false, {}]);
+    const { kubeletRegistrationPath, pluginRegistrationPath, csiAddress } = paths;
+    expect(target).toEqual({ csiAddress, kubeletRegistrationPath, pluginRegistrationPath });
+    expect(Object.keys(summary)).toEqual(["problem", "warning", "unknown", "ok"]);
+    expect(findings).toContainEqual({
+      ...{ code: "CSI004", check: "driver-name", status: "ok", subject: "x.csi", text: "is a legal name" },
+      ...{ objects: [], fix: null, follows: null, followsIndex: null },
     });
-    expect(Object.keys(report.summary)).toEqual(["problem", "warning", "unknown", "ok"]);
-    for (const finding of report.findings)
-      expect(Object.keys(finding)).toEqual([
-        ...["code", "check", "status", "subject", "text", "objects", "fix", "follows", "followsIndex"],
-      ]);
-    expect(report.findings).toContainEqual({
-      code: "CSI004",
-      check: "driver-name",
-      status: "ok",
-      subject: "x.csi",
-      text: "is a legal name",
-      objects: [],
-      fix: null,
-      follows: null,
-      followsIndex: null,
-    });
-    expect(report.schema).toBe("registrar.doctor/1");
-    expect(report.drivers).toEqual([
+    expect(drivers).toEqual([
       {
-        name: "x.csi",
-        state: "unpublished",
-        since: null,
+        ...{ name: "x.csi", state: "unpublished", since: null, csiSocket: csiAddress },
+        ...{ registrationSocket: null, waitingPods: null },
         reason: "the driver answers; no registrar has published it",
-        csiSocket: paths.csiAddress,
-        registrationSocket: null,
-        waitingPods: null,
       },
     ]);
-    expect(code).toBe(1);
   }));
 
 test("an argument with which the registrar would not start is a problem", () =>
@@ -155,17 +99,16 @@ test("--wait looks again until all is well", () =>
   }));
 
 test.each([
-  [["--csi-address=tcp://x"], /--csi-address: .*not a unix socket path/],
-  [["--timeout=0s"], /--timeout: it must be greater than 0/],
-  [["--output=yaml"], /--output: "yaml" is not one of its values/],
-  [["--csi-adress=/x"], /did you mean --csi-address\?/],
-  [["--v=5", "--outputs=json"], /did you mean --output\?/],
-  [["--v=high"], /invalid value "high" for flag -v/],
-  [["--enable-pprof", "true"], /it takes flags only/],
-])("%j is a usage error", async (flags, complaint) => {
-  const { status, stderr, stdout } = await runCommand("doctor", ...flags);
-  expect(stderr).toMatch(complaint);
-  expect([status, stdout]).toEqual([2, ""]);
+  ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
+  ["--outputs=json", /did you mean --output\?/],
+  ["--explain=waiting-pod", /"waiting-pod" is not a code of a finding; did you mean waiting-pods\?$/m],
+  ["--explain=CSI119", /"CSI119" is not a code of a finding; docs\/doctor-codes\.md lists them$/m],
+  ...["-f=x.yaml", "-o=json", "--csi-address=/csi/csi.sock", "--v=5"].map((other): [string, RegExp] => [
+    `${other} --explain=CSI105`,
+    /: --explain prints a code's section and looks at nothing; leave --[a-z-]+ out$/m,
+  ]),
+])("%s is a usage error", async (words, complaint) => {
+  await expectUsageError(["doctor", ...words.split(" ")], complaint);
 });
 
 describe("what is looked at", () => {

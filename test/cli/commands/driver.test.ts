@@ -46,19 +46,18 @@ test("says what it was told, in JSON what came of each call, and ends clean on S
       client.close();
 
       expect(await driver.end("SIGINT")).toBe(0);
-      expect(driver.lines.map((line) => JSON.parse(line))).toMatchObject([
-        { kind: "listening", csiAddress },
-        { kind: "called", method: "GetPluginInfo", authority: "localhost" },
-        { kind: "fault-applied" },
-        { kind: "answered", method: "GetPluginInfo", result: { kind: "error" } },
-        { kind: "called", method: "GetPluginInfo" },
-        { kind: "answered", method: "GetPluginInfo", result: { kind: "ok" } },
-        { kind: "called", method: "NodeGetInfo" },
-        { kind: "answered", method: "NodeGetInfo", result: { kind: "ok" } },
-        { kind: "called", method: "NodeGetCapabilities" },
-        { kind: "answered", method: "NodeGetCapabilities", result: { kind: "ok" } },
-        { kind: "stopped", because: "close" },
+      const told = driver.lines.map((line) => JSON.parse(line));
+      expect(told.map(({ kind, method, result }) => [kind, method, result?.kind].join(" ").trim())).toEqual([
+        ...["listening", "called GetPluginInfo", "fault-applied", "answered GetPluginInfo error"],
+        ...[
+          "called GetPluginInfo",
+          "answered GetPluginInfo ok",
+          "called NodeGetInfo",
+          "answered NodeGetInfo ok",
+        ],
+        ...["called NodeGetCapabilities", "answered NodeGetCapabilities ok", "stopped"],
       ]);
+      expect(told[1].authority).toBe("localhost");
       expect(driver.stderr).toBe("");
       expect(existsSync(csiAddress)).toBe(false);
     },
@@ -73,7 +72,7 @@ test("in text, it says what it is not, and one line for each call", () =>
     const unknown = { ...identity.Probe, path: "/csi.v1.Controller/CreateVolume" };
     await expect(callUnary(client, unknown, {}, bounds)).rejects.toMatchObject({ code: 12 });
     client.close();
-    await driver.line(/^\d\d:\d\d:\d\d\.\d{3} {2}GetPluginInfo: answered after .* \(authority localhost\)$/);
+    await driver.line(/^\d\d:\d\d:\d\d\.\d{3} {2}GetPluginInfo: answered after .*s$/);
     await driver.line(/CreateVolume: not implemented here/);
     expect(await driver.end("SIGTERM")).toBe(0);
     expect(driver.lines).toHaveLength(5);

@@ -29,15 +29,11 @@ function written(output: "text" | "json", texts: readonly [string, string]): rea
   }
 }
 
-test("an event is a line behind the time of day, whenever it happened", () => {
-  expect(written("text", ["one", "two"])).toEqual([
-    expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} {2}one\n$/),
-    expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} {2}two\n$/),
-  ]);
-});
-
-test("what says nothing to people is left out", () => {
-  expect(written("text", ["", "two"])).toHaveLength(1);
+test("an event is a line behind the time of day, whenever it happened; what says nothing to people is left out", () => {
+  const line = (text: string) =>
+    expect.stringMatching(new RegExp(`^\\d\\d:\\d\\d:\\d\\d\\.\\d{3} {2}${text}\n$`));
+  expect(written("text", ["one", "two"])).toEqual([line("one"), line("two")]);
+  expect(written("text", ["", "two"])).toEqual([line("two")]);
 });
 
 test("in JSON, an event is the object itself", () => {
@@ -48,9 +44,7 @@ test("in JSON, an event is the object itself", () => {
 test.each(["text", "json"] as const)(
   "in %s, what a peer says stays one line and steers no terminal",
   (output) => {
-    for (const line of written(output, ["a\nb", "\u001b[31mred\u009b"])) {
-      expect(line.slice(0, -1)).toMatch(/^[\x20-\x7e]*$/);
-      expect(line.endsWith("\n")).toBe(true);
-    }
+    for (const line of written(output, ["a\nb", "\u001b[31mred\u009b"]))
+      expect(line).toMatch(/^[\x20-\x7e]*\n$/);
   },
 );

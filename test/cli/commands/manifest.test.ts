@@ -1,5 +1,6 @@
 import { parseAllDocuments } from "yaml";
 import { runCommand } from "../../support/run-command";
+import { expectUsageError } from "./support/usage-error";
 
 const REQUIRED = ["--driver-name=x.csi.example.com", "--image=registrar:v1", "--driver-image=x:v1"];
 const run = (...flags: readonly string[]) => runCommand("manifest", ...REQUIRED, ...flags);
@@ -9,21 +10,40 @@ const kindsIn = (text: string) =>
     .map(({ kind }) => kind)
     .join(" ");
 
-test("writes the CSIDriver and the DaemonSet to stdout, and nothing else", async () => {
-  const { status, stdout, stderr } = await run();
-  expect(kindsIn(stdout)).toBe("CSIDriver DaemonSet");
-  expect([status, stderr]).toEqual([0, ""]);
-});
+const LINE = REQUIRED.join(" ");
+const READINESS = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
+const CONFINED = "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ClusterRole ClusterRoleBinding";
 
 test.each([
-  ["--include=alerts,podmonitor", "PodMonitor PrometheusRule"],
-  ["--include alerts --include csidriver", "CSIDriver PrometheusRule"],
-  ["--lifecycle-mode=Ephemeral,Persistent --include=storageclass,inline-pod", "StorageClass Pod"],
-  ["--include=all", "CSIDriver DaemonSet StorageClass PodMonitor PrometheusRule ConfigMap"],
-  ["--include=all,inline-pod", "CSIDriver DaemonSet StorageClass Pod PodMonitor PrometheusRule ConfigMap"],
-  ["--include=all --lifecycle-mode=Ephemeral", "CSIDriver DaemonSet PodMonitor PrometheusRule ConfigMap"],
-])("%s chooses what to write", async (words, kinds) => {
-  expect(kindsIn((await run(...words.split(" "))).stdout)).toBe(kinds);
+  [LINE, "CSIDriver DaemonSet"],
+  [`${LINE} --include=alerts,podmonitor`, "PodMonitor PrometheusRule"],
+  [`${LINE} --include alerts --include csidriver`, "CSIDriver PrometheusRule"],
+  [`${LINE} --lifecycle-mode=Ephemeral,Persistent --include=storageclass,inline-pod`, "StorageClass Pod"],
+  [`${LINE} --include=all`, "CSIDriver DaemonSet StorageClass PodMonitor PrometheusRule ConfigMap"],
+  [
+    `${LINE} --include=all --lifecycle-mode=Ephemeral`,
+    "CSIDriver DaemonSet PodMonitor PrometheusRule ConfigMap",
+  ],
+  ["--node-wide=true --image=r:1 --include=all", "DaemonSet PodMonitor PrometheusRule ConfigMap"],
+  ["-node-wide --image=r:1 --include=dashboard,alerts,daemonset", "DaemonSet PrometheusRule ConfigMap"],
+  // Without an image.
+  ["--include=csidriver --driver-name=a", "CSIDriver"],
+  ["--include=namespace --namespace=a", "Namespace"],
+  ["--include=namespace,podmonitor --node-wide --namespace=a", "Namespace PodMonitor"],
+  ["--include=storageclass,inline-pod,podmonitor --driver-name=a", "StorageClass Pod PodMonitor"],
+  ["--include alerts,dashboard", "PrometheusRule ConfigMap"],
+  // A policy comes before the rights that it confines, and a namespace before all.
+  [
+    `${LINE} ${READINESS.join(" ")} --node-readiness-rule`,
+    `ServiceAccount ${CONFINED} CSIDriver DaemonSet NodeReadinessRule`,
+  ],
+  [
+    `${LINE} --namespace=storage --include=daemonset,namespace --distribution=openshift`,
+    "Namespace ServiceAccount RoleBinding DaemonSet",
+  ],
+])("%s writes %s to stdout, and nothing else", async (words, kinds) => {
+  const { status, stdout, stderr } = await runCommand("manifest", ...words.split(" "));
+  expect([status, stderr, kindsIn(stdout)]).toEqual([0, "", kinds]);
 });
 
 test("--include=all writes the CSIDriver that is written without it: some of its fields cannot be changed", async () => {
@@ -31,42 +51,10 @@ test("--include=all writes the CSIDriver that is written without it: some of its
   expect(await csiDriverOf("--include=all")).toEqual(await csiDriverOf());
 });
 
-test.each([
-  ["--include=csidriver --driver-name=a", "CSIDriver"],
-  ["--include=namespace --namespace=a", "Namespace"],
-  ["--include=namespace,podmonitor --node-wide --namespace=a", "Namespace PodMonitor"],
-  ["--include=storageclass,inline-pod,podmonitor --driver-name=a", "StorageClass Pod PodMonitor"],
-  ["--include alerts,dashboard", "PrometheusRule ConfigMap"],
-  ["--include=podmonitor,dashboard --node-wide", "PodMonitor ConfigMap"],
-])("%s needs no image", async (words, kinds) => {
-  const { stdout, stderr } = await runCommand("manifest", ...words.split(" "));
-  expect([stderr, kindsIn(stdout)]).toEqual(["", kinds]);
-});
-
-test.each([
-  ["--include=csidriver", "--driver-arg=--x", "daemonset"],
-  ["--include=csidriver,alerts", "--node-condition=a/b", "daemonset"],
-  ["--include=csidriver", "--http-port=9809", "daemonset"],
-  ["--include=alerts", "--name=x", "daemonset or inline-pod or podmonitor"],
-  ["--include=daemonset", "--attach-required", "csidriver"],
-  ["--include=daemonset", "--pod-info-on-mount=false", "csidriver"],
-  ["--namespace=x", "--storage-class=fast", "storageclass"],
-])("with %s, %s would be lost: it is for %s", async (include, flag, parts) => {
-  const { status, stdout, stderr } = await run(include, flag);
-  const [name] = flag.split("=");
-  const problem = `${name} is for ${parts}, which is not written: name it in --include`;
-  expect([status, stdout, stderr]).toEqual([2, "", `registrar manifest: ${problem}\n`]);
-});
-
 test("each flag reaches its object", async () => {
   const { stdout, stderr } = await run(
-    ...[
-      "--include=all,inline-pod",
-      "--name=n",
-      "--namespace=ns",
-      "--distribution=microk8s",
-      "--plugin-folder=p",
-    ],
+    ...["--include=all,inline-pod", "--name=n", "--namespace=ns", "--distribution=microk8s"],
+    "--plugin-folder=p",
     ...["--http-port=1234", "--attach-required", "--storage-capacity", "--fs-group-policy=None"],
     ...["--lifecycle-mode=Ephemeral", "--lifecycle-mode", "Persistent", "--storage-class=fast"],
     ...["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=-x"],
@@ -99,46 +87,22 @@ test("each flag reaches its object", async () => {
   expect(podMonitor.spec.selector.matchLabels).toEqual(daemonSet.spec.selector.matchLabels);
 });
 
-test.each([
-  ["--node-wide", "--include=daemonset,podmonitor,alerts,dashboard"],
-  ["--node-wide=true", "--include=all"],
-  ["-node-wide", "--include=dashboard,alerts,podmonitor,daemonset"],
-])("%s %s writes one registrar for all drivers, and what goes with it", async (flag, include) => {
-  const allow = "--allow-drivers=*=/plugins/*/csi.sock";
-  const { stdout, stderr } = await runCommand("manifest", flag, "--image=r:1", include, allow);
-  expect([stderr, kindsIn(stdout)]).toEqual(["", "DaemonSet PodMonitor PrometheusRule ConfigMap"]);
-  expect(stdout).toContain("--csi-address=/plugins/*/csi.sock");
-  expect(stdout).toContain(allow);
+test("a namespace admits the pods of the DaemonSet", async () => {
+  const { stdout } = await run("--namespace=storage", "--include=namespace");
+  const labels = { "pod-security.kubernetes.io/enforce": "privileged" };
+  expect(objectsIn(stdout)[0].metadata).toEqual({ name: "storage", labels });
 });
 
-test("a namespace comes first, and admits the pods of the DaemonSet", async () => {
-  const words = ["--namespace=storage", "--include=daemonset,namespace", "--distribution=openshift"];
-  const { stdout } = await run(...words);
-  expect(kindsIn(stdout)).toBe("Namespace ServiceAccount RoleBinding DaemonSet");
-  expect(objectsIn(stdout)[0].metadata).toEqual({
-    name: "storage",
-    labels: { "pod-security.kubernetes.io/enforce": "privileged" },
-  });
-});
-
-const DRIVER_FORM = ["manifest", ...REQUIRED, "--include=daemonset"];
-const NODE_WIDE_FORM = ["manifest", "--node-wide", "--image=r:1"];
-const DROP_FORM = ["manifest", "--image-policy", "--image=r:1", "--drop", "--include=daemonset"];
-
 test.each([
-  ["ServiceAccount RoleBinding DaemonSet", DRIVER_FORM],
-  ["ServiceAccount RoleBinding DaemonSet", NODE_WIDE_FORM],
-  ["ServiceAccount RoleBinding DaemonSet", DROP_FORM],
-  [
-    "ServiceAccount RoleBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ClusterRole ClusterRoleBinding DaemonSet",
-    [...NODE_WIDE_FORM, "--node-condition={driver}/Registered"],
-  ],
+  ["ServiceAccount RoleBinding DaemonSet", `${LINE} --include=daemonset`],
+  ["ServiceAccount RoleBinding DaemonSet", "--image-policy --image=r:1 --drop --include=daemonset"],
+  [`ServiceAccount RoleBinding ${CONFINED} DaemonSet`, `--node-wide --image=r:1 ${READINESS.join(" ")}`],
 ])(
-  "OpenShift: %s, by %j: an account that may use the SCC, and its type for SELinux",
+  "OpenShift: %s, by %s: an account that may use the SCC, and its type for SELinux",
   async (kinds, words) => {
-    const [command = "", ...flags] = words;
-    const { stdout, stderr } = await runCommand(command, ...flags, "--distribution=openshift");
-    expect([stderr, kindsIn(stdout)]).toEqual(["", kinds]);
+    const runFor = (name: string) => runCommand("manifest", ...words.split(" "), `--distribution=${name}`);
+    const { stdout } = await runFor("openshift");
+    expect(kindsIn(stdout)).toBe(kinds);
     const [account, binding, ...others] = objectsIn(stdout);
     const { metadata, spec } = others.at(-1);
     expect(account.metadata).toEqual({ name: metadata.name, namespace: metadata.namespace });
@@ -155,54 +119,23 @@ test.each([
       seLinuxOptions: { type: "spc_t" },
       capabilities: { drop: ["ALL"] },
     });
-    const elsewhere = await runCommand(command, ...flags, "--distribution=talos");
+    const elsewhere = await runFor("talos");
     expect(elsewhere.stdout).not.toMatch(/openshift|kind: RoleBinding|seLinuxOptions: \{type: spc_t\}$/m);
   },
 );
 
-const READINESS = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
-
-test("the policy comes before the rights that it confines, and both before the DaemonSet", async () => {
-  expect(kindsIn((await run(...READINESS, "--node-readiness-rule")).stdout)).toBe(
-    "ServiceAccount ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ClusterRole ClusterRoleBinding " +
-      "CSIDriver DaemonSet NodeReadinessRule",
-  );
-});
-
-test("for a cluster without the policy rights are written only when they may be unconfined", async () => {
-  const old = [...READINESS, "--kubernetes-version=v1.29.3"];
-  const { status, stdout, stderr } = await run(...old);
-  expect([status, stdout]).toEqual([2, ""]);
-  expect(stderr).toContain("Kubernetes 1.29 has no ValidatingAdmissionPolicy v1");
-  const written = (await run(...old, "--unconfined")).stdout;
-  expect(kindsIn(written)).not.toContain("ValidatingAdmissionPolicy");
-  expect(written).toContain("it may change every node");
-  expect((await run(...READINESS, "--kubernetes-version=1.30")).stdout).toBe(
-    (await run(...READINESS)).stdout,
-  );
+test("for a cluster without the policy, rights are written only when they may be unconfined", async () => {
+  const { stdout } = await run(...READINESS, "--kubernetes-version=v1.29.3", "--unconfined");
+  expect(kindsIn(stdout)).not.toContain("ValidatingAdmissionPolicy");
+  expect(stdout).toContain("it may change every node");
 });
 
 test.each([
-  [["--fs-group-policy=File"], 20, 19],
-  [["--storage-capacity"], 21, 19],
-  [["--token-audience=a"], 21, 20],
-  [["--node-allocatable-update-period=60"], 35, 33],
-  [["--service-account-token-in-secrets", "--token-audience=a"], 35, 35],
-  [["--prevent-pod-scheduling-if-missing"], 37, 35],
-])("%j needs Kubernetes 1.%i, or 1.%i with a feature gate", async (flags, minor, gate) => {
-  const [flag = ""] = flags[0]?.split("=") ?? [];
-  for (const older of [minor - 1, gate, gate - 1].filter((one) => one < minor)) {
-    const before = await run(...flags, `--kubernetes-version=v1.${older}.9+k3s1`);
-    const advice = older < gate ? "" : "; with its feature gate on, leave --kubernetes-version out";
-    const stderr = `registrar manifest: ${flag} needs Kubernetes 1.${minor}, not 1.${older}${advice}\n`;
-    expect(before).toEqual({ status: 2, stdout: "", stderr });
-  }
-  const { stdout } = await run(...flags, `--kubernetes-version=1.${minor}`);
-  expect(stdout).toBe((await run(...flags)).stdout);
-});
-
-test("a version changes nothing of objects that every version takes", async () => {
-  expect((await run("--kubernetes-version=1.29")).stdout).toBe((await run()).stdout);
+  [["--kubernetes-version=1.29"], []],
+  [["--kubernetes-version=1.30"], READINESS],
+  [["--kubernetes-version=1.35"], ["--service-account-token-in-secrets", "--token-audience=a"]],
+])("%j changes nothing of what is written for %j", async (version, flags) => {
+  expect((await run(...version, ...flags)).stdout).toBe((await run(...flags)).stdout);
 });
 
 test("--node-access impersonation needs no policy: the registrar asks as its own node", async () => {
@@ -231,56 +164,47 @@ test("--node-wide takes the drivers: the registrar's argument, and one taint and
   );
 });
 
-test("--kubelet-root is for all other distributions, with a slash at its end or without", async () => {
-  const { stdout } = await run("--kubelet-root=/data/kubelet");
-  expect(stdout).toContain("path: /data/kubelet/plugins_registry");
-  expect((await run("--kubelet-root=/data/kubelet/")).stdout).toBe(stdout);
+test.each<readonly [words: string, complaint: RegExp]>([
+  ["--node-wide --image=registry.k8s.io/csi-node-driver-registrar:v2.17.0", /".*" is the official reg/],
+  ["--node-wide --image=a --driver-name=x", /--driver-name cannot be given with --node-wide/],
+  ["--node-wide --image=a --allow-drivers=a=/p/**/s", /one '\*' only/],
+  ["--node-wide --image=a --allow-drivers=,", /--allow-drivers "," names no driver/],
+  ["--node-wide --image=a --startup-taint={driver}/x --allow-drivers=node.kubernetes.io", /is not a name/],
+  ["--node-wide --image=a --include=csidriver", /--include csidriver is for a single driver/],
+  ["--driver-name=a --image=a", /it needs --driver-image, or --node-wide/],
+  ["--include=daemonset", /it needs --driver-name and --image and --driver-image, or --node-wide; see/],
+  ["--node-wide", /it needs --image; see/],
+  ["--include=namespace", /it needs --namespace; see/],
+  ["--include=csidriver --image=a", /it needs --driver-name; see/],
+])("%s is a usage error of one line, and writes nothing", async (words, complaint) => {
+  await expectUsageError(["manifest", ...words.split(" ")], complaint);
 });
 
-const OFFICIAL = "--image=registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
-
-test.each([
-  [["--driver-name=x.y", "--driver-image=a", OFFICIAL], /".*" is the official registrar's image; name the/],
-  [["--node-wide", "--image=a", "--kubernetes-version=1.21"], /--node-wide needs .* not 1.21; with/],
-  [["--node-wide", "--image=a", "--driver-name=x"], /--driver-name cannot be given with --node-wide/],
-  [["--node-wide", "--image=a", "--allow-drivers=a=/p/**/s"], /one '\*' only/],
-  [["--node-wide", "--image=a", "--allow-drivers=,"], /--allow-drivers "," names no driver/],
-  [[...REQUIRED, "--allow-drivers=a"], /--allow-drivers needs --node-wide/],
-  [
-    ["--node-wide", "--image=a", "--startup-taint={driver}/x", "--allow-drivers=node.kubernetes.io"],
-    /\{driver\}\/x with driver node.kubernetes.io is not a name, or one of other programs/,
-  ],
-  [[...REQUIRED, "--startup-taint={driver}"], /with \{driver\} DNS-NAME\/NAME/],
-  [[...REQUIRED, "--driver-arg", "--v=2"], /: write --driver-arg=--v=2$/m],
-  [[...REQUIRED, "--unconfined"], /unconfined.*kubernetes-version/],
-  [[...REQUIRED, "--node-access=impersonation"], /node-access.*node-condition/],
-  [[...REQUIRED, ...READINESS, "--node-access=impersonation"], /does not let a node remove its own taints/],
-  [
-    [...REQUIRED, "--node-condition=a/b", "--node-access=impersonation", "--kubernetes-version=1.35"],
-    /--node-access impersonation needs Kubernetes 1.36, not 1.35; with its feature gate on, leave/,
-  ],
-  [[...REQUIRED, "--kubernetes-version=2"], /--kubernetes-version: "2" is not a version of Kubernetes/],
-  [[...REQUIRED, "--kubernetes-version=1.29", "--unconfined"], /--unconfined needs --startup-taint or/],
-  [[...REQUIRED, "--kubernetes-version=1.30", "--unconfined"], /--unconfined is for clusters before 1.30/],
-  [["--node-wide", "--image=a", "--include=csidriver"], /--include csidriver is for a single driver/],
-  [["--driver-name=a", "--image=a"], /it needs --driver-image, or --node-wide/],
-  [[], /it needs --driver-name and --image and --driver-image, or --node-wide; see/],
-  [["--node-wide"], /it needs --image; see/],
-  ...["--nodes=a", "--drop", "--nodes-file", "--image-policy=false --drop"].map(
-    (words): [string[], RegExp] => [
-      [...REQUIRED, ...words.split(" ")],
-      /--(?:nodes: it needs --image-policy beside it$|drop: it needs|nodes-file needs a value)/m,
-    ],
-  ),
-  [["--include=namespace"], /it needs --namespace; see/],
-  [["--include=csidriver", "--image=a"], /it needs --driver-name; see/],
-  [[...REQUIRED, "--http-port=0"], /--http-port "0" must be from 1 to 65535/],
-  [[...REQUIRED, "--distribution=microk9s"], /did you mean microk8s\?/],
-  [[...REQUIRED, "--include=daemonsets"], /did you mean daemonset\?/],
-  [[...REQUIRED, "--lifecycle-mode=Persistent,ephemeral"], /--lifecycle-mode: "ephemeral" is not.*Ephemeral/],
-])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {
-  const { status, stdout, stderr } = await runCommand("manifest", ...flags);
-  expect(stderr).toMatch(complaint);
-  expect(stderr.trimEnd()).not.toContain("\n");
-  expect([status, stdout]).toEqual([2, ""]);
+test.each<readonly [words: string, complaint: RegExp]>([
+  ["--allow-drivers=a", /--allow-drivers needs --node-wide/],
+  ["--startup-taint={driver}", /with \{driver\} DNS-NAME\/NAME/],
+  ["--driver-arg --v=2", /: write --driver-arg=--v=2$/m],
+  ["--unconfined", /unconfined.*kubernetes-version/],
+  ["--node-access=impersonation", /node-access.*node-condition/],
+  [`${READINESS.join(" ")} --node-access=impersonation`, /does not let a node remove its own taints/],
+  ["--kubernetes-version=1.29 --unconfined", /--unconfined is for --startup-taint and/],
+  ["--kubernetes-version=1.30 --unconfined --node-condition=a/b", /--unconfined is for .* before 1.30/],
+  ["--kubernetes-version=1.29 --node-condition=a/b", /; --unconfined writes rights/],
+  ["--kubernetes-version=2", /--kubernetes-version: "2" is not a version of Kubernetes/],
+  ["--image-policy=false --drop", /there is no flag --drop; see registrar manifest --help/],
+  ["--http-port=0", /--http-port "0" must be from 1 to 65535/],
+  ["--distribution=microk9s", /did you mean microk8s\?/],
+  ["--lifecycle-mode=Persistent,ephemeral", /--lifecycle-mode: "ephemeral" is not.*Ephemeral/],
+  ["--include=csidriver,alerts --node-condition=a/b", /is for daemonset, which is not/],
+  ["--include=alerts --name=x", /is for daemonset or inline-pod or podmonitor, which is not written/],
+  ["--include=daemonset --pod-info-on-mount=false", /--pod-info-on-mount is for csidriver, which is not/],
+  ["--kubernetes-version=v1.19.9+k3s1 --fs-group-policy=File", /needs Kubernetes 1.20, not 1.19; w/],
+  ["--kubernetes-version=1.20 --storage-capacity", / 1.21,/],
+  ["--kubernetes-version=1.20 --token-audience=a", / 1.21,/],
+  ["--kubernetes-version=1.34 --node-allocatable-update-period=60", / 1.35,/],
+  ["--kubernetes-version=1.34 --service-account-token-in-secrets --token-audience=a", / 1.35,/],
+  ["--kubernetes-version=1.36 --prevent-pod-scheduling-if-missing", / 1.37,/],
+  ["--kubernetes-version=1.35 --node-condition=a/b --node-access=impersonation", / 1.36, not/],
+])("with a driver, %s is one, too", async (words, complaint) => {
+  await expectUsageError(["manifest", ...REQUIRED, ...words.split(" ")], complaint);
 });

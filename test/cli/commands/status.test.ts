@@ -1,38 +1,50 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { eventually } from "../../support/eventually";
-import { leaveDeadSocket } from "../../support/foreign-socket";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
-import { createTempFolder } from "../../support/temp-folder";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { startCommand } from "./support/command";
 
-async function makeNode() {
-  const folder = await createTempFolder();
+/** A test on a node with kubelet's folders. */
+function nodeTest(name: string, body: (node: ReturnType<typeof makeNode>) => Promise<void>, run = test) {
+  run(name, async () => {
+    await using folder = await createTempFolder();
+    await body(makeNode(folder));
+  });
+}
+
+function makeNode(folder: TempFolder) {
   const pluginRegistrationPath = folder.at("plugins_registry");
   const csiAddress = folder.at("plugins", "x.csi", "csi.sock");
   mkdirSync(pluginRegistrationPath);
   mkdirSync(folder.at("plugins", "x.csi"), { recursive: true });
   const paths = { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress };
+  const flag = `--plugin-registration-path=${pluginRegistrationPath}`;
   return {
     folder,
-    flag: `--plugin-registration-path=${pluginRegistrationPath}`,
+    flag,
     csiAddress,
     driver: () => startCsiDriver({ csiAddress, name: "x.csi" }),
     kubelet: () => startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 10 }),
     registrar: () => startTestRegistrar({ options: paths }),
+    status: async (...words: readonly string[]) => {
+      const { status, stdout } = await runCommand("status", flag, "-o", "json", ...words);
+      return { status, rows: JSON.parse(stdout) };
+    },
+    findings: async (wanted: string, ...words: readonly string[]) => {
+      const { stdout } = await runCommand("doctor", flag, "-o", "json", ...words);
+      return JSON.parse(stdout).findings.filter(({ code }: { code: string }) => code === wanted);
+    },
   };
 }
 
-test("a driver without a registrar, and one that is registered", async () => {
-  const { folder, flag, ...node } = await makeNode();
-  await using _folder = folder;
+nodeTest("a driver without a registrar, and one that is registered", async ({ flag, ...node }) => {
   const none = await runCommand("status", flag);
   expect([none.status, none.stdout]).toEqual([1, ""]);
-  expect(none.stderr).toMatch(/^registrar status: no driver in /);
-  const empty = { status: 1, stdout: "[]\n", stderr: "" };
-  expect(await runCommand("status", flag, "-o", "json")).toMatchObject(empty);
+  expect(none.stderr).toMatch(/^registrar status: no driver in \S+plugins_registry or \S+plugins\n$/);
+  expect(await node.status()).toEqual({ status: 1, rows: [] });
 
   const driver = await node.driver();
   await using _driver = driver;
@@ -58,159 +70,90 @@ test("a driver without a registrar, and one that is registered", async () => {
   expect(await watching.end("SIGINT")).toBe(0);
 });
 
-test("a killed registrar's socket is told, with its driver or without", async () => {
-  const { folder, flag, ...node } = await makeNode();
-  await using _folder = folder;
-  const socketPath = folder.at("plugins_registry", "x.csi-reg.sock");
-  await leaveDeadSocket(socketPath);
-  const row = {
-    name: "x.csi",
-    state: "dead",
-    since: null,
-    reason: `${socketPath} was left behind by its registrar: no process listens on it`,
-    csiSocket: null,
-    registrationSocket: socketPath,
-    waitingPods: null,
-  };
-  const rows = async () => {
-    const { status, stdout, stderr } = await runCommand("status", flag, "-o", "json");
-    expect([status, stderr]).toEqual([1, ""]);
-    return JSON.parse(stdout);
-  };
-  expect(await rows()).toEqual([row]);
-  const { status, stdout } = await runCommand("doctor", flag, "-o", "json");
-  expect([status, JSON.parse(stdout).findings]).toEqual([
-    1,
-    expect.arrayContaining([
-      expect.objectContaining({ code: "CSI019", status: "problem", subject: socketPath }),
-    ]),
-  ]);
-  await using _driver = await node.driver();
-  expect(await rows()).toEqual([{ ...row, csiSocket: folder.at("plugins", "x.csi", "csi.sock") }]);
-});
-
-test("a registrar that is frozen is told", async () => {
-  const { folder, flag, csiAddress, ...node } = await makeNode();
-  await using _folder = folder;
-  await using _driver = await node.driver();
-  using registrar = startCommand([
-    ...[flag, `--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`],
-    `--termination-log=${folder.at("log")}`,
-  ]);
-  const look = async () => JSON.parse((await runCommand("status", flag, "-o", "json")).stdout);
-  await eventually(async () => expect(await look()).toMatchObject([{ state: "listening" }]));
-  process.kill(registrar.pid, "SIGSTOP");
-  expect(await look()).toMatchObject([{ name: "x.csi", state: "hanging", csiSocket: csiAddress }]);
-  const { stdout } = await runCommand("doctor", flag);
-  expect(stdout).toMatch(/PROBLEM +CSI015 .*: its\s+registrar\s+hangs/s);
-  expect(stdout.match(/PROBLEM|WARNING {2}/g)).toEqual(["PROBLEM"]);
-});
-
-test("registrars that are seen only as processes: one that waits for its driver, and two of one driver", async () => {
-  const { folder, flag, csiAddress } = await makeNode();
-  await using _folder = folder;
-  const start = (name: string, env = {}, ...directory: readonly string[]) =>
-    startCommand(
-      [
-        ...[
-          ...directory,
-          `--csi-address=${folder.at(name)}`,
-          `--kubelet-registration-path=/k/plugins/${name}`,
-        ],
-        `--termination-log=${folder.at("log")}`,
-      ],
-      env,
-    );
-  // Outside of a container the registrar has its directory from the environment.
-  using waiting = existsSync("/registration")
-    ? start("a.sock", {}, flag)
-    : start("a.sock", { KUBELET_ROOT_DIR: folder.path });
-  await eventually(async () => {
-    const { status, stdout } = await runCommand("status", flag, "-o", "json");
+nodeTest(
+  "registrars that are seen only as processes: one that waits for its driver, and two of one driver",
+  async ({ folder, flag, csiAddress, status, findings }) => {
+    const start = (directory: readonly string[], env = {}) => {
+      const paths = [`--csi-address=${folder.at("a.sock")}`, "--kubelet-registration-path=/k/plugins/a.sock"];
+      return startCommand([...directory, ...paths, `--termination-log=${folder.at("log")}`], env);
+    };
+    // Outside of a container the registrar has its directory from the environment.
+    using waiting = existsSync("/registration")
+      ? start([flag])
+      : start([], { KUBELET_ROOT_DIR: folder.path });
     const row = { name: null, state: "waiting", csiSocket: "/k/plugins/a.sock" };
-    expect([status, JSON.parse(stdout)]).toMatchObject([1, [row]]);
-  });
-  const findings = async (...words: readonly string[]) => {
-    const { findings } = JSON.parse((await runCommand("doctor", flag, "-o", "json", ...words)).stdout);
-    return findings.filter(({ code }: { code: string }) => code === "CSI024");
-  };
-  const text = `(process ${waiting.pid}) waits for its driver: ${folder.at("a.sock")} is not there`;
-  expect(await findings()).toMatchObject([{ status: "problem", subject: "a registrar", text }]);
-  expect(await findings(`--csi-address=${csiAddress}`)).toMatchObject([{ status: "warning", text }]);
+    await eventually(async () => expect(await status()).toMatchObject({ status: 1, rows: [row] }));
+    const text = `(process ${waiting.pid}) waits for its driver: ${folder.at("a.sock")} is not there`;
+    expect(await findings("CSI024")).toMatchObject([{ status: "problem", subject: "a registrar", text }]);
+    const asWarning = await findings("CSI024", `--csi-address=${csiAddress}`);
+    expect(asWarning).toMatchObject([{ status: "warning", text }]);
 
-  using second = start("a.sock", {}, flag);
-  const both = [waiting.pid, second.pid].sort((one, other) => one - other).join(", ");
-  await eventually(async () =>
-    expect(await findings()).toContainEqual(
-      expect.objectContaining({
-        subject: "/k/plugins/a.sock",
-        text: `has 2 registrars on this node: processes ${both}`,
-      }),
-    ),
-  );
-});
+    using second = start([flag]);
+    const both = [waiting.pid, second.pid].sort((one, other) => one - other).join(", ");
+    const two = {
+      subject: "/k/plugins/a.sock",
+      text: `has 2 registrars on this node: processes ${both}`,
+    };
+    await eventually(async () =>
+      expect(await findings("CSI024")).toContainEqual(expect.objectContaining(two)),
+    );
+  },
+);
 
 // Where /dev/fuse is missing, or this user may not mount, no file system can be made to hang.
-(mayMount() ? test : test.skip)("mounts that never answer are left out, and told", async () => {
-  const { folder, flag, ...node } = await makeNode();
-  await using _folder = folder;
+nodeTest(
+  "mounts that never answer are left out, and told",
+  async ({ folder, flag, ...node }) => {
+    await using _driver = await node.driver();
+    await using registrar = await node.registrar();
+    await registrar.state("listening");
+    const paths = [folder.at("plugins", "evil"), folder.at("plugins_registry", "evil")];
+    for (const path of paths) mkdirSync(path);
+    using _below = mountHanging(paths[0] ?? "");
+    using _beside = mountHanging(paths[1] ?? "");
+
+    using status = startCommand(["status", flag]);
+    expect(await status.exitCode()).toBe(1);
+    expect(status.lines.join("\n")).toMatch(/^x\.csi +listening /m);
+    for (const path of paths)
+      expect(status.stderr).toContain(`${path} is a mount of fuse, whose server may not`);
+
+    using doctor = startCommand(["doctor", flag, "-o", "json"]);
+    expect(await doctor.exitCode()).toBe(1);
+    const { findings } = JSON.parse(doctor.lines.join("\n"));
+    for (const path of paths)
+      expect(findings).toContainEqual(
+        expect.objectContaining({ code: "CSI020", status: "unknown", subject: path }),
+      );
+
+    // A look at a path that leads into such a mount is bounded.
+    using into = startCommand(["doctor", flag, `--csi-address=${paths[0]}/csi.sock`, "-o", "json"]);
+    await into.line(/"text": "cannot be looked at: ETIMEDOUT, its file system does not answer"/);
+    // Before Node 22.15 it can only kill itself.
+    expect(await into.exitCode()).toBe("execve" in process ? 1 : null);
+  },
+  mayMount() ? test : test.skip,
+);
+
+nodeTest("a driver that is denied, or not allowed, is well without a registrar", async (node) => {
   await using _driver = await node.driver();
-  await using registrar = await node.registrar();
-  await registrar.state("listening");
-  const paths = [folder.at("plugins", "evil"), folder.at("plugins_registry", "evil")];
-  for (const path of paths) mkdirSync(path);
-  using _below = mountHanging(paths[0] ?? "");
-  using _beside = mountHanging(paths[1] ?? "");
-
-  using status = startCommand(["status", flag]);
-  expect(await status.exitCode()).toBe(1);
-  expect(status.lines.join("\n")).toMatch(/^x\.csi +listening /m);
-  for (const path of paths)
-    expect(status.stderr).toContain(`${path} is a mount of fuse, whose server may not`);
-
-  using doctor = startCommand(["doctor", flag, "-o", "json"]);
-  expect(await doctor.exitCode()).toBe(1);
-  const { findings } = JSON.parse(doctor.lines.join("\n"));
-  for (const path of paths)
-    expect(findings).toContainEqual(
-      expect.objectContaining({ code: "CSI020", status: "unknown", subject: path }),
-    );
-
-  // A look at a path that leads into such a mount is bounded.
-  using into = startCommand(["doctor", flag, `--csi-address=${paths[0]}/csi.sock`, "-o", "json"]);
-  await into.line(/"text": "cannot be looked at: ETIMEDOUT, its file system does not answer"/);
-  // Before Node 22.15 it can only kill itself.
-  expect(await into.exitCode()).toBe("execve" in process ? 1 : null);
+  for (const [flag, reason] of [
+    ["--deny-drivers=x.csi,z.csi", "it is among those denied"],
+    ["--allow-drivers=y.csi", "it is not among those allowed"],
+  ] as const)
+    expect(await node.status(flag)).toMatchObject({ status: 0, rows: [{ state: "not-wanted", reason }] });
 });
 
-test("a driver that is denied, or not allowed, is well without a registrar", async () => {
-  const { folder, flag, ...node } = await makeNode();
-  await using _folder = folder;
-  await using _driver = await node.driver();
-  const told = async (...flags: readonly string[]) => {
-    const { status, stdout } = await runCommand("status", flag, "-o", "json", ...flags);
-    const [{ state, reason }] = JSON.parse(stdout);
-    return { status, state, reason };
-  };
-  const state = "not-wanted";
-  const denied = { status: 0, state, reason: "it is among those denied" };
-  expect(await told("--deny-drivers=x.csi,z.csi")).toEqual(denied);
-  const notAllowed = { status: 0, state, reason: "it is not among those allowed" };
-  expect(await told("--allow-drivers=y.csi")).toEqual(notAllowed);
-  expect(await told()).toMatchObject({ status: 1, state: "unpublished" });
-});
-
-test("a folder that is not there, or is none, is told in place of drivers", async () => {
+test.each([
+  ["nope", "missing"],
+  ["file", "not-a-folder"],
+])("a folder that is not there, or is none, is told in place of drivers: %s", async (name, why) => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("file"), "");
-  const said = async (flag: string, path: string) => {
-    const { status, stdout, stderr } = await runCommand("status", `${flag}=${path}`);
-    expect([status, stdout]).toEqual([3, ""]);
-    return stderr;
-  };
-  const flag = "--plugin-registration-path";
-  expect(await said(flag, folder.at("nope"))).toBe(`registrar status: ${folder.at("nope")} is not there\n`);
-  expect(await said(flag, folder.at("file"))).toBe(
-    `registrar status: ${folder.at("file")} is not a folder\n`,
-  );
+  const path = folder.at(name);
+  expect(await runCommand("status", `--plugin-registration-path=${path}`)).toEqual({
+    status: 3,
+    stdout: "",
+    stderr: `registrar status: cannot read ${path}: ${why}\n`,
+  });
 });

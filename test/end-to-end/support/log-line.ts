@@ -1,8 +1,6 @@
 /** One line of klog's text format, taken apart. */
 export interface LogLine {
   readonly severity: "I" | "W" | "E";
-  /** Milliseconds since 1970; klog leaves the year out. */
-  readonly timeMs: number;
   readonly pid: number;
   /** `csi-driver.ts:12`. */
   readonly caller: string;
@@ -13,7 +11,7 @@ export interface LogLine {
 }
 
 const HEADER =
-  /^(?<severity>[IWE])(?<month>0[1-9]|1[0-2])(?<day>[0-3]\d) (?<clock>\d\d:\d\d:\d\d\.\d{3})\d{3} +(?<pid>\d+) (?<caller>[\w.-]+:\d+)\] /;
+  /^(?<severity>[IWE])(?:0[1-9]|1[0-2])[0-3]\d \d\d:\d\d:\d\d\.\d{6} +(?<pid>\d+) (?<caller>[\w.-]+:\d+)\] /;
 const QUOTED = /"(?:[^"\\]|\\.)*"/y;
 const FIELD = / (?<key>[^ ="]+)=(?<value>"(?:[^"\\]|\\.)*"|\S*)/y;
 
@@ -33,10 +31,9 @@ export function parseLogLine(text: string): LogLine | undefined {
     fields[key] = unquote(value);
     end = FIELD.lastIndex;
   }
-  const { severity, month, day, clock, pid, caller = "" } = header.groups ?? {};
+  const { severity, pid, caller = "" } = header.groups ?? {};
   return {
     severity: severity as LogLine["severity"],
-    timeMs: new Date(`${new Date().getFullYear()}-${month}-${day}T${clock}`).getTime(),
     pid: Number(pid),
     caller,
     message: unquote(message),

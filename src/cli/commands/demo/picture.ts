@@ -1,110 +1,92 @@
 import { basename } from "node:path";
 import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
-import type { CsiDriverEvent } from "../../../simulator/driver/services";
-import type { CallResult, KubeletEvent } from "../../../simulator/kubelet/events";
+import type { CallResult } from "../../../simulator/kubelet/events";
 import { nodeIdsOf } from "../../../simulator/kubelet/objects";
-import type { Deed, Happening, LoggedStateChange, RegistrarRole, Role } from "./happenings";
+import type { Happening, RegistrarRole, Role } from "./happenings";
 import { DRIVER_NAME } from "./stage";
 
 type Lane = Role | "API objects";
 
+type Content =
+  | { readonly kind: "chapter" | "deed"; readonly text: string }
+  | ReturnType<typeof note>
+  | ReturnType<typeof call>;
+
 /** One row of a sequence picture, from top to bottom. */
 export type Row = Content & { readonly atMs: number };
 
-type Content = Deed | ReturnType<typeof note> | ReturnType<typeof call>;
+const note = (lane: Lane, text: string) => ({ kind: "note", lane, text }) as const;
+const call = (lane: Lane, to: Lane, text: string, answer: string) =>
+  ({ kind: "call", lane, to, text, answer }) as const;
 
-type Mood = "good" | "bad" | "plain";
-
-/** What happened as rows, in order of time. Kubelet calls the registrar that published last, the latest one asks the driver. */
+/** What happened as rows, in order of time. Of two registrars, the one that started or published last asks and is asked. */
 export function sequenceOf(happenings: readonly Happening[], startedAt: number): readonly Row[] {
-  let owner: RegistrarRole = "registrar";
-  let latest: RegistrarRole = "registrar";
-  return [...happenings]
-    .sort((a, b) => a.atMs - b.atMs)
+  let registrar: RegistrarRole = "registrar";
+  return happenings
+    .toSorted((a, b) => a.atMs - b.atMs)
     .flatMap((happening) => {
-      if (happening.kind === "registrar" && happening.change.to === "listening") owner = happening.role;
-      if (happening.kind === "begin" && isRegistrar(happening.lane)) latest = happening.lane;
-      return contentOf(happening, owner, latest).map((content) => ({
-        ...content,
-        atMs: happening.atMs - startedAt,
-      }));
+      if ("to" in happening && happening.to === "listening") registrar = happening.role;
+      if ("who" in happening && happening.who === "second registrar") registrar = happening.who;
+      const content = contentOf(happening, registrar);
+      return content === undefined ? [] : [{ ...content, atMs: happening.atMs - startedAt }];
     });
 }
 
-const isRegistrar = (lane: Role): lane is RegistrarRole =>
-  lane === "registrar" || lane === "second registrar";
-
-function contentOf(happening: Happening, owner: RegistrarRole, latest: RegistrarRole): readonly Content[] {
-  switch (happening.kind) {
+function contentOf(happening: Happening, registrar: RegistrarRole): Content | undefined {
+  switch (happening.role) {
+    case "demo":
+      return happening.kind === "start" ? undefined : { kind: happening.kind, text: happening.text };
     case "driver":
-      return driverRows(happening.event, latest);
-    case "registrar":
-      return registrarRows(happening.role, happening.change);
+      return driverRow(happening, registrar);
     case "kubelet":
-      return kubeletRows(happening.event, owner);
+      return kubeletRow(happening, registrar);
     default:
-      return [happening];
+      return registrarRow(happening);
   }
 }
 
-function driverRows(event: CsiDriverEvent, latest: RegistrarRole): readonly Content[] {
-  if (event.kind === "listening") return [note("driver", `listens on ${basename(event.csiAddress)}`)];
-  if (event.kind !== "answered" || event.method !== "GetPluginInfo") return [];
-  const { result } = event;
-  return [
-    result.kind === "ok"
-      ? call(latest, "driver", event.method, DRIVER_NAME)
-      : call(latest, "driver", event.method, result.error, true),
-  ];
+type HappeningOf<Who extends Happening["role"]> = Extract<Happening, { readonly role: Who }>;
+
+function driverRow(event: HappeningOf<"driver">, registrar: RegistrarRole): Content | undefined {
+  if (event.kind === "listening") return note("driver", `listens on ${basename(event.csiAddress)}`);
+  if (event.kind !== "answered" || event.method !== "GetPluginInfo") return undefined;
+  const { result, method } = event;
+  return call(registrar, "driver", method, result.kind === "ok" ? DRIVER_NAME : result.error);
 }
 
-function registrarRows(
-  role: RegistrarRole,
-  { from, to, reason, driver }: LoggedStateChange,
-): readonly Content[] {
-  if (to === "standby") return [note(role, "stands by: another socket is there")];
-  if (from === "standby") return [note(role, "sees that the other is gone")];
-  if (reason === "socket-gone") return [note(role, "its socket is gone", "bad")];
+function registrarRow({ role, from, to, reason, driver }: HappeningOf<RegistrarRole>): Content | undefined {
+  if (to === "standby") return note(role, "stands by: another socket is there");
+  if (from === "standby") return note(role, "sees that the other is gone");
+  if (reason === "socket-gone") return note(role, "its socket is gone");
   // Before the socket is there: by then kubelet may have seen it.
-  return to === "publishing" ? [note(role, `publishes ${driver}${SOCKET_TAIL}`)] : [];
+  return to === "publishing" ? note(role, `publishes ${driver}${SOCKET_TAIL}`) : undefined;
 }
 
-function kubeletRows(event: KubeletEvent, owner: RegistrarRole): readonly Content[] {
+function kubeletRow(event: HappeningOf<"kubelet">, registrar: RegistrarRole): Content | undefined {
   switch (event.kind) {
     case "started":
-      return [note("kubelet", `watches ${basename(event.pluginRegistrationPath)}`)];
+      return note("kubelet", `watches ${basename(event.pluginRegistrationPath)}`);
     case "socket-seen":
-      return [note("kubelet", event.replaced ? "sees a new socket" : "sees the socket")];
+      return note("kubelet", event.replaced ? "sees a new socket" : "sees the socket");
     case "socket-gone":
-      return [note("kubelet", "sees that the socket is gone")];
+      return note("kubelet", "sees that the socket is gone");
     case "called": {
-      const { call: name, result } = event;
-      const to = name === "NodeGetInfo" ? "driver" : owner;
-      return name === "dial" ? [] : [call("kubelet", to, name, answerText(result), result.kind === "error")];
+      const to = event.call === "NodeGetInfo" ? "driver" : registrar;
+      return event.call === "dial" ? undefined : call("kubelet", to, event.call, answerText(event.result));
     }
     case "node-changed":
-      return [call("kubelet", "API objects", "Node", `node IDs ${JSON.stringify(nodeIdsOf(event.node))}`)];
+      return call("kubelet", "API objects", "Node", `node IDs ${JSON.stringify(nodeIdsOf(event.node))}`);
     case "csi-node-changed": {
       const names = event.csiNode.spec.drivers.map(({ name }) => name);
-      return [call("kubelet", "API objects", "CSINode", `drivers: ${names.join(", ") || "none"}`)];
+      return call("kubelet", "API objects", "CSINode", `drivers: ${names.join(", ") || "none"}`);
     }
     case "registered":
-      return [note("kubelet", `${event.driverName} is registered`, "good")];
     case "deregistered":
-      return [note("kubelet", `${event.driverName} is deregistered`, "bad")];
     case "refused":
-      return [note("kubelet", `${event.driverName} is refused`, "bad")];
+      return note("kubelet", `${event.driverName} is ${event.kind}`);
     default:
-      return [];
+      return undefined;
   }
-}
-
-function note(lane: Lane, text: string, mood: Mood = "plain") {
-  return { kind: "note", lane, text, mood } as const;
-}
-
-function call(from: Lane, to: Lane, name: string, answer: string, failed = false) {
-  return { kind: "call", from, to, name, answer, failed } as const;
 }
 
 function answerText(result: CallResult): string {
@@ -120,216 +102,111 @@ const TIME_COLUMN = 84;
 const LANE_WIDTH = 236;
 const MARGIN = 20;
 const CHARACTER = 6.6;
+const HEIGHTS: Readonly<Record<Row["kind"], number>> = { chapter: 92, deed: 38, note: 32, call: 40 };
 
-const HEIGHTS: Readonly<Record<Row["kind"], number>> = {
-  chapter: 92,
-  deed: 38,
-  begin: 0,
-  end: 24,
-  note: 32,
-  call: 42,
+/** From left to right, with colours that show on white and on black. */
+const COLOURS: Readonly<Record<Lane, string>> = {
+  driver: "#0f766e",
+  registrar: "#7c3aed",
+  "second registrar": "#c026d3",
+  kubelet: "#2563eb",
+  "API objects": "#64748b",
 };
 
-const LANES: readonly Lane[] = ["driver", "registrar", "second registrar", "kubelet", "API objects"];
+/** The rows appear one after the other, once. Where CSS does not play, the whole picture is there. */
+const APPEAR_EVERY_S = 0.7;
 
-type Placed = readonly [row: Row, top: number];
-
-/** The class of a lane's group: `currentColor` in it is the lane's colour. */
-const laneClass = (lane: Lane) => lane.replaceAll(" ", "-");
-
-const SHAPES = `
-text { font: 12px -apple-system, BlinkMacSystemFont, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif }
-.time { text-anchor: end; font-size: 11px; font-variant-numeric: tabular-nums }
-.title { font-size: 16px; font-weight: 600; stroke-width: 6px; paint-order: stroke }
-.caption, .note, .name, .answer { text-anchor: middle }
-.caption, .name, .deed { font-weight: 600 }
-.name, .answer { stroke-width: 4px; paint-order: stroke }
-.answer { font-size: 11px }
-`;
-
-const COLOURS: readonly (readonly [selector: string, property: string, light: string, dark: string])[] = [
-  [".paper", "fill", "#ffffff", "#0d1117"],
-  [".paper", "stroke", "#d1d9e0", "#3d444d"],
-  [".title, .name, .answer", "stroke", "#ffffff", "#0d1117"],
-  [".title, .name, .note", "fill", "#1f2328", "#f0f6fc"],
-  [".time, .answer", "fill", "#59636e", "#9198a1"],
-  [".failed", "fill", "#c2202b", "#ff7b72"],
-  [".band", "fill", "#fff3e0", "#2d2013"],
-  [".deed", "fill", "#9a3412", "#f0b072"],
-  [".caption", "fill", "#ffffff", "#0d1117"],
-  [".driver", "color", "#0f766e", "#2dd4bf"],
-  [".registrar", "color", "#6d28d9", "#b197fc"],
-  [".second-registrar", "color", "#a21caf", "#e879f9"],
-  [".kubelet", "color", "#1d4ed8", "#79b8ff"],
-  [".API-objects", "color", "#475569", "#a3b1c2"],
-  [".good", "fill", "#dcfce7", "#12361f"],
-  [".bad", "fill", "#fee2e2", "#4a1a1d"],
-  [".plain", "fill", "#ffffff", "#0d1117"],
-];
-
-const rules = (colourOf: (row: (typeof COLOURS)[number]) => string) =>
-  COLOURS.map((row) => `${row[0]} { ${row[1]}: ${colourOf(row)} }`).join("\n");
-
-/** The picture's style sheet: light, and dark for a reader whose system asks for it. */
-const STYLE = `${SHAPES}${rules(([, , light]) => light)}
+const STYLE = `
+svg { --paper: #ffffff; --ink: #1f2328; --faint: #59636e; --edge: #d1d9e0; --band: #fff3e0 }
 @media (prefers-color-scheme: dark) {
-${rules(([, , , dark]) => dark)}
+svg { --paper: #0d1117; --ink: #f0f6fc; --faint: #9198a1; --edge: #3d444d; --band: #2d2013 }
 }
+@media (prefers-reduced-motion: no-preference) { .row { animation: appear 0.3s backwards } }
+@keyframes appear { from { opacity: 0 } }
+text { font: 12px -apple-system, BlinkMacSystemFont, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif }
+text { fill: var(--ink); stroke: var(--paper); stroke-width: 4px; paint-order: stroke; text-anchor: middle }
+.title { font-size: 16px; font-weight: 600; text-anchor: start }
+.time { font-size: 11px; fill: var(--faint); text-anchor: end; font-variant-numeric: tabular-nums }
+.deed { font-weight: 600; stroke: none; text-anchor: start }
+.name { font-weight: 600 }
+.answer { font-size: 11px; fill: var(--faint) }
+.caption { font-weight: 600; fill: #ffffff; stroke: none }
+.paper { fill: var(--paper) }
+.band { fill: var(--band) }
 `;
-
-/** The least time between two rows, and how long the whole picture stands before it plays again. */
-const [STEP_S, PAUSE_S] = [0.7, 6];
-
-/**
- * The rows appear as they were recorded, but no faster than people read. It is CSS, so that GitHub shows it; where it does not
- * play, or the reader's system asks for less motion, the whole picture is there.
- */
-function animate(rows: readonly Row[]): { style: string; classes: readonly (string | 0)[] } {
-  let atS = 0;
-  const starts = rows.map((row, index) => {
-    const sinceS = (row.atMs - (rows[index - 1]?.atMs ?? 0)) / 1000;
-    if (["deed", "note", "call"].includes(row.kind)) atS += Math.max(STEP_S, sinceS);
-    return atS;
-  });
-  const cycleS = atS + PAUSE_S;
-  const steps = [...new Set(starts)].filter((startS) => startS > 0);
-  const keyframes = steps.map(
-    (startS, index) =>
-      `.s${index} { animation-name: s${index} }\n` +
-      `@keyframes s${index} { 0% { opacity: 0 } ${((100 * startS) / cycleS).toFixed(2)}% { opacity: 1 } }`,
-  );
-  const all = [`.step { animation: ${cycleS.toFixed(1)}s step-end infinite }`, ...keyframes].join("\n");
-  const style = `@media (prefers-reduced-motion: no-preference) {\n${all}\n}\n`;
-  return { style, classes: starts.map((startS) => startS && `step s${steps.indexOf(startS)}`) };
-}
 
 /** Draws the rows as a sequence picture: an SVG document that needs nothing but a sans-serif font. */
 export function renderSvg(rows: readonly Row[]): string {
-  const lanes = LANES.filter(
-    (lane) => lane === "API objects" || rows.some((row) => row.kind === "begin" && row.lane === lane),
-  );
+  const lanesOf = (row: Row) => ("to" in row ? [row.lane, row.to] : "lane" in row ? [row.lane] : []);
+  const used = new Set(rows.flatMap(lanesOf));
+  const lanes = (Object.keys(COLOURS) as Lane[]).filter((lane) => used.has(lane));
   const centre = (lane: Lane) => TIME_COLUMN + LANE_WIDTH * (lanes.indexOf(lane) + 0.5);
   const width = TIME_COLUMN + LANE_WIDTH * lanes.length + MARGIN;
-  let top = MARGIN / 2;
-  const placed = rows.map((row, index) => {
-    const here: Placed = [row, top];
-    // Processes that end in a row share one line.
-    top += row.kind === "end" && rows[index + 1]?.kind === "end" ? 0 : HEIGHTS[row.kind];
-    return here;
+  let height = MARGIN / 2;
+  const drawn = rows.map((row, index) => {
+    const place = `transform="translate(0 ${height})" style="animation-delay: ${(index * APPEAR_EVERY_S).toFixed(1)}s"`;
+    height += HEIGHTS[row.kind];
+    const time =
+      row.kind === "chapter" ? "" : text(TIME_COLUMN - 16, 22, "time", `${(row.atMs / 1000).toFixed(2)} s`);
+    return `<g class="row" ${place}>${time}${drawRow(row, centre, lanes, width)}</g>`;
   });
-  const height = top + MARGIN;
-  const { style, classes } = animate(rows);
-  const titles = rows.flatMap((row) => (row.kind === "chapter" ? [row.title] : []));
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
-    `<title>${escapeXml(titles.join("; "))}</title>`,
-    `<style>${STYLE}${style}</style>`,
-    `<rect class="paper" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10"/>`,
-    ...lanes.flatMap((lane) => lifelines(lane, placed, height - MARGIN, centre(lane))),
-    ...placed.flatMap(([row, top], index) => {
-      const drawn = drawRow(row, top, { centre, lanes, width });
-      return classes[index] && drawn.length > 0 ? [`<g class="${classes[index]}">`, ...drawn, "</g>"] : drawn;
-    }),
-    "</svg>",
-    "",
-  ].join("\n");
+  height += MARGIN;
+  const titles = rows.flatMap((row) => (row.kind === "chapter" ? [row.text] : []));
+  const lifelines = lanes.map((lane) => {
+    const x = centre(lane);
+    return `<path d="M${x} ${HEIGHTS.chapter}V${height - MARGIN}" stroke="${COLOURS[lane]}" stroke-width="2" opacity="0.45"/>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+<title>${escapeXml(titles.join("; "))}</title>
+<style>${STYLE}</style>
+<rect class="paper" style="stroke: var(--edge)" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10"/>
+${[...lifelines, ...drawn].join("\n")}
+</svg>
+`;
 }
 
-/** From each start of a process to its end, which gets a cross. API objects outlive every process. */
-function lifelines(lane: Lane, placed: readonly Placed[], bottom: number, x: number): readonly string[] {
-  const lines: string[] = [];
-  const stroke = `class="${laneClass(lane)}" stroke="currentColor"`;
-  let from = lane === "API objects" ? MARGIN + HEIGHTS.chapter : undefined;
-  const draw = (to: number) => {
-    if (from !== undefined)
-      lines.push(
-        `<line x1="${x}" y1="${from}" x2="${x}" y2="${to}" ${stroke} stroke-opacity="0.45" stroke-width="2"/>`,
-      );
-    from = undefined;
-  };
-  for (const [row, top] of placed) {
-    if (row.kind === "begin" && row.lane === lane) from = top;
-    if (row.kind === "end" && row.lane === lane) {
-      draw(top + 8);
-      lines.push(
-        `<path d="M${x - 6} ${top + 2}l12 12m0 -12l-12 12" ${stroke} stroke-width="2.5" fill="none"/>`,
-      );
-    }
-  }
-  draw(bottom);
-  return lines;
-}
-
-type Geometry = { readonly lanes: readonly Lane[]; readonly width: number; centre(lane: Lane): number };
-
-function drawRow(row: Row, top: number, { lanes, width, centre }: Geometry): readonly string[] {
+function drawRow(row: Row, centre: (lane: Lane) => number, lanes: readonly Lane[], width: number): string {
   switch (row.kind) {
     case "chapter":
-      return [
-        text(MARGIN, top + 30, "title", row.title),
-        ...lanes.flatMap((lane) => caption(lane, centre(lane), top + 50)),
-      ];
+      return text(MARGIN, 30, "title", row.text) + lanes.map((lane) => caption(lane, centre(lane))).join("");
     case "deed":
-      return [
-        timeText(row, top + 21),
-        `<rect class="band" x="${TIME_COLUMN}" y="${top + 5}" width="${width - TIME_COLUMN - MARGIN}" height="26" rx="6"/>`,
-        text(TIME_COLUMN + 12, top + 22, "deed", row.text),
-      ];
-    case "begin":
-    case "end":
-      return [];
+      return (
+        box(TIME_COLUMN, width - TIME_COLUMN - MARGIN, 'class="band"') +
+        text(TIME_COLUMN + 12, 22, "deed", row.text)
+      );
     case "note": {
       const x = centre(row.lane);
-      const noteWidth = Math.max(80, Math.round(row.text.length * CHARACTER) + 20);
-      return [
-        timeText(row, top + 21),
-        `<g class="${laneClass(row.lane)}">`,
-        `<rect class="${row.mood}" x="${x - noteWidth / 2}" y="${top + 4}" width="${noteWidth}" height="24" rx="6" stroke="currentColor"/>`,
-        text(x, top + 20, "note", row.text),
-        "</g>",
-      ];
+      const boxWidth = Math.max(80, Math.round(row.text.length * CHARACTER) + 20);
+      const look = `class="paper" stroke="${COLOURS[row.lane]}"`;
+      return box(x - boxWidth / 2, boxWidth, look) + text(x, 22, "note", row.text);
     }
     case "call":
-      return [timeText(row, top + 26), ...arrow(row, centre(row.from), centre(row.to), top + 22)];
+      return arrow(row, centre(row.lane), centre(row.to));
   }
 }
 
-function caption(lane: Lane, x: number, y: number): readonly string[] {
-  return [
-    `<g class="${laneClass(lane)}">`,
-    `<rect x="${x - 70}" y="${y}" width="140" height="28" rx="6" fill="currentColor"/>`,
-    text(x, y + 19, "caption", lane === "driver" ? "CSI driver" : lane),
-    "</g>",
-  ];
+function caption(lane: Lane, x: number): string {
+  const name = lane === "driver" ? "CSI driver" : lane;
+  return `<g transform="translate(0 46)">${box(x - 70, 140, `fill="${COLOURS[lane]}"`)}${text(x, 22, "caption", name)}</g>`;
 }
 
 /** An arrow, the call's name above it and the answer below, near its tail: the arrow may cross other lifelines. */
-function arrow(
-  call: Extract<Row, { readonly kind: "call" }>,
-  from: number,
-  to: number,
-  y: number,
-): readonly string[] {
+function arrow(row: ReturnType<typeof call>, from: number, to: number): string {
   const way = Math.sign(to - from);
   const middle = from + (way * LANE_WIDTH) / 2;
-  const head = `M${to - way * 10} ${y - 5}L${to} ${y}L${to - way * 10} ${y + 5}z`;
-  return [
-    `<g class="${laneClass(call.from)}">`,
-    `<line x1="${from}" y1="${y}" x2="${to - way * 9}" y2="${y}" stroke="currentColor" stroke-width="1.8"/>`,
-    `<path d="${head}" fill="currentColor"/>`,
-    `<circle cx="${from}" cy="${y}" r="3" fill="currentColor"/>`,
-    "</g>",
-    text(middle, y - 6, "name", call.name),
-    text(middle, y + 14, call.failed ? "answer failed" : "answer", call.answer),
-  ];
+  const line = `M${from} 20H${to}m${way * -9} -5l${way * 9} 5l${way * -9} 5`;
+  return (
+    `<path d="${line}" stroke="${COLOURS[row.lane]}" stroke-width="1.8" fill="none"/>` +
+    text(middle, 14, "name", row.text) +
+    text(middle, 34, "answer", row.answer)
+  );
 }
 
-const timeText = ({ atMs }: Row, y: number) =>
-  text(TIME_COLUMN - 16, y, "time", `${(atMs / 1000).toFixed(2)} s`);
+const box = (x: number, width: number, look: string) =>
+  `<rect x="${x}" y="5" width="${width}" height="26" rx="6" ${look}/>`;
 
-function text(x: number, y: number, style: string, content: string): string {
-  return `<text x="${x}" y="${y}" class="${style}">${escapeXml(content)}</text>`;
-}
+const text = (x: number, y: number, style: string, content: string) =>
+  `<text x="${x}" y="${y}" class="${style}">${escapeXml(content)}</text>`;
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 

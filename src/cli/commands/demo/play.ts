@@ -1,72 +1,92 @@
+import { styleText } from "node:util";
 import { pause } from "../../../base/pause";
+import { wrap } from "../../../doctor/findings/table";
 import { durationText } from "../event-lines";
-import type { Look } from "./happenings";
-import { type DemoOptions, MissedStep, type Stage } from "./stage";
+import type { Sign } from "./happenings";
+import { MissedStep, type Stage } from "./stage";
+
+const WIDTH = 110;
+const INDENT = " ".repeat(3);
+const HANGING = " ".repeat(15);
 
 export type Play = ReturnType<typeof createPlay>;
 
-/** What a scenario works with. MissedStep: a step did not happen `stepMs` after the latest deed, or an actor ended unasked. */
-export function createPlay(stage: Stage, startedAt: number, options: DemoOptions) {
-  const { teller, stepMs = 10_000, signal } = options;
+/** What scenarios work with. MissedStep: a step did not happen `stepMs` after the latest deed, or an actor ended unasked. */
+export function createPlay(stage: Stage, signal: AbortSignal, stepMs: number) {
   const { timeline } = stage;
   const interrupted = AbortSignal.any([signal, stage.mishap]);
+  const startedAt = Date.now();
   let steps = 0;
-  let deedAt = Date.now();
-  let since = timeline.now();
-  let toldMs = 0;
-
-  const see = async <Found>(awaited: string, look: Look<Found>) => {
-    const timeout = AbortSignal.timeout(stepMs);
-    const stopWaiting = teller.waitFor(awaited);
-    try {
-      return await timeline.when(look, since, AbortSignal.any([interrupted, timeout]));
-    } catch (error) {
-      if (error !== timeout.reason) throw error;
-      throw new MissedStep(`waited ${durationText(stepMs)} for ${awaited}: it did not happen`);
-    } finally {
-      stopWaiting();
-    }
-  };
+  let deedAt = startedAt;
+  let since = 0;
+  let toldAt = startedAt;
 
   /** Reports of the same millisecond come in any order: no step gets an earlier time than the step before it. */
   const tellStep = (atMs: number, text: string) => {
-    toldMs = Math.max(toldMs, atMs - startedAt);
+    toldAt = Math.max(toldAt, atMs);
     steps += 1;
-    teller.step(steps, toldMs, text);
+    tell(toldAt - startedAt, coloured("green", String(steps)), text);
   };
 
   return {
     ...stage,
+    startedAt,
+    chapter: (title: string, about: string) => {
+      steps = 0;
+      timeline.add({ role: "demo", kind: "chapter", text: title, atMs: Date.now() });
+      say(`\n${coloured("bold", title)}\n${INDENT}${wrapped(about, INDENT)}\n`);
+    },
     deed: async (text: string, act: () => void | Promise<void>) => {
-      since = timeline.now();
+      since = timeline.all.length;
       deedAt = Date.now();
-      teller.deed(deedAt - startedAt, text);
-      timeline.add({ kind: "deed", text, atMs: deedAt });
+      tell(deedAt - startedAt, coloured("yellow", "!"), text);
+      timeline.add({ role: "demo", kind: "deed", text, atMs: deedAt });
       await act();
     },
-    /** Waits until it happens, then writes a text, which may use what was found and the milliseconds since the deed. */
-    step: async <Found>(
-      awaited: string,
-      look: Look<Found>,
-      says: string | ((found: Found, sinceDeedMs: number) => string),
-    ): Promise<Found> => {
-      const { found, atMs } = await see(awaited, look);
-      tellStep(atMs, typeof says === "string" ? says : says(found, Math.max(0, atMs - deedAt)));
-      return found;
+    /** Waits until it happens, then says so. */
+    step: async (sign: Sign, text: string) => {
+      const timeout = AbortSignal.timeout(stepMs);
+      const limit = AbortSignal.any([interrupted, timeout]);
+      const happening = await timeline.when(sign, since, limit).catch((error) => {
+        if (error !== timeout.reason) throw error;
+        throw new MissedStep(`did not happen within ${durationText(stepMs)}: ${text}`);
+      });
+      tellStep(happening.atMs, text);
+      return happening;
     },
-    /** Waits until it happens and writes nothing: it is part of the next step. */
-    expect: async <Found>(awaited: string, look: Look<Found>): Promise<Found> =>
-      (await see(awaited, look)).found,
-    /** Writes that something did not happen for this long after the deed. */
-    calm: async (forMs: number, look: Look<unknown>, says: string) => {
+    /** Says that something did not happen for this long after the deed. */
+    calm: async (forMs: number, sign: Sign, text: string) => {
       await pause(deedAt + forMs - Date.now(), interrupted);
       interrupted.throwIfAborted();
-      if (timeline.find(look, since) !== undefined) throw new MissedStep(`it happened all the same: ${says}`);
-      tellStep(Date.now(), says);
+      if (timeline.find(sign, since) !== undefined) throw new MissedStep(`not true: ${text}`);
+      tellStep(Date.now(), text);
     },
     show: async (object: object) => {
       const { stringify } = await import("yaml");
-      teller.quote(stringify(object, { lineWidth: 0 }));
+      say(`\n${stringify(object, { lineWidth: 0 }).trimEnd().replace(/^/gm, HANGING)}`);
     },
   };
+}
+
+export function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+export function complain(text: string): void {
+  say(`${INDENT}${coloured("red", `✗  ${text}`)}`);
+}
+
+function tell(ms: number, sign: string, text: string): void {
+  const time = `${(ms / 1000).toFixed(2).padStart(5)} s`;
+  say(`${INDENT}${sign}  ${coloured("dim", time)}  ${wrapped(text, HANGING)}`);
+}
+
+/** Coloured for a terminal, unless NO_COLOR is set. */
+const coloured = (style: Parameters<typeof styleText>[0], text: string) =>
+  styleText(style, text, { stream: process.stdout });
+
+/** Text in lines that fit, all but the first behind an indent. */
+function wrapped(text: string, indent: string): string {
+  const columns = Math.min(process.stdout.columns ?? WIDTH, WIDTH);
+  return wrap(text, columns - indent.length).join(`\n${indent}`);
 }

@@ -1,41 +1,33 @@
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { attempt, invalidOption, messageOf } from "../../../base/errors";
 import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
-import type { CsiDriverEvent } from "../../../simulator/driver/services";
-import type { KubeletEvent } from "../../../simulator/kubelet/events";
-import { createTimeline, type Happening, type LoggedStateChange, type Role } from "./happenings";
-import type { Storyteller } from "./storyteller";
+import { createTimeline, type Happening, type Role } from "./happenings";
 
 export const DRIVER_NAME = "demo.csi";
-const JSON_LINES = "--output=json";
 const GRACE_MS = 3_000;
 
 export class MissedStep extends Error {
   override readonly name = "MissedStep";
 }
 
-export interface DemoOptions {
+export interface Programs {
   readonly cli: readonly string[];
   /** The registrar's program; it gets the official registrar's flags. */
   readonly registrar: readonly string[];
-  /** Keeps the folder, with the output of each process in it. */
-  readonly keep: boolean;
-  readonly svg?: string | undefined;
-  readonly teller: Storyteller;
-  /** How long a step may take. A registration takes a second or two; the default of 10 s is for a busy machine. */
-  readonly stepMs?: number | undefined;
-  readonly signal: AbortSignal;
 }
 
 export type Stage = ReturnType<typeof openStage>;
 
-/** A folder that stands for a node, and the processes on it: none yet. Throws INVALID_OPTION if it cannot be made. */
-export function openStage({ cli, registrar, keep }: DemoOptions) {
+/**
+ * A folder that stands for a node, and the processes on it: none yet. With `keep`, the folder stays, with the output of each
+ * process in it. Throws INVALID_OPTION if the folder cannot be made.
+ */
+export function openStage({ cli, registrar }: Programs, keep: boolean) {
   const folder = makeFolder();
   const csiAddress = join(folder, "plugins", DRIVER_NAME, "csi.sock");
   const pluginDir = join(folder, "plugins_registry");
@@ -43,7 +35,7 @@ export function openStage({ cli, registrar, keep }: DemoOptions) {
   mkdirSync(pluginDir);
 
   const timeline = createTimeline();
-  const actors = new Map<Role, ReturnType<typeof startActor>>();
+  const actors = new Map<Role, ReturnType<typeof startProcess>>();
   const mishap = new AbortController();
 
   const registrarCommand = [
@@ -56,10 +48,10 @@ export function openStage({ cli, registrar, keep }: DemoOptions) {
   ];
   const commands: Readonly<Record<Role, readonly string[]>> = {
     driver: [
-      ...[...cli, "driver", `--csi-address=${csiAddress}`, `--name=${DRIVER_NAME}`],
-      ...[`--topology=topology.${DRIVER_NAME}/zone=zone-a`, "--max-volumes=12", JSON_LINES],
+      ...[...cli, "driver", `--csi-address=${csiAddress}`, `--name=${DRIVER_NAME}`, "--output=json"],
+      ...[`--topology=topology.${DRIVER_NAME}/zone=zone-a`, "--max-volumes=12"],
     ],
-    kubelet: [...cli, "kubelet", `--plugin-registration-path=${pluginDir}`, JSON_LINES],
+    kubelet: [...cli, "kubelet", `--plugin-registration-path=${pluginDir}`, "--output=json"],
     registrar: registrarCommand,
     "second registrar": registrarCommand,
   };
@@ -69,22 +61,27 @@ export function openStage({ cli, registrar, keep }: DemoOptions) {
     const onLine = (line: string) => {
       lastLine = escapeJson(line);
       if (keep) appendFileSync(join(folder, `${role.replace(" ", "-")}.log`), `${line}\n`);
-      const object: unknown = attempt(() => JSON.parse(line));
-      const happening = object instanceof Object ? happeningOf(role, object) : undefined;
-      if (happening !== undefined) timeline.add(happening);
+      // An event, or a line of a registrar's log.
+      const report = attempt(() => JSON.parse(line));
+      if (report?.kind !== undefined || report?.from !== undefined)
+        timeline.add({ atMs: report.ts, ...report, role } as Happening);
     };
-    const onEnd = (how: string, isUnasked: boolean) => {
-      timeline.add({ kind: "end", lane: role, atMs: Date.now() });
-      if (isUnasked) mishap.abort(new MissedStep(`the ${role} ended (${how}); its last line: ${lastLine}`));
+    const onEnd = (how: string) => {
+      if (actors.has(role))
+        mishap.abort(new MissedStep(`the ${role} ended (${how}); its last line: ${lastLine}`));
     };
-    timeline.add({ kind: "begin", lane: role, atMs: Date.now() });
-    actors.set(role, startActor(commands[role], onLine, onEnd));
+    timeline.add({ role: "demo", kind: "start", who: role, atMs: Date.now() });
+    actors.set(role, startProcess(commands[role], onLine, onEnd));
   };
-  const take = (role: Role) => {
+
+  /** Resolves when the process is gone; it gets SIGKILL after 3 s. */
+  const end = async (role: Role, signal: NodeJS.Signals) => {
     const actor = actors.get(role);
-    if (actor === undefined) throw new Error(`there is no ${role} on stage`);
     actors.delete(role);
-    return actor;
+    actor?.child.kill(signal);
+    const force = setTimeout(() => actor?.child.kill("SIGKILL"), GRACE_MS);
+    await actor?.gone;
+    clearTimeout(force);
   };
 
   return {
@@ -92,14 +89,11 @@ export function openStage({ cli, registrar, keep }: DemoOptions) {
     timeline,
     /** Aborted when an actor ended unasked; the reason names it and quotes its last line. */
     mishap: mishap.signal,
-    short: (path: string) => relative(folder, path),
     start: (...roles: readonly Role[]) => roles.forEach(start),
-    stop: (role: Role) => take(role).stop(),
-    kill: (role: Role) => take(role).kill(),
+    end,
     deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
-    /** Stops every actor and removes the folder, except with `keep`. */
     clear: async () => {
-      await Promise.all([...actors.keys()].map((role) => take(role).stop()));
+      await Promise.all(Array.from(actors.keys(), (role) => end(role, "SIGTERM")));
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -114,24 +108,13 @@ function makeFolder(): string {
   }
 }
 
-/** What a process reports: an event, or a registrar's change of state; undefined for any other line of its log. */
-function happeningOf(role: Role, object: object): Happening | undefined {
-  if (role === "driver" || role === "kubelet") {
-    const event = object as CsiDriverEvent & KubeletEvent;
-    return { kind: role, event, atMs: event.atMs };
-  }
-  const change = object as LoggedStateChange;
-  return "from" in object ? { kind: "registrar", role, change, atMs: change.ts } : undefined;
-}
-
 /** Starts a process, in a group of its own: Ctrl-C reaches only the demo. `onEnd` is called when its output is read. */
-function startActor(
+function startProcess(
   [program = "", ...words]: readonly string[],
   onLine: (line: string) => void,
-  onEnd: (how: string, isUnasked: boolean) => void,
+  onEnd: (how: string) => void,
 ) {
   const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
-  let isUnasked = true;
   for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", onLine);
   const gone = new Promise<void>((resolve) => {
     let problem: string | undefined;
@@ -140,20 +123,9 @@ function startActor(
     });
     // Emitted after an error too, and after the last line.
     child.once("close", (code, signal) => {
-      onEnd(problem ?? signal ?? `exit code ${code}`, isUnasked);
+      onEnd(problem ?? signal ?? `exit code ${code}`);
       resolve();
     });
   });
-  const endBy = async (signal: NodeJS.Signals) => {
-    isUnasked = false;
-    child.kill(signal);
-    const force = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
-    await gone;
-    clearTimeout(force);
-  };
-  return {
-    /** Sends SIGTERM, as when a pod is deleted, and SIGKILL after 3 s; resolves when the process is gone. */
-    stop: () => endBy("SIGTERM"),
-    kill: () => endBy("SIGKILL"),
-  };
+  return { child, gone };
 }

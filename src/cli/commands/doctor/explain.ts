@@ -7,21 +7,16 @@ import { wrap } from "../../../doctor/findings/table";
 import { MANIFEST_CHECKS } from "../../../doctor/manifest/judge/checks";
 import { NODE_CHECKS } from "../../../doctor/node/report";
 
-const NEAR = 3;
-
 /** Reads the code of a finding, or the name of its check; the value is the code. */
 export function parseCode(text: string): string {
   const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS];
   const known = checks.find(({ code, name }) => code === text.toUpperCase() || name === text);
   if (known !== undefined) return known.code;
-  const [codes, names] = [checks.map(({ code }) => code), checks.map(({ name }) => name)];
-  const number = /\d+/.exec(text)?.[0];
-  const distance = (code: string) => Math.abs(Number(code.slice(3)) - Number(number));
-  const near =
-    number === undefined
-      ? [nearWord(text, names)].filter((name) => name !== undefined)
-      : codes.sort((one, other) => distance(one) - distance(other)).slice(0, NEAR);
-  const advice = near.length > 0 ? `near it: ${near.join(", ")}` : "docs/doctor-codes.md lists them";
+  const near = nearWord(
+    text,
+    checks.map(({ name }) => name),
+  );
+  const advice = near === undefined ? "docs/doctor-codes.md lists them" : `did you mean ${near}?`;
   return refuse(`"${text}" is not a code of a finding; ${advice}`);
 }
 

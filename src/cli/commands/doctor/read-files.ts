@@ -35,9 +35,9 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
       const file = path === "-" ? "stdin" : path;
       const documents = documentsIn((await read(file, () => textOf(path, path !== name))) ?? "");
       const templates: string[] = [];
-      for (const [index, document] of documents.entries()) {
+      for (const [index, { text, line }] of documents.entries()) {
         const place = documents.length === 1 ? file : `${file}, document ${index + 1}`;
-        const one = await read(file, () => parseDocument(document), place);
+        const one = await read(file, () => parseDocument(text, line), place);
         if (one?.kind === "template") templates.push(one.where);
         else if (one !== undefined && one.object !== null) objects.push({ file, object: one.object });
       }
@@ -86,17 +86,11 @@ async function textOf(path: string, isInDirectory: boolean): Promise<string> {
   return text;
 }
 
-interface FileDocument {
-  readonly text: string;
-  /** Its first line in the file, from 1 on. */
-  readonly line: number;
-}
-
 /**
- * A line that begins with `---` begins a document; a directive, with `%`, belongs to the next one. kubectl reads JSON objects
- * behind each other, too.
+ * The documents, each with the number of its first line. A line that begins with `---` begins a document; a directive, with
+ * `%`, belongs to the next one. kubectl reads JSON objects behind each other, too.
  */
-function documentsIn(text: string): readonly FileDocument[] {
+function documentsIn(text: string) {
   let line = 1;
   const parts = text.split(/^(?=\{)/m);
   const isStream = parts.length > 1 && parts.every((part) => attempt(() => JSON.parse(part)) !== undefined);
@@ -108,7 +102,7 @@ function documentsIn(text: string): readonly FileDocument[] {
   return all.filter((document) => /^(?!---\s*$)[^#%\s]/m.test(document.text));
 }
 
-async function parseDocument({ text, line }: FileDocument): Promise<ReadYaml> {
+async function parseDocument(text: string, line: number): Promise<ReadYaml> {
   if (text.length > MAX_DOCUMENT_LENGTH)
     throw invalidOption(`it has more than ${MAX_DOCUMENT_LENGTH / MEBIBYTE} MiB, which no API server takes`);
   const object: unknown = /^\s*\{/.test(text) ? attempt(() => JSON.parse(text)) : undefined;

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { attempt, invalidOption, messageOf, refuse } from "../../../base/errors";
+import { attempt, invalidOption, messageOf } from "../../../base/errors";
 import { httpEndpointOf, startProblemOf } from "../../../flags/checks";
 import type { CommandFlag, FlagValues } from "../../../flags/command-flags";
 import { choiceFlag, choicesFlag, listFlag, pairsFlag, switchFlag, textFlag } from "../../../flags/kinds";
@@ -68,16 +68,6 @@ const flags = {
   "kubelet-root": forDrop(objectFlags["kubelet-root"]),
   "http-port": forDrop(objectFlags["http-port"]),
 } as const;
-
-/** Flags of this form only: without --image-policy they say so. */
-export const policyOnlyFlags = Object.fromEntries(
-  Object.entries<CommandFlag>(flags)
-    .filter(([name]) => !Object.hasOwn(objectFlags, name))
-    .map(([name, { bare }]): readonly [string, CommandFlag] => {
-      const parse = () => refuse("it needs --image-policy beside it");
-      return [name, { describe: "", hidden: true, parse, ...(bare !== undefined && { bare }) }];
-    }),
-);
 
 /** Whether the words have --image-policy, also with an invalid value, which this form of the command refuses. */
 export const isImagePolicy = (argv: readonly string[]) =>
@@ -152,8 +142,8 @@ function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly strin
     ...{ name, namespaceLabel, nodes, engine, minor },
     ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
   };
-  const native = { since: FIRST_POLICY_MINOR, instead: "--policy-engine=kyverno works before" };
-  if (engine !== "kyverno") requireMinor("--image-policy", native, minor);
+  if (engine !== "kyverno")
+    requireMinor("--image-policy", FIRST_POLICY_MINOR, minor, "--policy-engine=kyverno works before");
   const targets = parseTargets({ startupTaints, condition: nodeCondition, severalDrivers: true });
   // They need a token: without one the registrar exits.
   const readiness = Object.entries(readinessArguments(targets))
@@ -172,8 +162,8 @@ function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly strin
         args: [...sidecarArguments(values.arg ?? []), ...readiness],
       }),
     );
-  if (readiness.length === 0) requireMinor("--drop", objectFlags["node-wide"], minor);
-  else requireMinor("--drop with a taint or condition", { since: POLICY_MINOR }, minor);
+  if (readiness.length === 0) requireMinor("--drop", objectFlags["node-wide"].since, minor);
+  else requireMinor("--drop with a taint or condition", POLICY_MINOR, minor);
   const { distribution, kubeletRoot, httpPort } = values;
   if (values.include === "policy")
     return streamOf(dropPolicy({ ...scope, image, distribution, kubeletRoot }));
@@ -187,22 +177,16 @@ function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly strin
   return makeNodeWideManifests(options, ["daemonset"], readiness.length === 0 ? undefined : access);
 }
 
-const OTHERS = "belongs to each driver's own arguments";
-const NODE_WIDE = "is for a registrar of a whole node";
-/** Flags that a policy for every driver cannot set, and why. */
-const REFUSED: Readonly<Partial<Record<FlagName, string>>> = {
-  "csi-address": OTHERS,
-  "kubelet-registration-path": OTHERS,
-  "plugin-registration-path": OTHERS,
-  "node-name": "would give every node the same name",
-  "remove-startup-taint": "needs more than the flag: give --startup-taint",
-  "node-condition": "needs more than the flag: give --node-condition",
-  "impersonate-node": "needs rights of its own: use registrar manifest --node-access impersonation",
-  "driver-gone-after": NODE_WIDE,
-  "allow-drivers": NODE_WIDE,
-  "deny-drivers": NODE_WIDE,
-  version: "would end every registrar at once",
-  mode: "would turn the registrars into probes",
+/** Flags that a policy for every driver cannot set. */
+const NOT_FOR_ALL: readonly FlagName[] = [
+  ...(["csi-address", "kubelet-registration-path", "plugin-registration-path", "node-name"] as const),
+  ...(["driver-gone-after", "allow-drivers", "deny-drivers", "version", "mode"] as const),
+];
+/** What gives them the rights that they need, too. */
+const INSTEAD: Readonly<Partial<Record<FlagName, string>>> = {
+  "remove-startup-taint": "--startup-taint",
+  "node-condition": "--node-condition",
+  "impersonate-node": "registrar manifest --node-access impersonation",
 };
 /** Flags that exclude each other: with both the registrar does not start. */
 const EXCLUDED: Readonly<Partial<Record<FlagName, readonly FlagName[]>>> = {
@@ -242,8 +226,8 @@ function sidecarArgument(word: string): AddedArgument {
   if (ignored.length + deprecated.length > 0) return refuse("has no effect, or is deprecated: leave it out");
   const [name] = given;
   if (name === undefined) return refuse("is not a flag: write --arg=--FLAG=VALUE");
-  const why = REFUSED[name];
-  if (why !== undefined) return refuse(why);
+  if (NOT_FOR_ALL.includes(name)) return refuse("cannot be the same for every driver of a cluster");
+  if (INSTEAD[name]) return refuse(`needs rights, too: give ${INSTEAD[name]}`);
   const port = Number(httpEndpointOf(line.flags)?.replace(/.*:/, "")) || undefined;
   return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false, port };
 }

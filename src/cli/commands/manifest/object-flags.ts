@@ -15,9 +15,7 @@ const forDaemonSet = <Row extends CommandFlag>(row: Row, defaultDescription?: st
   ...{ ...row, ...DAEMON_SET, defaultDescription },
 });
 /** A field of the CSIDriver that older clusters lack, or have behind a gate. */
-const newer = <Row extends CommandFlag>(row: Row, since: number, gate = since) => ({
-  ...{ ...row, ...CSI_DRIVER, since, gate },
-});
+const newer = <Row extends CommandFlag>(row: Row, since: number) => ({ ...row, ...CSI_DRIVER, since });
 
 /** The others are for all drivers. */
 const NAMED_FOR_DRIVER = {
@@ -27,8 +25,8 @@ const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
 
 /**
  * `parts`: where a flag's value is written; it is refused without one of them. `neededBy`: the parts that cannot be written
- * without the flag. `since`: the first minor version of Kubernetes 1 that does what is written there without a feature gate.
- * `gate`: the first one with that gate, from the stages of the removed gates in kubernetes/website, and kube_features.go of 1.37.
+ * without the flag. `since`: the first minor version of Kubernetes 1 that does what is written there without a feature gate,
+ * from the stages of the removed gates in kubernetes/website, and kube_features.go of 1.37.
  */
 export const objectFlags = {
   "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), ...NAMED_FOR_DRIVER },
@@ -42,7 +40,7 @@ export const objectFlags = {
   // Its DaemonSet has maxSurge.
   "node-wide": {
     ...switchFlag("one registrar for every driver of a node, in place of a driver's own"),
-    ...{ since: 22, gate: 21 },
+    since: 22,
   },
   "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
   "allow-drivers": forDaemonSet(
@@ -84,14 +82,14 @@ export const objectFlags = {
     parts: ["csidriver", "storageclass", "inline-pod"],
   },
   "fs-group-policy": {
-    ...newer(choiceFlag("who owns the files", FS_GROUP_POLICIES), 20, 19),
+    ...newer(choiceFlag("who owns the files", FS_GROUP_POLICIES), 20),
     defaultDescription: FS_GROUP_POLICIES[0],
   },
-  "storage-capacity": newer(switchFlag("the provisioner publishes the free capacity"), 21, 19),
+  "storage-capacity": newer(switchFlag("the provisioner publishes the free capacity"), 21),
   // Named below the others: with their names in the first column the help is longer than a screen.
-  "node-allocatable-update-period": { ...newer(countFlag("seconds"), 35, 33), hidden: true },
-  "prevent-pod-scheduling-if-missing": { ...newer(switchFlag(""), 37, 35), hidden: true },
-  "token-audience": { ...newer(listFlag(""), 21, 20), hidden: true },
+  "node-allocatable-update-period": { ...newer(countFlag("seconds"), 35), hidden: true },
+  "prevent-pod-scheduling-if-missing": { ...newer(switchFlag(""), 37), hidden: true },
+  "token-audience": { ...newer(listFlag(""), 21), hidden: true },
   "service-account-token-in-secrets": { ...newer(switchFlag(""), 35), hidden: true },
   "storage-class": {
     ...textFlag("name of the StorageClass"),
@@ -122,16 +120,10 @@ export const objectFlags = {
 
 export type ObjectValues = FlagValues<typeof objectFlags>;
 
-/** The first minor version of Kubernetes 1 with a feature, the first one with its gate, and what to do before. */
-interface Needed {
-  readonly since: number;
-  readonly gate?: number | undefined;
-  readonly instead?: string;
-}
-
-interface Written extends Partial<Needed> {
+interface Written {
   readonly parts?: readonly Part[];
   readonly neededBy?: readonly Part[];
+  readonly since?: number;
 }
 const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
 /** Flags about one driver, refused with --node-wide. */
@@ -143,7 +135,7 @@ const FOR_A_DRIVER = [
 /** Throws INVALID_OPTION for a flag without effect on these parts or in that cluster, and for one that the parts need. */
 export function checkWritten(values: ObjectValues, parts: readonly Part[]): void {
   const rows = ROWS.map((row) => ({ ...row, value: values[fieldOf(row.flag) as keyof ObjectValues] }));
-  for (const { flag, parts: places, since = 0, gate, value } of rows) {
+  for (const { flag, parts: places, since, value } of rows) {
     if (value === undefined) continue;
     if (values.nodeWide && FOR_A_DRIVER.includes(flag))
       throw invalidOption(`--${flag} cannot be given with --node-wide`);
@@ -151,7 +143,7 @@ export function checkWritten(values: ObjectValues, parts: readonly Part[]): void
       throw invalidOption(
         `--${flag} is for ${places.join(" or ")}, which is not written: name it in --include`,
       );
-    if (value !== false) requireMinor(`--${flag}`, { since, gate }, values.kubernetesVersion);
+    if (value !== false && since) requireMinor(`--${flag}`, since, values.kubernetesVersion);
   }
   const missing = rows
     .filter(({ value, neededBy }) => value === undefined && neededBy?.some((part) => parts.includes(part)))
@@ -164,10 +156,13 @@ export function checkWritten(values: ObjectValues, parts: readonly Part[]): void
 }
 
 /** Throws INVALID_OPTION for an older minor version of Kubernetes 1; no version is new enough. */
-export function requireMinor(what: string, { since, gate = since, instead }: Needed, minor = since): void {
-  if (minor >= since) return;
-  const advice = minor >= gate ? "with its feature gate on, leave --kubernetes-version out" : instead;
-  throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}${advice ? `; ${advice}` : ""}`);
+export function requireMinor(
+  what: string,
+  since: number,
+  minor = since,
+  advice = "without --kubernetes-version it is written all the same",
+): void {
+  if (minor < since) throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}; ${advice}`);
 }
 
 /** The minor version in `1.30`, `v1.30.4` or `1.30.4+k3s1`. */

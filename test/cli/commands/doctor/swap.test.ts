@@ -113,8 +113,7 @@ test("in JSON the target has the image and how many registrars were swapped", as
 
 test.each<readonly [words: readonly string[], container: object, status: number, error: RegExp]>([
   [[`--swap=${OFFICIAL}`], official, 2, /--swap: ".*" is the official registrar's image; name the one/],
-  [["--swap=false"], official, 2, /: --swap "false" is not an image: give NAME:TAG, or no value$/],
-  [["--swap=True"], official, 2, /--swap "True" is not an image/],
+  [["--swap=false"], official, 2, /: --swap "false" has no tag and no digest: /],
   [["--swap=a b"], official, 2, /: --swap "a b" is not an image reference: give NAME:TAG or NAME@DIGEST/],
   [["--swap=x/y"], official, 2, /: --swap "x\/y" has no tag and no digest: /],
   [["--swap", "--image=x/livenessprobe:v2"], official, 2, /is another sidecar, which a registrar c/],
