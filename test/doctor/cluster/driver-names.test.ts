@@ -20,7 +20,7 @@ function namesOf(
 ) {
   const podOf = (n: number, node: string, trouble?: PodTrouble) => ({
     setUid: `${n}`,
-    ...{ name: "a/b", node, trouble, startedMs: 0, createdMs: 0 },
+    ...{ name: "a/b", node, trouble, startedMs: 0 },
     running: { registrars: [], dropped: [] },
   });
   const drivers = nameDrivers({
@@ -32,7 +32,7 @@ function namesOf(
     }),
     pods: [
       ...podsOn.flatMap((nodes, n) => nodes.map((node) => podOf(n, node))),
-      ...brokenOn.map((node) => podOf(0, node, { kind: "blocked", reason: "", said: "" })),
+      ...brokenOn.map((node) => podOf(0, node, { kind: "blocked", reason: "" })),
     ],
     csiNodes: new Map(
       Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),

@@ -60,10 +60,8 @@ test.each<readonly [expected: RegExp, Changes]>([
     crashed({ message: "kubelet refused the driver: no" }),
   ],
   [/^CSI201 .*\(exit code 1\) -> see why it ended: kubectl/, crashed({})],
-  [/^CSI201 .*\(exit code 2\) -> correct its arguments/, crashed({ exitCode: 2 })],
-  [/^CSI201 .*\(OOMKilled, exit code 137\) -> raise the/, crashed({ exitCode: 137, reason: "OOMKilled" })],
-  [/^CSI201 .*-> see who ends it, most often its liveness probe/, crashed({ exitCode: 137 })],
-  [/^CSI201 .*-> see who ends it, most often its liveness probe/, crashed({ exitCode: 143 })],
+  [/^CSI201 .*\(OOMKilled, exit code 137\) -> see what/, crashed({ exitCode: 137, reason: "OOMKilled" })],
+  [/^CSI201 .*-> see what ended it, its memory limit or a probe: kubectl/, crashed({ exitCode: 143 })],
   [/^CSI201 .*has restarted 3 times/, restarted(3, 9)],
   [
     /^CSI202 problem: .*has a pod that does not start: container registrar does not start: ImagePullBackOff: no such image -> see its events: kubectl -n storage describe pod disk-node-node-1$/,

@@ -158,7 +158,7 @@ test("Kyverno's policy, under the CRD of its release", async () => {
   expect(findings.filter(({ code }: { code: string }) => code === "CSI215")).toMatchObject([
     {
       subject: "DaemonSet storage/old-node, container registrar",
-      text: expect.stringMatching(/ in 1 pod, older than Kyverno's MutatingPolicy registrar-image$/),
+      text: expect.stringMatching(/in 1 pod, made before Kyverno's MutatingPolicy registrar-image worked$/),
     },
   ]);
 });

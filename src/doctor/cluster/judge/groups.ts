@@ -36,16 +36,17 @@ export function causeOf(place: Place, { manifestFindings }: ClusterFacts): strin
   const { state, unit, driver, node, pod } = place;
   if (state.kind === "node-away") return NODES_AWAY;
   if (state.kind === "dropped") return NODE_WIDE_AWAY;
-  const isOfRegistrar = state.kind === "unregistered" || state.restarts?.isRegistrar;
+  const isOfRegistrar = state.kind === "unregistered" || state.container?.isRegistrar;
   const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
+  const reason = pod?.trouble && state === pod.trouble ? pod.trouble.reason : "";
   // Without what differs from node to node and from time to time.
   const said = [pod?.name, pod?.name.split("/")[1], node]
-    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), state.said ?? "")
+    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), reason)
     .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
   return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${said}`;
 }
 
-export function nodesOf(places: readonly Place[]): readonly string[] {
+export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }
 

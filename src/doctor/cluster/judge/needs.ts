@@ -101,13 +101,11 @@ const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places }) => 
 });
 
 export const rights = check<ClusterFacts>("CSI212", "rights", (facts) =>
-  facts.unread.map(({ resource, apiGroup, kind, message, unknown: what }) => {
+  facts.unread.map(({ resource, apiGroup, kind, message }) => {
     const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
-    const [why, fix] =
-      kind === "forbidden"
-        ? ["may not be listed by you", `allow it in a ClusterRole: ${rule}`]
-        : ["could not be listed", "run it again, or look at less of it: --node"];
-    return unread(resource, `${why}, so it is unknown ${what}: ${message}`, fix);
+    return kind === "forbidden"
+      ? unread(resource, `may not be listed by you: ${message}`, `allow it in a ClusterRole: ${rule}`)
+      : unread(resource, `could not be listed: ${message}`, "run it again, or look at less of it: --node");
   }),
 );
 

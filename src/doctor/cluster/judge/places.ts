@@ -25,7 +25,7 @@ const REASONS = {
  * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `contradicted`:
  * CSINode and the Node's annotation, by which volumes are attached, have two node IDs. `duplicate`: several pods register it.
  */
-export interface PlaceState extends Partial<Pick<PodTrouble, "restarts" | "said">> {
+export interface PlaceState extends Pick<PodTrouble, "container"> {
   readonly kind: keyof typeof REASONS | "uncovered" | "contradicted" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
 }
@@ -45,41 +45,44 @@ export interface Place {
 /** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
 
-interface Draft extends Pick<Place, "driver" | "node"> {
-  readonly pods: { readonly pod: RegistrarPod; readonly unit: RegistrarUnit }[];
-  need?: Need;
+/** What names a driver on a node: a registrar's pod, CSINode, or a need. */
+interface Mention extends Pick<Place, "driver" | "node"> {
+  readonly pod?: RegistrarPod;
+  readonly unit?: RegistrarUnit;
+  readonly need?: Need;
 }
 
-/** Every driver on every node where a registrar's pod, CSINode or a need names it; by node. */
+/** Every driver on every node where something names it; by node. */
 export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[]): readonly Place[] {
-  const drafts = new Map<string, Draft>();
-  const draftAt = (node: string | undefined, driver: string, key = `${node} ${driver}`) => {
-    const draft = drafts.get(key) ?? { driver, node, pods: [] };
-    drafts.set(key, draft);
-    return draft;
-  };
   const unitsOf = grouped(units, ({ set }) => set.uid);
-  for (const pod of reading.pods)
-    for (const unit of unitsOf.get(pod.setUid) ?? []) {
-      const { name } = unit.driver;
-      // Each pod without a node is a place of its own.
-      const key = pod.node === undefined ? `${pod.name} ${name}` : undefined;
-      draftAt(pod.node, name, key).pods.push({ pod, unit });
-    }
-  for (const [node, drivers] of reading.csiNodes ?? [])
-    for (const driver of drivers.keys()) draftAt(node, driver);
-  for (const need of reading.needs) draftAt(need.node, need.driver).need = need;
   const unitsByDriver = grouped(units, ({ driver }) => driver.name);
   const served = nodesServed(reading, unitsOf);
-  return [...drafts]
+  const mentions: readonly Mention[] = [
+    ...reading.pods.flatMap((pod) =>
+      (unitsOf.get(pod.setUid) ?? []).map((unit) => ({
+        driver: unit.driver.name,
+        node: pod.node,
+        pod,
+        unit,
+      })),
+    ),
+    ...[...(reading.csiNodes ?? [])].flatMap(([node, drivers]) =>
+      Array.from(drivers.keys(), (driver) => ({ driver, node })),
+    ),
+    ...reading.needs.map((need) => ({ driver: need.driver, node: need.node, need })),
+  ];
+  // Each pod without a node is a place of its own.
+  const keyOf = ({ node, pod, driver }: Mention) => `${node ?? pod?.name} ${driver}`;
+  return [...grouped(mentions, keyOf)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, { driver, node, pods, need }]) => {
-      const unit = pods[0]?.unit ?? unitsByDriver.get(driver)?.[0];
+    .map(([, mentioned]) => {
+      const [{ driver, node, pod, unit = unitsByDriver.get(driver)?.[0] }] = mentioned;
       const isListed = reading.csiNodes && reading.csiNodes.get(node ?? "")?.has(driver) === true;
-      const place = { driver, node, isListed, unit, pod: pods[0]?.pod, need };
-      const isDropped = pods.length === 1 && isWithoutRegistrar(place) && !served.has(node);
-      if (isDropped && pods[0]?.pod.trouble === undefined) return { ...place, state: state("dropped") };
-      const names = pods.map(({ pod }) => pod.name);
+      const need = mentioned.find((one) => one.need)?.need;
+      const place = { driver, node, isListed, unit, pod, need };
+      const names = mentioned.flatMap((one) => one.pod?.name ?? []);
+      const isDropped = names.length === 1 && isWithoutRegistrar(place) && !served.has(node);
+      if (isDropped && pod?.trouble === undefined) return { ...place, state: state("dropped") };
       return { ...place, state: stateOf(place, names, reading, unitsByDriver) };
     });
 }

@@ -20,8 +20,7 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
 ]);
 
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
-  if (unit === undefined) return "run registrar doctor on the node";
-  if (isWithoutRegistrar({ pod, unit }))
+  if (unit === undefined || isWithoutRegistrar({ pod, unit }))
     return "see the log of the registrar of the whole node there, and its --allow-drivers and --deny-drivers";
   const { container, program, unseen, settings } = unit.registrar;
   if (program.kind !== "ours" || unseen !== undefined)
@@ -51,26 +50,19 @@ const duplicates = placeCheck("CSI206", "duplicates", inState("duplicate"), ({ d
   problem(driver, `is there more than once: ${state.reason}`, LEAVE_ONE),
 );
 
-const registrarPods = restartCheck("CSI201", "registrar-pods", "is not kept registered", true);
-
-const driverPods = restartCheck("CSI203", "driver-pods", "does not stay up", false);
-
 function restartCheck(code: string, name: string, text: string, ofRegistrar: boolean) {
-  const isMeant = ({ state }: Place) => state.restarts?.isRegistrar === ofRegistrar;
+  const isMeant = ({ state }: Place) => state.container?.isRegistrar === ofRegistrar;
   return placeCheck(code, name, isMeant, (first, facts) =>
     problem(first.driver, `${text}: ${first.state.reason}`, adviceOn(first, facts)),
   );
 }
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
-  const { container, reason, exitCode, message } = state.restarts ?? {};
-  const log = `${kubectlFor(target, pod, "logs")} -c ${container} --previous`;
-  if (reason === "OOMKilled")
-    return "raise the memory limit of that container: 100Mi is enough for a registrar";
+  const { name, exitCode, message } = state.container ?? {};
+  const log = `${kubectlFor(target, pod, "logs")} -c ${name} --previous`;
   if (message !== "") return `do what the message says; the whole log: ${log}`;
-  if (exitCode === 2) return `correct its arguments, one of them is refused: ${log}`;
   if (exitCode === 137 || exitCode === 143)
-    return `see who ends it, most often its liveness probe: ${kubectlFor(target, pod, "describe pod")}`;
+    return `see what ended it, its memory limit or a probe: ${kubectlFor(target, pod, "describe pod")}`;
   return `see why it ended: ${log}`;
 }
 
@@ -91,23 +83,17 @@ export const architectures = check<ClusterFacts>("CSI217", "architectures", (fac
       ones.some((one) => one.place === place && one.program.kind === "ours" && !one.program.hasShell);
     const bad = (podsOf.get(set.uid) ?? []).flatMap(({ node, running }) => {
       const architecture = nodes?.get(node ?? "")?.architecture;
-      const isWrong = architecture !== undefined && !OUR_ARCHITECTURES.includes(architecture);
+      if (architecture === undefined || OUR_ARCHITECTURES.includes(architecture)) return [];
       const isHere = isOurs(running.registrars);
       const isMeant = swapped === undefined ? isHere : !isHere && isOurs(swapped);
-      return node !== undefined && isWrong && isMeant ? [{ node, architecture }] : [];
+      return isMeant ? [{ node, architecture }] : [];
     });
     if (bad.length === 0) return undefined;
     const names = [...new Set(bad.map(({ architecture }) => architecture))].join(" and ");
-    const image = `this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`;
-    return {
-      ...problem(
-        place,
-        `is on ${counted(bad.length, "node")} of ${names}, and ${image}`,
-        "leave these nodes to the official image: a DaemonSet of their own, with nodeSelector kubernetes.io/arch",
-      ),
-      objects: [registrar.object],
-      nodes: bad.map(({ node }) => node),
-    };
+    const text = `is on ${counted(bad.length, "node")} of ${names}, and this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`;
+    const fix =
+      "leave these nodes to the official image: a DaemonSet of their own, with nodeSelector kubernetes.io/arch";
+    return { ...problem(place, text, fix), objects: [registrar.object], nodes: nodesOf(bad) };
   });
 });
 
@@ -115,8 +101,8 @@ export const stateChecks = [
   registered,
   nodeIds,
   duplicates,
-  registrarPods,
-  driverPods,
+  restartCheck("CSI201", "registrar-pods", "is not kept registered", true),
+  restartCheck("CSI203", "driver-pods", "does not stay up", false),
   podsStart,
   architectures,
 ];

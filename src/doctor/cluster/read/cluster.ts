@@ -6,16 +6,16 @@ import { LIMIT_RESOURCES, nameOf, readCsiDriver, type Unread, unreadAt } from ".
 import type { OurImage } from "../../manifest/read/program";
 import type { ListApi, ListFailure } from "./list-api";
 import {
-  createNeedSum,
+  needsOf,
+  readAttachment,
   readAutoscaler,
   readCsiNode,
-  readExhausted,
   readNeedEvent,
   readNodeRow,
   readPendingPod,
 } from "./needs";
 import { readRegistrarPod } from "./pod";
-import { isByName, policyReader, readBinding } from "./policy";
+import { isByName, readBinding, readPolicy } from "./policy";
 import { createRunningReader, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
@@ -37,37 +37,33 @@ export interface ReadOptions {
 /** Before 1.36 Kubernetes serves admission policies that mutate in the next of these versions, if asked to. */
 const OLDER: Readonly<Record<string, string>> = { v1: "v1beta1", v1beta1: "v1alpha1" };
 
-const ADMISSION = "admissionregistration.k8s.io";
-const RBAC = "rbac.authorization.k8s.io";
-/** The lists by resource, as RBAC names it; `unknown` is what is unknown without the list. */
-const LISTS = {
-  daemonsets: {
-    apiGroup: "apps",
-    unknown: "which registrars the cluster has, and how their pods are",
-    // More is kept of these than of other objects; 5,000 of them fit.
-    maxBytes: 64 * 2 ** 20,
-  },
-  csinodes: { apiGroup: "storage.k8s.io", unknown: "which drivers kubelet has registered" },
-  csidrivers: { apiGroup: "storage.k8s.io", unknown: "whether a driver has its CSIDriver object" },
-  deployments: { apiGroup: "apps", unknown: "whether Cluster Autoscaler sees drivers of new nodes" },
-  volumeattachments: { apiGroup: "storage.k8s.io", unknown: "which attached volumes need a driver" },
-  nodes: { apiGroup: "", unknown: "whether nodes are ready, and which node IDs they have", asTable: true },
-  pods: { apiGroup: "", unknown: "how the registrars' pods are, and which pods wait" },
-  events: { apiGroup: "", unknown: "which pods wait for a driver" },
-  mutatingadmissionpolicies: { apiGroup: ADMISSION, unknown: "which pods a policy gives this registrar" },
-  mutatingpolicies: { apiGroup: "policies.kyverno.io", unknown: "which pods Kyverno gives this registrar" },
-  mutatingadmissionpolicybindings: { apiGroup: ADMISSION, unknown: "which policies are in force" },
-  namespaces: { apiGroup: "", unknown: "which namespaces a policy selects", asTable: true },
-  limitranges: {
-    apiGroup: "",
-    unknown: "which limits a namespace gives containers, and the highest it takes",
-  },
-  resourcequotas: { apiGroup: "", unknown: "whether a namespace has room for higher limits" },
-  verticalpodautoscalers: { apiGroup: "autoscaling.k8s.io", unknown: "whether limits may be lowered" },
-  clusterroles: { apiGroup: RBAC, unknown: "whether registrars may change their Node" },
-  clusterrolebindings: { apiGroup: RBAC, unknown: "whether registrars may change their Node" },
+/** The API groups of the lists' resources, as RBAC names both. */
+const GROUPS = {
+  clusterrolebindings: "rbac.authorization.k8s.io",
+  clusterroles: "rbac.authorization.k8s.io",
+  csidrivers: "storage.k8s.io",
+  csinodes: "storage.k8s.io",
+  daemonsets: "apps",
+  deployments: "apps",
+  events: "",
+  limitranges: "",
+  mutatingadmissionpolicies: "admissionregistration.k8s.io",
+  mutatingadmissionpolicybindings: "admissionregistration.k8s.io",
+  mutatingpolicies: "policies.kyverno.io",
+  namespaces: "",
+  nodes: "",
+  pods: "",
+  resourcequotas: "",
+  verticalpodautoscalers: "autoscaling.k8s.io",
+  volumeattachments: "storage.k8s.io",
 };
-type Resource = keyof typeof LISTS;
+type Resource = keyof typeof GROUPS;
+
+/** Their metadata and what kubectl shows of them are enough. */
+const AS_TABLE: readonly Resource[] = ["nodes", "namespaces"];
+
+/** More is kept of DaemonSets than of other objects; 5,000 of them fit. */
+const MAX_DAEMON_SET_BYTES = 64 * 2 ** 20;
 
 /** Most API servers before Kubernetes 1.36 do not have the policies; Kyverno's and the autoscalers come with an add-on. */
 const MAY_BE_ABSENT: readonly Resource[] = [
@@ -92,7 +88,7 @@ export async function readCluster(
   const unread = new Map<Resource, ListFailure>();
   const unreadObjects: Unread[] = [];
   const counts = new Map<Resource, number>();
-  let nowMs: number | undefined;
+  let nowMs = Date.now();
 
   /** Resolves with what `parse` returns, except undefined; an object for which it throws goes to `unreadObjects`. */
   const read = async <Value>(
@@ -102,12 +98,13 @@ export async function readCluster(
     namespace = "",
     version = "v1",
   ): Promise<readonly Value[]> => {
-    const { apiGroup } = LISTS[resource];
     const values: Value[] = [];
-    const group = apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/${version}`;
+    const group = GROUPS[resource] === "" ? "/api/v1" : `/apis/${GROUPS[resource]}/${version}`;
     const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
-    const failure = await api.list({ ...LISTS[resource], path, query }, ({ items, dateMs }) => {
-      nowMs ??= dateMs;
+    const maxBytes = resource === "daemonsets" ? MAX_DAEMON_SET_BYTES : undefined;
+    const request = { path, query, asTable: AS_TABLE.includes(resource), maxBytes };
+    const failure = await api.list(request, ({ items, dateMs }) => {
+      nowMs = dateMs;
       for (const item of items)
         try {
           const value = parse(item);
@@ -145,16 +142,10 @@ export async function readCluster(
     const lists = sets.flatMap((set) =>
       podFields.map((fields) => {
         const query = { labelSelector: set.selector, ...fields };
-        const [namespace] = set.name.split("/");
-        return read(
-          "pods",
-          query,
-          (item) => readRegistrarPod(item, set, nowMs ?? Date.now(), readRunning),
-          namespace,
-        );
+        return read("pods", query, (item) => readRegistrarPod(item, set, nowMs, readRunning), set.namespace);
       }),
     );
-    const namespaces = [...new Set(sets.map(({ name }) => name.split("/")[0]))];
+    const namespaces = [...new Set(sets.map(({ namespace }) => namespace))];
     const limits = Object.entries(LIMIT_RESOURCES).flatMap(([kind, resource]) =>
       namespaces.map((namespace) => read(resource, {}, (item) => readLimits(kind, item), namespace)),
     );
@@ -164,8 +155,8 @@ export async function readCluster(
   /** The policies first: by them the images that they give are known. */
   const readAdmitted = async () => {
     const [ofServer, ofKyverno, bindings] = await Promise.all([
-      read("mutatingadmissionpolicies", {}, policyReader("kubernetes")),
-      read("mutatingpolicies", {}, policyReader("kyverno")),
+      read("mutatingadmissionpolicies", {}, (item) => readPolicy(item, "kubernetes")),
+      read("mutatingpolicies", {}, (item) => readPolicy(item, "kyverno")),
       read("mutatingadmissionpolicybindings", {}, readBinding),
     ]);
     const policies = [...ofServer, ...ofKyverno];
@@ -176,7 +167,6 @@ export async function readCluster(
     return { ...(await readSets(images)), images, policies, bindings: own, namespaces: new Map(namespaces) };
   };
 
-  const needs = createNeedSum();
   const waitingOn = target.node === undefined ? "" : `,spec.nodeName=${target.node}`;
   const [
     { sets, pods, limitObjects, images, policies, bindings, namespaces },
@@ -185,7 +175,7 @@ export async function readCluster(
     csiDriverSpecs,
     pending,
     events,
-    exhausted,
+    attachments,
   ] = await Promise.all([
     readAdmitted(),
     read("nodes", named, readNodeRow),
@@ -196,11 +186,10 @@ export async function readCluster(
       REASONS.map((reason) => read("events", { fieldSelector: `reason=${reason}` }, readNeedEvent)),
     ),
     read("volumeattachments", {}, (item) => {
-      needs.addAttachment(item, isMeant);
-      return readExhausted(item, isMeant);
+      const attachment = readAttachment(item);
+      return isMeant(attachment?.node) ? attachment : undefined;
     }),
   ]);
-  needs.addPods(pending, events.flat());
   // Only these drivers and an autoscaler may not get on.
   const autoscalers = csiDriverSpecs.some(({ keepsPodsOff }) => keepsPodsOff)
     ? await read("deployments", {}, readAutoscaler)
@@ -222,7 +211,7 @@ export async function readCluster(
   const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
   return {
     target,
-    nowMs: nowMs ?? Date.now(),
+    nowMs,
     sets,
     /** Those of the registrars' namespaces. */
     limitObjects,
@@ -244,12 +233,12 @@ export async function readCluster(
     csiNodes: ifRead("csinodes", new Map(csiNodes)),
     csiDrivers: ifRead("csidrivers", new Set(csiDriverSpecs.map(({ name }) => name))),
     csiDriverSpecs,
-    exhausted,
+    exhausted: attachments.filter(({ isExhausted }) => isExhausted),
     autoscalers,
-    needs: needs.all(),
+    needs: needsOf(attachments, pending, events.flat()),
     unread: [...unread]
       .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([resource, failure]) => ({ resource, ...LISTS[resource], ...failure })),
+      .map(([resource, failure]) => ({ resource, apiGroup: GROUPS[resource], ...failure })),
   };
 }
 

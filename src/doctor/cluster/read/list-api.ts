@@ -13,7 +13,7 @@ export interface ListRequest {
   /** Rows of the table that kubectl shows, with the objects' metadata, in place of whole objects. */
   readonly asTable?: boolean;
   /** Limit of the whole list in bytes. Default 512 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 /** Why a list could not be read to its end; `not-found`: the API server has no such resource. */

@@ -36,48 +36,38 @@ export function readNeedEvent(object: unknown) {
 
 const RESOURCE_EXHAUSTED = 8;
 
-/** A VolumeAttachment that the driver refused with gRPC's ResourceExhausted: the node has no room for the volume. */
-export function readExhausted(object: unknown, isMeant: (node: string) => boolean) {
+type Attachment = NonNullable<ReturnType<typeof readAttachment>>;
+
+/** A VolumeAttachment. `isExhausted`: the driver refused it with gRPC's ResourceExhausted, as the node has no room for it. */
+export function readAttachment(object: unknown) {
   const { spec, status } = tree(object);
   const { attacher: driver, nodeName: node } = tree(spec);
+  if (typeof driver !== "string" || typeof node !== "string") return undefined;
   const { errorCode, message } = tree(tree(status).attachError);
   const isExhausted = errorCode === RESOURCE_EXHAUSTED || /\bcode = ResourceExhausted\b/.test(text(message));
-  if (!isExhausted || typeof driver !== "string" || typeof node !== "string" || !isMeant(node))
-    return undefined;
-  return { driver, node };
+  return { driver, node, isExhausted };
 }
 
-export interface Need {
-  readonly node: string;
-  readonly driver: string;
-  /** `NAMESPACE/NAME` of the pods that wait for a volume. */
-  readonly pods: string[];
-  attachments: number;
-}
+export type Need = ReturnType<typeof needsOf>[number];
 
-export function createNeedSum() {
-  const needs = new Map<string, Need>();
-  const needOf = (node: string, driver: string) => {
-    const key = `${node} ${driver}`;
-    const need = needs.get(key) ?? { node, driver, pods: [], attachments: 0 };
-    needs.set(key, need);
-    return need;
-  };
-  return {
-    addAttachment: (object: unknown, isMeant: (node: string) => boolean): void => {
-      const { attacher: driver, nodeName: node } = tree(tree(object).spec);
-      if (typeof driver === "string" && typeof node === "string" && isMeant(node))
-        needOf(node, driver).attachments += 1;
-    },
-    addPods: (pods: readonly PendingPod[], events: readonly NeedEvent[]) => {
-      const byPod = grouped(events, ({ podUid }) => podUid);
-      for (const { uid, name, node, inlineDrivers } of pods) {
-        const others = byPod.get(uid)?.map(({ driver }) => driver) ?? [];
-        for (const driver of new Set([...inlineDrivers, ...others])) needOf(node, driver).pods.push(name);
-      }
-    },
-    all: () => [...needs.values()],
-  };
+/** What waits for each driver on each node. */
+export function needsOf(
+  attachments: readonly Attachment[],
+  pods: readonly PendingPod[],
+  events: readonly NeedEvent[],
+) {
+  const byPod = grouped(events, ({ podUid }) => podUid);
+  const waiting = pods.flatMap(({ uid, name, node, inlineDrivers }) => {
+    const others = byPod.get(uid)?.map(({ driver }) => driver) ?? [];
+    return [...new Set([...inlineDrivers, ...others])].map((driver) => ({ node, driver, pod: name }));
+  });
+  const groups = grouped([...attachments, ...waiting], ({ node, driver }) => `${node} ${driver}`);
+  return Array.from(groups.values(), (ones) => {
+    const [{ node, driver }] = ones;
+    /** `NAMESPACE/NAME`. */
+    const own = ones.flatMap((one) => ("pod" in one ? one.pod : []));
+    return { node, driver, pods: own, attachments: ones.length - own.length };
+  });
 }
 
 /**

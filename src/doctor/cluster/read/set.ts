@@ -7,30 +7,33 @@ export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a DaemonSet without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
 export function readRegistrarSet(object: unknown, ours?: OurImage) {
-  const name = nameOf(object);
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
   const found = foundIn(null, daemonSet);
   const registrars = deploymentsIn(found, daemonSet, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
   const { uid, annotations } = tree(metadata);
+  const template = tree(tree(spec).template);
   return {
     uid: text(uid),
-    name,
+    /** `NAMESPACE/NAME`. */
+    name: nameOf(object),
+    namespace: found.namespace ?? "",
+    shortName: found.name,
     object: found,
     selector: selectorOf(tree(spec).selector),
     registrars,
     /** The same, where these images are this registrar's. */
     registrarsWith: (images: OurImage) => deploymentsIn(found, daemonSet, images),
-    podLabels: tree(tree(tree(tree(spec).template).metadata).labels),
-    podAnnotations: tree(tree(tree(tree(spec).template).metadata).annotations),
+    podLabels: tree(tree(template.metadata).labels),
+    podAnnotations: tree(tree(template.metadata).annotations),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
     /** The number of nodes on which it wants a pod, and of those on which it has one. */
     desired: numberOrNone(tree(status).desiredNumberScheduled) ?? 0,
     current: numberOrNone(tree(status).currentNumberScheduled) ?? 0,
     /** One of them may be the driver's name. */
-    words: wordsIn(tree(tree(tree(spec).template).spec).containers),
+    words: wordsIn(tree(template.spec).containers),
   };
 }
 
