@@ -1,7 +1,8 @@
 import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { reportFindings } from "../findings/report";
 import { judgeSwap, readSwap } from "../manifest/judge/swap";
-import { type Program, tagOf } from "../manifest/read/program";
+import type { Deployment } from "../manifest/read/deployments";
+import { tagOf } from "../manifest/read/program";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { metricsOf } from "./judge/metrics";
@@ -18,26 +19,28 @@ export const CLUSTER_CHECKS = [...stateChecks, ...needChecks, ...policyChecks];
 
 export type ClusterReport = ReturnType<typeof reportOnCluster>;
 
-/** What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. */
-export function reportOnCluster(reading: ClusterReading) {
-  const facts = conclude(reading);
-  return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
-}
-
 /**
- * The same with the findings that a swap of the official image in the DaemonSets would bring, and no others. `swap` is the
- * image that takes its place; empty: any of ours.
+ * What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. With `swap` only the findings
+ * that a swap of the official image in the DaemonSets would bring: the image that takes its place; empty: any of ours.
  */
-export function reportOnClusterSwap(reading: ClusterReading, swap: string) {
+export function reportOnCluster(reading: ClusterReading, swap?: string) {
   const facts = conclude(reading);
+  if (swap === undefined)
+    return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
   const { findings, problemsWithEither } = judgeSwap(both, CLUSTER_MANIFEST_CHECKS);
   const after = { ...facts, swapped: both.after.deployments };
-  const report = reportOf(after, [...findings, ...findingsOf([rights, architectures], after)]);
-  return { ...report, target: { ...report.target, swap, swapped: both.swapped, problemsWithEither } };
+  const found = [...findings, ...findingsOf([rights, architectures], after)];
+  return reportOf(after, found, { swap, swapped: both.swapped, problemsWithEither });
 }
 
-function reportOf(facts: ClusterFacts, found: readonly Finding[]) {
+interface SwapTarget {
+  readonly swap: string;
+  readonly swapped: number;
+  readonly problemsWithEither: number;
+}
+
+function reportOf(facts: ClusterFacts, found: readonly Finding[], swapTarget: Partial<SwapTarget> = {}) {
   const { findings, healthy, summary } = reportFindings(found);
   // The first finding of a cause is the one to fix.
   const codes = new Map(found.toReversed().map(({ cause, code }) => [cause, code]));
@@ -45,7 +48,7 @@ function reportOf(facts: ClusterFacts, found: readonly Finding[]) {
   return {
     schema: CLUSTER_SCHEMA,
     healthy,
-    target: { context, node, driver },
+    target: { context, node, driver, ...swapTarget },
     drivers: driverRows(facts),
     registrars: registrarRows(facts),
     summary,
@@ -89,14 +92,14 @@ function placeRow({ node, driver, state, pod, isListed, need }: Place, code: str
 }
 
 /** `version`: the image's tag; null: it has none. */
-const imageRow = ({ image, program }: { readonly image: string; readonly program: Program }) => ({
-  ...{ image, program: program.kind, version: tagOf(image) ?? null },
-});
+function imageRow({ image, program }: Pick<Deployment, "image" | "program">) {
+  return { image, program: program.kind, version: tagOf(image) ?? null };
+}
 /** The pods have no registrar any more, as a policy took it out. */
 const NONE = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
-export function registrarRows(facts: Omit<ClusterFacts, "places" | "manifestFindings">) {
+function registrarRows(facts: ClusterFacts) {
   const { units, pods, swapped } = facts;
   const podsOf = grouped(pods, ({ setUid }) => setUid);
   return units

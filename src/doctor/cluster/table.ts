@@ -2,33 +2,26 @@ import { plain } from "../../logging/escape";
 import { renderColumns, renderReport, type TableLook, wrap } from "../findings/table";
 import { counted } from "../findings/words";
 import { eitherLines } from "../manifest/judge/swap";
-import type { ClusterReport, reportOnClusterSwap } from "./report";
+import type { ClusterReport } from "./report";
 
 /** So many nodes of a cause are named, and so many rows shown; programs get all. */
 const NAMED = 5;
 const SHOWN = 20;
 
-/** The report for people: the drivers, the nodes where one is not well, and last the causes, the worst at the end. */
+/** For people: the drivers, the nodes where one is not well, and last the causes, the worst at the end; of a swap its registrars. */
 export function renderClusterTable(report: ClusterReport, look: TableLook): string {
-  const tables = [driverTable(report), registrarTable(report), nodeTable(report)];
-  return renderReport(report, look, { tables, more: nodesRemark, next: unscrapedLines(report, look) });
+  const { swap, swapped = 0, problemsWithEither = 0 } = report.target;
+  const registrars = registrarTable(report);
+  const isSwap = swap !== undefined;
+  return renderReport(report, look, {
+    tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report)],
+    more: nodesRemark,
+    ...(isSwap && { swapped: { swap, swapped } }),
+    next: [...eitherLines(problemsWithEither, "registrar doctor --cluster"), ...unscrapedLines(report, look)],
+  });
 }
 
-/** What a swap of the image would change, for people: the registrars, the findings, how many are swapped. */
-export function renderClusterSwapTable(
-  report: ReturnType<typeof reportOnClusterSwap>,
-  look: TableLook,
-): string {
-  const { target } = report;
-  const tables = [registrarTable(report)];
-  const next = [
-    ...eitherLines(target.problemsWithEither, "registrar doctor --cluster"),
-    ...unscrapedLines(report, look),
-  ];
-  return renderReport(report, look, { tables, more: nodesRemark, swapped: target, next });
-}
-
-function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): readonly string[] {
+function registrarTable({ registrars }: ClusterReport): readonly string[] {
   if (registrars.length === 0) return [];
   const hasPolicy = registrars.some(({ changed }) => changed !== null);
   const rows = registrars.map(({ daemonSet, container, image, program, pods, changed, metrics }) => [
@@ -60,19 +53,18 @@ function metricsText({ endpoint, port, reach, count }: Metrics): string {
 }
 type Metrics = ClusterReport["registrars"][number]["metrics"][number];
 
-const UNSCRAPED = {
-  none: "without an endpoint: set --http-endpoint=:PORT in the chart, or write the image policy with --metrics-port",
-  pod: "with an endpoint inside the pod only: set --http-endpoint=:PORT in the chart",
-};
-
 /** Which registrars nobody can scrape, and what to do about it. */
-function unscrapedLines({ registrars }: Pick<ClusterReport, "registrars">, { width }: TableLook) {
-  return (["none", "pod"] as const).flatMap((kind) => {
-    const own = registrars.filter(({ metrics }) => metrics.some(({ reach }) => reach === kind));
-    const names = [...new Set(own.map(({ daemonSet }) => plain(daemonSet)))];
-    return own.length === 0 ? [] : wrap(`Nobody can scrape ${firstOf(names)}, ${UNSCRAPED[kind]}`, width);
-  });
+function unscrapedLines({ registrars }: ClusterReport, { width }: TableLook): readonly string[] {
+  const own = registrars.filter(({ metrics }) =>
+    metrics.some(({ reach }) => reach === "none" || reach === "pod"),
+  );
+  if (own.length === 0) return [];
+  const names = firstOf([...new Set(own.map(({ daemonSet }) => plain(daemonSet)))]);
+  return wrap(`Nobody can scrape ${names}: ${HOW_TO_SCRAPE}`, width);
 }
+
+const HOW_TO_SCRAPE =
+  "set --http-endpoint=:PORT in the chart, or, without an endpoint, write the image policy with --metrics-port";
 
 const podCount = (images: ClusterReport["registrars"][number]["pods"]) =>
   images.reduce((sum, { count }) => sum + count, 0);

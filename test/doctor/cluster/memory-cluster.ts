@@ -1,6 +1,6 @@
 import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/read/list-api";
-import { reportOnCluster, reportOnClusterSwap } from "../../../src/doctor/cluster/report";
+import { reportOnCluster } from "../../../src/doctor/cluster/report";
 import type { OurImage } from "../../../src/doctor/manifest/read/program";
 import {
   csiDriver,
@@ -77,7 +77,7 @@ export function createMemoryCluster() {
     },
     report: async (target?: Partial<ClusterTarget>, ours?: OurImage) =>
       reportOnCluster(await reading(target, ours)),
-    swapReport: async (swap: string) => reportOnClusterSwap(await reading(), swap),
+    swapReport: async (swap: string) => reportOnCluster(await reading(), swap),
   };
 }
 

@@ -1,4 +1,4 @@
-import { renderClusterSwapTable } from "../../../src/doctor/cluster/table";
+import { renderClusterTable } from "../../../src/doctor/cluster/table";
 import { expectSaid, said } from "./memory-cluster";
 import { clusterOf, OFFICIAL, OURS, type World } from "./policy-cluster";
 import { DISK } from "./sick-cluster";
@@ -201,7 +201,7 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   });
   const report = await cluster.swapReport("registrar:v2");
   const { findings, target } = report;
-  expect(renderClusterSwapTable(report, { width: 100, colors: false })).toContain(" on 1 node: node-1\n");
+  expect(renderClusterTable(report, { width: 100, colors: false })).toContain(" on 1 node: node-1\n");
   expect(findings.map(({ code, subject, nodes }) => [code, subject, ...nodes].join(" "))).toEqual([
     "CSI105 DaemonSet storage/disk-node, container registrar",
     "CSI217 DaemonSet storage/disk-node, container registrar node-1",
@@ -211,7 +211,7 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   const [, onNode] = findings;
   expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
   const wrong = await clusterOf({ set: { resources: { limits: { memory: "lots" } } } });
-  expect(renderClusterSwapTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
+  expect(renderClusterTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
     /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\nNobody can scrape/,
   );
   const done = await clusterOf({ flags: SWAP, architecture: "s390x", inPod: { image: OURS } });

@@ -182,7 +182,7 @@ test("a pod that waits where the DaemonSet has none, by the event; and not one t
   await cluster.create("/api/v1/namespaces/default/events", failedMount(waits, DISK, "node-1"));
   await expectSaid(
     cluster,
-    /^CSI207 problem: .*is needed where no pod of DaemonSet storage\/disk-node runs/,
+    /^CSI207 problem: .*is needed, and no pod of DaemonSet storage\/disk-node is there -> compare/,
     /^CSI211 problem: .*has 1 pod \(default\/db\) waiting for it/,
   );
   const { findings } = await cluster.report();

@@ -5,27 +5,20 @@ import { inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups"
 import type { Place } from "./places";
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...judgeGroups(facts, inState("uncovered"), ({ driver, node, unit, state }) => {
-    if (unit === undefined)
-      return problem(
-        driver,
-        `is needed, and ${state.reason}`,
-        `see whether the driver's own pod runs there: kubectl get pods -A --field-selector spec.nodeName=${node}`,
-      );
-    const { name } = unit.set;
-    const advice = `compare tolerations, nodeSelector and affinity of ${name} with the node's taints and labels: kubectl describe node ${node}`;
-    return problem(driver, `is needed where no pod of DaemonSet ${name} runs`, advice);
-  }),
+  ...judgeGroups(facts, inState("uncovered"), ({ driver, node, state }) =>
+    problem(
+      driver,
+      `is needed, and ${state.reason}`,
+      `compare its DaemonSet with the node's taints, labels and pods: kubectl describe node ${node}`,
+    ),
+  ),
   ...facts.sets
     .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
-    .map(({ name, object, current, desired }) => ({
-      ...problem(
-        `DaemonSet ${name}`,
-        `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`,
-        `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`,
-      ),
-      objects: [object],
-    })),
+    .map(({ name, object, current, desired }) => {
+      const text = `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`;
+      const fix = `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`;
+      return { ...problem(`DaemonSet ${name}`, text, fix), objects: [object] };
+    }),
 ]);
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {

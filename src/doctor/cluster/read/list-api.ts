@@ -56,7 +56,7 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
   let spent = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
-  const get = async (path: string, accept: string) => {
+  const getOnce = async (path: string, accept: string) => {
     const options = { socketPath, path, agent, headers: { host: "localhost", accept } };
     const response = await sendRequest(options, AbortSignal.timeout(PAGE_TIMEOUT_MS));
     const { statusCode: code = 0, headers } = response;
@@ -73,9 +73,9 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
     };
   };
 
-  const getPatiently = async (path: string, accept: string) => {
+  const get = async (path: string, accept: string) => {
     for (let tried = 1; ; tried++) {
-      const answer = await get(path, accept);
+      const answer = await getOnce(path, accept);
       const { retryAfterMs } = answer.failure ?? {};
       if (retryAfterMs === undefined || tried === TRIES) return answer;
       await delay(Math.min(retryAfterMs, MAX_WAIT_MS * scale));
@@ -90,7 +90,7 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
       let ownSpent = 0;
       try {
         for (;;) {
-          const answer = await getPatiently(`${path}?${words}`, asTable ? TABLE_TYPE : JSON_TYPE);
+          const answer = await get(`${path}?${words}`, asTable ? TABLE_TYPE : JSON_TYPE);
           const bytes = Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
           ownSpent += bytes;
           spent += bytes;
