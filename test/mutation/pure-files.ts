@@ -45,8 +45,8 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     tests: ["options", "examples"].map((name) => `test/manifest/${name}.test.ts`),
   },
   {
-    files: ["src/simulator/simulator-options.ts", "src/simulator/kubelet/events.ts"],
-    tests: ["test/simulator/faults.test.ts", "test/simulator/last-step.test.ts"],
+    files: ["src/simulator/simulator-options.ts"],
+    tests: ["test/simulator/faults.test.ts"],
   },
   {
     files: ["registrations", "places", "needs", "groups", "metrics"].map(

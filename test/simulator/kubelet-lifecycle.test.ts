@@ -22,6 +22,31 @@ test("a restart forgets backoffs", async () => {
   expect(kubelet.events.history("waiting").length).toBeLessThanOrEqual(1);
 });
 
+test("each failure doubles a path's wait up to the longest, a success forgets it", async () => {
+  const refuse = (times: number) => [{ kind: "refuse", reason: "no", times }] as const;
+  const timings = { backoffInitialMs: 30, backoffMaxMs: 90 };
+  const { kubelet, registrar } = await node.all({ kubelet: { faults: refuse(3), timings } });
+  await kubelet.registered("x.csi");
+  await registrar.close();
+  await kubelet.deregistered("x.csi");
+  kubelet.setFaults(refuse(1));
+  await node.plugin();
+  await kubelet.events.when("failed", { from: "now" });
+  const failures = kubelet.events.history("failed");
+  expect(failures.map(({ backoffMs }) => backoffMs)).toEqual([30, 60, 90, 30]);
+  const [, ...retries] = kubelet.events.history("operation-started");
+  for (const [index, { atMs, backoffMs }] of failures.slice(0, 3).entries())
+    expect(retries[index]?.atMs).toBeGreaterThanOrEqual(atMs + backoffMs - 2);
+});
+
+test("a path has one operation at a time", async () => {
+  const { kubelet } = await node.all({
+    driver: { faults: [{ kind: "slow", method: "NodeGetInfo", delayMs: 100 }] },
+  });
+  await told(kubelet, await kubelet.registered("x.csi"));
+  expect(kubelet.events.history("operation-started")).toHaveLength(1);
+});
+
 test("close() is one promise, ends a running call, and tells those who wait", async () => {
   const { kubelet } = await node.all({ driver: { faults: [{ kind: "hang", method: "NodeGetInfo" }] } });
   await kubelet.events.when("calling", { where: ({ call }) => call === "NodeGetInfo" });

@@ -57,7 +57,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   const log = createEventLog<CsiDriverEvent>(
     `the simulated CSI driver ${driver.name}`,
     CSI_DRIVER_EVENTS,
-    driver,
+    driver.waitTimeoutMs,
   );
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   let answers: ResolvedCsiDriverAnswers = driver;

@@ -4,7 +4,7 @@ import { callUnary } from "../../grpc/client/unary";
 import { type NodeInfo, protos } from "../../grpc/protos";
 import { isExtendedResource } from "../../kubelet-rules/api-validation";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
-import { authorityFor, type KubeletBehaviour } from "../../kubelet-rules/versions";
+import { authorityFor } from "../../kubelet-rules/versions";
 import { quoteGo, quoteGoList } from "../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 import { createKubeletClient, type KubeletContext } from "./calls";
@@ -156,15 +156,22 @@ export function createDraHandler({
   const keyOf = (name: string, endpoint: string) => JSON.stringify([name, endpoint]);
   return {
     validate: ({ driverName: name, endpoint, versions }) => {
-      const problem = problemOfServices(versions);
-      if (problem === undefined) return undefined;
+      if (versions.some((version) => DRA_SERVICES.includes(version))) return undefined;
+      const problem =
+        versions.length === 0
+          ? "empty list of supported gRPC services (aka supported versions)"
+          : `none of services supported by the plugin (${quoteGoList(versions)}) are supported by the kubelet (${quoteGoList(DRA_SERVICES)})`;
       return `invalid supported gRPC versions of DRA driver plugin ${name} at endpoint ${endpoint}: ${problem}`;
     },
     register: async ({ driverName: name, endpoint, versions }) => {
       if (registered.has(keyOf(name, endpoint)))
         return `endpoint ${endpoint} already registered for DRA driver plugin ${name}`;
       registered.add(keyOf(name, endpoint));
-      const service = healthServiceOf(behaviour, versions);
+      const service = {
+        "of-none": undefined,
+        "of-each": "v1alpha1.DRAResourceHealth",
+        "as-listed": DRA_HEALTH_SERVICES.find((one) => versions.includes(one)),
+      }[behaviour.watchesDraHealth];
       if (service !== undefined) emit({ kind: "health-service-chosen", driverName: name, endpoint, service });
       return undefined;
     },
@@ -172,28 +179,6 @@ export function createDraHandler({
       if (registered.delete(keyOf(driverName, endpoint))) emit({ kind: "deregistered", driverName, because });
     },
   };
-}
-
-/** The service by which kubelet watches the health of a driver's devices. */
-function healthServiceOf(
-  { watchesDraHealth }: KubeletBehaviour,
-  versions: readonly string[],
-): string | undefined {
-  switch (watchesDraHealth) {
-    case "of-none":
-      return undefined;
-    case "of-each":
-      return "v1alpha1.DRAResourceHealth";
-    case "as-listed":
-      return DRA_HEALTH_SERVICES.find((service) => versions.includes(service));
-  }
-}
-
-function problemOfServices(versions: readonly string[]): string | undefined {
-  if (versions.length === 0) return "empty list of supported gRPC services (aka supported versions)";
-  if (versions.some((version) => DRA_SERVICES.includes(version))) return undefined;
-  const theirs = quoteGoList(versions);
-  return `none of services supported by the plugin (${theirs}) are supported by the kubelet (${quoteGoList(DRA_SERVICES)})`;
 }
 
 const DEVICE_PLUGIN_VERSION = "v1beta1";

@@ -3,17 +3,24 @@ import { monotonicMs, startTimer, stopTimer } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
 import { protos, type RegistrationStatus } from "../../grpc/protos";
 import { authorityFor } from "../../kubelet-rules/versions";
-import type { KubeletContext } from "./calls";
-import { type Called, connected, createKubeletClient } from "./calls";
+import { type Called, connected, createKubeletClient, type KubeletContext } from "./calls";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./events";
-import type { KubeletTimings } from "./options";
 import type { PluginHandler, Refusal } from "./plugin-handlers";
 import { type DesiredPlugin, startPluginWatcher } from "./plugin-watcher";
 
+/** The wait of a path after its latest failure, in milliseconds. */
+interface PathBackoff {
+  readonly waitMs: number;
+  /** When it ends, by `monotonicMs()`. */
+  readonly untilMs: number;
+}
+
 /**
  * Starts the loop: compare the desired with the actual state, start what is missing, sleep, and again. The loop waits
- * for no operation; each path has its own.
- * Sources: `plugin_manager.go` and `reconciler/reconciler.go` in `pkg/kubelet/pluginmanager`.
+ * for no operation. Each path has at most one, and none while it is backing off: each failure doubles the wait, without
+ * jitter. A new socket on the path inherits the wait. A success ends it, also that of an unregistration.
+ * Sources: `plugin_manager.go` and `reconciler/reconciler.go` in `pkg/kubelet/pluginmanager`; `goroutinemap.go` and
+ * `exponentialbackoff/exponential_backoff.go` in `pkg/util/goroutinemap`.
  */
 export function startPluginManager(
   pluginRegistrationPath: string,
@@ -23,6 +30,8 @@ export function startPluginManager(
   const { desired, close } = startPluginWatcher(pluginRegistrationPath, behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
   const context: OperationContext = { ...surroundings, actual };
+  const running = new Map<string, Promise<void>>();
+  const backoffs = new Map<string, PathBackoff>();
   const reported = new Map<string, PathBackoff | "never-call">();
 
   /** Whether the next rounds try again by themselves: not if the plugin stayed in the actual state of world. */
@@ -31,25 +40,19 @@ export function startPluginManager(
     return wanted !== undefined && actual.get(socketPath)?.generation !== wanted.generation;
   };
 
-  const executor = createOperationExecutor(timings, (socketPath, error, backoffMs) => {
+  const finish = (socketPath: string, error: string | undefined) => {
+    running.delete(socketPath);
+    const before = backoffs.get(socketPath);
+    backoffs.delete(socketPath);
+    if (error === undefined) return;
+    const waitMs = before ? Math.min(before.waitMs * 2, timings.backoffMaxMs) : timings.backoffInitialMs;
+    backoffs.set(socketPath, { waitMs, untilMs: monotonicMs() + waitMs });
     if (signal.aborted) return;
-    emit({ kind: "failed", socketPath, error, backoffMs, retries: isStillMissing(socketPath) });
-  });
+    emit({ kind: "failed", socketPath, error, backoffMs: waitMs, retries: isStillMissing(socketPath) });
+  };
 
-  const start = (
-    operation: "register" | "unregister",
-    socketPath: string,
-    run: () => Promise<string | undefined>,
-    nowMs: number,
-  ) => {
-    const isIgnored = operation === "register" && faults.take("never-call") !== undefined;
-    const wait = isIgnored
-      ? "never-call"
-      : executor.start(socketPath, nowMs, () => {
-          emit({ kind: "operation-started", operation, socketPath });
-          return run();
-        });
-    if (wait === undefined || reported.get(socketPath) === wait) return;
+  const reportWait = (socketPath: string, wait: PathBackoff | "never-call", nowMs: number) => {
+    if (reported.get(socketPath) === wait) return;
     reported.set(socketPath, wait);
     const because =
       wait === "never-call"
@@ -58,7 +61,25 @@ export function startPluginManager(
     emit({ kind: "waiting", socketPath, because });
   };
 
-  /** A replaced socket is unregistered first, and registered in the next round: a path has one operation at a time. */
+  const start = (
+    operation: "register" | "unregister",
+    socketPath: string,
+    run: () => Promise<string | undefined>,
+    nowMs: number,
+  ) => {
+    if (operation === "register" && faults.take("never-call"))
+      return reportWait(socketPath, "never-call", nowMs);
+    if (running.has(socketPath)) return;
+    const backoff = backoffs.get(socketPath);
+    if (backoff && backoff.untilMs > nowMs) return reportWait(socketPath, backoff, nowMs);
+    emit({ kind: "operation-started", operation, socketPath });
+    running.set(
+      socketPath,
+      run().then((error) => finish(socketPath, error)),
+    );
+  };
+
+  /** A replaced socket is unregistered first, and registered in the next round. */
   const tick = () => {
     const nowMs = monotonicMs(); // One for all: a backoff must not end between the two operations of a path.
     for (const plugin of actual.values()) {
@@ -80,60 +101,6 @@ export function startPluginManager(
     close: async (): Promise<void> => {
       stopTimer(timer);
       close();
-      await executor.idle();
-    },
-  };
-}
-
-/** The wait of a path after its latest failure, in milliseconds. */
-interface PathBackoff {
-  readonly waitMs: number;
-  /** When it ends, by `monotonicMs()`. */
-  readonly untilMs: number;
-}
-
-/**
- * Makes what runs at most one operation per socket path, and none while the path is backing off; it calls `onFailure`
- * with each failed operation and the wait that follows, which each failure doubles, without jitter. A new socket on the
- * path inherits the wait. A success ends it, also that of an unregistration.
- * Sources: `goroutinemap.go` and `exponentialbackoff/exponential_backoff.go` in `pkg/util/goroutinemap`, as
- * `pkg/kubelet/pluginmanager/operationexecutor` uses them.
- */
-export function createOperationExecutor(
-  limits: Pick<KubeletTimings, "backoffInitialMs" | "backoffMaxMs">,
-  onFailure: (socketPath: string, error: string, waitMs: number) => void,
-) {
-  const running = new Map<string, Promise<void>>();
-  const backoffs = new Map<string, PathBackoff>();
-
-  const finish = (socketPath: string, error: string | undefined) => {
-    running.delete(socketPath);
-    const before = backoffs.get(socketPath);
-    backoffs.delete(socketPath);
-    if (error === undefined) return;
-    const waitMs = before ? Math.min(before.waitMs * 2, limits.backoffMaxMs) : limits.backoffInitialMs;
-    backoffs.set(socketPath, { waitMs, untilMs: monotonicMs() + waitMs });
-    onFailure(socketPath, error, waitMs);
-  };
-
-  return {
-    /**
-     * Starts `run`, which resolves with its error or undefined, unless an operation of this path runs. While the path is
-     * backing off it starts nothing and returns that wait, the same object each time.
-     */
-    start: (
-      socketPath: string,
-      nowMs: number,
-      run: () => Promise<string | undefined>,
-    ): PathBackoff | undefined => {
-      if (running.has(socketPath)) return undefined;
-      const backoff = backoffs.get(socketPath);
-      if (backoff && backoff.untilMs > nowMs) return backoff;
-      const ended = run().then((error) => finish(socketPath, error));
-      running.set(socketPath, ended);
-      return undefined;
-    },
-    idle: async (): Promise<void> => {
       await Promise.all(running.values());
     },
   };

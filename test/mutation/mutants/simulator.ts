@@ -1,6 +1,6 @@
 import { type Mutant, mutantsOf } from "../mutant";
 
-const KUBELET = ["test/simulator/kubelet", "test/simulator/operation-executor"];
+const KUBELET = ["test/simulator/kubelet"];
 
 /** Mutants of the simulated kubelet and driver: what it does otherwise than the real one, users' tests do not find. */
 export const SIMULATOR_MUTANTS: readonly Mutant[] = [
@@ -11,12 +11,12 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
     ],
     "a failure's wait does not grow": ["before.waitMs * 2", "before.waitMs"],
     "a failure's wait grows without end": [
-      "Math.min(before.waitMs * 2, limits.backoffMaxMs)",
+      "Math.min(before.waitMs * 2, timings.backoffMaxMs)",
       "before.waitMs * 2",
     ],
-    "a path is called while it is called": "      if (running.has(socketPath)) return undefined;\n",
+    "a path is called while it is called": "    if (running.has(socketPath)) return;\n",
     "a path is called while it is backing off": [
-      "      if (backoff && backoff.untilMs > nowMs) return backoff;\n",
+      "    if (backoff && backoff.untilMs > nowMs) return reportWait(socketPath, backoff, nowMs);\n",
       "",
     ],
     "a success leaves the wait of the failure before it": [
