@@ -52,7 +52,7 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
     "a driver that was never installed is told to be deregistered": ["if (driver?.installed) emit", "emit"],
     "a deregistered driver is asked for its limit": ["    stopUpdates(name);\n    nodeInfo", "    nodeInfo"],
   }),
-  ...mutantsOf("src/simulator/driver/services.ts", ["test/simulator"], {
+  ...mutantsOf("src/simulator/driver/csi-driver.ts", ["test/simulator"], {
     "a driver that hangs keeps calls whose caller has gone": [
       '    if (!peerGone.aborted) await once(peerGone, "abort");\n',
       "    await new Promise(() => {});\n",

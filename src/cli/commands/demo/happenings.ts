@@ -1,8 +1,8 @@
 import { EventEmitter, once } from "node:events";
 import type { EventOf } from "../../../base/event-source";
 import type { StateName } from "../../../registrar/model/state";
+import type { CsiDriverEvent } from "../../../simulator/driver/csi-driver";
 import type { CsiMethod } from "../../../simulator/driver/options";
-import type { CsiDriverEvent } from "../../../simulator/driver/services";
 import type { KubeletCall, KubeletEvent } from "../../../simulator/kubelet/events";
 
 /** Who is on stage, each a process of its own. */

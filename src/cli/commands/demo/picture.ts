@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
-import type { CsiDriverEvent } from "../../../simulator/driver/services";
+import type { CsiDriverEvent } from "../../../simulator/driver/csi-driver";
 import type { CallResult, KubeletEvent } from "../../../simulator/kubelet/events";
 import { nodeIdsOf } from "../../../simulator/kubelet/objects";
 import type { Deed, Happening, LoggedStateChange, RegistrarRole, Role } from "./happenings";

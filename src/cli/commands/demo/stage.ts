@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { attempt, invalidOption, messageOf } from "../../../base/errors";
 import { escapeJson } from "../../../logging/escape";
 import { registrationSocketPath } from "../../../registrar/socket/socket-name";
-import type { CsiDriverEvent } from "../../../simulator/driver/services";
+import type { CsiDriverEvent } from "../../../simulator/driver/csi-driver";
 import type { KubeletEvent } from "../../../simulator/kubelet/events";
 import { createTimeline, type Happening, type LoggedStateChange, type Role } from "./happenings";
 import type { Storyteller } from "./storyteller";

@@ -4,7 +4,7 @@ import type {
   RegistrarRole,
 } from "../../../../src/cli/commands/demo/happenings";
 import { type Row, renderSvg, sequenceOf } from "../../../../src/cli/commands/demo/picture";
-import type { CsiDriverEvent } from "../../../../src/simulator/driver/services";
+import type { CsiDriverEvent } from "../../../../src/simulator/driver/csi-driver";
 import type { KubeletEvent } from "../../../../src/simulator/kubelet/events";
 
 // Happenings as the demo hears of them.
