@@ -106,11 +106,6 @@ test("a changed health begins with its first call", async () => {
   expect(capabilities).toEqual([]);
 });
 
-test("has no health calls by default", async () => {
-  await start();
-  await expect(callUnary(client, NodeGetStorageHealth, {}, bounds)).rejects.toMatchObject({ code: 12 });
-});
-
 test("tells who called with which authority, a raw path too, and what was answered", async () => {
   const { events } = await start();
   await getPluginInfo();

@@ -85,23 +85,6 @@ test("its signal closes it, also in the middle of a restart", async () => {
   expect(kubelet.events.history("started")).toHaveLength(1);
 });
 
-test("a wait is given up by its signal", async () => {
-  const kubelet = await node.kubelet();
-  const signal = AbortSignal.abort();
-  await expect(kubelet.registered("x.csi", { signal })).rejects.toMatchObject({ code: "ABORTED" });
-  await expect(kubelet.refused("x.csi", { signal })).rejects.toMatchObject({ code: "ABORTED" });
-  await expect(kubelet.deregistered("x.csi", { signal })).resolves.toBeUndefined();
-});
-
-test("a wait for a driver without a name is refused", async () => {
-  const kubelet = await node.kubelet();
-  for (const wait of ["registered", "deregistered", "refused"] as const)
-    await expect(kubelet[wait](undefined as never)).rejects.toMatchObject({
-      code: "INVALID_OPTION",
-      message: `${wait}: driverName is missing; it takes a text`,
-    });
-});
-
 test("a refusal is history once the driver is registered", async () => {
   const { kubelet } = await node.all({
     kubelet: { faults: [{ kind: "refuse", reason: "no", times: 1 }], timings: { backoffInitialMs: 20 } },

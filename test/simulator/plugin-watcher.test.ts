@@ -56,14 +56,6 @@ const desired = () =>
     watcher?.desired.values() ?? [],
     ({ socketPath, generation }) => `${socketPath.slice(pluginDir.length + 1)} ${generation}`,
   );
-test("makes the directory, and sees a socket come and go", async () => {
-  await watchSocket("a");
-  expect(desired()).toEqual(["a 1"]);
-  unlinkSync(path("a"));
-  await log.stream.when("socket-gone");
-  expect(desired()).toEqual([]);
-});
-
 test("ignores names with a leading dot and files that are no socket, and says so", async () => {
   watch();
   await bind(".a");

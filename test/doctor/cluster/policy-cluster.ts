@@ -1,8 +1,8 @@
 import { parseAllDocuments } from "yaml";
-import { csiDriver, csiNode, daemonSet, node, nodeStatus, registrarPod } from "../../support/cluster-objects";
+import { daemonSet } from "../../support/cluster-objects";
 import { runCommand } from "../../support/run-command";
-import { createMemoryCluster, WELL } from "./memory-cluster";
-import { DISK, STORAGE } from "./sick-cluster";
+import { makeCluster, WELL } from "./memory-cluster";
+import { DISK, deploy } from "./sick-cluster";
 
 export const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
 export const OURS = "example.com/sidecar:v1";
@@ -61,33 +61,27 @@ function changed(set: Daemon, change: Container | null, labels = {}, annotations
 }
 
 /** A node with one driver; its DaemonSet has the official registrar. */
-export async function clusterOf({ flags, ...world }: World) {
-  const cluster = createMemoryCluster();
-  await cluster.create("/api/v1/nodes", node("node-1", { [DISK]: "i-1" }, world.architecture));
-  await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(true));
-  await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", { [DISK]: "i-1" }));
-  await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
-  const { policyObjects = (all) => all, inPod = {}, generations: [ofSet, ofPod] = ["2", "2"] } = world;
+export async function clusterOf({ flags, inPod = {}, ...world }: World) {
+  const { policyObjects = (all) => all, generations: [ofSet, ofPod] = ["2", "2"] } = world;
+  const own = changed(
+    daemonSet(DISK, { image: OFFICIAL }),
+    world.set ?? {},
+    world.setLabels,
+    world.setAnnotations,
+  );
+  const annotations = { "deprecated.daemonset.template.generation": ofSet };
+  const cluster = await makeCluster({
+    ...(world.architecture && { architecture: world.architecture }),
+    daemon: { ...own, metadata: { ...own.metadata, ...{ annotations } } },
+    admit: (set) => changed(set, inPod, { "pod-template-generation": ofPod }),
+  });
+  if (world.hasNodeWide) {
+    const nodeWide = daemonSet("all", { name: "csi-registrar", path: PATTERN });
+    await deploy(cluster, nodeWide, ["node-1"], () => WELL);
+  }
   for (const object of policyObjects(flags === undefined ? [] : await policyOf(flags)))
     await cluster.create(LISTS[object.kind] ?? "", object);
   const labels = { "kubernetes.io/metadata.name": "storage", ...world.namespaceLabels };
   await cluster.create("/api/v1/namespaces", { metadata: { name: "storage", labels } });
-
-  const make = async (set: Daemon, change: Container | null) => {
-    const metadata = { ...set.metadata, annotations: { "deprecated.daemonset.template.generation": ofSet } };
-    const path = "/apis/apps/v1/namespaces/storage/daemonsets";
-    const stored = await cluster.create(path, { ...set, metadata });
-    const pod = registrarPod(changed(stored, change), "node-1") as { metadata: object; spec: object };
-    const podLabels = { ...set.spec.template.metadata.labels, "pod-template-generation": ofPod };
-    const pods = "/api/v1/namespaces/storage/pods";
-    const { metadata: made } = await cluster.create(pods, {
-      ...pod,
-      metadata: { ...pod.metadata, labels: podLabels },
-    });
-    await cluster.setStatus(`${pods}/${(made as { name?: string }).name}`, WELL);
-  };
-  const set = daemonSet(DISK, { image: OFFICIAL });
-  await make(changed(set, world.set ?? {}, world.setLabels, world.setAnnotations), inPod);
-  if (world.hasNodeWide) await make(daemonSet("all", { name: "csi-registrar", path: PATTERN }), {});
   return cluster;
 }

@@ -1,14 +1,13 @@
 import { behaviourOf, simulatedVersion } from "../../../src/kubelet-rules/versions";
 import { kubeletVersions } from "../support/versions";
+import { realKubelet, simulatedKubelet } from "./kubelets";
 import { play } from "./play";
-import { realKubelet } from "./real-kubelet";
 import { drivers } from "./scenarios/drivers";
 import { files } from "./scenarios/files";
 import { life } from "./scenarios/life";
 import { refusals } from "./scenarios/refusals";
 import { registrars, untoldSuccess } from "./scenarios/registrars";
 import type { Scenario } from "./scripted-node";
-import { simulatedKubelet } from "./simulated-kubelet";
 
 const scenarios: readonly Scenario[] = Object.entries({
   ...life,

@@ -3,9 +3,8 @@ import { messageOf } from "../../../src/base/errors";
 import { type CsiDriverOptions, startCsiDriver } from "../../../src/testing";
 import { type FakeRegistrarOptions, startFakeRegistrar } from "../../simulator/fake-registrar";
 import type { History } from "../../support/history";
-import { comparable } from "./comparable";
-import { driverStep, kubeletStep, objectStep, registrarStep, type Step } from "./step";
-import type { RunningKubelet } from "./tested-kubelet";
+import type { RunningKubelet } from "./kubelets";
+import { comparable, driverHears, kubeletStep, objectStep, registrarStep, type Step } from "./step";
 
 export interface Scenario {
   readonly name: string;
@@ -63,7 +62,7 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     const running = await startCsiDriver({ csiAddress, name, nodeId: `node of ${name}`, ...others });
     started.push(running);
     running.events.subscribe((event) => {
-      if (event.kind === "called") onStep(driverStep.asked(csiAddress, event.method, event.authority));
+      if (event.kind === "called") onStep(driverHears(csiAddress, event.method, event.authority));
     });
     return running;
   };
