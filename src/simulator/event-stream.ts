@@ -162,7 +162,6 @@ export function createEventLog<Event extends SimulatorEvent>(
       if (history.length > HISTORY) history.shift();
       source.emit(stamped);
     },
-    /** Ends the iterations and rejects every pending wait. */
     end: (): void => {
       ended.abort();
       source.end();
@@ -170,7 +169,6 @@ export function createEventLog<Event extends SimulatorEvent>(
   };
 }
 
-/** The same promise, whose rejection may stay unhandled. */
 export function quietly<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;

@@ -65,10 +65,8 @@ function driverRows({ units, places, csiDrivers }: ClusterFacts) {
     return {
       name,
       daemonSets: [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
-      /** The number of nodes where it should be or is, and of those where it is healthy. */
       nodes: own.length,
       registered: own.filter(({ state }) => state.kind === "registered").length,
-      /** Whether there is a CSIDriver object; null: it may not be read. */
       csiDriver: csiDrivers?.has(name) ?? null,
     };
   });
@@ -76,22 +74,18 @@ function driverRows({ units, places, csiDrivers }: ClusterFacts) {
 
 function placeRow({ node, driver, state, pod, isListed, need }: Place, code: string | undefined) {
   return {
-    /** Null: the pod has no node. */
     node: node ?? null,
     driver,
     state: state.kind,
-    /** Null: the driver is healthy. */
     reason: state.reason,
     code: code ?? null,
     pod: pod?.name ?? null,
-    /** Whether CSINode has it; null: it may not be read. */
     csiNode: isListed ?? null,
     waitingPods: need?.pods ?? [],
     volumeAttachments: need?.attachments ?? 0,
   };
 }
 
-/** `version`: the image's tag; null: it has none. */
 function imageRow({ image, program }: Pick<Deployment, "image" | "program">) {
   return { image, program: program.kind, version: tagOf(image) ?? null };
 }
@@ -116,20 +110,18 @@ function registrarRows(facts: ClusterFacts) {
         container,
         driver: driver.name,
         ...imageRow(registrar),
-        pods: withCounts(
-          own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? NONE : [])),
-          ({ image }) => `${image}`,
-        ),
-        /** In how many of them a policy has changed the registrar; null: no policy is to change it. */
+        pods: withCounts(own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? NONE : []))),
         changed: progressOf(unit, facts),
         metrics: withCounts(
           own.flatMap(({ one }) => (one && (metricsOf(one) ?? (afterSwap && metricsOf(afterSwap)))) ?? []),
-          ({ endpoint, port, reach }) => `${endpoint} ${port} ${reach}`,
         ),
       };
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));
 }
 
-const withCounts = <Row>(rows: readonly Row[], keyOf: (row: Row) => string) =>
-  Array.from(grouped(rows, keyOf).values(), (same) => ({ ...same[0], count: same.length }));
+const withCounts = <Row>(rows: readonly Row[]) =>
+  Array.from(grouped(rows, (row) => JSON.stringify(row)).values(), (same) => ({
+    ...same[0],
+    count: same.length,
+  }));

@@ -204,13 +204,11 @@ const TROUBLES = {
 
 interface HandlerOptions {
   readonly name: string;
-  /** The present ones. */
   readonly answers: () => ResolvedCsiDriverAnswers;
   readonly faults: FaultScript<CsiDriverFault>;
   readonly emit: (event: WithoutTime<CsiDriverEvent>) => void;
 }
 
-/** Of the Identity service, and of the part of the Node service that registration needs. */
 function createHandlers(options: HandlerOptions) {
   const { name, answers: present, faults } = options;
   const hasTopology = () => Object.keys(present().topology).length > 0;

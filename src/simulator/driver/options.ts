@@ -143,7 +143,6 @@ export const changeAnswers = (
   changes: CsiDriverAnswers,
 ): ResolvedCsiDriverAnswers => readOptions("setAnswers", changes, answersOr(present));
 
-/** Fills defaults and rejects what cannot work; throws INVALID_OPTION. */
 export function resolveCsiDriverOptions(
   options: CsiDriverOptions,
 ): ResolvedCsiDriverOptions & ResolvedStartOptions {

@@ -53,13 +53,6 @@ export type Called<Answer> =
   | { readonly kind: "ok"; readonly answer: Answer }
   | { readonly kind: "error"; readonly error: string };
 
-/** Calls, and reports how: each is timed, and delayed on request. Never rejects. */
-type Caller = <Answer>(
-  call: KubeletCall,
-  socketPath: string,
-  run: () => Promise<Answer>,
-) => Promise<Called<Answer>>;
-
 export interface KubeletContext {
   readonly behaviour: KubeletBehaviour;
   readonly timings: KubeletTimings;
@@ -67,14 +60,19 @@ export interface KubeletContext {
   readonly volumeLimitPeriodsMs: Readonly<Record<string, number>>;
   readonly faults: FaultScript<KubeletFault>;
   readonly emit: Emit;
-  readonly call: Caller;
+  /** Calls, and reports how: each is timed, and delayed on request. Never rejects. */
+  readonly call: <Answer>(
+    call: KubeletCall,
+    socketPath: string,
+    run: () => Promise<Answer>,
+  ) => Promise<Called<Answer>>;
   /** Once aborted, calls end and nothing more is reported: this kubelet is gone. */
   readonly signal: AbortSignal;
 }
 
-/** Makes what one running kubelet calls with. */
-export function createCaller({ emit, faults, signal }: Omit<KubeletContext, "call">): Caller {
-  return async (call, socketPath, run) => {
+export function createKubeletContext(surroundings: Omit<KubeletContext, "call">): KubeletContext {
+  const { emit, faults, signal } = surroundings;
+  const call: KubeletContext["call"] = async (call, socketPath, run) => {
     const slow = faults.take("slow", ({ before }) => before === call);
     if (slow) {
       emit({ kind: "fault-applied", fault: slow, socketPath });
@@ -93,6 +91,7 @@ export function createCaller({ emit, faults, signal }: Omit<KubeletContext, "cal
     }
     return called;
   };
+  return { ...surroundings, call };
 }
 
 /** Reports only answers with content: those of dial and of NotifyRegistrationStatus are empty. */

@@ -3,14 +3,14 @@ import { readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { attempt, RegistrarError } from "../../base/errors";
 import type { EventOf } from "../../base/event-source";
-import { behaviourOf, type PluginType } from "../../kubelet-rules/versions";
+import { behaviourOf } from "../../kubelet-rules/versions";
 import { quoteText } from "../../logging/escape";
 import { callbackOf, textKind } from "../../options/option-kinds";
 import { optional, readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
-import { createCaller, type KubeletContext } from "./calls";
+import { createKubeletContext, type KubeletContext } from "./calls";
 import { KUBELET_EVENTS, type KubeletEvent } from "./events";
 import { type CsiNodeObject, createNodeInfoManager, type NodeObject } from "./objects";
 import {
@@ -20,12 +20,6 @@ import {
   type ResolvedKubeletOptions,
   resolveKubeletOptions,
 } from "./options";
-import {
-  createCsiRegistrationHandler,
-  createDeviceHandler,
-  createDraHandler,
-  type PluginHandler,
-} from "./plugin-handlers";
 import { startPluginManager } from "./plugin-manager";
 
 /** One kind of event of a simulated kubelet. */
@@ -189,29 +183,17 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
 }
 
-/** A restart replaces the process, not its surroundings. */
 function startKubeletProcess(
-  options: ResolvedKubeletOptions,
+  { pluginRegistrationPath, nodeName, version, simulated }: ResolvedKubeletOptions,
   surroundings: Omit<KubeletContext, "call" | "signal">,
 ) {
-  const { pluginRegistrationPath, nodeName, version, simulated } = options;
-  const { behaviour, emit } = surroundings;
+  const { emit } = surroundings;
   const killed = new AbortController();
   // Each running call listens to it, and there may be a call for each socket.
   setMaxListeners(0, killed.signal);
-  const { signal } = killed;
-  const context = { ...surroundings, call: createCaller({ ...surroundings, signal }), signal };
-  const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
-    CSIPlugin: createCsiRegistrationHandler(context),
-    DRAPlugin: createDraHandler(context),
-    DevicePlugin: createDeviceHandler(emit),
-  };
-  const handlers = new Map<string, PluginHandler>(
-    behaviour.pluginTypes.map((type) => [type, handlerOf[type]]),
-  );
-
   emit({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
-  const manager = startPluginManager(pluginRegistrationPath, { ...context, handlers });
+  const context = createKubeletContext({ ...surroundings, signal: killed.signal });
+  const manager = startPluginManager(pluginRegistrationPath, context);
   return {
     stop: async (because: "restart" | "close") => {
       killed.abort();

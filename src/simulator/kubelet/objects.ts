@@ -79,7 +79,6 @@ export function createNode(name: string, uid: string, labels: Readonly<Record<st
   return { apiVersion: "v1", kind: "Node", metadata: { name, uid, annotations: {}, labels } };
 }
 
-/** The node IDs in the annotation, by driver name. */
 export function nodeIdsOf(node: NodeObject): Readonly<Record<string, string>> {
   const text = node.metadata.annotations[NODE_ID_ANNOTATION];
   return text === undefined ? {} : (JSON.parse(text) as Record<string, string>);

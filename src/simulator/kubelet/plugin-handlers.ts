@@ -4,11 +4,11 @@ import { callUnary } from "../../grpc/client/unary";
 import { type NodeInfo, protos } from "../../grpc/protos";
 import { isExtendedResource } from "../../kubelet-rules/api-validation";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
-import { authorityFor } from "../../kubelet-rules/versions";
+import { authorityFor, type PluginType } from "../../kubelet-rules/versions";
 import { quoteGo, quoteGoList } from "../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 import { createKubeletClient, type KubeletContext } from "./calls";
-import type { DeregistrationCause, Emit, IntroducedPlugin } from "./events";
+import type { DeregistrationCause, IntroducedPlugin } from "./events";
 import type { DriverOnNode } from "./objects";
 
 interface OfferedPlugin extends IntroducedPlugin {
@@ -27,23 +27,39 @@ export interface PluginHandler {
 
 const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 
+interface ListedDriver {
+  readonly version: Version;
+  /** Ends the updates of its volume limit; undefined: the Node and CSINode do not have it yet. */
+  readonly updates?: AbortController;
+}
+
+/** The handlers that a kubelet has, by plugin type. */
+export function createPluginHandlers(context: KubeletContext): ReadonlyMap<string, PluginHandler> {
+  const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
+    CSIPlugin: createCsiRegistrationHandler(context),
+    DRAPlugin: createDraHandler(context),
+    DevicePlugin: createDeviceHandler(context),
+  };
+  return new Map(context.behaviour.pluginTypes.map((type) => [type, handlerOf[type]]));
+}
+
 /**
  * Kubelet's handler for CSI drivers, with the list of drivers it keeps in memory.
  * Source: `RegistrationHandler` in `pkg/volume/csi/csi_plugin.go`.
  */
-export function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
+function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
   const { behaviour, timings, nodeInfo, volumeLimitPeriodsMs, call, emit, signal } = context;
   const { versionsWording } = behaviour;
-  /** By driver name, however many sockets a driver has. `installed`: the Node and CSINode have it. */
-  const listed = new Map<string, { readonly version: Version; readonly installed: boolean }>();
+  /** By driver name, however many sockets a driver has. */
+  const listed = new Map<string, ListedDriver>();
 
   /** Takes a driver off the list and off the node; the name alone decides, not the socket it came from. */
   const remove = (name: string, because: DeregistrationCause) => {
     const driver = listed.get(name);
     listed.delete(name);
-    stopUpdates(name);
+    driver?.updates?.abort();
     nodeInfo.uninstall(name);
-    if (driver?.installed) emit({ kind: "deregistered", driverName: name, because });
+    if (driver?.updates) emit({ kind: "deregistered", driverName: name, because });
   };
 
   const nodeGetInfo = async (name: string, endpoint: string): Promise<DriverOnNode> => {
@@ -64,12 +80,6 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
     }
   };
 
-  /** By driver name: the end of its updates. */
-  const updating = new Map<string, AbortController>();
-  const stopUpdates = (name: string) => {
-    updating.get(name)?.abort();
-    updating.delete(name);
-  };
   /**
    * Asks a driver with a period for its volume limit again and again, until the signal. Unlike kubelet's, a period begins when
    * the last call has ended. Source: `pkg/volume/csi/csi_node_updater.go`.
@@ -94,7 +104,7 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
   const register = async ({ driverName: name, endpoint, versions }: OfferedPlugin) => {
     const before = listed.get(name);
     const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
-    listed.set(name, { version, installed: before?.installed ?? false });
+    listed.set(name, { ...before, version });
     // As in kubelet, this check comes too late: the nameless driver stays on the list and blocks its next attempt.
     if (name === "") throw refused("driver name is empty");
     try {
@@ -104,11 +114,10 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
       if (!signal.aborted) remove(name, "registration-failed");
       throw error;
     }
-    listed.set(name, { version, installed: true });
-    stopUpdates(name);
-    const stopped = new AbortController();
-    updating.set(name, stopped);
-    updateLimit(name, endpoint, AbortSignal.any([signal, stopped.signal])).catch(() => {});
+    listed.get(name)?.updates?.abort();
+    const updates = new AbortController();
+    listed.set(name, { version, updates });
+    updateLimit(name, endpoint, AbortSignal.any([signal, updates.signal])).catch(() => {});
   };
 
   return {
@@ -147,10 +156,7 @@ const DRA_HEALTH_SERVICES: readonly string[] = ["v1.DRAResourceHealth", "v1alpha
  * Kubelet's handler for DRA drivers, as far as a registration sees it: it calls no driver and prepares no claim.
  * Source: `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
  */
-export function createDraHandler({
-  emit,
-  behaviour,
-}: Pick<KubeletContext, "emit" | "behaviour">): PluginHandler {
+function createDraHandler({ emit, behaviour }: KubeletContext): PluginHandler {
   /** A driver may have several plugins, each with an endpoint of its own. */
   const registered = new Set<string>();
   const keyOf = (name: string, endpoint: string) => JSON.stringify([name, endpoint]);
@@ -187,7 +193,7 @@ const DEVICE_PLUGIN_VERSION = "v1beta1";
  * Kubelet's handler for device plugins, as far as a registration sees it: it calls no plugin and allocates no device.
  * Source: `pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go`.
  */
-export function createDeviceHandler(emit: Emit): PluginHandler {
+function createDeviceHandler({ emit }: KubeletContext): PluginHandler {
   return {
     validate: ({ driverName: name, versions }) => {
       if (!versions.includes(DEVICE_PLUGIN_VERSION))

@@ -5,7 +5,7 @@ import { protos, type RegistrationStatus } from "../../grpc/protos";
 import { authorityFor } from "../../kubelet-rules/versions";
 import { type Called, connected, createKubeletClient, type KubeletContext } from "./calls";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./events";
-import type { PluginHandler, Refusal } from "./plugin-handlers";
+import { createPluginHandlers, type PluginHandler, type Refusal } from "./plugin-handlers";
 import { type DesiredPlugin, startPluginWatcher } from "./plugin-watcher";
 
 /** The wait of a path after its latest failure, in milliseconds. */
@@ -22,14 +22,11 @@ interface PathBackoff {
  * Sources: `plugin_manager.go` and `reconciler/reconciler.go` in `pkg/kubelet/pluginmanager`; `goroutinemap.go` and
  * `exponentialbackoff/exponential_backoff.go` in `pkg/util/goroutinemap`.
  */
-export function startPluginManager(
-  pluginRegistrationPath: string,
-  surroundings: Omit<OperationContext, "actual">,
-) {
-  const { behaviour, timings, faults, emit, signal } = surroundings;
+export function startPluginManager(pluginRegistrationPath: string, kubelet: KubeletContext) {
+  const { behaviour, timings, faults, emit, signal } = kubelet;
   const { desired, close } = startPluginWatcher(pluginRegistrationPath, behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
-  const context: OperationContext = { ...surroundings, actual };
+  const context: OperationContext = { ...kubelet, actual, handlers: createPluginHandlers(kubelet) };
   const running = new Map<string, Promise<void>>();
   const backoffs = new Map<string, PathBackoff>();
   const reported = new Map<string, PathBackoff | "never-call">();
@@ -79,6 +76,13 @@ export function startPluginManager(
     );
   };
 
+  /** From the actual state of world first, so that the plugin's next socket can be registered. */
+  const unregister = async (plugin: ActualPlugin, because: DeregistrationCause) => {
+    actual.delete(plugin.socketPath);
+    context.handlers.get(plugin.pluginType)?.deregister(plugin, because);
+    return undefined;
+  };
+
   /** A replaced socket is unregistered first, and registered in the next round. */
   const tick = () => {
     const nowMs = monotonicMs(); // One for all: a backoff must not end between the two operations of a path.
@@ -86,7 +90,7 @@ export function startPluginManager(
       const now = desired.get(plugin.socketPath);
       const because = now ? "socket-replaced" : "socket-gone";
       if (now?.generation !== plugin.generation)
-        start("unregister", plugin.socketPath, () => unregister(plugin, because, context), nowMs);
+        start("unregister", plugin.socketPath, () => unregister(plugin, because), nowMs);
     }
     for (const plugin of desired.values())
       if (isStillMissing(plugin.socketPath))
@@ -110,7 +114,6 @@ type ActualPlugin = DesiredPlugin & IntroducedPlugin;
 
 interface OperationContext extends KubeletContext {
   readonly handlers: ReadonlyMap<string, PluginHandler>;
-  /** The actual state of world, by socket path. */
   readonly actual: Map<string, ActualPlugin>;
 }
 
@@ -123,7 +126,6 @@ interface Attempt {
   readonly context: OperationContext;
 }
 
-/** How each of kubelet's texts about a registration begins. */
 const PREFIX = "RegisterPlugin error -- ";
 const CONNECTION_LOST = "rpc error: code = Unavailable desc = error reading from server: EOF";
 
@@ -132,10 +134,7 @@ const CONNECTION_LOST = "rpc error: code = Unavailable desc = error reading from
  * a refusal is sent to the registrar. Resolves with the error; undefined: no error.
  * Source: `GenerateRegisterPluginFunc` in `pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go`.
  */
-export async function register(
-  plugin: DesiredPlugin,
-  context: OperationContext,
-): Promise<string | undefined> {
+async function register(plugin: DesiredPlugin, context: OperationContext): Promise<string | undefined> {
   const { socketPath } = plugin;
   const { behaviour, call, timings, signal } = context;
   const client = createKubeletClient(socketPath, authorityFor(behaviour.registrationAuthority, socketPath));
@@ -158,19 +157,6 @@ export async function register(
   } finally {
     client.close();
   }
-}
-
-/**
- * Removes a plugin: from the actual state of world first, so that its next socket can be registered, then from its
- * handler, which for CSI uses only the name.
- */
-export async function unregister(
-  plugin: ActualPlugin,
-  because: DeregistrationCause,
-  { actual, handlers }: OperationContext,
-): Promise<undefined> {
-  actual.delete(plugin.socketPath);
-  handlers.get(plugin.pluginType)?.deregister(plugin, because);
 }
 
 async function decide(attempt: Attempt): Promise<string | undefined> {

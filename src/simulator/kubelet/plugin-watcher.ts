@@ -123,7 +123,7 @@ export function startPluginWatcher(
   };
 
   try {
-    makeDirectory(pluginRegistrationPath);
+    mkdirSync(pluginRegistrationPath, { recursive: true, mode: 0o755 });
     scan(pluginRegistrationPath);
   } catch (cause) {
     close();
@@ -138,13 +138,6 @@ export function startPluginWatcher(
 }
 
 const isHidden = (path: string) => basename(path).startsWith(".");
-
-/** Step by step: in /proc, where nothing can be made, Node's own `recursive` never returns. */
-function makeDirectory(path: string): void {
-  if (statOf(path)?.isDirectory()) return;
-  if (dirname(path) !== path) makeDirectory(dirname(path));
-  mkdirSync(path, { mode: 0o755 });
-}
 
 /** Inode numbers are used again at once, the time of birth is not. */
 function sameFile(a: BigIntStats, b: BigIntStats): boolean {

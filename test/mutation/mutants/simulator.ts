@@ -33,7 +33,7 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
       'if (behaviour.afterFailure === "forget") actual.delete(socketPath);\n    return refuse',
       "return refuse",
     ],
-    "a removed driver stays in the actual state": "  actual.delete(plugin.socketPath);\n",
+    "a removed driver stays in the actual state": "    actual.delete(plugin.socketPath);\n",
   }),
   ...mutantsOf("src/simulator/kubelet/plugin-watcher.ts", ["test/simulator"], {
     "a hidden file is registered": ['    if (isHidden(path)) return ignore(path, "hidden");\n', ""],
@@ -49,8 +49,8 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
       '      if (!signal.aborted) remove(name, "registration-failed");\n',
       "",
     ],
-    "a driver that was never installed is told to be deregistered": ["if (driver?.installed) emit", "emit"],
-    "a deregistered driver is asked for its limit": ["    stopUpdates(name);\n    nodeInfo", "    nodeInfo"],
+    "a driver that was never installed is told to be deregistered": ["if (driver?.updates) emit", "emit"],
+    "a deregistered driver is asked for its limit": "    driver?.updates?.abort();\n",
   }),
   ...mutantsOf("src/simulator/driver/csi-driver.ts", ["test/simulator"], {
     "a driver that hangs keeps calls whose caller has gone": [

@@ -3,10 +3,7 @@ import type { ClusterTarget } from "../read/cluster";
 import type { ClusterFacts } from "./facts";
 import type { Place } from "./places";
 
-/** Nodes that do not report have one cause, whatever their drivers are. */
 export const NODES_AWAY = "nodes away";
-
-/** One registrar of the whole node would serve all drivers there. */
 const NODE_WIDE_AWAY = "node-wide registrar away";
 
 type IsMeant = (place: Place) => boolean;

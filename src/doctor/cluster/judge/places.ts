@@ -13,9 +13,7 @@ const REASONS = {
   registered: null,
   starting: "its registrar has only just been started",
   unregistered: "its pod runs, and kubelet has not registered it",
-  /** Kubelet does not report: CSINode may be outdated. */
   "node-away": "the node is not ready, or not there any more",
-  /** Something needs it, and there is no registrar for it anywhere. */
   unprovided: "no DaemonSet has a registrar for it",
   unseen: "whether kubelet has registered it cannot be seen from here",
   dropped: "its pod has no registrar, and no registrar of the whole node runs there",
@@ -52,7 +50,6 @@ interface Mention extends Pick<Place, "driver" | "node"> {
   readonly need?: Need;
 }
 
-/** Every driver on every node where something names it; by node. */
 export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[]): readonly Place[] {
   const unitsOf = grouped(units, ({ set }) => set.uid);
   const unitsByDriver = grouped(units, ({ driver }) => driver.name);
@@ -159,7 +156,6 @@ export interface RegistrarUnit {
   };
 }
 
-/** The name in a row of a registrar of all drivers. */
 export const EVERY_DRIVER = "(every driver)";
 
 type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs">;

@@ -14,7 +14,6 @@ import type { ClusterFacts } from "./facts";
 import { inState, nodesOf, placeCheck } from "./groups";
 import { isWithoutRegistrar, type RegistrarUnit } from "./places";
 
-/** What each engine calls its policies, and where its failures are logged. */
 const ENGINES: Readonly<Record<PolicyEngine, readonly [kind: string, log: string]>> = {
   kubernetes: ["MutatingAdmissionPolicy", "the API server's log"],
   kyverno: ["Kyverno's MutatingPolicy", "Kyverno's log, and which namespaces its webhooks leave out"],

@@ -29,7 +29,6 @@ function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   return `ask there: ${kubectlFor(target, pod, "exec")} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
 }
 
-/** Drivers that are registered on every node where they should be. */
 function healthyDrivers({ places }: ClusterFacts): Verdicts {
   return [...grouped(places, ({ driver }) => driver)].map(([driver, own]) => {
     if (own.some(({ state }) => state.kind !== "registered")) return undefined;

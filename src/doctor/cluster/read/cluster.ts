@@ -30,7 +30,6 @@ export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
 export interface ReadOptions {
   readonly ours?: OurImage | undefined;
-  /** Called with the number of objects of a kind that were read so far. */
   readonly onProgress: (resource: string, count: number) => void;
 }
 
@@ -208,26 +207,22 @@ export async function readCluster(
     throw invalidOption(`nothing can be read of the cluster: ${failure.message}${adviceOn(failure.message)}`);
   if (target.node !== undefined && !unread.has("nodes") && nodes.length === 0)
     throw invalidOption(`there is no node ${target.node}`);
+  /** Undefined: the list could not be read. */
   const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
   return {
     target,
     nowMs,
     sets,
-    /** Those of the registrars' namespaces. */
     limitObjects,
     unreadObjects,
-    /** The images that are this registrar's. */
     images,
     policies,
-    /** Undefined: they could not be read. */
     bindings: ifRead("mutatingadmissionpolicybindings", bindings),
     /** The labels by name; without one that no policy asks for. */
     namespaces,
-    /** Undefined: the roles or their bindings could not be read. */
     access: ifRead("clusterroles", ifRead("clusterrolebindings", access)),
     // In an order that does not depend on which list was read first.
     pods: [...pods].sort((one, other) => (one.name < other.name ? -1 : 1)),
-    /** Undefined, as the next two: the list could not be read. */
     nodes: ifRead("nodes", new Map(nodes.map((node) => [node.name, node]))),
     /** Node -> driver -> node ID. */
     csiNodes: ifRead("csinodes", new Map(csiNodes)),

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { invalidOption, messageOf } from "../../../base/errors";
 
 export interface KubectlOptions {
-  /** Undefined: kubectl's default. */
   readonly context?: string | undefined;
   readonly kubeconfig?: string | undefined;
   /** Called with kubectl's messages to its user, such as where to log in. */

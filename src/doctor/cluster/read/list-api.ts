@@ -7,7 +7,6 @@ import { readBody, sendRequest } from "../../../kube-api/request";
 import { boundText } from "../../../logging/escape";
 
 export interface ListRequest {
-  /** `/apis/storage.k8s.io/v1/csinodes`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Rows of the table that kubectl shows, with the objects' metadata, in place of whole objects. */
@@ -44,7 +43,6 @@ const LEAST_PAGE_BYTES = MEBIBYTE / 16;
 const AT_ONCE = 2;
 /** Time for a large page of a busy server, and for a user to log in. */
 const PAGE_TIMEOUT_MS = 120_000;
-/** How often a page is requested from a server that is too busy. */
 const TRIES = 5;
 const MAX_WAIT_MS = 10_000;
 const JSON_TYPE = "application/json";

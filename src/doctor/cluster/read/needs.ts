@@ -26,7 +26,6 @@ export function readPendingPod(object: unknown) {
 
 type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 
-/** An event that names the driver that a pod needs; undefined for other events. */
 export function readNeedEvent(object: unknown) {
   const { message, involvedObject } = tree(object);
   const [, driver] = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? [];
@@ -50,7 +49,6 @@ export function readAttachment(object: unknown) {
 
 export type Need = ReturnType<typeof needsOf>[number];
 
-/** What waits for each driver on each node. */
 export function needsOf(
   attachments: readonly Attachment[],
   pods: readonly PendingPod[],
@@ -81,11 +79,9 @@ export function readNodeRow(row: unknown) {
   const nodeIds = tree(attempt(() => JSON.parse(text(tree(annotations)[NODE_ID_ANNOTATION]))));
   return {
     name: text(name),
-    /** Kubelet reports to the API server. */
     isReady: status === "Ready",
     /** `amd64`; undefined if kubelet has not written the label. */
     architecture: textOrNone(tree(labels)["kubernetes.io/arch"]),
-    /** Driver -> node ID. */
     nodeIds: new Map(Object.entries(nodeIds).map(([driver, id]) => [driver, text(id)])),
   };
 }

@@ -9,7 +9,6 @@ const MANY_RESTARTS = 3;
 const SHORT_AGO_MS = 10 * 60_000;
 /** The time for images and volumes, from a pod's creation or a reboot of its node. */
 const CREATION_MS = 2 * 60_000;
-/** Reasons to wait that are normal during that time. */
 const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 
 /** Why a pod does not work: the scheduler finds no node, a container cannot start, or it ends again and again. */

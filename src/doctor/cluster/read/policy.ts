@@ -61,25 +61,16 @@ export function isByName(selector: Tree): boolean {
 
 /** Whether a label selector selects an object with these labels. An empty one selects all. */
 export function selects({ matchLabels, matchExpressions }: Tree, labels: Tree): boolean {
+  const meets = ({ key, operator, values }: Tree): boolean => {
+    const value = labels[text(key)];
+    const isIn = value !== undefined && list(values).includes(value);
+    if (operator === "In") return isIn;
+    if (operator === "NotIn") return !isIn;
+    if (operator === "Exists") return value !== undefined;
+    return operator === "DoesNotExist" && value === undefined;
+  };
   return (
     Object.entries(tree(matchLabels)).every(([key, value]) => labels[key] === value) &&
-    list(matchExpressions)
-      .map(tree)
-      .every(({ key, operator, values }) => {
-        const value = labels[text(key)];
-        const isIn = value !== undefined && list(values).includes(value);
-        switch (operator) {
-          case "In":
-            return isIn;
-          case "NotIn":
-            return !isIn;
-          case "Exists":
-            return value !== undefined;
-          case "DoesNotExist":
-            return value === undefined;
-          default:
-            return false;
-        }
-      })
+    list(matchExpressions).map(tree).every(meets)
   );
 }
