@@ -30,9 +30,7 @@ function registrarTable({ registrars }: ClusterReport): readonly string[] {
     program ?? "-",
     plain(image ?? "-"),
     plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
-    ...(hasPolicy
-      ? [changed === null ? "-" : `${changed.toLocaleString("en")} of ${counted(podCount(pods), "pod")}`]
-      : []),
+    ...(hasPolicy ? [changed === null ? "-" : `${changed.toLocaleString("en")} of ${podCount(pods)}`] : []),
     plain(metrics.map(metricsText).join(", ") || "-"),
   ]);
   const more = hasPolicy ? ["CHANGED BY POLICY"] : [];
@@ -66,16 +64,17 @@ function unscrapedLines({ registrars }: ClusterReport, { width }: TableLook): re
 const HOW_TO_SCRAPE =
   "set --http-endpoint=:PORT in the chart, or, without an endpoint, write the image policy with --metrics-port";
 
-const podCount = (images: ClusterReport["registrars"][number]["pods"]) =>
-  images.reduce((sum, { count }) => sum + count, 0);
+const podCount = (pods: readonly Image[]) =>
+  counted(
+    pods.reduce((sum, { count }) => sum + count, 0),
+    "pod",
+  );
 
-function imageText(
-  { image, program, count }: ClusterReport["registrars"][number]["pods"][number],
-  ofSet: string | null,
-): string {
+function imageText({ image, program, count }: Image, ofSet: string | null): string {
   const what = image === null ? "none" : image === ofSet ? "the same" : `${program} ${image}`;
   return `${count.toLocaleString("en")}: ${what}`;
 }
+type Image = ClusterReport["registrars"][number]["pods"][number];
 
 function driverTable({ drivers }: ClusterReport): readonly string[] {
   if (drivers.length === 0)

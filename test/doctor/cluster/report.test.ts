@@ -78,7 +78,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/^CSI203 .*driver has restarted 9 times \(exit code 139\)/, crashed({}, crashLoop({ exitCode: 139 }, 9))],
   [
-    /^CSI204 problem: .*is not in CSINode, though its pod runs.* -> ask there: kubectl -n storage exec disk-node-node-1 -c registrar -- \/csi-node-driver-registrar doctor --csi-address=\/csi\/csi\.sock --kubelet-registration-path=\/var\/lib\/kubelet\/plugins\/disk\.csi\.example\.com\/csi\.sock$/,
+    /^CSI204 problem: .*is not in CSINode: its pod runs.* -> ask there: kubectl -n storage exec disk-node-node-1 -c registrar -- \/csi-node-driver-registrar doctor --csi-address=\/csi\/csi\.sock --kubelet-registration-path=\/var\/lib\/kubelet\/plugins\/disk\.csi\.example\.com\/csi\.sock$/,
     none,
   ],
   [
@@ -162,7 +162,7 @@ test("two DaemonSets of one driver on a node", async () => {
   await deploy(cluster, daemonSet(DISK, { name: "disk-again" }), ["node-1"], () => WELL);
   await expectSaid(
     cluster,
-    /^CSI206 problem: .*is there more than once: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
+    /^CSI206 problem: .*is there twice: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
   );
 });
 

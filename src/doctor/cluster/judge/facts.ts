@@ -24,7 +24,7 @@ export function conclude(reading: ClusterReading) {
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
   const places = placesIn(reading, all).filter(({ driver, unit }) => isMeant(driver, unit));
-  const manifests = manifestsOf({ ...reading, units });
+  const manifests = manifestsOf({ ...reading, units }, reading.images);
   const findings = findingsOf(CLUSTER_MANIFEST_CHECKS, manifests);
   const running = runningFindings(reading, manifests);
   const known = new Set(findings.map(keyOf));
@@ -38,10 +38,10 @@ export function conclude(reading: ClusterReading) {
   };
 }
 
-/** The DaemonSets' registrars as `doctor -f` has them; with `ours` as if these images were this registrar's. */
+/** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */
 export function manifestsOf(
   reading: ClusterReading & Pick<ClusterFacts, "units">,
-  ours?: OurImage,
+  ours: OurImage,
 ): ManifestFacts {
   const { units, csiDrivers, csiDriverSpecs, limitObjects, unreadObjects, target } = reading;
   const places = units.map(({ registrar }) => registrar.place);
@@ -50,14 +50,11 @@ export function manifestsOf(
     pods: [],
     access: noAccess(),
     limitObjects,
-    deployments:
-      ours === undefined
-        ? units.map(({ registrar }) => registrar)
-        : sets.flatMap((set) => set.registrarsWith(ours)).filter(({ place }) => places.includes(place)),
+    deployments: sets
+      .flatMap((set) => set.registrarsWith(ours))
+      .filter(({ place }) => places.includes(place)),
     csiDrivers: [...(csiDrivers ?? [])],
-    csiDriverSpecs: csiDriverSpecs.filter(
-      ({ name }) => target.driver === undefined || name === target.driver,
-    ),
+    csiDriverSpecs: csiDriverSpecs.filter(({ name }) => (target.driver ?? name) === name),
     unread: unreadObjects,
   };
 }

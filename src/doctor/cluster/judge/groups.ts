@@ -1,4 +1,4 @@
-import { check, grouped, type Verdict } from "../../findings/finding";
+import { check, grouped, problem, type Verdict } from "../../findings/finding";
 import type { ClusterTarget } from "../read/cluster";
 import type { ClusterFacts } from "./facts";
 import type { Place } from "./places";
@@ -8,6 +8,12 @@ const NODE_WIDE_AWAY = "node-wide registrar away";
 
 type IsMeant = (place: Place) => boolean;
 type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
+
+/** A problem, with the state's reason behind `lead`. */
+export const because =
+  (lead: string, fixOf: (first: Place, facts: ClusterFacts) => string): Judge =>
+  (first, facts) =>
+    problem(first.driver, `${lead}${first.state.reason}`, fixOf(first, facts));
 
 export function placeCheck(code: string, name: string, isMeant: IsMeant, judge: Judge) {
   return check<ClusterFacts>(code, name, (facts) => judgeGroups(facts, isMeant, judge));

@@ -1,17 +1,14 @@
 import { check, grouped, problem, unread, type Verdict, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER, counted, podsText } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
+import { because, inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
 import type { Place } from "./places";
 
+const compareNode = ({ node }: Place) =>
+  `compare its DaemonSet with the node's taints, labels and pods: kubectl describe node ${node}`;
+
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...judgeGroups(facts, inState("uncovered"), ({ driver, node, state }) =>
-    problem(
-      driver,
-      `is needed, and ${state.reason}`,
-      `compare its DaemonSet with the node's taints, labels and pods: kubectl describe node ${node}`,
-    ),
-  ),
+  ...judgeGroups(facts, inState("uncovered"), because("is needed, and ", compareNode)),
   ...facts.sets
     .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
     .map(({ name, object, current, desired }) => {
@@ -23,8 +20,10 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
   const advice = "install the driver, or correct its name in the volume or StorageClass";
-  const needed = judgeGroups(facts, inState("unprovided"), (first) =>
-    problem(first.driver, "is needed, and no DaemonSet has a registrar for it", advice),
+  const needed = judgeGroups(
+    facts,
+    inState("unprovided"),
+    because("is needed, and ", () => advice),
   );
   const { target, places, units } = facts;
   const isThere = places.length > 0 || units.some(({ driver }) => driver.name === target.driver);

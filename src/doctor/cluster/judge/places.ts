@@ -16,7 +16,7 @@ const REASONS = {
   "node-away": "the node is not ready, or not there any more",
   unprovided: "no DaemonSet has a registrar for it",
   unseen: "whether kubelet has registered it cannot be seen from here",
-  dropped: "its pod has no registrar, and no registrar of the whole node runs there",
+  dropped: "its pod was made without one, and no registrar of the whole node runs there",
 } as const;
 
 /**
@@ -163,9 +163,8 @@ type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | 
 /** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
 export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
   const { sets, csiNodes, csiDrivers, needs } = reading;
-  const known = new Set(csiDrivers);
-  for (const { driver } of needs) known.add(driver);
-  for (const drivers of csiNodes?.values() ?? []) for (const name of drivers.keys()) known.add(name);
+  const listed = [...(csiNodes?.values() ?? [])].flatMap((drivers) => [...drivers.keys()]);
+  const known = new Set([...(csiDrivers ?? []), ...needs.map(({ driver }) => driver), ...listed]);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
   const named = new Map<Deployment, string | undefined>();
   const onlyFree = (isMeant: (name: string) => boolean) => {

@@ -3,7 +3,7 @@ import type { Tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { APPARMOR_PREFIX, OPT_OUT, type PolicyEngine } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
-import { check, grouped, ok, problem, type Verdict, warning } from "../../findings/finding";
+import { check, grouped, ok, type Verdict, warning } from "../../findings/finding";
 import { counted } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import { hookOf } from "../../manifest/read/pod";
@@ -11,8 +11,8 @@ import type { ClusterReading } from "../read/cluster";
 import type { RegistrarPod } from "../read/pod";
 import { type ImagePolicy, isByName, NAME_LABEL, selects } from "../read/policy";
 import type { ClusterFacts } from "./facts";
-import { inState, nodesOf, placeCheck } from "./groups";
-import { isWithoutRegistrar, type RegistrarUnit } from "./places";
+import { because, inState, nodesOf, placeCheck } from "./groups";
+import { isWithoutRegistrar, type Place, type RegistrarUnit } from "./places";
 
 const ENGINES: Readonly<Record<PolicyEngine, readonly [kind: string, log: string]>> = {
   kubernetes: ["MutatingAdmissionPolicy", "the API server's log"],
@@ -105,16 +105,12 @@ function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly Regi
   );
 }
 
-const dropped = placeCheck("CSI216", "dropped", inState("dropped"), (first, facts) => {
-  const nodeWide = facts.units.find(({ driver }) => driver.kind === "every")?.set;
-  return problem(
-    first.driver,
-    "has no registrar: its pod was made without one, and no registrar of the whole node runs there",
-    nodeWide === undefined
-      ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
-      : `see why it has no ready pod there: kubectl -n ${nodeWide.namespace} describe daemonset ${nodeWide.shortName}`,
-  );
-});
+function haveNodeWide(_first: Place, { units }: ClusterFacts): string {
+  const set = units.find(({ driver }) => driver.kind === "every")?.set;
+  return set === undefined
+    ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
+    : `see why it has no ready pod there: kubectl -n ${set.namespace} describe daemonset ${set.shortName}`;
+}
 
 type Policies = Pick<ClusterReading, "policies" | "bindings" | "namespaces">;
 
@@ -182,4 +178,7 @@ function otherProgramOf({ command, probes, source }: Deployment): string | undef
   return programs.find((program) => program !== undefined && program !== PROGRAM);
 }
 
-export const policyChecks = [imagePolicy, dropped];
+export const policyChecks = [
+  imagePolicy,
+  placeCheck("CSI216", "dropped", inState("dropped"), because("has no registrar: ", haveNodeWide)),
+];

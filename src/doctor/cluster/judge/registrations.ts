@@ -2,17 +2,11 @@ import { check, grouped, ok, problem, unknown, type Verdicts } from "../../findi
 import { counted, LEAVE_ONE, OUR_ARCHITECTURES } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "./groups";
+import { because, inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
-  ...judgeGroups(facts, inState("unregistered"), (first) =>
-    problem(
-      first.driver,
-      "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver",
-      whereToLook(first, facts),
-    ),
-  ),
+  ...judgeGroups(facts, inState("unregistered"), because("is not in CSINode: ", whereToLook)),
   ...judgeGroups(facts, inState("unseen"), ({ driver }) =>
     unknown(driver, "may be registered or not: it cannot be seen from here"),
   ),
@@ -37,24 +31,10 @@ function healthyDrivers({ places }: ClusterFacts): Verdicts {
   });
 }
 
-const nodeIds = placeCheck("CSI205", "node-ids", inState("contradicted"), ({ driver, state }) =>
-  problem(
-    driver,
-    `has two node IDs: ${state.reason}`,
-    "restart its pod on that node, and see who else writes that annotation",
-  ),
-);
-
-const duplicates = placeCheck("CSI206", "duplicates", inState("duplicate"), ({ driver, state }) =>
-  problem(driver, `is there more than once: ${state.reason}`, LEAVE_ONE),
-);
-
-function restartCheck(code: string, name: string, text: string, ofRegistrar: boolean) {
-  const isMeant = ({ state }: Place) => state.container?.isRegistrar === ofRegistrar;
-  return placeCheck(code, name, isMeant, (first, facts) =>
-    problem(first.driver, `${text}: ${first.state.reason}`, adviceOn(first, facts)),
-  );
-}
+const isRestarting =
+  (ofRegistrar: boolean) =>
+  ({ state }: Place) =>
+    state.container?.isRegistrar === ofRegistrar;
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   const { name, exitCode, message } = state.container ?? {};
@@ -65,12 +45,8 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   return `see why it ended: ${log}`;
 }
 
-const doesNotStart = inState("unscheduled", "blocked");
-
-const podsStart = placeCheck("CSI202", "pods-start", doesNotStart, (first, { target }) => {
-  const fix = `see its events: ${kubectlFor(target, first.pod, "describe pod")}`;
-  return problem(first.driver, `has a pod that does not start: ${first.state.reason}`, fix);
-});
+const seeEvents = ({ pod }: Place, { target }: ClusterFacts) =>
+  `see its events: ${kubectlFor(target, pod, "describe pod")}`;
 
 /** Our image where its pods' nodes need another: as admission left the pods, or as `swapped` would have them. */
 export const architectures = check<ClusterFacts>("CSI217", "architectures", (facts) => {
@@ -96,12 +72,25 @@ export const architectures = check<ClusterFacts>("CSI217", "architectures", (fac
   });
 });
 
+const WRITE_ANEW = "restart its pod on that node, and see who else writes that annotation";
+const doesNotStart = inState("unscheduled", "blocked");
+
 export const stateChecks = [
   registered,
-  nodeIds,
-  duplicates,
-  restartCheck("CSI201", "registrar-pods", "is not kept registered", true),
-  restartCheck("CSI203", "driver-pods", "does not stay up", false),
-  podsStart,
+  placeCheck("CSI201", "registrar-pods", isRestarting(true), because("is not kept registered: ", adviceOn)),
+  placeCheck("CSI202", "pods-start", doesNotStart, because("has a pod that does not start: ", seeEvents)),
+  placeCheck("CSI203", "driver-pods", isRestarting(false), because("does not stay up: ", adviceOn)),
+  placeCheck(
+    "CSI205",
+    "node-ids",
+    inState("contradicted"),
+    because("has two node IDs: ", () => WRITE_ANEW),
+  ),
+  placeCheck(
+    "CSI206",
+    "duplicates",
+    inState("duplicate"),
+    because("is there twice: ", () => LEAVE_ONE),
+  ),
   architectures,
 ];

@@ -36,27 +36,20 @@ export interface ReadOptions {
 /** Before 1.36 Kubernetes serves admission policies that mutate in the next of these versions, if asked to. */
 const OLDER: Readonly<Record<string, string>> = { v1: "v1beta1", v1beta1: "v1alpha1" };
 
-/** The API groups of the lists' resources, as RBAC names both. */
-const GROUPS = {
-  clusterrolebindings: "rbac.authorization.k8s.io",
-  clusterroles: "rbac.authorization.k8s.io",
-  csidrivers: "storage.k8s.io",
-  csinodes: "storage.k8s.io",
-  daemonsets: "apps",
-  deployments: "apps",
-  events: "",
-  limitranges: "",
-  mutatingadmissionpolicies: "admissionregistration.k8s.io",
-  mutatingadmissionpolicybindings: "admissionregistration.k8s.io",
-  mutatingpolicies: "policies.kyverno.io",
-  namespaces: "",
-  nodes: "",
-  pods: "",
-  resourcequotas: "",
-  verticalpodautoscalers: "autoscaling.k8s.io",
-  volumeattachments: "storage.k8s.io",
-};
-type Resource = keyof typeof GROUPS;
+/** The lists' resources by their API group, as RBAC names both. */
+const RESOURCES = {
+  "": ["events", "limitranges", "namespaces", "nodes", "pods", "resourcequotas"],
+  "admissionregistration.k8s.io": ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"],
+  apps: ["daemonsets", "deployments"],
+  "autoscaling.k8s.io": ["verticalpodautoscalers"],
+  "policies.kyverno.io": ["mutatingpolicies"],
+  "rbac.authorization.k8s.io": ["clusterrolebindings", "clusterroles"],
+  "storage.k8s.io": ["csidrivers", "csinodes", "volumeattachments"],
+} as const;
+type Resource = (typeof RESOURCES)[keyof typeof RESOURCES][number];
+const GROUPS = new Map<Resource, string>(
+  Object.entries(RESOURCES).flatMap(([group, all]) => all.map((one) => [one, group] as const)),
+);
 
 /** Their metadata and what kubectl shows of them are enough. */
 const AS_TABLE: readonly Resource[] = ["nodes", "namespaces"];
@@ -98,7 +91,8 @@ export async function readCluster(
     version = "v1",
   ): Promise<readonly Value[]> => {
     const values: Value[] = [];
-    const group = GROUPS[resource] === "" ? "/api/v1" : `/apis/${GROUPS[resource]}/${version}`;
+    const apiGroup = GROUPS.get(resource);
+    const group = apiGroup ? `/apis/${apiGroup}/${version}` : "/api/v1";
     const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
     const maxBytes = resource === "daemonsets" ? MAX_DAEMON_SET_BYTES : undefined;
     const request = { path, query, asTable: AS_TABLE.includes(resource), maxBytes };
@@ -233,7 +227,7 @@ export async function readCluster(
     needs: needsOf(attachments, pending, events.flat()),
     unread: [...unread]
       .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([resource, failure]) => ({ resource, apiGroup: GROUPS[resource], ...failure })),
+      .map(([resource, failure]) => ({ resource, apiGroup: GROUPS.get(resource), ...failure })),
   };
 }
 
