@@ -104,19 +104,4 @@ describe.each(kubeletVersions())("kubelet %s, --on-registration-failure=retry", 
       expect(pod.registrar.log.all().length).toBeLessThan(40);
     },
   );
-
-  test.concurrent("refuses by its own rule until the driver is corrected", async () => {
-    await using node = await startNode(version);
-    await using _other = await startRegisteredPod(node, { name, topology: { "example.com/zone": "z1" } });
-    const wrong = { name: "file.csi.example.com", topology: { "example.com/zone": "z2" } };
-    await using pod = await startDriverPod(node, wrong, [RETRY]);
-    await pod.registrar.says("hint=\"the driver's topology differs from a label the node has");
-
-    const right = { ...wrong, topology: { "example.com/zone": "z1" } };
-    await using _corrected = await replaceDriver(pod, right);
-
-    await pod.registrar.reached("registered");
-    await node.kubelet.registered(wrong.name);
-    await node.kubelet.registered(name);
-  });
 });

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { BACKOFF } from "../../src/base/backoff";
 import type { KubeletVersion } from "../../src/kubelet-rules/versions";
 import { createLogger } from "../../src/logging/logger";
-import { type SimulatedKubelet, startKubelet } from "../../src/simulator/kubelet/kubelet";
+import type { SimulatedKubelet } from "../../src/simulator/kubelet/kubelet";
 import { createTestNode, DRIVER, startTestRegistrar, type TestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 
@@ -198,18 +198,6 @@ describe("faults", () => {
       .flatMap((event) => (event.kind === "called" ? [event.method] : []));
     expect(methods).toEqual(["GetInfo", "GetInfo", "NotifyRegistrationStatus"]);
     expect(kubelet.events.history("deregistered")).toMatchObject([{ because: "notice-failed" }]);
-  });
-
-  test("slow: ended by close() as everything is", async () => {
-    await using kubelet = await startKubelet({
-      pluginRegistrationPath: node.pluginDir,
-      reconcilePeriodMs: 10,
-      faults: [{ kind: "slow", before: "NotifyRegistrationStatus", delayMs: 60_000 }],
-    });
-    await node.driver();
-    const registrar = await node.plugin();
-    await expect(kubelet.events.when("fault-applied")).resolves.toMatchObject({ fault: { kind: "slow" } });
-    expect(registrar.events.history()).toMatchObject([{ method: "GetInfo" }]);
   });
 });
 

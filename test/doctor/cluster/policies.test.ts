@@ -137,7 +137,8 @@ test.each([["v1"], ["v1", "v1beta1"]])("policies of an API server without %s %s"
 
 test("policies that may not be listed are unknown; an API server without them says nothing", async () => {
   const cluster = await clusterOf({});
-  for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"])
+  const policies = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"];
+  for (const resource of [...policies, "verticalpodautoscalers"])
     cluster.refusals.set(resource, { kind: "not-found", message: "not found" });
   await expectSaid(cluster);
   // Without rights the API server says so also of what it does not have; then it lacks the group.

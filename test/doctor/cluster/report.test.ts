@@ -147,16 +147,6 @@ test("a cluster that is well: a row for each driver and node, and no word", asyn
   ]);
 });
 
-test("of two drivers that which is registered is told", async () => {
-  const cluster = await makeCluster();
-  await deploy(cluster, daemonSet("files.csi.example.com"), ["node-1"], () => WELL);
-  const { findings } = await cluster.report();
-  expect(findings.map(({ code, status, subject }) => `${code} ${status} ${subject}`)).toEqual([
-    "CSI204 problem files.csi.example.com",
-    `CSI204 ok ${DISK}`,
-  ]);
-});
-
 test("two DaemonSets of one driver on a node", async () => {
   const cluster = await makeCluster();
   await deploy(cluster, daemonSet(DISK, { name: "disk-again" }), ["node-1"], () => WELL);
