@@ -34,13 +34,11 @@ export function reportOnCluster(reading: ClusterReading, swap?: string) {
   return reportOf(after, found, { swap, swapped: both.swapped, problemsWithEither });
 }
 
-interface SwapTarget {
-  readonly swap: string;
-  readonly swapped: number;
-  readonly problemsWithEither: number;
-}
-
-function reportOf(facts: ClusterFacts, found: readonly Finding[], swapTarget: Partial<SwapTarget> = {}) {
+function reportOf(
+  facts: ClusterFacts,
+  found: readonly Finding[],
+  swapTarget: { swap?: string; swapped?: number; problemsWithEither?: number } = {},
+) {
   const { findings, healthy, summary } = reportFindings(found);
   // The first finding of a cause is the one to fix.
   const codes = new Map(found.toReversed().map(({ cause, code }) => [cause, code]));
@@ -94,8 +92,7 @@ const NONE = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
 function registrarRows(facts: ClusterFacts) {
-  const { units, pods, swapped } = facts;
-  const podsOf = grouped(pods, ({ setUid }) => setUid);
+  const { units, podsOf, swapped } = facts;
   return units
     .map((unit) => {
       const { set, registrar, driver } = unit;

@@ -7,11 +7,13 @@ import { monotonicMs, pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
 import { protos } from "../../grpc/protos";
 import { createSmallServer, startGrpcServer, unaryHandler } from "../../grpc/server";
+import { readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { listenOnSocketFile } from "../../unix/socket-file";
 import { createEventLog, type EventStream, type WithoutTime } from "../event-stream";
 import { createFaultScript, type FaultScript } from "../simulator-options";
 import {
+  answersOr,
   CSI_DRIVER_FAULTS,
   CSI_METHODS,
   type CsiDriverAnswers,
@@ -19,7 +21,6 @@ import {
   type CsiDriverOptions,
   type CsiHealth,
   type CsiMethod,
-  changeAnswers,
   type NodeCapability,
   type ResolvedCsiDriverAnswers,
   type ResolvedCsiDriverOptions,
@@ -143,7 +144,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     },
     setAnswers: (given) => {
       refuseStopped();
-      answers = changeAnswers(answers, given);
+      answers = readOptions("setAnswers", given, answersOr(answers));
     },
     close,
     kill: () => stop("kill"),
@@ -151,10 +152,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   };
 }
 
-/**
- * Listens at `path`, in place of a socket that is there, to end cleanly or as in a crash. Rejects with SOCKET_UNUSABLE, and
- * then has changed nothing.
- */
+/** Listens as `listenOnSocketFile` does, to end cleanly or as in a crash. */
 export async function listenUntilCrash(path: string, onConnection: (connection: Socket) => void) {
   const connections = new Set<Socket>();
   const socket = await listenOnSocketFile(path, (connection) => {
@@ -172,10 +170,7 @@ export async function listenUntilCrash(path: string, onConnection: (connection: 
   };
 }
 
-/**
- * Creates a server for one client that reports each request: its method, without its service, and its `:authority` as the
- * client sent it.
- */
+/** Creates a server for one client that reports each request: its method, and its `:authority` as the client sent it. */
 export function createObservedServer(
   client: GuardedClient,
   onRequest: (request: { readonly method: string; readonly authority: string }) => void,

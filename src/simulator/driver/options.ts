@@ -129,7 +129,7 @@ export const DEFAULT_ANSWERS: ResolvedCsiDriverAnswers = {
 };
 
 /** Reads answers; those that are not given stay as in `otherwise`. */
-const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsiDriverAnswers> => ({
+export const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsiDriverAnswers> => ({
   vendorVersion: optional(textKind, otherwise.vendorVersion),
   nodeId: optional(textKind, otherwise.nodeId),
   topology: optional(textsByKey, otherwise.topology),
@@ -137,11 +137,6 @@ const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsi
   nodeCapabilities: optional(listOf(oneOf(NODE_CAPABILITIES)), otherwise.nodeCapabilities),
   health: optional(oneOf(CSI_HEALTH), otherwise.health),
 });
-
-export const changeAnswers = (
-  present: ResolvedCsiDriverAnswers,
-  changes: CsiDriverAnswers,
-): ResolvedCsiDriverAnswers => readOptions("setAnswers", changes, answersOr(present));
 
 export function resolveCsiDriverOptions(
   options: CsiDriverOptions,

@@ -14,10 +14,8 @@ import type { NodeInfoManager } from "./objects";
 import type { KubeletFault, KubeletTimings } from "./options";
 
 /**
- * A client that sends the `:authority` that a kubelet of some version would send. Node's HTTP/2 *client* accepts any
- * text there, also a raw path; only its server rejects one. It still differs from grpc-go in the user agent
- * (`grpc-node-js/...`) and in two headers about compression. After a failure it connects again as grpc-go does: in 1 s,
- * then 1.6 times longer each time. A relative path is relative to `/`, where kubelet runs.
+ * A client that sends the `:authority` that a kubelet of some version would send. It still differs from grpc-go in the user
+ * agent (`grpc-node-js/...`) and in two headers about compression. A relative path is relative to `/`, where kubelet runs.
  */
 export function createKubeletClient(socketPath: string, authority: string): Client {
   return createOwningClient(resolve("/", socketPath), { "grpc.default_authority": authority });
@@ -101,10 +99,7 @@ function resultOf(called: Called<unknown>): CallResult {
   return isEmpty ? { kind: "ok" } : { kind: "ok", answer: called.answer as PluginInfo | NodeInfo };
 }
 
-/**
- * A failed call in the words of grpc-go, kubelet's gRPC library: registrars get these texts as the reason of a refusal,
- * and people search for them. `rpc error: code = Unavailable desc = connection error: ...`.
- */
+/** A failed call in the words of grpc-go: registrars get these texts as the reason of a refusal, and people search for them. */
 export function goRpcError(error: unknown, socketPath: string): string {
   const { code, details } = error as Partial<ServiceError>;
   if (typeof code !== "number" || details === undefined) return messageOf(error);

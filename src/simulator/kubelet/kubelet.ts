@@ -5,8 +5,8 @@ import { attempt, RegistrarError } from "../../base/errors";
 import type { EventOf } from "../../base/event-source";
 import { behaviourOf } from "../../kubelet-rules/versions";
 import { quoteText } from "../../logging/escape";
-import { callbackOf, textKind } from "../../options/option-kinds";
-import { optional, readOptions } from "../../options/read-options";
+import { textKind } from "../../options/option-kinds";
+import { readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
@@ -105,10 +105,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const refuseClosed = () => {
     if (closing !== undefined) throw new RegistrarError("ABORTED", "the simulated kubelet is closed");
   };
-  const restart: SimulatedKubelet["restart"] = async (given = {}) => {
-    const { whileDown } = readOptions<typeof given>("restart", given, {
-      whileDown: optional(callbackOf<NonNullable<typeof given.whileDown>>()),
-    });
+  const restart: SimulatedKubelet["restart"] = async ({ whileDown } = {}) => {
     // At once, so that `registered()` right after this call waits for the new process.
     forget();
     const restarted = turn.then(async () => {

@@ -102,9 +102,8 @@ type ObjectChange =
 export type NodeInfoManager = ReturnType<typeof createNodeInfoManager>;
 
 /**
- * Makes the objects of one node. It changes the Node first, completely or not at all, and then CSINode: a driver that
- * CSINode rejects leaves its labels behind. Kubelet tries four times in 0.3 s. Here one try is enough, because nothing
- * else writes to the objects.
+ * Makes the objects of one node. It changes the Node first, completely or not at all, and then CSINode. Kubelet tries four
+ * times in 0.3 s; here one try is enough, because nothing else writes to them.
  * Source: `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
  */
 export function createNodeInfoManager(
@@ -201,7 +200,7 @@ const goText = ({ name, nodeID, topologyKeys, allocatable }: CsiNodeDriver, hasL
     Allocatable: hasLimit && allocatable ? { Count: allocatable.count } : null,
   });
 
-/** Why the node cannot have this topology: a label has another value, and a driver cannot move a node: `updateTopologyLabels`. */
+/** A label has another value, and a driver cannot move a node: `updateTopologyLabels`. */
 function topologyCollision(
   labels: Readonly<Record<string, string>>,
   topology: Readonly<Record<string, string>>,

@@ -16,9 +16,8 @@ interface PathBackoff {
 }
 
 /**
- * Starts the loop: compare the desired with the actual state, start what is missing, sleep, and again. The loop waits
- * for no operation. Each path has at most one, and none while it is backing off: each failure doubles the wait, without
- * jitter. A new socket on the path inherits the wait. A success ends it, also that of an unregistration.
+ * Starts the loop: compare the desired with the actual state, start what is missing, sleep, and again. Each path has at most
+ * one operation, and none while it is backing off. A new socket on the path inherits the wait.
  * Sources: `plugin_manager.go` and `reconciler/reconciler.go` in `pkg/kubelet/pluginmanager`; `goroutinemap.go` and
  * `exponentialbackoff/exponential_backoff.go` in `pkg/util/goroutinemap`.
  */
@@ -195,7 +194,6 @@ async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): P
   return `${PREFIX}failed to send error at socket ${introduced.socketPath}, err: ${error}`;
 }
 
-/** Reports a success to the registrar; if that fails, the kubelet's version decides what follows. */
 async function confirm(attempt: Attempt, handler: PluginHandler): Promise<string | undefined> {
   const { introduced, context } = attempt;
   const { socketPath } = introduced;

@@ -11,14 +11,10 @@ export interface DesiredPlugin {
 }
 
 /**
- * Keeps kubelet's desired state of world: scans a directory and its sub-directories and watches them; creates the
- * directory if it is missing. It counts sockets, but no names with a leading dot and no other files. A socket created on
- * a path that had one, also by rename, gets a new generation. Throws INVALID_OPTION if the directory cannot be created
- * or watched.
- *
- * Like kubelet, it does not notice when the directory itself is deleted and created again, nor that a socket was
- * renamed: the old name stays desired beside the new one. A socket that was renamed into another directory does count as
- * gone, because `fs.watch` cannot distinguish that from a removal.
+ * Keeps kubelet's desired state of world: the sockets in a directory, which it creates, and its sub-directories. Throws
+ * INVALID_OPTION if the directory cannot be created or watched. Like kubelet, it does not notice when the directory itself is
+ * deleted and created again, nor that a socket was renamed. One that was renamed into another directory does count as gone,
+ * because `fs.watch` cannot distinguish that from a removal.
  * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
  */
 export function startPluginWatcher(

@@ -37,8 +37,8 @@ export function createMemoryCluster() {
       .filter((one) => isIn(one.path) && isSelected(one.object, query))
       .map(({ object }) => (asTable ? rowOf(object) : object));
     // A page for each, so that nothing is lost between pages, and an empty one at the end.
-    for (const item of objects) onPage({ items: [item], dateMs: NOW_MS });
-    onPage({ items: [], dateMs: NOW_MS });
+    for (const item of objects) onPage([item], NOW_MS);
+    onPage([], NOW_MS);
     return undefined;
   };
 
@@ -61,9 +61,9 @@ export function createMemoryCluster() {
     },
     setStatus: async (path, status) => change(path, () => ({ status })),
   };
-  const reading = (target: Partial<ClusterTarget> = {}, ours?: OurImage) => {
+  const reading = (target: Partial<ClusterTarget> = {}, ours: OurImage = {}) => {
     const whole = { context: undefined, node: undefined, driver: undefined, ...target };
-    return readCluster({ list }, whole, { ours, onProgress: () => {} });
+    return readCluster({ list }, whole, ours, () => {});
   };
   return {
     ...writer,

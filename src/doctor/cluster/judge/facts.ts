@@ -1,4 +1,4 @@
-import { type Finding, findingsOf, keyOf } from "../../findings/finding";
+import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding";
 import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
 import { manifestAccess } from "../../manifest/judge/pod";
 import { noAccess } from "../../manifest/read/access";
@@ -33,6 +33,7 @@ export function conclude(reading: ClusterReading) {
     ...reading,
     units,
     places,
+    podsOf: grouped(reading.pods, ({ setUid }) => setUid),
     /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
     manifestFindings: leadingFirst(found.filter(({ status }) => status !== "ok")),
   };

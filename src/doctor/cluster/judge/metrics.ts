@@ -4,10 +4,7 @@ import { wordsOf } from "../../manifest/read/start";
 
 const LOOPBACK = /^(?:localhost$|127\.|::1$)/;
 
-/**
- * Where a registrar of ours serves metrics, and to whom: every pod of the cluster, its node (on the host's network), its own
- * pod, or nobody. Undefined: not known, or another program, which has no metrics.
- */
+/** Where a registrar of ours serves metrics, and to whom. Undefined: not known, or another program, which has none. */
 export function metricsOf({ program, settings, source, unseen, pod }: Deployment) {
   if (program.kind !== "ours" || unseen !== undefined || settings.refusal !== undefined) return undefined;
   const { http } = settings;
@@ -23,7 +20,7 @@ export function metricsOf({ program, settings, source, unseen, pod }: Deployment
     .find(({ containerPort }) => containerPort === port);
   return {
     endpoint: `${host.includes(":") ? `[${host}]` : host}:${port}${settings.metricsPath}`,
-    /** The container port's name, by which a PodMonitor finds it; null: it has none. */
+    /** By its name a PodMonitor finds it. */
     port: text(declared?.name) || null,
     reach: isOpen ? "cluster" : hostNetwork === true ? "node" : "pod",
   } as const;

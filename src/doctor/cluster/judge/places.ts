@@ -43,7 +43,7 @@ export interface Place {
 /** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
 
-/** What names a driver on a node: a registrar's pod, CSINode, or a need. */
+/** What names a driver on a node. */
 interface Mention extends Pick<Place, "driver" | "node"> {
   readonly pod?: RegistrarPod;
   readonly unit?: RegistrarUnit;

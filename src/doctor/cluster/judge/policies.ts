@@ -7,7 +7,6 @@ import { check, grouped, ok, type Verdict, warning } from "../../findings/findin
 import { counted } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import { hookOf } from "../../manifest/read/pod";
-import type { ClusterReading } from "../read/cluster";
 import type { RegistrarPod } from "../read/pod";
 import { type ImagePolicy, isByName, NAME_LABEL, selects } from "../read/policy";
 import type { ClusterFacts } from "./facts";
@@ -38,36 +37,36 @@ const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
 
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */
 function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): readonly Verdict[] {
-  return matchedPods(unit, facts).flatMap(({ match, pods: all }) => {
-    const pods = all.filter((pod) => !isDone(pod, match, unit));
-    if (pods.length === 0) return [];
-    return [{ ...judgeMatch(unit, match, pods), objects: [unit.registrar.object], nodes: nodesOf(pods) }];
+  return matchedPods(unit, facts).flatMap(({ match, left }) => {
+    if (left.length === 0) return [];
+    return [{ ...judgeMatch(unit, match, left), objects: [unit.registrar.object], nodes: nodesOf(left) }];
   });
 }
 
-/** A DaemonSet's pods by the policy that comes nearest to a change of them. Policies may be for some nodes only. */
-function matchedPods(unit: RegistrarUnit, facts: Policies & Pick<ClusterReading, "pods">) {
+/** A DaemonSet's pods by the policy that comes nearest to a change of them, as some are for some nodes only; `left`: unchanged. */
+function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
   const { registrar, set } = unit;
   if (registrar.program.kind === "ours") return [];
   const rankOf = ({ leftAlone }: PolicyMatch) => (leftAlone === undefined ? 0 : leftAlone.fix ? 1 : 2);
   const matches = facts.policies
     .flatMap((policy) => matchesOf(unit, policy, facts))
     .toSorted((one, other) => rankOf(one) - rankOf(other));
-  const own = facts.pods.filter(
-    (pod) =>
-      pod.setUid === set.uid && (isWithoutRegistrar({ pod, unit }) || imageIn(pod, unit) !== undefined),
+  const own = (facts.podsOf.get(set.uid) ?? []).filter(
+    (pod) => isWithoutRegistrar({ pod, unit }) || imageIn(pod, unit) !== undefined,
   );
   const byMatch = grouped(own, ({ node }) =>
     matches.find(({ policy }) => policy.nodes === undefined || policy.nodes.has(node)),
   );
-  return [...byMatch].flatMap(([match, pods]) => (match === undefined ? [] : { match, pods }));
+  return [...byMatch].flatMap(([match, pods]) =>
+    match === undefined ? [] : { match, pods, left: pods.filter((pod) => !isDone(pod, match, unit)) },
+  );
 }
 
 /** How far the policies' change of a registrar is, in pods; null: no policy changes it. */
-export function progressOf(unit: RegistrarUnit, facts: Policies & Pick<ClusterReading, "pods">) {
+export function progressOf(unit: RegistrarUnit, facts: ClusterFacts) {
   const changing = matchedPods(unit, facts).filter(({ match }) => match.leftAlone === undefined);
   if (changing.length === 0) return null;
-  return changing.flatMap(({ match, pods }) => pods.filter((pod) => isDone(pod, match, unit))).length;
+  return changing.reduce((sum, { pods, left }) => sum + pods.length - left.length, 0);
 }
 
 const imageIn = ({ running }: RegistrarPod, { registrar }: RegistrarUnit) =>
@@ -112,8 +111,6 @@ function haveNodeWide(_first: Place, { units }: ClusterFacts): string {
     : `see why it has no ready pod there: kubectl -n ${set.namespace} describe daemonset ${set.shortName}`;
 }
 
-type Policies = Pick<ClusterReading, "policies" | "bindings" | "namespaces">;
-
 interface PolicyMatch {
   readonly policy: ImagePolicy;
   /** Why it leaves the registrar alone; with a fix that is not what was asked for. Undefined: it changes new pods. */
@@ -123,7 +120,7 @@ interface PolicyMatch {
 function matchesOf(
   { set, registrar }: RegistrarUnit,
   policy: ImagePolicy,
-  { bindings, namespaces }: Policies,
+  { bindings, namespaces }: ClusterFacts,
 ): readonly PolicyMatch[] {
   const { namespace } = set;
   const labels = namespaces.get(namespace) ?? { [NAME_LABEL]: namespace };

@@ -50,8 +50,7 @@ const seeEvents = ({ pod }: Place, { target }: ClusterFacts) =>
 
 /** Our image where its pods' nodes need another: as admission left the pods, or as `swapped` would have them. */
 export const architectures = check<ClusterFacts>("CSI217", "architectures", (facts) => {
-  const { pods, nodes, units, swapped } = facts;
-  const podsOf = grouped(pods, ({ setUid }) => setUid);
+  const { podsOf, nodes, units, swapped } = facts;
   return units.map(({ set, registrar }) => {
     const { place } = registrar;
     const isOurs = (ones: readonly Deployment[]) =>

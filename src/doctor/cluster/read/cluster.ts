@@ -28,11 +28,6 @@ export interface ClusterTarget {
 /** Of each object it has only the facts that the checks judge, so that a large cluster fits into little memory. */
 export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
-export interface ReadOptions {
-  readonly ours?: OurImage | undefined;
-  readonly onProgress: (resource: string, count: number) => void;
-}
-
 /** Before 1.36 Kubernetes serves admission policies that mutate in the next of these versions, if asked to. */
 const OLDER: Readonly<Record<string, string>> = { v1: "v1beta1", v1beta1: "v1alpha1" };
 
@@ -65,6 +60,11 @@ const MAY_BE_ABSENT: readonly Resource[] = [
   "verticalpodautoscalers",
 ];
 
+/** kubectl without any configuration tries this address. */
+const NO_CLUSTER = /(?:127\.0\.0\.1|\[::1\]|localhost):8080/;
+const SET_KUBECONFIG =
+  "; kubectl seems to have no cluster: set KUBECONFIG, or give --kubeconfig or --context";
+
 /** The reasons of events that name a missing driver: kubelet's at a mount, the controllers' at an attach. */
 const REASONS = ["FailedMount", "FailedAttachVolume"];
 
@@ -75,7 +75,9 @@ const REASONS = ["FailedMount", "FailedAttachVolume"];
 export async function readCluster(
   api: Pick<ListApi, "list">,
   target: ClusterTarget,
-  { ours, onProgress }: ReadOptions,
+  ours: OurImage,
+  /** Called with the number of objects of a kind that were read so far. */
+  onProgress: (resource: string, count: number) => void,
 ) {
   const unread = new Map<Resource, ListFailure>();
   const unreadObjects: Unread[] = [];
@@ -96,7 +98,7 @@ export async function readCluster(
     const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
     const maxBytes = resource === "daemonsets" ? MAX_DAEMON_SET_BYTES : undefined;
     const request = { path, query, asTable: AS_TABLE.includes(resource), maxBytes };
-    const failure = await api.list(request, ({ items, dateMs }) => {
+    const failure = await api.list(request, (items, dateMs) => {
       nowMs = dateMs;
       for (const item of items)
         try {
@@ -197,8 +199,10 @@ export async function readCluster(
     ]);
 
   const [failure] = unread.values();
-  if (counts.size === 0 && failure !== undefined)
-    throw invalidOption(`nothing can be read of the cluster: ${failure.message}${adviceOn(failure.message)}`);
+  if (counts.size === 0 && failure !== undefined) {
+    const advice = NO_CLUSTER.test(failure.message) ? SET_KUBECONFIG : "";
+    throw invalidOption(`nothing can be read of the cluster: ${failure.message}${advice}`);
+  }
   if (target.node !== undefined && !unread.has("nodes") && nodes.length === 0)
     throw invalidOption(`there is no node ${target.node}`);
   /** Undefined: the list could not be read. */
@@ -244,10 +248,3 @@ function readNamespace(row: unknown): readonly [name: string, labels: Tree] {
 
 const asksApiServer = ({ program, settings }: Deployment) =>
   program.kind === "ours" && settings.nodeAccess !== undefined;
-
-/** kubectl without any configuration tries this address. */
-function adviceOn(message: string): string {
-  return /(?:127\.0\.0\.1|\[::1\]|localhost):8080/.test(message)
-    ? "; kubectl seems to have no cluster: set KUBECONFIG, or give --kubeconfig or --context"
-    : "";
-}

@@ -34,7 +34,7 @@ const NOT_FOUND = 127;
 
 /**
  * Starts `kubectl proxy` and resolves when it serves. Rejects with INVALID_OPTION if there is no kubectl, or it ends, as
- * without such a context or file. `socketPath`: a unix socket in a folder that only this user may enter. Leaves no process and no file behind, also when this process is killed.
+ * without such a context or file. Leaves no process and no file behind, also when this process is killed.
  */
 export async function startKubectlProxy({ context, kubeconfig, onMessage }: KubectlOptions) {
   const folder = makeFolder();

@@ -18,15 +18,11 @@ export interface ListRequest {
 /** Why a list could not be read to its end; `not-found`: the API server has no such resource. */
 export type ListFailure = Pick<ApiFailure, "kind" | "message">;
 
-/** A reference to one of the items keeps all of them in memory. */
-export interface ListPage {
-  readonly items: readonly unknown[];
-  readonly dateMs: number;
-}
+type OnPage = (items: readonly unknown[], dateMs: number) => void;
 
 export interface ListApi extends Disposable {
-  /** Calls `onPage` with page after page. Never rejects. */
-  list(request: ListRequest, onPage: (page: ListPage) => void): Promise<ListFailure | undefined>;
+  /** Calls `onPage` with page after page; a reference to an item keeps its whole page in memory. Never rejects. */
+  list(request: ListRequest, onPage: OnPage): Promise<ListFailure | undefined>;
 }
 
 /** Half of kubectl's default: a page is parsed as a whole, and garbage afterwards. */
@@ -105,7 +101,7 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
           // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
           const isExpired = answer.failure?.kind === "expired" && next !== undefined;
           if (answer.failure !== undefined && !isExpired) return answer.failure;
-          if (!isExpired) onPage({ items: list(asTable ? rows : items), dateMs: answer.dateMs });
+          if (!isExpired) onPage(list(asTable ? rows : items), answer.dateMs);
           if (next === undefined) return undefined;
           words.set("continue", next);
         }

@@ -68,10 +68,7 @@ export function needsOf(
   });
 }
 
-/**
- * A row of the table of Nodes, with the Node's metadata: the whole objects are ten times as large, for the names of the
- * images. The second column is STATUS, as `kubectl get nodes` shows it.
- */
+/** A row of `kubectl get nodes`, with the Node's metadata: whole objects are ten times as large. */
 export function readNodeRow(row: unknown) {
   const { cells, object } = tree(row);
   const { name, annotations, labels } = tree(tree(object).metadata);
