@@ -30,14 +30,11 @@ function registrarTable({ registrars }: ClusterReport): readonly string[] {
     program ?? "-",
     plain(image ?? "-"),
     plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
-    ...(hasPolicy ? [changed === null ? "-" : `${changed.toLocaleString("en")} of ${podCount(pods)}`] : []),
+    ...(hasPolicy ? [changedText(changed, pods)] : []),
     plain(metrics.map(metricsText).join(", ") || "-"),
   ]);
-  const more = hasPolicy ? ["CHANGED BY POLICY"] : [];
-  return renderColumns(
-    ["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS", ...more, "METRICS"],
-    rows,
-  );
+  const headings = ["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"];
+  return renderColumns([...headings, ...(hasPolicy ? ["CHANGED BY POLICY"] : []), "METRICS"], rows);
 }
 
 function metricsText({ endpoint, port, reach, count }: Metrics): string {
@@ -53,9 +50,7 @@ type Metrics = ClusterReport["registrars"][number]["metrics"][number];
 
 /** Which registrars nobody can scrape, and what to do about it. */
 function unscrapedLines({ registrars }: ClusterReport, { width }: TableLook): readonly string[] {
-  const own = registrars.filter(({ metrics }) =>
-    metrics.some(({ reach }) => reach === "none" || reach === "pod"),
-  );
+  const own = registrars.filter(({ metrics }) => metrics.some(({ reach }) => /^(?:none|pod)$/.test(reach)));
   if (own.length === 0) return [];
   const names = firstOf([...new Set(own.map(({ daemonSet }) => plain(daemonSet)))]);
   return wrap(`Nobody can scrape ${names}: ${HOW_TO_SCRAPE}`, width);
@@ -64,11 +59,10 @@ function unscrapedLines({ registrars }: ClusterReport, { width }: TableLook): re
 const HOW_TO_SCRAPE =
   "set --http-endpoint=:PORT in the chart, or, without an endpoint, write the image policy with --metrics-port";
 
-const podCount = (pods: readonly Image[]) =>
-  counted(
-    pods.reduce((sum, { count }) => sum + count, 0),
-    "pod",
-  );
+function changedText(changed: number | null, pods: readonly Image[]): string {
+  const total = pods.reduce((sum, { count }) => sum + count, 0);
+  return changed === null ? "-" : `${changed.toLocaleString("en")} of ${counted(total, "pod")}`;
+}
 
 function imageText({ image, program, count }: Image, ofSet: string | null): string {
   const what = image === null ? "none" : image === ofSet ? "the same" : `${program} ${image}`;
@@ -102,12 +96,13 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
       waitingPods.length.toLocaleString("en"),
       plain(pod ?? "-"),
     ]);
+  const table = renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells);
   const left = rows.length - SHOWN;
-  const more =
-    left > 0
-      ? [`... and ${counted(left, "row")} more: see one with --node or --driver, or all with -o json`]
-      : [];
-  return [...renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells), ...more];
+  if (left <= 0) return table;
+  return [
+    ...table,
+    `... and ${counted(left, "row")} more: see one with --node or --driver, or all with -o json`,
+  ];
 }
 
 function nodesRemark({ nodes, status }: ClusterReport["findings"][number]) {

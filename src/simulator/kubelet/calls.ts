@@ -71,11 +71,8 @@ export interface KubeletContext {
 export function createKubeletContext(surroundings: Omit<KubeletContext, "call">): KubeletContext {
   const { emit, faults, signal } = surroundings;
   const call: KubeletContext["call"] = async (call, socketPath, run) => {
-    const slow = faults.take("slow", ({ before }) => before === call);
-    if (slow) {
-      emit({ kind: "fault-applied", fault: slow, socketPath });
-      await pause(slow.delayMs, signal);
-    }
+    const slow = faults.take("slow", ({ before }) => before === call, socketPath);
+    if (slow) await pause(slow.delayMs, signal);
     if (signal.aborted) return { kind: "error", error: "context canceled" };
     emit({ kind: "calling", call, socketPath });
     const startedAt = monotonicMs();

@@ -92,7 +92,9 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
 
   const behaviour = behaviourOf(simulated);
   const nodeInfo = createNodeInfoManager(resolved, behaviour, steps.append);
-  const faults = createFaultScript(resolved.faults);
+  const faults = createFaultScript(resolved.faults, (fault, socketPath) => {
+    if (fault.kind !== "never-call") steps.append({ kind: "fault-applied", fault, socketPath });
+  });
   const { timings, volumeLimitPeriodsMs } = resolved;
   const surroundings = { behaviour, timings, nodeInfo, volumeLimitPeriodsMs, faults, emit: steps.append };
   const startProcess = () => startKubeletProcess(resolved, surroundings);

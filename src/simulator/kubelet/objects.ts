@@ -122,18 +122,15 @@ export function createNodeInfoManager(
   };
 
   // Callers and listeners get copies: what they change must not change the simulation.
-  const nodeCopy = () => copyOf(node);
-  const csiNodeCopy = () => copyOf(csiNode);
-
   const setNode = (next: NodeObject) => {
     if (isDeepStrictEqual(next, node)) return;
     node = next;
-    emit({ kind: "node-changed", node: nodeCopy() });
+    emit({ kind: "node-changed", node: copyOf(node) });
   };
   const setDrivers = (drivers: readonly CsiNodeDriver[]) => {
     if (isDeepStrictEqual(drivers, csiNode.spec.drivers)) return;
     csiNode = { ...csiNode, spec: { drivers } };
-    emit({ kind: "csi-node-changed", csiNode: csiNodeCopy() });
+    emit({ kind: "csi-node-changed", csiNode: copyOf(csiNode) });
   };
   const driversWithout = (driverName: string) =>
     csiNode.spec.drivers.filter(({ name }) => name !== driverName);
@@ -155,8 +152,8 @@ export function createNodeInfoManager(
   };
 
   return {
-    node: nodeCopy,
-    csiNode: csiNodeCopy,
+    node: () => copyOf(node),
+    csiNode: () => copyOf(csiNode),
     /** Writes a driver into both objects. Throws REFUSED, in kubelet's words. */
     install: (driver: DriverOnNode): void => {
       const { name, nodeId, topology } = driver;

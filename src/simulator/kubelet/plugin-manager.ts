@@ -219,19 +219,14 @@ function notify({ client, plugin, context }: Attempt, status: RegistrationStatus
 
 function refusalByFault({ introduced, context }: Attempt, wanted: "validation" | "registration"): Refusal {
   const { driverName: name, socketPath } = introduced;
-  const fault = context.faults.take(
-    "refuse",
-    ({ stage = "registration", driverName = name }) => stage === wanted && driverName === name,
-  );
-  if (fault) context.emit({ kind: "fault-applied", fault, socketPath });
-  return fault?.reason;
+  const isMeant = ({ stage = "registration", driverName = name }) => stage === wanted && driverName === name;
+  return context.faults.take("refuse", isMeant, socketPath)?.reason;
 }
 
 function isDropped({ client, introduced, context }: Attempt): boolean {
   const { driverName: name, socketPath } = introduced;
-  const fault = context.faults.take("drop-before-notice", ({ driverName = name }) => driverName === name);
-  if (fault === undefined) return false;
-  context.emit({ kind: "fault-applied", fault, socketPath });
+  const isMeant = ({ driverName = name }) => driverName === name;
+  if (!context.faults.take("drop-before-notice", isMeant, socketPath)) return false;
   client.close();
   return true;
 }

@@ -23,8 +23,6 @@ export function startPluginWatcher(
   emit: Emit,
 ) {
   const seen = new Map<string, DesiredPlugin & { readonly stats: BigIntStats }>();
-  /** Other files that appeared at the path of a known socket. */
-  const covers = new Map<string, BigIntStats>();
   const watchers = new Map<string, FSWatcher>();
   let generations = 0;
 
@@ -34,7 +32,6 @@ export function startPluginWatcher(
     // name and back shows in the time of change.
     if (before && sameFile(before.stats, stats) && before.stats.ctimeNs === stats.ctimeNs) return;
     generations += 1;
-    covers.delete(socketPath);
     seen.set(socketPath, { socketPath, generation: generations, stats });
     emit({ kind: "socket-seen", socketPath, generation: generations, replaced: before !== undefined });
   };
@@ -50,17 +47,7 @@ export function startPluginWatcher(
     if (before && wasRenamed(path, before.stats)) return;
     watchers.get(path)?.close();
     watchers.delete(path);
-    covers.delete(path);
     if (seen.delete(path)) emit({ kind: "socket-gone", socketPath: path });
-  };
-
-  /** Another file appeared. A file renamed over a socket is one event, and kubelet keeps the socket. */
-  const cover = (path: string, stats: BigIntStats) => {
-    if (!seen.has(path)) return;
-    const before = covers.get(path);
-    covers.set(path, stats);
-    // The second event of one file: the first one was the removal of the socket.
-    if (before && sameFile(before, stats)) lose(path);
   };
 
   const ignore = (path: string, because: "hidden" | "not-a-socket") =>
@@ -69,7 +56,7 @@ export function startPluginWatcher(
   const consider = (path: string, stats: BigIntStats) => {
     if (isHidden(path)) return ignore(path, "hidden");
     if (stats.isSocket()) return see(path, stats);
-    cover(path, stats);
+    lose(path); // Of a file renamed over a socket kubelet does not notice that the socket is gone.
     ignore(path, "not-a-socket");
   };
 

@@ -78,10 +78,7 @@ function runningFindings({ pods, access }: ClusterReading, manifests: ManifestFa
 
 /** The first problem of a registrar is the cause of its pods' trouble. */
 function leadingFirst(findings: readonly Finding[]): readonly Finding[] {
-  const led = new Set<string>();
-  return findings.map((finding) => {
-    if (finding.status !== "problem" || led.has(finding.subject)) return finding;
-    led.add(finding.subject);
-    return { ...finding, cause: finding.subject };
-  });
+  const problems = findings.filter(({ status }) => status === "problem");
+  const leads = new Map(problems.toReversed().map((one) => [one.subject, one]));
+  return findings.map((one) => (leads.get(one.subject) === one ? { ...one, cause: one.subject } : one));
 }

@@ -1,4 +1,4 @@
-import { check, grouped, problem, unread, type Verdict, warning } from "../../findings/finding";
+import { check, grouped, problem, unread, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER, counted, podsText } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
 import { because, inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
@@ -87,9 +87,10 @@ const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) => {
 
 const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places }) => {
   const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
+  if (away.length === 0) return [];
   const text = "are not ready, or not there any more: the status of their drivers may be outdated";
-  const verdict: Verdict = warning("nodes", text, "see why kubelet does not report: kubectl describe node");
-  return away.length === 0 ? [] : [{ ...verdict, cause: NODES_AWAY, nodes: away }];
+  const fix = "see why kubelet does not report: kubectl describe node";
+  return { ...warning("nodes", text, fix), cause: NODES_AWAY, nodes: away };
 });
 
 export const rights = check<ClusterFacts>("CSI212", "rights", (facts) =>

@@ -40,6 +40,7 @@ export interface Place {
   readonly need: Need | undefined;
 }
 
+const NOT_FOUND = "the registrar of the whole node has not found it";
 /** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
 
@@ -113,7 +114,7 @@ function stateOf(
   if (pod === undefined || unit === undefined) {
     if (isListed !== false) return isListed ? heldTo(place, reading) : state("unseen");
     return provided.has(EVERY_DRIVER) || provided.has(driver)
-      ? { kind: "uncovered", reason: uncoveredBy(unit) }
+      ? { kind: "uncovered", reason: unit ? `no pod of DaemonSet ${unit.set.name} is there` : NOT_FOUND }
       : state("unprovided");
   }
   if (podNames.length > 1)
@@ -129,11 +130,6 @@ function stateOf(
   const isRecent = startedMs === undefined || reading.nowMs - startedMs < START_MS;
   return state(isRecent ? "starting" : "unregistered");
 }
-
-const uncoveredBy = (unit: RegistrarUnit | undefined) =>
-  unit === undefined
-    ? "the registrar of the whole node has not found it"
-    : `no pod of DaemonSet ${unit.set.name} is there`;
 
 /** The state of a listed driver: CSINode and the Node's annotation have to agree. */
 function heldTo({ node = "", driver }: Omit<Place, "state">, { csiNodes, nodes }: ClusterReading) {

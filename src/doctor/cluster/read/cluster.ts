@@ -6,7 +6,7 @@ import { LIMIT_RESOURCES, nameOf, readCsiDriver, type Unread, unreadAt } from ".
 import type { OurImage } from "../../manifest/read/program";
 import type { ListApi, ListFailure } from "./list-api";
 import {
-  needsOf,
+  needsIn,
   readAttachment,
   readAutoscaler,
   readCsiNode,
@@ -228,7 +228,7 @@ export async function readCluster(
     csiDriverSpecs,
     exhausted: attachments.filter(({ isExhausted }) => isExhausted),
     autoscalers,
-    needs: needsOf(attachments, pending, events.flat()),
+    needs: needsIn(attachments, pending, events.flat()),
     unread: [...unread]
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([resource, failure]) => ({ resource, apiGroup: GROUPS.get(resource), ...failure })),

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { invalidOption, messageOf } from "../../../base/errors";
+import { invalidOption } from "../../../base/errors";
 
 export interface KubectlOptions {
   readonly context?: string | undefined;
@@ -37,7 +37,7 @@ const NOT_FOUND = 127;
  * without such a context or file. Leaves no process and no file behind, also when this process is killed.
  */
 export async function startKubectlProxy({ context, kubeconfig, onMessage }: KubectlOptions) {
-  const folder = makeFolder();
+  const folder = mkdtempSync(join(tmpdir(), "kubectl-"));
   const socketPath = join(folder, "api.sock");
   const words = [
     "proxy",
@@ -82,12 +82,4 @@ export async function startKubectlProxy({ context, kubeconfig, onMessage }: Kube
   }
   isServing = true;
   return { socketPath, [Symbol.asyncDispose]: close };
-}
-
-function makeFolder(): string {
-  try {
-    return mkdtempSync(join(tmpdir(), "kubectl-"));
-  } catch (error) {
-    throw invalidOption(`no folder can be made for kubectl's socket: ${messageOf(error)}`);
-  }
 }

@@ -58,11 +58,13 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
     const raw = bytes?.toString() ?? "";
     const isJson = bytes !== undefined && /\bjson\b/.test(headers["content-type"] ?? "");
     const body: unknown = isJson ? JSON.parse(raw) : { message: raw.trim() };
+    const failure = failureOf(code, body, headers["retry-after"]);
     return {
       /** More than a page may have: the rest was not read. */
       bytes: bytes?.length ?? maxPageBytes + 1,
       body,
-      failure: code === 200 ? undefined : listFailureOf(code, body, headers["retry-after"]),
+      // The API server answers in plain text where it does not have a resource.
+      failure: code === 200 ? undefined : code === 404 ? { ...failure, kind: "not-found" as const } : failure,
       dateMs: Date.parse(headers.date ?? "") || Date.now(),
     };
   };
@@ -111,12 +113,6 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
     },
     [Symbol.dispose]: () => agent.destroy(),
   };
-}
-
-/** The API server answers in plain text where it does not have a resource. */
-function listFailureOf(...answer: Parameters<typeof failureOf>): ApiFailure {
-  const failure = failureOf(...answer);
-  return answer[0] === 404 ? { ...failure, kind: "not-found" } : failure;
 }
 
 function tooMuch(what: string, maxBytes: number): ListFailure {

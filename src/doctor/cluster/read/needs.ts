@@ -47,9 +47,9 @@ export function readAttachment(object: unknown) {
   return { driver, node, isExhausted };
 }
 
-export type Need = ReturnType<typeof needsOf>[number];
+export type Need = ReturnType<typeof needsIn>[number];
 
-export function needsOf(
+export function needsIn(
   attachments: readonly Attachment[],
   pods: readonly PendingPod[],
   events: readonly NeedEvent[],
