@@ -45,7 +45,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     tests: ["options", "examples"].map((name) => `test/manifest/${name}.test.ts`),
   },
   {
-    files: ["registrations", "places", "needs", "groups", "metrics"].map(
+    files: ["registrations", "places", "needs", "groups"].map(
       (name) => `src/doctor/cluster/judge/${name}.ts`,
     ),
     tests: ["report", "whole-report", "policies", "driver-names", "metrics"].map(

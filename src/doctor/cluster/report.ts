@@ -1,18 +1,18 @@
+import { list, text, tree } from "../../kube-api/objects";
 import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { reportFindings } from "../findings/report";
 import { judgeSwap, readSwap } from "../manifest/judge/swap";
 import type { Deployment } from "../manifest/read/deployments";
 import { tagOf } from "../manifest/read/program";
+import { wordsOf } from "../manifest/read/start";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
-import { metricsOf } from "./judge/metrics";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
 import { policyChecks, progressOf } from "./judge/policies";
 import { architectures, stateChecks } from "./judge/registrations";
 import type { ClusterReading } from "./read/cluster";
 
-/** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks, ...policyChecks];
@@ -87,7 +87,7 @@ function placeRow({ node, driver, state, pod, isListed, need }: Place, code: str
 function imageRow({ image, program }: Pick<Deployment, "image" | "program">) {
   return { image, program: program.kind, version: tagOf(image) ?? null };
 }
-/** The pods have no registrar any more, as a policy took it out. */
+/** A policy took the registrar out. */
 const NONE = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
@@ -122,3 +122,27 @@ const withCounts = <Row>(rows: readonly Row[]) =>
     ...same[0],
     count: same.length,
   }));
+
+const LOOPBACK = /^(?:localhost$|127\.|::1$)/;
+
+/** Where a registrar of ours serves metrics, and to whom. Undefined: not known, or another program, which has none. */
+function metricsOf({ program, settings, source, unseen, pod }: Deployment) {
+  if (program.kind !== "ours" || unseen !== undefined || settings.refusal !== undefined) return undefined;
+  const { http } = settings;
+  if (http === undefined) return { endpoint: null, port: null, reach: "none" } as const;
+  const { host = "", port } = http;
+  // Such as kube-rbac-proxy, which serves what the loopback address has.
+  const upstream = new RegExp(`(?:localhost|127\\.0\\.0\\.1|\\[::1\\]):${port}\\b`);
+  const isProxied = () => pod.drivers.some((one) => wordsOf(one).some((word) => upstream.test(word)));
+  const isOpen = !LOOPBACK.test(host) || isProxied();
+  const { containers, initContainers, hostNetwork } = source.pod;
+  const declared = [...list(containers), ...list(initContainers)]
+    .flatMap((container) => list(tree(container).ports).map(tree))
+    .find(({ containerPort }) => containerPort === port);
+  return {
+    endpoint: `${host.includes(":") ? `[${host}]` : host}:${port}${settings.metricsPath}`,
+    /** By its name a PodMonitor finds it. */
+    port: text(declared?.name) || null,
+    reach: isOpen ? "cluster" : hostNetwork === true ? "node" : "pod",
+  } as const;
+}

@@ -277,7 +277,6 @@ function scripted(method: CsiMethod, answer: Answer, options: HandlerOptions) {
   });
 }
 
-/** Plays the faults of one call; throws the error that the call should end with. */
 async function misbehave(
   method: CsiMethod,
   { faults }: HandlerOptions,

@@ -100,7 +100,6 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const startProcess = () => startKubeletProcess(resolved, surroundings);
 
   let running: ReturnType<typeof startProcess> | undefined = startProcess();
-  /** Restarts and the end run one after the other. */
   let turn: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
 

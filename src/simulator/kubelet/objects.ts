@@ -188,7 +188,6 @@ const csiNodeDriver = ({ name, nodeId, maxVolumes, topology }: DriverOnNode): Cs
   ...(maxVolumes > 0 && { allocatable: { count: Math.min(maxVolumes, MAX_INT32) } }),
 });
 
-/** A driver as Go prints it for the API server. */
 const goText = ({ name, nodeID, topologyKeys, allocatable }: CsiNodeDriver, hasLimit: boolean) =>
   JSON.stringify({
     Name: name,

@@ -1,7 +1,7 @@
 import { RegistrarError } from "../../base/errors";
 import { pause } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
-import { type NodeInfo, protos } from "../../grpc/protos";
+import { protos } from "../../grpc/protos";
 import { isExtendedResource } from "../../kubelet-rules/api-validation";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
 import { authorityFor, type PluginType } from "../../kubelet-rules/versions";
@@ -33,7 +33,6 @@ interface ListedDriver {
   readonly updates?: AbortController;
 }
 
-/** The handlers that a kubelet has, by plugin type. */
 export function createPluginHandlers(context: KubeletContext): ReadonlyMap<string, PluginHandler> {
   const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
     CSIPlugin: createCsiRegistrationHandler(context),
@@ -50,7 +49,6 @@ export function createPluginHandlers(context: KubeletContext): ReadonlyMap<strin
 function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
   const { behaviour, timings, nodeInfo, volumeLimitPeriodsMs, call, emit, signal } = context;
   const { versionsWording } = behaviour;
-  /** By driver name, however many sockets a driver has. */
   const listed = new Map<string, ListedDriver>();
 
   /** Takes a driver off the list and off the node; the name alone decides, not the socket it came from. */
@@ -73,8 +71,9 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
       const called = await call("NodeGetInfo", endpoint, () =>
         callUnary(client, protos.node.NodeGetInfo, {}, bounds),
       );
-      if (called.kind === "ok") return driverOnNode(name, called.answer);
-      throw refused(called.error);
+      if (called.kind === "error") throw refused(called.error);
+      const { nodeId, maxVolumesPerNode: maxVolumes, accessibleTopology } = called.answer;
+      return { name, nodeId, maxVolumes, topology: accessibleTopology?.segments ?? {} };
     } finally {
       client.close();
     }
@@ -133,13 +132,6 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
     deregister: ({ driverName: name }, because) => remove(name, because),
   };
 }
-
-const driverOnNode = (name: string, info: NodeInfo): DriverOnNode => ({
-  name,
-  nodeId: info.nodeId,
-  maxVolumes: info.maxVolumesPerNode,
-  topology: info.accessibleTopology?.segments ?? {},
-});
 
 /** The text of a refusal; any other error is a bug of ours and is thrown again. */
 function reasonOf(error: unknown): string {

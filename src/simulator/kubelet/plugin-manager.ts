@@ -116,7 +116,6 @@ interface OperationContext extends KubeletContext {
   readonly actual: Map<string, ActualPlugin>;
 }
 
-/** A plugin that has introduced itself, and the connection to it. */
 interface Attempt {
   readonly client: Client;
   readonly plugin: DesiredPlugin;

@@ -24,7 +24,7 @@ export const inState =
   ({ state }) =>
     kinds.includes(state.kind);
 
-/** Judges places in the order in which they were found, those of a driver with the same cause together. */
+/** Judges the places of a driver with the same cause together. */
 export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge): readonly Verdict[] {
   const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
   const groups = grouped(facts.places.filter(isMeant), keyOf).values();

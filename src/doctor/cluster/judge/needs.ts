@@ -51,11 +51,10 @@ const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, p
   const pods = needs.flatMap((need) => need.pods);
   const attachments = needs.reduce((sum, need) => sum + need.attachments, 0);
   const who = [
-    pods.length > 0 && podsText(pods),
-    attachments > 0 && counted(attachments, "VolumeAttachment"),
-  ].filter(Boolean);
-  const text = `has ${who.join(" and ")} waiting for it`;
-  return problem(driver, text, "fix what keeps the driver from being registered");
+    ...(pods.length > 0 ? [podsText(pods)] : []),
+    ...(attachments > 0 ? [counted(attachments, "VolumeAttachment")] : []),
+  ].join(" and ");
+  return problem(driver, `has ${who} waiting for it`, "fix what keeps the driver from being registered");
 });
 
 /** Kubelet asks a driver whose CSIDriver has a period for its limit by itself. */

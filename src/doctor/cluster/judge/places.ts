@@ -30,7 +30,6 @@ export interface PlaceState extends Pick<PodTrouble, "container"> {
 
 export interface Place {
   readonly driver: string;
-  /** Undefined: the pod has no node yet. */
   readonly node: string | undefined;
   readonly state: PlaceState;
   /** CSINode lists it: kubelet has it, or has had it. Undefined: CSINodes may not be read. */

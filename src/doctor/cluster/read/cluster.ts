@@ -125,12 +125,12 @@ export async function readCluster(
     (kind === "forbidden" && (await api.list({ path: group }, () => {}))?.kind === "not-found");
   const isMeant = (node: string | undefined) =>
     target.node === undefined || node === undefined || node === target.node;
-  const named = target.node === undefined ? {} : { fieldSelector: `metadata.name=${target.node}` };
+  const isOne = target.node !== undefined;
+  const named = isOne ? { fieldSelector: `metadata.name=${target.node}` } : {};
   // The pods on the node, and those that have no node yet.
-  const podFields =
-    target.node === undefined
-      ? [{}]
-      : [{ fieldSelector: `spec.nodeName=${target.node}` }, { fieldSelector: "spec.nodeName=" }];
+  const podFields = isOne
+    ? [{ fieldSelector: `spec.nodeName=${target.node}` }, { fieldSelector: "spec.nodeName=" }]
+    : [{}];
   const readSets = async (images: OurImage) => {
     const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, images));
     const readRunning = createRunningReader(images);
@@ -162,7 +162,7 @@ export async function readCluster(
     return { ...(await readSets(images)), images, policies, bindings: own, namespaces: new Map(namespaces) };
   };
 
-  const waitingOn = target.node === undefined ? "" : `,spec.nodeName=${target.node}`;
+  const waitingOn = isOne ? `,spec.nodeName=${target.node}` : "";
   const [
     { sets, pods, limitObjects, images, policies, bindings, namespaces },
     nodes,
@@ -203,7 +203,7 @@ export async function readCluster(
     const advice = NO_CLUSTER.test(failure.message) ? SET_KUBECONFIG : "";
     throw invalidOption(`nothing can be read of the cluster: ${failure.message}${advice}`);
   }
-  if (target.node !== undefined && !unread.has("nodes") && nodes.length === 0)
+  if (isOne && !unread.has("nodes") && nodes.length === 0)
     throw invalidOption(`there is no node ${target.node}`);
   /** Undefined: the list could not be read. */
   const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);

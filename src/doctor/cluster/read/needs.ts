@@ -62,7 +62,6 @@ export function needsIn(
   const groups = grouped([...attachments, ...waiting], ({ node, driver }) => `${node} ${driver}`);
   return Array.from(groups.values(), (ones) => {
     const [{ node, driver }] = ones;
-    /** `NAMESPACE/NAME`. */
     const own = ones.flatMap((one) => ("pod" in one ? one.pod : []));
     return { node, driver, pods: own, attachments: ones.length - own.length };
   });
@@ -86,11 +85,8 @@ export function readNodeRow(row: unknown) {
 /** Name of the node, and driver -> node ID. */
 export function readCsiNode(object: unknown): readonly [node: string, drivers: ReadonlyMap<string, string>] {
   const { metadata, spec } = tree(object);
-  const drivers = list(tree(spec).drivers).flatMap((driver): readonly [string, string][] => {
-    const name = textOrNone(tree(driver).name);
-    return name === undefined ? [] : [[name, text(tree(driver).nodeID)]];
-  });
-  return [text(tree(metadata).name), new Map(drivers)];
+  const drivers = list(tree(spec).drivers).map(tree);
+  return [text(tree(metadata).name), new Map(drivers.map(({ name, nodeID }) => [text(name), text(nodeID)]))];
 }
 
 const IMAGE = /(?:^|\/)cluster-autoscaler(?:-[a-z0-9]+)?(?::v?1\.(\d+)[^/]*|[@:][^/]*)?$/;

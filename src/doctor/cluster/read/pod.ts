@@ -15,7 +15,6 @@ const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 export interface PodTrouble {
   readonly kind: "unscheduled" | "blocked" | "restarting";
   readonly reason: string;
-  /** The one of `restarting`. */
   readonly container?: Container;
 }
 
@@ -78,7 +77,6 @@ function readContainer({ name, state, lastState, restartCount }: Tree, registrar
   return {
     name: text(name),
     isRegistrar: registrars.includes(text(name)),
-    /** Why it waits; undefined: it does not. */
     waiting: waiting === undefined ? undefined : text(tree(waiting).reason),
     waitingMessage: boundText(text(tree(waiting).message)),
     /** NaN: it does not run. */
@@ -95,9 +93,8 @@ function readContainer({ name, state, lastState, restartCount }: Tree, registrar
 
 function unscheduled(conditions: readonly Tree[]): PodTrouble | undefined {
   const { status, message } = conditions.find(({ type }) => type === "PodScheduled") ?? {};
-  return status === "False"
-    ? { kind: "unscheduled", reason: `its pod finds no node: ${boundText(text(message))}` }
-    : undefined;
+  if (status !== "False") return undefined;
+  return { kind: "unscheduled", reason: `its pod finds no node: ${boundText(text(message))}` };
 }
 
 function troubleIn(containers: readonly Container[], nowMs: number, quietMs: number): PodTrouble | undefined {

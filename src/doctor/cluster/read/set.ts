@@ -16,14 +16,12 @@ export function readRegistrarSet(object: unknown, ours?: OurImage) {
   const template = tree(tree(spec).template);
   return {
     uid: text(uid),
-    /** `NAMESPACE/NAME`. */
     name: nameOf(object),
     namespace: found.namespace ?? "",
     shortName: found.name,
     object: found,
     selector: selectorOf(tree(spec).selector),
     registrars,
-    /** The same, where these images are this registrar's. */
     registrarsWith: (images: OurImage) => deploymentsIn(found, daemonSet, images),
     podLabels: tree(tree(template.metadata).labels),
     podAnnotations: tree(tree(template.metadata).annotations),
