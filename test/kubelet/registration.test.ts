@@ -80,27 +80,18 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "after" });
     expect(pod.registrar.count(PUBLISHED)).toBe(2);
   });
-});
 
-const RETRY = "--on-registration-failure=retry";
-
-describe.each(kubeletVersions())("kubelet %s, --on-registration-failure=retry", (version) => {
   test.concurrent.each(["validate", "register"] as const)(
-    "refuses to %s a few times, then accepts: no restart, and the log stays calm",
+    "retry: refuses to %s a few times, then accepts: no restart, and the log stays calm",
     async (stage) => {
       await using node = await startNode(version);
-      await node.kubelet.command({
-        command: "refuse",
-        text: "the API server does not answer",
-        times: 3,
-        stage,
-      });
-      await using pod = await startDriverPod(node, { name }, [RETRY, "-v=2"]);
+      await node.kubelet.command({ command: "refuse", text, times: 3, stage });
+      await using pod = await startDriverPod(node, { name }, ["--on-registration-failure=retry", "-v=2"]);
 
       await pod.registrar.reached("registered");
 
       await node.kubelet.registered(name);
-      expect(pod.registrar.count("the API server does not answer")).toBe(2); // In the notice, and what we make of it.
+      expect(pod.registrar.count(text)).toBe(2); // In the notice, and what we make of it.
       expect(pod.registrar.log.all().length).toBeLessThan(40);
     },
   );

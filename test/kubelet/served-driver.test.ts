@@ -63,18 +63,14 @@ test.each(kubeletVersions())(
     await using node = await startNode(version);
     const { kubeletRegistrationPath: endpoint, csiAddress } = await node.addDriver(name);
     const { addServices, published } = createDriver();
-    await using driver = await serveCsiDriver({
-      ...{ csiAddress, endpoint, addServices },
-      pluginRegistrationPath: node.pluginRegistrationPath,
-    });
+    const { pluginRegistrationPath } = node;
+    await using driver = await serveCsiDriver({ csiAddress, endpoint, addServices, pluginRegistrationPath });
     await driver.ready;
     expect(await node.kubelet.registered(name)).toMatchObject({ name, nodeID: "vm-42" });
 
     const path = await node.kubelet.mount(name, "scratch", { size: "small" });
     expect(existsSync(path)).toBe(true);
-    expect(published).toEqual([
-      expect.objectContaining({ size: "small", "csi.storage.k8s.io/pod.name": "pod-1" }),
-    ]);
+    expect(published).toMatchObject([{ size: "small", "csi.storage.k8s.io/pod.name": "pod-1" }]);
     await node.kubelet.unmount("scratch");
     expect(existsSync(path)).toBe(false);
 

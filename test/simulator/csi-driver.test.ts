@@ -154,23 +154,18 @@ test("closing removes its socket, a crash leaves it behind", async () => {
   expect(existsSync(folder.csiAddress)).toBe(false);
 });
 
-test("listens when its time has come, unless stopped before", async () => {
+test("listens when its time has come, unless stopped before; its signal closes it", async () => {
   const stop = new AbortController();
   const late = start({ listenAfterMs: 60_000 }, stop.signal);
   stop.abort();
   await expect(late).rejects.toMatchObject({ code: "ABORTED" });
   expect(existsSync(folder.csiAddress)).toBe(false);
   await expect(start({}, stop.signal)).rejects.toMatchObject({ code: "ABORTED" });
-  await start({ listenAfterMs: 5 });
+  const next = new AbortController();
+  const { events } = await start({ listenAfterMs: 5 }, next.signal);
   await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
-});
-
-test("its signal closes it", async () => {
-  const stop = new AbortController();
-  const { events } = await start({}, stop.signal);
-  const stopped = events.when("stopped");
-  stop.abort();
-  await expect(stopped).resolves.toMatchObject({ because: "close" });
+  next.abort();
+  await expect(events.when("stopped")).resolves.toMatchObject({ because: "close" });
 });
 
 test("does not take the place of a file, nor a path that is too long or has no folder", async () => {

@@ -14,14 +14,6 @@ beforeEach(async () => {
 });
 afterEach(() => node[Symbol.asyncDispose]());
 
-test("a restart forgets backoffs", async () => {
-  const { kubelet } = await node.all({ kubelet: { faults: [{ kind: "refuse", reason: "no", times: 1 }] } });
-  await expect(kubelet.events.when("failed")).resolves.toMatchObject({ backoffMs: 500 });
-  await kubelet.restart();
-  await kubelet.registered("x.csi");
-  expect(kubelet.events.history("waiting").length).toBeLessThanOrEqual(1);
-});
-
 test("each failure doubles a path's wait up to the longest, a success forgets it", async () => {
   const refuse = (times: number) => [{ kind: "refuse", reason: "no", times }] as const;
   const timings = { backoffInitialMs: 30, backoffMaxMs: 90 };
@@ -127,12 +119,9 @@ test("registered() does not end while the registrar of a refused driver tries ag
   jest.restoreAllMocks();
 });
 
-test.each([
-  ["the same name", "x.csi"],
-  ["another name", "x.csi-_2"],
-])(
-  "registered() does not end when a registrar leaves after another has come, under %s",
-  async (_what, name) => {
+test.each(["x.csi", "x.csi-_2"])(
+  "registered() does not end when a registrar leaves after another has come, as %s",
+  async (name) => {
     const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room", times: 1 }] });
     await node.driver();
     const first = await node.plugin();

@@ -24,12 +24,12 @@ export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
 /** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
 export function createMemoryCluster() {
   const stored: { readonly path: string; object: Any }[] = [];
-  /** By resource or path: the failure in place of the list. */
+  /** By resource or path, or for all: the failure in place of the list. */
   const refusals = new Map<string, ListFailure>();
 
   const list: ListApi["list"] = async ({ path, query = {}, asTable = false }, onPage) => {
     const resource = path.split("/").at(-1) ?? "";
-    const refusal = refusals.get(resource) ?? refusals.get(path);
+    const refusal = refusals.get(resource) ?? refusals.get(path) ?? refusals.get("*");
     if (refusal !== undefined) return refusal;
     const isIn = (one: string) =>
       path.includes("/namespaces/") ? one === path : one.endsWith(`/${resource}`);

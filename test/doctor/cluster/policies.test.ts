@@ -97,10 +97,8 @@ test("each registrar with its image in the DaemonSet and in its pods", async () 
     },
   ]);
   const dropped = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
-  expect((await dropped.report()).registrars.map(({ pods }) => pods[0]?.image)).toEqual([
-    "registrar:v1",
-    null,
-  ]);
+  const { registrars } = await dropped.report();
+  expect(registrars.map(({ pods }) => pods[0]?.image)).toEqual(["registrar:v1", null]);
 });
 
 test.each<readonly [changed: number | null, World]>([
@@ -126,11 +124,10 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 
 test.each([["v1"], ["v1", "v1beta1"]])("policies of an API server without %s %s", async (...versions) => {
   const cluster = await clusterOf({ flags: SWAP, inPod: { image: OURS } });
+  const absent = { kind: "not-found", message: "not found" } as const;
   for (const version of versions)
     for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"])
-      cluster.refusals.set(`/apis/admissionregistration.k8s.io/${version}/${resource}`, {
-        ...{ kind: "not-found", message: "not found" },
-      });
+      cluster.refusals.set(`/apis/admissionregistration.k8s.io/${version}/${resource}`, absent);
   expect((await cluster.report()).registrars).toMatchObject([{ changed: 1, pods: [{ program: "ours" }] }]);
   expect(await said(cluster)).toEqual([]);
 });
@@ -241,19 +238,13 @@ test("the registrar of the whole node: drivers that it has not found, and pods o
   const cluster = await clusterOf({ hasNodeWide: true });
   const attachment = volumeAttachment("a", "gone.csi", "node-1");
   await cluster.create("/apis/storage.k8s.io/v1/volumeattachments", attachment);
-  expect(await said(cluster)).toContainEqual(
-    expect.stringMatching(
-      /^CSI207 problem: gone\.csi is needed, and the registrar of the whole node has not/,
-    ),
-  );
+  const needed = /^CSI207 problem: gone\.csi is needed, and the registrar of the whole node has not/;
+  expect(await said(cluster)).toContainEqual(expect.stringMatching(needed));
 });
 
 test("a driver that the registrar of the whole node has not registered", async () => {
   const cluster = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
   await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
-  expect(await said(cluster)).toContainEqual(
-    expect.stringMatching(
-      /^CSI204 problem: disk.* -> see the log of the registrar of the whole node there, and/,
-    ),
-  );
+  const missed = /^CSI204 problem: disk.* -> see the log of the registrar of the whole node there, and/;
+  expect(await said(cluster)).toContainEqual(expect.stringMatching(missed));
 });

@@ -19,7 +19,7 @@ type Container = Readonly<Record<string, unknown>>;
 type Daemon = ReturnType<typeof daemonSet>;
 
 export interface World {
-  /** Flags of `registrar manifest --image-policy`; undefined: no policy. */
+  /** Of `registrar manifest --image-policy`; undefined: no policy. */
   readonly flags?: readonly string[];
   /** How the policy's objects differ from what the command writes. */
   readonly policyObjects?: (objects: readonly Written[]) => readonly Written[];
@@ -63,12 +63,8 @@ function changed(set: Daemon, change: Container | null, labels = {}, annotations
 /** A node with one driver; its DaemonSet has the official registrar. */
 export async function clusterOf({ flags, inPod = {}, ...world }: World) {
   const { policyObjects = (all) => all, generations: [ofSet, ofPod] = ["2", "2"] } = world;
-  const own = changed(
-    daemonSet(DISK, { image: OFFICIAL }),
-    world.set ?? {},
-    world.setLabels,
-    world.setAnnotations,
-  );
+  const official = daemonSet(DISK, { image: OFFICIAL });
+  const own = changed(official, world.set ?? {}, world.setLabels, world.setAnnotations);
   const annotations = { "deprecated.daemonset.template.generation": ofSet };
   const cluster = await makeCluster({
     ...(world.architecture && { architecture: world.architecture }),

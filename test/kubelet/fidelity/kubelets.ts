@@ -9,25 +9,20 @@ import { kubeletStep, type Step } from "./step";
 export interface TestedKubelet {
   readonly name: string;
   /** Resolves when it watches the plugin registration directory. */
-  readonly start: (options: TestedKubeletOptions) => Promise<RunningKubelet>;
-}
-
-interface TestedKubeletOptions {
-  readonly pluginDir: string;
-  /** Which call is to be given up after kubelet's own time. */
-  readonly hangs: Scenario["hangs"];
-  readonly volumeLimitPeriodsMs: NonNullable<Scenario["volumeLimitPeriodsMs"]>;
-  readonly onStep: (step: Step) => void;
-  /** Is told the API objects at the start and after each change. */
-  readonly onObjects: (objects: ApiObjects) => void;
+  readonly start: (options: {
+    readonly pluginDir: string;
+    /** Which call is to be given up after kubelet's own time. */
+    readonly hangs: Scenario["hangs"];
+    readonly volumeLimitPeriodsMs: NonNullable<Scenario["volumeLimitPeriodsMs"]>;
+    readonly onStep: (step: Step) => void;
+    /** Is told the API objects at the start and after each change. */
+    readonly onObjects: (objects: ApiObjects) => void;
+  }) => Promise<RunningKubelet>;
 }
 
 export interface RunningKubelet {
   /** The answer when a driver is next to be validated, or to be registered. */
-  readonly refuse: (refusal: {
-    readonly stage: "validate" | "register";
-    readonly text: string;
-  }) => Promise<void>;
+  readonly refuse: (refusal: { stage: "validate" | "register"; text: string }) => Promise<void>;
   /** Kills it and starts it anew with the same API objects; `whileDown` runs in between. */
   readonly restart: (whileDown: () => Promise<void>) => Promise<void>;
   /** Kills it; resolves when all that it did is told. */
@@ -68,7 +63,6 @@ export function realKubelet(version: string): TestedKubelet {
   };
 }
 
-/** What a line of kubelet's log tells of a registration socket, if anything. */
 function stepOfLogLine(line: string): Step | undefined {
   const { hours, minutes, seconds, text = "" } = KLOG.exec(line)?.groups ?? {};
   const atMs = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
@@ -134,7 +128,6 @@ export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
   };
 }
 
-/** What an event tells of a registration socket, if anything. */
 function stepOfEvent(event: KubeletEvent): Step | undefined {
   switch (event.kind) {
     case "socket-seen":

@@ -25,11 +25,6 @@ export type Scripts = Readonly<Record<string, Script | Omit<Scenario, "name">>>;
 export type ScriptedNode = ReturnType<typeof createScriptedNode>;
 export type ScriptedRegistrar = Awaited<ReturnType<ScriptedNode["registrar"]>>;
 
-interface ScriptedRegistrarOptions extends Partial<Pick<FakeRegistrarOptions, "before" | "info">> {
-  /** Of its socket. @default "a.sock" */
-  readonly name?: string;
-}
-
 interface ScriptedNodeOptions {
   readonly folder: string;
   readonly pluginDir: string;
@@ -38,7 +33,6 @@ interface ScriptedNodeOptions {
   readonly onStep: (step: Step) => void;
 }
 
-/** Makes the node of one script. Disposed of, it ends what the script started. */
 export function createScriptedNode(options: ScriptedNodeOptions) {
   const { folder, pluginDir, kubelet, steps, onStep } = options;
   const started: { readonly close: () => Promise<void> }[] = [];
@@ -67,7 +61,12 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     return running;
   };
 
-  const registrar = async ({ name = "a.sock", info, before }: ScriptedRegistrarOptions = {}) => {
+  /** Publishes a registration socket, in place of one that is there. `info` is what differs from x.csi. */
+  const registrar = async ({
+    name = "a.sock",
+    info,
+    before,
+  }: Partial<Omit<FakeRegistrarOptions, "socketPath">> & { readonly name?: string } = {}) => {
     const path = at(name);
     const since = steps.all().length;
     const endpoint = elsewhere(info?.name ?? "x.csi");
@@ -90,7 +89,6 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
         const told = await until(registrarStep.registered(path), nth, since);
         await until(registrarStep.left(path), 1, told);
       },
-      /** Resolves when kubelet's nth attempt to register it has failed. */
       failed: (nth = 1) => until(kubeletStep.failsSomehow(path), nth, since),
     };
   };
@@ -117,13 +115,9 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
   }
 
   return {
-    /** A path in the plugin registration directory. */
     at,
-    /** A path beside it. */
     elsewhere,
-    /** Starts a CSI driver, x.csi unless told, at `elsewhere(name)`. */
     driver,
-    /** Publishes a registration socket, in place of one that is there. `info` is what differs from x.csi. */
     registrar,
     /** Starts both, and resolves when kubelet has registered them. */
     registered: async (options: Partial<CsiDriverOptions> = {}) => {
@@ -135,19 +129,12 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     restart: () => whileDown(async () => {}),
     /** Acts in between. Kubelet deals with all that it leaves in its first round. */
     whileDown,
-    /** Resolves when the CSINode says this of the driver x.csi. */
     csiNodeSays: (entry: string) => until(objectStep.csiNode("x.csi", entry)),
-    /** Resolves when kubelet has called the driver x.csi so often. */
     asked: (times: number) =>
       until({ about: `driver, ${elsewhere("x.csi")}`, what: "hears NodeGetInfo" }, times),
-    /** Resolves when kubelet's first attempt at this socket has failed. */
     failed: (socketName: string) => until(kubeletStep.failsSomehow(at(socketName))),
-    /** Resolves when kubelet has taken the driver (x.csi) off the node, as its socket (a.sock) went. */
     deregistered,
-    /**
-     * Resolves when kubelet has dealt with all that happened until now: another driver came and went, which takes two
-     * rounds of its loop.
-     */
+    /** Resolves when kubelet has dealt with all that happened until now: another driver came and went. */
     settled,
     /**
      * Resolves when a kubelet that tries again by itself has done so. Its wait of 500 ms may end with the second round of
