@@ -69,12 +69,13 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
   expect(kubelet.events.history("called").filter(({ result }) => result.kind === "error")).toEqual([]);
 });
 
-test("its signal closes it, also in the middle of a restart", async () => {
+test("its signal closes it, also in the middle of a restart, and starts none afterwards", async () => {
   const stop = new AbortController();
   const kubelet = await node.kubelet({ signal: stop.signal });
   await kubelet.restart({ whileDown: () => stop.abort() });
   await kubelet.close();
   expect(kubelet.events.history("started")).toHaveLength(1);
+  await expect(node.kubelet({ signal: stop.signal })).rejects.toMatchObject({ code: "ABORTED" });
 });
 
 test("a refusal is history once the driver is registered", async () => {

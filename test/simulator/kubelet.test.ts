@@ -1,7 +1,6 @@
 import { createServer } from "node:net";
 import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
-import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eventually } from "../support/eventually";
 import { createTestNode, type TestNode } from "../support/registrar-node";
 import { told } from "../support/told";
@@ -47,6 +46,14 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
   await kubelet.deregistered("x.csi");
   expect(kubelet.csiNode().spec.drivers).toEqual([]);
   expect(kubelet.node().metadata).toMatchObject({ labels: { rack: "7" }, annotations: {} });
+});
+
+test("a socket that was replaced is deregistered, and registered anew", async () => {
+  const { kubelet } = await node.all();
+  await told(kubelet, await kubelet.registered("x.csi"));
+  await node.plugin();
+  await expect(kubelet.events.when("deregistered")).resolves.toMatchObject({ because: "socket-replaced" });
+  await kubelet.registered("x.csi");
 });
 
 test("what a caller changes in the objects and events changes nothing", async () => {
@@ -116,12 +123,6 @@ test.each<[version: KubeletVersion, listed: string[], watched: string | undefine
   expect(kubelet.events.history("health-service-chosen").map(({ service }) => service)).toEqual(
     watched === undefined ? [] : [watched],
   );
-});
-
-test("does not start on an aborted signal", async () => {
-  await expect(
-    startKubelet({ pluginRegistrationPath: node.pluginDir, signal: AbortSignal.abort() }),
-  ).rejects.toMatchObject({ code: "ABORTED" });
 });
 
 test.each(["registered", "refused", "deregistered"] as const)(

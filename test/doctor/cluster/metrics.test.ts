@@ -5,8 +5,6 @@ import { daemonSet } from "../../support/cluster-objects";
 import { makeCluster, WELL } from "./memory-cluster";
 import { deploy, FILES } from "./sick-cluster";
 
-// Who can scrape a registrar.
-
 type Change = { readonly args?: readonly string[] } & Readonly<Record<string, unknown>>;
 
 /** The pods of a DaemonSet whose registrar and driver have these fields, beside one that serves to all. */
