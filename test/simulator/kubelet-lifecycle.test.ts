@@ -26,6 +26,7 @@ test("each failure doubles a path's wait up to the longest, a success forgets it
   await kubelet.events.when("failed", { from: "now" });
   const failures = kubelet.events.history("failed");
   expect(failures.map(({ backoffMs }) => backoffMs)).toEqual([30, 60, 90, 30]);
+  expect(kubelet.events.history("waiting").length).toBeLessThanOrEqual(failures.length);
   const [, ...retries] = kubelet.events.history("operation-started");
   for (const [index, { atMs, backoffMs }] of failures.slice(0, 3).entries())
     expect(retries[index]?.atMs).toBeGreaterThanOrEqual(atMs + backoffMs - 2);
