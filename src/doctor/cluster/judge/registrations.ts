@@ -89,7 +89,7 @@ export const stateChecks = [
     "CSI206",
     "duplicates",
     inState("duplicate"),
-    because("is there twice: ", () => LEAVE_ONE),
+    because("is a duplicate: ", () => LEAVE_ONE),
   ),
   architectures,
 ];
