@@ -8,7 +8,12 @@ export type { NodeInfo, PluginInfo } from "./grpc/protos";
 export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "./kubelet-rules/versions";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";
 export type { StartOptions } from "./options/start-options";
-export { type SimulatedCsiDriver, startCsiDriver } from "./simulator/driver/csi-driver";
+export {
+  type CsiAnswerResult,
+  type CsiDriverEvent,
+  type SimulatedCsiDriver,
+  startCsiDriver,
+} from "./simulator/driver/csi-driver";
 export type {
   CsiDriverAnswers,
   CsiDriverFault,
@@ -18,7 +23,6 @@ export type {
   NodeCapability,
   ResolvedCsiDriverOptions,
 } from "./simulator/driver/options";
-export type { CsiAnswerResult, CsiDriverEvent } from "./simulator/driver/services";
 export type { EventStream, SimulatorEvent, WaitOptions, WhenOptions } from "./simulator/event-stream";
 export type {
   CallResult,

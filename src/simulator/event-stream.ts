@@ -56,26 +56,22 @@ export const WAIT_OPTIONS: OptionTable<WaitOptions> = {
 };
 
 interface WaitWording<Event> {
+  /** How the error names what was awaited, if not by its kind. */
   readonly awaited?: string;
+  /** Why, at the start or after an event, it will not happen any more; the wait rejects with REFUSED and that text. */
   readonly refusalIn?: (event?: Event) => string | undefined;
 }
 
 const WITH_FAKE_TIMERS =
   "gRPC needs the real process.nextTick and setImmediate, see docs/library.md on useFakeTimers()";
 const HISTORY = 1000;
-const KINDS_TOLD = 6;
+const EVENTS_TOLD = 8;
 
-/**
- * Makes the log of one simulated part. The error of a wait that failed has `whose` for its name, and what `tellSeen` says
- * of the events until then, by default their latest kinds.
- */
+/** Makes the log of one simulated part. The error of a wait that failed has `whose` for its name, and the latest events. */
 export function createEventLog<Event extends SimulatorEvent>(
   whose: string,
   kinds: EventKinds<Event>,
-  {
-    waitTimeoutMs = WAIT_TIMEOUT_MS,
-    tellSeen = tellKinds,
-  }: { readonly waitTimeoutMs?: number; readonly tellSeen?: (history: readonly Event[]) => string } = {},
+  waitTimeoutMs = WAIT_TIMEOUT_MS,
 ) {
   // A listener's failed assertion must fail the test: every test runner reports an uncaught error.
   const source = createEventSource<Event>(kinds, (error) => {
@@ -87,10 +83,6 @@ export function createEventLog<Event extends SimulatorEvent>(
   const ended = new AbortController();
   setMaxListeners(0, ended.signal); // Any number of callers may wait, and Node would warn about a leak.
 
-  /**
-   * `awaited`: how the error names what was awaited, if not by its kind. `refusalIn`: why, at the start or after an event, it
-   * will not happen any more; the wait rejects with REFUSED and that text.
-   */
   const wait = async <Kind extends Event["kind"]>(
     kind: Kind,
     given: WhenOptions<EventOf<Event, Kind>>,
@@ -106,13 +98,8 @@ export function createEventLog<Event extends SimulatorEvent>(
       from: optional(oneOf(["start", "now"])),
     });
     const { where, signal, timeoutMs = waitTimeoutMs } = options;
-    let mismatches = 0;
-    const wanted = (event: Event): event is Wanted => {
-      if (event.kind !== kind) return false;
-      if (where === undefined || answerOf(where(event as Wanted))) return true;
-      mismatches += 1;
-      return false;
-    };
+    const wanted = (event: Event): event is Wanted =>
+      event.kind === kind && (where === undefined || answerOf(where(event as Wanted)));
     const past = options.from === "now" ? undefined : history.find(wanted);
     if (past) return past;
     return new Promise<Wanted>((resolve, reject) => {
@@ -124,10 +111,8 @@ export function createEventLog<Event extends SimulatorEvent>(
       };
       const giveUp = (code: "ABORTED" | "REFUSED" | "TIMEOUT", why: string, cause?: unknown) => {
         settle();
-        const others =
-          awaited === undefined && mismatches > 0 ? `; ${mismatches} came, none matched where` : "";
-        const seen = code === "REFUSED" ? "" : `; ${tellSeen(history)}`; // Which would tell the refusal again.
-        const text = `${awaited ?? `"${kind}"`} of ${whose} did not happen: ${why}${others}${seen}`;
+        const seen = code === "REFUSED" ? "" : `; ${tellLatest(history)}`; // Which would tell the refusal again.
+        const text = `${awaited ?? `"${kind}"`} of ${whose} did not happen: ${why}${seen}`;
         const error = new RegistrarError(code, escapeUnprintable(text), { cause });
         error.stack += /\n.*/s.exec(place.stack ?? "")?.[0] ?? "";
         reject(error);
@@ -177,7 +162,6 @@ export function createEventLog<Event extends SimulatorEvent>(
       if (history.length > HISTORY) history.shift();
       source.emit(stamped);
     },
-    /** Ends the iterations and rejects every pending wait. */
     end: (): void => {
       ended.abort();
       source.end();
@@ -185,7 +169,6 @@ export function createEventLog<Event extends SimulatorEvent>(
   };
 }
 
-/** The same promise, whose rejection may stay unhandled. */
 export function quietly<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
@@ -198,9 +181,15 @@ function answerOf(given: boolean): boolean {
   throw invalidOption("when: where gave a promise; it takes a function that answers true or false at once");
 }
 
-function tellKinds(history: readonly SimulatorEvent[]): string {
+/** The latest events, each with its texts: how far a simulated part came, and what it failed with. */
+function tellLatest(history: readonly SimulatorEvent[]): string {
   if (history.length === 0) return "nothing was seen";
-  const kinds = history.slice(-KINDS_TOLD).map(({ kind }) => kind);
-  const more = history.length > KINDS_TOLD ? "… " : "";
-  return `seen: ${more}${kinds.join(", ")}`;
+  const textOf = (value: unknown) => (typeof value === "object" ? Object(value).kind : value);
+  const told = history.slice(-EVENTS_TOLD).map((event) =>
+    Object.values(event)
+      .map(textOf)
+      .filter((value) => typeof value === "string")
+      .join(" "),
+  );
+  return `seen: ${history.length > EVENTS_TOLD ? "… " : ""}${told.join(", ")}`;
 }

@@ -16,9 +16,7 @@ const CALL_MS = 1_000;
 
 /**
  * Asks a CSI driver what driver-registrar asked it before kubelet could, as of Kubernetes 1.12 and CSI 1.0.0, and answers
- * the object that it wrote to the API server: there was no registration socket and no CSINode.
- *
- * Rejects with DRIVER_TIMEOUT if the driver does not answer, which was fatal in that release, and with ABORTED.
+ * the object that it wrote to the API server. Rejects with DRIVER_TIMEOUT if the driver does not answer, and with ABORTED.
  * Source: `cmd/driver-registrar/{main,node_register,k8s_register}.go` of kubernetes-csi/driver-registrar, end of 2018.
  */
 export async function legacyObject(

@@ -37,10 +37,10 @@ interface Fault {
 
 export type FaultScript<AnyFault extends Fault> = ReturnType<typeof createFaultScript<AnyFault>>;
 
-/** Calls `onTaken` with each fault that is used. */
+/** Calls `onTaken` with each fault that is used, and where. */
 export function createFaultScript<AnyFault extends Fault>(
   initial: readonly AnyFault[],
-  onTaken: (fault: AnyFault) => void = () => {},
+  onTaken: (fault: AnyFault, socketPath: string) => void,
 ) {
   let armed: { readonly fault: AnyFault; left: number }[] = [];
   const set = (faults: readonly AnyFault[]): void => {
@@ -53,12 +53,13 @@ export function createFaultScript<AnyFault extends Fault>(
     take: <Kind extends AnyFault["kind"]>(
       kind: Kind,
       fits: (fault: EventOf<AnyFault, Kind>) => boolean = () => true,
+      socketPath = "",
     ): EventOf<AnyFault, Kind> | undefined => {
       type Wanted = EventOf<AnyFault, Kind>;
       const entry = armed.find(({ fault, left }) => left > 0 && fault.kind === kind && fits(fault as Wanted));
       if (entry === undefined) return undefined;
       entry.left -= 1;
-      onTaken(entry.fault);
+      onTaken(entry.fault, socketPath);
       return entry.fault as Wanted;
     },
   };

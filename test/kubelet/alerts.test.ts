@@ -29,9 +29,22 @@ const built = (node: string, values: string) =>
   `registrar_build_info{namespace="csi",pod="on-${node}",node="${node}",job="csi/nfs"} ${values}`;
 const published = (reason: string, values: string) =>
   of("registrar_publications_total", values, `,reason="${reason}"`);
-const node = (name: string, values = "1x999") => `kube_node_info{node="${name}"} ${values}`;
+const node = (name: string) => `kube_node_info{node="${name}"} 1x999`;
 const restarts = (container: string, values: string) =>
   `kube_pod_container_status_restarts_total{namespace="csi",pod="nfs-1",container="${container}"} ${values}`;
+
+const registered = (values: string) => of("registrar_registered", values);
+const connected = (values: string) => of("registrar_driver_connected", values);
+const state = (name: string, values: string) => of("registrar_state", values, `,state="${name}"`);
+const notices = (result: string, values: string) =>
+  of("registrar_notices_total", values, `,result="${result}"`);
+const trouble = (values: string) => of("registrar_driver_trouble", values, ',reason="no-answer"');
+const overdue = (values: string) => of("registrar_startup_taint_overdue", values, ',taint="t"');
+
+const REGISTRAR = "node-driver-registrar";
+const THRICE = "7x9 8 9 10x60";
+const [gone, stays] = [built("n1", "1x20 _x40"), built("n2", "1x60")];
+const renamed = built("n1", "_x20 1x40").replace("on-n1", "new");
 
 /** Reasons to publish the socket of a driver that kubelet has not registered. */
 const UNREGISTERED: readonly PublishReason[] = ["driver-named", "kubelet-silent", "retry"];
@@ -41,25 +54,19 @@ type Row = readonly [what: string, fires: boolean, minutes: number, ...series: r
 
 const CASES: Readonly<Record<string, readonly Row[]>> = {
   CSIDriverNotRegistered: [
-    ["not registered for 5 minutes", true, 5, of("registrar_registered", "0x9")],
-    ["not registered for 4 minutes", false, 4, of("registrar_registered", "0x9")],
-    ["registered again in between", false, 9, of("registrar_registered", "0x4 1 0x9")],
-    [
-      "another registrar has it",
-      false,
-      9,
-      of("registrar_registered", "0x9"),
-      of("registrar_state", "1x9", ',state="standby"'),
-    ],
+    ["not registered for 5 minutes", true, 5, registered("0x9")],
+    ["not registered for 4 minutes", false, 4, registered("0x9")],
+    ["registered again in between", false, 9, registered("0x4 1 0x9")],
+    ["another registrar has it", false, 9, registered("0x9"), state("standby", "1x9")],
   ],
   CSIDriverRefused: [
-    ["refused once", true, 16, of("registrar_notices_total", "0x9 1x9", ',result="refused"')],
-    ["refused 16 minutes ago", false, 16, of("registrar_notices_total", "1x20", ',result="refused"')],
-    ["registered once more", false, 16, of("registrar_notices_total", "0x9 1x9", ',result="registered"')],
+    ["refused once", true, 16, notices("refused", "0x9 1x9")],
+    ["refused 16 minutes ago", false, 16, notices("refused", "1x20")],
+    ["registered once more", false, 16, notices("registered", "0x9 1x9")],
   ],
   CSIRegistrarRestarting: [
-    ["3 restarts in 15 minutes", true, 20, restarts("node-driver-registrar", "7x9 8 9 10x20")],
-    ["2 restarts", false, 20, restarts("node-driver-registrar", "7x9 8 9x20")],
+    ["3 restarts in 15 minutes", true, 20, restarts(REGISTRAR, "7x9 8 9 10x20")],
+    ["2 restarts", false, 20, restarts(REGISTRAR, "7x9 8 9x20")],
     ["another container", false, 20, restarts("liveness-probe", "7x9 8 9 10x20")],
   ],
   CSIRegistrarsUnseen: [
@@ -71,24 +78,16 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
     ["one registrar", false, 20, built("n1", "1x20")],
   ],
   CSIRegistrarMissing: [
-    ["one of two is gone", true, 45, built("n1", "1x20 _x40"), built("n2", "1x60"), node("n1")],
-    ["for less than that", false, 30, built("n1", "1x20 _x40"), built("n2", "1x60"), node("n1")],
-    [
-      "its pod has another name now",
-      false,
-      45,
-      built("n1", "1x20 _x40"),
-      `${built("n1", "_x20 1x40")}`.replace("on-n1", "new"),
-      built("n2", "1x60"),
-      node("n1"),
-    ],
-    ["the node is gone, too", false, 45, built("n1", "1x20 _x40"), built("n2", "1x60"), node("n2")],
-    ["uninstalled", false, 45, built("n1", "1x20 _x40"), built("n2", "1x20 _x40"), node("n1"), node("n2")],
-    ["both are there", false, 45, built("n1", "1x60"), built("n2", "1x60"), node("n1"), node("n2")],
+    ["one of two is gone", true, 45, gone, stays, node("n1")],
+    ["for less than that", false, 30, gone, stays, node("n1")],
+    ["its pod has another name now", false, 45, gone, renamed, stays, node("n1")],
+    ["the node is gone, too", false, 45, gone, stays, node("n2")],
+    ["uninstalled", false, 45, gone, built("n2", "1x20 _x40"), node("n1"), node("n2")],
+    ["both are there", false, 45, built("n1", "1x60"), stays, node("n1"), node("n2")],
   ],
   CSIDriverNotRegistrable: [
-    ["no answer for 10 minutes", true, 10, of("registrar_driver_trouble", "1x20", ',reason="no-answer"')],
-    ["no answer for 9 minutes", false, 9, of("registrar_driver_trouble", "1x20", ',reason="no-answer"')],
+    ["no answer for 10 minutes", true, 10, trouble("1x20")],
+    ["no answer for 9 minutes", false, 9, trouble("1x20")],
   ],
   CSIRegistrationFlapping: [
     ...PUBLISH_REASONS.filter((reason) => !UNREGISTERED.includes(reason)).map(
@@ -97,28 +96,22 @@ const CASES: Readonly<Record<string, readonly Row[]>> = {
     ...UNREGISTERED.map(
       (reason): Row => [`the driver was not registered: ${reason}`, false, 60, published(reason, "0+1x60")],
     ),
-    [
-      "6 times for two reasons",
-      true,
-      60,
-      published("socket-gone", "7x9 8 9 10x60"),
-      published("reregister", "7x9 8 9 10x60"),
-    ],
+    ["6 times for two", true, 60, published("socket-gone", THRICE), published("reregister", THRICE)],
     ["5 times in an hour", false, 60, published("socket-gone", "7x9 8 9 10 11 12x60")],
   ],
   CSIDriverDisconnected: [
-    ["no connection for 5 minutes", true, 5, of("registrar_driver_connected", "0x9")],
-    ["no connection for 4 minutes", false, 4, of("registrar_driver_connected", "0x9")],
-    ["no answer", false, 9, of("registrar_driver_connected", "0x9").replace("nfs.csi", "unknown-driver")],
+    ["no connection for 5 minutes", true, 5, connected("0x9")],
+    ["no connection for 4 minutes", false, 4, connected("0x9")],
+    ["no answer", false, 9, connected("0x9").replace("nfs.csi", "unknown-driver")],
   ],
   CSIRegistrarStandby: [
-    ["standing by for 15 minutes", true, 15, of("registrar_state", "1x20", ',state="standby"')],
-    ["for 14 minutes", false, 14, of("registrar_state", "1x20", ',state="standby"')],
-    ["registered", false, 15, of("registrar_state", "1x20", ',state="registered"')],
+    ["standing by for 15 minutes", true, 15, state("standby", "1x20")],
+    ["for 14 minutes", false, 14, state("standby", "1x20")],
+    ["registered", false, 15, state("registered", "1x20")],
   ],
   CSIStartupTaintStays: [
-    ["overdue for a minute", true, 1, of("registrar_startup_taint_overdue", "1x9", ',taint="t"')],
-    ["gone again", false, 9, of("registrar_startup_taint_overdue", "1 0x9", ',taint="t"')],
+    ["overdue for a minute", true, 1, overdue("1x9")],
+    ["gone again", false, 9, overdue("1 0x9")],
   ],
 };
 

@@ -1,7 +1,8 @@
 import { lstatSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { eventually } from "../support/eventually";
+import { askHttp } from "../support/http";
 import { startDriverPod, startRegisteredPod } from "./support/driver-pod";
-import { httpOf } from "./support/http";
 import { startNode } from "./support/node-folder";
 import { PUBLISHED } from "./support/registrar";
 import { settled } from "./support/settled";
@@ -49,7 +50,10 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
 
     expect((await kubelet.answered("register", name)).error).toBeNull();
     await kubelet.registered(name);
-    await (await httpOf(pod.registrar)).eventually("/readyz", 200);
+    const [, port] = /port=(\d+)/.exec(await pod.registrar.says('"HTTP server started"')) ?? [];
+    await eventually(async () =>
+      expect(await askHttp(Number(port), "/readyz")).toMatchObject({ status: 200 }),
+    );
     expect(pod.registrar.count("Received GetInfo call")).toBe(2);
     expect(lstatSync(pod.paths.registrationSocketPath).ino).toBe(ino);
     expect(pod.registrar.count(PUBLISHED)).toBe(1);

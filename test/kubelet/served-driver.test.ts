@@ -9,10 +9,7 @@ import {
   type sendUnaryData,
 } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import { startRegistration } from "../../src/registrar/start-registration";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
-import { startCsiDriver } from "./support/csi-driver";
-import { nodeIds } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
 
@@ -66,18 +63,14 @@ test.each(kubeletVersions())(
     await using node = await startNode(version);
     const { kubeletRegistrationPath: endpoint, csiAddress } = await node.addDriver(name);
     const { addServices, published } = createDriver();
-    await using driver = await serveCsiDriver({
-      ...{ csiAddress, endpoint, addServices },
-      pluginRegistrationPath: node.pluginRegistrationPath,
-    });
+    const { pluginRegistrationPath } = node;
+    await using driver = await serveCsiDriver({ csiAddress, endpoint, addServices, pluginRegistrationPath });
     await driver.ready;
     expect(await node.kubelet.registered(name)).toMatchObject({ name, nodeID: "vm-42" });
 
     const path = await node.kubelet.mount(name, "scratch", { size: "small" });
     expect(existsSync(path)).toBe(true);
-    expect(published).toEqual([
-      expect.objectContaining({ size: "small", "csi.storage.k8s.io/pod.name": "pod-1" }),
-    ]);
+    expect(published).toMatchObject([{ size: "small", "csi.storage.k8s.io/pod.name": "pod-1" }]);
     await node.kubelet.unmount("scratch");
     expect(existsSync(path)).toBe(false);
 
@@ -85,29 +78,5 @@ test.each(kubeletVersions())(
     await node.kubelet.deregistered(name);
     expect(existsSync(csiAddress)).toBe(false);
     await expect(node.kubelet.mount(name, "late", {})).rejects.toThrow(/not found in the list of regis/);
-  },
-);
-
-test.each(kubeletVersions())(
-  "kubelet %s registers a driver that registers itself, forgets it when it closes, and says no to it in its own words",
-  async (version) => {
-    await using node = await startNode(version);
-    const { pluginRegistrationPath } = node;
-    const { kubeletRegistrationPath: endpoint } = await node.addDriver(name);
-
-    const early = await startRegistration({ name, endpoint, pluginRegistrationPath });
-    await expect(early.ready).rejects.toMatchObject({
-      code: "REFUSED",
-      message: expect.stringContaining(`dial unix ${endpoint}`),
-    });
-
-    await using _driver = await startCsiDriver({ endpoint, name, nodeId: "vm-42" });
-    const registration = await startRegistration({ name, endpoint, pluginRegistrationPath });
-    await registration.ready;
-    expect(await node.kubelet.registered(name)).toMatchObject({ name, nodeID: "vm-42" });
-    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "vm-42" });
-
-    await registration.close();
-    await node.kubelet.deregistered(name);
   },
 );

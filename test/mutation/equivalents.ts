@@ -81,12 +81,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   {
     file: "src/doctor/cluster/judge/places.ts",
-    from: "for (const unit of unitsOf.get(pod.setUid) ?? []) {",
-    to: 'for (const unit of unitsOf.get(pod.setUid) ?? ["Stryker was here"]) {',
-    why: "pods are read for the DaemonSets with a registrar only",
-  },
-  {
-    file: "src/doctor/cluster/judge/places.ts",
     from: ".sort(([one], [other]) => (one < other ? -1 : 1))",
     to: ".sort(([one], [other]) => (one <= other ? -1 : 1))",
     why: "the keys of a map are unique",
@@ -114,11 +108,5 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     from: "const inCsiNode = csiNodes?.get(node)?.get(driver);",
     to: "const inCsiNode = csiNodes.get(node)?.get(driver);",
     why: "the driver is listed, so CSINodes were read; the ?. is there for the compiler",
-  },
-  {
-    file: "src/doctor/cluster/judge/places.ts",
-    from: 'if (isDropped && pods[0]?.pod.trouble === undefined) return { ...place, state: state("dropped") };',
-    to: 'if (isDropped && pods[0].pod.trouble === undefined) return { ...place, state: state("dropped") };',
-    why: "a place without a registrar has one pod; the ?. is there for the compiler",
   },
 ];

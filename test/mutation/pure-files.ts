@@ -45,14 +45,10 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     tests: ["options", "examples"].map((name) => `test/manifest/${name}.test.ts`),
   },
   {
-    files: ["src/simulator/simulator-options.ts", "src/simulator/kubelet/events.ts"],
-    tests: ["test/simulator/faults.test.ts", "test/simulator/last-step.test.ts"],
-  },
-  {
-    files: ["registrations", "places", "needs", "groups", "metrics"].map(
+    files: ["registrations", "places", "needs", "groups"].map(
       (name) => `src/doctor/cluster/judge/${name}.ts`,
     ),
-    tests: ["report", "whole-report", "policies", "node-wide", "driver-names", "metrics"].map(
+    tests: ["report", "whole-report", "policies", "driver-names", "metrics"].map(
       (name) => `test/doctor/cluster/${name}.test.ts`,
     ),
   },

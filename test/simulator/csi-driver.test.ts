@@ -44,7 +44,7 @@ test("answers with what it was given", async () => {
 const { NodeGetCapabilities, NodeGetStorageHealth, NodeGetVolumeHealth } = node;
 
 test("tells its health where it has such calls; flapping is degraded at every other call", async () => {
-  await start({ health: "flapping", nodeCapabilities: ["VOLUME_CONDITION"] });
+  const { setAnswers } = await start({ health: "flapping", nodeCapabilities: ["VOLUME_CONDITION"] });
   await expect(callUnary(client, NodeGetCapabilities, {}, bounds)).resolves.toEqual({
     capabilities: ["VOLUME_CONDITION", "GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"].map((type) => ({
       rpc: { type },
@@ -60,6 +60,10 @@ test("tells its health where it has such calls; flapping is degraded at every ot
   await expect(callUnary(client, NodeGetVolumeHealth, { volumeId: "v1" }, bounds)).resolves.toEqual({
     volumeHealth: { volumeId: "v1", healthStatuses: degraded("DEGRADED", 1) },
   });
+  setAnswers({ health: "degraded" });
+  expect(await storage()).toEqual({ backendHealth: degraded("STORAGE_DEGRADED", 1) });
+  setAnswers({ health: "none" });
+  await expect(storage()).rejects.toMatchObject({ code: 12 });
 });
 
 test("answers otherwise once it is told to; the other answers and its options stay", async () => {
@@ -89,26 +93,6 @@ test("a driver that is closed takes no answers and no faults", async () => {
       code: "ABORTED",
       message: "the simulated CSI driver x.csi is closed",
     });
-});
-
-test("a changed health begins with its first call", async () => {
-  const { setAnswers } = await start({ health: "degraded" });
-  const storage = async () => {
-    const { backendHealth } = await callUnary(client, NodeGetStorageHealth, {}, bounds);
-    return backendHealth.map(({ status }) => status);
-  };
-  expect(await storage()).toEqual(["STORAGE_DEGRADED"]);
-  setAnswers({ health: "flapping" });
-  expect([await storage(), await storage()]).toEqual([["STORAGE_DEGRADED"], []]);
-  setAnswers({ health: "none" });
-  await expect(storage()).rejects.toMatchObject({ code: 12 });
-  const { capabilities } = await callUnary(client, NodeGetCapabilities, {}, bounds);
-  expect(capabilities).toEqual([]);
-});
-
-test("has no health calls by default", async () => {
-  await start();
-  await expect(callUnary(client, NodeGetStorageHealth, {}, bounds)).rejects.toMatchObject({ code: 12 });
 });
 
 test("tells who called with which authority, a raw path too, and what was answered", async () => {
@@ -170,30 +154,18 @@ test("closing removes its socket, a crash leaves it behind", async () => {
   expect(existsSync(folder.csiAddress)).toBe(false);
 });
 
-test("a closed driver leaves its successor's socket alone", async () => {
-  const first = await start();
-  await start();
-  await first.close();
-  await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
-});
-
-test("listens when its time has come, unless stopped before", async () => {
+test("listens when its time has come, unless stopped before; its signal closes it", async () => {
   const stop = new AbortController();
   const late = start({ listenAfterMs: 60_000 }, stop.signal);
   stop.abort();
   await expect(late).rejects.toMatchObject({ code: "ABORTED" });
   expect(existsSync(folder.csiAddress)).toBe(false);
   await expect(start({}, stop.signal)).rejects.toMatchObject({ code: "ABORTED" });
-  await start({ listenAfterMs: 5 });
+  const next = new AbortController();
+  const { events } = await start({ listenAfterMs: 5 }, next.signal);
   await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
-});
-
-test("its signal closes it", async () => {
-  const stop = new AbortController();
-  const { events } = await start({}, stop.signal);
-  const stopped = events.when("stopped");
-  stop.abort();
-  await expect(stopped).resolves.toMatchObject({ because: "close" });
+  next.abort();
+  await expect(events.when("stopped")).resolves.toMatchObject({ because: "close" });
 });
 
 test("does not take the place of a file, nor a path that is too long or has no folder", async () => {

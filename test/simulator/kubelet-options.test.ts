@@ -1,19 +1,24 @@
 import { type KubeletOptions, resolveKubeletOptions } from "../../src/simulator/kubelet/options";
 
-test("fills in kubelet's own times and a node", () => {
-  const { logger: _, ...options } = resolveKubeletOptions({ pluginRegistrationPath: "/reg/../reg" });
+test("takes what is given, and fills in kubelet's own times and a node", () => {
+  const given = {
+    pluginRegistrationPath: "/reg/../reg",
+    version: "v1.20.4",
+    timings: { dialMs: 30 },
+  } as const;
+  const { logger: _, ...options } = resolveKubeletOptions(given);
   expect(options).toEqual({
     pluginRegistrationPath: "/reg",
     nodeName: "node-1",
     nodeLabels: { "kubernetes.io/hostname": "node-1" },
-    version: "1.37",
+    version: "v1.20.4",
     volumeLimitPeriodsMs: {},
-    simulated: "1.37",
+    simulated: "1.20",
     waitTimeoutMs: 4500,
     faults: [],
     timings: {
       reconcilePeriodMs: 1000,
-      dialMs: 10_000,
+      dialMs: 30,
       getInfoMs: 1000,
       notifyMs: 5000,
       nodeGetInfoMs: 120_000,
@@ -21,18 +26,6 @@ test("fills in kubelet's own times and a node", () => {
       backoffMaxMs: 122_000,
     },
   });
-});
-
-test("takes what is given", () => {
-  const { timings, nodeLabels, version } = resolveKubeletOptions({
-    pluginRegistrationPath: "/reg",
-    version: "1.20",
-    nodeLabels: {},
-    reconcilePeriodMs: 20,
-    timings: { dialMs: 30 },
-  });
-  expect(timings).toMatchObject({ reconcilePeriodMs: 20, dialMs: 30, getInfoMs: 1000 });
-  expect([nodeLabels, version]).toEqual([{}, "1.20"]);
 });
 
 test.each<[Partial<KubeletOptions>, string]>([

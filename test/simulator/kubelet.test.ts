@@ -1,7 +1,6 @@
 import { createServer } from "node:net";
 import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
-import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { eventually } from "../support/eventually";
 import { createTestNode, type TestNode } from "../support/registrar-node";
 import { told } from "../support/told";
@@ -47,6 +46,14 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
   await kubelet.deregistered("x.csi");
   expect(kubelet.csiNode().spec.drivers).toEqual([]);
   expect(kubelet.node().metadata).toMatchObject({ labels: { rack: "7" }, annotations: {} });
+});
+
+test("a socket that was replaced is deregistered, and registered anew", async () => {
+  const { kubelet } = await node.all();
+  await told(kubelet, await kubelet.registered("x.csi"));
+  await node.plugin();
+  await expect(kubelet.events.when("deregistered")).resolves.toMatchObject({ because: "socket-replaced" });
+  await kubelet.registered("x.csi");
 });
 
 test("what a caller changes in the objects and events changes nothing", async () => {
@@ -118,25 +125,17 @@ test.each<[version: KubeletVersion, listed: string[], watched: string | undefine
   );
 });
 
-test("does not start on an aborted signal or with bad options", async () => {
-  await expect(
-    startKubelet({ pluginRegistrationPath: node.pluginDir, signal: AbortSignal.abort() }),
-  ).rejects.toMatchObject({ code: "ABORTED" });
-  await expect(startKubelet({ pluginRegistrationPath: "" })).rejects.toMatchObject({
-    code: "INVALID_OPTION",
-  });
-});
-
-test.each<[wait: unknown, text: string]>([
-  [20, "registered takes an object of options, not 20"],
-  [null, "registered takes an object of options, not null"],
-  [{ timeoutMs: "1s" }, 'registered: timeoutMs is "1s"; it takes milliseconds'],
-  [{ where: () => true }, 'registered: there is no option "where"; there are timeoutMs, signal'],
-])("what bounds a wait is checked, also where nothing is waited for: %j", async (wait, text) => {
-  const kubelet = await node.kubelet();
-  for (const name of ["registered", "refused", "deregistered"] as const)
-    await expect(kubelet[name]("x.csi", wait as never)).rejects.toThrow(text.replaceAll("registered", name));
-});
+test.each(["registered", "refused", "deregistered"] as const)(
+  "%s() checks what it is given",
+  async (wait) => {
+    const kubelet = await node.kubelet();
+    const text = `${wait}: there is no option "where"; there are timeoutMs, signal`;
+    await expect(kubelet[wait]("x.csi", { where: () => true } as never)).rejects.toThrow(text);
+    await expect(kubelet[wait](undefined as never)).rejects.toThrow(
+      `${wait}: driverName is missing; it takes`,
+    );
+  },
+);
 
 // What else kubelet refuses, the comparison with its own code plays: test/kubelet/fidelity.
 test.each<[problem: string, text: string, driver: Partial<CsiDriverOptions>]>([

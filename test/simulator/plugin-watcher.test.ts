@@ -1,111 +1,76 @@
 import { once } from "node:events";
 import { chmodSync, existsSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:net";
-import { join } from "node:path";
-import { createEventLog } from "../../src/simulator/event-stream";
-import { KUBELET_EVENTS, type KubeletEvent } from "../../src/simulator/kubelet/events";
-import { startPluginWatcher } from "../../src/simulator/kubelet/plugin-watcher";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createServer } from "node:net";
+import { basename, join } from "node:path";
+import { type SimulatedKubelet, startKubelet } from "../../src/simulator/kubelet/kubelet";
+import { createTestNode, type TestNode } from "../support/registrar-node";
 
-let folder: TempFolder;
-/** Not there at first. */
-let pluginDir: string;
-let log: ReturnType<typeof createEventLog<KubeletEvent>>;
-let servers: Server[];
-let watcher: ReturnType<typeof startPluginWatcher> | undefined;
-
+let node: TestNode;
+let kubelet: SimulatedKubelet;
 beforeEach(async () => {
-  folder = await createTempFolder();
-  pluginDir = folder.at("reg");
-  log = createEventLog<KubeletEvent>("the plugin watcher", KUBELET_EVENTS);
-  servers = [];
+  node = await createTestNode();
+  kubelet = await node.kubelet({ faults: [{ kind: "never-call" }] });
 });
-afterEach(async () => {
-  watcher?.close();
-  for (const server of servers) server.close();
-  await folder[Symbol.asyncDispose]();
-});
+afterEach(() => node[Symbol.asyncDispose]());
 
-const path = (name: string) => join(pluginDir, name);
-const watch = (behaviour = { scanFollowsLinks: true }) => {
-  watcher = startPluginWatcher(pluginDir, behaviour, log.append);
-  return watcher;
-};
+const path = (name: string) => join(node.pluginDir, name);
 const bind = async (name: string) => {
   const server = createServer().listen(path(name));
-  servers.push(server);
+  node.keep({ [Symbol.asyncDispose]: async () => void server.close() });
   await once(server, "listening");
 };
-/** Starts the watcher, and resolves when it has seen its first socket. */
-const watchSocket = async (name: string) => {
-  watch();
-  await bind(name);
-  await log.stream.when("socket-seen");
-};
-/** Resolves when everything before it was looked at: events come in order. */
-const caughtUp = async () => {
-  const seen = log.stream.when("socket-seen", {
-    from: "now",
-    where: ({ socketPath }) => socketPath.endsWith("/end"),
-  });
-  await bind("end");
+/** Resolves when kubelet sees it: everything before it was looked at. */
+const appears = async (name: string, act: () => unknown = () => bind(name)) => {
+  const where = ({ socketPath }: { readonly socketPath: string }) => socketPath === path(name);
+  const seen = kubelet.events.when("socket-seen", { from: "now", where });
+  await act();
   await seen;
 };
-const desired = () =>
-  Array.from(
-    watcher?.desired.values() ?? [],
-    ({ socketPath, generation }) => `${socketPath.slice(pluginDir.length + 1)} ${generation}`,
-  );
-test("makes the directory, and sees a socket come and go", async () => {
-  await watchSocket("a");
-  expect(desired()).toEqual(["a 1"]);
-  unlinkSync(path("a"));
-  await log.stream.when("socket-gone");
-  expect(desired()).toEqual([]);
-});
+/** The sockets as they were seen, each with its generation. */
+const seen = () =>
+  kubelet.events
+    .history("socket-seen")
+    .map(({ socketPath, generation }) => `${basename(socketPath)} ${generation}`);
 
-test("ignores names with a leading dot and files that are no socket, and says so", async () => {
-  watch();
+test("ignores names with a leading dot and files that are no sockets, and says so", async () => {
   await bind(".a");
   writeFileSync(path("file"), "");
-  await caughtUp();
-  expect(desired()).toEqual(["end 1"]);
-  expect(log.stream.history().map((event) => "because" in event && event.because)).toEqual([
-    "hidden",
-    "not-a-socket",
-    false,
-  ]);
+  await appears("end");
+  expect(seen()).toEqual(["end 1"]);
+  const ignored = kubelet.events.history("file-ignored").map(({ because }) => because);
+  expect(ignored).toEqual(["hidden", "not-a-socket"]);
 });
 
 test("a chmod is no creation", async () => {
-  await watchSocket("a");
+  await appears("a");
   chmodSync(path("a"), 0o700);
-  await caughtUp();
-  expect(desired()).toEqual(["a 1", "end 2"]);
+  await appears("end");
+  expect(seen()).toEqual(["a 1", "end 2"]);
 });
 
 test("a socket that was renamed and comes back is a creation", async () => {
-  await watchSocket("a");
-  renameSync(path("a"), path("b"));
-  await log.stream.when("socket-seen", { where: ({ socketPath }) => socketPath === path("b") });
+  await appears("a");
+  await appears("b", () => renameSync(path("a"), path("b")));
   renameSync(path("b"), path("a"));
-  await caughtUp();
-  expect(desired()).toContain("a 3");
-});
-
-test("says what stands in its way", async () => {
-  writeFileSync(pluginDir, "");
-  expect(() => watch()).toThrow(
-    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(pluginDir) }),
-  );
-  expect(existsSync(pluginDir)).toBe(true);
+  await appears("end");
+  expect(seen()).toContain("a 3");
+  expect(kubelet.events.history("socket-gone")).toEqual([]);
 });
 
 test("a socket that is removed and replaced in one breath is one new generation", async () => {
-  await watchSocket("a");
+  await appears("a");
   await bind(".next");
   unlinkSync(path("a"));
   renameSync(path(".next"), path("a"));
-  await caughtUp();
-  expect(desired()).toEqual(["a 2", "end 3"]);
+  await appears("end");
+  expect(seen()).toEqual(["a 1", "a 2", "end 3"]);
+});
+
+test("makes its directory, and says what stands in its way", async () => {
+  writeFileSync(path("file"), "");
+  const blocked = startKubelet({ pluginRegistrationPath: path("file") });
+  const message = expect.stringContaining(path("file"));
+  await expect(blocked).rejects.toMatchObject({ code: "INVALID_OPTION", message });
+  await node.kubelet({ pluginRegistrationPath: path("new/one") });
+  expect(existsSync(path("new/one"))).toBe(true);
 });

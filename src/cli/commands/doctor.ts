@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { invalidOption } from "../../base/errors";
-import { reportOnCluster, reportOnClusterSwap } from "../../doctor/cluster/report";
-import { renderClusterSwapTable, renderClusterTable } from "../../doctor/cluster/table";
+import { reportOnCluster } from "../../doctor/cluster/report";
+import { renderClusterTable } from "../../doctor/cluster/table";
 import type { Report } from "../../doctor/findings/report";
 import type { TableLook } from "../../doctor/findings/table";
 import { lastPart } from "../../doctor/manifest/read/program";
@@ -158,12 +158,10 @@ export const runDoctor = createCommand(
     if (flags.cluster || flags.file !== undefined) endBySignals();
     const { file, image, swap } = flags;
     if (flags.cluster)
-      return swap === undefined
-        ? tell(await lookAtCluster(flags, reportOnCluster), renderClusterTable)
-        : tell(
-            await lookAtCluster(flags, (reading) => reportOnClusterSwap(reading, swap)),
-            renderClusterSwapTable,
-          );
+      return tell(
+        await lookAtCluster(flags, (reading) => reportOnCluster(reading, swap)),
+        renderClusterTable,
+      );
     if (file !== undefined) {
       const read = await readFiles(file);
       const ours = { image, version };

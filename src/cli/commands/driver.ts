@@ -14,7 +14,7 @@ import {
   textFlag,
   timesOf,
 } from "../../flags/kinds";
-import { startCsiDriver } from "../../simulator/driver/csi-driver";
+import { type CsiDriverEvent, startCsiDriver } from "../../simulator/driver/csi-driver";
 import {
   CSI_HEALTH,
   CSI_METHODS,
@@ -22,7 +22,6 @@ import {
   DEFAULT_ANSWERS,
   NODE_CAPABILITIES,
 } from "../../simulator/driver/options";
-import type { CsiDriverEvent } from "../../simulator/driver/services";
 import { tryConnect } from "../../unix/unix-socket";
 import { createCommand } from "../command-line";
 import { unlessStopped, untilAborted, untilStopped } from "../process/signals";

@@ -1,43 +1,44 @@
+import { list, text, tree } from "../../kube-api/objects";
 import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { reportFindings } from "../findings/report";
 import { judgeSwap, readSwap } from "../manifest/judge/swap";
-import { type Program, tagOf } from "../manifest/read/program";
+import type { Deployment } from "../manifest/read/deployments";
+import { tagOf } from "../manifest/read/program";
+import { wordsOf } from "../manifest/read/start";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
-import { metricsOf } from "./judge/metrics";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
 import { policyChecks, progressOf } from "./judge/policies";
 import { architectures, stateChecks } from "./judge/registrations";
 import type { ClusterReading } from "./read/cluster";
 
-/** Which form the report has: it grows by one when a field goes or means something else, not when one is added. */
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks, ...policyChecks];
 
 export type ClusterReport = ReturnType<typeof reportOnCluster>;
 
-/** What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. */
-export function reportOnCluster(reading: ClusterReading) {
-  const facts = conclude(reading);
-  return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
-}
-
 /**
- * The same with the findings that a swap of the official image in the DaemonSets would bring, and no others. `swap` is the
- * image that takes its place; empty: any of ours.
+ * What the doctor found in a cluster. Its JSON form is a promise to programs: see docs/doctor.md. With `swap` only the findings
+ * that a swap of the official image in the DaemonSets would bring: the image that takes its place; empty: any of ours.
  */
-export function reportOnClusterSwap(reading: ClusterReading, swap: string) {
+export function reportOnCluster(reading: ClusterReading, swap?: string) {
   const facts = conclude(reading);
+  if (swap === undefined)
+    return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
   const { findings, problemsWithEither } = judgeSwap(both, CLUSTER_MANIFEST_CHECKS);
   const after = { ...facts, swapped: both.after.deployments };
-  const report = reportOf(after, [...findings, ...findingsOf([rights, architectures], after)]);
-  return { ...report, target: { ...report.target, swap, swapped: both.swapped, problemsWithEither } };
+  const found = [...findings, ...findingsOf([rights, architectures], after)];
+  return reportOf(after, found, { swap, swapped: both.swapped, problemsWithEither });
 }
 
-function reportOf(facts: ClusterFacts, found: readonly Finding[]) {
+function reportOf(
+  facts: ClusterFacts,
+  found: readonly Finding[],
+  swapTarget: { swap?: string; swapped?: number; problemsWithEither?: number } = {},
+) {
   const { findings, healthy, summary } = reportFindings(found);
   // The first finding of a cause is the one to fix.
   const codes = new Map(found.toReversed().map(({ cause, code }) => [cause, code]));
@@ -45,7 +46,7 @@ function reportOf(facts: ClusterFacts, found: readonly Finding[]) {
   return {
     schema: CLUSTER_SCHEMA,
     healthy,
-    target: { context, node, driver },
+    target: { context, node, driver, ...swapTarget },
     drivers: driverRows(facts),
     registrars: registrarRows(facts),
     summary,
@@ -62,10 +63,8 @@ function driverRows({ units, places, csiDrivers }: ClusterFacts) {
     return {
       name,
       daemonSets: [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
-      /** The number of nodes where it should be or is, and of those where it is healthy. */
       nodes: own.length,
       registered: own.filter(({ state }) => state.kind === "registered").length,
-      /** Whether there is a CSIDriver object; null: it may not be read. */
       csiDriver: csiDrivers?.has(name) ?? null,
     };
   });
@@ -73,32 +72,27 @@ function driverRows({ units, places, csiDrivers }: ClusterFacts) {
 
 function placeRow({ node, driver, state, pod, isListed, need }: Place, code: string | undefined) {
   return {
-    /** Null: the pod has no node. */
     node: node ?? null,
     driver,
     state: state.kind,
-    /** Null: the driver is healthy. */
     reason: state.reason,
     code: code ?? null,
     pod: pod?.name ?? null,
-    /** Whether CSINode has it; null: it may not be read. */
     csiNode: isListed ?? null,
     waitingPods: need?.pods ?? [],
     volumeAttachments: need?.attachments ?? 0,
   };
 }
 
-/** `version`: the image's tag; null: it has none. */
-const imageRow = ({ image, program }: { readonly image: string; readonly program: Program }) => ({
-  ...{ image, program: program.kind, version: tagOf(image) ?? null },
-});
-/** The pods have no registrar any more, as a policy took it out. */
+function imageRow({ image, program }: Pick<Deployment, "image" | "program">) {
+  return { image, program: program.kind, version: tagOf(image) ?? null };
+}
+/** A policy took the registrar out. */
 const NONE = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
-export function registrarRows(facts: Omit<ClusterFacts, "places" | "manifestFindings">) {
-  const { units, pods, swapped } = facts;
-  const podsOf = grouped(pods, ({ setUid }) => setUid);
+function registrarRows(facts: ClusterFacts) {
+  const { units, podsOf, swapped } = facts;
   return units
     .map((unit) => {
       const { set, registrar, driver } = unit;
@@ -113,20 +107,42 @@ export function registrarRows(facts: Omit<ClusterFacts, "places" | "manifestFind
         container,
         driver: driver.name,
         ...imageRow(registrar),
-        pods: withCounts(
-          own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? NONE : [])),
-          ({ image }) => `${image}`,
-        ),
-        /** In how many of them a policy has changed the registrar; null: no policy is to change it. */
+        pods: withCounts(own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? NONE : []))),
         changed: progressOf(unit, facts),
         metrics: withCounts(
           own.flatMap(({ one }) => (one && (metricsOf(one) ?? (afterSwap && metricsOf(afterSwap)))) ?? []),
-          ({ endpoint, port, reach }) => `${endpoint} ${port} ${reach}`,
         ),
       };
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));
 }
 
-const withCounts = <Row>(rows: readonly Row[], keyOf: (row: Row) => string) =>
-  Array.from(grouped(rows, keyOf).values(), (same) => ({ ...same[0], count: same.length }));
+const withCounts = <Row>(rows: readonly Row[]) =>
+  Array.from(grouped(rows, (row) => JSON.stringify(row)).values(), (same) => ({
+    ...same[0],
+    count: same.length,
+  }));
+
+const LOOPBACK = /^(?:localhost$|127\.|::1$)/;
+
+/** Where a registrar of ours serves metrics, and to whom. Undefined: not known, or another program, which has none. */
+function metricsOf({ program, settings, source, unseen, pod }: Deployment) {
+  if (program.kind !== "ours" || unseen !== undefined || settings.refusal !== undefined) return undefined;
+  const { http } = settings;
+  if (http === undefined) return { endpoint: null, port: null, reach: "none" } as const;
+  const { host = "", port } = http;
+  // Such as kube-rbac-proxy, which serves what the loopback address has.
+  const upstream = new RegExp(`(?:localhost|127\\.0\\.0\\.1|\\[::1\\]):${port}\\b`);
+  const isProxied = () => pod.drivers.some((one) => wordsOf(one).some((word) => upstream.test(word)));
+  const isOpen = !LOOPBACK.test(host) || isProxied();
+  const { containers, initContainers, hostNetwork } = source.pod;
+  const declared = [...list(containers), ...list(initContainers)]
+    .flatMap((container) => list(tree(container).ports).map(tree))
+    .find(({ containerPort }) => containerPort === port);
+  return {
+    endpoint: `${host.includes(":") ? `[${host}]` : host}:${port}${settings.metricsPath}`,
+    /** By its name a PodMonitor finds it. */
+    port: text(declared?.name) || null,
+    reach: isOpen ? "cluster" : hostNetwork === true ? "node" : "pod",
+  } as const;
+}

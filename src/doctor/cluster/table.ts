@@ -2,33 +2,26 @@ import { plain } from "../../logging/escape";
 import { renderColumns, renderReport, type TableLook, wrap } from "../findings/table";
 import { counted } from "../findings/words";
 import { eitherLines } from "../manifest/judge/swap";
-import type { ClusterReport, reportOnClusterSwap } from "./report";
+import type { ClusterReport } from "./report";
 
 /** So many nodes of a cause are named, and so many rows shown; programs get all. */
 const NAMED = 5;
 const SHOWN = 20;
 
-/** The report for people: the drivers, the nodes where one is not well, and last the causes, the worst at the end. */
+/** For people: the drivers, the nodes where one is not well, and last the causes, the worst at the end; of a swap its registrars. */
 export function renderClusterTable(report: ClusterReport, look: TableLook): string {
-  const tables = [driverTable(report), registrarTable(report), nodeTable(report)];
-  return renderReport(report, look, { tables, more: nodesRemark, next: unscrapedLines(report, look) });
+  const { swap, swapped = 0, problemsWithEither = 0 } = report.target;
+  const registrars = registrarTable(report);
+  const isSwap = swap !== undefined;
+  return renderReport(report, look, {
+    tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report)],
+    more: nodesRemark,
+    ...(isSwap && { swapped: { swap, swapped } }),
+    next: [...eitherLines(problemsWithEither, "registrar doctor --cluster"), ...unscrapedLines(report, look)],
+  });
 }
 
-/** What a swap of the image would change, for people: the registrars, the findings, how many are swapped. */
-export function renderClusterSwapTable(
-  report: ReturnType<typeof reportOnClusterSwap>,
-  look: TableLook,
-): string {
-  const { target } = report;
-  const tables = [registrarTable(report)];
-  const next = [
-    ...eitherLines(target.problemsWithEither, "registrar doctor --cluster"),
-    ...unscrapedLines(report, look),
-  ];
-  return renderReport(report, look, { tables, more: nodesRemark, swapped: target, next });
-}
-
-function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): readonly string[] {
+function registrarTable({ registrars }: ClusterReport): readonly string[] {
   if (registrars.length === 0) return [];
   const hasPolicy = registrars.some(({ changed }) => changed !== null);
   const rows = registrars.map(({ daemonSet, container, image, program, pods, changed, metrics }) => [
@@ -37,16 +30,11 @@ function registrarTable({ registrars }: Pick<ClusterReport, "registrars">): read
     program ?? "-",
     plain(image ?? "-"),
     plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
-    ...(hasPolicy
-      ? [changed === null ? "-" : `${changed.toLocaleString("en")} of ${counted(podCount(pods), "pod")}`]
-      : []),
+    ...(hasPolicy ? [changedText(changed, pods)] : []),
     plain(metrics.map(metricsText).join(", ") || "-"),
   ]);
-  const more = hasPolicy ? ["CHANGED BY POLICY"] : [];
-  return renderColumns(
-    ["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS", ...more, "METRICS"],
-    rows,
-  );
+  const headings = ["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"];
+  return renderColumns([...headings, ...(hasPolicy ? ["CHANGED BY POLICY"] : []), "METRICS"], rows);
 }
 
 function metricsText({ endpoint, port, reach, count }: Metrics): string {
@@ -60,30 +48,27 @@ function metricsText({ endpoint, port, reach, count }: Metrics): string {
 }
 type Metrics = ClusterReport["registrars"][number]["metrics"][number];
 
-const UNSCRAPED = {
-  none: "without an endpoint: set --http-endpoint=:PORT in the chart, or write the image policy with --metrics-port",
-  pod: "with an endpoint inside the pod only: set --http-endpoint=:PORT in the chart",
-};
-
 /** Which registrars nobody can scrape, and what to do about it. */
-function unscrapedLines({ registrars }: Pick<ClusterReport, "registrars">, { width }: TableLook) {
-  return (["none", "pod"] as const).flatMap((kind) => {
-    const own = registrars.filter(({ metrics }) => metrics.some(({ reach }) => reach === kind));
-    const names = [...new Set(own.map(({ daemonSet }) => plain(daemonSet)))];
-    return own.length === 0 ? [] : wrap(`Nobody can scrape ${firstOf(names)}, ${UNSCRAPED[kind]}`, width);
-  });
+function unscrapedLines({ registrars }: ClusterReport, { width }: TableLook): readonly string[] {
+  const own = registrars.filter(({ metrics }) => metrics.some(({ reach }) => /^(?:none|pod)$/.test(reach)));
+  if (own.length === 0) return [];
+  const names = firstOf([...new Set(own.map(({ daemonSet }) => plain(daemonSet)))]);
+  return wrap(`Nobody can scrape ${names}: ${HOW_TO_SCRAPE}`, width);
 }
 
-const podCount = (images: ClusterReport["registrars"][number]["pods"]) =>
-  images.reduce((sum, { count }) => sum + count, 0);
+const HOW_TO_SCRAPE =
+  "set --http-endpoint=:PORT in the chart, or, without an endpoint, write the image policy with --metrics-port";
 
-function imageText(
-  { image, program, count }: ClusterReport["registrars"][number]["pods"][number],
-  ofSet: string | null,
-): string {
+function changedText(changed: number | null, pods: readonly Image[]): string {
+  const total = pods.reduce((sum, { count }) => sum + count, 0);
+  return changed === null ? "-" : `${changed.toLocaleString("en")} of ${counted(total, "pod")}`;
+}
+
+function imageText({ image, program, count }: Image, ofSet: string | null): string {
   const what = image === null ? "none" : image === ofSet ? "the same" : `${program} ${image}`;
   return `${count.toLocaleString("en")}: ${what}`;
 }
+type Image = ClusterReport["registrars"][number]["pods"][number];
 
 function driverTable({ drivers }: ClusterReport): readonly string[] {
   if (drivers.length === 0)
@@ -111,12 +96,13 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
       waitingPods.length.toLocaleString("en"),
       plain(pod ?? "-"),
     ]);
+  const table = renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells);
   const left = rows.length - SHOWN;
-  const more =
-    left > 0
-      ? [`... and ${counted(left, "row")} more: see one with --node or --driver, or all with -o json`]
-      : [];
-  return [...renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells), ...more];
+  if (left <= 0) return table;
+  return [
+    ...table,
+    `... and ${counted(left, "row")} more: see one with --node or --driver, or all with -o json`,
+  ];
 }
 
 function nodesRemark({ nodes, status }: ClusterReport["findings"][number]) {

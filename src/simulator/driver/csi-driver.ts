@@ -1,24 +1,55 @@
+import { once } from "node:events";
 import type { Socket } from "node:net";
-import type { Server } from "@grpc/grpc-js";
-import { RegistrarError } from "../../base/errors";
-import { pause } from "../../base/pause";
+import { type Server, status } from "@grpc/grpc-js";
+import { messageOf, RegistrarError } from "../../base/errors";
+import type { EventKinds } from "../../base/event-source";
+import { monotonicMs, pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
-import { createSmallServer, startGrpcServer } from "../../grpc/server";
+import { protos } from "../../grpc/protos";
+import { createSmallServer, startGrpcServer, unaryHandler } from "../../grpc/server";
+import { readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { listenOnSocketFile } from "../../unix/socket-file";
-import { createEventLog, type EventStream } from "../event-stream";
-import { createFaultScript } from "../simulator-options";
+import { createEventLog, type EventStream, type WithoutTime } from "../event-stream";
+import { createFaultScript, type FaultScript } from "../simulator-options";
 import {
+  answersOr,
   CSI_DRIVER_FAULTS,
+  CSI_METHODS,
   type CsiDriverAnswers,
   type CsiDriverFault,
   type CsiDriverOptions,
-  changeAnswers,
+  type CsiHealth,
+  type CsiMethod,
+  type NodeCapability,
   type ResolvedCsiDriverAnswers,
   type ResolvedCsiDriverOptions,
   resolveCsiDriverOptions,
 } from "./options";
-import { CSI_DRIVER_EVENTS, type CsiDriverEvent, createCsiDriverServices } from "./services";
+
+export type CsiDriverEvent = { readonly atMs: number } & (
+  | { readonly kind: "listening"; readonly csiAddress: string }
+  /** A request arrived: its method's name and its `:authority`, both as its client sent them. */
+  | { readonly kind: "called"; readonly method: string; readonly authority: string }
+  | {
+      readonly kind: "answered";
+      readonly method: CsiMethod;
+      readonly durationMs: number;
+      readonly result: CsiAnswerResult;
+    }
+  | { readonly kind: "fault-applied"; readonly fault: CsiDriverFault }
+  | { readonly kind: "stopped"; readonly because: "close" | "kill" }
+);
+
+const CSI_DRIVER_EVENTS: EventKinds<CsiDriverEvent> = {
+  listening: true,
+  called: true,
+  answered: true,
+  "fault-applied": true,
+  stopped: true,
+};
+
+export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {
@@ -57,17 +88,17 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   const log = createEventLog<CsiDriverEvent>(
     `the simulated CSI driver ${driver.name}`,
     CSI_DRIVER_EVENTS,
-    driver,
+    driver.waitTimeoutMs,
   );
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   let answers: ResolvedCsiDriverAnswers = driver;
-  const services = { name: driver.name, answers: () => answers, faults, emit: log.append };
-  const addServices = createCsiDriverServices(services);
+  const handlers = createHandlers({ name: driver.name, answers: () => answers, faults, emit: log.append });
   const server = startGrpcServer({
     log: logger,
     newServer: (_publication, client) => {
       const server = createObservedServer(client, (request) => log.append({ kind: "called", ...request }));
-      addServices(server);
+      server.addService(protos.identity, handlers);
+      server.addService(protos.node, handlers);
       return server;
     },
   });
@@ -113,7 +144,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
     },
     setAnswers: (given) => {
       refuseStopped();
-      answers = changeAnswers(answers, given);
+      answers = readOptions("setAnswers", given, answersOr(answers));
     },
     close,
     kill: () => stop("kill"),
@@ -121,10 +152,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   };
 }
 
-/**
- * Listens at `path`, in place of a socket that is there, to end cleanly or as in a crash. Rejects with SOCKET_UNUSABLE, and
- * then has changed nothing.
- */
+/** Listens as `listenOnSocketFile` does, to end cleanly or as in a crash. */
 export async function listenUntilCrash(path: string, onConnection: (connection: Socket) => void) {
   const connections = new Set<Socket>();
   const socket = await listenOnSocketFile(path, (connection) => {
@@ -142,10 +170,7 @@ export async function listenUntilCrash(path: string, onConnection: (connection: 
   };
 }
 
-/**
- * Creates a server for one client that reports each request: its method, without its service, and its `:authority` as the
- * client sent it.
- */
+/** Creates a server for one client that reports each request: its method, and its `:authority` as the client sent it. */
 export function createObservedServer(
   client: GuardedClient,
   onRequest: (request: { readonly method: string; readonly authority: string }) => void,
@@ -156,4 +181,117 @@ export function createObservedServer(
       authority: client.replacedAuthority() ?? authority,
     }),
   );
+}
+
+type Methods = typeof protos.identity & typeof protos.node;
+
+type Answers = {
+  readonly [Method in CsiMethod]: (
+    request: ReturnType<Methods[Method]["requestDeserialize"]>,
+  ) => ReturnType<Methods[Method]["responseDeserialize"]>;
+};
+
+const TROUBLES = {
+  healthy: undefined,
+  degraded: { volume: "DEGRADED", storage: "STORAGE_DEGRADED", reason: "PathLost" },
+  unreachable: { volume: "INACCESSIBLE", storage: "STORAGE_UNREACHABLE", reason: "NoPath" },
+} as const;
+
+interface HandlerOptions {
+  readonly name: string;
+  readonly answers: () => ResolvedCsiDriverAnswers;
+  readonly faults: FaultScript<CsiDriverFault>;
+  readonly emit: (event: WithoutTime<CsiDriverEvent>) => void;
+}
+
+function createHandlers(options: HandlerOptions) {
+  const { name, answers: present, faults } = options;
+  const hasTopology = () => Object.keys(present().topology).length > 0;
+  const volumeTroubles = createTroubles("volume", () => present().health);
+  const storageTroubles = createTroubles("storage", () => present().health);
+
+  const answers: Answers = {
+    GetPluginInfo: () => ({ name, vendorVersion: present().vendorVersion, manifest: {} }),
+    GetPluginCapabilities: () => ({
+      capabilities: hasTopology() ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
+    }),
+    Probe: () => ({ ready: { value: faults.take("not-ready") === undefined } }),
+    NodeGetCapabilities: () => ({ capabilities: announced(present()).map((type) => ({ rpc: { type } })) }),
+    NodeGetInfo: () => ({
+      nodeId: present().nodeId,
+      maxVolumesPerNode: present().maxVolumes,
+      accessibleTopology: hasTopology() ? { segments: present().topology } : null,
+    }),
+    NodeGetVolumeHealth: ({ volumeId }) => ({
+      volumeHealth: { volumeId, healthStatuses: volumeTroubles(volumeId) },
+    }),
+    NodeGetStorageHealth: () => ({ backendHealth: storageTroubles() }),
+  };
+
+  return Object.fromEntries(
+    CSI_METHODS.map((method) => [method, scripted(method, answers[method] as Answer, options)]),
+  );
+}
+
+function announced({ nodeCapabilities, health }: ResolvedCsiDriverAnswers): readonly NodeCapability[] {
+  const added = health === "none" ? [] : (["GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"] as const);
+  return [...new Set([...nodeCapabilities, ...added])];
+}
+
+/** The troubles to answer with, call by call: of each volume by itself. A changed health counts calls from 1 again. */
+function createTroubles<Subject extends "volume" | "storage">(of: Subject, healthNow: () => CsiHealth) {
+  const callsOf = new Map<string, number>();
+  let before = healthNow();
+  return (subject = "") => {
+    const health = healthNow();
+    if (health !== before) callsOf.clear();
+    before = health;
+    if (health === "none")
+      throw Object.assign(new Error("this driver has no health calls"), { code: status.UNIMPLEMENTED });
+    const calls = (callsOf.get(subject) ?? 0) + 1;
+    callsOf.set(subject, calls);
+    const isDegraded = calls % 2 === 1;
+    const trouble = TROUBLES[health === "flapping" ? (isDegraded ? "degraded" : "healthy") : health];
+    return trouble === undefined
+      ? []
+      : [{ status: trouble[of], reason: trouble.reason, message: `simulated, call ${calls}` }];
+  };
+}
+
+type Answer = (request: object) => object;
+
+function scripted(method: CsiMethod, answer: Answer, options: HandlerOptions) {
+  return unaryHandler<object, object>(async (request, { peerGone }) => {
+    const startedAt = monotonicMs();
+    const report = (result: CsiAnswerResult) =>
+      options.emit({ kind: "answered", method, durationMs: monotonicMs() - startedAt, result });
+    try {
+      await misbehave(method, options, peerGone);
+      const response = answer(request);
+      report({ kind: "ok" });
+      return response;
+    } catch (error) {
+      report({ kind: "error", error: messageOf(error) });
+      throw error;
+    }
+  });
+}
+
+async function misbehave(
+  method: CsiMethod,
+  { faults }: HandlerOptions,
+  peerGone: AbortSignal,
+): Promise<void> {
+  const here = (fault: { readonly method: CsiMethod }) => fault.method === method;
+  const slow = faults.take("slow", here);
+  if (slow && !(await pause(slow.delayMs, peerGone))) throw new Error("the caller gave up");
+  if (faults.take("hang", here)) {
+    if (!peerGone.aborted) await once(peerGone, "abort");
+    throw new Error("the caller gave up");
+  }
+  const failing = faults.take("error", here);
+  if (failing) {
+    const message = failing.message ?? `simulated ${failing.code} of ${method}`;
+    throw Object.assign(new Error(message), { code: status[failing.code] });
+  }
 }

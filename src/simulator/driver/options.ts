@@ -129,7 +129,7 @@ export const DEFAULT_ANSWERS: ResolvedCsiDriverAnswers = {
 };
 
 /** Reads answers; those that are not given stay as in `otherwise`. */
-const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsiDriverAnswers> => ({
+export const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsiDriverAnswers> => ({
   vendorVersion: optional(textKind, otherwise.vendorVersion),
   nodeId: optional(textKind, otherwise.nodeId),
   topology: optional(textsByKey, otherwise.topology),
@@ -138,12 +138,6 @@ const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsi
   health: optional(oneOf(CSI_HEALTH), otherwise.health),
 });
 
-export const changeAnswers = (
-  present: ResolvedCsiDriverAnswers,
-  changes: CsiDriverAnswers,
-): ResolvedCsiDriverAnswers => readOptions("setAnswers", changes, answersOr(present));
-
-/** Fills defaults and rejects what cannot work; throws INVALID_OPTION. */
 export function resolveCsiDriverOptions(
   options: CsiDriverOptions,
 ): ResolvedCsiDriverOptions & ResolvedStartOptions {

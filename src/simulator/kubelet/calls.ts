@@ -14,10 +14,8 @@ import type { NodeInfoManager } from "./objects";
 import type { KubeletFault, KubeletTimings } from "./options";
 
 /**
- * A client that sends the `:authority` that a kubelet of some version would send. Node's HTTP/2 *client* accepts any
- * text there, also a raw path; only its server rejects one. It still differs from grpc-go in the user agent
- * (`grpc-node-js/...`) and in two headers about compression. After a failure it connects again as grpc-go does: in 1 s,
- * then 1.6 times longer each time. A relative path is relative to `/`, where kubelet runs.
+ * A client that sends the `:authority` that a kubelet of some version would send. It still differs from grpc-go in the user
+ * agent (`grpc-node-js/...`) and in two headers about compression. A relative path is relative to `/`, where kubelet runs.
  */
 export function createKubeletClient(socketPath: string, authority: string): Client {
   return createOwningClient(resolve("/", socketPath), { "grpc.default_authority": authority });
@@ -53,13 +51,6 @@ export type Called<Answer> =
   | { readonly kind: "ok"; readonly answer: Answer }
   | { readonly kind: "error"; readonly error: string };
 
-/** Calls, and reports how: each is timed, and delayed on request. Never rejects. */
-type Caller = <Answer>(
-  call: KubeletCall,
-  socketPath: string,
-  run: () => Promise<Answer>,
-) => Promise<Called<Answer>>;
-
 export interface KubeletContext {
   readonly behaviour: KubeletBehaviour;
   readonly timings: KubeletTimings;
@@ -67,19 +58,21 @@ export interface KubeletContext {
   readonly volumeLimitPeriodsMs: Readonly<Record<string, number>>;
   readonly faults: FaultScript<KubeletFault>;
   readonly emit: Emit;
-  readonly call: Caller;
+  /** Calls, and reports how: each is timed, and delayed on request. Never rejects. */
+  readonly call: <Answer>(
+    call: KubeletCall,
+    socketPath: string,
+    run: () => Promise<Answer>,
+  ) => Promise<Called<Answer>>;
   /** Once aborted, calls end and nothing more is reported: this kubelet is gone. */
   readonly signal: AbortSignal;
 }
 
-/** Makes what one running kubelet calls with. */
-export function createCaller({ emit, faults, signal }: Omit<KubeletContext, "call">): Caller {
-  return async (call, socketPath, run) => {
-    const slow = faults.take("slow", ({ before }) => before === call);
-    if (slow) {
-      emit({ kind: "fault-applied", fault: slow, socketPath });
-      await pause(slow.delayMs, signal);
-    }
+export function createKubeletContext(surroundings: Omit<KubeletContext, "call">): KubeletContext {
+  const { emit, faults, signal } = surroundings;
+  const call: KubeletContext["call"] = async (call, socketPath, run) => {
+    const slow = faults.take("slow", ({ before }) => before === call, socketPath);
+    if (slow) await pause(slow.delayMs, signal);
     if (signal.aborted) return { kind: "error", error: "context canceled" };
     emit({ kind: "calling", call, socketPath });
     const startedAt = monotonicMs();
@@ -93,6 +86,7 @@ export function createCaller({ emit, faults, signal }: Omit<KubeletContext, "cal
     }
     return called;
   };
+  return { ...surroundings, call };
 }
 
 /** Reports only answers with content: those of dial and of NotifyRegistrationStatus are empty. */
@@ -102,10 +96,7 @@ function resultOf(called: Called<unknown>): CallResult {
   return isEmpty ? { kind: "ok" } : { kind: "ok", answer: called.answer as PluginInfo | NodeInfo };
 }
 
-/**
- * A failed call in the words of grpc-go, kubelet's gRPC library: registrars get these texts as the reason of a refusal,
- * and people search for them. `rpc error: code = Unavailable desc = connection error: ...`.
- */
+/** A failed call in the words of grpc-go: registrars get these texts as the reason of a refusal, and people search for them. */
 export function goRpcError(error: unknown, socketPath: string): string {
   const { code, details } = error as Partial<ServiceError>;
   if (typeof code !== "number" || details === undefined) return messageOf(error);

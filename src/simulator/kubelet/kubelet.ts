@@ -3,15 +3,15 @@ import { readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { attempt, RegistrarError } from "../../base/errors";
 import type { EventOf } from "../../base/event-source";
-import { behaviourOf, type PluginType } from "../../kubelet-rules/versions";
+import { behaviourOf } from "../../kubelet-rules/versions";
 import { quoteText } from "../../logging/escape";
-import { callbackOf, textKind } from "../../options/option-kinds";
-import { optional, readOptions } from "../../options/read-options";
+import { textKind } from "../../options/option-kinds";
+import { readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
-import { createCaller, type KubeletContext } from "./calls";
-import { KUBELET_EVENTS, type KubeletEvent, tellLastStep } from "./events";
+import { createKubeletContext, type KubeletContext } from "./calls";
+import { KUBELET_EVENTS, type KubeletEvent } from "./events";
 import { type CsiNodeObject, createNodeInfoManager, type NodeObject } from "./objects";
 import {
   KUBELET_FAULTS,
@@ -20,12 +20,6 @@ import {
   type ResolvedKubeletOptions,
   resolveKubeletOptions,
 } from "./options";
-import {
-  createCsiRegistrationHandler,
-  createDeviceHandler,
-  createDraHandler,
-  type PluginHandler,
-} from "./plugin-handlers";
 import { startPluginManager } from "./plugin-manager";
 
 /** One kind of event of a simulated kubelet. */
@@ -80,10 +74,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   if (simulated !== version)
     log.info("Simulating the kubelet that behaves as this one", { version, simulated });
 
-  const steps = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENTS, {
-    waitTimeoutMs,
-    tellSeen: (history) => tellLastStep(history, pluginRegistrationPath),
-  });
+  const steps = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENTS, waitTimeoutMs);
   const registered = new Map<string, KubeletEventOf<"registered">>();
   const refused = new Map<string, KubeletEventOf<"refused">>();
   steps.stream.subscribe((event) => {
@@ -101,23 +92,21 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
 
   const behaviour = behaviourOf(simulated);
   const nodeInfo = createNodeInfoManager(resolved, behaviour, steps.append);
-  const faults = createFaultScript(resolved.faults);
+  const faults = createFaultScript(resolved.faults, (fault, socketPath) => {
+    if (fault.kind !== "never-call") steps.append({ kind: "fault-applied", fault, socketPath });
+  });
   const { timings, volumeLimitPeriodsMs } = resolved;
   const surroundings = { behaviour, timings, nodeInfo, volumeLimitPeriodsMs, faults, emit: steps.append };
   const startProcess = () => startKubeletProcess(resolved, surroundings);
 
   let running: ReturnType<typeof startProcess> | undefined = startProcess();
-  /** Restarts and the end run one after the other. */
   let turn: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
 
   const refuseClosed = () => {
     if (closing !== undefined) throw new RegistrarError("ABORTED", "the simulated kubelet is closed");
   };
-  const restart: SimulatedKubelet["restart"] = async (given = {}) => {
-    const { whileDown } = readOptions<typeof given>("restart", given, {
-      whileDown: optional(callbackOf<NonNullable<typeof given.whileDown>>()),
-    });
+  const restart: SimulatedKubelet["restart"] = async ({ whileDown } = {}) => {
     // At once, so that `registered()` right after this call waits for the new process.
     forget();
     const restarted = turn.then(async () => {
@@ -192,29 +181,17 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
 }
 
-/** A restart replaces the process, not its surroundings. */
 function startKubeletProcess(
-  options: ResolvedKubeletOptions,
+  { pluginRegistrationPath, nodeName, version, simulated }: ResolvedKubeletOptions,
   surroundings: Omit<KubeletContext, "call" | "signal">,
 ) {
-  const { pluginRegistrationPath, nodeName, version, simulated } = options;
-  const { behaviour, emit } = surroundings;
+  const { emit } = surroundings;
   const killed = new AbortController();
   // Each running call listens to it, and there may be a call for each socket.
   setMaxListeners(0, killed.signal);
-  const { signal } = killed;
-  const context = { ...surroundings, call: createCaller({ ...surroundings, signal }), signal };
-  const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
-    CSIPlugin: createCsiRegistrationHandler(context),
-    DRAPlugin: createDraHandler(context),
-    DevicePlugin: createDeviceHandler(emit),
-  };
-  const handlers = new Map<string, PluginHandler>(
-    behaviour.pluginTypes.map((type) => [type, handlerOf[type]]),
-  );
-
   emit({ kind: "started", pluginRegistrationPath, nodeName, version, simulated });
-  const manager = startPluginManager(pluginRegistrationPath, { ...context, handlers });
+  const context = createKubeletContext({ ...surroundings, signal: killed.signal });
+  const manager = startPluginManager(pluginRegistrationPath, context);
   return {
     stop: async (because: "restart" | "close") => {
       killed.abort();

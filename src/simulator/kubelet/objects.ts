@@ -79,7 +79,6 @@ export function createNode(name: string, uid: string, labels: Readonly<Record<st
   return { apiVersion: "v1", kind: "Node", metadata: { name, uid, annotations: {}, labels } };
 }
 
-/** The node IDs in the annotation, by driver name. */
 export function nodeIdsOf(node: NodeObject): Readonly<Record<string, string>> {
   const text = node.metadata.annotations[NODE_ID_ANNOTATION];
   return text === undefined ? {} : (JSON.parse(text) as Record<string, string>);
@@ -103,9 +102,8 @@ type ObjectChange =
 export type NodeInfoManager = ReturnType<typeof createNodeInfoManager>;
 
 /**
- * Makes the objects of one node. It changes the Node first, completely or not at all, and then CSINode: a driver that
- * CSINode rejects leaves its labels behind. Kubelet tries four times in 0.3 s. Here one try is enough, because nothing
- * else writes to the objects.
+ * Makes the objects of one node. It changes the Node first, completely or not at all, and then CSINode. Kubelet tries four
+ * times in 0.3 s; here one try is enough, because nothing else writes to them.
  * Source: `pkg/volume/csi/nodeinfomanager/nodeinfomanager.go`.
  */
 export function createNodeInfoManager(
@@ -124,18 +122,15 @@ export function createNodeInfoManager(
   };
 
   // Callers and listeners get copies: what they change must not change the simulation.
-  const nodeCopy = () => copyOf(node);
-  const csiNodeCopy = () => copyOf(csiNode);
-
   const setNode = (next: NodeObject) => {
     if (isDeepStrictEqual(next, node)) return;
     node = next;
-    emit({ kind: "node-changed", node: nodeCopy() });
+    emit({ kind: "node-changed", node: copyOf(node) });
   };
   const setDrivers = (drivers: readonly CsiNodeDriver[]) => {
     if (isDeepStrictEqual(drivers, csiNode.spec.drivers)) return;
     csiNode = { ...csiNode, spec: { drivers } };
-    emit({ kind: "csi-node-changed", csiNode: csiNodeCopy() });
+    emit({ kind: "csi-node-changed", csiNode: copyOf(csiNode) });
   };
   const driversWithout = (driverName: string) =>
     csiNode.spec.drivers.filter(({ name }) => name !== driverName);
@@ -157,8 +152,8 @@ export function createNodeInfoManager(
   };
 
   return {
-    node: nodeCopy,
-    csiNode: csiNodeCopy,
+    node: () => copyOf(node),
+    csiNode: () => copyOf(csiNode),
     /** Writes a driver into both objects. Throws REFUSED, in kubelet's words. */
     install: (driver: DriverOnNode): void => {
       const { name, nodeId, topology } = driver;
@@ -193,7 +188,6 @@ const csiNodeDriver = ({ name, nodeId, maxVolumes, topology }: DriverOnNode): Cs
   ...(maxVolumes > 0 && { allocatable: { count: Math.min(maxVolumes, MAX_INT32) } }),
 });
 
-/** A driver as Go prints it for the API server. */
 const goText = ({ name, nodeID, topologyKeys, allocatable }: CsiNodeDriver, hasLimit: boolean) =>
   JSON.stringify({
     Name: name,
@@ -202,7 +196,7 @@ const goText = ({ name, nodeID, topologyKeys, allocatable }: CsiNodeDriver, hasL
     Allocatable: hasLimit && allocatable ? { Count: allocatable.count } : null,
   });
 
-/** Why the node cannot have this topology: a label has another value, and a driver cannot move a node: `updateTopologyLabels`. */
+/** A label has another value, and a driver cannot move a node: `updateTopologyLabels`. */
 function topologyCollision(
   labels: Readonly<Record<string, string>>,
   topology: Readonly<Record<string, string>>,

@@ -128,7 +128,6 @@ export const KUBELET_FAULTS: OptionKind<readonly KubeletFault[]> = listOf(
   }),
 );
 
-/** Fills defaults and checks; throws INVALID_OPTION. */
 export function resolveKubeletOptions(
   options: KubeletOptions,
 ): ResolvedKubeletOptions & ResolvedStartOptions {

@@ -1,14 +1,14 @@
 import { RegistrarError } from "../../base/errors";
 import { pause } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
-import { type NodeInfo, protos } from "../../grpc/protos";
+import { protos } from "../../grpc/protos";
 import { isExtendedResource } from "../../kubelet-rules/api-validation";
 import { type Version, validateVersions } from "../../kubelet-rules/driver-versions";
-import { authorityFor, type KubeletBehaviour } from "../../kubelet-rules/versions";
+import { authorityFor, type PluginType } from "../../kubelet-rules/versions";
 import { quoteGo, quoteGoList } from "../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 import { createKubeletClient, type KubeletContext } from "./calls";
-import type { DeregistrationCause, Emit, IntroducedPlugin } from "./events";
+import type { DeregistrationCause, IntroducedPlugin } from "./events";
 import type { DriverOnNode } from "./objects";
 
 interface OfferedPlugin extends IntroducedPlugin {
@@ -27,23 +27,37 @@ export interface PluginHandler {
 
 const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 
+interface ListedDriver {
+  readonly version: Version;
+  /** Ends the updates of its volume limit; undefined: the Node and CSINode do not have it yet. */
+  readonly updates?: AbortController;
+}
+
+export function createPluginHandlers(context: KubeletContext): ReadonlyMap<string, PluginHandler> {
+  const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
+    CSIPlugin: createCsiRegistrationHandler(context),
+    DRAPlugin: createDraHandler(context),
+    DevicePlugin: createDeviceHandler(context),
+  };
+  return new Map(context.behaviour.pluginTypes.map((type) => [type, handlerOf[type]]));
+}
+
 /**
  * Kubelet's handler for CSI drivers, with the list of drivers it keeps in memory.
  * Source: `RegistrationHandler` in `pkg/volume/csi/csi_plugin.go`.
  */
-export function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
+function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
   const { behaviour, timings, nodeInfo, volumeLimitPeriodsMs, call, emit, signal } = context;
   const { versionsWording } = behaviour;
-  /** By driver name, however many sockets a driver has. `installed`: the Node and CSINode have it. */
-  const listed = new Map<string, { readonly version: Version; readonly installed: boolean }>();
+  const listed = new Map<string, ListedDriver>();
 
   /** Takes a driver off the list and off the node; the name alone decides, not the socket it came from. */
   const remove = (name: string, because: DeregistrationCause) => {
     const driver = listed.get(name);
     listed.delete(name);
-    stopUpdates(name);
+    driver?.updates?.abort();
     nodeInfo.uninstall(name);
-    if (driver?.installed) emit({ kind: "deregistered", driverName: name, because });
+    if (driver?.updates) emit({ kind: "deregistered", driverName: name, because });
   };
 
   const nodeGetInfo = async (name: string, endpoint: string): Promise<DriverOnNode> => {
@@ -57,19 +71,14 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
       const called = await call("NodeGetInfo", endpoint, () =>
         callUnary(client, protos.node.NodeGetInfo, {}, bounds),
       );
-      if (called.kind === "ok") return driverOnNode(name, called.answer);
-      throw refused(called.error);
+      if (called.kind === "error") throw refused(called.error);
+      const { nodeId, maxVolumesPerNode: maxVolumes, accessibleTopology } = called.answer;
+      return { name, nodeId, maxVolumes, topology: accessibleTopology?.segments ?? {} };
     } finally {
       client.close();
     }
   };
 
-  /** By driver name: the end of its updates. */
-  const updating = new Map<string, AbortController>();
-  const stopUpdates = (name: string) => {
-    updating.get(name)?.abort();
-    updating.delete(name);
-  };
   /**
    * Asks a driver with a period for its volume limit again and again, until the signal. Unlike kubelet's, a period begins when
    * the last call has ended. Source: `pkg/volume/csi/csi_node_updater.go`.
@@ -94,7 +103,7 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
   const register = async ({ driverName: name, endpoint, versions }: OfferedPlugin) => {
     const before = listed.get(name);
     const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
-    listed.set(name, { version, installed: before?.installed ?? false });
+    listed.set(name, { ...before, version });
     // As in kubelet, this check comes too late: the nameless driver stays on the list and blocks its next attempt.
     if (name === "") throw refused("driver name is empty");
     try {
@@ -104,11 +113,10 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
       if (!signal.aborted) remove(name, "registration-failed");
       throw error;
     }
-    listed.set(name, { version, installed: true });
-    stopUpdates(name);
-    const stopped = new AbortController();
-    updating.set(name, stopped);
-    updateLimit(name, endpoint, AbortSignal.any([signal, stopped.signal])).catch(() => {});
+    listed.get(name)?.updates?.abort();
+    const updates = new AbortController();
+    listed.set(name, { version, updates });
+    updateLimit(name, endpoint, AbortSignal.any([signal, updates.signal])).catch(() => {});
   };
 
   return {
@@ -125,13 +133,6 @@ export function createCsiRegistrationHandler(context: KubeletContext): PluginHan
   };
 }
 
-const driverOnNode = (name: string, info: NodeInfo): DriverOnNode => ({
-  name,
-  nodeId: info.nodeId,
-  maxVolumes: info.maxVolumesPerNode,
-  topology: info.accessibleTopology?.segments ?? {},
-});
-
 /** The text of a refusal; any other error is a bug of ours and is thrown again. */
 function reasonOf(error: unknown): string {
   if (error instanceof RegistrarError) return error.message;
@@ -147,24 +148,28 @@ const DRA_HEALTH_SERVICES: readonly string[] = ["v1.DRAResourceHealth", "v1alpha
  * Kubelet's handler for DRA drivers, as far as a registration sees it: it calls no driver and prepares no claim.
  * Source: `pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go`.
  */
-export function createDraHandler({
-  emit,
-  behaviour,
-}: Pick<KubeletContext, "emit" | "behaviour">): PluginHandler {
+function createDraHandler({ emit, behaviour }: KubeletContext): PluginHandler {
   /** A driver may have several plugins, each with an endpoint of its own. */
   const registered = new Set<string>();
   const keyOf = (name: string, endpoint: string) => JSON.stringify([name, endpoint]);
   return {
     validate: ({ driverName: name, endpoint, versions }) => {
-      const problem = problemOfServices(versions);
-      if (problem === undefined) return undefined;
+      if (versions.some((version) => DRA_SERVICES.includes(version))) return undefined;
+      const problem =
+        versions.length === 0
+          ? "empty list of supported gRPC services (aka supported versions)"
+          : `none of services supported by the plugin (${quoteGoList(versions)}) are supported by the kubelet (${quoteGoList(DRA_SERVICES)})`;
       return `invalid supported gRPC versions of DRA driver plugin ${name} at endpoint ${endpoint}: ${problem}`;
     },
     register: async ({ driverName: name, endpoint, versions }) => {
       if (registered.has(keyOf(name, endpoint)))
         return `endpoint ${endpoint} already registered for DRA driver plugin ${name}`;
       registered.add(keyOf(name, endpoint));
-      const service = healthServiceOf(behaviour, versions);
+      const service = {
+        "of-none": undefined,
+        "of-each": "v1alpha1.DRAResourceHealth",
+        "as-listed": DRA_HEALTH_SERVICES.find((one) => versions.includes(one)),
+      }[behaviour.watchesDraHealth];
       if (service !== undefined) emit({ kind: "health-service-chosen", driverName: name, endpoint, service });
       return undefined;
     },
@@ -174,35 +179,13 @@ export function createDraHandler({
   };
 }
 
-/** The service by which kubelet watches the health of a driver's devices. */
-function healthServiceOf(
-  { watchesDraHealth }: KubeletBehaviour,
-  versions: readonly string[],
-): string | undefined {
-  switch (watchesDraHealth) {
-    case "of-none":
-      return undefined;
-    case "of-each":
-      return "v1alpha1.DRAResourceHealth";
-    case "as-listed":
-      return DRA_HEALTH_SERVICES.find((service) => versions.includes(service));
-  }
-}
-
-function problemOfServices(versions: readonly string[]): string | undefined {
-  if (versions.length === 0) return "empty list of supported gRPC services (aka supported versions)";
-  if (versions.some((version) => DRA_SERVICES.includes(version))) return undefined;
-  const theirs = quoteGoList(versions);
-  return `none of services supported by the plugin (${theirs}) are supported by the kubelet (${quoteGoList(DRA_SERVICES)})`;
-}
-
 const DEVICE_PLUGIN_VERSION = "v1beta1";
 
 /**
  * Kubelet's handler for device plugins, as far as a registration sees it: it calls no plugin and allocates no device.
  * Source: `pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go`.
  */
-export function createDeviceHandler(emit: Emit): PluginHandler {
+function createDeviceHandler({ emit }: KubeletContext): PluginHandler {
   return {
     validate: ({ driverName: name, versions }) => {
       if (!versions.includes(DEVICE_PLUGIN_VERSION))

@@ -3,26 +3,31 @@ import { monotonicMs, startTimer, stopTimer } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
 import { protos, type RegistrationStatus } from "../../grpc/protos";
 import { authorityFor } from "../../kubelet-rules/versions";
-import type { KubeletContext } from "./calls";
-import { type Called, connected, createKubeletClient } from "./calls";
+import { type Called, connected, createKubeletClient, type KubeletContext } from "./calls";
 import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./events";
-import type { KubeletTimings } from "./options";
-import type { PluginHandler, Refusal } from "./plugin-handlers";
+import { createPluginHandlers, type PluginHandler, type Refusal } from "./plugin-handlers";
 import { type DesiredPlugin, startPluginWatcher } from "./plugin-watcher";
 
+/** The wait of a path after its latest failure, in milliseconds. */
+interface PathBackoff {
+  readonly waitMs: number;
+  /** When it ends, by `monotonicMs()`. */
+  readonly untilMs: number;
+}
+
 /**
- * Starts the loop: compare the desired with the actual state, start what is missing, sleep, and again. The loop waits
- * for no operation; each path has its own.
- * Sources: `plugin_manager.go` and `reconciler/reconciler.go` in `pkg/kubelet/pluginmanager`.
+ * Starts the loop: compare the desired with the actual state, start what is missing, sleep, and again. Each path has at most
+ * one operation, and none while it is backing off. A new socket on the path inherits the wait.
+ * Sources: `plugin_manager.go` and `reconciler/reconciler.go` in `pkg/kubelet/pluginmanager`; `goroutinemap.go` and
+ * `exponentialbackoff/exponential_backoff.go` in `pkg/util/goroutinemap`.
  */
-export function startPluginManager(
-  pluginRegistrationPath: string,
-  surroundings: Omit<OperationContext, "actual">,
-) {
-  const { behaviour, timings, faults, emit, signal } = surroundings;
+export function startPluginManager(pluginRegistrationPath: string, kubelet: KubeletContext) {
+  const { behaviour, timings, faults, emit, signal } = kubelet;
   const { desired, close } = startPluginWatcher(pluginRegistrationPath, behaviour, emit);
   const actual = new Map<string, ActualPlugin>();
-  const context: OperationContext = { ...surroundings, actual };
+  const context: OperationContext = { ...kubelet, actual, handlers: createPluginHandlers(kubelet) };
+  const running = new Map<string, Promise<void>>();
+  const backoffs = new Map<string, PathBackoff>();
   const reported = new Map<string, PathBackoff | "never-call">();
 
   /** Whether the next rounds try again by themselves: not if the plugin stayed in the actual state of world. */
@@ -31,25 +36,19 @@ export function startPluginManager(
     return wanted !== undefined && actual.get(socketPath)?.generation !== wanted.generation;
   };
 
-  const executor = createOperationExecutor(timings, (socketPath, error, backoffMs) => {
+  const finish = (socketPath: string, error: string | undefined) => {
+    running.delete(socketPath);
+    const before = backoffs.get(socketPath);
+    backoffs.delete(socketPath);
+    if (error === undefined) return;
+    const waitMs = before ? Math.min(before.waitMs * 2, timings.backoffMaxMs) : timings.backoffInitialMs;
+    backoffs.set(socketPath, { waitMs, untilMs: monotonicMs() + waitMs });
     if (signal.aborted) return;
-    emit({ kind: "failed", socketPath, error, backoffMs, retries: isStillMissing(socketPath) });
-  });
+    emit({ kind: "failed", socketPath, error, backoffMs: waitMs, retries: isStillMissing(socketPath) });
+  };
 
-  const start = (
-    operation: "register" | "unregister",
-    socketPath: string,
-    run: () => Promise<string | undefined>,
-    nowMs: number,
-  ) => {
-    const isIgnored = operation === "register" && faults.take("never-call") !== undefined;
-    const wait = isIgnored
-      ? "never-call"
-      : executor.start(socketPath, nowMs, () => {
-          emit({ kind: "operation-started", operation, socketPath });
-          return run();
-        });
-    if (wait === undefined || reported.get(socketPath) === wait) return;
+  const reportWait = (socketPath: string, wait: PathBackoff | "never-call", nowMs: number) => {
+    if (reported.get(socketPath) === wait) return;
     reported.set(socketPath, wait);
     const because =
       wait === "never-call"
@@ -58,14 +57,39 @@ export function startPluginManager(
     emit({ kind: "waiting", socketPath, because });
   };
 
-  /** A replaced socket is unregistered first, and registered in the next round: a path has one operation at a time. */
+  const start = (
+    operation: "register" | "unregister",
+    socketPath: string,
+    run: () => Promise<string | undefined>,
+    nowMs: number,
+  ) => {
+    if (operation === "register" && faults.take("never-call"))
+      return reportWait(socketPath, "never-call", nowMs);
+    if (running.has(socketPath)) return;
+    const backoff = backoffs.get(socketPath);
+    if (backoff && backoff.untilMs > nowMs) return reportWait(socketPath, backoff, nowMs);
+    emit({ kind: "operation-started", operation, socketPath });
+    running.set(
+      socketPath,
+      run().then((error) => finish(socketPath, error)),
+    );
+  };
+
+  /** From the actual state of world first, so that the plugin's next socket can be registered. */
+  const unregister = async (plugin: ActualPlugin, because: DeregistrationCause) => {
+    actual.delete(plugin.socketPath);
+    context.handlers.get(plugin.pluginType)?.deregister(plugin, because);
+    return undefined;
+  };
+
+  /** A replaced socket is unregistered first, and registered in the next round. */
   const tick = () => {
     const nowMs = monotonicMs(); // One for all: a backoff must not end between the two operations of a path.
     for (const plugin of actual.values()) {
       const now = desired.get(plugin.socketPath);
       const because = now ? "socket-replaced" : "socket-gone";
       if (now?.generation !== plugin.generation)
-        start("unregister", plugin.socketPath, () => unregister(plugin, because, context), nowMs);
+        start("unregister", plugin.socketPath, () => unregister(plugin, because), nowMs);
     }
     for (const plugin of desired.values())
       if (isStillMissing(plugin.socketPath))
@@ -80,60 +104,6 @@ export function startPluginManager(
     close: async (): Promise<void> => {
       stopTimer(timer);
       close();
-      await executor.idle();
-    },
-  };
-}
-
-/** The wait of a path after its latest failure, in milliseconds. */
-interface PathBackoff {
-  readonly waitMs: number;
-  /** When it ends, by `monotonicMs()`. */
-  readonly untilMs: number;
-}
-
-/**
- * Makes what runs at most one operation per socket path, and none while the path is backing off; it calls `onFailure`
- * with each failed operation and the wait that follows, which each failure doubles, without jitter. A new socket on the
- * path inherits the wait. A success ends it, also that of an unregistration.
- * Sources: `goroutinemap.go` and `exponentialbackoff/exponential_backoff.go` in `pkg/util/goroutinemap`, as
- * `pkg/kubelet/pluginmanager/operationexecutor` uses them.
- */
-export function createOperationExecutor(
-  limits: Pick<KubeletTimings, "backoffInitialMs" | "backoffMaxMs">,
-  onFailure: (socketPath: string, error: string, waitMs: number) => void,
-) {
-  const running = new Map<string, Promise<void>>();
-  const backoffs = new Map<string, PathBackoff>();
-
-  const finish = (socketPath: string, error: string | undefined) => {
-    running.delete(socketPath);
-    const before = backoffs.get(socketPath);
-    backoffs.delete(socketPath);
-    if (error === undefined) return;
-    const waitMs = before ? Math.min(before.waitMs * 2, limits.backoffMaxMs) : limits.backoffInitialMs;
-    backoffs.set(socketPath, { waitMs, untilMs: monotonicMs() + waitMs });
-    onFailure(socketPath, error, waitMs);
-  };
-
-  return {
-    /**
-     * Starts `run`, which resolves with its error or undefined, unless an operation of this path runs. While the path is
-     * backing off it starts nothing and returns that wait, the same object each time.
-     */
-    start: (
-      socketPath: string,
-      nowMs: number,
-      run: () => Promise<string | undefined>,
-    ): PathBackoff | undefined => {
-      if (running.has(socketPath)) return undefined;
-      const backoff = backoffs.get(socketPath);
-      if (backoff && backoff.untilMs > nowMs) return backoff;
-      const ended = run().then((error) => finish(socketPath, error));
-      running.set(socketPath, ended);
-      return undefined;
-    },
-    idle: async (): Promise<void> => {
       await Promise.all(running.values());
     },
   };
@@ -143,11 +113,9 @@ type ActualPlugin = DesiredPlugin & IntroducedPlugin;
 
 interface OperationContext extends KubeletContext {
   readonly handlers: ReadonlyMap<string, PluginHandler>;
-  /** The actual state of world, by socket path. */
   readonly actual: Map<string, ActualPlugin>;
 }
 
-/** A plugin that has introduced itself, and the connection to it. */
 interface Attempt {
   readonly client: Client;
   readonly plugin: DesiredPlugin;
@@ -156,7 +124,6 @@ interface Attempt {
   readonly context: OperationContext;
 }
 
-/** How each of kubelet's texts about a registration begins. */
 const PREFIX = "RegisterPlugin error -- ";
 const CONNECTION_LOST = "rpc error: code = Unavailable desc = error reading from server: EOF";
 
@@ -165,10 +132,7 @@ const CONNECTION_LOST = "rpc error: code = Unavailable desc = error reading from
  * a refusal is sent to the registrar. Resolves with the error; undefined: no error.
  * Source: `GenerateRegisterPluginFunc` in `pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go`.
  */
-export async function register(
-  plugin: DesiredPlugin,
-  context: OperationContext,
-): Promise<string | undefined> {
+async function register(plugin: DesiredPlugin, context: OperationContext): Promise<string | undefined> {
   const { socketPath } = plugin;
   const { behaviour, call, timings, signal } = context;
   const client = createKubeletClient(socketPath, authorityFor(behaviour.registrationAuthority, socketPath));
@@ -191,19 +155,6 @@ export async function register(
   } finally {
     client.close();
   }
-}
-
-/**
- * Removes a plugin: from the actual state of world first, so that its next socket can be registered, then from its
- * handler, which for CSI uses only the name.
- */
-export async function unregister(
-  plugin: ActualPlugin,
-  because: DeregistrationCause,
-  { actual, handlers }: OperationContext,
-): Promise<undefined> {
-  actual.delete(plugin.socketPath);
-  handlers.get(plugin.pluginType)?.deregister(plugin, because);
 }
 
 async function decide(attempt: Attempt): Promise<string | undefined> {
@@ -242,7 +193,6 @@ async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): P
   return `${PREFIX}failed to send error at socket ${introduced.socketPath}, err: ${error}`;
 }
 
-/** Reports a success to the registrar; if that fails, the kubelet's version decides what follows. */
 async function confirm(attempt: Attempt, handler: PluginHandler): Promise<string | undefined> {
   const { introduced, context } = attempt;
   const { socketPath } = introduced;
@@ -268,19 +218,14 @@ function notify({ client, plugin, context }: Attempt, status: RegistrationStatus
 
 function refusalByFault({ introduced, context }: Attempt, wanted: "validation" | "registration"): Refusal {
   const { driverName: name, socketPath } = introduced;
-  const fault = context.faults.take(
-    "refuse",
-    ({ stage = "registration", driverName = name }) => stage === wanted && driverName === name,
-  );
-  if (fault) context.emit({ kind: "fault-applied", fault, socketPath });
-  return fault?.reason;
+  const isMeant = ({ stage = "registration", driverName = name }) => stage === wanted && driverName === name;
+  return context.faults.take("refuse", isMeant, socketPath)?.reason;
 }
 
 function isDropped({ client, introduced, context }: Attempt): boolean {
   const { driverName: name, socketPath } = introduced;
-  const fault = context.faults.take("drop-before-notice", ({ driverName = name }) => driverName === name);
-  if (fault === undefined) return false;
-  context.emit({ kind: "fault-applied", fault, socketPath });
+  const isMeant = ({ driverName = name }) => driverName === name;
+  if (!context.faults.take("drop-before-notice", isMeant, socketPath)) return false;
   client.close();
   return true;
 }

@@ -11,14 +11,10 @@ export interface DesiredPlugin {
 }
 
 /**
- * Keeps kubelet's desired state of world: scans a directory and its sub-directories and watches them; creates the
- * directory if it is missing. It counts sockets, but no names with a leading dot and no other files. A socket created on
- * a path that had one, also by rename, gets a new generation. Throws INVALID_OPTION if the directory cannot be created
- * or watched.
- *
- * Like kubelet, it does not notice when the directory itself is deleted and created again, nor that a socket was
- * renamed: the old name stays desired beside the new one. A socket that was renamed into another directory does count as
- * gone, because `fs.watch` cannot distinguish that from a removal.
+ * Keeps kubelet's desired state of world: the sockets in a directory, which it creates, and its sub-directories. Throws
+ * INVALID_OPTION if the directory cannot be created or watched. Like kubelet, it does not notice when the directory itself is
+ * deleted and created again, nor that a socket was renamed. One that was renamed into another directory does count as gone,
+ * because `fs.watch` cannot distinguish that from a removal.
  * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
  */
 export function startPluginWatcher(
@@ -27,8 +23,6 @@ export function startPluginWatcher(
   emit: Emit,
 ) {
   const seen = new Map<string, DesiredPlugin & { readonly stats: BigIntStats }>();
-  /** Other files that appeared at the path of a known socket. */
-  const covers = new Map<string, BigIntStats>();
   const watchers = new Map<string, FSWatcher>();
   let generations = 0;
 
@@ -38,7 +32,6 @@ export function startPluginWatcher(
     // name and back shows in the time of change.
     if (before && sameFile(before.stats, stats) && before.stats.ctimeNs === stats.ctimeNs) return;
     generations += 1;
-    covers.delete(socketPath);
     seen.set(socketPath, { socketPath, generation: generations, stats });
     emit({ kind: "socket-seen", socketPath, generation: generations, replaced: before !== undefined });
   };
@@ -54,17 +47,7 @@ export function startPluginWatcher(
     if (before && wasRenamed(path, before.stats)) return;
     watchers.get(path)?.close();
     watchers.delete(path);
-    covers.delete(path);
     if (seen.delete(path)) emit({ kind: "socket-gone", socketPath: path });
-  };
-
-  /** Another file appeared. A file renamed over a socket is one event, and kubelet keeps the socket. */
-  const cover = (path: string, stats: BigIntStats) => {
-    if (!seen.has(path)) return;
-    const before = covers.get(path);
-    covers.set(path, stats);
-    // The second event of one file: the first one was the removal of the socket.
-    if (before && sameFile(before, stats)) lose(path);
   };
 
   const ignore = (path: string, because: "hidden" | "not-a-socket") =>
@@ -73,7 +56,7 @@ export function startPluginWatcher(
   const consider = (path: string, stats: BigIntStats) => {
     if (isHidden(path)) return ignore(path, "hidden");
     if (stats.isSocket()) return see(path, stats);
-    cover(path, stats);
+    lose(path); // Of a file renamed over a socket kubelet does not notice that the socket is gone.
     ignore(path, "not-a-socket");
   };
 
@@ -123,7 +106,7 @@ export function startPluginWatcher(
   };
 
   try {
-    makeDirectory(pluginRegistrationPath);
+    mkdirSync(pluginRegistrationPath, { recursive: true, mode: 0o755 });
     scan(pluginRegistrationPath);
   } catch (cause) {
     close();
@@ -138,13 +121,6 @@ export function startPluginWatcher(
 }
 
 const isHidden = (path: string) => basename(path).startsWith(".");
-
-/** Step by step: in /proc, where nothing can be made, Node's own `recursive` never returns. */
-function makeDirectory(path: string): void {
-  if (statOf(path)?.isDirectory()) return;
-  if (dirname(path) !== path) makeDirectory(dirname(path));
-  mkdirSync(path, { mode: 0o755 });
-}
 
 /** Inode numbers are used again at once, the time of birth is not. */
 function sameFile(a: BigIntStats, b: BigIntStats): boolean {

@@ -162,7 +162,7 @@ async function thereAndBack(engine: string): Promise<void> {
   try {
     await change("apply", swap, fifth, swapped(fifth));
     expect(await doctorSays()).toMatch(
-      /^CSI215 warning: DaemonSet \S+\/fifth, container registrar has \S+ in 1 pod, older than \S+(?: MutatingPolicy)? registrar-image$/m,
+      /^CSI215 warning: DaemonSet \S+\/fifth, container registrar has \S+ in 1 pod, made before \S+(?: MutatingPolicy)? registrar-image worked$/m,
     );
     await restartAll("official to ours", plugins, swapped);
     expect(await doctorSays()).toBe("");

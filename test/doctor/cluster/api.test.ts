@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createListApi, type ListPage, type ListRequest } from "../../../src/doctor/cluster/read/list-api";
+import { createListApi, type ListRequest } from "../../../src/doctor/cluster/read/list-api";
 import { createTempFolder } from "../../support/temp-folder";
 
 type Answer = { readonly code?: number; readonly headers?: Record<string, string>; readonly body: unknown };
@@ -23,8 +23,8 @@ async function listFrom(
   }).listen(folder.at("api.sock"));
   await once(server, "listening");
   using api = createListApi(folder.at("api.sock"), scale);
-  const pages: ListPage[] = [];
-  const failure = await api.list(request, (page) => pages.push(page));
+  const pages: { items: readonly unknown[]; dateMs: number }[] = [];
+  const failure = await api.list(request, (items, dateMs) => pages.push({ items, dateMs }));
   server.close();
   server.closeAllConnections();
   return { failure, seen, pages, items: pages.flatMap(({ items }) => items) };

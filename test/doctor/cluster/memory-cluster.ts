@@ -1,6 +1,6 @@
 import { type ClusterTarget, readCluster } from "../../../src/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../src/doctor/cluster/read/list-api";
-import { reportOnCluster, reportOnClusterSwap } from "../../../src/doctor/cluster/report";
+import { reportOnCluster } from "../../../src/doctor/cluster/report";
 import type { OurImage } from "../../../src/doctor/manifest/read/program";
 import {
   csiDriver,
@@ -24,12 +24,12 @@ export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
 /** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
 export function createMemoryCluster() {
   const stored: { readonly path: string; object: Any }[] = [];
-  /** By resource or path: the failure in place of the list. */
+  /** By resource or path, or for all: the failure in place of the list. */
   const refusals = new Map<string, ListFailure>();
 
   const list: ListApi["list"] = async ({ path, query = {}, asTable = false }, onPage) => {
     const resource = path.split("/").at(-1) ?? "";
-    const refusal = refusals.get(resource) ?? refusals.get(path);
+    const refusal = refusals.get(resource) ?? refusals.get(path) ?? refusals.get("*");
     if (refusal !== undefined) return refusal;
     const isIn = (one: string) =>
       path.includes("/namespaces/") ? one === path : one.endsWith(`/${resource}`);
@@ -37,11 +37,19 @@ export function createMemoryCluster() {
       .filter((one) => isIn(one.path) && isSelected(one.object, query))
       .map(({ object }) => (asTable ? rowOf(object) : object));
     // A page for each, so that nothing is lost between pages, and an empty one at the end.
-    for (const item of objects) onPage({ items: [item], dateMs: NOW_MS });
-    onPage({ items: [], dateMs: NOW_MS });
+    for (const item of objects) onPage([item], NOW_MS);
+    onPage([], NOW_MS);
     return undefined;
   };
 
+  const change = (path: string, changes: (object: Any) => object) => {
+    const at = path.lastIndexOf("/");
+    const found = stored.find(
+      (one) => one.path === path.slice(0, at) && one.object.metadata.name === path.slice(at + 1),
+    );
+    if (found === undefined) throw new Error(`there is no ${path}`);
+    found.object = { ...found.object, ...changes(found.object) };
+  };
   const writer: ClusterWriter = {
     create: async (path, object) => {
       const { metadata = {}, ...rest } = object as { metadata?: object };
@@ -51,33 +59,20 @@ export function createMemoryCluster() {
       stored.push({ path, object: whole as unknown as Any });
       return whole as never;
     },
-    setStatus: async (path, status) => {
-      const at = path.lastIndexOf("/");
-      const found = stored.find(
-        (one) => one.path === path.slice(0, at) && one.object.metadata.name === path.slice(at + 1),
-      );
-      if (found === undefined) throw new Error(`there is no ${path}`);
-      found.object = { ...found.object, status };
-    },
+    setStatus: async (path, status) => change(path, () => ({ status })),
   };
-  const reading = (target: Partial<ClusterTarget> = {}, ours?: OurImage) => {
+  const reading = (target: Partial<ClusterTarget> = {}, ours: OurImage = {}) => {
     const whole = { context: undefined, node: undefined, driver: undefined, ...target };
-    return readCluster({ list }, whole, { ours, onProgress: () => {} });
+    return readCluster({ list }, whole, ours, () => {});
   };
   return {
     ...writer,
     refusals,
-    setSpec: async (path: string, changes: object): Promise<void> => {
-      const at = path.lastIndexOf("/");
-      const found = stored.find(
-        (one) => one.path === path.slice(0, at) && one.object.metadata.name === path.slice(at + 1),
-      );
-      if (found === undefined) throw new Error(`there is no ${path}`);
-      found.object = { ...found.object, spec: { ...Object(found.object.spec), ...changes } };
-    },
+    setSpec: async (path: string, changes: object): Promise<void> =>
+      change(path, ({ spec }) => ({ spec: { ...Object(spec), ...changes } })),
     report: async (target?: Partial<ClusterTarget>, ours?: OurImage) =>
       reportOnCluster(await reading(target, ours)),
-    swapReport: async (swap: string) => reportOnClusterSwap(await reading(), swap),
+    swapReport: async (swap: string) => reportOnCluster(await reading(), swap),
   };
 }
 
@@ -118,6 +113,9 @@ export interface Changes {
   readonly status?: object;
   readonly isScheduled?: boolean;
   readonly set?: SetChanges;
+  /** The DaemonSet itself, and what admission makes of its template. */
+  readonly daemon?: ReturnType<typeof daemonSet>;
+  readonly admit?: (set: ReturnType<typeof daemonSet>) => ReturnType<typeof daemonSet>;
   readonly desired?: number;
   readonly hasPod?: boolean;
   readonly hasCsiDriver?: boolean;
@@ -125,13 +123,14 @@ export interface Changes {
 
 /** A cluster with one node and one driver, without a fault except the changes. */
 export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster> {
-  const { inCsiNode = { [DISK]: "i-1" }, inAnnotation = inCsiNode, status = WELL, set, ...more } = changes;
+  const { inCsiNode = { [DISK]: "i-1" }, inAnnotation = inCsiNode, status = WELL, ...more } = changes;
   const cluster = createMemoryCluster();
   await cluster.create("/api/v1/nodes", node("node-1", inAnnotation, more.architecture));
   await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(more.isReady ?? true));
   await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", inCsiNode));
   if (more.hasCsiDriver ?? true) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
-  await deploy(cluster, daemonSet(DISK, set), (more.hasPod ?? true) ? ["node-1"] : [], () => status, more);
+  const set = more.daemon ?? daemonSet(DISK, more.set);
+  await deploy(cluster, set, (more.hasPod ?? true) ? ["node-1"] : [], () => status, more);
   return cluster;
 }
 

@@ -1,68 +1,39 @@
-import { renderClusterSwapTable } from "../../../src/doctor/cluster/table";
-import { ago, expectSaid, said } from "./memory-cluster";
+import { renderClusterTable } from "../../../src/doctor/cluster/table";
+import { podStatus, volumeAttachment } from "../../support/cluster-objects";
+import { ago, expectSaid, running, said } from "./memory-cluster";
 import { clusterOf, OFFICIAL, OURS, type World } from "./policy-cluster";
 import { DISK } from "./sick-cluster";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const SWAP = ["--image-policy", `--image=${OURS}`];
 const DROP = [...SWAP, "--drop", "--include=policy"];
-
 const KYVERNO = "--policy-engine=kyverno";
+const MINE = /made before MutatingAdmissionPolicy mine worked/;
+const PENDING =
+  /^CSI215 warning: has registry\S+ in 1 pod, made before MutatingAdmissionPolicy registrar-image worked -> restart them: kubectl -n storage rollout restart daemonset\/disk-node; if they stay so, see the API server's log$/;
+const DEEP = { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] };
 
 const saidIn = async (world: World) =>
   (await (await clusterOf(world)).report()).findings
     .filter(({ code }) => ["CSI215", "CSI216"].includes(code))
     .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
 
-const OLD = { podAt: ago(30) };
-
-/** Policies with other metadata than the command writes. */
-const policies = (change: (metadata: object) => object): World => ({
-  policyObjects: (all) => all.map((one) => ({ ...one, metadata: { ...change(one.metadata) } })),
-});
-
 test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ["no policy", undefined, {}],
   ["a swapped pod", undefined, { flags: SWAP, inPod: { image: OURS } }],
-  [
-    "a pod older than the policy",
-    /^CSI215 warning: has registry\S+ in 1 pod, older than MutatingAdmissionPolicy registrar-image -> restart them: kubectl -n storage rollout restart daemonset\/disk-node$/,
-    { flags: SWAP, ...OLD },
-  ],
-  [
-    "a pod with the image of an earlier policy",
-    /^CSI215 warning: has registrar:v0 in 1 pod, older/,
-    { flags: SWAP, ...OLD, inPod: { image: "registrar:v0" } },
-  ],
-  ["a newer pod", /^CSI215 warning: .* made after MutatingAdmissionPolicy reg/, { flags: SWAP }],
-  [
-    "a policy that was written again since",
-    /older than/,
-    { flags: SWAP, ...policies((all) => ({ ...all, managedFields: [{ time: ago(5) }] })) },
-  ],
-  ["another name", /than MutatingAdmissionPolicy mine/, { flags: [...SWAP, "--name=mine"], ...OLD }],
+  ["a pod that the policy did not change", PENDING, { flags: SWAP }],
+  ["an earlier policy's image", /has registrar:v0 in/, { flags: SWAP, inPod: { image: "registrar:v0" } }],
+  ["another name", MINE, { flags: [...SWAP, "--name=mine"] }],
   [
     "a policy of somebody else",
     undefined,
-    { flags: SWAP, ...OLD, ...policies(() => ({ name: "registrar-image" })) },
+    { flags: SWAP, policyObjects: (all) => all.map((one) => ({ ...one, metadata: { name: "x" } })) },
   ],
-  [
-    "a policy without a binding",
-    /^CSI215 warning: has no MutatingAdmissionPolicyBinding: it changes no pod/,
-    { flags: SWAP, ...OLD, policyObjects: (all) => all.slice(0, 1) },
-  ],
-  ["namespace", /^CSI215 ok: .* namespace storage -> null$/, { flags: [...SWAP, "--namespace=other"] }],
-  ["another label", /^CSI215 ok: .* does not select/, { flags: [...SWAP, "--namespace-label=team=storage"] }],
-  [
-    "a namespace with the label",
-    /older than/,
-    { flags: [...SWAP, "--namespace-label=team"], ...OLD, namespaceLabels: { team: "x" } },
-  ],
-  [
-    "pods that opt out",
-    /^CSI215 ok: .* by their labels its pods opt out of/,
-    { flags: SWAP, setLabels: { "registrar-image-policy": "ignore" } },
-  ],
+  ["no binding", /^CSI215 warning: has no Mut/, { flags: SWAP, policyObjects: (all) => all.slice(0, 1) }],
+  ["namespace", /^CSI215 ok: .* is not selected -> null$/, { flags: [...SWAP, "--namespace=other"] }],
+  ["another label", /^CSI215 ok: .* is not selected/, { flags: [...SWAP, "--namespace-label=team=storage"] }],
+  ["its label", PENDING, { flags: [...SWAP, "--namespace-label=team"], namespaceLabels: { team: "x" } }],
+  ["opt-out", /^CSI215 ok: .* opt out/, { flags: SWAP, setLabels: { "registrar-image-policy": "ignore" } }],
   ["Windows", /^CSI215 ok: .* for Windows/, { flags: SWAP, set: { args: ["--csi-address=C:\\x.sock"] } }],
   [
     "an image of another name",
@@ -71,31 +42,23 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   [
     "an image that the policy knows by --match-image",
-    /older than/,
-    {
-      flags: [...SWAP, "--match-image=other", "--match-image=proxy"],
-      ...OLD,
-      set: { image: "corp/proxy:v2.9.0" },
-    },
+    /made before/,
+    { flags: [...SWAP, "--match-image=other", "--match-image=proxy"], set: { image: "corp/proxy:v2.9.0" } },
   ],
   [
     "a shell",
-    /^CSI215 warning: .* it runs sh, which/,
+    /^CSI215 warning: .* because it runs sh, which/,
     { flags: SWAP, set: { command: ["sh", "-c", "exec csi-node-driver-registrar"] } },
   ],
-  ["a policy for other nodes", undefined, { flags: [...SWAP, "--nodes=node-2"], ...OLD }],
+  ["a policy for other nodes", undefined, { flags: [...SWAP, "--nodes=node-2"] }],
   [
     "a policy for this node, too",
-    /older than .* -> delete them one by one, and not the other nodes': kubectl -n storage delete pod disk-node-\S+$/,
-    { flags: [...SWAP, "--nodes=node-2,node-1"], ...OLD },
+    / worked -> delete them one by one, and not the other nodes': kubectl -n storage delete pod disk-node-\S+;/,
+    { flags: [...SWAP, "--nodes=node-2,node-1"] },
   ],
-  ["this registrar in the DaemonSet", undefined, { flags: SWAP, ...OLD, set: { image: OURS } }],
-  ["a pod older than --drop", /older than MutatingAdmissionPolicy registrar-drop/, { flags: DROP, ...OLD }],
-  [
-    "a driver that the node-wide registrar cannot find",
-    /^CSI215 warning: .* would not find its driver's socket/,
-    { flags: DROP, set: { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] } },
-  ],
+  ["this registrar in the DaemonSet", undefined, { flags: SWAP, set: { image: OURS } }],
+  ["a pod older than --drop", /made before MutatingAdmissionPolicy registrar-drop/, { flags: DROP }],
+  ["a driver's socket elsewhere", /^CSI215 warning: .* would not find/, { flags: DROP, set: DEEP }],
   [
     "a registrar with an AppArmor annotation",
     /^CSI215 ok: .* an annotation has its AppArmor profile/,
@@ -109,31 +72,9 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ["a dropped registrar, and one for the node", undefined, { flags: DROP, inPod: null, hasNodeWide: true }],
   ["a pod that Kyverno swapped", undefined, { flags: [...SWAP, KYVERNO], inPod: { image: OURS } }],
   [
-    "a pod older than Kyverno's policy",
-    /^CSI215 warning: has registry\S+ in 1 pod, older than Kyverno's MutatingPolicy registrar-image -> restart/,
-    { flags: [...SWAP, KYVERNO], ...OLD },
-  ],
-  [
-    "a pod that Kyverno missed; its status was written since",
-    /^CSI215 warning: .* made after Kyverno's MutatingPolicy registrar-image: Kyverno did not have it .* its webhooks/,
-    {
-      flags: [...SWAP, KYVERNO],
-      ...policies((all) => ({ ...all, managedFields: [{ time: ago(5), subresource: "status" }] })),
-    },
-  ],
-  [
-    "a namespace that Kyverno's policy does not select",
-    /^CSI215 ok: .*Kyverno's MutatingPolicy registrar-image does not select namespace storage/,
-    { flags: [...SWAP, KYVERNO, "--namespace=other"] },
-  ],
-  ["older than its --drop", /Kyverno's MutatingPolicy registrar-drop/, { flags: [...DROP, KYVERNO], ...OLD }],
-  [
-    "a driver that the node-wide registrar cannot find, by Kyverno's --drop",
-    /^CSI215 warning: .* would not find its driver's socket, so Kyverno's/,
-    {
-      flags: [...DROP, KYVERNO],
-      set: { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] },
-    },
+    "a pod that Kyverno missed",
+    /^CSI215 warning: .* made before Kyverno's MutatingPolicy registrar-image worked .* its webhooks/,
+    { flags: [...SWAP, KYVERNO] },
   ],
   ["a pod of a template without a registrar", undefined, { inPod: null, generations: ["2", "1"] }],
 ])("%s", async (_what, expected, world) => {
@@ -156,10 +97,8 @@ test("each registrar with its image in the DaemonSet and in its pods", async () 
     },
   ]);
   const dropped = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
-  expect((await dropped.report()).registrars.map(({ pods }) => pods[0]?.image)).toEqual([
-    "registrar:v1",
-    null,
-  ]);
+  const { registrars } = await dropped.report();
+  expect(registrars.map(({ pods }) => pods[0]?.image)).toEqual(["registrar:v1", null]);
 });
 
 test.each<readonly [changed: number | null, World]>([
@@ -185,18 +124,18 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 
 test.each([["v1"], ["v1", "v1beta1"]])("policies of an API server without %s %s", async (...versions) => {
   const cluster = await clusterOf({ flags: SWAP, inPod: { image: OURS } });
+  const absent = { kind: "not-found", message: "not found" } as const;
   for (const version of versions)
     for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"])
-      cluster.refusals.set(`/apis/admissionregistration.k8s.io/${version}/${resource}`, {
-        ...{ kind: "not-found", message: "not found" },
-      });
+      cluster.refusals.set(`/apis/admissionregistration.k8s.io/${version}/${resource}`, absent);
   expect((await cluster.report()).registrars).toMatchObject([{ changed: 1, pods: [{ program: "ours" }] }]);
   expect(await said(cluster)).toEqual([]);
 });
 
 test("policies that may not be listed are unknown; an API server without them says nothing", async () => {
   const cluster = await clusterOf({});
-  for (const resource of ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"])
+  const policies = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"];
+  for (const resource of [...policies, "verticalpodautoscalers"])
     cluster.refusals.set(resource, { kind: "not-found", message: "not found" });
   await expectSaid(cluster);
   // Without rights the API server says so also of what it does not have; then it lacks the group.
@@ -210,9 +149,19 @@ test("policies that may not be listed are unknown; an API server without them sa
   await expectSaid(cluster, /^CSI212 unknown: mutatingadmissionpolicies may not be listed by you/);
 });
 
-describe("the rights of a pod's own account (CSI116)", () => {
+const account = { kind: "ServiceAccount", namespace: "storage", name: "default" };
+
+test.each<readonly [expected: RegExp | undefined, subject: object, rules: number, hasToken: boolean]>([
+  [undefined, account, 2, true],
+  [undefined, { kind: "User", name: "system:serviceaccount:storage:default" }, 2, true],
+  [undefined, { kind: "Group", name: "system:serviceaccounts:storage" }, 2, true],
+  [undefined, { kind: "Group", name: "system:serviceaccounts" }, 2, true],
+  [/^CSI116 .* lacks rights: .* storage\/default has them -> bind/, { ...account, namespace: "x" }, 2, true],
+  [/^CSI116 problem: .* -> add .*csinodes/, account, 1, true],
+  [/^CSI116 problem: .* has no token/, account, 2, false],
+])("of the rights of a pod's own account: %s, %j", async (expected, subject, rules, hasToken) => {
   const token = { name: "kube-api-access-x", mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" };
-  const world = (mounts: readonly object[]): World => ({
+  const cluster = await clusterOf({
     inPod: {
       image: "registrar:v1",
       args: [
@@ -224,53 +173,24 @@ describe("the rights of a pod's own account (CSI116)", () => {
       volumeMounts: [
         { name: "plugin", mountPath: "/csi" },
         { name: "registration", mountPath: "/registration" },
-        ...mounts,
+        ...(hasToken ? [token] : []),
       ],
     },
   });
-  const rules = [
-    { apiGroups: [""], resources: ["nodes"], verbs: ["get", "watch", "patch"] },
-    { apiGroups: ["storage.k8s.io"], resources: ["csinodes"], verbs: ["get"] },
-  ];
-  const bind = async (
-    subject: object,
-    granted: readonly object[] = rules,
-    mounts: readonly object[] = [token],
-  ) => {
-    const cluster = await clusterOf(world(mounts));
-    await cluster.create(`${RBAC}/clusterroles`, {
-      metadata: { name: "r" },
-      rules: granted,
-      aggregationRule: {},
-    });
-    const roleRef = { kind: "ClusterRole", name: "r" };
-    await cluster.create(`${RBAC}/clusterrolebindings`, {
-      metadata: { name: "b" },
-      roleRef,
-      subjects: [subject],
-    });
-    return (await said(cluster)).filter((line) => line.startsWith("CSI116"));
-  };
-  const account = { kind: "ServiceAccount", namespace: "storage", name: "default" };
-
-  test.each([
-    ["the account", account],
-    ["its user", { kind: "User", name: "system:serviceaccount:storage:default" }],
-    ["its namespace's group", { kind: "Group", name: "system:serviceaccounts:storage" }],
-    ["all accounts", { kind: "Group", name: "system:serviceaccounts" }],
-  ])("bound to %s: nothing is said", async (_what, subject) => {
-    expect(await bind(subject)).toEqual([]);
+  await cluster.create(`${RBAC}/clusterroles`, {
+    metadata: { name: "r" },
+    rules: [
+      { apiGroups: [""], resources: ["nodes"], verbs: ["get", "watch", "patch"] },
+      { apiGroups: ["storage.k8s.io"], resources: ["csinodes"], verbs: ["get"] },
+    ].slice(0, rules),
+    aggregationRule: {},
   });
-
-  test("bound to another, without a verb, without a token", async () => {
-    expect(await bind({ ...account, namespace: "other" })).toEqual([
-      expect.stringMatching(/^CSI116 problem: .* lacks rights: .* storage\/default has them -> bind/),
-    ]);
-    expect(await bind(account, rules.slice(0, 1))).toEqual([expect.stringMatching(/-> add .*csinodes/)]);
-    expect(await bind(account, rules, [])).toEqual([
-      expect.stringMatching(/^CSI116 problem: .* has no token/),
-    ]);
+  await cluster.create(`${RBAC}/clusterrolebindings`, {
+    metadata: { name: "b" },
+    roleRef: { kind: "ClusterRole", name: "r" },
+    subjects: [subject],
   });
+  await expectSaid(cluster, ...(expected ? [expected] : []));
 });
 
 test("--swap: what it would change in the DaemonSets and on their nodes, and nothing else", async () => {
@@ -280,7 +200,7 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   });
   const report = await cluster.swapReport("registrar:v2");
   const { findings, target } = report;
-  expect(renderClusterSwapTable(report, { width: 100, colors: false })).toContain(" on 1 node: node-1\n");
+  expect(renderClusterTable(report, { width: 100, colors: false })).toContain(" on 1 node: node-1\n");
   expect(findings.map(({ code, subject, nodes }) => [code, subject, ...nodes].join(" "))).toEqual([
     "CSI105 DaemonSet storage/disk-node, container registrar",
     "CSI217 DaemonSet storage/disk-node, container registrar node-1",
@@ -290,9 +210,41 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   const [, onNode] = findings;
   expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
   const wrong = await clusterOf({ set: { resources: { limits: { memory: "lots" } } } });
-  expect(renderClusterSwapTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
+  expect(renderClusterTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
     /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\nNobody can scrape/,
   );
   const done = await clusterOf({ flags: SWAP, architecture: "s390x", inPod: { image: OURS } });
   expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");
+});
+
+test("the registrar of the whole node: drivers that it has not found, and pods of its own that do not run", async () => {
+  const crashing = { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } } as const;
+  const waiting = { kind: "waiting", reason: "ContainerCreating", message: "" } as const;
+  const pods = "/api/v1/namespaces/storage/pods";
+  const codes = async (pod?: string, status: object = {}) => {
+    const cluster = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
+    if (pod) await cluster.setStatus(`${pods}/${pod}`, status);
+    const { findings } = await cluster.report();
+    return findings.filter(({ status }) => status === "problem").map(({ code }) => code);
+  };
+  expect(await codes()).toEqual(["CSI101"]);
+  const driver = running;
+  expect(await codes("disk-node-node-1", podStatus({ driver: crashing }))).toEqual(["CSI101", "CSI203"]);
+  for (const registrar of [crashing, waiting])
+    expect(await codes("csi-registrar-node-1", podStatus({ registrar, driver }))).toContain("CSI216");
+  const alone = await clusterOf({ inPod: null });
+  await alone.setStatus(`${pods}/disk-node-node-1`, podStatus({ driver: crashing }));
+  await expectSaid(alone, /^CSI203 problem/);
+  const cluster = await clusterOf({ hasNodeWide: true });
+  const attachment = volumeAttachment("a", "gone.csi", "node-1");
+  await cluster.create("/apis/storage.k8s.io/v1/volumeattachments", attachment);
+  const needed = /^CSI207 problem: gone\.csi is needed, and the registrar of the whole node has not/;
+  expect(await said(cluster)).toContainEqual(expect.stringMatching(needed));
+});
+
+test("a driver that the registrar of the whole node has not registered", async () => {
+  const cluster = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
+  await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
+  const missed = /^CSI204 problem: disk.* -> see the log of the registrar of the whole node there, and/;
+  expect(await said(cluster)).toContainEqual(expect.stringMatching(missed));
 });

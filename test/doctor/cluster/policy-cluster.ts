@@ -1,8 +1,8 @@
 import { parseAllDocuments } from "yaml";
-import { csiDriver, csiNode, daemonSet, node, nodeStatus, registrarPod } from "../../support/cluster-objects";
+import { daemonSet } from "../../support/cluster-objects";
 import { runCommand } from "../../support/run-command";
-import { ago, createMemoryCluster, WELL } from "./memory-cluster";
-import { DISK, STORAGE } from "./sick-cluster";
+import { makeCluster, WELL } from "./memory-cluster";
+import { DISK, deploy } from "./sick-cluster";
 
 export const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
 export const OURS = "example.com/sidecar:v1";
@@ -15,18 +15,16 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 const PATTERN = "/var/lib/kubelet/plugins/*/csi.sock";
 
-export type Container = Readonly<Record<string, unknown>>;
+type Container = Readonly<Record<string, unknown>>;
 type Daemon = ReturnType<typeof daemonSet>;
 
 export interface World {
-  /** Flags of `registrar manifest --image-policy`; undefined: no policy. */
+  /** Of `registrar manifest --image-policy`; undefined: no policy. */
   readonly flags?: readonly string[];
-  readonly policyAt?: string;
   /** How the policy's objects differ from what the command writes. */
   readonly policyObjects?: (objects: readonly Written[]) => readonly Written[];
   /** What admission made of the registrar in the pod; null: nothing is left. */
   readonly inPod?: Container | null;
-  readonly podAt?: string;
   readonly set?: Container;
   readonly setLabels?: Readonly<Record<string, string>>;
   readonly setAnnotations?: Readonly<Record<string, string>>;
@@ -63,37 +61,23 @@ function changed(set: Daemon, change: Container | null, labels = {}, annotations
 }
 
 /** A node with one driver; its DaemonSet has the official registrar. */
-export async function clusterOf({ flags, policyAt = ago(20), podAt = ago(10), ...world }: World) {
-  const cluster = createMemoryCluster();
-  await cluster.create("/api/v1/nodes", node("node-1", { [DISK]: "i-1" }, world.architecture));
-  await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(true));
-  await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", { [DISK]: "i-1" }));
-  await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
-  const { policyObjects = (all) => all, inPod = {}, generations: [ofSet, ofPod] = ["2", "2"] } = world;
+export async function clusterOf({ flags, inPod = {}, ...world }: World) {
+  const { policyObjects = (all) => all, generations: [ofSet, ofPod] = ["2", "2"] } = world;
+  const official = daemonSet(DISK, { image: OFFICIAL });
+  const own = changed(official, world.set ?? {}, world.setLabels, world.setAnnotations);
+  const annotations = { "deprecated.daemonset.template.generation": ofSet };
+  const cluster = await makeCluster({
+    ...(world.architecture && { architecture: world.architecture }),
+    daemon: { ...own, metadata: { ...own.metadata, ...{ annotations } } },
+    admit: (set) => changed(set, inPod, { "pod-template-generation": ofPod }),
+  });
+  if (world.hasNodeWide) {
+    const nodeWide = daemonSet("all", { name: "csi-registrar", path: PATTERN });
+    await deploy(cluster, nodeWide, ["node-1"], () => WELL);
+  }
   for (const object of policyObjects(flags === undefined ? [] : await policyOf(flags)))
-    await cluster.create(LISTS[object.kind] ?? "", {
-      ...object,
-      metadata: { ...object.metadata, creationTimestamp: policyAt },
-    });
+    await cluster.create(LISTS[object.kind] ?? "", object);
   const labels = { "kubernetes.io/metadata.name": "storage", ...world.namespaceLabels };
   await cluster.create("/api/v1/namespaces", { metadata: { name: "storage", labels } });
-
-  const make = async (set: Daemon, change: Container | null) => {
-    const metadata = { ...set.metadata, annotations: { "deprecated.daemonset.template.generation": ofSet } };
-    const path = "/apis/apps/v1/namespaces/storage/daemonsets";
-    const stored = await cluster.create(path, { ...set, metadata });
-    const pod = registrarPod(changed(stored, change), "node-1") as { metadata: object; spec: object };
-    const own = { creationTimestamp: podAt };
-    const podLabels = { ...set.spec.template.metadata.labels, "pod-template-generation": ofPod };
-    const pods = "/api/v1/namespaces/storage/pods";
-    const { metadata: made } = await cluster.create(pods, {
-      ...pod,
-      metadata: { ...pod.metadata, ...own, labels: podLabels },
-    });
-    await cluster.setStatus(`${pods}/${(made as { name?: string }).name}`, WELL);
-  };
-  const set = daemonSet(DISK, { image: OFFICIAL });
-  await make(changed(set, world.set ?? {}, world.setLabels, world.setAnnotations), inPod);
-  if (world.hasNodeWide) await make(daemonSet("all", { name: "csi-registrar", path: PATTERN }), {});
   return cluster;
 }

@@ -40,22 +40,23 @@ const DAEMON_SETS = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`;
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
 export const STORAGE = "/apis/storage.k8s.io/v1";
 
+type Daemon = ReturnType<typeof daemonSet>;
+
+/** `admit`: what admission makes of the template of a pod. */
 export async function deploy(
   writer: ClusterWriter,
-  set: ReturnType<typeof daemonSet>,
+  set: Daemon,
   nodes: readonly string[],
   statusOn: (node: string) => object,
-  { isScheduled = true, desired = nodes.length } = {},
+  { isScheduled = true, desired = nodes.length, admit = (set: Daemon) => set } = {},
 ): Promise<void> {
   const stored = await writer.create(DAEMON_SETS, set);
-  const counts = {
-    currentNumberScheduled: nodes.length,
-    desiredNumberScheduled: desired,
-    numberMisscheduled: 0,
-  };
-  await writer.setStatus(`${DAEMON_SETS}/${stored.metadata.name}`, { ...counts, numberReady: nodes.length });
+  await writer.setStatus(`${DAEMON_SETS}/${stored.metadata.name}`, {
+    ...{ currentNumberScheduled: nodes.length, desiredNumberScheduled: desired },
+    ...{ numberMisscheduled: 0, numberReady: nodes.length },
+  });
   for (const name of nodes) {
-    const pod = await writer.create(PODS, registrarPod(stored, name, { isScheduled }));
+    const pod = await writer.create(PODS, registrarPod(admit(stored), name, { isScheduled }));
     await writer.setStatus(`${PODS}/${pod.metadata.name}`, statusOn(name));
   }
 }

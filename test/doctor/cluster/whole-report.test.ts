@@ -31,11 +31,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
 
   test("nothing at all: that is no report", async () => {
     const cluster = await makeCluster();
-    const all = [
-      ...["daemonsets", "pods", "nodes", "csinodes", "csidrivers", "volumeattachments", "events"],
-      ...["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"],
-    ];
-    for (const resource of all) cluster.refusals.set(resource, { kind: "forbidden", message: "you may not" });
+    cluster.refusals.set("*", { kind: "forbidden", message: "you may not" });
     await expect(cluster.report()).rejects.toThrow("nothing can be read of the cluster: you may not");
   });
 });
@@ -58,24 +54,11 @@ test("--swap: what raised limits meet in their namespace, and what a driver's ow
   });
   // Another namespace's are not read.
   await cluster.create("/api/v1/namespaces/shop/limitranges", { metadata: { namespace: "shop" }, spec: {} });
-  const findings = async () =>
-    (await cluster.swapReport("")).findings.map(({ code, status, fix }) => `${code} ${status}: ${fix}`);
-  const cpu =
-    "CSI114 warning: add to its containerPolicies: {containerName: registrar, minAllowed: {cpu: 50m}}";
-  expect(await findings()).toEqual([
+  const { findings } = await cluster.swapReport("");
+  expect(findings.map(({ code, status, fix }) => `${code} ${status}: ${fix}`)).toEqual([
     "CSI105 problem: set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange storage/all as far; " +
       "for 4 pods with 64Mi each ResourceQuota storage/q needs limits.memory: 256Mi at least, and has 200Mi",
-    cpu,
-  ]);
-
-  for (const resource of ["limitranges", "resourcequotas"])
-    cluster.refusals.set(resource, { kind: "forbidden", message: "no" });
-  cluster.refusals.set("verticalpodautoscalers", { kind: "not-found", message: "no such API" });
-  expect(await findings()).toEqual([
-    "CSI105 problem: set resources.limits.memory: 100Mi, at least 64Mi",
-    ...["limitranges", "resourcequotas"].map((name) =>
-      expect.stringMatching(`^CSI212 unknown: allow it in a ClusterRole: .* resources: \\["${name}"\\]`),
-    ),
+    "CSI114 warning: add to its containerPolicies: {containerName: registrar, minAllowed: {cpu: 50m}}",
   ]);
 });
 
@@ -112,8 +95,6 @@ describe("a cluster with several troubles", () => {
     const ofDriver = await cluster.report({ driver: FILES });
     expect(ofDriver.drivers.map(({ name }) => name)).toEqual([FILES]);
     expect(ofDriver.findings.map(({ code }) => code)).toEqual(["CSI203", "CSI207", "CSI210", "CSI211"]);
-    const { findings } = await cluster.report({ driver: "nobody.csi" });
-    expect(findings).toMatchObject([{ code: "CSI208", subject: "nobody.csi", status: "problem" }]);
     await expect(cluster.report({ node: "node-9" })).rejects.toThrow("there is no node node-9");
   });
 });
@@ -176,21 +157,9 @@ describe("causes", () => {
     expect(toldBy(await cluster.report())).toContain(`CSI204 problem ${FILES} - node-1`);
   });
 
-  test("a node without a CSINode", async () => {
-    const cluster = createMemoryCluster();
-    await cluster.create("/api/v1/nodes", node("node-1", {}));
-    await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(true));
-    await deploy(cluster, daemonSet(DISK, UNKNOWN_NAME), ["node-1"], () => WELL);
-    expect(toldBy(await cluster.report())).toEqual(["CSI204 problem plugin - node-1"]);
-  });
-
   test("a pod that nobody has put on a node", async () => {
-    const unscheduled = { type: "PodScheduled", status: "False", message: "Insufficient cpu" };
-    const cluster = await makeCluster({
-      inCsiNode: {},
-      isScheduled: false,
-      status: { conditions: [unscheduled] },
-    });
+    const conditions = [{ type: "PodScheduled", status: "False", message: "Insufficient cpu" }];
+    const cluster = await makeCluster({ inCsiNode: {}, isScheduled: false, status: { conditions } });
     await cluster.setSpec(`/api/v1/namespaces/${NAMESPACE}/pods/disk-node-node-1`, { affinity: {} });
     expect(toldBy(await cluster.report())).toEqual([`CSI202 problem ${DISK} -`]);
   });
@@ -222,19 +191,6 @@ describe("causes", () => {
     ]);
     const { findings } = await cluster.report({ context: "east" });
     expect(findings[0]?.fix).toContain("kubectl --context=east -n storage logs disk-node-node-a -c reg");
-  });
-
-  test("each row of a node has the code of its cause", async () => {
-    const cluster = createMemoryCluster();
-    await makeSickCluster(cluster, Date.parse(ago(0)));
-    const { nodes } = await cluster.report();
-    const codes = nodes.map(({ node, driver, code }) => `${node} ${driver.split(".")[0]} ${code}`);
-    expect(codes).toEqual([
-      ...["node-1 backup CSI208", "node-1 disk CSI102", "node-1 files null", "node-1 shares null"],
-      ...["node-2 disk CSI102", "node-2 files CSI203", "node-2 shares null"],
-      ...["node-3 disk CSI210", "node-3 files CSI210", "node-3 shares CSI210"],
-      ...["node-4 disk CSI102", "node-4 files CSI207", "node-4 shares null"],
-    ]);
   });
 });
 
@@ -281,7 +237,7 @@ describe("of one driver", () => {
     expect(findings.at(-1)?.text).toContain(`volumes of ${DISK}: `);
     cluster.refusals.set("csidrivers", { kind: "unexpected", message: "busy" });
     expect((await said(cluster)).slice(1)).toEqual([
-      expect.stringMatching(/^CSI212 unknown: csidrivers could not be listed, .* -> run it again/),
+      expect.stringMatching(/^CSI212 unknown: csidrivers could not be listed: busy -> run it again/),
     ]);
   });
 

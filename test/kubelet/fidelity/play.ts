@@ -2,12 +2,10 @@ import { mkdir } from "node:fs/promises";
 import { createHistory, type History } from "../../support/history";
 import { createTempFolder } from "../../support/temp-folder";
 import type { ApiObjects } from "../support/kubelet";
-import { comparable } from "./comparable";
+import type { TestedKubelet } from "./kubelets";
 import { changes, summaryOf } from "./objects";
 import { createScriptedNode, type Scenario } from "./scripted-node";
-import type { Step } from "./step";
-import { storyOf } from "./story";
-import type { TestedKubelet } from "./tested-kubelet";
+import { comparable, type Step, storyOf } from "./step";
 
 /** So often a machine may stall in one scenario. */
 const MOST_PLAYS = 5;

@@ -3,9 +3,8 @@ import { messageOf } from "../../../src/base/errors";
 import { type CsiDriverOptions, startCsiDriver } from "../../../src/testing";
 import { type FakeRegistrarOptions, startFakeRegistrar } from "../../simulator/fake-registrar";
 import type { History } from "../../support/history";
-import { comparable } from "./comparable";
-import { driverStep, kubeletStep, objectStep, registrarStep, type Step } from "./step";
-import type { RunningKubelet } from "./tested-kubelet";
+import type { RunningKubelet } from "./kubelets";
+import { comparable, driverHears, kubeletStep, objectStep, registrarStep, type Step } from "./step";
 
 export interface Scenario {
   readonly name: string;
@@ -26,11 +25,6 @@ export type Scripts = Readonly<Record<string, Script | Omit<Scenario, "name">>>;
 export type ScriptedNode = ReturnType<typeof createScriptedNode>;
 export type ScriptedRegistrar = Awaited<ReturnType<ScriptedNode["registrar"]>>;
 
-interface ScriptedRegistrarOptions extends Partial<Pick<FakeRegistrarOptions, "before" | "info">> {
-  /** Of its socket. @default "a.sock" */
-  readonly name?: string;
-}
-
 interface ScriptedNodeOptions {
   readonly folder: string;
   readonly pluginDir: string;
@@ -39,7 +33,6 @@ interface ScriptedNodeOptions {
   readonly onStep: (step: Step) => void;
 }
 
-/** Makes the node of one script. Disposed of, it ends what the script started. */
 export function createScriptedNode(options: ScriptedNodeOptions) {
   const { folder, pluginDir, kubelet, steps, onStep } = options;
   const started: { readonly close: () => Promise<void> }[] = [];
@@ -63,12 +56,17 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     const running = await startCsiDriver({ csiAddress, name, nodeId: `node of ${name}`, ...others });
     started.push(running);
     running.events.subscribe((event) => {
-      if (event.kind === "called") onStep(driverStep.asked(csiAddress, event.method, event.authority));
+      if (event.kind === "called") onStep(driverHears(csiAddress, event.method, event.authority));
     });
     return running;
   };
 
-  const registrar = async ({ name = "a.sock", info, before }: ScriptedRegistrarOptions = {}) => {
+  /** Publishes a registration socket, in place of one that is there. `info` is what differs from x.csi. */
+  const registrar = async ({
+    name = "a.sock",
+    info,
+    before,
+  }: Partial<Omit<FakeRegistrarOptions, "socketPath">> & { readonly name?: string } = {}) => {
     const path = at(name);
     const since = steps.all().length;
     const endpoint = elsewhere(info?.name ?? "x.csi");
@@ -91,7 +89,6 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
         const told = await until(registrarStep.registered(path), nth, since);
         await until(registrarStep.left(path), 1, told);
       },
-      /** Resolves when kubelet's nth attempt to register it has failed. */
       failed: (nth = 1) => until(kubeletStep.failsSomehow(path), nth, since),
     };
   };
@@ -118,13 +115,9 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
   }
 
   return {
-    /** A path in the plugin registration directory. */
     at,
-    /** A path beside it. */
     elsewhere,
-    /** Starts a CSI driver, x.csi unless told, at `elsewhere(name)`. */
     driver,
-    /** Publishes a registration socket, in place of one that is there. `info` is what differs from x.csi. */
     registrar,
     /** Starts both, and resolves when kubelet has registered them. */
     registered: async (options: Partial<CsiDriverOptions> = {}) => {
@@ -136,19 +129,12 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     restart: () => whileDown(async () => {}),
     /** Acts in between. Kubelet deals with all that it leaves in its first round. */
     whileDown,
-    /** Resolves when the CSINode says this of the driver x.csi. */
     csiNodeSays: (entry: string) => until(objectStep.csiNode("x.csi", entry)),
-    /** Resolves when kubelet has called the driver x.csi so often. */
     asked: (times: number) =>
       until({ about: `driver, ${elsewhere("x.csi")}`, what: "hears NodeGetInfo" }, times),
-    /** Resolves when kubelet's first attempt at this socket has failed. */
     failed: (socketName: string) => until(kubeletStep.failsSomehow(at(socketName))),
-    /** Resolves when kubelet has taken the driver (x.csi) off the node, as its socket (a.sock) went. */
     deregistered,
-    /**
-     * Resolves when kubelet has dealt with all that happened until now: another driver came and went, which takes two
-     * rounds of its loop.
-     */
+    /** Resolves when kubelet has dealt with all that happened until now: another driver came and went. */
     settled,
     /**
      * Resolves when a kubelet that tries again by itself has done so. Its wait of 500 ms may end with the second round of

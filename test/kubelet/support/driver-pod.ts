@@ -36,7 +36,6 @@ export async function replaceDriver(
   return startCsiDriver({ endpoint: paths.kubeletRegistrationPath, ...options });
 }
 
-/** A driver's pod that is registered as far as the registrar knows. */
 export async function startRegisteredPod(...args: Parameters<typeof startDriverPod>) {
   const pod = await startDriverPod(...args);
   await pod.registrar.reached("registered");

@@ -8,7 +8,6 @@ export interface CsiNodeDriver {
   readonly allocatable?: { readonly count: number };
 }
 
-/** The parts of a Kubernetes Node that CSI registration writes. */
 export interface KubeNode {
   readonly metadata: {
     readonly name: string;
@@ -17,14 +16,10 @@ export interface KubeNode {
   };
 }
 
-export interface CsiNode extends KubeNode {
-  readonly spec: { readonly drivers: readonly CsiNodeDriver[] };
-}
-
 /** What the API server holds of this node. Kubelet makes the CSINode. */
 export interface ApiObjects {
   readonly node: KubeNode;
-  readonly csiNode: CsiNode | null;
+  readonly csiNode: (KubeNode & { readonly spec: { readonly drivers: readonly CsiNodeDriver[] } }) | null;
 }
 
 /** How kubelet's CSI registration handler answered its plugin manager. */
@@ -106,12 +101,10 @@ async function startOne({ version, pluginDir, objects: left, pods = [], processo
     if (done.error) throw new Error(`${command.command}: ${done.error}`);
     return done.path;
   }
-  /** Resolves when the command is in force. */
   const command = async (command: KubeletCommand) => void (await obeyed(command));
 
   return {
     events,
-    /** Kubelet's own log, by line. */
     log,
     objects,
     /** The driver's entry in CSINode, once it is there and the Node's annotation has the driver's node ID too. */
@@ -139,10 +132,8 @@ async function startOne({ version, pluginDir, objects: left, pods = [], processo
      */
     mount: async (driver: string, volume: string, attributes: Readonly<Record<string, string>>) =>
       (await obeyed({ command: "mount", driver, volume, attributes })) ?? "",
-    /** Unmounts that volume: NodeUnpublishVolume. */
     unmount: (volume: string) => command({ command: "unmount", volume }),
     command,
-    /** Ends this kubelet as a crash does. */
     kill: async (): Promise<void> => {
       child.signal("SIGKILL");
       await child.exited;

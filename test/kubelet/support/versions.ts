@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 export const programFolder = join(__dirname, "..", "program");
 
-/** The release that the CSI driver and the probe are built from; one build of each serves every kubelet. */
+/** The release that the CSI driver and the check of manifests are built from; one build of each serves every kubelet. */
 export const newestVersion = "1.36.3";
 
 /**

@@ -9,7 +9,7 @@ export const DOCTOR_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/doctor/cluster/read/pod.ts", CLUSTER, {
     "restarts of an hour ago are a problem of now": ["SHORT_AGO_MS = 10 *", "SHORT_AGO_MS = 100 *"],
-    "a container that ended well counts as one that fails": ["last.exitCode !== 0", "true"],
+    "a container that ended well counts as one that fails": ["exitCode !== 0", "true"],
     "a pod that was just made is reported": ["quietMs >= CREATION_MS", "true"],
     "a pod that is being deleted counts": ["  if (deletionTimestamp !== undefined) return undefined;\n", ""],
   }),

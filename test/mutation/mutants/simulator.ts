@@ -1,6 +1,6 @@
 import { type Mutant, mutantsOf } from "../mutant";
 
-const KUBELET = ["test/simulator/kubelet", "test/simulator/operation-executor"];
+const KUBELET = ["test/simulator/kubelet"];
 
 /** Mutants of the simulated kubelet and driver: what it does otherwise than the real one, users' tests do not find. */
 export const SIMULATOR_MUTANTS: readonly Mutant[] = [
@@ -11,12 +11,12 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
     ],
     "a failure's wait does not grow": ["before.waitMs * 2", "before.waitMs"],
     "a failure's wait grows without end": [
-      "Math.min(before.waitMs * 2, limits.backoffMaxMs)",
+      "Math.min(before.waitMs * 2, timings.backoffMaxMs)",
       "before.waitMs * 2",
     ],
-    "a path is called while it is called": "      if (running.has(socketPath)) return undefined;\n",
+    "a path is called while it is called": "    if (running.has(socketPath)) return;\n",
     "a path is called while it is backing off": [
-      "      if (backoff && backoff.untilMs > nowMs) return backoff;\n",
+      "    if (backoff && backoff.untilMs > nowMs) return reportWait(socketPath, backoff, nowMs);\n",
       "",
     ],
     "a success leaves the wait of the failure before it": [
@@ -33,7 +33,7 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
       'if (behaviour.afterFailure === "forget") actual.delete(socketPath);\n    return refuse',
       "return refuse",
     ],
-    "a removed driver stays in the actual state": "  actual.delete(plugin.socketPath);\n",
+    "a removed driver stays in the actual state": "    actual.delete(plugin.socketPath);\n",
   }),
   ...mutantsOf("src/simulator/kubelet/plugin-watcher.ts", ["test/simulator"], {
     "a hidden file is registered": ['    if (isHidden(path)) return ignore(path, "hidden");\n', ""],
@@ -49,10 +49,10 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
       '      if (!signal.aborted) remove(name, "registration-failed");\n',
       "",
     ],
-    "a driver that was never installed is told to be deregistered": ["if (driver?.installed) emit", "emit"],
-    "a deregistered driver is asked for its limit": ["    stopUpdates(name);\n    nodeInfo", "    nodeInfo"],
+    "a driver that was never installed is told to be deregistered": ["if (driver?.updates) emit", "emit"],
+    "a deregistered driver is asked for its limit": "    driver?.updates?.abort();\n",
   }),
-  ...mutantsOf("src/simulator/driver/services.ts", ["test/simulator"], {
+  ...mutantsOf("src/simulator/driver/csi-driver.ts", ["test/simulator"], {
     "a driver that hangs keeps calls whose caller has gone": [
       '    if (!peerGone.aborted) await once(peerGone, "abort");\n',
       "    await new Promise(() => {});\n",

@@ -158,7 +158,7 @@ test("Kyverno's policy, under the CRD of its release", async () => {
   expect(findings.filter(({ code }: { code: string }) => code === "CSI215")).toMatchObject([
     {
       subject: "DaemonSet storage/old-node, container registrar",
-      text: expect.stringMatching(/ in 1 pod, older than Kyverno's MutatingPolicy registrar-image$/),
+      text: expect.stringMatching(/in 1 pod, made before Kyverno's MutatingPolicy registrar-image worked$/),
     },
   ]);
 });
@@ -185,7 +185,7 @@ test("who can scrape the registrars that a policy swapped, and those on the host
     ...{ changed: 1, metrics: [{ endpoint: null, port: null, reach: "none", count: 1 }] },
   });
   expect((await doctor(asAdmin(), "--driver=host.csi")).text).toMatch(
-    /^Nobody can scrape storage\/host-node, without an endpoint: /m,
+    /^Nobody can scrape storage\/host-node: set --http-endpoint/m,
   );
 });
 

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import type { StateName } from "../../../registrar/model/state";
-import type { CsiDriverEvent } from "../../../simulator/driver/services";
+import type { CsiDriverEvent } from "../../../simulator/driver/csi-driver";
 import type { KubeletEvent } from "../../../simulator/kubelet/events";
 
 /** Who is on stage, each a process of its own. */

@@ -42,8 +42,8 @@ export async function lookAtCluster<Report extends { readonly healthy: boolean }
   await using proxy = await startKubectlProxy({ context, kubeconfig, onMessage: progress.say });
   using api = createListApi(proxy.socketPath);
   const look = async () => {
-    const how = { ours: { image, version }, onProgress: progress.show };
-    const reading = await readCluster(api, { context, node, driver }, how);
+    const target = { context, node, driver };
+    const reading = await readCluster(api, target, { image, version }, progress.show);
     progress.end();
     return report(reading);
   };

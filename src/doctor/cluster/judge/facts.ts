@@ -1,4 +1,4 @@
-import { type Finding, findingsOf, keyOf } from "../../findings/finding";
+import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding";
 import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
 import { manifestAccess } from "../../manifest/judge/pod";
 import { noAccess } from "../../manifest/read/access";
@@ -24,7 +24,7 @@ export function conclude(reading: ClusterReading) {
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
   const places = placesIn(reading, all).filter(({ driver, unit }) => isMeant(driver, unit));
-  const manifests = manifestsOf({ ...reading, units });
+  const manifests = manifestsOf({ ...reading, units }, reading.images);
   const findings = findingsOf(CLUSTER_MANIFEST_CHECKS, manifests);
   const running = runningFindings(reading, manifests);
   const known = new Set(findings.map(keyOf));
@@ -33,15 +33,16 @@ export function conclude(reading: ClusterReading) {
     ...reading,
     units,
     places,
+    podsOf: grouped(reading.pods, ({ setUid }) => setUid),
     /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
     manifestFindings: leadingFirst(found.filter(({ status }) => status !== "ok")),
   };
 }
 
-/** The DaemonSets' registrars as `doctor -f` has them; with `ours` as if these images were this registrar's. */
+/** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */
 export function manifestsOf(
   reading: ClusterReading & Pick<ClusterFacts, "units">,
-  ours?: OurImage,
+  ours: OurImage,
 ): ManifestFacts {
   const { units, csiDrivers, csiDriverSpecs, limitObjects, unreadObjects, target } = reading;
   const places = units.map(({ registrar }) => registrar.place);
@@ -50,14 +51,11 @@ export function manifestsOf(
     pods: [],
     access: noAccess(),
     limitObjects,
-    deployments:
-      ours === undefined
-        ? units.map(({ registrar }) => registrar)
-        : sets.flatMap((set) => set.registrarsWith(ours)).filter(({ place }) => places.includes(place)),
+    deployments: sets
+      .flatMap((set) => set.registrarsWith(ours))
+      .filter(({ place }) => places.includes(place)),
     csiDrivers: [...(csiDrivers ?? [])],
-    csiDriverSpecs: csiDriverSpecs.filter(
-      ({ name }) => target.driver === undefined || name === target.driver,
-    ),
+    csiDriverSpecs: csiDriverSpecs.filter(({ name }) => (target.driver ?? name) === name),
     unread: unreadObjects,
   };
 }
@@ -80,10 +78,7 @@ function runningFindings({ pods, access }: ClusterReading, manifests: ManifestFa
 
 /** The first problem of a registrar is the cause of its pods' trouble. */
 function leadingFirst(findings: readonly Finding[]): readonly Finding[] {
-  const led = new Set<string>();
-  return findings.map((finding) => {
-    if (finding.status !== "problem" || led.has(finding.subject)) return finding;
-    led.add(finding.subject);
-    return { ...finding, cause: finding.subject };
-  });
+  const problems = findings.filter(({ status }) => status === "problem");
+  const leads = new Map(problems.toReversed().map((one) => [one.subject, one]));
+  return findings.map((one) => (leads.get(one.subject) === one ? { ...one, cause: one.subject } : one));
 }

@@ -1,16 +1,19 @@
-import { check, grouped, type Verdict } from "../../findings/finding";
+import { check, grouped, problem, type Verdict } from "../../findings/finding";
 import type { ClusterTarget } from "../read/cluster";
 import type { ClusterFacts } from "./facts";
 import type { Place } from "./places";
 
-/** Nodes that do not report have one cause, whatever their drivers are. */
 export const NODES_AWAY = "nodes away";
-
-/** One registrar of the whole node would serve all drivers there. */
 const NODE_WIDE_AWAY = "node-wide registrar away";
 
 type IsMeant = (place: Place) => boolean;
 type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
+
+/** A problem, with the state's reason behind `lead`. */
+export const because =
+  (lead: string, fixOf: (first: Place, facts: ClusterFacts) => string): Judge =>
+  (first, facts) =>
+    problem(first.driver, `${lead}${first.state.reason}`, fixOf(first, facts));
 
 export function placeCheck(code: string, name: string, isMeant: IsMeant, judge: Judge) {
   return check<ClusterFacts>(code, name, (facts) => judgeGroups(facts, isMeant, judge));
@@ -21,7 +24,7 @@ export const inState =
   ({ state }) =>
     kinds.includes(state.kind);
 
-/** Judges places in the order in which they were found, those of a driver with the same cause together. */
+/** Judges the places of a driver with the same cause together. */
 export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge): readonly Verdict[] {
   const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
   const groups = grouped(facts.places.filter(isMeant), keyOf).values();
@@ -36,16 +39,17 @@ export function causeOf(place: Place, { manifestFindings }: ClusterFacts): strin
   const { state, unit, driver, node, pod } = place;
   if (state.kind === "node-away") return NODES_AWAY;
   if (state.kind === "dropped") return NODE_WIDE_AWAY;
-  const isOfRegistrar = state.kind === "unregistered" || state.restarts?.isRegistrar;
+  const isOfRegistrar = state.kind === "unregistered" || state.container?.isRegistrar;
   const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
+  const reason = pod?.trouble && state === pod.trouble ? pod.trouble.reason : "";
   // Without what differs from node to node and from time to time.
   const said = [pod?.name, pod?.name.split("/")[1], node]
-    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), state.said ?? "")
+    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), reason)
     .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
   return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${said}`;
 }
 
-export function nodesOf(places: readonly Place[]): readonly string[] {
+export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }
 

@@ -1,37 +1,29 @@
-import { check, grouped, problem, unread, type Verdict, warning } from "../../findings/finding";
+import { check, grouped, problem, unread, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER, counted, podsText } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
+import { because, inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
 import type { Place } from "./places";
 
+const compareNode = ({ node }: Place) =>
+  `compare its DaemonSet with the node's taints, labels and pods: kubectl describe node ${node}`;
+
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...judgeGroups(facts, inState("uncovered"), ({ driver, node, unit, state }) => {
-    if (unit === undefined)
-      return problem(
-        driver,
-        `is needed, and ${state.reason}`,
-        `see whether the driver's own pod runs there: kubectl get pods -A --field-selector spec.nodeName=${node}`,
-      );
-    const { name } = unit.set;
-    const advice = `compare tolerations, nodeSelector and affinity of ${name} with the node's taints and labels: kubectl describe node ${node}`;
-    return problem(driver, `is needed where no pod of DaemonSet ${name} runs`, advice);
-  }),
+  ...judgeGroups(facts, inState("uncovered"), because("is needed, and ", compareNode)),
   ...facts.sets
     .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
-    .map(({ name, object, current, desired }) => ({
-      ...problem(
-        `DaemonSet ${name}`,
-        `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`,
-        `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`,
-      ),
-      objects: [object],
-    })),
+    .map(({ name, object, current, desired }) => {
+      const text = `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`;
+      const fix = `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`;
+      return { ...problem(`DaemonSet ${name}`, text, fix), objects: [object] };
+    }),
 ]);
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
   const advice = "install the driver, or correct its name in the volume or StorageClass";
-  const needed = judgeGroups(facts, inState("unprovided"), (first) =>
-    problem(first.driver, "is needed, and no DaemonSet has a registrar for it", advice),
+  const needed = judgeGroups(
+    facts,
+    inState("unprovided"),
+    because("is needed, and ", () => advice),
   );
   const { target, places, units } = facts;
   const isThere = places.length > 0 || units.some(({ driver }) => driver.name === target.driver);
@@ -59,11 +51,10 @@ const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, p
   const pods = needs.flatMap((need) => need.pods);
   const attachments = needs.reduce((sum, need) => sum + need.attachments, 0);
   const who = [
-    pods.length > 0 && podsText(pods),
-    attachments > 0 && counted(attachments, "VolumeAttachment"),
-  ].filter(Boolean);
-  const text = `has ${who.join(" and ")} waiting for it`;
-  return problem(driver, text, "fix what keeps the driver from being registered");
+    ...(pods.length > 0 ? [podsText(pods)] : []),
+    ...(attachments > 0 ? [counted(attachments, "VolumeAttachment")] : []),
+  ].join(" and ");
+  return problem(driver, `has ${who} waiting for it`, "fix what keeps the driver from being registered");
 });
 
 /** Kubelet asks a driver whose CSIDriver has a period for its limit by itself. */
@@ -95,19 +86,18 @@ const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) => {
 
 const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places }) => {
   const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
+  if (away.length === 0) return [];
   const text = "are not ready, or not there any more: the status of their drivers may be outdated";
-  const verdict: Verdict = warning("nodes", text, "see why kubelet does not report: kubectl describe node");
-  return away.length === 0 ? [] : [{ ...verdict, cause: NODES_AWAY, nodes: away }];
+  const fix = "see why kubelet does not report: kubectl describe node";
+  return { ...warning("nodes", text, fix), cause: NODES_AWAY, nodes: away };
 });
 
 export const rights = check<ClusterFacts>("CSI212", "rights", (facts) =>
-  facts.unread.map(({ resource, apiGroup, kind, message, unknown: what }) => {
+  facts.unread.map(({ resource, apiGroup, kind, message }) => {
     const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
-    const [why, fix] =
-      kind === "forbidden"
-        ? ["may not be listed by you", `allow it in a ClusterRole: ${rule}`]
-        : ["could not be listed", "run it again, or look at less of it: --node"];
-    return unread(resource, `${why}, so it is unknown ${what}: ${message}`, fix);
+    return kind === "forbidden"
+      ? unread(resource, `may not be listed by you: ${message}`, `allow it in a ClusterRole: ${rule}`)
+      : unread(resource, `could not be listed: ${message}`, "run it again, or look at less of it: --node");
   }),
 );
 

@@ -13,26 +13,23 @@ const REASONS = {
   registered: null,
   starting: "its registrar has only just been started",
   unregistered: "its pod runs, and kubelet has not registered it",
-  /** Kubelet does not report: CSINode may be outdated. */
   "node-away": "the node is not ready, or not there any more",
-  /** Something needs it, and there is no registrar for it anywhere. */
   unprovided: "no DaemonSet has a registrar for it",
   unseen: "whether kubelet has registered it cannot be seen from here",
-  dropped: "its pod has no registrar, and no registrar of the whole node runs there",
+  dropped: "its pod was made without one, and no registrar of the whole node runs there",
 } as const;
 
 /**
  * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `contradicted`:
  * CSINode and the Node's annotation, by which volumes are attached, have two node IDs. `duplicate`: several pods register it.
  */
-export interface PlaceState extends Partial<Pick<PodTrouble, "restarts" | "said">> {
+export interface PlaceState extends Pick<PodTrouble, "container"> {
   readonly kind: keyof typeof REASONS | "uncovered" | "contradicted" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
 }
 
 export interface Place {
   readonly driver: string;
-  /** Undefined: the pod has no node yet. */
   readonly node: string | undefined;
   readonly state: PlaceState;
   /** CSINode lists it: kubelet has it, or has had it. Undefined: CSINodes may not be read. */
@@ -42,44 +39,47 @@ export interface Place {
   readonly need: Need | undefined;
 }
 
+const NOT_FOUND = "the registrar of the whole node has not found it";
 /** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
 
-interface Draft extends Pick<Place, "driver" | "node"> {
-  readonly pods: { readonly pod: RegistrarPod; readonly unit: RegistrarUnit }[];
-  need?: Need;
+/** What names a driver on a node. */
+interface Mention extends Pick<Place, "driver" | "node"> {
+  readonly pod?: RegistrarPod;
+  readonly unit?: RegistrarUnit;
+  readonly need?: Need;
 }
 
-/** Every driver on every node where a registrar's pod, CSINode or a need names it; by node. */
 export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[]): readonly Place[] {
-  const drafts = new Map<string, Draft>();
-  const draftAt = (node: string | undefined, driver: string, key = `${node} ${driver}`) => {
-    const draft = drafts.get(key) ?? { driver, node, pods: [] };
-    drafts.set(key, draft);
-    return draft;
-  };
   const unitsOf = grouped(units, ({ set }) => set.uid);
-  for (const pod of reading.pods)
-    for (const unit of unitsOf.get(pod.setUid) ?? []) {
-      const { name } = unit.driver;
-      // Each pod without a node is a place of its own.
-      const key = pod.node === undefined ? `${pod.name} ${name}` : undefined;
-      draftAt(pod.node, name, key).pods.push({ pod, unit });
-    }
-  for (const [node, drivers] of reading.csiNodes ?? [])
-    for (const driver of drivers.keys()) draftAt(node, driver);
-  for (const need of reading.needs) draftAt(need.node, need.driver).need = need;
   const unitsByDriver = grouped(units, ({ driver }) => driver.name);
   const served = nodesServed(reading, unitsOf);
-  return [...drafts]
+  const mentions: readonly Mention[] = [
+    ...reading.pods.flatMap((pod) =>
+      (unitsOf.get(pod.setUid) ?? []).map((unit) => ({
+        driver: unit.driver.name,
+        node: pod.node,
+        pod,
+        unit,
+      })),
+    ),
+    ...[...(reading.csiNodes ?? [])].flatMap(([node, drivers]) =>
+      Array.from(drivers.keys(), (driver) => ({ driver, node })),
+    ),
+    ...reading.needs.map((need) => ({ driver: need.driver, node: need.node, need })),
+  ];
+  // Each pod without a node is a place of its own.
+  const keyOf = ({ node, pod, driver }: Mention) => `${node ?? pod?.name} ${driver}`;
+  return [...grouped(mentions, keyOf)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, { driver, node, pods, need }]) => {
-      const unit = pods[0]?.unit ?? unitsByDriver.get(driver)?.[0];
+    .map(([, mentioned]) => {
+      const [{ driver, node, pod, unit = unitsByDriver.get(driver)?.[0] }] = mentioned;
       const isListed = reading.csiNodes && reading.csiNodes.get(node ?? "")?.has(driver) === true;
-      const place = { driver, node, isListed, unit, pod: pods[0]?.pod, need };
-      const isDropped = pods.length === 1 && isWithoutRegistrar(place) && !served.has(node);
-      if (isDropped && pods[0]?.pod.trouble === undefined) return { ...place, state: state("dropped") };
-      const names = pods.map(({ pod }) => pod.name);
+      const need = mentioned.find((one) => one.need)?.need;
+      const place = { driver, node, isListed, unit, pod, need };
+      const names = mentioned.flatMap((one) => one.pod?.name ?? []);
+      const isDropped = names.length === 1 && isWithoutRegistrar(place) && !served.has(node);
+      if (isDropped && pod?.trouble === undefined) return { ...place, state: state("dropped") };
       return { ...place, state: stateOf(place, names, reading, unitsByDriver) };
     });
 }
@@ -113,7 +113,7 @@ function stateOf(
   if (pod === undefined || unit === undefined) {
     if (isListed !== false) return isListed ? heldTo(place, reading) : state("unseen");
     return provided.has(EVERY_DRIVER) || provided.has(driver)
-      ? { kind: "uncovered", reason: uncoveredBy(unit) }
+      ? { kind: "uncovered", reason: unit ? `no pod of DaemonSet ${unit.set.name} is there` : NOT_FOUND }
       : state("unprovided");
   }
   if (podNames.length > 1)
@@ -129,11 +129,6 @@ function stateOf(
   const isRecent = startedMs === undefined || reading.nowMs - startedMs < START_MS;
   return state(isRecent ? "starting" : "unregistered");
 }
-
-const uncoveredBy = (unit: RegistrarUnit | undefined) =>
-  unit === undefined
-    ? "the registrar of the whole node has not found it"
-    : `no pod of DaemonSet ${unit.set.name} is there`;
 
 /** The state of a listed driver: CSINode and the Node's annotation have to agree. */
 function heldTo({ node = "", driver }: Omit<Place, "state">, { csiNodes, nodes }: ClusterReading) {
@@ -156,7 +151,6 @@ export interface RegistrarUnit {
   };
 }
 
-/** The name in a row of a registrar of all drivers. */
 export const EVERY_DRIVER = "(every driver)";
 
 type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs">;
@@ -164,9 +158,8 @@ type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | 
 /** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
 export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
   const { sets, csiNodes, csiDrivers, needs } = reading;
-  const known = new Set(csiDrivers);
-  for (const { driver } of needs) known.add(driver);
-  for (const drivers of csiNodes?.values() ?? []) for (const name of drivers.keys()) known.add(name);
+  const listed = [...(csiNodes?.values() ?? [])].flatMap((drivers) => [...drivers.keys()]);
+  const known = new Set([...(csiDrivers ?? []), ...needs.map(({ driver }) => driver), ...listed]);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
   const named = new Map<Deployment, string | undefined>();
   const onlyFree = (isMeant: (name: string) => boolean) => {

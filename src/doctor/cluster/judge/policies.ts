@@ -7,40 +7,27 @@ import { check, grouped, ok, type Verdict, warning } from "../../findings/findin
 import { counted } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import { hookOf } from "../../manifest/read/pod";
-import type { ClusterReading } from "../read/cluster";
 import type { RegistrarPod } from "../read/pod";
 import { type ImagePolicy, isByName, NAME_LABEL, selects } from "../read/policy";
 import type { ClusterFacts } from "./facts";
-import { inState, placeCheck } from "./groups";
-import type { RegistrarUnit } from "./places";
+import { because, inState, nodesOf, placeCheck } from "./groups";
+import { isWithoutRegistrar, type Place, type RegistrarUnit } from "./places";
 
-/** What each engine calls its policies, what carries them out, and where its failures are logged. */
-const ENGINES: Readonly<
-  Record<PolicyEngine, { readonly kind: string; readonly doer: string; readonly log: string }>
-> = {
-  kubernetes: {
-    kind: "MutatingAdmissionPolicy",
-    doer: "the API server",
-    log: "the API server's log",
-  },
-  kyverno: {
-    kind: "Kyverno's MutatingPolicy",
-    doer: "Kyverno",
-    log: "its log, and whether its webhooks leave the namespace out, as kube-system by default",
-  },
+const ENGINES: Readonly<Record<PolicyEngine, readonly [kind: string, log: string]>> = {
+  kubernetes: ["MutatingAdmissionPolicy", "the API server's log"],
+  kyverno: ["Kyverno's MutatingPolicy", "Kyverno's log, and which namespaces its webhooks leave out"],
 };
-const nameOf = ({ policy: { engine, name } }: Pick<PolicyMatch, "policy">) =>
-  `${ENGINES[engine].kind} ${name}`;
+const nameOf = ({ engine, name }: ImagePolicy) => `${ENGINES[engine][0]} ${name}`;
 const LEAVE_IT = `label the pods of its template ${OPT_OUT.key}=${OPT_OUT.value} to leave it so`;
 
 const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
   ...facts.policies
     .filter(
-      ({ engine, name }) => engine === "kubernetes" && facts.bindings?.every(({ policy }) => policy !== name),
+      (one) => one.engine === "kubernetes" && facts.bindings?.every(({ policy }) => policy !== one.name),
     )
     .map((policy) =>
       warning(
-        nameOf({ policy }),
+        nameOf(policy),
         "has no MutatingAdmissionPolicyBinding: it changes no pod",
         "apply the binding that registrar manifest --image-policy writes beside it",
       ),
@@ -50,187 +37,132 @@ const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
 
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */
 function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): readonly Verdict[] {
-  return matchedPods(unit, facts).flatMap(({ match, pods: all }) => {
-    const pods = all.filter((pod) => !isDone(pod, match, unit));
-    const nodes = [...new Set(pods.flatMap(({ node }) => node ?? []))];
-    if (pods.length === 0) return [];
-    return [{ ...judgeMatch(unit, match, pods), objects: [unit.registrar.object], nodes }];
+  return matchedPods(unit, facts).flatMap(({ match, left }) => {
+    if (left.length === 0) return [];
+    return [{ ...judgeMatch(unit, match, left), objects: [unit.registrar.object], nodes: nodesOf(left) }];
   });
 }
 
-/** The pods of a registrar that one policy is for. */
-interface MatchedPods {
-  readonly match: PolicyMatch;
-  readonly pods: readonly RegistrarPod[];
-}
-
-/** A DaemonSet's pods by the policy that comes nearest to a change of them. Policies may be for some nodes only. */
-function matchedPods(
-  unit: RegistrarUnit,
-  facts: Policies & Pick<ClusterReading, "pods">,
-): readonly MatchedPods[] {
+/** A DaemonSet's pods by the policy that comes nearest to a change of them, as some are for some nodes only; `left`: unchanged. */
+function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
   const { registrar, set } = unit;
   if (registrar.program.kind === "ours") return [];
+  const rankOf = ({ leftAlone }: PolicyMatch) => (leftAlone === undefined ? 0 : leftAlone.fix ? 1 : 2);
   const matches = facts.policies
     .flatMap((policy) => matchesOf(unit, policy, facts))
-    .toSorted((one, other) => rankOf(other) - rankOf(one));
-  const own = facts.pods.filter(
-    ({ setUid, running }) =>
-      setUid === set.uid &&
-      [...running.dropped, ...running.registrars.map(({ container }) => container)].includes(
-        registrar.container,
-      ),
+    .toSorted((one, other) => rankOf(one) - rankOf(other));
+  const own = (facts.podsOf.get(set.uid) ?? []).filter(
+    (pod) => isWithoutRegistrar({ pod, unit }) || imageIn(pod, unit) !== undefined,
   );
   const byMatch = grouped(own, ({ node }) =>
     matches.find(({ policy }) => policy.nodes === undefined || policy.nodes.has(node)),
   );
-  return [...byMatch].flatMap(([match, pods]) => (match === undefined ? [] : { match, pods }));
+  return [...byMatch].flatMap(([match, pods]) =>
+    match === undefined ? [] : { match, pods, left: pods.filter((pod) => !isDone(pod, match, unit)) },
+  );
 }
 
 /** How far the policies' change of a registrar is, in pods; null: no policy changes it. */
-export function progressOf(unit: RegistrarUnit, facts: Policies & Pick<ClusterReading, "pods">) {
-  const changing = matchedPods(unit, facts).filter(({ match }) => match.leftAlone === "none");
+export function progressOf(unit: RegistrarUnit, facts: ClusterFacts) {
+  const changing = matchedPods(unit, facts).filter(({ match }) => match.leftAlone === undefined);
   if (changing.length === 0) return null;
-  return changing.flatMap(({ match, pods }) => pods.filter((pod) => isDone(pod, match, unit))).length;
+  return changing.reduce((sum, { pods, left }) => sum + pods.length - left.length, 0);
 }
 
+const imageIn = ({ running }: RegistrarPod, { registrar }: RegistrarUnit) =>
+  running.registrars.find(({ container }) => container === registrar.container)?.image;
+
 /** If the policy leaves a registrar alone, only an unchanged one is its work. */
-function isDone(
-  { running }: RegistrarPod,
-  { policy, leftAlone }: PolicyMatch,
-  { registrar }: RegistrarUnit,
-): boolean {
-  const image = running.registrars.find(({ container }) => container === registrar.container)?.image;
+function isDone(pod: RegistrarPod, { policy, leftAlone }: PolicyMatch, unit: RegistrarUnit): boolean {
+  const image = imageIn(pod, unit);
   if (image === undefined) return true;
-  if (image === registrar.image) return false;
-  return leftAlone !== "none" || policy.image === image;
+  if (image === unit.registrar.image) return false;
+  return leftAlone !== undefined || policy.image === image;
 }
 
 function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly RegistrarPod[]): Verdict {
-  const { registrar, set } = unit;
-  const { place } = registrar;
-  const [namespace = "", name] = set.name.split("/");
-  const by = nameOf(match);
-  const has = registrarIn(unit, pods);
-  if (match.leftAlone === "none") {
-    const pod = pods[0]?.name.split("/").at(-1);
-    const restart =
-      match.policy.nodes === undefined
-        ? `restart them: kubectl -n ${namespace} rollout restart daemonset/${name}`
-        : `delete them one by one, and not the other nodes': kubectl -n ${namespace} delete pod ${pod}`;
-    const { doer, log } = ENGINES[match.policy.engine];
-    return pods.every(({ createdMs }) => createdMs <= match.sinceMs)
-      ? warning(place, `${has}, older than ${by}`, restart)
-      : warning(
-          place,
-          `${has}, made after ${by}: ${doer} did not have it yet, or could not evaluate it`,
-          `${restart}; if they stay so, see ${log}`,
-        );
+  const { policy, leftAlone } = match;
+  const { place } = unit.registrar;
+  const { namespace, shortName } = unit.set;
+  const images = [...new Set(pods.map((pod) => boundText(imageIn(pod, unit) ?? "")))].join(" and ");
+  const has = `has ${images} in ${counted(pods.length, "pod")}`;
+  if (leftAlone !== undefined) {
+    const text = `${has}: ${nameOf(policy)} leaves it, because ${leftAlone.why}`;
+    return leftAlone.fix === undefined
+      ? ok(place, text)
+      : warning(place, text, `${leftAlone.fix}, or ${LEAVE_IT}`);
   }
-  const [why, fix] = LEFT_ALONE[match.leftAlone]({
-    ...{ by, namespace },
-    program: boundText(otherProgramOf(registrar) ?? ""),
-  });
-  const text = `${has}: ${why}`;
-  return fix === undefined ? ok(place, text) : warning(place, text, `${fix}, or ${LEAVE_IT}`);
-}
-
-/** The images of these pods, which an earlier form of the policy may have changed. */
-function registrarIn({ registrar }: RegistrarUnit, pods: readonly RegistrarPod[]): string {
-  const images = pods.flatMap(({ running }) =>
-    running.registrars.filter((one) => one.container === registrar.container).map((one) => one.image),
+  const pod = pods[0]?.name.split("/").at(-1);
+  const restart =
+    policy.nodes === undefined
+      ? `restart them: kubectl -n ${namespace} rollout restart daemonset/${shortName}`
+      : `delete them one by one, and not the other nodes': kubectl -n ${namespace} delete pod ${pod}`;
+  return warning(
+    place,
+    `${has}, made before ${nameOf(policy)} worked`,
+    `${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`,
   );
-  const names = [...new Set(images)].map((image) => boundText(image)).join(" and ");
-  return `has ${names} in ${counted(pods.length, "pod")}`;
 }
 
-const dropped = placeCheck("CSI216", "dropped", inState("dropped"), (first, facts) => {
-  const nodeWide = facts.units.find(({ driver }) => driver.kind === "every");
-  const [namespace = "", name] = (nodeWide?.set.name ?? "").split("/");
-  return {
-    status: "problem",
-    subject: first.driver,
-    text: "has no registrar: its pod was made without one, and no registrar of the whole node runs there",
-    fix:
-      nodeWide === undefined
-        ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
-        : `see why it has no ready pod on each of these nodes: kubectl -n ${namespace} describe daemonset ${name}`,
-  };
-});
-
-type Policies = Pick<ClusterReading, "policies" | "bindings" | "namespaces">;
-
-interface Words {
-  readonly by: string;
-  readonly namespace: string;
-  readonly program: string;
+function haveNodeWide(_first: Place, { units }: ClusterFacts): string {
+  const set = units.find(({ driver }) => driver.kind === "every")?.set;
+  return set === undefined
+    ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
+    : `see why it has no ready pod there: kubectl -n ${set.namespace} describe daemonset ${set.shortName}`;
 }
-
-/** Why a policy leaves a registrar alone, in the order in which it asks. With a fix it is not what was asked for. */
-const LEFT_ALONE = {
-  namespace: ({ by, namespace }: Words) => [`${by} does not select namespace ${namespace}`],
-  "opted-out": ({ by }: Words) => [`by their labels its pods opt out of ${by}`],
-  windows: ({ by }: Words) => [`they are for Windows, which ${by} leaves alone`],
-  image: ({ by }: Words) => [
-    `${by} does not know the image's name`,
-    "write the policy with --match-image and the last part of the name",
-  ],
-  program: ({ by, program }: Words) => [
-    `it runs ${program}, which this registrar's image does not have, so ${by} leaves it alone`,
-    "take that command, probe or hook out",
-  ],
-  socket: ({ by }: Words) => [
-    `the registrar of the whole node would not find its driver's socket, so ${by} leaves it alone`,
-    "put the socket at <kubelet root>/plugins/NAME/csi.sock",
-  ],
-  "only-container": ({ by }: Words) => [`it is the pod's only container, which ${by} leaves`],
-  apparmor: ({ by }: Words) => [`an annotation has its AppArmor profile, and so ${by} leaves it`],
-};
-/** `none`: it changes new pods. */
-type LeftAlone = keyof typeof LEFT_ALONE | "none";
 
 interface PolicyMatch {
   readonly policy: ImagePolicy;
-  readonly leftAlone: LeftAlone;
-  /** Since when it is so, in Unix time. */
-  readonly sinceMs: number;
+  /** Why it leaves the registrar alone; with a fix that is not what was asked for. Undefined: it changes new pods. */
+  readonly leftAlone: { readonly why: string; readonly fix?: string } | undefined;
 }
-
-const RANKS: readonly string[] = [...Object.keys(LEFT_ALONE), "none"];
-const rankOf = ({ leftAlone }: PolicyMatch) => RANKS.indexOf(leftAlone);
 
 function matchesOf(
   { set, registrar }: RegistrarUnit,
   policy: ImagePolicy,
-  { bindings, namespaces }: Policies,
+  { bindings, namespaces }: ClusterFacts,
 ): readonly PolicyMatch[] {
-  const [namespace = ""] = set.name.split("/");
+  const { namespace } = set;
   const labels = namespaces.get(namespace) ?? { [NAME_LABEL]: namespace };
   // Kyverno has none. If bindings cannot be read, there is one that selects all.
   const own = policy.engine === "kyverno" ? undefined : bindings;
   const bound = own?.filter((binding) => binding.policy === policy.name) ?? [policy];
-  return bound.flatMap(({ changedMs, selection }) => {
+  return bound.flatMap(({ selection }) => {
     const both = [policy.selection, selection];
     const isKnown = namespaces.has(namespace) || both.every((one) => isByName(one.namespaces));
     if (!isKnown) return [];
-    const sinceMs = Math.max(policy.changedMs, changedMs);
     if (!both.every((one) => selects(one.namespaces, labels)))
-      return { policy, sinceMs, leftAlone: "namespace" };
+      return { policy, leftAlone: { why: "its namespace is not selected" } };
     if (!both.every((one) => selects(one.pods, set.podLabels)))
-      return { policy, sinceMs, leftAlone: "opted-out" };
-    return { policy, sinceMs, leftAlone: whyLeftAlone(registrar, policy, set.podAnnotations) };
+      return { policy, leftAlone: { why: "its pods opt out by their labels" } };
+    return { policy, leftAlone: whyLeftAlone(registrar, policy, set.podAnnotations) };
   });
 }
 
-function whyLeftAlone(one: Deployment, { images, kind, served }: ImagePolicy, annotations: Tree): LeftAlone {
-  if (one.isForWindows) return "windows";
-  if (!images.test(one.image)) return "image";
-  if (otherProgramOf(one) !== undefined) return "program";
-  if (kind === "swap") return "none";
+function whyLeftAlone(
+  one: Deployment,
+  { images, kind, served }: ImagePolicy,
+  annotations: Tree,
+): PolicyMatch["leftAlone"] {
+  if (one.isForWindows) return { why: "it is for Windows" };
+  if (!images.test(one.image)) {
+    const fix = "write the policy with --match-image and the last part of the name";
+    return { why: "it does not know the image's name", fix };
+  }
+  const program = otherProgramOf(one);
+  if (program !== undefined) {
+    const why = `it runs ${boundText(program)}, which this registrar's image does not have`;
+    return { why, fix: "take that command, probe or hook out" };
+  }
+  if (kind === "swap") return undefined;
   const { kubeletRegistrationPath: path } = one.settings;
-  if (isPattern(path) || served?.test(path) === false) return "socket";
-  if (!one.hasDriver) return "only-container";
-  return `${APPARMOR_PREFIX}${one.container}` in annotations ? "apparmor" : "none";
+  if (isPattern(path) || served?.test(path) === false) {
+    const why = "the registrar of the whole node would not find its driver's socket";
+    return { why, fix: "put the socket at <kubelet root>/plugins/NAME/csi.sock" };
+  }
+  if (!one.hasDriver) return { why: "it is the pod's only container" };
+  if (!(`${APPARMOR_PREFIX}${one.container}` in annotations)) return undefined;
+  return { why: "an annotation has its AppArmor profile" };
 }
 
 /** The program that a container, its exec probe or its hook runs in place of the registrar; our image does not have it. */
@@ -243,4 +175,7 @@ function otherProgramOf({ command, probes, source }: Deployment): string | undef
   return programs.find((program) => program !== undefined && program !== PROGRAM);
 }
 
-export const policyChecks = [imagePolicy, dropped];
+export const policyChecks = [
+  imagePolicy,
+  placeCheck("CSI216", "dropped", inState("dropped"), because("has no registrar: ", haveNodeWide)),
+];

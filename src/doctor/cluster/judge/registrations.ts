@@ -2,17 +2,11 @@ import { check, grouped, ok, problem, unknown, type Verdicts } from "../../findi
 import { counted, LEAVE_ONE, OUR_ARCHITECTURES } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "./groups";
+import { because, inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
-  ...judgeGroups(facts, inState("unregistered"), (first) =>
-    problem(
-      first.driver,
-      "is not in CSINode, though its pod runs: kubelet never called the registrar, or refused the driver",
-      whereToLook(first, facts),
-    ),
-  ),
+  ...judgeGroups(facts, inState("unregistered"), because("is not in CSINode: ", whereToLook)),
   ...judgeGroups(facts, inState("unseen"), ({ driver }) =>
     unknown(driver, "may be registered or not: it cannot be seen from here"),
   ),
@@ -20,8 +14,7 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
 ]);
 
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
-  if (unit === undefined) return "run registrar doctor on the node";
-  if (isWithoutRegistrar({ pod, unit }))
+  if (unit === undefined || isWithoutRegistrar({ pod, unit }))
     return "see the log of the registrar of the whole node there, and its --allow-drivers and --deny-drivers";
   const { container, program, unseen, settings } = unit.registrar;
   if (program.kind !== "ours" || unseen !== undefined)
@@ -30,7 +23,6 @@ function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   return `ask there: ${kubectlFor(target, pod, "exec")} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
 }
 
-/** Drivers that are registered on every node where they should be. */
 function healthyDrivers({ places }: ClusterFacts): Verdicts {
   return [...grouped(places, ({ driver }) => driver)].map(([driver, own]) => {
     if (own.some(({ state }) => state.kind !== "registered")) return undefined;
@@ -39,84 +31,65 @@ function healthyDrivers({ places }: ClusterFacts): Verdicts {
   });
 }
 
-const nodeIds = placeCheck("CSI205", "node-ids", inState("contradicted"), ({ driver, state }) =>
-  problem(
-    driver,
-    `has two node IDs: ${state.reason}`,
-    "restart its pod on that node, and see who else writes that annotation",
-  ),
-);
-
-const duplicates = placeCheck("CSI206", "duplicates", inState("duplicate"), ({ driver, state }) =>
-  problem(driver, `is there more than once: ${state.reason}`, LEAVE_ONE),
-);
-
-const registrarPods = restartCheck("CSI201", "registrar-pods", "is not kept registered", true);
-
-const driverPods = restartCheck("CSI203", "driver-pods", "does not stay up", false);
-
-function restartCheck(code: string, name: string, text: string, ofRegistrar: boolean) {
-  const isMeant = ({ state }: Place) => state.restarts?.isRegistrar === ofRegistrar;
-  return placeCheck(code, name, isMeant, (first, facts) =>
-    problem(first.driver, `${text}: ${first.state.reason}`, adviceOn(first, facts)),
-  );
-}
+const isRestarting =
+  (ofRegistrar: boolean) =>
+  ({ state }: Place) =>
+    state.container?.isRegistrar === ofRegistrar;
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
-  const { container, reason, exitCode, message } = state.restarts ?? {};
-  const log = `${kubectlFor(target, pod, "logs")} -c ${container} --previous`;
-  if (reason === "OOMKilled")
-    return "raise the memory limit of that container: 100Mi is enough for a registrar";
+  const { name, exitCode, message } = state.container ?? {};
+  const log = `${kubectlFor(target, pod, "logs")} -c ${name} --previous`;
   if (message !== "") return `do what the message says; the whole log: ${log}`;
-  if (exitCode === 2) return `correct its arguments, one of them is refused: ${log}`;
   if (exitCode === 137 || exitCode === 143)
-    return `see who ends it, most often its liveness probe: ${kubectlFor(target, pod, "describe pod")}`;
+    return `see what ended it, its memory limit or a probe: ${kubectlFor(target, pod, "describe pod")}`;
   return `see why it ended: ${log}`;
 }
 
-const doesNotStart = inState("unscheduled", "blocked");
-
-const podsStart = placeCheck("CSI202", "pods-start", doesNotStart, (first, { target }) => {
-  const fix = `see its events: ${kubectlFor(target, first.pod, "describe pod")}`;
-  return problem(first.driver, `has a pod that does not start: ${first.state.reason}`, fix);
-});
+const seeEvents = ({ pod }: Place, { target }: ClusterFacts) =>
+  `see its events: ${kubectlFor(target, pod, "describe pod")}`;
 
 /** Our image where its pods' nodes need another: as admission left the pods, or as `swapped` would have them. */
 export const architectures = check<ClusterFacts>("CSI217", "architectures", (facts) => {
-  const { pods, nodes, units, swapped } = facts;
-  const podsOf = grouped(pods, ({ setUid }) => setUid);
+  const { podsOf, nodes, units, swapped } = facts;
   return units.map(({ set, registrar }) => {
     const { place } = registrar;
     const isOurs = (ones: readonly Deployment[]) =>
       ones.some((one) => one.place === place && one.program.kind === "ours" && !one.program.hasShell);
     const bad = (podsOf.get(set.uid) ?? []).flatMap(({ node, running }) => {
       const architecture = nodes?.get(node ?? "")?.architecture;
-      const isWrong = architecture !== undefined && !OUR_ARCHITECTURES.includes(architecture);
+      if (architecture === undefined || OUR_ARCHITECTURES.includes(architecture)) return [];
       const isHere = isOurs(running.registrars);
       const isMeant = swapped === undefined ? isHere : !isHere && isOurs(swapped);
-      return node !== undefined && isWrong && isMeant ? [{ node, architecture }] : [];
+      return isMeant ? [{ node, architecture }] : [];
     });
     if (bad.length === 0) return undefined;
     const names = [...new Set(bad.map(({ architecture }) => architecture))].join(" and ");
-    const image = `this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`;
-    return {
-      ...problem(
-        place,
-        `is on ${counted(bad.length, "node")} of ${names}, and ${image}`,
-        "leave these nodes to the official image: a DaemonSet of their own, with nodeSelector kubernetes.io/arch",
-      ),
-      objects: [registrar.object],
-      nodes: bad.map(({ node }) => node),
-    };
+    const text = `is on ${counted(bad.length, "node")} of ${names}, and this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`;
+    const fix =
+      "leave these nodes to the official image: a DaemonSet of their own, with nodeSelector kubernetes.io/arch";
+    return { ...problem(place, text, fix), objects: [registrar.object], nodes: nodesOf(bad) };
   });
 });
 
+const WRITE_ANEW = "restart its pod on that node, and see who else writes that annotation";
+const doesNotStart = inState("unscheduled", "blocked");
+
 export const stateChecks = [
   registered,
-  nodeIds,
-  duplicates,
-  registrarPods,
-  driverPods,
-  podsStart,
+  placeCheck("CSI201", "registrar-pods", isRestarting(true), because("is not kept registered: ", adviceOn)),
+  placeCheck("CSI202", "pods-start", doesNotStart, because("has a pod that does not start: ", seeEvents)),
+  placeCheck("CSI203", "driver-pods", isRestarting(false), because("does not stay up: ", adviceOn)),
+  placeCheck(
+    "CSI205",
+    "node-ids",
+    inState("contradicted"),
+    because("has two node IDs: ", () => WRITE_ANEW),
+  ),
+  placeCheck(
+    "CSI206",
+    "duplicates",
+    inState("duplicate"),
+    because("is a duplicate: ", () => LEAVE_ONE),
+  ),
   architectures,
 ];

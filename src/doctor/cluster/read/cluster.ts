@@ -6,16 +6,16 @@ import { LIMIT_RESOURCES, nameOf, readCsiDriver, type Unread, unreadAt } from ".
 import type { OurImage } from "../../manifest/read/program";
 import type { ListApi, ListFailure } from "./list-api";
 import {
-  createNeedSum,
+  needsIn,
+  readAttachment,
   readAutoscaler,
   readCsiNode,
-  readExhausted,
   readNeedEvent,
   readNodeRow,
   readPendingPod,
 } from "./needs";
 import { readRegistrarPod } from "./pod";
-import { isByName, policyReader, readBinding } from "./policy";
+import { isByName, readBinding, readPolicy } from "./policy";
 import { createRunningReader, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
@@ -28,46 +28,29 @@ export interface ClusterTarget {
 /** Of each object it has only the facts that the checks judge, so that a large cluster fits into little memory. */
 export type ClusterReading = Awaited<ReturnType<typeof readCluster>>;
 
-export interface ReadOptions {
-  readonly ours?: OurImage | undefined;
-  /** Called with the number of objects of a kind that were read so far. */
-  readonly onProgress: (resource: string, count: number) => void;
-}
-
 /** Before 1.36 Kubernetes serves admission policies that mutate in the next of these versions, if asked to. */
 const OLDER: Readonly<Record<string, string>> = { v1: "v1beta1", v1beta1: "v1alpha1" };
 
-const ADMISSION = "admissionregistration.k8s.io";
-const RBAC = "rbac.authorization.k8s.io";
-/** The lists by resource, as RBAC names it; `unknown` is what is unknown without the list. */
-const LISTS = {
-  daemonsets: {
-    apiGroup: "apps",
-    unknown: "which registrars the cluster has, and how their pods are",
-    // More is kept of these than of other objects; 5,000 of them fit.
-    maxBytes: 64 * 2 ** 20,
-  },
-  csinodes: { apiGroup: "storage.k8s.io", unknown: "which drivers kubelet has registered" },
-  csidrivers: { apiGroup: "storage.k8s.io", unknown: "whether a driver has its CSIDriver object" },
-  deployments: { apiGroup: "apps", unknown: "whether Cluster Autoscaler sees drivers of new nodes" },
-  volumeattachments: { apiGroup: "storage.k8s.io", unknown: "which attached volumes need a driver" },
-  nodes: { apiGroup: "", unknown: "whether nodes are ready, and which node IDs they have", asTable: true },
-  pods: { apiGroup: "", unknown: "how the registrars' pods are, and which pods wait" },
-  events: { apiGroup: "", unknown: "which pods wait for a driver" },
-  mutatingadmissionpolicies: { apiGroup: ADMISSION, unknown: "which pods a policy gives this registrar" },
-  mutatingpolicies: { apiGroup: "policies.kyverno.io", unknown: "which pods Kyverno gives this registrar" },
-  mutatingadmissionpolicybindings: { apiGroup: ADMISSION, unknown: "which policies are in force" },
-  namespaces: { apiGroup: "", unknown: "which namespaces a policy selects", asTable: true },
-  limitranges: {
-    apiGroup: "",
-    unknown: "which limits a namespace gives containers, and the highest it takes",
-  },
-  resourcequotas: { apiGroup: "", unknown: "whether a namespace has room for higher limits" },
-  verticalpodautoscalers: { apiGroup: "autoscaling.k8s.io", unknown: "whether limits may be lowered" },
-  clusterroles: { apiGroup: RBAC, unknown: "whether registrars may change their Node" },
-  clusterrolebindings: { apiGroup: RBAC, unknown: "whether registrars may change their Node" },
-};
-type Resource = keyof typeof LISTS;
+/** The lists' resources by their API group, as RBAC names both. */
+const RESOURCES = {
+  "": ["events", "limitranges", "namespaces", "nodes", "pods", "resourcequotas"],
+  "admissionregistration.k8s.io": ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"],
+  apps: ["daemonsets", "deployments"],
+  "autoscaling.k8s.io": ["verticalpodautoscalers"],
+  "policies.kyverno.io": ["mutatingpolicies"],
+  "rbac.authorization.k8s.io": ["clusterrolebindings", "clusterroles"],
+  "storage.k8s.io": ["csidrivers", "csinodes", "volumeattachments"],
+} as const;
+type Resource = (typeof RESOURCES)[keyof typeof RESOURCES][number];
+const GROUPS = new Map<Resource, string>(
+  Object.entries(RESOURCES).flatMap(([group, all]) => all.map((one) => [one, group] as const)),
+);
+
+/** Their metadata and what kubectl shows of them are enough. */
+const AS_TABLE: readonly Resource[] = ["nodes", "namespaces"];
+
+/** More is kept of DaemonSets than of other objects; 5,000 of them fit. */
+const MAX_DAEMON_SET_BYTES = 64 * 2 ** 20;
 
 /** Most API servers before Kubernetes 1.36 do not have the policies; Kyverno's and the autoscalers come with an add-on. */
 const MAY_BE_ABSENT: readonly Resource[] = [
@@ -76,6 +59,11 @@ const MAY_BE_ABSENT: readonly Resource[] = [
   "mutatingpolicies",
   "verticalpodautoscalers",
 ];
+
+/** kubectl without any configuration tries this address. */
+const NO_CLUSTER = /(?:127\.0\.0\.1|\[::1\]|localhost):8080/;
+const SET_KUBECONFIG =
+  "; kubectl seems to have no cluster: set KUBECONFIG, or give --kubeconfig or --context";
 
 /** The reasons of events that name a missing driver: kubelet's at a mount, the controllers' at an attach. */
 const REASONS = ["FailedMount", "FailedAttachVolume"];
@@ -87,12 +75,14 @@ const REASONS = ["FailedMount", "FailedAttachVolume"];
 export async function readCluster(
   api: Pick<ListApi, "list">,
   target: ClusterTarget,
-  { ours, onProgress }: ReadOptions,
+  ours: OurImage,
+  /** Called with the number of objects of a kind that were read so far. */
+  onProgress: (resource: string, count: number) => void,
 ) {
   const unread = new Map<Resource, ListFailure>();
   const unreadObjects: Unread[] = [];
   const counts = new Map<Resource, number>();
-  let nowMs: number | undefined;
+  let nowMs = Date.now();
 
   /** Resolves with what `parse` returns, except undefined; an object for which it throws goes to `unreadObjects`. */
   const read = async <Value>(
@@ -102,12 +92,14 @@ export async function readCluster(
     namespace = "",
     version = "v1",
   ): Promise<readonly Value[]> => {
-    const { apiGroup } = LISTS[resource];
     const values: Value[] = [];
-    const group = apiGroup === "" ? "/api/v1" : `/apis/${apiGroup}/${version}`;
+    const apiGroup = GROUPS.get(resource);
+    const group = apiGroup ? `/apis/${apiGroup}/${version}` : "/api/v1";
     const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
-    const failure = await api.list({ ...LISTS[resource], path, query }, ({ items, dateMs }) => {
-      nowMs ??= dateMs;
+    const maxBytes = resource === "daemonsets" ? MAX_DAEMON_SET_BYTES : undefined;
+    const request = { path, query, asTable: AS_TABLE.includes(resource), maxBytes };
+    const failure = await api.list(request, (items, dateMs) => {
+      nowMs = dateMs;
       for (const item of items)
         try {
           const value = parse(item);
@@ -133,28 +125,22 @@ export async function readCluster(
     (kind === "forbidden" && (await api.list({ path: group }, () => {}))?.kind === "not-found");
   const isMeant = (node: string | undefined) =>
     target.node === undefined || node === undefined || node === target.node;
-  const named = target.node === undefined ? {} : { fieldSelector: `metadata.name=${target.node}` };
+  const isOne = target.node !== undefined;
+  const named = isOne ? { fieldSelector: `metadata.name=${target.node}` } : {};
   // The pods on the node, and those that have no node yet.
-  const podFields =
-    target.node === undefined
-      ? [{}]
-      : [{ fieldSelector: `spec.nodeName=${target.node}` }, { fieldSelector: "spec.nodeName=" }];
+  const podFields = isOne
+    ? [{ fieldSelector: `spec.nodeName=${target.node}` }, { fieldSelector: "spec.nodeName=" }]
+    : [{}];
   const readSets = async (images: OurImage) => {
     const sets = await read("daemonsets", {}, (item) => readRegistrarSet(item, images));
     const readRunning = createRunningReader(images);
     const lists = sets.flatMap((set) =>
       podFields.map((fields) => {
         const query = { labelSelector: set.selector, ...fields };
-        const [namespace] = set.name.split("/");
-        return read(
-          "pods",
-          query,
-          (item) => readRegistrarPod(item, set, nowMs ?? Date.now(), readRunning),
-          namespace,
-        );
+        return read("pods", query, (item) => readRegistrarPod(item, set, nowMs, readRunning), set.namespace);
       }),
     );
-    const namespaces = [...new Set(sets.map(({ name }) => name.split("/")[0]))];
+    const namespaces = [...new Set(sets.map(({ namespace }) => namespace))];
     const limits = Object.entries(LIMIT_RESOURCES).flatMap(([kind, resource]) =>
       namespaces.map((namespace) => read(resource, {}, (item) => readLimits(kind, item), namespace)),
     );
@@ -164,8 +150,8 @@ export async function readCluster(
   /** The policies first: by them the images that they give are known. */
   const readAdmitted = async () => {
     const [ofServer, ofKyverno, bindings] = await Promise.all([
-      read("mutatingadmissionpolicies", {}, policyReader("kubernetes")),
-      read("mutatingpolicies", {}, policyReader("kyverno")),
+      read("mutatingadmissionpolicies", {}, (item) => readPolicy(item, "kubernetes")),
+      read("mutatingpolicies", {}, (item) => readPolicy(item, "kyverno")),
       read("mutatingadmissionpolicybindings", {}, readBinding),
     ]);
     const policies = [...ofServer, ...ofKyverno];
@@ -176,8 +162,7 @@ export async function readCluster(
     return { ...(await readSets(images)), images, policies, bindings: own, namespaces: new Map(namespaces) };
   };
 
-  const needs = createNeedSum();
-  const waitingOn = target.node === undefined ? "" : `,spec.nodeName=${target.node}`;
+  const waitingOn = isOne ? `,spec.nodeName=${target.node}` : "";
   const [
     { sets, pods, limitObjects, images, policies, bindings, namespaces },
     nodes,
@@ -185,7 +170,7 @@ export async function readCluster(
     csiDriverSpecs,
     pending,
     events,
-    exhausted,
+    attachments,
   ] = await Promise.all([
     readAdmitted(),
     read("nodes", named, readNodeRow),
@@ -196,11 +181,10 @@ export async function readCluster(
       REASONS.map((reason) => read("events", { fieldSelector: `reason=${reason}` }, readNeedEvent)),
     ),
     read("volumeattachments", {}, (item) => {
-      needs.addAttachment(item, isMeant);
-      return readExhausted(item, isMeant);
+      const attachment = readAttachment(item);
+      return isMeant(attachment?.node) ? attachment : undefined;
     }),
   ]);
-  needs.addPods(pending, events.flat());
   // Only these drivers and an autoscaler may not get on.
   const autoscalers = csiDriverSpecs.some(({ keepsPodsOff }) => keepsPodsOff)
     ? await read("deployments", {}, readAutoscaler)
@@ -215,41 +199,39 @@ export async function readCluster(
     ]);
 
   const [failure] = unread.values();
-  if (counts.size === 0 && failure !== undefined)
-    throw invalidOption(`nothing can be read of the cluster: ${failure.message}${adviceOn(failure.message)}`);
-  if (target.node !== undefined && !unread.has("nodes") && nodes.length === 0)
+  if (counts.size === 0 && failure !== undefined) {
+    const advice = NO_CLUSTER.test(failure.message) ? SET_KUBECONFIG : "";
+    throw invalidOption(`nothing can be read of the cluster: ${failure.message}${advice}`);
+  }
+  if (isOne && !unread.has("nodes") && nodes.length === 0)
     throw invalidOption(`there is no node ${target.node}`);
+  /** Undefined: the list could not be read. */
   const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
   return {
     target,
-    nowMs: nowMs ?? Date.now(),
+    nowMs,
     sets,
-    /** Those of the registrars' namespaces. */
     limitObjects,
     unreadObjects,
-    /** The images that are this registrar's. */
     images,
     policies,
-    /** Undefined: they could not be read. */
     bindings: ifRead("mutatingadmissionpolicybindings", bindings),
     /** The labels by name; without one that no policy asks for. */
     namespaces,
-    /** Undefined: the roles or their bindings could not be read. */
     access: ifRead("clusterroles", ifRead("clusterrolebindings", access)),
     // In an order that does not depend on which list was read first.
     pods: [...pods].sort((one, other) => (one.name < other.name ? -1 : 1)),
-    /** Undefined, as the next two: the list could not be read. */
     nodes: ifRead("nodes", new Map(nodes.map((node) => [node.name, node]))),
     /** Node -> driver -> node ID. */
     csiNodes: ifRead("csinodes", new Map(csiNodes)),
     csiDrivers: ifRead("csidrivers", new Set(csiDriverSpecs.map(({ name }) => name))),
     csiDriverSpecs,
-    exhausted,
+    exhausted: attachments.filter(({ isExhausted }) => isExhausted),
     autoscalers,
-    needs: needs.all(),
+    needs: needsIn(attachments, pending, events.flat()),
     unread: [...unread]
       .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([resource, failure]) => ({ resource, ...LISTS[resource], ...failure })),
+      .map(([resource, failure]) => ({ resource, apiGroup: GROUPS.get(resource), ...failure })),
   };
 }
 
@@ -266,10 +248,3 @@ function readNamespace(row: unknown): readonly [name: string, labels: Tree] {
 
 const asksApiServer = ({ program, settings }: Deployment) =>
   program.kind === "ours" && settings.nodeAccess !== undefined;
-
-/** kubectl without any configuration tries this address. */
-function adviceOn(message: string): string {
-  return /(?:127\.0\.0\.1|\[::1\]|localhost):8080/.test(message)
-    ? "; kubectl seems to have no cluster: set KUBECONFIG, or give --kubeconfig or --context"
-    : "";
-}

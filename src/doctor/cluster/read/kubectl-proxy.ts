@@ -2,10 +2,9 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { invalidOption, messageOf } from "../../../base/errors";
+import { invalidOption } from "../../../base/errors";
 
 export interface KubectlOptions {
-  /** Undefined: kubectl's default. */
   readonly context?: string | undefined;
   readonly kubeconfig?: string | undefined;
   /** Called with kubectl's messages to its user, such as where to log in. */
@@ -35,10 +34,10 @@ const NOT_FOUND = 127;
 
 /**
  * Starts `kubectl proxy` and resolves when it serves. Rejects with INVALID_OPTION if there is no kubectl, or it ends, as
- * without such a context or file. `socketPath`: a unix socket in a folder that only this user may enter. Leaves no process and no file behind, also when this process is killed.
+ * without such a context or file. Leaves no process and no file behind, also when this process is killed.
  */
 export async function startKubectlProxy({ context, kubeconfig, onMessage }: KubectlOptions) {
-  const folder = makeFolder();
+  const folder = mkdtempSync(join(tmpdir(), "kubectl-"));
   const socketPath = join(folder, "api.sock");
   const words = [
     "proxy",
@@ -83,12 +82,4 @@ export async function startKubectlProxy({ context, kubeconfig, onMessage }: Kube
   }
   isServing = true;
   return { socketPath, [Symbol.asyncDispose]: close };
-}
-
-function makeFolder(): string {
-  try {
-    return mkdtempSync(join(tmpdir(), "kubectl-"));
-  } catch (error) {
-    throw invalidOption(`no folder can be made for kubectl's socket: ${messageOf(error)}`);
-  }
 }

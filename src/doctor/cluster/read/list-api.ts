@@ -7,27 +7,22 @@ import { readBody, sendRequest } from "../../../kube-api/request";
 import { boundText } from "../../../logging/escape";
 
 export interface ListRequest {
-  /** `/apis/storage.k8s.io/v1/csinodes`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Rows of the table that kubectl shows, with the objects' metadata, in place of whole objects. */
   readonly asTable?: boolean;
   /** Limit of the whole list in bytes. Default 512 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 /** Why a list could not be read to its end; `not-found`: the API server has no such resource. */
 export type ListFailure = Pick<ApiFailure, "kind" | "message">;
 
-/** A reference to one of the items keeps all of them in memory. */
-export interface ListPage {
-  readonly items: readonly unknown[];
-  readonly dateMs: number;
-}
+type OnPage = (items: readonly unknown[], dateMs: number) => void;
 
 export interface ListApi extends Disposable {
-  /** Calls `onPage` with page after page. Never rejects. */
-  list(request: ListRequest, onPage: (page: ListPage) => void): Promise<ListFailure | undefined>;
+  /** Calls `onPage` with page after page; a reference to an item keeps its whole page in memory. Never rejects. */
+  list(request: ListRequest, onPage: OnPage): Promise<ListFailure | undefined>;
 }
 
 /** Half of kubectl's default: a page is parsed as a whole, and garbage afterwards. */
@@ -44,7 +39,6 @@ const LEAST_PAGE_BYTES = MEBIBYTE / 16;
 const AT_ONCE = 2;
 /** Time for a large page of a busy server, and for a user to log in. */
 const PAGE_TIMEOUT_MS = 120_000;
-/** How often a page is requested from a server that is too busy. */
 const TRIES = 5;
 const MAX_WAIT_MS = 10_000;
 const JSON_TYPE = "application/json";
@@ -56,7 +50,7 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
   let spent = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
-  const get = async (path: string, accept: string) => {
+  const getOnce = async (path: string, accept: string) => {
     const options = { socketPath, path, agent, headers: { host: "localhost", accept } };
     const response = await sendRequest(options, AbortSignal.timeout(PAGE_TIMEOUT_MS));
     const { statusCode: code = 0, headers } = response;
@@ -64,18 +58,20 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
     const raw = bytes?.toString() ?? "";
     const isJson = bytes !== undefined && /\bjson\b/.test(headers["content-type"] ?? "");
     const body: unknown = isJson ? JSON.parse(raw) : { message: raw.trim() };
+    const failure = failureOf(code, body, headers["retry-after"]);
     return {
       /** More than a page may have: the rest was not read. */
       bytes: bytes?.length ?? maxPageBytes + 1,
       body,
-      failure: code === 200 ? undefined : listFailureOf(code, body, headers["retry-after"]),
+      // The API server answers in plain text where it does not have a resource.
+      failure: code === 200 ? undefined : code === 404 ? { ...failure, kind: "not-found" as const } : failure,
       dateMs: Date.parse(headers.date ?? "") || Date.now(),
     };
   };
 
-  const getPatiently = async (path: string, accept: string) => {
+  const get = async (path: string, accept: string) => {
     for (let tried = 1; ; tried++) {
-      const answer = await get(path, accept);
+      const answer = await getOnce(path, accept);
       const { retryAfterMs } = answer.failure ?? {};
       if (retryAfterMs === undefined || tried === TRIES) return answer;
       await delay(Math.min(retryAfterMs, MAX_WAIT_MS * scale));
@@ -90,7 +86,7 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
       let ownSpent = 0;
       try {
         for (;;) {
-          const answer = await getPatiently(`${path}?${words}`, asTable ? TABLE_TYPE : JSON_TYPE);
+          const answer = await get(`${path}?${words}`, asTable ? TABLE_TYPE : JSON_TYPE);
           const bytes = Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
           ownSpent += bytes;
           spent += bytes;
@@ -107,7 +103,7 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
           // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
           const isExpired = answer.failure?.kind === "expired" && next !== undefined;
           if (answer.failure !== undefined && !isExpired) return answer.failure;
-          if (!isExpired) onPage({ items: list(asTable ? rows : items), dateMs: answer.dateMs });
+          if (!isExpired) onPage(list(asTable ? rows : items), answer.dateMs);
           if (next === undefined) return undefined;
           words.set("continue", next);
         }
@@ -117,12 +113,6 @@ export function createListApi(socketPath: string, scale = 1): ListApi {
     },
     [Symbol.dispose]: () => agent.destroy(),
   };
-}
-
-/** The API server answers in plain text where it does not have a resource. */
-function listFailureOf(...answer: Parameters<typeof failureOf>): ApiFailure {
-  const failure = failureOf(...answer);
-  return answer[0] === 404 ? { ...failure, kind: "not-found" } : failure;
 }
 
 function tooMuch(what: string, maxBytes: number): ListFailure {

@@ -26,7 +26,6 @@ export function readPendingPod(object: unknown) {
 
 type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 
-/** An event that names the driver that a pod needs; undefined for other events. */
 export function readNeedEvent(object: unknown) {
   const { message, involvedObject } = tree(object);
   const [, driver] = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? [];
@@ -36,54 +35,39 @@ export function readNeedEvent(object: unknown) {
 
 const RESOURCE_EXHAUSTED = 8;
 
-/** A VolumeAttachment that the driver refused with gRPC's ResourceExhausted: the node has no room for the volume. */
-export function readExhausted(object: unknown, isMeant: (node: string) => boolean) {
+type Attachment = NonNullable<ReturnType<typeof readAttachment>>;
+
+/** A VolumeAttachment. `isExhausted`: the driver refused it with gRPC's ResourceExhausted, as the node has no room for it. */
+export function readAttachment(object: unknown) {
   const { spec, status } = tree(object);
   const { attacher: driver, nodeName: node } = tree(spec);
+  if (typeof driver !== "string" || typeof node !== "string") return undefined;
   const { errorCode, message } = tree(tree(status).attachError);
   const isExhausted = errorCode === RESOURCE_EXHAUSTED || /\bcode = ResourceExhausted\b/.test(text(message));
-  if (!isExhausted || typeof driver !== "string" || typeof node !== "string" || !isMeant(node))
-    return undefined;
-  return { driver, node };
+  return { driver, node, isExhausted };
 }
 
-export interface Need {
-  readonly node: string;
-  readonly driver: string;
-  /** `NAMESPACE/NAME` of the pods that wait for a volume. */
-  readonly pods: string[];
-  attachments: number;
+export type Need = ReturnType<typeof needsIn>[number];
+
+export function needsIn(
+  attachments: readonly Attachment[],
+  pods: readonly PendingPod[],
+  events: readonly NeedEvent[],
+) {
+  const byPod = grouped(events, ({ podUid }) => podUid);
+  const waiting = pods.flatMap(({ uid, name, node, inlineDrivers }) => {
+    const others = byPod.get(uid)?.map(({ driver }) => driver) ?? [];
+    return [...new Set([...inlineDrivers, ...others])].map((driver) => ({ node, driver, pod: name }));
+  });
+  const groups = grouped([...attachments, ...waiting], ({ node, driver }) => `${node} ${driver}`);
+  return Array.from(groups.values(), (ones) => {
+    const [{ node, driver }] = ones;
+    const own = ones.flatMap((one) => ("pod" in one ? one.pod : []));
+    return { node, driver, pods: own, attachments: ones.length - own.length };
+  });
 }
 
-export function createNeedSum() {
-  const needs = new Map<string, Need>();
-  const needOf = (node: string, driver: string) => {
-    const key = `${node} ${driver}`;
-    const need = needs.get(key) ?? { node, driver, pods: [], attachments: 0 };
-    needs.set(key, need);
-    return need;
-  };
-  return {
-    addAttachment: (object: unknown, isMeant: (node: string) => boolean): void => {
-      const { attacher: driver, nodeName: node } = tree(tree(object).spec);
-      if (typeof driver === "string" && typeof node === "string" && isMeant(node))
-        needOf(node, driver).attachments += 1;
-    },
-    addPods: (pods: readonly PendingPod[], events: readonly NeedEvent[]) => {
-      const byPod = grouped(events, ({ podUid }) => podUid);
-      for (const { uid, name, node, inlineDrivers } of pods) {
-        const others = byPod.get(uid)?.map(({ driver }) => driver) ?? [];
-        for (const driver of new Set([...inlineDrivers, ...others])) needOf(node, driver).pods.push(name);
-      }
-    },
-    all: () => [...needs.values()],
-  };
-}
-
-/**
- * A row of the table of Nodes, with the Node's metadata: the whole objects are ten times as large, for the names of the
- * images. The second column is STATUS, as `kubectl get nodes` shows it.
- */
+/** A row of `kubectl get nodes`, with the Node's metadata: whole objects are ten times as large. */
 export function readNodeRow(row: unknown) {
   const { cells, object } = tree(row);
   const { name, annotations, labels } = tree(tree(object).metadata);
@@ -91,11 +75,9 @@ export function readNodeRow(row: unknown) {
   const nodeIds = tree(attempt(() => JSON.parse(text(tree(annotations)[NODE_ID_ANNOTATION]))));
   return {
     name: text(name),
-    /** Kubelet reports to the API server. */
     isReady: status === "Ready",
     /** `amd64`; undefined if kubelet has not written the label. */
     architecture: textOrNone(tree(labels)["kubernetes.io/arch"]),
-    /** Driver -> node ID. */
     nodeIds: new Map(Object.entries(nodeIds).map(([driver, id]) => [driver, text(id)])),
   };
 }
@@ -103,11 +85,8 @@ export function readNodeRow(row: unknown) {
 /** Name of the node, and driver -> node ID. */
 export function readCsiNode(object: unknown): readonly [node: string, drivers: ReadonlyMap<string, string>] {
   const { metadata, spec } = tree(object);
-  const drivers = list(tree(spec).drivers).flatMap((driver): readonly [string, string][] => {
-    const name = textOrNone(tree(driver).name);
-    return name === undefined ? [] : [[name, text(tree(driver).nodeID)]];
-  });
-  return [text(tree(metadata).name), new Map(drivers)];
+  const drivers = list(tree(spec).drivers).map(tree);
+  return [text(tree(metadata).name), new Map(drivers.map(({ name, nodeID }) => [text(name), text(nodeID)]))];
 }
 
 const IMAGE = /(?:^|\/)cluster-autoscaler(?:-[a-z0-9]+)?(?::v?1\.(\d+)[^/]*|[@:][^/]*)?$/;

@@ -9,25 +9,13 @@ const MANY_RESTARTS = 3;
 const SHORT_AGO_MS = 10 * 60_000;
 /** The time for images and volumes, from a pod's creation or a reboot of its node. */
 const CREATION_MS = 2 * 60_000;
-/** Reasons to wait that are normal during that time. */
 const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 
 /** Why a pod does not work: the scheduler finds no node, a container cannot start, or it ends again and again. */
 export interface PodTrouble {
   readonly kind: "unscheduled" | "blocked" | "restarting";
   readonly reason: string;
-  /** What the scheduler, kubelet or the container said, which is alike for one cause. */
-  readonly said: string;
-  /** Of `restarting`: how the container ended the last time. */
-  readonly restarts?: {
-    readonly container: string;
-    readonly isRegistrar: boolean;
-    /** `Error`, `OOMKilled`; empty if unknown. */
-    readonly reason: string;
-    readonly exitCode: number | undefined;
-    /** The termination message; empty: the container left none. */
-    readonly message: string;
-  };
+  readonly container?: Container;
 }
 
 export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
@@ -51,15 +39,14 @@ export function readRegistrarPod(
   );
   const conditions = list(tree(status).conditions).map(tree);
   const changes = [
-    ...conditions.map(({ lastTransitionTime }) => lastTransitionTime),
+    ...conditions.map(({ lastTransitionTime }) => timeOrNone(lastTransitionTime) ?? 0),
     // A reboot of the node ends its containers.
-    ...containers.map(({ last }) => last.finishedAt),
-  ].flatMap((time) => timeOrNone(time) ?? []);
+    ...containers.map(({ endedMs }) => endedMs),
+  ];
   const quietMs = nowMs - Math.max(timeOrNone(creationTimestamp) ?? nowMs, ...changes);
   const running = readRunning(tree(object), set);
-  const isWaitedFor = ({ isRegistrar }: Container) => isRegistrar || running.dropped.length > 0;
-  const starts = containers.filter(isWaitedFor).map(({ startedMs }) => startedMs);
-  const startedMs = Math.max(...starts);
+  const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
+  const startedMs = Math.max(...waitedFor.map((one) => one.startedMs));
   const unreported =
     containers.length === 0 && quietMs >= CREATION_MS
       ? blocked(names[0] ?? "", "kubelet does not report its state")
@@ -71,8 +58,6 @@ export function readRegistrarPod(
     node: textOrNone(tree(spec).nodeName) ?? intendedNode(tree(spec)),
     trouble: unscheduled(conditions) ?? unreported ?? troubleIn(containers, nowMs, quietMs),
     running,
-    /** In Unix time. */
-    createdMs: timeOrNone(creationTimestamp) ?? nowMs,
     /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
     startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
   };
@@ -88,69 +73,61 @@ type Container = ReturnType<typeof readContainer>;
 
 function readContainer({ name, state, lastState, restartCount }: Tree, registrars: readonly string[]) {
   const { waiting, running, terminated } = tree(state);
+  const last = tree(terminated ?? tree(lastState).terminated);
   return {
     name: text(name),
     isRegistrar: registrars.includes(text(name)),
-    waiting: waiting === undefined ? undefined : tree(waiting),
+    waiting: waiting === undefined ? undefined : text(tree(waiting).reason),
+    waitingMessage: boundText(text(tree(waiting).message)),
     /** NaN: it does not run. */
     startedMs: timeOrNone(tree(running).startedAt) ?? Number.NaN,
-    hasEnded: terminated !== undefined,
-    last: tree(terminated ?? tree(lastState).terminated),
     restarts: numberOrNone(restartCount) ?? 0,
+    hasEnded: terminated !== undefined,
+    /** When and how it ended the last time, and its termination message. */
+    endedMs: timeOrNone(last.finishedAt) ?? 0,
+    exitCode: numberOrNone(last.exitCode),
+    endReason: text(last.reason),
+    message: boundText(text(last.message).trim()),
   };
 }
 
 function unscheduled(conditions: readonly Tree[]): PodTrouble | undefined {
   const { status, message } = conditions.find(({ type }) => type === "PodScheduled") ?? {};
-  return status === "False"
-    ? {
-        kind: "unscheduled",
-        reason: `its pod finds no node: ${boundText(text(message))}`,
-        said: boundText(text(message)),
-      }
-    : undefined;
+  if (status !== "False") return undefined;
+  return { kind: "unscheduled", reason: `its pod finds no node: ${boundText(text(message))}` };
 }
 
 function troubleIn(containers: readonly Container[], nowMs: number, quietMs: number): PodTrouble | undefined {
   const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (block !== undefined) return block;
-  const restarting = containers.filter((one) => isRestarting(one, nowMs)).map(restartsOf);
+  const restarting = containers.filter((one) => isRestarting(one, nowMs));
   // A driver that ends takes its registrar with it; a registrar that kubelet refused says so by itself.
-  return (
-    restarting.find(({ restarts: { isRegistrar, message } }) => isRegistrar && message !== "") ??
-    restarting.find(({ restarts }) => !restarts.isRegistrar) ??
-    restarting[0]
-  );
+  const container =
+    restarting.find(({ isRegistrar, message }) => isRegistrar && message !== "") ??
+    restarting.find(({ isRegistrar }) => !isRegistrar) ??
+    restarting[0];
+  return container && { kind: "restarting", reason: restartsText(container), container };
 }
 
 function blocked(container: string, why: string): PodTrouble {
-  const reason = `container ${container} does not start: ${why}`;
-  return { kind: "blocked", reason, said: `${container} ${why}` };
+  return { kind: "blocked", reason: `container ${container} does not start: ${why}` };
 }
 
-function blockOf({ name, waiting }: Container, quietMs: number): PodTrouble | undefined {
-  const reason = text(waiting?.reason);
-  if (waiting === undefined || reason === "CrashLoopBackOff") return undefined;
-  if (ON_ITS_WAY.includes(reason) && quietMs < CREATION_MS) return undefined;
-  return blocked(name, [reason, boundText(text(waiting.message))].filter(Boolean).join(": "));
+function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
+  if (waiting === undefined || waiting === "CrashLoopBackOff") return undefined;
+  if (ON_ITS_WAY.includes(waiting) && quietMs < CREATION_MS) return undefined;
+  return blocked(name, [waiting, waitingMessage].filter(Boolean).join(": "));
 }
 
-function isRestarting({ waiting, startedMs, hasEnded, last, restarts }: Container, nowMs: number): boolean {
-  if (waiting?.reason === "CrashLoopBackOff") return true;
-  if (hasEnded) return last.exitCode !== 0;
-  const endedMs = timeOrNone(last.finishedAt) ?? 0;
+function isRestarting(container: Container, nowMs: number): boolean {
+  const { waiting, startedMs, hasEnded, endedMs, exitCode, restarts } = container;
+  if (waiting === "CrashLoopBackOff") return true;
+  if (hasEnded) return exitCode !== 0;
   return !Number.isNaN(startedMs) && restarts >= MANY_RESTARTS && nowMs - endedMs < SHORT_AGO_MS;
 }
 
-function restartsOf({ name, isRegistrar, last, restarts: times }: Container) {
-  const reason = text(last.reason);
-  const exitCode = numberOrNone(last.exitCode);
-  const message = boundText(text(last.message).trim());
-  const how = [reason === "Error" ? "" : reason, exitCode === undefined ? "" : `exit code ${exitCode}`];
+function restartsText({ name, restarts, exitCode, endReason, message }: Container): string {
+  const how = [endReason === "Error" ? "" : endReason, exitCode === undefined ? "" : `exit code ${exitCode}`];
   const ended = how.some(Boolean) ? ` (${how.filter(Boolean).join(", ")})` : "";
-  const often = times === 1 ? "has restarted once" : `has restarted ${times} times`;
-  const words = `container ${name} ${often}${ended}${message === "" ? "" : `: ${message}`}`;
-  const restarts = { container: name, isRegistrar, reason, exitCode, message };
-  const said = `${name} ${message || `${reason} ${exitCode}`}`;
-  return { kind: "restarting", reason: words, said, restarts } as const;
+  return `container ${name} has restarted ${restarts} times${ended}${message && `: ${message}`}`;
 }

@@ -1,5 +1,5 @@
 import { attempt } from "../../../base/errors";
-import { list, type Tree, text, textOrNone, timeOrNone, tree } from "../../../kube-api/objects";
+import { list, type Tree, text, textOrNone, tree } from "../../../kube-api/objects";
 import {
   POLICY_ANNOTATIONS,
   POLICY_LABEL,
@@ -7,21 +7,13 @@ import {
 } from "../../../manifest/image-policy/image-policy";
 import { imagePattern, NODES_VARIABLE, servedPattern } from "../../../manifest/image-policy/recognise";
 
-interface Selection {
-  readonly namespaces: Tree;
-  readonly pods: Tree;
-}
-
 /** A policy that `registrar manifest --image-policy` wrote. */
-export type ImagePolicy = NonNullable<ReturnType<ReturnType<typeof policyReader>>>;
+export type ImagePolicy = NonNullable<ReturnType<typeof readPolicy>>;
 
 const MAX_NAME_LENGTH = 128;
 
-/** Of the API server's own policies, or of Kyverno's, which have the same spec and no bindings. */
-export const policyReader = (engine: PolicyEngine) => (object: unknown) => readPolicy(object, engine);
-
-/** Undefined for any other policy. */
-function readPolicy(object: unknown, engine: PolicyEngine) {
+/** Kyverno's policies have the same spec as the API server's, and no bindings. Undefined for any other policy. */
+export function readPolicy(object: unknown, engine: PolicyEngine) {
   const { metadata, spec } = tree(object);
   const { name, labels, annotations } = tree(metadata);
   const kind = (["swap", "drop"] as const).find((one) => one === tree(labels)[POLICY_LABEL]);
@@ -37,7 +29,6 @@ function readPolicy(object: unknown, engine: PolicyEngine) {
     kind,
     engine,
     name: text(name),
-    changedMs: changedMsOf(tree(metadata)),
     image: kind === "swap" ? about("image") : undefined,
     images: new RegExp(imagePattern(more)),
     /** The paths of sockets for which the node-wide registrar finds the driver; undefined: not known, or all. */
@@ -49,26 +40,13 @@ function readPolicy(object: unknown, engine: PolicyEngine) {
 }
 
 export function readBinding(object: unknown) {
-  const { metadata, spec } = tree(object);
-  const { policyName, matchResources } = tree(spec);
-  return {
-    policy: text(policyName),
-    changedMs: changedMsOf(tree(metadata)),
-    selection: selectionOf(matchResources),
-  };
+  const { policyName, matchResources } = tree(tree(object).spec);
+  return { policy: text(policyName), selection: selectionOf(matchResources) };
 }
 
-function selectionOf(resources: unknown): Selection {
+function selectionOf(resources: unknown) {
   const { namespaceSelector, objectSelector } = tree(resources);
   return { namespaces: tree(namespaceSelector), pods: tree(objectSelector) };
-}
-
-/** When an object was made, or written the last time, apart from its status. */
-function changedMsOf({ creationTimestamp, managedFields }: Tree): number {
-  const writes = list(managedFields).map(tree);
-  const ofSpec = writes.filter(({ subresource }) => subresource !== "status");
-  const times = [creationTimestamp, ...ofSpec.map(({ time }) => time)];
-  return Math.max(0, ...times.flatMap((time) => timeOrNone(time) ?? []));
 }
 
 /** The label of each namespace that has its name. */
@@ -83,25 +61,16 @@ export function isByName(selector: Tree): boolean {
 
 /** Whether a label selector selects an object with these labels. An empty one selects all. */
 export function selects({ matchLabels, matchExpressions }: Tree, labels: Tree): boolean {
+  const meets = ({ key, operator, values }: Tree): boolean => {
+    const value = labels[text(key)];
+    const isIn = value !== undefined && list(values).includes(value);
+    if (operator === "In") return isIn;
+    if (operator === "NotIn") return !isIn;
+    if (operator === "Exists") return value !== undefined;
+    return operator === "DoesNotExist" && value === undefined;
+  };
   return (
     Object.entries(tree(matchLabels)).every(([key, value]) => labels[key] === value) &&
-    list(matchExpressions)
-      .map(tree)
-      .every(({ key, operator, values }) => {
-        const value = labels[text(key)];
-        const isIn = value !== undefined && list(values).includes(value);
-        switch (operator) {
-          case "In":
-            return isIn;
-          case "NotIn":
-            return !isIn;
-          case "Exists":
-            return value !== undefined;
-          case "DoesNotExist":
-            return value === undefined;
-          default:
-            return false;
-        }
-      })
+    list(matchExpressions).map(tree).every(meets)
   );
 }

@@ -1,5 +1,5 @@
 import { list, numberOrNone, type Tree, text, textOrNone, tree } from "../../../kube-api/objects";
-import { type Deployment, deploymentsIn } from "../../manifest/read/deployments";
+import { deploymentsIn } from "../../manifest/read/deployments";
 import { foundIn, nameOf } from "../../manifest/read/objects";
 import type { OurImage } from "../../manifest/read/program";
 
@@ -7,30 +7,31 @@ export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a DaemonSet without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
 export function readRegistrarSet(object: unknown, ours?: OurImage) {
-  const name = nameOf(object);
   const daemonSet = { ...tree(object), kind: "DaemonSet" };
   const found = foundIn(null, daemonSet);
   const registrars = deploymentsIn(found, daemonSet, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
   const { uid, annotations } = tree(metadata);
+  const template = tree(tree(spec).template);
   return {
     uid: text(uid),
-    name,
+    name: nameOf(object),
+    namespace: found.namespace ?? "",
+    shortName: found.name,
     object: found,
     selector: selectorOf(tree(spec).selector),
     registrars,
-    /** The same, where these images are this registrar's. */
     registrarsWith: (images: OurImage) => deploymentsIn(found, daemonSet, images),
-    podLabels: tree(tree(tree(tree(spec).template).metadata).labels),
-    podAnnotations: tree(tree(tree(tree(spec).template).metadata).annotations),
+    podLabels: tree(tree(template.metadata).labels),
+    podAnnotations: tree(tree(template.metadata).annotations),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
     /** The number of nodes on which it wants a pod, and of those on which it has one. */
     desired: numberOrNone(tree(status).desiredNumberScheduled) ?? 0,
     current: numberOrNone(tree(status).currentNumberScheduled) ?? 0,
     /** One of them may be the driver's name. */
-    words: wordsIn(tree(tree(tree(spec).template).spec).containers),
+    words: wordsIn(tree(template.spec).containers),
   };
 }
 
@@ -58,36 +59,30 @@ function wordsIn(containers: unknown): ReadonlySet<string> {
   );
 }
 
-/** The registrars of a running pod, as admission left them. */
-export interface Running {
-  readonly registrars: readonly Deployment[];
-  /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
-  readonly dropped: readonly string[];
-}
-
-export type ReadRunning = (pod: Tree, set: RegistrarSet) => Running;
-
 const GENERATION = "pod-template-generation";
 
-/** Pods of one template that admission changed in the same way share one result, which keeps 25,000 pods small. */
-export function createRunningReader(ours?: OurImage): ReadRunning {
-  const known = new Map<string, Running>();
-  return (pod, set) => {
+export type ReadRunning = ReturnType<typeof createRunningReader>;
+
+/**
+ * Reads the registrars of a running pod, as admission left them. Pods of one template that it changed in the same way share
+ * one result, which keeps 25,000 pods small.
+ */
+export function createRunningReader(ours?: OurImage) {
+  const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: unknown) => ({
+    registrars: deploymentsIn(set.object, { kind: "Pod", metadata: { namespace }, spec }, ours).map(
+      // The API server has mounted a token, or not: the mounts tell.
+      (one) => ({ ...one, pod: { ...one.pod, isTokenMounted: false } }),
+    ),
+    /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
+    dropped: droppedFrom(spec, set, generation),
+  });
+  const known = new Map<string, ReturnType<typeof read>>();
+  return (pod: Tree, set: RegistrarSet) => {
     const { nodeName, affinity, ...spec } = tree(pod.spec);
     const { labels, namespace } = tree(pod.metadata);
     const generation = tree(labels)[GENERATION];
     const key = JSON.stringify([set.uid, generation, spec]).replace(/kube-api-access-\w+/g, "");
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const object = { kind: "Pod", metadata: { namespace }, spec };
-    const running = {
-      registrars: deploymentsIn(set.object, object, ours).map((one) => ({
-        ...one,
-        // The API server has mounted a token, or not: the mounts tell.
-        pod: { ...one.pod, isTokenMounted: false },
-      })),
-      dropped: droppedFrom(spec, set, generation),
-    };
+    const running = known.get(key) ?? read(set, spec, namespace, generation);
     known.set(key, running);
     return running;
   };

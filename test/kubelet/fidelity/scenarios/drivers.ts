@@ -41,16 +41,6 @@ export const drivers: Scripts = {
     );
     await eachFails(node, names);
   },
-  "asks a driver again whose NodeGetInfo has failed, by itself or when the socket is made anew": async (
-    node,
-  ) => {
-    await node.driver({ faults: [fails({ code: "UNAVAILABLE", message: "starting", times: 1 })] });
-    const refused = await node.registrar();
-    await refused.failed();
-    await node.triedAgain();
-    const anew = await node.registrar();
-    await anew.registered();
-  },
   "refuses a driver without a node ID": async (node) => {
     await node.driver({ nodeId: "" });
     const registrar = await node.registrar();

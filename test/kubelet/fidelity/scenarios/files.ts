@@ -66,14 +66,6 @@ export const files: Scripts = {
     await unlink(node.at("a.sock"));
     await node.deregistered();
   },
-  "keeps a driver over whose socket a file is renamed, until the file is removed": async (node) => {
-    await node.registered();
-    await writeFile(node.elsewhere("file"), "");
-    await rename(node.elsewhere("file"), node.at("a.sock"));
-    await node.settled();
-    await rm(node.at("a.sock"));
-    await node.deregistered();
-  },
   "deregisters a driver in whose socket's place a file is written": async (node) => {
     await node.registered();
     unlinkSync(node.at("a.sock"));

@@ -1,6 +1,6 @@
 import { renameSync } from "node:fs";
 import type { FakeRegistrarOptions } from "../../../simulator/fake-registrar";
-import type { Scenario, ScriptedNode, ScriptedRegistrar, Scripts } from "../scripted-node";
+import type { ScriptedNode, ScriptedRegistrar, Scripts } from "../scripted-node";
 
 type Before = NonNullable<FakeRegistrarOptions["before"]>;
 type Method = Parameters<Before>[0];
@@ -15,17 +15,7 @@ const dies: Before = (_method, cut) => {
 };
 
 /** Kubelets up to 1.35 use the driver all the same, later ones do not. */
-export const untoldSuccess: Scenario = {
-  name: "cannot tell a registrar of its success",
-  script: async (node) => {
-    await node.driver();
-    const failing = await node.registrar({ before: atFirst("NotifyRegistrationStatus", fails) });
-    await failing.failed();
-    await node.triedAgain();
-    const anew = await node.registrar();
-    await anew.registered();
-  },
-};
+export const UNTOLD_SUCCESS = "cannot tell a registrar of its success";
 
 /** What kubelet makes of a registrar that is not there, or does not answer as it should. */
 export const registrars: Scripts = {
@@ -67,7 +57,14 @@ export const registrars: Scripts = {
     const registrar = await node.registrar();
     await registrar.registered(2);
   },
-  [untoldSuccess.name]: untoldSuccess.script,
+  [UNTOLD_SUCCESS]: async (node) => {
+    await node.driver();
+    const failing = await node.registrar({ before: atFirst("NotifyRegistrationStatus", fails) });
+    await failing.failed();
+    await node.triedAgain();
+    const anew = await node.registrar();
+    await anew.registered();
+  },
   "cannot tell a registrar of its refusal": async (node) => {
     const before = always("NotifyRegistrationStatus", fails);
     const refused = await node.whileDown(() =>

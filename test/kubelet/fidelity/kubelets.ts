@@ -1,0 +1,144 @@
+import { parseDurationMs } from "../../../src/flags/values";
+import { type KubeletEvent, type SimulatedVersion, startKubelet as simulate } from "../../../src/testing";
+import { PATIENCE_MS } from "../../support/history";
+import { type ApiObjects, startKubelet } from "../support/kubelet";
+import type { Scenario } from "./scripted-node";
+import { kubeletStep, type Step } from "./step";
+
+/** Kubelet's code or the simulator: what is compared. */
+export interface TestedKubelet {
+  readonly name: string;
+  /** Resolves when it watches the plugin registration directory. */
+  readonly start: (options: {
+    readonly pluginDir: string;
+    /** Which call is to be given up after kubelet's own time. */
+    readonly hangs: Scenario["hangs"];
+    readonly volumeLimitPeriodsMs: NonNullable<Scenario["volumeLimitPeriodsMs"]>;
+    readonly onStep: (step: Step) => void;
+    /** Is told the API objects at the start and after each change. */
+    readonly onObjects: (objects: ApiObjects) => void;
+  }) => Promise<RunningKubelet>;
+}
+
+export interface RunningKubelet {
+  /** The answer when a driver is next to be validated, or to be registered. */
+  readonly refuse: (refusal: { stage: "validate" | "register"; text: string }) => Promise<void>;
+  /** Kills it and starts it anew with the same API objects; `whileDown` runs in between. */
+  readonly restart: (whileDown: () => Promise<void>) => Promise<void>;
+  /** Kills it; resolves when all that it did is told. */
+  readonly kill: () => Promise<void>;
+}
+
+/** Kubelet's own code at one release, such as `1.28.15`. */
+export function realKubelet(version: string): TestedKubelet {
+  return {
+    name: `kubelet ${version}`,
+    start: async ({ pluginDir, volumeLimitPeriodsMs, onStep, onObjects }) => {
+      async function start(objects?: ApiObjects) {
+        // On more processors its reconciler may log that it started something when that is long over.
+        const options = { version, pluginDir, processors: 1, ...(objects && { objects }) };
+        const started = await startKubelet(options);
+        started.events.follow(() => onObjects(started.objects()));
+        started.log.follow((line) => {
+          const step = stepOfLogLine(line);
+          if (step) onStep(step);
+        });
+        // Its first look is over: what comes from now on cannot be seen twice, by the look and by the watch.
+        await started.log.waitFor((line) => line.includes("Starting Kubelet Plugin Manager"));
+        for (const [driver, periodMs] of Object.entries(volumeLimitPeriodsMs))
+          await started.command({ command: "period", driver, seconds: periodMs / 1000 });
+        return started;
+      }
+      let kubelet = await start();
+      return {
+        refuse: ({ stage, text }) => kubelet.command({ command: "refuse", stage, text }),
+        restart: async (whileDown) => {
+          await kubelet.kill();
+          await whileDown();
+          kubelet = await start(kubelet.objects());
+        },
+        kill: () => kubelet.kill(),
+      };
+    },
+  };
+}
+
+function stepOfLogLine(line: string): Step | undefined {
+  const { hours, minutes, seconds, text = "" } = KLOG.exec(line)?.groups ?? {};
+  const atMs = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+
+  const [, change, watchedPath = ""] = WATCHED.exec(text) ?? [];
+  if (change === "Adding") return kubeletStep.sees(watchedPath);
+  if (change === "Removing") return kubeletStep.misses(watchedPath);
+
+  const [, started, startedPath = ""] = STARTED.exec(text) ?? [];
+  if (started === "Register") return kubeletStep.starts(startedPath, "register", atMs);
+  if (started === "Unregister") return kubeletStep.starts(startedPath, "unregister", atMs);
+
+  const [, failedPath, wait = "", error = ""] = FAILED.exec(text) ?? [];
+  if (failedPath === undefined) return undefined;
+  // Kubelet 1.20 puts the error in quotes.
+  return kubeletStep.fails(
+    failedPath,
+    error.startsWith('"') ? JSON.parse(error) : error,
+    parseDurationMs(wait),
+    atMs,
+  );
+}
+
+const KLOG = /^[IWE]\d{4} (?<hours>\d\d):(?<minutes>\d\d):(?<seconds>[\d.]+) +\d+ [^\]]+\] (?<text>.*)$/;
+/** Messages changed their form over the releases; in each the socket is the first path. */
+const WATCHED = /^"?(Adding|Removing) socket path\b.*?(\/[^ "]+)/;
+const STARTED = /^"?[Oo]perationExecutor\.(Register|Unregister)Plugin started\b.*?(\/[^ "]+)/;
+const FAILED = /^Operation for "([^"]*)" failed\..*?\(durationBeforeRetry ([^)]*)\)\. Error: (.*)$/;
+
+export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
+  return {
+    name: `simulated kubelet ${version}`,
+    start: async ({ pluginDir, hangs, volumeLimitPeriodsMs, onStep, onObjects }) => {
+      // Kubelet's own times where the script is about them; elsewhere a machine with other work is no slow registrar.
+      const timings = {
+        ...(hangs !== "GetInfo" && { getInfoMs: PATIENCE_MS }),
+        ...(hangs !== "NotifyRegistrationStatus" && { notifyMs: PATIENCE_MS }),
+      };
+      const kubelet = await simulate({
+        version,
+        pluginRegistrationPath: pluginDir,
+        nodeName: "node-1",
+        nodeLabels: {},
+        volumeLimitPeriodsMs,
+        timings,
+      });
+      const take = (event: KubeletEvent) => {
+        const step = stepOfEvent(event);
+        if (step) onStep(step);
+        onObjects({ node: kubelet.node(), csiNode: kubelet.csiNode() });
+      };
+      kubelet.events.history().forEach(take);
+      kubelet.events.subscribe(take);
+      return {
+        refuse: async ({ stage, text: reason }) => {
+          const simulatedStage = stage === "validate" ? "validation" : "registration";
+          kubelet.setFaults([{ kind: "refuse", stage: simulatedStage, reason, times: 1 }]);
+        },
+        restart: (whileDown) => kubelet.restart({ whileDown }),
+        kill: kubelet.close,
+      };
+    },
+  };
+}
+
+function stepOfEvent(event: KubeletEvent): Step | undefined {
+  switch (event.kind) {
+    case "socket-seen":
+      return kubeletStep.sees(event.socketPath);
+    case "socket-gone":
+      return kubeletStep.misses(event.socketPath);
+    case "operation-started":
+      return kubeletStep.starts(event.socketPath, event.operation, event.atMs);
+    case "failed":
+      return kubeletStep.fails(event.socketPath, event.error, event.backoffMs, event.atMs);
+    default:
+      return undefined;
+  }
+}
