@@ -10,11 +10,10 @@ export interface Mutant {
   readonly tests: readonly string[];
 }
 
-/** How many mutants change something, how many of those a test noticed, and how many change nothing. */
+/** How many mutants there were, and how many of those a test noticed. */
 export interface Result {
   mutants: number;
   noticed: number;
-  equivalents: number;
 }
 
 /** By what a user would suffer: the text that is left out, or what it becomes, and tests other than the file's. */

@@ -31,7 +31,7 @@ export async function runTable(mutants: readonly Mutant[], say: (line: string) =
   if (untouched.code !== 0)
     throw new Error(`the tests fail without a mutant:\n${untouched.stderr.slice(-4_000)}`);
 
-  const result: Result = { mutants: mutants.length, noticed: 0, equivalents: 0 };
+  const result: Result = { mutants: mutants.length, noticed: 0 };
   for (const mutant of mutants) {
     const { file, what, tests } = mutant;
     const path = folder.at(file);
