@@ -25,10 +25,8 @@ function makeV1(name: string, hierarchies: readonly Hierarchy[]) {
     }),
   );
   const made = hierarchies.map(({ mountPoint, root, options }) => {
-    const names = options.filter((option) => !["rw", "ro", "clone_children", "xattr"].includes(option));
-    const controllers = names
-      .map((option) => (option.startsWith("release_agent=") ? "" : option))
-      .filter(Boolean);
+    const ofEach = /^(?:rw|ro|clone_children|xattr|release_agent=.*)$/;
+    const controllers = options.filter((option) => !ofEach.test(option));
     const path = own.get(controllers.join()) ?? "/";
     const parent = join(mountPoint, path.startsWith(root) && root !== "/" ? path.slice(root.length) : path);
     const folder = join(parent, name);

@@ -1,11 +1,11 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { eventually } from "../../support/eventually";
 import { IMAGES } from "./images";
 import { containerOf, RETRY, TOPOLOGY_KEY } from "./objects";
 import type { Part } from "./part";
 import type { Role, Scenario } from "./play";
 import { type Change, insideOf, type Stage } from "./stage";
+import { until } from "./until";
 
 /** A refusal ends the registrar, as it does by default. */
 export const ending: Change = (daemonSet) => {
@@ -133,11 +133,10 @@ export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario 
       for (const hold of holds) writeFileSync(hold, "");
       try {
         await eachOf(players, (player) => player.killContainer("registrar"));
-        const isWaiting = () => {
-          const others = holds.filter((hold) => !existsSync(`${hold}.waits`));
-          if (others.length > 0) throw new Error(`not asked behind ${others}`);
-        };
-        await eventually(isWaiting, { what: "kubelet asks each driver for its node information" });
+        await until(
+          () => expect(holds.filter((hold) => !existsSync(`${hold}.waits`))).toEqual([]),
+          "kubelet asks each driver for its node information",
+        );
         const back = await takeAway(controlPlane.apiServer, awayMs, async () => release());
         await controlPlane.ready();
         return back;

@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { eventually } from "../../support/eventually";
 import { kubernetesOf } from "./build";
 import type { ControlPlane } from "./control-plane";
 import {
@@ -15,11 +14,12 @@ import {
   podsOf,
 } from "./node-configuration";
 import { type Part, startPart } from "./part";
+import { until } from "./until";
 
 const run = promisify(execFile);
 const RUNTIME_SOCKET = "/run/containerd/containerd.sock";
 
-export interface NodeOptions {
+interface NodeOptions {
   /** What the node writes, kept when its power is cut; its last part is the node's name. */
   readonly folder: string;
   readonly controlPlane: ControlPlane;
@@ -35,7 +35,7 @@ export type Node = Awaited<ReturnType<typeof startNode>>;
 
 export async function startNode(options: NodeOptions) {
   const { folder, controlPlane, images, number } = options;
-  const name = folder.split("/").at(-1) ?? "";
+  const name = basename(folder);
   const logs = join(folder, "logs");
   /** A path of the node as this process sees it: `/var/lib/kubelet` and so on; nothing outside `/var`. */
   const at = (path: string) => join(folder, path);
@@ -71,16 +71,12 @@ export async function startNode(options: NodeOptions) {
   const start = (part: string, ...command: readonly string[]) =>
     startPart(() => inside(command), join(logs, `${part}.log`), childOf);
   const entered = async () => {
-    await eventually(() => runInside("test", "-e", "/run/entered"), {
-      what: "the node's namespaces are ready",
-    });
+    await until(() => runInside("test", "-e", "/run/entered"), "the node's namespaces are ready");
     const network = [`${childOf(machine.pid)}`, addressOf(number), podsOf(number), addressOf(1)];
     if (!isFirst) await run("sh", [join(__dirname, "connect-node.sh"), ...network]);
   };
   const runtimeReady = () =>
-    eventually(() => runInside("ctr", `--address=${RUNTIME_SOCKET}`, "version"), {
-      what: "containerd answers",
-    });
+    until(() => runInside("ctr", `--address=${RUNTIME_SOCKET}`, "version"), "containerd answers");
 
   await entered();
   const containerd = await start("containerd", "containerd", "--config=/var/lib/containerd.toml");
@@ -90,15 +86,12 @@ export async function startNode(options: NodeOptions) {
   /** Resolves when kubelet is healthy. Starts it again if it ended, as a service manager does: CRI may not be up yet. */
   const keptUp = async (kubelet: Part) => {
     const healthz = `http://${addressOf(number)}:10248/healthz`;
-    await eventually(
-      async () => {
-        const ended = await Promise.race([kubelet.exited.then(() => true), delay(200).then(() => false)]);
-        if (ended) await kubelet.start();
-        const { ok } = await fetch(healthz);
-        if (!ok) throw new Error(`${healthz} does not answer 200`);
-      },
-      { what: "kubelet is healthy" },
-    );
+    await until(async () => {
+      const ended = await Promise.race([kubelet.exited.then(() => true), delay(200).then(() => false)]);
+      if (ended) await kubelet.start();
+      const { ok } = await fetch(healthz);
+      if (!ok) throw new Error(`${healthz} does not answer 200`);
+    }, "kubelet is healthy");
     return kubelet;
   };
   const kubelet = await start(
@@ -155,9 +148,7 @@ function makeGroup(group = ""): void {
  */
 async function forgetGroups(): Promise<void> {
   const pods = ["/sys/fs/cgroup", "-depth", "-type", "d", "-path", "*/kubepods*"];
-  await eventually(() => run("find", [...pods, "-exec", "rmdir", "{}", "+"]), {
-    what: "the pods' control groups are gone",
-  });
+  await until(() => run("find", [...pods, "-exec", "rmdir", "{}", "+"]), "the pods' control groups are gone");
 }
 
 /** The only child of a process that entered a PID namespace: the program itself. */

@@ -60,10 +60,7 @@ export function exampleObjects(
     .replaceAll(EXAMPLE.driver, plugin.driver)
     .replaceAll(EXAMPLE.daemonSet, plugin.daemonSet)
     .replaceAll("/var/lib/csi-hostpath-data", `/var/lib/${plugin.daemonSet}-data`);
-  const [csiDriver, daemonSet] = parseAllDocuments(text).map((document) => document.toJS()) as [
-    object,
-    DaemonSet,
-  ];
+  const [csiDriver, daemonSet] = objectsIn(text) as readonly [object, DaemonSet];
   const registrar = containerOf(daemonSet, "registrar");
   registrar.image = image;
   if (name === "official") {
@@ -77,12 +74,13 @@ export function exampleObjects(
 
 /** The objects of examples/driver/deploy.yaml; for its pod, the driver's own image has a shell as busybox does. */
 export function exampleDriverObjects(): readonly { readonly kind: string }[] {
-  const text = readText("examples/driver/deploy.yaml").replaceAll(
-    /image: \S+/g,
-    `image: ${IMAGES.exampleDriver}`,
-  );
-  return parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
+  const text = readText("examples/driver/deploy.yaml");
+  return objectsIn<{ kind: string }>(text.replaceAll(/image: \S+/g, `image: ${IMAGES.exampleDriver}`));
 }
+
+/** The objects of a YAML file. */
+export const objectsIn = <One = object>(text: string): readonly One[] =>
+  parseAllDocuments(text).flatMap((document) => document.toJS() ?? []);
 
 export function containerOf({ spec }: DaemonSet, name: string): Container {
   const found = spec.template.spec.containers.find((container) => container.name === name);
@@ -97,7 +95,7 @@ export function podWithVolume(name: string, driver: string, tolerations = TOLERA
   return podWith(name, { csi: { driver, volumeAttributes: { size: "1Mi" } } }, tolerations);
 }
 
-export function podWith(name: string, volume: object, tolerations = TOLERATES_ALL): object {
+export function podWith(name: string, volume: object, tolerations = TOLERATES_ALL) {
   return {
     apiVersion: "v1",
     kind: "Pod",

@@ -1,7 +1,7 @@
-import { eventually } from "../../support/eventually";
 import { type Cluster, isOwn, startCluster } from "./cluster";
 import { type Contestant, OURS } from "./objects";
 import { type Change, createStage, type Stage } from "./stage";
+import { until } from "./until";
 
 /** The one cluster of the suite, which runs from the first test to the last. */
 const shared: { cluster?: Cluster } = {};
@@ -33,9 +33,10 @@ export async function startStage(contestant: Contestant = OURS, change?: Change)
 
 /** Resolves when CSINode lists the driver, or lists it no more. */
 export const untilListed = (driver: string, isListed = true): Promise<void> =>
-  eventually(() => expect(cluster().record.isListed(driver)).toBe(isListed), {
-    what: `CSINode ${isListed ? "lists" : "no longer lists"} ${driver}`,
-  });
+  until(
+    () => expect(cluster().record.isListed(driver)).toBe(isListed),
+    `CSINode ${isListed ? "lists" : "no longer lists"} ${driver}`,
+  );
 
 /** A test that needs the node's inside: left out, and said so, in a cluster that is not the suite's own. */
 export function insideTest(title: string, run: () => Promise<void>, limitMs?: number): void {

@@ -1,14 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
 import { ROOT } from "../../docs/markdown";
-import { OURS } from "./objects";
+import { OURS, objectsIn } from "./objects";
 
 /** What `registrar manifest` writes, as objects, with the suite's image of the registrar. */
 export function writtenManifest(...flags: readonly string[]): readonly { readonly kind: string }[] {
   const words = [join(ROOT, "dist", "cli.js"), "manifest", `--image=${OURS.image}`, ...flags];
-  const text = execFileSync(process.execPath, words, { encoding: "utf8" });
-  return parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
+  return objectsIn(execFileSync(process.execPath, words, { encoding: "utf8" }));
 }
 
 /** The two arguments that each driver has, and what the suite's driver is to be called. */
