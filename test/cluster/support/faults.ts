@@ -17,6 +17,12 @@ export const withLimits =
   (daemonSet) => {
     containerOf(daemonSet, "registrar").resources = { requests: { cpu: "10m", memory: "16Mi" }, limits };
   };
+/** Several changes, in order. */
+export const all =
+  (...changes: readonly Change[]): Change =>
+  (daemonSet) => {
+    for (const change of changes) change(daemonSet);
+  };
 /** A new pod, nothing else. */
 export const rollOut: Change = ({ spec }) => {
   spec.template.metadata.annotations = { "example.com/rolled-out": String(performance.now()) };
@@ -118,7 +124,7 @@ export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario 
   return {
     title,
     roles: [
-      { title, change: (daemonSet) => [holding, ending].forEach((change) => void change(daemonSet)) },
+      { title, change: all(holding, ending) },
       { title: `${title}, with \`--on-registration-failure=retry\``, only: "ours", change: holding },
     ],
     needsInside: true,

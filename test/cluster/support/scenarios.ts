@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import type { Inside } from "./cluster";
 import { applyDynamic, applySidecars, removeDynamicVolumes, resize, usesNewClaim } from "./dynamic-volumes";
 import {
+  all,
   apiServerAway,
   apiServerAwayMeanwhile,
   clash,
@@ -48,17 +49,13 @@ async function killAndStart(part: Part): Promise<void> {
 
 /** An update whose pods overlap, with a driver that leaves or removes the socket of its successor. */
 function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scenario {
-  const update: Change = (daemonSet) => {
-    surgingDriver(flag)(daemonSet);
-    rollOut(daemonSet);
-  };
   return {
     title,
     roles: [{ title, change: surgingDriver(flag) }],
     // Registered it is in either case.
     ours: { comesBack: true, podRuns: flag === "--leave-socket" },
     limitMs: 60_000,
-    cause: (stages) => rollOutWith(stages, (stage) => stage.apply(update)),
+    cause: (stages) => rollOutWith(stages, (stage) => stage.apply(all(surgingDriver(flag), rollOut))),
   };
 }
 
@@ -149,10 +146,7 @@ export const SCENARIOS: readonly Scenario[] = [
   dynamic("dynamic volume, registration socket removed", removeSockets, { needsInside: true }),
   dynamic(
     "dynamic volume, update with maxSurge: 1",
-    (players) =>
-      rollOutWith(players, (player) =>
-        applyDynamic(player, (daemonSet) => [surging, rollOut].forEach((change) => void change(daemonSet))),
-      ),
+    (players) => rollOutWith(players, (player) => applyDynamic(player, all(surging, rollOut))),
     { limitMs: 60_000 },
   ),
   dynamic("dynamic volume gets another size, registration socket removed", removeSockets, {

@@ -21,6 +21,10 @@ export interface Pod {
   };
 }
 
+export interface CSINode {
+  readonly spec: { readonly drivers: readonly { readonly name: string }[] | null };
+}
+
 interface ContainerState {
   readonly terminated?: { readonly exitCode: number; readonly message?: string };
 }
