@@ -1,8 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What the API server says is registered on a node, over time: CSINode, watched. */
-export type DriverRecord = Awaited<ReturnType<typeof recordDrivers>>;
-
 interface Moment {
   readonly at: number;
   readonly drivers: ReadonlySet<string>;
@@ -14,7 +11,10 @@ interface CSINode {
   readonly spec?: { readonly drivers?: readonly { readonly name: string }[] | null };
 }
 
-/** Resolves when the first state is known; `proxy` is an API server without credentials. */
+/**
+ * What the API server says is registered on a node, over time: CSINode, watched. Resolves when the first state is known; `proxy`
+ * is an API server without credentials.
+ */
 export async function recordDrivers(proxy: string, node: string) {
   const moments: Moment[] = [];
   const stopping = new AbortController();
@@ -69,6 +69,9 @@ export async function recordDrivers(proxy: string, node: string) {
     isListed,
     /** Since when the driver is what it is now, listed or not, as performance.now() counts. */
     since: (driver: string) => lastChange(driver)?.at ?? Number.NaN,
+    /** For how long it has been listed, of the time since `from`; 0: it is not. */
+    listedMs: (driver: string, from: number) =>
+      isListed(driver) ? performance.now() - Math.max(lastChange(driver)?.at ?? 0, from) : 0,
     /** The API server's revision with which it came to be what it is now. */
     revision: (driver: string) => lastChange(driver)?.revision ?? "",
     /** For how long of the time between two moments the driver was not listed, in milliseconds. */

@@ -9,15 +9,28 @@ export interface Container {
   [field: string]: unknown;
 }
 
-export interface DaemonSet {
-  readonly kind: "DaemonSet";
-  readonly metadata: { name: string; readonly namespace: string };
+export interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+}
+
+/** A DaemonSet or StatefulSet. */
+export interface Workload {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace: string };
   readonly spec: {
-    readonly selector: unknown;
-    readonly updateStrategy: { type: string; rollingUpdate: Record<string, unknown> };
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly template: { readonly spec: PodSpec };
+  };
+}
+
+export interface DaemonSet extends Workload {
+  readonly spec: Workload["spec"] & {
+    readonly updateStrategy: { rollingUpdate: object };
     readonly template: {
-      readonly metadata: { annotations?: Record<string, string>; readonly labels: Record<string, string> };
-      readonly spec: { readonly containers: Container[]; [field: string]: unknown };
+      readonly metadata: { annotations?: Record<string, string> };
+      readonly spec: PodSpec & { readonly containers: Container[]; [field: string]: unknown };
     };
   };
 }

@@ -122,9 +122,7 @@ async function watch(
     () => performance.now() - zero,
     () => undefined,
   );
-  const isStable = () =>
-    record.isListed(plugin.driver) &&
-    performance.now() - Math.max(record.since(plugin.driver), zero) > STABLE_MS;
+  const isStable = () => record.listedMs(plugin.driver, zero) > STABLE_MS;
   while (!isStable() && performance.now() < giveUpAt) await delay(100);
   const podMs = await pod;
   while (!isStable() && performance.now() < giveUpAt) await delay(100);
