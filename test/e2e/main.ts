@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
 import { missingFromMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
-import { inOwnCluster } from "../cluster/support/own-cluster";
+import { inOwnCluster, nodeCommand } from "../cluster/support/own-cluster";
 import { conditions } from "../cluster/support/page";
 import { ROOT } from "../docs/markdown";
 import { runMain } from "../support/run-main";
@@ -135,11 +135,10 @@ async function main(): Promise<number> {
   // The objects are longer than a variable may be.
   const planFile = join(reports, "plan.json");
   writeFileSync(planFile, JSON.stringify(plan));
-  const inside = join(__dirname, "inside.ts");
-  const command = [process.execPath, "--require", join(ROOT, "bench", "typescript.cjs"), inside];
   const report = join(reports, "report.json");
   rmSync(report, { force: true });
-  const code = await inOwnCluster(command, images, { ...process.env, E2E_PLAN: planFile });
+  const env = { ...process.env, E2E_PLAN: planFile };
+  const code = await inOwnCluster(nodeCommand("test/e2e/inside.ts"), images, env);
   if (!existsSync(report)) return code || 1;
   const watched = JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8"));
   const outcome: Outcome = {

@@ -26,24 +26,18 @@ export async function inOwnCluster(
   });
   const swept = once(janitor, "exit");
   try {
+    const enterGroups = 'for group in $GROUPS_ENTERED; do echo $$ > "$group/cgroup.procs"; done; exec "$@"';
     return await run(
       [
         // Enters the groups, then the namespaces; dies with this process, and everything inside with it.
-        ...[
-          "sh",
-          "-c",
-          'for group in $GROUPS_ENTERED; do echo $$ > "$group/cgroup.procs"; done; exec "$@"',
-          "sh",
-        ],
+        ...["sh", "-c", enterGroups, "sh"],
         ...["setpriv", "--pdeathsig=SIGKILL", "unshare", "--fork", "--kill-child", "--mount-proc"],
         ...["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"],
         ...["sh", join(__dirname, "enter-cluster.sh"), String(version), ...hierarchies, "--"],
         ...[kubernetesOf("CONTROL_PLANE"), "init", ...command],
       ],
       {
-        ...env,
-        GROUPS_ENTERED: folders.join(" "),
-        CLUSTER_FOLDER: folder,
+        ...{ ...env, GROUPS_ENTERED: folders.join(" "), CLUSTER_FOLDER: folder },
         CLUSTER_IMAGES: JSON.stringify(images),
       },
     );
@@ -52,6 +46,11 @@ export async function inOwnCluster(
     await swept;
   }
 }
+
+/** Runs a module of TypeScript, by its path from the root of the repository. */
+export const nodeCommand = (path: string): readonly string[] => [
+  ...[process.execPath, "--require", "./bench/typescript.cjs", path],
+];
 
 /** Runs a program with this one's input and outputs: its exit code, or 1 if a signal ended it. */
 export async function run(
