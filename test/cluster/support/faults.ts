@@ -12,8 +12,9 @@ export const ending: Change = (daemonSet) => {
   const registrar = containerOf(daemonSet, "registrar");
   registrar.args = registrar.args.filter((arg) => arg !== RETRY);
 };
+export type Limits = Readonly<Record<string, string>>;
 export const withLimits =
-  (limits: Readonly<Record<string, string>>): Change =>
+  (limits: Limits): Change =>
   (daemonSet) => {
     containerOf(daemonSet, "registrar").resources = { requests: { cpu: "10m", memory: "16Mi" }, limits };
   };

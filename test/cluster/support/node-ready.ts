@@ -2,7 +2,7 @@ import { parse } from "yaml";
 import { nodeAccess, serviceAccount } from "../../../src/manifest/node-access";
 import { clusterOf, eachOf } from "./faults";
 import type { DaemonSet } from "./objects";
-import type { Role, Scenario } from "./play";
+import type { Player, Role, Scenario } from "./play";
 import type { Change } from "./stage";
 
 /** The objects that `registrar manifest --startup-taint` adds, and the DaemonSet with its access to the API server. */
@@ -60,13 +60,15 @@ export function deletedCsiNode(title: string, drivers: number): Scenario {
     ours: { comesBack: true, restarts: 0 },
     prepare: async (players) => {
       await eachOf(players, (player) => player.apply(player.role.change));
-      await clusterOf(players).kubectlWith(applied, "apply", "--validate=strict");
+      await clusterOf(players).apply(applied);
       await eachOf(players, (player) => player.registered(180_000));
     },
-    cause: async (players) => {
-      const { kubectl, nodeName } = clusterOf(players);
-      await kubectl("delete", "csinode", nodeName);
-    },
-    undo: ({ kubectlWith }) => kubectlWith(applied.splice(0), "delete", "--ignore-not-found"),
+    cause: deleteCsiNode,
+    undo: ({ remove }) => remove(applied.splice(0)),
   };
+}
+
+export function deleteCsiNode(players: readonly Player[]): Promise<string> {
+  const { kubectl, nodeName } = clusterOf(players);
+  return kubectl("delete", "csinode", nodeName);
 }

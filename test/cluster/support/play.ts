@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Cluster } from "./cluster";
 import type { Contestant } from "./objects";
-import { type Change, createStage, type Stage } from "./stage";
+import { type Change, createStage, type Pod, type Stage } from "./stage";
 
 /** What is done to node plugins, and measured from then on. */
 export interface Scenario {
@@ -10,7 +10,7 @@ export interface Scenario {
   readonly needsInside?: boolean;
   /** Only with the official registrar's binary there is something to play. */
   readonly needsOfficial?: boolean;
-  /** Only with the hostpath driver and the sidecars of dynamic volumes there is something to play. */
+  /** Only with the hostpath driver and its sidecars there is something to play. */
   readonly needsSidecars?: boolean;
   /** What is played beside each other with one cause, each a row of the table. By default one, of the same title. */
   readonly roles?: readonly Role[];
@@ -139,13 +139,9 @@ async function watch(
 
 /** How often the registrar's container was restarted, by the UID of its pod. */
 async function restartsByPod(stage: Stage): Promise<ReadonlyMap<string, number>> {
-  const pods = await stage.pods();
-  return new Map(
-    pods.map(({ metadata, status }) => {
-      const registrar = status.containerStatuses?.find(({ name }) => name === "registrar");
-      return [metadata.uid, registrar?.restartCount ?? 0] as const;
-    }),
-  );
+  const restartsOf = ({ status }: Pod) =>
+    status.containerStatuses?.find(({ name }) => name === "registrar")?.restartCount ?? 0;
+  return new Map((await stage.pods()).map((pod) => [pod.metadata.uid, restartsOf(pod)]));
 }
 
 /** When kubelet last reported the driver as registered: milliseconds since `zero`, undefined if before. */
@@ -154,9 +150,7 @@ async function lastRegistered({ cluster, plugin }: Stage, zero: number): Promise
     ...["logs", "--namespace=kube-system", `--selector=app.kubernetes.io/name=${plugin.daemonSet}`],
     ...["--container=registrar", "--timestamps", "--tail=-1"],
   );
-  const lines = log.split("\n").filter((line) => /plugin_?registered:\s*true/i.test(line));
-  const times = lines.map(
-    (line) => Date.parse(line.slice(0, line.indexOf(" "))) - performance.timeOrigin - zero,
-  );
+  const reports = log.matchAll(/^(\S+) .*plugin_?registered:\s*true/gim);
+  const times = Array.from(reports, ([, time = ""]) => Date.parse(time) - performance.timeOrigin - zero);
   return times.filter((time) => time > 0).at(-1);
 }
