@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
+import { makeExampleDriver, makeRegistrar } from "../cluster/support/images";
 import { missingFromMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster, nodeCommand } from "../cluster/support/own-cluster";
@@ -49,17 +50,15 @@ const SECONDS_PER_TEST = 40;
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 const oneOf = <Name extends string>(names: readonly Name[], given: string): Name => {
-  const found = names.find((name) => name === given);
-  if (found === undefined) throw new Error(`${given} is none of ${names.join(", ")}\n${USAGE}`);
-  return found;
+  for (const name of names) if (name === given) return name;
+  throw new Error(`${given} is none of ${names.join(", ")}\n${USAGE}`);
 };
 
 /** A program that was built elsewhere. */
 function givenProgram(name: string): string | undefined {
-  const { OFFICIAL_REGISTRAR, E2E_PROGRAMS = "" } = process.env;
+  const { OFFICIAL_REGISTRAR, E2E_PROGRAMS = "/none" } = process.env;
   if (name === "csi-node-driver-registrar" && OFFICIAL_REGISTRAR) return OFFICIAL_REGISTRAR;
-  const program = join(E2E_PROGRAMS, name);
-  return E2E_PROGRAMS && existsSync(program) ? program : undefined;
+  return [join(E2E_PROGRAMS, name)].find((program) => existsSync(program));
 }
 
 async function main(): Promise<number> {
@@ -90,16 +89,15 @@ async function main(): Promise<number> {
   const breaking = oneOf(BREAKAGES, values.break);
   const isOfficialNamed = registrar === "official" || policy !== "none";
   const { kubernetes } = values;
-  const lacks = (missing: readonly string[], advice = "") => {
-    const list = missing.map((one) => `  - ${one}\n`).join("");
-    if (list) say(`npm run test:e2e cannot run here, because this machine lacks\n${list}${advice}`);
-    return list !== "";
-  };
   const busybox = whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"];
-  if (lacks([...missingFromMachine(), ...busybox])) return 1;
+  const lacked = [...missingFromMachine(), ...busybox];
+  if (lacked.length > 0)
+    throw new Error(`npm run test:e2e cannot run here, for want of ${lacked.join("; ")}`);
   const sources = await findSources(say, kubernetes, givenProgram, isOfficialNamed);
-  if (lacks(sources.missing, "Build these elsewhere with CGO_ENABLED=0, and see E2E_PROGRAMS in --help."))
-    return 1;
+  if (sources.missing.length > 0)
+    throw new Error(
+      `build these elsewhere with CGO_ENABLED=0, see E2E_PROGRAMS in --help: ${sources.missing}`,
+    );
   const programs = await buildE2e(say, sources);
   for (const part of ["CONTROL_PLANE", "NODE"])
     process.env[`${part}_KUBERNETES`] ??= kubernetesPath(kubernetes);
@@ -112,19 +110,18 @@ async function main(): Promise<number> {
     process.stdout.write(`${tests.join("\n")}\n`);
     return 0;
   }
-  const isExternal = selection === EXTERNAL;
-  const images = await makeE2eImages(say, programs, {
-    hasOurs: policy !== "none",
-    hasExampleDriver: isExternal,
-  });
+  const own = [
+    ...(policy === "none" ? [] : [makeRegistrar]),
+    ...(selection === EXTERNAL ? [makeExampleDriver] : []),
+  ];
+  const images = await makeE2eImages(say, programs, own);
   const reports = resolve(values.reports);
   mkdirSync(reports, { recursive: true });
   const plan: Plan = {
-    tests: programs.tests,
-    ginkgo: programs.ginkgo,
+    ...{ tests: programs.tests, ginkgo: programs.ginkgo },
     objects: [
       ...programs.snapshotObjects,
-      ...(isExternal ? exampleDriverObjects().filter(({ kind }) => kind !== "Pod") : []),
+      ...(selection === EXTERNAL ? exampleDriverObjects().filter(({ kind }) => kind !== "Pod") : []),
     ],
     reports,
     flags: [`--procs=${values.procs}`, `--timeout=${values.minutes}m`, ...flagsOf(selection)],
@@ -140,7 +137,6 @@ async function main(): Promise<number> {
   const env = { ...process.env, E2E_PLAN: planFile };
   const code = await inOwnCluster(nodeCommand("test/e2e/inside.ts"), images, env);
   if (!existsSync(report)) return code || 1;
-  const watched = JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8"));
   const outcome: Outcome = {
     kubernetes,
     conditions: conditions(kubernetes),
@@ -150,8 +146,7 @@ async function main(): Promise<number> {
     policy,
     breaking,
     ...readReport(report),
-    registrars: watched.byImage,
-    endings: watched.endings,
+    ...JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8")),
   };
   process.stdout.write(`${describe(outcome)}\n`);
   if (values.outcomes) {

@@ -96,7 +96,7 @@ export function createImageMaker(folder: string, announce: (text: string) => voi
   return { made, make };
 }
 
-type Make = ReturnType<typeof createImageMaker>["make"];
+export type Make = ReturnType<typeof createImageMaker>["make"];
 
 /** Our image, by this name. */
 export const makeRegistrar = (make: Make, name: string = IMAGES.ours, file?: string): Promise<void> =>

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
 import { buildPrograms, e2eFolder, kubernetesModules } from "../../cluster/support/build";
+import { objectsIn } from "../../cluster/support/objects";
 import { createGoBuilder } from "../../support/go-build";
 
 /** Everything that the tests need besides the cluster: programs of Kubernetes' module, and one for each image that pods name. */
@@ -45,9 +45,6 @@ const MANIFESTS = ["hostpath", "mock", "external-snapshotter"].map((name) =>
 export const programOf = (image: string): string => image.replace(/^.*\//, "").replace(/:.*$/, "");
 const versionOf = (image: string): string => image.slice(image.lastIndexOf(":") + 1);
 
-/** What the builds for a Kubernetes release start from. */
-export type Sources = Awaited<ReturnType<typeof findSources>>;
-
 /**
  * Downloads the modules of a Kubernetes release's tests, and of the programs of the images that its drivers' manifests name,
  * unless `given` has the program. The newest release of a sidecar stands in for one that cannot be had; `missing` says which
@@ -68,7 +65,8 @@ export async function findSources(
     ...yamlIn(join(definitions, "config", "crd")),
     ...yamlIn(join(snapshotter, "deploy", "kubernetes", "snapshot-controller")),
   ];
-  const named = imagesOf([...manifestsOf(kubernetes), ...snapshots]);
+  const manifests = MANIFESTS.flatMap((path) => yamlIn(join(kubernetes, path)));
+  const named = imagesOf([...manifests, ...snapshots]);
   const registrarImages = hasOfficial ? [] : named.filter((image) => programOf(image) === REGISTRAR);
   const missing: string[] = [];
   const modules = new Map<string, string>();
@@ -81,16 +79,17 @@ export async function findSources(
       try {
         modules.set(image, await downloadOr(here, MODULES[name] ?? name, versionOf(image), announce));
       } catch (error) {
-        missing.push(
-          `${name} ${versionOf(image)}, whose module cannot be downloaded: ${(error as Error).message}`,
-        );
+        missing.push(`${name} ${versionOf(image)}: ${(error as Error).message}`);
       }
   }
   return { version, kubernetes, snapshots, registrarImages, modules, ofImages, missing };
 }
 
 /** Builds the cluster's programs, the tests, and the programs of images, unless they were built before. */
-export async function buildE2e(announce: (text: string) => void, sources: Sources): Promise<Programs> {
+export async function buildE2e(
+  announce: (text: string) => void,
+  sources: Awaited<ReturnType<typeof findSources>>,
+): Promise<Programs> {
   const { version, kubernetes, snapshots, registrarImages, modules } = sources;
   const goVersion = await createGoBuilder(__dirname).version("Go is needed to build Kubernetes' tests");
   await buildPrograms(announce, undefined, version);
@@ -122,10 +121,7 @@ export async function buildE2e(announce: (text: string) => void, sources: Source
     const linked = `-ldflags=-s -w -X main.version=${versionOf(image)}`;
     ofImages.set(image, await built(module, name, ["build", "-mod=readonly", linked, `./cmd/${name}`]));
   }
-  const snapshotObjects = snapshots
-    .flatMap((text) => parseAllDocuments(text))
-    .map((document) => document.toJS() as object | null)
-    .filter((object) => object !== null);
+  const snapshotObjects = snapshots.flatMap((text) => objectsIn(text));
   return { tests, ginkgo, agnhost, registrarImages, ofImages, snapshotObjects };
 }
 
@@ -133,16 +129,9 @@ const SNAPSHOTTER = "github.com/kubernetes-csi/external-snapshotter/v8@v8.5.0";
 const SNAPSHOT_DEFINITIONS = "github.com/kubernetes-csi/external-snapshotter/client/v8@v8.4.0";
 
 const yamlIn = (folder: string): readonly string[] =>
-  readdirSync(folder)
-    .filter((file) => file.endsWith(".yaml") && file !== "kustomization.yaml")
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".yaml") && !file.endsWith("kustomization.yaml"))
     .map((file) => readFileSync(join(folder, file), "utf8"));
-
-const manifestsOf = (kubernetes: string): readonly string[] =>
-  MANIFESTS.flatMap((path) =>
-    readdirSync(join(kubernetes, path), { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".yaml"))
-      .map((file) => readFileSync(join(kubernetes, path, file), "utf8")),
-  );
 
 /** The images of sig-storage that manifests name. */
 function imagesOf(texts: readonly string[]): readonly string[] {
