@@ -8,7 +8,7 @@ interface Descriptor {
 }
 
 /** What an image says of itself (OCI image specification, `config.md`). */
-export interface ImageConfig {
+interface ImageConfig {
   readonly User?: string;
   readonly Entrypoint?: readonly string[];
   readonly Cmd?: readonly string[];
@@ -16,48 +16,35 @@ export interface ImageConfig {
   readonly Labels?: Readonly<Record<string, string>>;
 }
 
-export interface Image {
-  readonly config: ImageConfig;
-  readonly architecture: string;
-  /** From the lowest to the topmost; `compressedBytes` is what is stored and pulled. */
-  readonly layers: readonly { readonly compressedBytes: number; readonly files: readonly LayerFile[] }[];
-  /** Puts all layers over each other into a folder. */
-  unpack(folder: string): void;
-}
-
-interface LayerFile {
-  readonly path: string;
-  /** As `ls -l` has it: `-rwxr-xr-x`. */
-  readonly mode: string;
-  /** `0/0`: user ID and group ID. */
-  readonly owner: string;
-  readonly bytes: number;
-}
+export type Image = ReturnType<typeof readImage>;
 
 /** Reads a folder in the OCI's image layout that holds one image. */
-export function readImage(folder: string): Image {
+export function readImage(folder: string) {
   const blob = ({ digest }: Descriptor) => join(folder, "blobs", ...digest.split(":"));
   const read = (file: string) => JSON.parse(readFileSync(file, "utf8"));
   const manifest: { readonly config: Descriptor; readonly layers: readonly Descriptor[] } = read(
     blob(read(join(folder, "index.json")).manifests[0]),
   );
-  const { config, architecture } = read(blob(manifest.config));
+  const { config, architecture }: { readonly config: ImageConfig; readonly architecture: string } = read(
+    blob(manifest.config),
+  );
   return {
     config,
     architecture,
+    /** From the lowest to the topmost; `compressedBytes` is what is stored and pulled. */
     layers: manifest.layers.map((layer) => ({ compressedBytes: layer.size, files: filesIn(blob(layer)) })),
-    unpack: (to) => {
+    /** Puts all layers over each other into a folder. */
+    unpack: (to: string) => {
       mkdirSync(to, { recursive: true });
       for (const layer of manifest.layers) execFileSync("tar", ["-xf", blob(layer), "-C", to]);
     },
   };
 }
 
-function filesIn(tarball: string): readonly LayerFile[] {
-  const told = execFileSync("tar", ["--numeric-owner", "-tvf", tarball], {
-    encoding: "utf8",
-    maxBuffer: 2 ** 26,
-  });
+/** Modes as `ls -l` has them, owners as user ID and group ID, `0/0`. */
+function filesIn(tarball: string) {
+  const options = { encoding: "utf8", maxBuffer: 2 ** 26 } as const;
+  const told = execFileSync("tar", ["--numeric-owner", "-tvf", tarball], options);
   const lines = told.matchAll(/^(\S+) (\S+) +(\d+) \S+ \S+ \.?\/?(.*?)(?: -> .*)?$/gm);
   return Array.from(lines, ([, mode = "", owner = "", bytes, path = ""]) => ({
     path: `/${path}`,
