@@ -57,12 +57,8 @@ inEachLanguage((start) => {
 
   nodeTest("whose answer comes byte by byte is registered", async (node) => {
     const socket = join(node.pluginDir, "..", "driver.sock");
-    await using _driver = await start({
-      socket,
-      name: DRIVER,
-      manifest: { key: "value" },
-      headersFirst: true,
-    });
+    const slow = { manifest: { key: "value" }, headersFirst: true };
+    await using _driver = await start({ socket, name: DRIVER, ...slow });
     await using line = await startSlowLine(node.csiAddress, socket);
     const kubelet = await node.kubelet();
     const registrar = node.registrar("-v=5", "--timeout=10s");

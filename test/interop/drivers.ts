@@ -3,12 +3,11 @@ import { programPath } from "../kubelet/support/build";
 import { newestVersion } from "../kubelet/support/versions";
 import type { NodeRelease } from "../matrix/nodes";
 
-/** Where a driver is to be, and what it is to say of itself. */
-export interface DriverPlace {
+/** Where a driver is to be, what it is to say of itself, and the registrar's Node and program, for one that comes with it. */
+interface DriverPlace {
   readonly socketPath: string;
   readonly name: string;
   readonly nodeId: string;
-  /** The registrar's Node and program, for a driver that comes with it. */
   readonly node: NodeRelease;
   readonly cli: string;
 }
@@ -27,21 +26,18 @@ export interface Driver {
   readonly registrar?: readonly string[];
 }
 
+const ofGo: CommandOf = (place) => [programPath("csidriver", newestVersion), ...ourFlags(place, "endpoint")];
+const ofOurs: CommandOf = (place) => [
+  place.node.path,
+  place.cli,
+  "driver",
+  ...ourFlags(place, "csi-address"),
+];
+
 /** The drivers by name, each with a way to build it; that rejects with what is missing. */
 export const DRIVERS: readonly (Omit<Driver, "command"> & { prepare(): Promise<CommandOf> })[] = [
-  {
-    name: "Go",
-    refusesPaths: false,
-    prepare: async () => (place) => [programPath("csidriver", newestVersion), ...ourFlags(place, "endpoint")],
-  },
-  {
-    name: "registrar driver",
-    refusesPaths: false,
-    prepare: async () => (place) => [
-      ...[place.node.path, place.cli, "driver"],
-      ...ourFlags(place, "csi-address"),
-    ],
-  },
+  { name: "Go", refusesPaths: false, prepare: async () => ofGo },
+  { name: "registrar driver", refusesPaths: false, prepare: async () => ofOurs },
   { name: "JavaScript", refusesPaths: true, prepare: () => prepareServer("JavaScript") },
   { name: "Python", refusesPaths: false, prepare: () => prepareServer("Python") },
   { name: "Rust", refusesPaths: true, prepare: () => prepareServer("Rust") },

@@ -48,8 +48,8 @@ async function main(): Promise<void> {
     },
   });
   if (values.help) return say(USAGE);
-  const kubelets = chosen("kubelet", values.kubelet, allVersions());
-  const names = chosen("driver", values.driver, DRIVER_NAMES);
+  const kubelets = chosen("kubelet", allVersions(), values.kubelet);
+  const names = chosen("driver", DRIVER_NAMES, values.driver);
 
   for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version, say);
   const drivers: Driver[] = [];
@@ -87,15 +87,11 @@ async function officialName(path: string): Promise<string> {
   return `Go, official ${/v\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? "of unknown version"}`;
 }
 
-/** All there are unless some are named; throws where one is not among them. */
-function chosen(
-  what: string,
-  named: readonly string[] | undefined,
-  all: readonly string[],
-): readonly string[] {
-  const unknown = named?.find((one) => !all.includes(one));
+/** Those that are named; throws where one is not among all there are. */
+function chosen(what: string, all: readonly string[], named = all): readonly string[] {
+  const unknown = named.find((one) => !all.includes(one));
   if (unknown !== undefined) throw new Error(`--${what}: there is no ${unknown} among ${all.join(", ")}`);
-  return named ?? all;
+  return named;
 }
 
 /** So many at a time; the cells are in their order. */

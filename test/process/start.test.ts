@@ -11,8 +11,8 @@ const NEVER = ["worker_threads", "inspector", "readline"];
 
 nodeTest("a registration loads none of Node's modules that it does not need", async (node) => {
   const [preload, loaded] = [node.at("preload.cjs"), node.at("loaded.json")];
-  const write = `require("node:fs").writeFileSync(${JSON.stringify(loaded)}, JSON.stringify(process.moduleLoadList))`;
-  writeFileSync(preload, `process.once("exit", () => ${write});`);
+  const write = `writeFileSync("${loaded}", JSON.stringify(process.moduleLoadList))`;
+  writeFileSync(preload, `process.once("exit", () => require("node:fs").${write});`);
   await node.driver();
   const kubelet = await node.kubelet();
   const registrar = node.cli(registrarArguments(node), { NODE_OPTIONS: `--require=${preload}` });

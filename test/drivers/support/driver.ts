@@ -2,7 +2,7 @@ import { startReadyProcess } from "../../support/child-process";
 import { DRIVER_SERVERS } from "./servers";
 
 /** What a driver is to be and to do; its flags, README.md has them. */
-export interface DriverOptions {
+interface DriverOptions {
   readonly socket: string;
   readonly name: string;
   readonly nodeId?: string;
@@ -17,14 +17,13 @@ export interface DriverOptions {
   readonly maxConnectionAgeMs?: number;
 }
 
-/** A call that the driver saw. */
-export interface Call {
-  readonly method: string;
-  readonly authority: string;
-  readonly metadata: Readonly<Record<string, string>>;
+/** A line of its output. */
+interface Event {
+  readonly event: "started" | "called";
+  readonly method?: string;
+  readonly authority?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
-
-type Event = { readonly event: "started" } | ({ readonly event: "called" } & Call);
 
 /** The same tests for a driver in each language. */
 export function inEachLanguage(
@@ -43,11 +42,10 @@ export function inEachLanguage(
 async function startDriver(command: readonly string[], options: DriverOptions) {
   const [program = "", ...words] = command;
   const driver = await startReadyProcess<Event>(program, [...words, ...flagsOf(options)]);
-  const isAsked = (event: Event) => event.event === "called" && event.method === "GetPluginInfo";
+  const isAsked = ({ method }: Event) => method === "GetPluginInfo";
   return {
     /** The GetPluginInfo calls so far. */
-    asked: (): readonly Call[] =>
-      driver.stdout.all().filter((event): event is Event & Call => isAsked(event)),
+    asked: () => driver.stdout.all().filter(isAsked),
     /** Resolves when GetPluginInfo was called for the nth time. */
     askedTimes: async (nth: number) => {
       let times = 0;

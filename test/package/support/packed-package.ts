@@ -7,14 +7,11 @@ import { type Finished, run } from "./run";
 export const ROOT = join(__dirname, "..", "..", "..");
 
 /** The fields of package.json that say what the package consists of. */
-export interface PackageJson {
+export const packageJson: {
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
-  readonly dependencies: Readonly<Record<string, string>>;
-}
-
-export const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+} = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
 /** The package as `npm run package` makes it of what is built. */
 export type PackedPackage = Awaited<ReturnType<typeof packPackage>>;
