@@ -26,7 +26,7 @@ interface StoredNode {
   readonly status: { readonly conditions: readonly NodeCondition[] };
 }
 
-export type SeenRequest = ReturnType<typeof readRequest>;
+type SeenRequest = ReturnType<typeof readRequest>;
 
 /** What the server answers instead of the truth: a status code, a broken connection, or silence. */
 export type Fault =
@@ -196,12 +196,9 @@ function mergeConditions(
 ): StoredNode {
   const given = patch.status.conditions;
   const isDeleted = (condition: object) => "$patch" in condition;
-  const merged = node.status.conditions.map((old) => ({
-    ...old,
-    ...given.find(({ type }) => type === old.type),
-  }));
-  const added = given.filter(({ type }) => node.status.conditions.every((old) => old.type !== type));
-  const conditions = [...merged, ...added].filter((condition) => !isDeleted(condition));
+  const merged = new Map(node.status.conditions.map((old) => [old.type, old]));
+  for (const one of given) merged.set(one.type, { ...merged.get(one.type), ...one });
+  const conditions = [...merged.values()].filter((condition) => !isDeleted(condition));
   return { ...node, status: { conditions } };
 }
 
@@ -218,15 +215,12 @@ function readRequest({ url = "/", method, headers, socket }: IncomingMessage) {
   };
 }
 
-function send(response: ServerResponse, object: object): void {
-  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(object));
+function send(response: ServerResponse, object: object, code = 200): void {
+  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(object));
 }
 
 function refuse(response: ServerResponse, code: number, message: string, retryAfter?: string): void {
-  response.setHeader("content-type", "application/json");
   if (retryAfter !== undefined) response.setHeader("retry-after", retryAfter);
   const reason = code === 404 ? { reason: "NotFound" } : {};
-  response
-    .writeHead(code)
-    .end(JSON.stringify({ kind: "Status", status: "Failure", message, ...reason, code }));
+  send(response, { kind: "Status", status: "Failure", message, ...reason, code }, code);
 }

@@ -1,10 +1,11 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ApiAccess } from "../../../../src/kube-api/access";
 import { type ApiClient, createApiClient } from "../../../../src/kube-api/client";
 import type { Outcome } from "../../../../src/kube-api/failure";
 import { parseNode, type Taint } from "../../../../src/node-readiness/node-api";
 import { startControlPlane } from "../../../cluster/support/control-plane";
+import { objectsIn } from "../../../cluster/support/objects";
+import { csiNode } from "../../../support/cluster-objects";
 import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
 import { DRIVER } from "../../support/controlled-registrations";
@@ -71,11 +72,7 @@ async function startCluster() {
     kubelets[node] = createApiClient({ server: controlPlane.url, authority, ...identity });
   }
 
-  const apply = async (yaml: string) => {
-    const file = folder.at("applied.yaml");
-    writeFileSync(file, yaml);
-    return controlPlane.kubectl("apply", "--server-side", "--validate=strict", "-f", file);
-  };
+  const apply = (text: string) => controlPlane.apply(objectsIn(text));
   await apply(yaml).catch(async (error) => {
     await controlPlane.close();
     throw error;
@@ -95,9 +92,8 @@ async function startCluster() {
 
   const token = async (node: string) => {
     const bound = ["--bound-object-kind=Pod", `--bound-object-name=pod-on-${node}`];
-    return (
-      await controlPlane.kubectl("create", "token", ACCOUNT, `--namespace=${NAMESPACE}`, ...bound)
-    ).trim();
+    const words = ["create", "token", ACCOUNT, `--namespace=${NAMESPACE}`, ...bound];
+    return (await controlPlane.kubectl(...words)).trim();
   };
   const node = async (name: string) => {
     const view = parseNode(await read(`/api/v1/nodes/${name}`));
@@ -126,18 +122,13 @@ async function startCluster() {
     writeCsiNode: async (name: string, drivers: readonly string[], limit?: number) => {
       const kubelet = kubelets[name] ?? admin;
       const { uid } = await node(name);
+      const { spec, ...rest } = csiNode(name, Object.fromEntries(drivers.map((driver) => [driver, name])));
+      const allocatable = limit === undefined ? {} : { allocatable: { count: limit } };
+      const ownerReferences = [{ apiVersion: "v1", kind: "Node", name, uid }];
       const body = {
-        kind: "CSINode",
-        apiVersion: "storage.k8s.io/v1",
-        metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }] },
-        spec: {
-          drivers: drivers.map((driver) => ({
-            name: driver,
-            nodeID: name,
-            topologyKeys: [],
-            ...(limit !== undefined && { allocatable: { count: limit } }),
-          })),
-        },
+        ...rest,
+        metadata: { name, ownerReferences },
+        spec: { drivers: spec.drivers.map((driver) => ({ ...driver, ...allocatable })) },
       };
       const created = await kubelet.call({ method: "POST", path: csiNodePath, body }, signal);
       if (created.kind === "failed")

@@ -70,16 +70,10 @@ interface Metadata {
 }
 
 /** Creates a pod by dry run: its spec as it would be stored. Rejects if it is refused. */
-export async function dryRun(
-  cluster: Cluster,
-  namespace: string,
-  spec: PodSpec,
-  more: Metadata = {},
-): Promise<PodSpec> {
-  const metadata = { name: "pod", namespace, ...more };
-  const body = { apiVersion: "v1", kind: "Pod", metadata, spec };
+export async function dryRun({ admin }: Cluster, namespace: string, spec: PodSpec, more: Metadata = {}) {
+  const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "pod", namespace, ...more }, spec };
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
-  const answer = await cluster.admin.call({ method: "POST", path, body }, new AbortController().signal);
+  const answer = await admin.call({ method: "POST", path, body }, new AbortController().signal);
   if (answer.kind === "failed") throw new Error(answer.failure.message);
   return (answer.value as { readonly spec: PodSpec }).spec;
 }
@@ -92,14 +86,12 @@ export async function changesOf(
   more: Omit<Metadata, "labels"> = {},
 ): Promise<Changes> {
   const optOut = { labels: { "registrar-image-policy": "ignore" } };
-  const [before, after] = [
-    await dryRun(cluster, namespace, spec, { ...more, ...optOut }),
-    await dryRun(cluster, namespace, spec, more),
-  ];
-  return changesBetween(nameless(before), nameless(after));
+  const made = async (metadata: Metadata) => {
+    const text = JSON.stringify(await dryRun(cluster, namespace, spec, metadata));
+    return JSON.parse(text.replace(/kube-api-access-\w+/g, "token"));
+  };
+  return changesBetween(await made({ ...more, ...optOut }), await made(more));
 }
-
-const nameless = (spec: PodSpec) => JSON.parse(JSON.stringify(spec).replace(/kube-api-access-\w+/g, "token"));
 
 function changesBetween(before: unknown, after: unknown, path = ""): Changes {
   if (isDeepStrictEqual(before, after)) return {};
