@@ -19,7 +19,7 @@ export type Output<T = string> = ReturnType<typeof readOutput<T>>;
 /** A spawned program whose output is kept. Its stdin ends with this process, which ends our Go programs. */
 export type ChildProcess<T = string> = ReturnType<typeof spawnParsed<T>>;
 
-export interface SpawnOptions {
+interface SpawnOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** When it is killed. @default never */
@@ -59,17 +59,12 @@ function spawnParsed<T>(
     });
   });
 
-  let closed: Promise<void> | undefined;
-  async function end(): Promise<void> {
+  /** SIGTERM, and SIGKILL if that does not help within 5 s; resolves when it ended. */
+  const close = async (): Promise<void> => {
     child.kill("SIGTERM");
     const forced = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
     await exited;
     clearTimeout(forced);
-  }
-  /** SIGTERM, and SIGKILL if that does not help within 5 s; resolves when it ended. */
-  const close = (): Promise<void> => {
-    closed ??= end();
-    return closed;
   };
   return {
     pid: child.pid ?? 0,

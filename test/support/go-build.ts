@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-export interface GoBuild {
+interface GoBuild {
   /** The go command's arguments, such as `build -o FILE ./...` or `test -c -o FILE ./...`. */
   readonly args: readonly string[];
   /** What decides, besides the sources, whether something was built before. */

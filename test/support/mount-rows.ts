@@ -4,14 +4,11 @@ import { parseMountinfo } from "../../src/unix/mounts";
 /** A mount as in mountinfo: device, folder of its file system, where it is mounted, file system. */
 export type Row = readonly [device: string, root: string, mountPoint: string, fileSystem?: string];
 
-export const tableOf = (rows: readonly Row[]) =>
-  parseMountinfo(
-    rows
-      .map(
-        ([device, root, at, type = "ext4"], index) => `${index} 1 ${device} ${root} ${at} rw - ${type} x rw`,
-      )
-      .join("\n"),
-  );
+export function tableOf(rows: readonly Row[]) {
+  const lineOf = ([device, root, at, type = "ext4"]: Row, index: number) =>
+    `${index} 1 ${device} ${root} ${at} rw - ${type} x rw`;
+  return parseMountinfo(rows.map(lineOf).join("\n"));
+}
 
 export const CONTAINER: Row = ["0:50", "/", "/", "overlay"];
 export const K = "/var/lib/kubelet";

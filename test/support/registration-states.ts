@@ -64,9 +64,6 @@ export const EVENT_KINDS = Object.keys({
 export function leadsTo(from: StateName, kind: LoopEvent["kind"]): StateName | undefined {
   const state = stateNamed(from);
   const next = transition(state, eventOf(kind), { nowMs: 2_000, random: 0 });
-  return next.kind === from && next.kind !== "publishing"
-    ? undefined
-    : next === state
-      ? undefined
-      : next.kind;
+  const isSame = next === state || (next.kind === from && next.kind !== "publishing");
+  return isSame ? undefined : next.kind;
 }

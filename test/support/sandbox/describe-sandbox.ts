@@ -4,8 +4,7 @@ import { httpOf } from "../../end-to-end/support/http";
 import { DRIVER, nodeTest, refused, registered, type TestNode } from "../../end-to-end/support/node";
 import type { CliProcess } from "../../end-to-end/support/process";
 import { ENTRY } from "./image-root";
-import { createSandbox, pidInside } from "./sandbox";
-import { REGISTRAR } from "./security-context";
+import { createSandbox, pidInside, REGISTRAR } from "./sandbox";
 import { tracesIn, watchNames } from "./traces";
 
 /**
@@ -50,16 +49,9 @@ export function describeSandbox(rootFolder: () => string): void {
       expect([set, field(set)]).toEqual([set, "0000000000000000"]);
     expect(field("NoNewPrivs")).toBe("1");
     expect(field("NSpid")?.split(/\s+/).at(-1)).toBe("1");
-    const mounts = readFileSync(`/proc/${pid}/mounts`, "utf8").split("\n");
-    const writable = mounts
-      .map((line) => line.split(" "))
-      .filter(([, , , options]) => /^rw\b/.test(`${options}`));
-    expect(
-      writable
-        .map(([, path]) => path)
-        .filter((path) => !/^\/proc(\/|$)/.test(`${path}`))
-        .sort(),
-    ).toEqual(["/dev/termination-log", "/registration"]);
+    const mounts = readFileSync(`/proc/${pid}/mounts`, "utf8");
+    const writable = Array.from(mounts.matchAll(/^\S+ (?!\/proc)(\S+) \S+ rw\b/gm), ([, path]) => path);
+    expect(writable.sort()).toEqual(["/dev/termination-log", "/registration"]);
   });
 
   podTest("a refusal's reason is in the termination log", "ro", async (pod) => {

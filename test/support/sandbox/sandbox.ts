@@ -1,20 +1,44 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { readText } from "../../docs/markdown";
 import { copyPortable, whereIs } from "./program-files";
-import { REGISTRAR, setprivFlags } from "./security-context";
 
 const ENTER = join(__dirname, "enter.sh");
 /** Where the sandbox has setpriv, which drops what is left of root's rights after the root was changed. */
 const SETPRIV_AT = "/dev/sandbox";
-export const TERMINATION_LOG = "/dev/termination-log";
+const TERMINATION_LOG = "/dev/termination-log";
+/**
+ * The security context of examples/daemonset.yaml, as test/docs/yaml.test.ts has it: whoever enters is root, the mounts make the
+ * root read-only, and a runtime's seccomp filter comes with the runtime, which `npm run test:image` has.
+ */
+const CONFINED = ["--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"];
+
+interface Container {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[];
+}
+
+/** How examples/daemonset.yaml has the registrar run. */
+export const REGISTRAR: Container = parseAllDocuments(readText("examples/daemonset.yaml"))
+  .map((document) => document.toJS())
+  .find(({ kind }) => kind === "DaemonSet")
+  .spec.template.spec.containers.find(({ name }: Container) => name === "registrar");
 
 /** What of the machine is mounted in a sandbox. */
-export interface SandboxMounts {
+interface SandboxMounts {
   /** What the pod's volumes are, by the path at which the container has them; the DaemonSet says which may be written. */
   readonly volumes: Readonly<Record<string, string>>;
   readonly terminationLog: string;
 }
+
+/** The command that enters a root with these mounts, and there becomes the program that follows. */
+const enter = (rootFolder: string, root: "ro" | "rw", mounts: readonly string[]): readonly string[] => [
+  ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
+  ...["sh", ENTER, rootFolder, root, ...mounts, "--"],
+];
 
 /**
  * Prepares a container without a container runtime: a root folder in namespaces, confined as examples/daemonset.yaml says.
@@ -27,21 +51,17 @@ export function createSandbox(
   { tools, root = "ro" }: { readonly tools: string; readonly root?: "ro" | "rw" },
 ) {
   const setpriv = copyPortable(whereIs("setpriv") ?? "setpriv", tools, SETPRIV_AT);
-  const confined = [...setpriv, ...setprivFlags(REGISTRAR.securityContext), "--"];
-  const mounts = [
-    ["ro", tools, SETPRIV_AT],
-    ["rw", terminationLog, TERMINATION_LOG],
-    ...REGISTRAR.volumeMounts.map(({ mountPath, readOnly }) => {
-      const source = volumes[mountPath];
-      if (source === undefined) throw new Error(`nothing is said to be mounted at ${mountPath}`);
-      return [readOnly ? "ro" : "rw", source, mountPath];
-    }),
-  ];
+  const confined = [...setpriv, ...CONFINED];
+  const mounts = REGISTRAR.volumeMounts.flatMap(({ mountPath, readOnly }) => {
+    const source = volumes[mountPath];
+    if (source === undefined) throw new Error(`nothing is said to be mounted at ${mountPath}`);
+    return [readOnly ? "ro" : "rw", source, mountPath];
+  });
+  mounts.push("ro", tools, SETPRIV_AT, "rw", terminationLog, TERMINATION_LOG);
   return {
     /** The command that runs a program in it, as the first of its processes. */
     run: (...program: readonly string[]): readonly string[] => [
-      ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
-      ...["sh", ENTER, rootFolder, root, ...mounts.flat(), "--", ...confined, ...program],
+      ...[...enter(rootFolder, root, mounts), ...confined, ...program],
     ],
     /** The command that runs one more program beside the one that `run` started as this process, as an exec probe is. */
     exec: (spawned: number, ...program: readonly string[]): readonly string[] => [
@@ -59,10 +79,7 @@ export function containerCommand(
   ...program: readonly string[]
 ): readonly string[] {
   const words = Object.entries(mounts).flatMap(([target, source]) => ["rw", source, target]);
-  return [
-    ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
-    ...["sh", ENTER, rootFolder, "ro", ...words, "--", ...program],
-  ];
+  return [...enter(rootFolder, "ro", words), ...program];
 }
 
 /** Makes in a root folder, as a container runtime does, what the sandbox mounts something over. */
