@@ -12,7 +12,6 @@ const leftOut: Replacements = JSON.parse(
 const texts = Object.entries(leftOut).filter((row): row is [string, string] => typeof row[1] === "string");
 
 const textOf = (part: string) => readText(`dist/cli/${part}.js`);
-/** The packages' modules in a part, and what stands for others. */
 const modulesIn = (part: string) =>
   Array.from(textOf(part).matchAll(/"((?:node_modules\/|left-out:)[^"]+)"\(/g), ([, name = ""]) => name);
 

@@ -27,7 +27,6 @@ What it is about.
 - Another.
 `;
 
-/** What the script writes for a tag of a package, and its complaint. */
 async function notesOf(tag: string, packageJson: object, env: NodeJS.ProcessEnv = {}) {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("CHANGELOG.md"), CHANGELOG);

@@ -14,7 +14,6 @@ const SCENARIOS: Readonly<Record<string, string>> = {
   "1000 connections, opened and dropped": '"1000 connections, opened and dropped',
 };
 
-/** The number that a module has under this name. */
 function constantIn(file: string, name: string): number {
   const [, digits] =
     new RegExp(`^(?:export )?const ${name} = ([\\d_]+);`, "m").exec(readText(`src/${file}`)) ?? [];

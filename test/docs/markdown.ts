@@ -31,7 +31,6 @@ export function codeIn(text: string): readonly string[] {
   return Array.from(spans, ([, , code = ""]) => code.replace(/\s+/g, " ").trim());
 }
 
-/** What a cell has in backticks, as one text. */
 export const codeOf = (cell = ""): string => codeIn(cell).join();
 
 export function linksIn(text: string): readonly string[] {
@@ -50,7 +49,6 @@ export function anchorsIn(text: string): readonly string[] {
   );
 }
 
-/** What stands under a heading, up to the next one. */
 export function sectionOf(text: string, heading: string): string {
   const [, rest] = text.split(new RegExp(`^#+ ${heading}$`, "m"));
   if (rest === undefined) throw new Error(`there is no heading "${heading}"`);

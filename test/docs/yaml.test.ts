@@ -4,7 +4,6 @@ import { parseAllDocuments } from "yaml";
 import { parseFlags } from "../../src/flags/table";
 import { DOCUMENTS, fencesIn, ROOT, readText } from "./markdown";
 
-/** Every piece of YAML that people may copy. */
 const PIECES = [
   ...DOCUMENTS.flatMap((path) =>
     fencesIn(readText(path), "yaml").map((text, index) => ({ name: `${path}, ${index + 1}`, text })),

@@ -99,7 +99,6 @@ async function applyPolicy({ apply, kubectlWith, kubectl }: Cluster): Promise<vo
   }, "new pods follow the policy");
 }
 
-/** Acts at a pace until the signal is aborted. */
 async function each(ms: number, signal: AbortSignal, act: () => Promise<unknown>): Promise<void> {
   try {
     for await (const _ of every(ms, undefined, { signal }))
@@ -151,7 +150,6 @@ async function watchRegistrars(cluster: Cluster, signal: AbortSignal): Promise<v
   writeFileSync(join(plan.reports, "registrars.json"), JSON.stringify(written));
 }
 
-/** The registrars in all pods. */
 async function registrarsOf({ get }: Cluster) {
   const { items } = await get<{ items: readonly PodObject[] }>("/api/v1/pods");
   return items

@@ -54,7 +54,6 @@ const oneOf = <Name extends string>(names: readonly Name[], given: string): Name
   throw new Error(`${given} is none of ${names.join(", ")}\n${USAGE}`);
 };
 
-/** A program that was built elsewhere. */
 function givenProgram(name: string): string | undefined {
   const { OFFICIAL_REGISTRAR, E2E_PROGRAMS = "/none" } = process.env;
   if (name === "csi-node-driver-registrar" && OFFICIAL_REGISTRAR) return OFFICIAL_REGISTRAR;

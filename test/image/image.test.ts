@@ -17,7 +17,6 @@ const node = process.env.IMAGE_NODE ?? process.execPath;
 
 let folder: TempFolder;
 let image: Image;
-/** The image's files, as a container has them. */
 let root: string;
 /** The image that docs/charts.md makes of it, for charts without a value for arguments. */
 let derived: Image;
@@ -40,7 +39,6 @@ beforeAll(async () => {
 }, BUILDING_MS);
 afterAll(() => folder[Symbol.asyncDispose](), BUILDING_MS);
 
-/** Runs a program in the image's root; its exit code and outputs. */
 function runInside(...program: readonly string[]) {
   const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
   const words = ["--root", root, ...asRoot, ...program];
@@ -154,7 +152,6 @@ describe("as examples/daemonset.yaml confines it, in the image's root", () => {
 });
 
 describe("the derived image of docs/charts.md", () => {
-  /** A pod of it whose driver kubelet refuses twice. */
   const start = async (node: TestNode, ...flags: readonly string[]) => {
     const pod = makePod(node, root, "ro", derived.config.Entrypoint);
     await node.driver({ csiAddress: endpointOf(node) });

@@ -15,7 +15,6 @@ import type { ForeignNode } from "./support/stand-in-bases";
 
 /** The steps of release.yml, as its scripts, from stand-in bases to a registry on this machine and back. */
 const RELEASING_MS = 1_800_000;
-/** What a node may pull. */
 const GOAL_BYTES = 35e6;
 const node = process.env.IMAGE_NODE ?? process.execPath;
 const arm64 = findArm64();
@@ -89,7 +88,6 @@ test.each(platforms)(
   },
 );
 
-/** The registry has no certificate. */
 const HTTP = "--allow-http-registry";
 
 /** An arm64 Node from npm with Debian's libraries for cross-building, if QEMU runs arm64 programs here. */

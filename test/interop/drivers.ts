@@ -12,10 +12,8 @@ interface DriverPlace {
   readonly cli: string;
 }
 
-/** The command that starts a driver in its place. */
 type CommandOf = (place: DriverPlace) => readonly string[];
 
-/** A driver that can be started. */
 export interface Driver {
   /** Its language, for most. */
   readonly name: string;

@@ -87,7 +87,6 @@ async function officialName(path: string): Promise<string> {
   return `Go, official ${/v\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? "of unknown version"}`;
 }
 
-/** Those that are named; throws where one is not among all there are. */
 function chosen(what: string, all: readonly string[], named = all): readonly string[] {
   const unknown = named.find((one) => !all.includes(one));
   if (unknown !== undefined) throw new Error(`--${what}: there is no ${unknown} among ${all.join(", ")}`);

@@ -1,7 +1,6 @@
 import { grid } from "../../bench/figures";
 import type { Outcome } from "./registration";
 
-/** How one registration ended. */
 export interface Cell {
   readonly kubelet: string;
   readonly driver: string;

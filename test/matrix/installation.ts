@@ -12,7 +12,6 @@ export async function installPackage() {
   const install = ["install", "--prefix", folder.path, ...options, packed.tarball];
   succeeded(await run("npm", install, { cwd: ROOT, withinMs: 300_000 }));
   return {
-    /** The program behind the command. */
     cli: folder.at("node_modules", "registrar", "dist", "cli.js"),
     /** The command as npm links it, to be run by whatever `node` is in PATH. */
     command: folder.at("node_modules", ".bin", "registrar"),

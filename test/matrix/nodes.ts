@@ -6,18 +6,14 @@ import { run } from "../package/support/run";
 /** What we are tested with: the oldest Node that package.json allows, and each line that its makers keep. */
 export const NODE_LINES: readonly string[] = ["20.19", "22", "24", "26"];
 
-/** Node as its makers built it. */
 export interface NodeRelease {
-  /** Such as `24.21.0`. */
   readonly version: string;
-  /** The folder with the program in it, for PATH. */
   readonly folder: string;
   readonly path: string;
 }
 
 /** Gone with the next `npm ci`, after which the newest release of a line is fetched again. */
 const CACHE = join(ROOT, "node_modules", ".cache", "nodes");
-/** A hundred megabytes over whatever line there is. */
 const FETCHED_WITHIN_MS = 300_000;
 
 /** The newest release of a line: from npm, where it is a package, unless it was fetched before. */

@@ -21,7 +21,6 @@ type Changes = Readonly<
   Record<string, string | readonly [from: string, to: string, tests?: readonly string[]]>
 >;
 
-/** The mutants of one file, which `tests` are to notice. */
 export function mutantsOf(file: string, tests: readonly string[], changes: Changes): readonly Mutant[] {
   return Object.entries(changes).map(([what, change]) => {
     const [from, to, others = tests] = typeof change === "string" ? [change, ""] : change;

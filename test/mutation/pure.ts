@@ -12,7 +12,6 @@ const CONFIG = "stryker.config.json";
 /** How much slower than without a mutant a test may be, before the mutant counts as one that never ends. */
 const SLOWER_BY_MS = 10_000;
 
-/** Has Stryker mutate the pure files in a copy of the project, one group after the other. */
 export async function runPure(groups: readonly PureGroup[], say: (line: string) => void): Promise<Result> {
   await using stryker = await createTempFolder();
   for (const name of ["package.json", "package-lock.json"])
@@ -49,7 +48,6 @@ async function runGroup(
     jest: {
       projectType: "custom",
       configFile: "jest.config.js",
-      // `testMatch` names the tests.
       enableFindRelatedTests: false,
       config: { testMatch: tests.map((path) => `<rootDir>/${path}`), reporters: [] },
     },

@@ -20,7 +20,6 @@ const UNNOTICED = ["Survived", "NoCoverage"];
 /** The compiler sees to it that this is not reached. */
 const UNREACHABLE = /satisfies never;/;
 
-/** By file, the mutants that could be tried: how many the tests noticed, and what the others change. */
 export function readStrykerReport({ files }: StrykerReport) {
   return Object.entries(files).map(([file, { source, mutants }]) => ({
     file,

@@ -14,7 +14,6 @@ const IMPATIENT = {
 const TEST_TIMEOUT_MS = 40_000;
 const DONE_WITHIN_MS = 15 * 60_000;
 
-/** Makes one mutant after the other in a copy of the project, and runs the tests that are to notice. */
 export async function runTable(mutants: readonly Mutant[], say: (line: string) => void): Promise<Result> {
   await using folder = await copyProject();
   const patience = folder.at(IMPATIENT.file);

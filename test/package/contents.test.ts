@@ -48,7 +48,6 @@ function neighboursOf(file: string): readonly string[] {
   return [...modules, ...parts];
 }
 
-/** All that is reached from the entry points, with the types of each module that is. */
 function reached(): readonly string[] {
   const found = new Set(entryPoints);
   for (const file of found) {

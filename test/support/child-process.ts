@@ -70,7 +70,6 @@ function spawnParsed<T>(
     pid: child.pid ?? 0,
     stdout,
     stderr,
-    /** Resolves when it runs; rejects when it cannot be executed. */
     spawned,
     /** Resolves once it ended and all its output was read; never rejects. */
     exited,
@@ -91,7 +90,6 @@ function readOutput<T>(stream: Readable, name: string, parse: (line: string) => 
   createInterface({ input: stream }).on("line", (line) => history.add(parse(line)));
   return {
     ...history,
-    /** All of it so far, as it was written. */
     text: () => text,
   };
 }

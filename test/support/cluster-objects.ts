@@ -6,7 +6,6 @@ export const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 /** A path of the registrar's arguments that is right for the volumes of {@link daemonSet}. */
 const pathOf = (driver: string) => `/var/lib/kubelet/plugins/${driver}/csi.sock`;
 
-/** `disk` for `disk.csi.example.com`. */
 const shortOf = (driver: string) => driver.split(".")[0] ?? driver;
 
 export interface SetChanges {
@@ -120,7 +119,6 @@ function stateOf(change: ContainerChange) {
   return { ...waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container"), ...lastState };
 }
 
-/** A Node with what kubelet writes into the annotation. */
 export function node(name: string, nodeIds: Readonly<Record<string, string>>, architecture = "amd64") {
   const annotations = { [NODE_ID_ANNOTATION]: JSON.stringify(nodeIds) };
   const labels = { "kubernetes.io/arch": architecture };

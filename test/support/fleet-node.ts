@@ -28,7 +28,6 @@ export async function createFleetNode() {
     ...node,
     options,
     csiAddress,
-    /** The registration sockets there are; names with a dot are there for moments only. */
     sockets: node.visibleFiles,
     /** Starts a driver in a folder. Its name is the folder's unless its answers say otherwise. */
     driver: async (name: string, ...answers: readonly Answer[]): Promise<ScriptedDriver> => {
@@ -43,7 +42,6 @@ export async function createFleetNode() {
 
 export type TestFleet = Awaited<ReturnType<typeof startTestFleet>>;
 
-/** A fleet, its log, and what kubelet would do. */
 export async function startTestFleet(node: FleetNode, options: Partial<NodeRegistrarOptions> = {}) {
   const log = recordLog();
   const fleet = await startNodeRegistrar({ ...node.options, ...options, logger: log.logger });

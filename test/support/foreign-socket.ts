@@ -16,7 +16,6 @@ export async function listenInPlace(path: string, onConnection: (socket: Socket)
     server.listen(`${path}~`, resolve);
   });
   renameSync(`${path}~`, path);
-  /** Ends the connections and goes on listening. */
   const endConnections = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -45,7 +44,6 @@ export async function startForeignSocket(path: string, onConnection: (socket: So
   return { ...listener, connections: () => connections };
 }
 
-/** Leaves a socket file without a listener. */
 export async function leaveDeadSocket(path: string): Promise<void> {
   await using _gone = await startForeignSocket(path);
 }

@@ -5,11 +5,7 @@ const SEED = Number(FUZZ_SEED ?? 7_541);
 /** Who asks for more runs has the time. */
 const LIMIT_MS = FUZZ_RUNS === undefined ? 120_000 : 3_600_000;
 
-/**
- * A test that something holds for whatever an arbitrary makes up, the same in every run. FUZZ_SEED makes up other
- * input, FUZZ_RUNS says how often each property is tried, FUZZ_PATH leads straight to one that failed; a failure tells
- * seed and path, and the smallest input that fails.
- */
+/** A test of made-up input, the same in every run. FUZZ_SEED makes up other, FUZZ_RUNS how much, FUZZ_PATH leads to a failure. */
 export function propertyTest<Input>(
   name: string,
   { runs, given }: { readonly runs: number; readonly given: fc.Arbitrary<Input> },

@@ -12,10 +12,7 @@ export default function globalTeardown(): void {
   rmSync(REGISTRAR_RUN_FOLDER, { recursive: true, force: true });
 }
 
-/**
- * Those that were started with this variable, as all that tests start: one that a test started which ran out of time would
- * live on. None on systems without /proc.
- */
+/** Those that were started with this variable, as all that tests start. None on systems without /proc. */
 function processesWith(variable: string) {
   const numbers = (attempt(() => readdirSync("/proc")) ?? []).map(Number).filter(Number.isInteger);
   return numbers.flatMap((pid) => {

@@ -9,16 +9,13 @@ const run = promisify(execFile);
 interface GoBuild {
   /** The go command's arguments, such as `build -o FILE ./...` or `test -c -o FILE ./...`. */
   readonly args: readonly string[];
-  /** What decides, besides the sources, whether something was built before. */
   readonly key: readonly string[];
   readonly isSource: (name: string) => boolean;
-  /** Where it is written of what inputs was built. */
   readonly stamp: string;
   readonly onStart: () => void;
 }
 
 export function createGoBuilder(sources: string) {
-  /** One go command: its trimmed output. Rejects with go's own words. */
   const go = async (args: readonly string[]) => {
     const env = { ...process.env, CGO_ENABLED: "0", GOWORK: "off" };
     const { stdout } = await run("go", args, { cwd: sources, env, maxBuffer: 1 << 24 });
@@ -38,10 +35,7 @@ export function createGoBuilder(sources: string) {
       go(["env", "GOVERSION"]).catch((error: NodeJS.ErrnoException) => {
         throw error.code === "ENOENT" ? new Error(`${needed}: no go command is in PATH`) : error;
       }),
-    /**
-     * Downloads a module, such as `example.com/module@v1.2.3`, unless the module cache has it: its folder there. Rejects with
-     * go's own words, on one line.
-     */
+    /** Downloads a module, such as `example.com/module@v1.2.3`: its folder. Rejects with go's own words, on one line. */
     download: async (module: string): Promise<string> => {
       // go writes the same object when it fails, and ends with 1.
       const text = await go(["mod", "download", "-json", module]).catch(({ stdout = "{}" }) =>
@@ -51,7 +45,6 @@ export function createGoBuilder(sources: string) {
       if (Dir === undefined) throw new Error(reason.replaceAll(/\s+/g, " "));
       return Dir;
     },
-    /** Builds, unless the very same inputs were built before. */
     build: async (build: GoBuild): Promise<void> => {
       const inputs = await hashInputs(build);
       if ((await readFile(build.stamp, "utf8").catch(() => "")) === inputs) return;

@@ -33,10 +33,7 @@ export function createHistory<T>(name: string) {
       ended = reason;
       notify();
     },
-    /**
-     * The first value that matches, from position `from` on. Rejects when none came in time or before the end, with the
-     * last values in the message.
-     */
+    /** The first value that matches, from position `from` on. Rejects with the last values in the message. */
     waitFor: (matches: (value: T) => boolean, from = 0): Promise<T> =>
       new Promise((resolve, reject) => {
         let position = from;

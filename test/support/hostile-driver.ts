@@ -3,7 +3,6 @@ import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../src/grpc/guard/frame
 import { type PluginIdentity, protos } from "../../src/grpc/protos";
 import { frame, type HeaderField, headerBlock, PING, SETTINGS } from "../grpc/wire";
 
-/** What a driver does with a connection. */
 export type Behaviour = (connection: Socket) => void;
 
 /** What an HTTP/2 server says first; also what changes its mind later. */

@@ -4,10 +4,7 @@ import { DIST } from "./built-cli";
 
 const BUILT = join(DIST, "cli.js");
 
-/**
- * The words that start the registrar under test: those in REGISTRAR_COMMAND, separated by spaces, so that the suites can
- * be run against another registrar; else the built CLI, of which the global setup names a copy in REGISTRAR_CLI.
- */
+/** What starts the registrar under test: the words in REGISTRAR_COMMAND, or the built CLI. */
 export function registrarCommand(): readonly [program: string, ...words: string[]] {
   const [program, ...words] = process.env.REGISTRAR_COMMAND?.trim().split(/\s+/) ?? [];
   if (program) return [program, ...words];

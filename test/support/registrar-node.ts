@@ -64,7 +64,6 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
     pluginRegistrationPath,
     options,
     socketPath,
-    /** Ends something with the node. */
     keep,
     driver,
     kubelet,
@@ -90,7 +89,6 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
 
 export type TestRegistrar = Awaited<ReturnType<typeof startTestRegistrar>>;
 
-/** A registrar, its log, and a way to await its states. */
 export async function startTestRegistrar(
   node: Pick<TestNode, "options">,
   options: Partial<RegistrarOptions> = {},
@@ -103,7 +101,6 @@ export async function startTestRegistrar(
   return {
     registrar,
     log,
-    /** Resolves when it is in this state, at once if it is now. */
     state,
     /** Does what kubelet does with its socket, until the driver is registered. */
     accept: async (): Promise<PluginInfo> => {
@@ -111,7 +108,6 @@ export async function startTestRegistrar(
       await state("registered");
       return info;
     },
-    /** The same, but kubelet refuses the driver with this text. */
     refuse: async (error: string): Promise<void> => {
       await registerOnce(socketPath(), error);
       await state("refused");

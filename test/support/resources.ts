@@ -1,10 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { eventually } from "./eventually";
 
-/**
- * Runs `use` and fails unless every handle, timer and request that it led to is gone soon after, and every inotify
- * watch: those do not keep a process alive, so Node does not count them.
- */
+/** Fails unless each handle, timer, request and inotify watch that `use` led to is gone soon after; Node counts no watches. */
 export async function expectNothingLeft(use: () => Promise<void>): Promise<void> {
   const before = process.getActiveResourcesInfo();
   const watchesBefore = countInotifyWatches();

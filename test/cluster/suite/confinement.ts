@@ -4,7 +4,6 @@ import { createStage, insideOf, type Stage } from "../support/stage";
 import { until } from "../support/until";
 import { cluster, insideTest, startStage } from "../support/use-cluster";
 
-/** A file of the registrar's first process, as the node has it. */
 async function procfile(stage: Stage, file: string): Promise<string> {
   const { node } = insideOf(cluster());
   const { containerID = "" } = await stage.status("registrar");

@@ -18,7 +18,6 @@ interface Report {
 
 const podOf = async (stage: Stage) => (await stage.pods())[0]?.metadata.name ?? "";
 
-/** A healthy node has neither problems nor warnings. */
 function expectHealthy({ healthy, findings }: Report): void {
   expect(findings.filter(({ status }) => status === "problem" || status === "warning")).toEqual([]);
   expect(healthy).toBe(true);

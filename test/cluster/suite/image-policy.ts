@@ -32,7 +32,6 @@ const dropped = (plugin: AuthorsPlugin) => authors(plugin).filter((one) => !isRe
 
 const report = (what: string, ms: number) => process.stdout.write(`${what}: ${(ms / 1000).toFixed(1)} s\n`);
 
-/** A driver that the author's registrar has registered. */
 async function authorsStage(name: string, ...more: readonly Node[]): Promise<Stage> {
   const stage = createStage(cluster(), AUTHORS, { driver: `${name}.csi.example.com`, daemonSet: name });
   for (const node of [insideOf(cluster()).node, ...more])
@@ -98,7 +97,6 @@ async function restart({ workload }: AuthorsPlugin, meanwhile?: () => Promise<un
   return pods.flatMap((pod) => allOf(pod.spec));
 }
 
-/** Restarts them one after the other; each has the containers that are expected, and is listed again. */
 async function restartAll(
   what: string,
   plugins: readonly AuthorsPlugin[],
@@ -135,7 +133,6 @@ async function doctorSays() {
   };
 }
 
-/** Each registrar is swapped, dropped, and comes back, by the policies of one engine. */
 async function thereAndBack(engine: string): Promise<void> {
   await using stage = await authorsStage("fifth");
   await using charts = await chartsStage();

@@ -11,7 +11,6 @@ const withoutSidecar: Change = (daemonSet) => {
   containers.splice(containers.indexOf(containerOf(daemonSet, "registrar")), 1);
 };
 
-/** The example, a DaemonSet. */
 function nodeWide(): DaemonSet {
   const text = readText("examples/node-wide.yaml");
   return parse(text.replace(/image: registrar:\S+/, `image: ${OURS.image}`));

@@ -52,7 +52,6 @@ async function tryPod(driver: string, isTainted: boolean) {
   }
 }
 
-/** Resolves when the scheduler has bound the pod, or keeps it away from the node. */
 const schedulerSees = (pod: string, isKeptAway: boolean): Promise<void> =>
   until(async () => {
     const { spec, status } = await podNamed(cluster(), pod);
@@ -88,7 +87,6 @@ async function countFailedMounts(pod: string, driver: string): Promise<number> {
   return failed.length;
 }
 
-/** In how many of these tries the pod got a FailedMount event. */
 async function tryPods(title: string, tries: number, isTainted: boolean): Promise<number> {
   const made: Awaited<ReturnType<typeof tryPod>>[] = [];
   try {

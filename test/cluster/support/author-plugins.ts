@@ -6,7 +6,6 @@ import { insideOf } from "./stage";
 import { until } from "./until";
 import { cluster, untilListed } from "./use-cluster";
 
-/** A workload, and what CSINode calls its drivers. */
 export interface AuthorsPlugin {
   readonly drivers: readonly string[];
   readonly workload: Workload;
@@ -14,7 +13,6 @@ export interface AuthorsPlugin {
 
 /** The official registrar's image; where its binary is missing, ours under its name. */
 const PROGRAM = givenPrograms().official ? IMAGES.official : OURS.image;
-/** What runs: rows with a stand-in for the driver, and others where their images are given. */
 const CHARTS = PODS.filter(({ beside, standIn }) => beside && (standIn || givenPrograms().charts));
 
 export const isRegistrar = ({ image }: Pick<Container, "image">) =>
@@ -54,7 +52,6 @@ function workloadsOf({ workloads, standIn = {} }: PodsRow): readonly Workload[] 
   });
 }
 
-/** The plugins of public charts, as rendered and registered. */
 export async function chartsStage() {
   const { apply, remove, record } = cluster();
   const rows = CHARTS.map((row) => ({ ...row, workloads: workloadsOf(row) }));

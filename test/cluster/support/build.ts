@@ -2,13 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createGoBuilder } from "../../support/go-build";
 
-/** All of Kubernetes and etcd; what runs in pods. */
 export type Program = "kubernetes" | "podprogram";
 
-/**
- * Programs of kubernetes-csi as it releases them: each is `cmd/NAME` of a module, built with that module's own go.mod and
- * go.sum, so that its dependencies do not meet those of `program/go.mod`.
- */
+/** Programs of kubernetes-csi, each `cmd/NAME` of a module that has its own requirements. */
 const RELEASES = {
   hostpathplugin: "github.com/kubernetes-csi/csi-driver-host-path@v1.18.0",
   "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6@v6.3.0",
@@ -16,13 +12,11 @@ const RELEASES = {
   "csi-resizer": "github.com/kubernetes-csi/external-resizer/v2@v2.3.0",
 } as const;
 export type Release = keyof typeof RELEASES;
-/** The sidecars and their versions, as a person reads them. */
 export const SIDECAR_RELEASES = Object.entries(RELEASES)
   .filter(([program]) => program !== "hostpathplugin")
   .map(([program, module]) => `${program} ${versionOf(module)}`)
   .join(", ");
 
-/** The Kubernetes release that `program/go.mod` names. */
 export const KUBERNETES_VERSION = "1.36.3";
 export const BIN = join(__dirname, "..", "bin");
 const SOURCES = join(__dirname, "..", "program");
@@ -40,24 +34,18 @@ const go = createGoBuilder(SOURCES);
 
 export const programPath = (program: Program | Release | "kyverno"): string => join(BIN, program);
 
-/** The program of a Kubernetes release. */
 export const kubernetesPath = (version: string): string =>
   version === KUBERNETES_VERSION ? programPath("kubernetes") : join(BIN, `kubernetes-${version}`);
 
 /** Kubernetes for a part of the cluster: another release where the variable names a build of it. */
 export const kubernetesOf = (part: "CONTROL_PLANE" | "NODE"): string =>
   process.env[`${part}_KUBERNETES`] ?? programPath("kubernetes");
-/** The objects with the rights of a sidecar, as its project has them; a YAML file. */
 export const rightsPath = (sidecar: Exclude<Release, "hostpathplugin">): string =>
   join(BIN, `${sidecar}.rbac.yaml`);
 
-/** Where what is built from a release's own requirements lies. */
 export const e2eFolder = (version: string): string => join(BIN, `e2e-${version}`);
 
-/**
- * Writes a go.mod with the requirements of a Kubernetes release, for a program of the module `main`; its file. The staging
- * modules are required by their releases, because the module of Kubernetes lacks their directories.
- */
+/** Writes a go.mod with the requirements of a Kubernetes release, for the module `main`; staging modules by their releases. */
 export async function kubernetesModules(version: string, main = "k8s.io/kubernetes"): Promise<string> {
   const kubernetes = await go.download(`k8s.io/kubernetes@v${version}`);
   const folder = e2eFolder(version);
@@ -73,10 +61,7 @@ export async function kubernetesModules(version: string, main = "k8s.io/kubernet
   return file;
 }
 
-/**
- * Builds Kubernetes with etcd, and what runs in pods, or one of them, unless the very same sources were built before.
- * Kubernetes takes about half an hour on two cores from nothing; `announce` is called when a build starts.
- */
+/** Builds programs, unless the very same sources were built before. Kubernetes takes half an hour on two cores from nothing. */
 export async function buildPrograms(
   announce: (text: string) => void,
   programs: readonly Program[] = ["kubernetes", "podprogram"],
@@ -104,10 +89,7 @@ export async function buildPrograms(
   }
 }
 
-/**
- * Builds the hostpath driver, unless HOSTPATH_DRIVER has it, and the sidecars of dynamic volumes. Where the module proxy
- * does not have one, `announce` is called with that, and the suite leaves out what needs them.
- */
+/** Builds the hostpath driver, unless HOSTPATH_DRIVER has it, and the sidecars, as far as the module proxy has them. */
 export async function buildReleases(announce: (text: string) => void): Promise<void> {
   for (const [program, module] of Object.entries(RELEASES) as [Release, string][]) {
     if (program === "hostpathplugin" && process.env.HOSTPATH_DRIVER) continue;
@@ -122,7 +104,6 @@ const KYVERNO = "github.com/kyverno/kyverno@v1.19.1";
 /** The objects with which Kyverno is installed, as its project has them; a YAML file. */
 export const KYVERNO_OBJECTS = join(BIN, "kyverno.yaml");
 
-/** The same for Kyverno's admission controller. */
 export async function buildKyverno(announce: (text: string) => void): Promise<void> {
   const folder = await buildRelease("kyverno", KYVERNO, announce, "no policy of Kyverno");
   if (folder === undefined) return;

@@ -7,11 +7,7 @@ interface Hierarchy {
   readonly options: readonly string[];
 }
 
-/**
- * Makes a control group in each hierarchy of the machine, below which everything of a cluster runs: empty folders of the
- * kernel's until something enters them. `hierarchies` is what is mounted below /sys/fs/cgroup within the cluster, as
- * arguments of enter-cluster.sh: `NAME=OPTIONS`.
- */
+/** Makes a control group in each hierarchy; `hierarchies` is what enter-cluster.sh mounts, `NAME=OPTIONS`. */
 export function makeClusterGroup(name: string) {
   const v1 = mounted("cgroup");
   return v1.some(({ options }) => options.includes("memory")) ? makeV1(name, v1) : makeV2(name);
@@ -60,7 +56,6 @@ function makeV2(name: string) {
   return { version: 2, folders: [folder], hierarchies: [] };
 }
 
-/** Every hierarchy of this type, as `/proc/self/mountinfo` tells. */
 function mounted(type: "cgroup" | "cgroup2"): readonly Hierarchy[] {
   return linesOf("/proc/self/mountinfo").flatMap((line) => {
     const [before = "", after = ""] = line.split(" - ");

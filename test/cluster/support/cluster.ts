@@ -11,7 +11,6 @@ import { type Node, startNode } from "./node";
 import { addressOf } from "./node-configuration";
 import { until } from "./until";
 
-/** The names of the nodes that a cluster may have. */
 const NODES = ["node-1", "node-2", "node-3"] as const;
 
 /** What only a cluster of our own lets one touch. */
@@ -20,7 +19,6 @@ export type Inside = Awaited<ReturnType<typeof startInside>>;
 /** A Kubernetes to try things in, with the suite's images on its node. */
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** Whether the suite has a cluster of its own, rather than that of KUBECONFIG. */
 export const isOwn = process.env.CLUSTER_FOLDER !== undefined;
 const KUBECTL: readonly [string, ...string[]] = isOwn
   ? [kubernetesOf("CONTROL_PLANE"), "kubectl"]
@@ -34,7 +32,6 @@ export async function startCluster() {
     const kubeconfig = inside?.controlPlane.kubeconfig("admin") ?? process.env.KUBECONFIG ?? "";
     const words = [...KUBECTL, `--kubeconfig=${kubeconfig}`] as const;
     const client = createClient(...words);
-    /** Where DaemonSets put their pods, and what is watched. */
     const nodeName = await until(async () => {
       const told = await client.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=60s");
       return /^node\/(\S+)/.exec(told)?.[1] ?? "";
@@ -54,10 +51,7 @@ export async function startCluster() {
   }
 }
 
-/**
- * An environment in which `kubectl` is the cluster's, by a script in this directory, and an administrator's kubeconfig is the
- * default.
- */
+/** An environment in which `kubectl` is the cluster's, by a script in this directory, as an administrator. */
 export function kubectlEnvironment(folder: string, { controlPlane }: Inside): NodeJS.ProcessEnv {
   writeFileSync(join(folder, "kubectl"), `#!/bin/sh\nexec ${KUBECTL.join(" ")} "$@"\n`, { mode: 0o755 });
   const PATH = [folder, process.env.PATH].join(delimiter);
@@ -98,10 +92,7 @@ async function startInside(keep: Keeper["keep"]) {
   return { controlPlane, node, addNode };
 }
 
-/**
- * The API server over plain HTTP on a loopback port, whatever credentials the kubeconfig has. Resolves when kubectl serves;
- * it does so also while the API server itself is away.
- */
+/** The API server over plain HTTP on a loopback port. It serves also while the API server itself is away. */
 async function startProxy([program, ...words]: readonly [string, ...string[]]) {
   const child = spawn(program, [...words, "proxy", "--port=0"], { stdio: ["ignore", "pipe", "ignore"] });
   const exited = new Promise<void>((resolve) => {

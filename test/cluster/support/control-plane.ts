@@ -21,19 +21,14 @@ interface ControlPlaneOptions {
   readonly address?: string;
   /** Names of nodes that get a certificate of `system:node:NAME`. Default: none. */
   readonly nodes?: readonly string[];
-  /**
-   * Controller manager and scheduler too, without which no DaemonSet makes pods, and the API server where pods look for
-   * it: at port 443 of every address, so that the Service `kubernetes` needs no proxy. Default: false.
-   */
+  /** Controller manager and scheduler too, and the API server at port 443, where pods look for it. Default: false. */
   readonly forPods?: boolean;
 }
 
 /** etcd and kube-apiserver with RBAC, the Node authorizer, NodeRestriction and ValidatingAdmissionPolicy. */
 export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>;
 
-/** kubectl, called by these words. */
 export function createClient(program: string, ...first: readonly string[]) {
-  /** Its output. Rejects with its own words. */
   const kubectl = async (...words: readonly string[]): Promise<string> => {
     const { stdout } = await run(program, [...first, ...words], { maxBuffer: 1 << 26 });
     return stdout;
@@ -53,7 +48,6 @@ export function createClient(program: string, ...first: readonly string[]) {
     kubectlWith,
     apply: (objects: readonly object[], ...flags: readonly string[]) =>
       kubectlWith(objects, "apply", "--server-side", "--force-conflicts", "--validate=strict", ...flags),
-    /** Resolves when they are gone. */
     remove: (objects: readonly object[]) =>
       kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true"),
   };
@@ -152,7 +146,6 @@ export async function startControlPlane(options: ControlPlaneOptions) {
   }
 }
 
-/** Whether the process ended: signal 0 only asks. */
 function isOver({ pid }: Part): boolean {
   try {
     return !process.kill(pid, 0);

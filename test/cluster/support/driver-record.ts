@@ -11,10 +11,7 @@ interface CSINode {
   readonly spec?: { readonly drivers?: readonly { readonly name: string }[] | null };
 }
 
-/**
- * What the API server says is registered on a node, over time: CSINode, watched. Resolves when the first state is known; `proxy`
- * is an API server without credentials.
- */
+/** CSINode, watched: which drivers a node has, over time. `proxy` is an API server without credentials. */
 export async function recordDrivers(proxy: string, node: string) {
   const moments: Moment[] = [];
   const stopping = new AbortController();
@@ -72,9 +69,7 @@ export async function recordDrivers(proxy: string, node: string) {
     /** For how long it has been listed, of the time since `from`; 0: it is not. */
     listedMs: (driver: string, from: number) =>
       isListed(driver) ? performance.now() - Math.max(lastChange(driver)?.at ?? 0, from) : 0,
-    /** The API server's revision with which it came to be what it is now. */
     revision: (driver: string) => lastChange(driver)?.revision ?? "",
-    /** For how long of the time between two moments the driver was not listed, in milliseconds. */
     missingMs: (driver: string, from: number, to: number) =>
       moments.reduce((sum, { at, drivers }, index) => {
         if (drivers.has(driver)) return sum;

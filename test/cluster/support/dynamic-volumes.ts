@@ -6,10 +6,8 @@ import { containerOf, exampleObjects, NAMESPACE, objectsIn, type Plugin, podWith
 import { type Change, podRuns, type Stage } from "./stage";
 import { until } from "./until";
 
-/** Whether the hostpath driver and the sidecars of dynamic volumes were built. */
 export const hasDynamicVolumes = dynamicPrograms() !== undefined;
 
-/** On every object that {@link removeDynamicVolumes} removes. */
 const labels = { "app.kubernetes.io/part-of": "dynamic-volumes" };
 const SELECTED = "--selector=app.kubernetes.io/part-of=dynamic-volumes";
 const ACCOUNT = "dynamic-volumes";
@@ -19,10 +17,7 @@ interface Claim {
   readonly status: { readonly phase: string; readonly capacity?: { readonly storage: string } };
 }
 
-/**
- * Applies the plugin, changed, with a CSIDriver whose volumes are provisioned and attached, and Kubernetes' hostpath driver, which
- * attaches, and leaves its socket to a successor.
- */
+/** Applies the plugin with Kubernetes' hostpath driver, which attaches, and leaves its socket to a successor. */
 export function applyDynamic(stage: Stage, change: Change): Promise<void> {
   const [csiDriver] = exampleObjects(stage.contestant, stage.plugin);
   const spec = { attachRequired: true, podInfoOnMount: true, volumeLifecycleModes: ["Persistent"] };
@@ -39,10 +34,7 @@ export function applyDynamic(stage: Stage, change: Change): Promise<void> {
   );
 }
 
-/**
- * Applies the sidecars of plugins, with the rights of their projects. They have a pod of their own, as beside most drivers,
- * so that an update of the node plugin does not make two provisioners.
- */
+/** Applies the sidecars in a pod of their own: else an update of the node plugin would make two provisioners. */
 export async function applySidecars(cluster: Cluster, plugins: readonly Plugin[]): Promise<void> {
   const roles = SIDECARS.flatMap((sidecar) =>
     objectsIn<{ kind: string; metadata: { name: string } }>(readFileSync(rightsPath(sidecar), "utf8"))

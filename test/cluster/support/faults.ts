@@ -7,7 +7,6 @@ import type { Role, Scenario } from "./play";
 import { type Change, insideOf, type Stage } from "./stage";
 import { until } from "./until";
 
-/** A refusal ends the registrar, as it does by default. */
 export const ending: Change = (daemonSet) => {
   const registrar = containerOf(daemonSet, "registrar");
   registrar.args = registrar.args.filter((arg) => arg !== RETRY);
@@ -18,13 +17,11 @@ export const withLimits =
   (daemonSet) => {
     containerOf(daemonSet, "registrar").resources = { requests: { cpu: "10m", memory: "16Mi" }, limits };
   };
-/** Several changes, in order. */
 export const all =
   (...changes: readonly Change[]): Change =>
   (daemonSet) => {
     for (const change of changes) change(daemonSet);
   };
-/** A new pod, nothing else. */
 export const rollOut: Change = ({ spec }) => {
   spec.template.metadata.annotations = { "example.com/rolled-out": String(performance.now()) };
 };
@@ -41,7 +38,6 @@ export const clusterOf = ([stage]: readonly Stage[]) => {
 export const surging: Change = (daemonSet) => {
   daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
 };
-/** The same, with the suite's driver and these arguments. */
 export const surgingDriver =
   (...driverArgs: readonly string[]): Change =>
   (daemonSet) => {
@@ -51,10 +47,7 @@ export const surgingDriver =
     driver.args.push(...driverArgs);
   };
 
-/**
- * The label of the node says something else than the drivers, and is taken off for all roles in the same moment: each was
- * applied its `leadMs` before.
- */
+/** The node's label differs from the drivers', and goes for all roles at once: each was applied its `leadMs` before. */
 export function clash(roles: readonly (Role & { readonly leadMs: number })[]): Scenario {
   const byLead = [...new Set(roles.map(({ leadMs }) => leadMs))].sort((one, other) => other - one);
   return {
@@ -92,7 +85,6 @@ async function takeAway(apiServer: Part, awayMs: number, meanwhile: () => Promis
   return back;
 }
 
-/** The API server is away, and the registrars start anew meanwhile. */
 export function apiServerAway(awayMs: number, roles: readonly Role[]): Scenario {
   return {
     title: `API server away for ${awayMs / 1000} s`,
@@ -112,10 +104,7 @@ export function apiServerAway(awayMs: number, roles: readonly Role[]): Scenario 
   };
 }
 
-/**
- * The API server goes while kubelet registers the drivers: it has called NodeGetInfo, which answers only then, and cannot
- * write what the driver answered.
- */
+/** The API server goes between kubelet's NodeGetInfo and its write of what the driver answered. */
 export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario {
   const holding: Change = (daemonSet) => {
     const driver = containerOf(daemonSet, "hostpath");

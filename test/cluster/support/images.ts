@@ -22,19 +22,16 @@ import { BIN, programPath } from "./build";
 export type Images = Readonly<Record<string, string>>;
 
 export const IMAGES = {
-  /** What the Dockerfile makes. */
   ours: "localhost/registrar:test",
   /** What `program/podprogram` is in a pod: its sandbox, a driver, a user of a volume. */
   pause: "localhost/pause:test",
   driver: "localhost/driver:test",
   workload: "localhost/workload:test",
-  /** What the Dockerfile of examples/driver makes. */
   exampleDriver: "localhost/example-driver:test",
   /** The official registrar, where `OFFICIAL_REGISTRAR` names its binary. */
   official: "localhost/official:test",
   /** Kubernetes' hostpath driver, where `HOSTPATH_DRIVER` names its binary. */
   hostpath: "localhost/hostpath:test",
-  /** The sidecars of dynamic volumes. */
   "csi-provisioner": "localhost/csi-provisioner:test",
   "csi-attacher": "localhost/csi-attacher:test",
   "csi-resizer": "localhost/csi-resizer:test",
@@ -42,11 +39,9 @@ export const IMAGES = {
 
 export const SIDECARS = ["csi-provisioner", "csi-attacher", "csi-resizer"] as const;
 
-/** Binaries that were built elsewhere. */
 export const givenPrograms = () => ({
   official: process.env.OFFICIAL_REGISTRAR,
   hostpath: process.env.HOSTPATH_DRIVER,
-  /** A folder with tarballs of the images that public charts name. */
   charts: process.env.CHART_IMAGES,
 });
 
@@ -58,18 +53,13 @@ export function dynamicPrograms(): { readonly hostpath: string } | undefined {
     : undefined;
 }
 
-/** The Node of our image. */
 export const imageNode = (): string => process.env.IMAGE_NODE ?? process.execPath;
 
-/** What decides how our image is. */
 const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"].map((path) =>
   join(ROOT, path),
 );
 
-/**
- * Makes images as tarballs, unless the very same were made before, in a directory for what is needed meanwhile. `announce` is
- * called with what is being made, and `made` has the tarball of each name.
- */
+/** Makes images as tarballs, unless the very same were made before; `made` has the tarball of each name. */
 export function createImageMaker(folder: string, announce: (text: string) => void) {
   const made: Record<string, string> = {};
   const make = async (
@@ -98,7 +88,6 @@ export function createImageMaker(folder: string, announce: (text: string) => voi
 
 export type Make = ReturnType<typeof createImageMaker>["make"];
 
-/** Our image, by this name. */
 export const makeRegistrar = (make: Make, name: string = IMAGES.ours, file?: string): Promise<void> =>
   make(
     name,

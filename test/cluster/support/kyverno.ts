@@ -6,7 +6,6 @@ import { startPart } from "./part";
 import { insideOf } from "./stage";
 import { until } from "./until";
 
-/** Whether Kyverno could be built. */
 export const hasKyverno = existsSync(KYVERNO_OBJECTS);
 const NAMESPACE = "kyverno";
 const ADDRESS = "127.0.0.1:9443";
@@ -19,10 +18,7 @@ const LEFT_OUT = [
   "[*/*,kube-system,*]",
 ];
 
-/**
- * Kyverno's admission controller with its webhooks, as a process beside the API server: the cluster has no proxy for a
- * Service. Resolves when it may change pods.
- */
+/** Kyverno's admission controller, as a process beside the API server: the cluster has no proxy for a Service. */
 export async function startKyverno(cluster: Cluster) {
   const { kubectl } = cluster;
   const folder = await createTempFolder();

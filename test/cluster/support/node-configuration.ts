@@ -26,7 +26,6 @@ runtime_type = "io.containerd.runc.v2"
 /** Where a node listens, by its number from 1, and the addresses of its pods. */
 export const addressOf = (node: number): string => `192.168.99.${node}`;
 export const podsOf = (node: number): string => `10.244.${node}.0/24`;
-/** The control group of a node that joined; the first one has the root. */
 export const groupOf = (node: number): string | undefined => (node === 1 ? undefined : `/node-${node}`);
 
 /** Pods on a bridge, which the node itself is on: the way to the API server and to the nodes, and no more. */

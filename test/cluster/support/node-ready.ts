@@ -40,10 +40,7 @@ function withAccess(daemonSet: DaemonSet) {
   };
 }
 
-/**
- * Somebody deletes the CSINode of a node with so many drivers, whose registrars see to node readiness. Each looks at its
- * own time, within five minutes, so that each driver is a play of its own.
- */
+/** The CSINode of a node with so many drivers is deleted. Each registrar looks at its own time, within five minutes. */
 export function deletedCsiNode(title: string, drivers: number): Scenario {
   const applied: object[] = [];
   const seeingToIt: Change = (daemonSet) => {

@@ -23,9 +23,7 @@ interface NodeOptions {
   /** What the node writes, kept when its power is cut; its last part is the node's name. */
   readonly folder: string;
   readonly controlPlane: ControlPlane;
-  /** Which node it is, from 1. */
   readonly number: number;
-  /** Tarballs of images, by the name that pods use. */
   readonly images: Readonly<Record<string, string>>;
   readonly sandboxImage: string;
 }
@@ -62,7 +60,6 @@ export async function startNode(options: NodeOptions) {
     const target = `--target=${childOf(machine.pid)}`;
     return ["nsenter", target, ...namespaces, "--", "env", "TMPDIR=/run/tmp", ...command];
   };
-  /** Runs a program on the node: its output. */
   const runInside = async (...command: readonly string[]) => {
     const [program = "", ...words] = inside(command);
     const { stdout } = await run(program, words, { maxBuffer: 1 << 26 });
@@ -111,7 +108,6 @@ export async function startNode(options: NodeOptions) {
     containerd,
     at,
     run: runInside,
-    /** Ends a container's first process, by the ID that its status has. */
     killContainer: (containerId: string) =>
       runInside(
         ...["ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL"],
@@ -134,7 +130,6 @@ export async function startNode(options: NodeOptions) {
   };
 }
 
-/** Makes a control group for kubelet's root in each hierarchy. */
 function makeGroup(group = ""): void {
   const root = "/sys/fs/cgroup";
   const isV2 = existsSync(join(root, "cgroup.controllers"));
@@ -142,16 +137,12 @@ function makeGroup(group = ""): void {
     mkdirSync(join(root, hierarchy, group), { recursive: true });
 }
 
-/**
- * No control group outlives a power cut, and kubelet, which looks for a container in each that it finds, would spend half a
- * minute on these. They are empty as soon as the kernel has buried the processes.
- */
+/** No control group outlives a power cut, and with these kubelet would spend half a minute. */
 async function forgetGroups(): Promise<void> {
   const pods = ["/sys/fs/cgroup", "-depth", "-type", "d", "-path", "*/kubepods*"];
   await until(() => run("find", [...pods, "-exec", "rmdir", "{}", "+"]), "the pods' control groups are gone");
 }
 
-/** The only child of a process that entered a PID namespace: the program itself. */
 function childOf(pid: number): number {
   const child = Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"), 10);
   if (Number.isNaN(child)) throw new Error(`process ${pid} has no child`);

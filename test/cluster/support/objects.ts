@@ -43,7 +43,6 @@ export interface Contestant {
 
 export const OURS: Contestant = { name: "ours", image: process.env.REGISTRAR_IMAGE ?? IMAGES.ours };
 export const OFFICIAL: Contestant = { name: "official", image: IMAGES.official };
-/** Ours, and the official registrar where its binary is given. */
 export const CONTESTANTS = givenPrograms().official ? [OURS, OFFICIAL] : [OURS];
 
 /** A node plugin as the suite calls it: that of the example, or one of several beside each other. */
@@ -52,7 +51,6 @@ export interface Plugin {
   readonly daemonSet: string;
 }
 
-/** What examples/daemonset.yaml registers. */
 export const EXAMPLE: Plugin = { driver: "hostpath.csi.k8s.io", daemonSet: "csi-hostpath-node" };
 export const NAMESPACE = "kube-system";
 /** A plugin's own node label, whose value its driver tells as topology. */
@@ -91,7 +89,6 @@ export function exampleDriverObjects(): readonly { readonly kind: string }[] {
   return objectsIn<{ kind: string }>(text.replaceAll(/image: \S+/g, `image: ${IMAGES.exampleDriver}`));
 }
 
-/** The objects of a YAML file. */
 export const objectsIn = <One = object>(text: string): readonly One[] =>
   parseAllDocuments(text).flatMap((document) => document.toJS() ?? []);
 

@@ -8,10 +8,7 @@ import { kubernetesOf } from "./build";
 import { makeClusterGroup } from "./cgroups";
 import type { Images } from "./images";
 
-/**
- * Runs a command inside the namespaces and control groups of a cluster, where `startCluster` finds the images and its directory:
- * its exit code. Nothing of the cluster is left when this resolves, or when this process ends in any way.
- */
+/** Runs a command inside a cluster's namespaces and control groups: its exit code. Nothing of it outlives this process. */
 export async function inOwnCluster(
   command: readonly string[],
   images: Images,

@@ -22,23 +22,17 @@ export interface Scenario {
   readonly limitMs?: number;
   /** What must be true of ours; other values are only reported. */
   readonly ours: { readonly comesBack: boolean; readonly podRuns?: boolean; readonly restarts?: number };
-  /** Applies the plugins and waits for them by default. */
   readonly prepare?: (players: readonly Player[]) => Promise<void>;
   /** Time counts from its beginning unless it resolves with another moment, as performance.now() counts. */
   readonly cause: (players: readonly Player[]) => Promise<unknown>;
-  /**
-   * What the column `pod` waits for from the end of the cause on; rejects when it does not happen within the limit. By
-   * default a new pod with an inline volume runs.
-   */
+  /** What the column `pod` waits for, from the end of the cause on. By default a new pod with an inline volume runs. */
   readonly use?: (player: Player, limitMs: number) => Promise<unknown>;
-  /** Undoes what outlives the plugins. */
   readonly undo?: (cluster: Cluster, players: readonly Player[]) => Promise<unknown>;
 }
 
 /** A part in a scenario, which each contestant plays with a driver of its own. */
 export interface Role {
   readonly title: string;
-  /** How its DaemonSet differs from the example. */
   readonly change?: Change;
   /** The only contestant that plays it. Default: all. */
   readonly only?: Contestant["name"];
@@ -62,13 +56,11 @@ export interface Outcome {
   readonly registeredMs?: number | undefined;
   /** When a pod with a volume, made as time began, ran, or what the scenario uses instead; undefined if it did not. */
   readonly podMs: number | undefined;
-  /** How often kubelet restarted the registrar's container meanwhile. */
   readonly restarts: number;
 }
 
 const STABLE_MS = 4_000;
 
-/** Plays a scenario once, with these contestants beside each other. */
 export async function play(
   cluster: Cluster,
   scenario: Scenario,
@@ -107,7 +99,6 @@ async function applyAndWait(players: readonly Player[]): Promise<void> {
 const mountsInline: NonNullable<Scenario["use"]> = ({ plugin, mountsVolume }, limitMs) =>
   mountsVolume(`user-of-${plugin.daemonSet}`, limitMs);
 
-/** Uses a volume and follows CSINode until both are well and stay so. */
 async function watch(
   player: Player,
   { limitMs = 120_000, use = mountsInline }: Scenario,

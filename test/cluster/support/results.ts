@@ -2,7 +2,6 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { grid } from "../../../bench/figures";
 import type { Outcome } from "./play";
 
-/** Prints an outcome and keeps it for the page. */
 export function keepOutcome(outcome: Outcome): void {
   const { title, contestant, missingMs, registeredMs, podMs, restarts } = outcome;
   const [missing, told, pod] = [missingMs, registeredMs, podMs].map((ms) => seconds([ms]));
@@ -12,14 +11,12 @@ export function keepOutcome(outcome: Outcome): void {
   );
 }
 
-/** One JSON object a line. */
 function keep(text: string, result: object): void {
   process.stdout.write(`${text}\n`);
   const file = process.env.CLUSTER_OUTCOMES;
   if (file) appendFileSync(file, `${JSON.stringify(result)}\n`);
 }
 
-/** What happened to pods that were created before their driver. */
 interface MountTries {
   readonly title: string;
   readonly tries: number;
@@ -34,7 +31,6 @@ export function keepTries(tries: MountTries): void {
   keep(`${title}: ${tries.failedMounts} of ${tries.tries} with FailedMount, pod ${seconds(podMs)}`, tries);
 }
 
-/** The outcomes that runs kept in a file; none where there is no file. */
 export function readOutcomes(file: string): readonly Outcome[] {
   const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
   return lines.map((line) => JSON.parse(line) as Outcome);
@@ -47,7 +43,6 @@ export function triesTable(lines: readonly object[]): string {
   return grid(["", "tries", "with a FailedMount event", "apply of the driver to the running pod"], rows);
 }
 
-/** The table of the page: a row for each scenario, the official registrar beside ours. */
 export function outcomeTable(titles: readonly string[], outcomes: readonly Outcome[]): string {
   const rows = titles.flatMap((title) => {
     const of = (name: Outcome["contestant"]) =>

@@ -67,10 +67,7 @@ function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scena
   };
 }
 
-/**
- * As {@link fault}, for volumes of the hostpath driver that the sidecars provision, attach and resize. A pod that has one
- * runs before the cause; a claim and its pod are new after it, unless the scenario uses another.
- */
+/** As {@link fault}, for volumes of the hostpath driver, one before the cause and by default one after it. */
 const dynamic = (title: string, cause: Cause, more: Partial<Scenario> = {}): Scenario =>
   fault(title, cause, {
     needsSidecars: true,
@@ -102,7 +99,6 @@ async function deletePods({ cluster, pods }: Player): Promise<void> {
 const removeSockets: Cause = (players) =>
   nodeOf(players).run("rm", ...players.map(({ plugin }) => registrationSocketOf(plugin)));
 
-/** Rolls out and waits until the new pods are there, 40 s at most. */
 async function rollOutWith(players: readonly Player[], apply: (player: Player) => Promise<void>) {
   const status = ["rollout", "status", "--namespace=kube-system", "--timeout=40s"];
   await eachOf(players, apply);
@@ -123,7 +119,6 @@ function swap(from: Contestant, to: Contestant): Scenario {
   });
 }
 
-/** Everything that is timed, in the order of the table. */
 export const SCENARIOS: readonly Scenario[] = [
   freshWith("fresh apply"),
   freshWith("fresh apply, registrar limited to 100m of a processor", { cpu: "100m", memory: "100Mi" }),

@@ -10,7 +10,6 @@ import {
 } from "./objects";
 import { until } from "./until";
 
-/** A pod, as far as the suite reads it. */
 export interface Pod {
   readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
   readonly spec: { readonly nodeName?: string };
@@ -57,7 +56,6 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     );
     return list.items;
   };
-  /** A container of the newest pod. */
   const status = async (container: ContainerName): Promise<ContainerStatus> => {
     const found = (await listPods())
       .filter(({ metadata }) => !metadata.deletionTimestamp)
@@ -86,7 +84,6 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
       change?.(daemonSet);
       await cluster.apply([csiDriver, daemonSet]);
     },
-    /** Resolves when CSINode lists the driver and the containers run. */
     registered: (limitMs = 90_000): Promise<void> =>
       until(
         async () => {
@@ -122,7 +119,6 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
 export const podNamed = ({ get }: Cluster, name: string) =>
   get<Pod>(`/api/v1/namespaces/default/pods/${name}`);
 
-/** Resolves when the pod runs, rejects when it does not within the limit. */
 export const podRuns = (cluster: Cluster, name: string, limitMs?: number): Promise<void> =>
   until(
     async () => {

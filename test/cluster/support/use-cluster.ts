@@ -18,7 +18,6 @@ export function cluster(): Cluster {
   return shared.cluster;
 }
 
-/** Resolves with a stage of the example whose driver is registered. */
 export async function startStage(contestant: Contestant = OURS, change?: Change): Promise<Stage> {
   const stage = createStage(cluster(), contestant);
   try {
@@ -31,7 +30,6 @@ export async function startStage(contestant: Contestant = OURS, change?: Change)
   }
 }
 
-/** Resolves when CSINode lists the driver, or lists it no more. */
 export const untilListed = (driver: string, isListed = true): Promise<void> =>
   until(
     () => expect(cluster().record.isListed(driver)).toBe(isListed),

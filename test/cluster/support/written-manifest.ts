@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { ROOT } from "../../docs/markdown";
 import { OURS, objectsIn } from "./objects";
 
-/** What `registrar manifest` writes, as objects, with the suite's image of the registrar. */
 export function writtenManifest(...flags: readonly string[]): readonly { readonly kind: string }[] {
   const words = [join(ROOT, "dist", "cli.js"), "manifest", `--image=${OURS.image}`, ...flags];
   return objectsIn(execFileSync(process.execPath, words, { encoding: "utf8" }));

@@ -9,7 +9,6 @@ interface DriverOptions {
   readonly vendorVersion?: string;
   readonly manifest?: Readonly<Record<string, string>>;
   readonly responseBytes?: number;
-  /** `UNAVAILABLE:its text` */
   readonly error?: string;
   readonly delayMs?: number;
   readonly times?: number;
@@ -17,7 +16,6 @@ interface DriverOptions {
   readonly maxConnectionAgeMs?: number;
 }
 
-/** A line of its output. */
 interface Event {
   readonly event: "started" | "called";
   readonly method?: string;
@@ -25,7 +23,6 @@ interface Event {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** The same tests for a driver in each language. */
 export function inEachLanguage(
   tests: (start: (options: DriverOptions) => ReturnType<typeof startDriver>) => void,
 ): void {
@@ -38,15 +35,12 @@ export function inEachLanguage(
   });
 }
 
-/** Starts a driver as a process of its own; resolves when it listens. */
 async function startDriver(command: readonly string[], options: DriverOptions) {
   const [program = "", ...words] = command;
   const driver = await startReadyProcess<Event>(program, [...words, ...flagsOf(options)]);
   const isAsked = ({ method }: Event) => method === "GetPluginInfo";
   return {
-    /** The GetPluginInfo calls so far. */
     asked: () => driver.stdout.all().filter(isAsked),
-    /** Resolves when GetPluginInfo was called for the nth time. */
     askedTimes: async (nth: number) => {
       let times = 0;
       await driver.stdout.waitFor((event) => isAsked(event) && ++times === nth);

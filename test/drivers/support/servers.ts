@@ -3,11 +3,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/**
- * CSI drivers as people write them in each language. `prepare` builds what there is to build, unless it was built before: for up
- * to a minute then. It resolves with the command that starts the driver, to which flags are to be added: `--socket PATH --name NAME
- * --node-id ID` and those in README.md. It rejects with what is missing, or with the words of the tool that failed.
- */
+/** `prepare` builds for up to a minute, unless it was built before, and resolves with the command to which flags are added. */
 export const DRIVER_SERVERS = [
   { language: "Go", library: "grpc-go", prepare: buildGo },
   { language: "Python", library: "grpcio", prepare: installPython },

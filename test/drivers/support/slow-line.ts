@@ -26,7 +26,6 @@ export async function startSlowLine(path: string, target: string) {
   server.listen(path);
   await once(server, "listening");
   return {
-    /** How many bytes came back so far, each by itself. */
     pieces: () => pieces,
     [Symbol.asyncDispose]: async () => {
       for (const client of clients) client.destroy();

@@ -10,18 +10,13 @@ export interface Programs {
   readonly tests: string;
   readonly ginkgo: string;
   readonly agnhost: string;
-  /** The registrar's images in the drivers' manifests for which ours stands in. */
   readonly registrarImages: readonly string[];
-  /** The program of each other image of kubernetes-csi, by the image's reference. */
   readonly ofImages: ReadonlyMap<string, string>;
   /** What snapshots need: definitions of resources, and the snapshot controller with its rights. */
   readonly snapshotObjects: readonly object[];
 }
 
-/**
- * Modules of kubernetes-csi by the name of their image. Each has `cmd/NAME`. Go does not know the releases of a module whose path
- * lacks their major version: its branch stands in for them.
- */
+/** Modules by the name of their image. Go does not know the releases of some: their branch stands in for them. */
 const MODULES: Readonly<Record<string, string>> = {
   "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6",
   "csi-attacher": "github.com/kubernetes-csi/external-attacher/v4",
@@ -41,15 +36,10 @@ const MANIFESTS = ["hostpath", "mock", "external-snapshotter"].map((name) =>
   join("test", "e2e", "testing-manifests", "storage-csi", name),
 );
 
-/** The name of an image without registry and tag. */
 export const programOf = (image: string): string => image.replace(/^.*\//, "").replace(/:.*$/, "");
 const versionOf = (image: string): string => image.slice(image.lastIndexOf(":") + 1);
 
-/**
- * Downloads the modules of a Kubernetes release's tests, and of the programs of the images that its drivers' manifests name,
- * unless `given` has the program. The newest release of a sidecar stands in for one that cannot be had; `missing` says which
- * programs can be had in no way.
- */
+/** Downloads the modules of a release's tests and images, unless `given` has the program; `missing` says what cannot be had. */
 export async function findSources(
   announce: (text: string) => void,
   version: string,
@@ -85,7 +75,6 @@ export async function findSources(
   return { version, kubernetes, snapshots, registrarImages, modules, ofImages, missing };
 }
 
-/** Builds the cluster's programs, the tests, and the programs of images, unless they were built before. */
 export async function buildE2e(
   announce: (text: string) => void,
   sources: Awaited<ReturnType<typeof findSources>>,
@@ -133,7 +122,6 @@ const yamlIn = (folder: string): readonly string[] =>
     .filter((file) => file.endsWith(".yaml") && !file.endsWith("kustomization.yaml"))
     .map((file) => readFileSync(join(folder, file), "utf8"));
 
-/** The images of sig-storage that manifests name. */
 function imagesOf(texts: readonly string[]): readonly string[] {
   const named = texts.flatMap((text) =>
     Array.from(text.matchAll(/image: (\S*sig-storage\S*)/g), ([, image = ""]) => image),
@@ -141,7 +129,6 @@ function imagesOf(texts: readonly string[]): readonly string[] {
   return [...new Set(named)].filter((image) => !UNUSED.includes(programOf(image))).sort();
 }
 
-/** The module in this version, or in the newest that can be had. */
 async function downloadOr(
   go: ReturnType<typeof createGoBuilder>,
   module: string,

@@ -7,18 +7,14 @@ import { BREAKAGES, type Plan, POLICIES } from "./plan";
 import type { Report } from "./report";
 import type { Selection } from "./selection";
 
-/** One run, as a line of JSON keeps it. */
 export interface Outcome extends Report {
   readonly kubernetes: string;
-  /** When and where it ran. */
   readonly conditions: string;
-  /** How many tests of the release were left out, and why. */
   readonly leftOut: readonly (readonly [why: string, tests: number])[];
   readonly selection: Selection["name"];
   readonly registrar: "ours" | "official";
   readonly policy: Plan["policy"];
   readonly breaking: Plan["breaking"];
-  /** The registrars that ran, by image. */
   readonly registrars: Readonly<Record<string, Registrars>>;
   /** With which exit code and last words the registrars that were restarted had ended. */
   readonly endings: readonly string[];
@@ -47,7 +43,6 @@ const BREAKAGE_TITLES: Readonly<Record<Plan["breaking"], string>> = {
 const titleOf = ({ selection = "", policy, breaking }: Pick<Outcome, "selection" | "policy" | "breaking">) =>
   `${SELECTIONS[selection] ?? selection}${POLICY_TITLES[policy]}${BREAKAGE_TITLES[breaking]}`;
 
-/** For the person who started the run. */
 export function describe(outcome: Outcome): string {
   return [
     ...outcome.failed.map((name) => `failed: ${name}`),

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 
-/** The outcome of one run; tests by their names. */
 export interface Report {
   readonly passed: readonly string[];
   readonly failed: readonly string[];

@@ -12,10 +12,7 @@ export type Buildah = ReturnType<typeof createBuildah>;
 /** Where a stand-in base has the certificates that this machine's npm trusts besides Node's own. */
 const EXTRA_CERTIFICATES = "/etc/extra-certificates.pem";
 
-/**
- * How a store in this folder keeps layers: as overlays, where the kernel and the user's rights allow them, because vfs copies
- * the whole root for each step of a Dockerfile.
- */
+/** Overlays, where this user may mount them: vfs copies the whole root for each step of a Dockerfile. */
 export function storageDriver(folder: string): "overlay" | "vfs" {
   const tried = ["--root", join(folder, "tried"), "--runroot", join(folder, "tried-run")];
   const words = [...tried, "--storage-driver=overlay", "info"];
@@ -58,7 +55,6 @@ export function createBuildah(folder: string) {
       const flags = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
       buildah("build", "--layers", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, context);
     },
-    /** Writes an image to a folder, in the layout that the OCI defines. */
     write: (name: string, to: string) => void buildah("push", "-q", name, `oci:${to}`),
     /** Writes an image to a tarball that has its name, as `docker save` does: every runtime can load it. */
     archive: (name: string, file: string) =>

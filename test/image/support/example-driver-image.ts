@@ -7,12 +7,10 @@ import { BUILD_VARIABLES, type Buildah } from "./buildah";
 import { makeBuildBase } from "./stand-in-bases";
 
 export const EXAMPLE_DRIVER = join(ROOT, "examples", "driver");
-/** What of its folder goes into its image. */
 const FILES = ["Dockerfile", "package.json", "csi.proto", "src"];
 /** What `node:26-slim` has besides: the driver mounts, and a pod that uses its volumes looks at them. */
 const PROGRAMS = ["mount", "umount", "df", "sleep"];
 
-/** What the image is made of, besides Node. */
 export const EXAMPLE_DRIVER_INPUTS: readonly string[] = [
   ...FILES.map((path) => join(EXAMPLE_DRIVER, path)),
   ...["package.json", "package-lock.json", "scripts", "src", "proto"].map((path) => join(ROOT, path)),

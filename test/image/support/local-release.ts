@@ -8,13 +8,11 @@ import type { TempFolder } from "../../support/temp-folder";
 import { npmSettings, storageDriver, unmountBelow } from "./buildah";
 import { type ForeignNode, makeRegistrarBases } from "./stand-in-bases";
 
-/** Where {@link installPrograms} puts them. */
 export const CACHE = join(ROOT, "node_modules", ".cache", "release");
 const PROGRAMS = {
   registry: "github.com/distribution/distribution/v3/cmd/registry@v3.1.2",
   cosign: "github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3",
 };
-/** What a release is called here, and where it is pushed to. */
 const LABELS = { VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" };
 export const NAMES = ["team/registrar", "team/csi-node-driver-registrar"] as const;
 
@@ -27,7 +25,6 @@ interface ReleaseOptions {
   readonly arm64?: ForeignNode | undefined;
 }
 
-/** Builds from stand-in bases with this Node. */
 export async function releaseLocally(folder: TempFolder, options: ReleaseOptions) {
   const { host, stop } = await startRegistry(folder);
   try {

@@ -33,7 +33,6 @@ export function readImage(folder: string) {
     architecture,
     /** From the lowest to the topmost; `compressedBytes` is what is stored and pulled. */
     layers: manifest.layers.map((layer) => ({ compressedBytes: layer.size, files: filesIn(blob(layer)) })),
-    /** Puts all layers over each other into a folder. */
     unpack: (to: string) => {
       mkdirSync(to, { recursive: true });
       for (const layer of manifest.layers) execFileSync("tar", ["-xf", blob(layer), "-C", to]);

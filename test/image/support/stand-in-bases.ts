@@ -28,7 +28,6 @@ const NAME_SERVICE = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 /** What every base of distroless has besides programs: time zones and certificates. */
 export const BASE_DATA: readonly string[] = ["/usr/share/zoneinfo", "/etc/ssl/certs/ca-certificates.crt"];
 
-/** A program's file, behind its symbolic links. */
 const fileOf = (program: string) => realpathSync(whereIs(program) ?? program);
 
 /** Node of another architecture, with the folder of its libraries and a strip for it; programs besides Node stay this machine's. */
@@ -38,7 +37,6 @@ export interface ForeignNode {
   readonly strip: string;
 }
 
-/** What a library is copied from, and where the loader looks for it. */
 type Libraries = readonly (readonly [source: string, target: string])[];
 
 function librariesFor(node: string, foreign?: ForeignNode): Libraries {

@@ -8,7 +8,6 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Makes a certificate for this machine. Needs openssl. */
 export function makeCertificate(folder: string, name: string): Certificate {
   const [certificateFile, keyFile] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
   const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];

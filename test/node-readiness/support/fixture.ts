@@ -16,7 +16,6 @@ export const IN_TROUBLE =
   "API server request for node readiness failed, will retry; registration is not affected";
 export const WELL_AGAIN = "API server requests for node readiness succeed again";
 
-/** Short waits for tests. */
 export const QUICK_PACE = {
   watch: { retry: { initialMs: 10, maxMs: 50 }, lastsMs: 60_000, spreadMs: 10, silentMs: 60_000 },
   taint: { unlisted: { initialMs: 10, maxMs: 50 }, fight: { initialMs: 10, maxMs: 50 } },
@@ -51,12 +50,10 @@ export async function startFixture(
     ...started,
     server,
     isWatching: () => eventually(() => expect(server.watches).toBe(1)),
-    /** Kubelet registers drivers, and CSINode lists them. */
     register: (...drivers: readonly string[]) => {
       server.listed = drivers;
       for (const driver of drivers) started.registrations.set("registered", driver);
     },
-    /** The kinds of the requests so far. */
     kinds: () => server.requests.map(({ kind }) => kind),
     [Symbol.asyncDispose]: async () => {
       await started.readiness.close();
@@ -67,7 +64,6 @@ export async function startFixture(
 
 let certificate: Promise<Certificate> | undefined;
 
-/** A certificate for a whole file of tests. */
 export function makeTestCertificate(): Promise<Certificate> {
   certificate ??= (async () => {
     await using folder = await createTempFolder();

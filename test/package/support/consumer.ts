@@ -5,13 +5,9 @@ import { createTempFolder } from "../../support/temp-folder";
 import { packPackage, ROOT } from "./packed-package";
 import { type RunOptions, run } from "./run";
 
-/** A project that uses the packed package. */
 export type Consumer = Awaited<ReturnType<typeof createConsumer>>;
 
-/**
- * The packages that npm installs with this one, by the lock file: no development package, so that a
- * module which needs one cannot be loaded.
- */
+/** The packages that npm installs with this one, by the lock file: a module that needs another cannot be loaded. */
 export function packagesOfUsers(): readonly string[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
     readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;

@@ -31,9 +31,7 @@ export async function packPackage() {
   if (!files.includes("dist/index.js")) throw new Error("nothing is built: npm run build");
   const tarball = folder.at(told.filename);
   return {
-    /** Path of the file that would be published. */
     tarball,
-    /** Paths in the package, sorted. */
     files,
     packedBytes: told.size,
     unpackedBytes: told.unpackedSize,
@@ -46,10 +44,7 @@ export async function packPackage() {
   };
 }
 
-/**
- * Packs it into a folder; resolves with npm's description of it, in JSON. A release packs first, and names the folder with
- * the tarball and that JSON in REGISTRAR_PACKED: what is published is then what the tests judged.
- */
+/** Packs into a folder; npm's description of it, in JSON. A release packs first, and names the folder in REGISTRAR_PACKED. */
 async function pack(folder: string): Promise<string> {
   const { REGISTRAR_PACKED } = process.env;
   if (REGISTRAR_PACKED !== undefined) {

@@ -1,6 +1,5 @@
 import { spawnProcess } from "../../support/child-process";
 
-/** How a command ended, and all that it wrote. */
 export interface Finished {
   /** Null where a signal ended it. */
   readonly code: number | null;
@@ -13,9 +12,7 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** When it is killed. @default 90 s: a command that is not done by then hangs */
   readonly withinMs?: number;
-  /** Is called with a way to signal the command, as soon as it runs. */
   readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => void;
-  /** Is called with each line of its stdout as it comes. */
   readonly onLine?: (line: string) => void;
 }
 

@@ -7,10 +7,7 @@ import { ENTRY } from "./image-root";
 import { createSandbox, pidInside, REGISTRAR } from "./sandbox";
 import { tracesIn, watchNames } from "./traces";
 
-/**
- * The tests of a root folder with the CLI in it, confined as examples/daemonset.yaml says: on a simulated node, where
- * nothing of the machine is there but the two folders of the pod's volumes and the termination log.
- */
+/** The tests of a root folder with the CLI in it, confined as examples/daemonset.yaml says, on a simulated node. */
 export function describeSandbox(rootFolder: () => string): void {
   const podTest = (name: string, access: "ro" | "rw", body: (pod: Pod) => Promise<void>) =>
     nodeTest(name, (node) => body(makePod(node, rootFolder(), access)));
@@ -113,7 +110,6 @@ export function makePod(
     /** Starts the DaemonSet's container with its own arguments, except the port and the host's path of the driver. */
     registrar: (...flags: readonly string[]) =>
       node.cli([...args, ...flags], {}, { command: sandbox.run(...entrypoint), pidOf: pidInside }),
-    /** Runs an exec probe beside it, with the same arguments. */
     probe: (registrar: CliProcess, mode: "health-probe" | "ready-probe") =>
       node.cli([...args, `--mode=${mode}`], {}, { command: sandbox.exec(registrar.pid, ENTRY) }),
   };

@@ -24,10 +24,7 @@ export function copyProgram(program: string, root: string, path: string): void {
   for (const library of librariesOf(program)) copy(library, join(root, library));
 }
 
-/**
- * Copies a program and its libraries into one folder, and answers how it is called when that folder is mounted as `at`:
- * by its own loader, so that it runs in a root that has none of them.
- */
+/** Copies a program and its libraries into one folder; the words that call it by its own loader, when that is mounted as `at`. */
 export function copyPortable(program: string, folder: string, at: string): readonly string[] {
   const files = [program, ...librariesOf(program)];
   for (const file of files) copy(file, join(folder, basename(file)));

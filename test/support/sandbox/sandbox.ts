@@ -9,10 +9,7 @@ const ENTER = join(__dirname, "enter.sh");
 /** Where the sandbox has setpriv, which drops what is left of root's rights after the root was changed. */
 const SETPRIV_AT = "/dev/sandbox";
 const TERMINATION_LOG = "/dev/termination-log";
-/**
- * The security context of examples/daemonset.yaml, as test/docs/yaml.test.ts has it: whoever enters is root, the mounts make the
- * root read-only, and a runtime's seccomp filter comes with the runtime, which `npm run test:image` has.
- */
+/** The security context that test/docs/yaml.test.ts demands; a seccomp filter comes with a runtime (npm run test:image). */
 const CONFINED = ["--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"];
 
 interface Container {
@@ -21,13 +18,11 @@ interface Container {
   readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[];
 }
 
-/** How examples/daemonset.yaml has the registrar run. */
 export const REGISTRAR: Container = parseAllDocuments(readText("examples/daemonset.yaml"))
   .map((document) => document.toJS())
   .find(({ kind }) => kind === "DaemonSet")
   .spec.template.spec.containers.find(({ name }: Container) => name === "registrar");
 
-/** What of the machine is mounted in a sandbox. */
 interface SandboxMounts {
   /** What the pod's volumes are, by the path at which the container has them; the DaemonSet says which may be written. */
   readonly volumes: Readonly<Record<string, string>>;
@@ -40,11 +35,7 @@ const enter = (rootFolder: string, root: "ro" | "rw", mounts: readonly string[])
   ...["sh", ENTER, rootFolder, root, ...mounts, "--"],
 ];
 
-/**
- * Prepares a container without a container runtime: a root folder in namespaces, confined as examples/daemonset.yaml says.
- * `tools` is an empty folder for what it needs itself. With `root: "rw"` the root may be written, so that what tries it
- * leaves a trace.
- */
+/** A container without a runtime, confined as examples/daemonset.yaml says. `tools` is an empty folder for its own needs. */
 export function createSandbox(
   rootFolder: string,
   { volumes, terminationLog }: SandboxMounts,
@@ -59,7 +50,6 @@ export function createSandbox(
   });
   mounts.push("ro", tools, SETPRIV_AT, "rw", terminationLog, TERMINATION_LOG);
   return {
-    /** The command that runs a program in it, as the first of its processes. */
     run: (...program: readonly string[]): readonly string[] => [
       ...[...enter(rootFolder, root, mounts), ...confined, ...program],
     ],

@@ -1,10 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, rmdirSync, watch } from "node:fs";
 import { basename, join } from "node:path";
 
-/**
- * Every file and folder below a root, with what a write changes: also of one that was made and removed again, for it
- * leaves its time on the folder. Equal before and after, nothing was written.
- */
+/** Everything below a root, with what a write changes; what was made and removed again leaves its time on the folder. */
 export function tracesIn(root: string): readonly string[] {
   return ["", ...readdirSync(root, { recursive: true, encoding: "utf8" }).sort()].map((path) => {
     const { mode, size, ino, ctimeNs } = lstatSync(join(root, path), { bigint: true });

@@ -57,7 +57,6 @@ async function startCluster() {
     return got.value;
   };
   const read = (path: string) => must(admin.call({ method: "GET", path }, signal));
-  /** Patches as `client`, by default as an administrator. */
   const patch = (path: string, type: string, body: object, client = admin) =>
     client.call({ method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
   const create = (path: string, body: object) => must(admin.call({ method: "POST", path, body }, signal));
@@ -105,7 +104,6 @@ async function startCluster() {
   return {
     controlPlane,
     folder: folder.path,
-    /** As an administrator. */
     admin,
     patch,
     /** Applies YAML with server-side validation. */
@@ -134,7 +132,6 @@ async function startCluster() {
       if (created.kind === "failed")
         await must(patch(`${csiNodePath}/${name}`, "merge-patch", body, kubelet));
     },
-    /** The same, for the Node's own status. */
     writeStatus: (name: string, status: object) =>
       must(patch(`/api/v1/nodes/${name}/status`, "strategic-merge-patch", { status }, kubelets[name])),
     setTaints: (name: string, taints: readonly Taint[]) =>

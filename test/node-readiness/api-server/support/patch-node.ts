@@ -3,7 +3,6 @@ import type { Outcome } from "../../../../src/kube-api/failure";
 import { eventually } from "../../../support/eventually";
 import type { Cluster } from "./cluster";
 
-/** Which Node is patched, from where, and how. */
 export interface PatchOptions {
   readonly node?: string;
   readonly from?: string;
