@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { runMain } from "../support/run-main";
+import { runMain, say } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { buildKyverno, buildPrograms, buildReleases } from "./support/build";
 import { makeImages } from "./support/images";
@@ -34,7 +34,6 @@ that of KUBECONFIG.
   KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out
   REGISTRAR_IMAGE=NAME      with KUBECONFIG: another image of the registrar that its nodes have
 `;
-const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -54,9 +53,9 @@ async function main(): Promise<number> {
     return 0;
   }
   if (values.images) {
-    await buildPrograms(say, ["podprogram"]);
-    await buildReleases(say);
-    const images = await makeImages(say);
+    await buildPrograms(["podprogram"]);
+    await buildReleases();
+    const images = await makeImages();
     process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
   }
@@ -82,10 +81,10 @@ async function buildAndRun(command: readonly string[], env: NodeJS.ProcessEnv): 
     say("With KUBECONFIG it runs in a cluster that is there already.");
     return 1;
   }
-  await buildPrograms(say);
-  await buildReleases(say);
-  await buildKyverno(say);
-  return inOwnCluster(command, await makeImages(say), env);
+  await buildPrograms();
+  await buildReleases();
+  await buildKyverno();
+  return inOwnCluster(command, await makeImages(), env);
 }
 
 runMain(main);

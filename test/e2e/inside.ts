@@ -10,12 +10,11 @@ import { objectsIn } from "../cluster/support/objects";
 import { insideOf } from "../cluster/support/stage";
 import { until } from "../cluster/support/until";
 import { writtenManifest } from "../cluster/support/written-manifest";
-import { runMain } from "../support/run-main";
+import { runMain, say } from "../support/run-main";
 import type { Registrars } from "./support/page";
 import type { Plan } from "./support/plan";
 
 const plan = JSON.parse(readFileSync(process.env.E2E_PLAN ?? "", "utf8")) as Plan;
-const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 async function main(): Promise<number> {
   await using cluster = await startCluster();

@@ -8,7 +8,7 @@ import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster, nodeCommand } from "../cluster/support/own-cluster";
 import { conditions } from "../cluster/support/page";
 import { ROOT } from "../docs/markdown";
-import { runMain } from "../support/run-main";
+import { runMain, say } from "../support/run-main";
 import { whereIs } from "../support/sandbox/program-files";
 import { buildE2e, findSources } from "./support/build";
 import { makeE2eImages } from "./support/images";
@@ -47,7 +47,6 @@ with our image under the official registrar's name. Needs root on Linux; builds 
 `;
 /** What one test takes, one after the other, on two processors. */
 const SECONDS_PER_TEST = 40;
-const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 const oneOf = <Name extends string>(names: readonly Name[], given: string): Name => {
   for (const name of names) if (name === given) return name;
@@ -92,12 +91,12 @@ async function main(): Promise<number> {
   const lacked = [...missingFromMachine(), ...busybox];
   if (lacked.length > 0)
     throw new Error(`npm run test:e2e cannot run here, for want of ${lacked.join("; ")}`);
-  const sources = await findSources(say, kubernetes, givenProgram, isOfficialNamed);
+  const sources = await findSources(kubernetes, givenProgram, isOfficialNamed);
   if (sources.missing.length > 0)
     throw new Error(
       `build these elsewhere with CGO_ENABLED=0, see E2E_PROGRAMS in --help: ${sources.missing}`,
     );
-  const programs = await buildE2e(say, sources);
+  const programs = await buildE2e(sources);
   for (const part of ["CONTROL_PLANE", "NODE"])
     process.env[`${part}_KUBERNETES`] ??= kubernetesPath(kubernetes);
   const selection = chosen(values);
@@ -113,7 +112,7 @@ async function main(): Promise<number> {
     ...(policy === "none" ? [] : [makeRegistrar]),
     ...(selection === EXTERNAL ? [makeExampleDriver] : []),
   ];
-  const images = await makeE2eImages(say, programs, own);
+  const images = await makeE2eImages(programs, own);
   const reports = resolve(values.reports);
   mkdirSync(reports, { recursive: true });
   const plan: Plan = {

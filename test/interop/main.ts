@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   const kubelets = chosen("kubelet", allVersions(), values.kubelet);
   const names = chosen("driver", DRIVER_NAMES, values.driver);
 
-  for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version, say);
+  for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version);
   const drivers: Driver[] = [];
   for (const { prepare, ...driver } of DRIVERS)
     if (names.includes(driver.name)) drivers.push({ ...driver, command: await prepare() });
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   if (values.official !== undefined && go !== undefined)
     drivers.push({ ...go, name: await officialName(values.official), registrar: [values.official] });
   const nodes: NodeRelease[] = [];
-  for (const line of values.node ?? NODE_LINES) nodes.push(await fetchNode(line, say));
+  for (const line of values.node ?? NODE_LINES) nodes.push(await fetchNode(line));
   await using installation = await installPackage();
   const { cli } = installation;
 

@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   if (values.help) return say(USAGE);
   await using installation = await installPackage();
   for (const line of values.node) {
-    const node = await fetchNode(line, say);
+    const node = await fetchNode(line);
     const check = async (name: string, tried: Promise<string>) => {
       process.stdout.write(`Node ${node.version}: ${name} … `);
       await tried.then(say, (error: Error) => {

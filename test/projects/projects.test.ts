@@ -66,7 +66,7 @@ test("vitest", async () => {
 });
 
 test("the example driver, with its own tests", async () => {
-  const { folder } = await fetchNode("24", () => {});
+  const { folder } = await fetchNode("24");
   const cwd = workspace.at("driver");
   await cp(join(ROOT, "examples", "driver"), cwd, { recursive: true });
   succeeded(await run("npm", ["run", "check"], { cwd, withinMs: 120_000 }));
@@ -81,6 +81,6 @@ test("the example driver, with its own tests", async () => {
 
 test("TypeScript as it is, its types stripped by Node", async () => {
   const project = await open("strip-types");
-  const { path } = await fetchNode("24", () => {});
+  const { path } = await fetchNode("24");
   expectRegistered(await run(path, ["main.ts"], { cwd: project.cwd }));
 });

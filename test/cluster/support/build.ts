@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createGoBuilder } from "../../support/go-build";
+import { say } from "../../support/run-main";
 
 export type Program = "kubernetes" | "podprogram";
 
@@ -61,81 +62,78 @@ export async function kubernetesModules(version: string, main = "k8s.io/kubernet
   return file;
 }
 
+const isModuleFile = (name: string) => /^go\.(mod|sum)$/.test(name);
+
 /** Builds programs, unless the very same sources were built before. Kubernetes takes half an hour on two cores from nothing. */
 export async function buildPrograms(
-  announce: (text: string) => void,
   programs: readonly Program[] = ["kubernetes", "podprogram"],
   kubernetesVersion = KUBERNETES_VERSION,
 ): Promise<void> {
-  const goVersion = await go.version("Go is needed to build Kubernetes");
   for (const program of programs) {
     const version = program === "kubernetes" ? kubernetesVersion : KUBERNETES_VERSION;
     const isOther = version !== KUBERNETES_VERSION;
     const modules = isOther ? [`-modfile=${await kubernetesModules(version, "registrar/test/cluster")}`] : [];
-    const flags = [
-      ...[`-mod=${isOther ? "mod" : "readonly"}`, "-trimpath", "-buildvcs=false"],
-      `-ldflags=${linkerFlags(version)}`,
-    ];
+    const mode = `-mod=${isOther ? "mod" : "readonly"}`;
+    const flags = [mode, "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags(version)}`];
     const file = program === "kubernetes" ? kubernetesPath(version) : programPath(program);
-    const patience = program === "kubernetes" ? `, of ${version}: half an hour the first time` : "";
     await go.build({
+      what: `the program ${program} of ${version}`,
       args: ["build", ...modules, ...flags, "-o", file, `./${program}`],
-      key: [goVersion, ...flags],
-      isSource: (name) =>
-        /^go\.(mod|sum)$/.test(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
+      key: flags,
+      isSource: (name) => isModuleFile(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
       stamp: `${file}.sha256`,
-      onStart: () => announce(`building the program ${program} with ${goVersion}${patience}`),
     });
   }
 }
 
 /** Builds the hostpath driver, unless HOSTPATH_DRIVER has it, and the sidecars, as far as the module proxy has them. */
-export async function buildReleases(announce: (text: string) => void): Promise<void> {
+export async function buildReleases(): Promise<void> {
   for (const [program, module] of Object.entries(RELEASES) as [Release, string][]) {
     if (program === "hostpathplugin" && process.env.HOSTPATH_DRIVER) continue;
-    const folder = await buildRelease(program, module, announce, "no dynamic volumes");
+    const folder = await buildRelease(program, module);
     if (folder === undefined) return;
     if (program !== "hostpathplugin")
       writeFileSync(rightsPath(program), readFileSync(join(folder, "deploy", "kubernetes", "rbac.yaml")));
   }
 }
 
-const KYVERNO = "github.com/kyverno/kyverno@v1.19.1";
 /** The objects with which Kyverno is installed, as its project has them; a YAML file. */
 export const KYVERNO_OBJECTS = join(BIN, "kyverno.yaml");
 
-export async function buildKyverno(announce: (text: string) => void): Promise<void> {
-  const folder = await buildRelease("kyverno", KYVERNO, announce, "no policy of Kyverno");
+export async function buildKyverno(): Promise<void> {
+  const folder = await buildRelease("kyverno", "github.com/kyverno/kyverno@v1.19.1");
   if (folder === undefined) return;
   writeFileSync(KYVERNO_OBJECTS, readFileSync(join(folder, "config", "install-latest-testing.yaml")));
 }
 
 /** Builds `cmd/PROGRAM` of a module; the module's directory, or undefined where it cannot be downloaded. */
-async function buildRelease(
-  program: Release | "kyverno",
-  module: string,
-  announce: (text: string) => void,
-  without: string,
-): Promise<string | undefined> {
-  const goVersion = await go.version("Go is needed to build sidecars");
-  let folder: string;
+async function buildRelease(program: Release | "kyverno", module: string): Promise<string | undefined> {
   try {
-    folder = await createGoBuilder(__dirname).download(module);
+    const folder = await go.download(module);
+    await buildCommand(folder, programPath(program), versionOf(module));
+    return folder;
   } catch (error) {
-    announce(`${without}, because a module cannot be downloaded: ${(error as Error).message}`);
+    say(`what needs ${program} is left out: ${(error as Error).message}`);
     return undefined;
   }
-  const version = versionOf(module);
-  const linkerFlags = `-s -w -X main.version=${version}`;
-  const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags}`];
+}
+
+/** Builds the command of a module's directory that is called as the file. */
+export async function buildCommand(folder: string, file: string, version: string): Promise<void> {
+  const program = basename(file);
+  const flags = [
+    "-mod=readonly",
+    "-trimpath",
+    "-buildvcs=false",
+    `-ldflags=-s -w -X main.version=${version}`,
+  ];
   await createGoBuilder(folder).build({
-    args: ["build", ...flags, "-o", programPath(program), `./cmd/${program}`],
-    key: [goVersion, module, ...flags],
-    isSource: (name) => /^go\.(mod|sum)$/.test(name),
-    stamp: `${programPath(program)}.sha256`,
-    onStart: () => announce(`building ${program} ${version} with ${goVersion}: minutes the first time`),
+    what: `${program} ${version}`,
+    args: ["build", ...flags, "-o", file, `./cmd/${program}`],
+    key: [folder, ...flags],
+    isSource: isModuleFile,
+    stamp: `${file}.sha256`,
   });
-  return folder;
 }
 
 function versionOf(module: string): string {

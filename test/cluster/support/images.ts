@@ -14,6 +14,7 @@ import { ROOT } from "../../docs/markdown";
 import { type Buildah, createBuildah } from "../../image/support/buildah";
 import { buildExampleDriver, EXAMPLE_DRIVER_INPUTS } from "../../image/support/example-driver-image";
 import { buildRegistrar } from "../../image/support/stand-in-bases";
+import { say } from "../../support/run-main";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
 import { BIN, programPath } from "./build";
@@ -55,12 +56,10 @@ export function dynamicPrograms(): { readonly hostpath: string } | undefined {
 
 export const imageNode = (): string => process.env.IMAGE_NODE ?? process.execPath;
 
-const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"].map((path) =>
-  join(ROOT, path),
-);
+const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
 
 /** Makes images as tarballs, unless the very same were made before; `made` has the tarball of each name. */
-export function createImageMaker(folder: string, announce: (text: string) => void) {
+export function createImageMaker(folder: string) {
   const made: Record<string, string> = {};
   const make = async (
     name: string,
@@ -73,7 +72,7 @@ export function createImageMaker(folder: string, announce: (text: string) => voi
     const hash = hashOf(inputs);
     const stamp = `${tarball}.sha256`;
     if (existsSync(tarball) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
-    announce(`making the image ${name}`);
+    say(`making the image ${name}`);
     mkdirSync(join(BIN, "images"), { recursive: true });
     rmSync(tarball, { force: true });
     const root = join(folder, "root", basename(tarball));
@@ -100,13 +99,12 @@ export const makeExampleDriver = (make: Make): Promise<void> =>
     buildExampleDriver(buildah, IMAGES.exampleDriver, root),
   );
 
-/** Makes the images unless the very same were made before; `announce` is called with what is being made. */
-export async function makeImages(announce: (text: string) => void): Promise<Images> {
+export async function makeImages(): Promise<Images> {
   const { official, charts } = givenPrograms();
   const dynamic = dynamicPrograms();
   const hostpath = dynamic?.hostpath ?? givenPrograms().hostpath;
   await using folder = await createTempFolder();
-  const { made, make } = createImageMaker(folder.path, announce);
+  const { made, make } = createImageMaker(folder.path);
   const pod = programPath("podprogram");
   const single = (name: string, program: string, entrypoint: readonly string[]) =>
     make(name, [program, ...(name === IMAGES.hostpath ? [pod] : [])], (buildah, root) => {
@@ -136,7 +134,7 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
 
 function hashOf(paths: readonly string[]): string {
   const hash = createHash("sha256").update("docker-archive");
-  for (const path of paths) {
+  for (const path of paths.map((one) => resolve(ROOT, one))) {
     const isFolder = statSync(path).isDirectory();
     const names = isFolder ? readdirSync(path, { recursive: true, encoding: "utf8" }).sort() : [""];
     for (const file of names.map((name) => join(path, name)).filter((file) => statSync(file).isFile()))

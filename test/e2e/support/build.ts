@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildPrograms, e2eFolder, kubernetesModules } from "../../cluster/support/build";
+import { buildCommand, buildPrograms, e2eFolder, kubernetesModules } from "../../cluster/support/build";
 import { objectsIn } from "../../cluster/support/objects";
 import { createGoBuilder } from "../../support/go-build";
+import { say } from "../../support/run-main";
 
 /** Everything that the tests need besides the cluster: programs of Kubernetes' module, and one for each image that pods name. */
 export interface Programs {
@@ -31,6 +32,7 @@ const MODULES: Readonly<Record<string, string>> = {
 /** Never used by a test that runs here: the tests of snapshot metadata need its certificates. */
 const UNUSED = ["csi-snapshot-metadata"];
 const REGISTRAR = "csi-node-driver-registrar";
+const go = createGoBuilder(__dirname);
 /** The manifests of the drivers that the tests deploy, in Kubernetes' module. */
 const MANIFESTS = ["hostpath", "mock", "external-snapshotter"].map((name) =>
   join("test", "e2e", "testing-manifests", "storage-csi", name),
@@ -41,16 +43,14 @@ const versionOf = (image: string): string => image.slice(image.lastIndexOf(":") 
 
 /** Downloads the modules of a release's tests and images, unless `given` has the program; `missing` says what cannot be had. */
 export async function findSources(
-  announce: (text: string) => void,
   version: string,
   given: (program: string) => string | undefined,
   hasOfficial: boolean,
 ) {
-  const here = createGoBuilder(__dirname);
-  const kubernetes = await here.download(`k8s.io/kubernetes@v${version}`);
+  const kubernetes = await go.download(`k8s.io/kubernetes@v${version}`);
   // What a distribution brings, and the tests expect: snapshots' resources and their controller.
-  const snapshotter = await here.download(SNAPSHOTTER);
-  const definitions = await here.download(SNAPSHOT_DEFINITIONS);
+  const snapshotter = await go.download(SNAPSHOTTER);
+  const definitions = await go.download(SNAPSHOT_DEFINITIONS);
   const snapshots = [
     ...yamlIn(join(definitions, "config", "crd")),
     ...yamlIn(join(snapshotter, "deploy", "kubernetes", "snapshot-controller")),
@@ -67,7 +67,7 @@ export async function findSources(
     if (own) ofImages.set(image, own);
     else
       try {
-        modules.set(image, await downloadOr(here, MODULES[name] ?? name, versionOf(image), announce));
+        modules.set(image, await downloadOr(MODULES[name] ?? name, versionOf(image)));
       } catch (error) {
         missing.push(`${name} ${versionOf(image)}: ${(error as Error).message}`);
       }
@@ -75,40 +75,31 @@ export async function findSources(
   return { version, kubernetes, snapshots, registrarImages, modules, ofImages, missing };
 }
 
-export async function buildE2e(
-  announce: (text: string) => void,
-  sources: Awaited<ReturnType<typeof findSources>>,
-): Promise<Programs> {
+export async function buildE2e(sources: Awaited<ReturnType<typeof findSources>>): Promise<Programs> {
   const { version, kubernetes, snapshots, registrarImages, modules } = sources;
-  const goVersion = await createGoBuilder(__dirname).version("Go is needed to build Kubernetes' tests");
-  await buildPrograms(announce, undefined, version);
+  await buildPrograms(undefined, version);
   const folder = e2eFolder(version);
-  const built = async (
-    module: string,
-    name: string,
-    [command = "", ...rest]: readonly string[],
-    modules: readonly string[] = [],
-  ) => {
+  const built = async (name: string, command: string, ...rest: readonly string[]) => {
     const program = join(folder, name);
-    const flags = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program];
-    await createGoBuilder(module).build({
-      args: [command, ...modules, ...flags, ...rest],
-      key: [goVersion, module, command, ...rest],
+    const flags = [...modfile, "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program];
+    await createGoBuilder(kubernetes).build({
+      what: name,
+      args: [command, ...flags, ...rest],
+      key: [kubernetes, command, ...rest],
       isSource: (file) => file === "go.mod" || file === "go.sum",
       stamp: `${program}.sha256`,
-      onStart: () => announce(`building ${name} with ${goVersion}: minutes the first time`),
     });
     return program;
   };
   const modfile = [`-modfile=${await kubernetesModules(version)}`, "-mod=mod"];
-  const tests = await built(kubernetes, "e2e.test", ["test", "-c", "-vet=off", "./test/e2e"], modfile);
-  const ginkgo = await built(kubernetes, "ginkgo", ["build", "github.com/onsi/ginkgo/v2/ginkgo"], modfile);
-  const agnhost = await built(kubernetes, "agnhost", ["build", "./test/images/agnhost"], modfile);
+  const tests = await built("e2e.test", "test", "-c", "-vet=off", "./test/e2e");
+  const ginkgo = await built("ginkgo", "build", "github.com/onsi/ginkgo/v2/ginkgo");
+  const agnhost = await built("agnhost", "build", "./test/images/agnhost");
   const ofImages = new Map(sources.ofImages);
   for (const [image, module] of modules) {
-    const name = programOf(image);
-    const linked = `-ldflags=-s -w -X main.version=${versionOf(image)}`;
-    ofImages.set(image, await built(module, name, ["build", "-mod=readonly", linked, `./cmd/${name}`]));
+    const program = join(folder, programOf(image));
+    await buildCommand(module, program, versionOf(image));
+    ofImages.set(image, program);
   }
   const snapshotObjects = snapshots.flatMap((text) => objectsIn(text));
   return { tests, ginkgo, agnhost, registrarImages, ofImages, snapshotObjects };
@@ -129,19 +120,10 @@ function imagesOf(texts: readonly string[]): readonly string[] {
   return [...new Set(named)].filter((image) => !UNUSED.includes(programOf(image))).sort();
 }
 
-async function downloadOr(
-  go: ReturnType<typeof createGoBuilder>,
-  module: string,
-  version: string,
-  announce: (text: string) => void,
-): Promise<string> {
-  const isBranch = module.includes("@");
-  try {
-    return await go.download(isBranch ? module : `${module}@${version}`);
-  } catch (error) {
-    if (isBranch) throw error;
-    const folder = await go.download(`${module}@latest`);
-    announce(`${module} ${version} cannot be downloaded: the newest release stands in for it`);
-    return folder;
-  }
+async function downloadOr(module: string, version: string): Promise<string> {
+  if (module.includes("@")) return go.download(module); // A branch.
+  return go.download(`${module}@${version}`).catch(() => {
+    say(`${module} ${version} cannot be downloaded: the newest release stands in for it`);
+    return go.download(`${module}@latest`);
+  });
 }

@@ -35,14 +35,13 @@ const DRIVER_TOOLS = [
 /** Images that the tests' own pods use, in the list of `e2e.test -list-images`. */
 const OF_TESTS = /^registry\.k8s\.io\/(e2e-test-images\/(agnhost|busybox)|pause):/;
 
-/** Makes an image for each name that the tests use, of this machine's programs, and `own`; `announce` is called with what is made. */
+/** Makes an image for each name that the tests use, of this machine's programs, and `own`. */
 export async function makeE2eImages(
-  announce: (text: string) => void,
   programs: Programs,
   own: readonly ((make: Make) => Promise<void>)[],
 ): Promise<Images> {
   await using folder = await createTempFolder();
-  const { make, made } = createImageMaker(folder.path, announce);
+  const { make, made } = createImageMaker(folder.path);
   const listed = execFileSync(programs.tests, ["-list-images"], { encoding: "utf8" }).split("\n");
   const busybox = whereIs("busybox") ?? "";
   const shell = (root: string) => {

@@ -20,7 +20,7 @@ export const EXAMPLE_DRIVER_INPUTS: readonly string[] = [
 export async function buildExampleDriver(buildah: Buildah, name: string, folder: string): Promise<void> {
   const [base, context] = [join(folder, "base"), join(folder, "context")];
   for (const one of [base, context]) mkdirSync(one);
-  const { path } = await fetchNode("24", () => {});
+  const { path } = await fetchNode("24");
   makeBuildBase(base, path);
   for (const program of PROGRAMS) copyProgram(whereIs(program) ?? program, base, `/usr/bin/${program}`);
   for (const file of FILES) cpSync(join(EXAMPLE_DRIVER, file), join(context, file), { recursive: true });
