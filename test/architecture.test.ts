@@ -25,7 +25,6 @@ const ROOMS: readonly string[] = [
   "manifest",
   "doctor",
   "cli",
-  // What npm users import.
   "index.ts",
   "testing.ts",
 ];
@@ -42,7 +41,6 @@ const files = filesIn(SOURCES);
 const textOf = (file: string) => readFileSync(join(SOURCES, file), "utf8");
 const partOf = (file: string) => file.split("/")[0] ?? file;
 
-/** The source files that one imports, for types or values, at once or when it is called. */
 function importsOf(file: string): readonly string[] {
   const specifiers = textOf(file).matchAll(/\b(?:from|import)\s*\(?\s*"(\.[^"]*)"/g);
   return Array.from(specifiers, ([, specifier = ""]) => {
@@ -104,7 +102,6 @@ test("no folder or file imports another that imports it, at any depth, not even 
   expect(findCircles()).toEqual([]);
 });
 
-/** What else uses `process`, and why. */
 const USE_PROCESS: Readonly<Record<string, string>> = {
   "unix/dot-socket.ts": "the umask, around the bind of a socket",
 };
@@ -174,7 +171,6 @@ test("every log call is one that the build stamps with its line", () => {
   expect(unstamped).toEqual(FORWARDING);
 });
 
-/** Names that two files export, and why. */
 const SHARED_NAMES: readonly RegExp[] = [
   /^(?:ok|unknown|warning|problem): .*findings\/finding.ts .*each-deployment.ts$/, // The same, with the deployment's place.
 ];

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { basename } from "node:path";
 import { ROOT, readText } from "./docs/markdown";
 
-/** What stands for a module, by the module's path under node_modules: its text, or a file that does. */
 type Replacements = Readonly<Record<string, string | { readonly file: string }>>;
 
 const PRINT = `import("./scripts/left-out.mjs").then((module) => console.log(JSON.stringify(module.LEFT_OUT)))`;

@@ -18,7 +18,6 @@ const NOT_IMPORTED = [
   "typescript",
 ];
 
-/** The modules in a folder, or those at the root of the repository. */
 function modulesIn(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: folder !== "", encoding: "utf8" })
     .filter((name) => /\.(?:ts|mjs|cjs|js)$/.test(name))

@@ -36,7 +36,6 @@ const bundled = new Set(
   Array.from(LICENCES.matchAll(/^(\S+) (\d\S*) \(.+\)$/gm), ([, name, version]) => `${name}@${version}`),
 );
 const idOf = ([path, { version }]: readonly [string, LockedPackage]) => `${nameOf(path)}@${version}`;
-/** What reaches a user: with the library, or in the bundle. */
 const used = Object.entries(locked).filter((one) => !one[1].dev || bundled.has(idOf(one)));
 
 test.each(["package-lock.json", "test/mutation/stryker/package-lock.json"])(

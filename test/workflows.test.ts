@@ -10,7 +10,6 @@ interface Step {
 }
 
 interface Job {
-  /** Another workflow, in place of steps. */
   readonly uses?: string;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly "timeout-minutes"?: number;

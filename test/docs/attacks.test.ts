@@ -46,7 +46,6 @@ test("its numbers are those of the code", () => {
     "connections at one time": maxConnections,
     "calls at one time on a connection": 4,
     "bytes of one header block, compressed and decoded": headerBytes,
-    // Of Node's HTTP/2.
     "header fields of one block": 128,
     "bytes of the HPACK table": 4_096,
     "CONTINUATION frames of one block": constantIn("grpc/guard/frames.ts", "MAX_CONTINUATION_FRAMES"),

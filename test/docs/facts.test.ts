@@ -160,7 +160,6 @@ test("the table has every state, in the order of a registration's life", () => {
 });
 
 const troubleshooting = readText("docs/troubleshooting.md");
-/** What the first cells of a section's tables quote. */
 const quotedUnder = (heading: string) =>
   rowsIn(sectionOf(troubleshooting, heading)).flatMap(([message = ""]) => codeIn(message));
 

@@ -3,7 +3,6 @@ import { join } from "node:path";
 
 export const ROOT = join(__dirname, "..", "..");
 
-/** What people read, by path from the root of the repository. */
 export const DOCUMENTS: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
@@ -55,7 +54,6 @@ export function sectionOf(text: string, heading: string): string {
   return rest.split(/^#+ /m)[0] ?? "";
 }
 
-/** The rows of the tables in a text, without their heads, as cells. */
 export function rowsIn(text: string): readonly (readonly string[])[] {
   const tables = Array.from(text.matchAll(/(?:^\|.*\n?)+/gm), ([table]) => table.trimEnd().split("\n"));
   const cellsOf = (line: string) => line.split("|").slice(1, -1);

@@ -26,7 +26,6 @@ const READ = PIECES.map(({ name, text }) => {
   const documents = parseAllDocuments(text);
   return { name, documents, objects: documents.flatMap((document) => objectsIn(document.toJS())) };
 });
-/** The pieces in which an object has this field, with every such object. */
 const withField = (field: string) =>
   READ.map(({ name, objects }) => ({ name, objects: objects.filter((object) => field in object) })).filter(
     ({ objects }) => objects.length > 0,

@@ -107,7 +107,6 @@ async function each(ms: number, signal: AbortSignal, act: () => Promise<unknown>
   }
 }
 
-/** Disturbs registrations at the plan's pace until the signal is aborted. */
 async function breakThings(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const { node } = insideOf(cluster);
   const registry = node.at("/var/lib/kubelet/plugins_registry");
@@ -129,7 +128,6 @@ async function breakThings(cluster: Cluster, signal: AbortSignal): Promise<void>
     await Promise.all([each(30_000, signal, killRegistrars), each(120_000, signal, restartKubelet)]);
 }
 
-/** Writes which registrars ran, by image: of how many pods, how often they were restarted, and how each of these ended. */
 async function watchRegistrars(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const seen = new Map<string, ContainerStatus>();
   const ended = new Map<string, string>();

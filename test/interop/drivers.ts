@@ -15,12 +15,10 @@ interface DriverPlace {
 type CommandOf = (place: DriverPlace) => readonly string[];
 
 export interface Driver {
-  /** Its language, for most. */
   readonly name: string;
   /** Its HTTP/2 server resets a call whose :authority is a path, against RFC 3986, before the driver sees it. */
   readonly refusesPaths: boolean;
   readonly command: CommandOf;
-  /** Another registrar's command, in place of the package on each Node. */
   readonly registrar?: readonly string[];
 }
 
@@ -32,7 +30,6 @@ const ofOurs: CommandOf = (place) => [
   ...ourFlags(place, "csi-address"),
 ];
 
-/** The drivers by name, each with a way to build it; that rejects with what is missing. */
 export const DRIVERS: readonly (Omit<Driver, "command"> & { prepare(): Promise<CommandOf> })[] = [
   { name: "Go", refusesPaths: false, prepare: async () => ofGo },
   { name: "registrar driver", refusesPaths: false, prepare: async () => ofOurs },

@@ -81,7 +81,6 @@ async function main(): Promise<void> {
   writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run interop", figures));
 }
 
-/** Such as `Go, official v2.17.0`. */
 async function officialName(path: string): Promise<string> {
   const { stdout } = await run(path, ["--version"], { cwd: ROOT });
   return `Go, official ${/v\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? "of unknown version"}`;
@@ -93,7 +92,6 @@ function chosen(what: string, all: readonly string[], named = all): readonly str
   return named;
 }
 
-/** So many at a time; the cells are in their order. */
 async function playAll(registrations: readonly Parties[], atOnce: number): Promise<readonly Cell[]> {
   const cells: Cell[] = [];
   const waiting = registrations.entries();

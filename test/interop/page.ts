@@ -17,7 +17,6 @@ export function interopText(cells: readonly Cell[], summary: string): string {
   return `${summary}, Node ${nodes.join(", ")}. Of ${cells.length}: ${counts.join(", ")}.\n\n${table(cells)}`;
 }
 
-/** A row for each kubelet, a column for each driver. A Node is named only where it differs from the others. */
 function table(cells: readonly Cell[]): string {
   const drivers = [...new Set(cells.map(({ driver }) => driver))];
   const rows = [...new Set(cells.map(({ kubelet }) => kubelet))].map((kubelet) => [

@@ -13,7 +13,6 @@ export async function installPackage() {
   succeeded(await run("npm", install, { cwd: ROOT, withinMs: 300_000 }));
   return {
     cli: folder.at("node_modules", "registrar", "dist", "cli.js"),
-    /** The command as npm links it, to be run by whatever `node` is in PATH. */
     command: folder.at("node_modules", ".bin", "registrar"),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };

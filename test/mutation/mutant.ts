@@ -10,7 +10,6 @@ export interface Mutant {
   readonly tests: readonly string[];
 }
 
-/** How many mutants there were, and how many of those a test noticed. */
 export interface Result {
   mutants: number;
   noticed: number;

@@ -31,7 +31,6 @@ export function readStrykerReport({ files }: StrykerReport) {
   }));
 }
 
-/** The lines that a mutant changes, before and after, each run of white space as one space. */
 function changedLines(source: string, { location, replacement = "" }: ReportedMutant) {
   const { start, end } = location;
   const lines = source.split("\n").slice(start.line - 1, end.line);

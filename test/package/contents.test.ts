@@ -20,7 +20,6 @@ afterAll(async () => {
 
 const textOf = (file: string) => readFileSync(folder.at(file), "utf8");
 
-/** Where those begin who use the package: its commands, and what it exports as code and as types. */
 const entryPoints = [
   ...Object.values(packageJson.bin),
   ...Object.values(packageJson.exports).flatMap((target) =>

@@ -9,7 +9,6 @@ import { type Consumer, createConsumer } from "./support/consumer";
 import { ROOT } from "./support/packed-package";
 import type { RunOptions } from "./support/run";
 
-/** The driver that the examples speak of. */
 const DRIVER = "disk.example.com";
 
 let consumer: Consumer;
@@ -20,7 +19,6 @@ afterAll(() => consumer[Symbol.asyncDispose]());
 
 const textOf = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
-/** A page's examples: each a whole program. */
 const examplesIn = (page: string) =>
   Array.from(textOf(page).matchAll(/^```ts\n(.*?)^```$/gms), ([, text = ""], index) => ({
     name: `example ${index + 1} of ${page}`,

@@ -14,7 +14,6 @@ const BYTES_OF_ATTACKS = Object.values(ATTACKS).flatMap((attacks) => attacks.map
 const FLOODS_EACH = 8;
 const SMALL_ATTACKS = BYTES_OF_ATTACKS.filter(({ length }) => length < 20_000);
 
-/** Says these bytes on a connection of its own, and leaves. */
 async function visit(path: string, bytes: Buffer): Promise<void> {
   // It may cut us off while we write.
   const client = connect(path)
@@ -25,7 +24,6 @@ async function visit(path: string, bytes: Buffer): Promise<void> {
   await closed;
 }
 
-/** So many rounds of the attacks, ten connections at a time. */
 async function attack(path: string, rounds: number): Promise<void> {
   const all = Array.from({ length: rounds }, (_, round) =>
     round % FLOODS_EACH === 0 ? BYTES_OF_ATTACKS : SMALL_ATTACKS,

@@ -3,7 +3,6 @@ import { type DriverFolders, driverFoldersOf, nameOf } from "../end-to-end/suppo
 
 const [A, B] = [nameOf(0), nameOf(1)];
 
-/** Exit code and words of an exec probe with the registrar's own flags. */
 async function probe({ registrar }: DriverFolders, mode: "health" | "ready", ...flags: readonly string[]) {
   const probing = registrar(`--mode=${mode}-probe`, "--timeout=1s", ...flags);
   const { code } = await probing.exit();

@@ -5,7 +5,6 @@ import { packPackage, ROOT, succeeded } from "../package/support/packed-package"
 import { type Finished, run } from "../package/support/run";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
-/** Their main.ts is that of program/. */
 const SAME_PROGRAM = ["nodenext", "bundled", "strip-types"];
 
 /** What a project has of its own; the package and these tools are installed by npm, from the registry. */
@@ -23,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => workspace[Symbol.asyncDispose]());
 
-/** A copy of one of the projects beside this file, where the package is installed. */
 async function open(name: string) {
   const cwd = workspace.at(name);
   await cp(join(__dirname, name), cwd, { recursive: true });

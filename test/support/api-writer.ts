@@ -7,7 +7,6 @@ interface WritableApi {
   readonly adminToken: string;
 }
 
-/** Writes objects to an API server as its administrator. */
 export function createApiWriter({ url, caFile, adminToken }: WritableApi): ClusterWriter & Disposable {
   const authority = { kind: "file", path: caFile } as const;
   const client = createApiClient({ server: url, authority, token: { kind: "value", value: adminToken } });

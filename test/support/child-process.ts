@@ -13,7 +13,6 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What a program writes, by line. */
 export type Output<T = string> = ReturnType<typeof readOutput<T>>;
 
 /** A spawned program whose output is kept. Its stdin ends with this process, which ends our Go programs. */

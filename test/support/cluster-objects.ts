@@ -151,7 +151,6 @@ export const volumeAttachment = (name: string, driver: string, nodeName: string)
   spec: { attacher: driver, nodeName, source: { persistentVolumeName: `pv-${name}` } },
 });
 
-/** A pod that waits on a node for its volume. */
 export const waitingPod = (name: string, nodeName: string, namespace = "default") => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -164,7 +163,6 @@ export const waitingPod = (name: string, nodeName: string, namespace = "default"
   },
 });
 
-/** What kubelet says of such a pod. */
 export const failedMount = (
   pod: { readonly metadata: { readonly name: string; readonly namespace: string; readonly uid?: string } },
   driver: string,

@@ -29,7 +29,6 @@ export async function createFleetNode() {
     options,
     csiAddress,
     sockets: node.visibleFiles,
-    /** Starts a driver in a folder. Its name is the folder's unless its answers say otherwise. */
     driver: async (name: string, ...answers: readonly Answer[]): Promise<ScriptedDriver> => {
       mkdirSync(at("plugins", name), { recursive: true });
       return node.keep(

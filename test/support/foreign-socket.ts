@@ -33,7 +33,6 @@ export async function listenInPlace(path: string, onConnection: (socket: Socket)
 
 export type ForeignSocket = Awaited<ReturnType<typeof startForeignSocket>>;
 
-/** A listening socket that is not ours, and reads what comes. */
 export async function startForeignSocket(path: string, onConnection: (socket: Socket) => void = () => {}) {
   let connections = 0;
   const listener = await listenInPlace(path, (socket) => {

@@ -2,7 +2,6 @@ import * as fc from "fast-check";
 
 const { FUZZ_SEED, FUZZ_RUNS, FUZZ_PATH } = process.env;
 const SEED = Number(FUZZ_SEED ?? 7_541);
-/** Who asks for more runs has the time. */
 const LIMIT_MS = FUZZ_RUNS === undefined ? 120_000 : 3_600_000;
 
 /** A test of made-up input, the same in every run. FUZZ_SEED makes up other, FUZZ_RUNS how much, FUZZ_PATH leads to a failure. */

@@ -28,7 +28,6 @@ export function createHistory<T>(name: string) {
       watchers.add(look);
       look();
     },
-    /** No more values come; the pending waits reject with this reason. */
     end: (reason: string): void => {
       ended = reason;
       notify();

@@ -48,7 +48,6 @@ export function head(...fields: readonly HeaderField[]) {
   return (streamId: number) => headers([...others, ...fields], FrameFlag.END_HEADERS, streamId);
 }
 
-/** The end of an answer; with the fields of a head too, all of it. */
 export function trailers(...fields: readonly HeaderField[]) {
   return (streamId: number) => headers(fields, FrameFlag.END_HEADERS | FrameFlag.END_STREAM, streamId);
 }

@@ -18,7 +18,6 @@ export type TestNode = Awaited<ReturnType<typeof createTestNode>>;
 
 /** The driver of a node, unless a test names another. */
 export const DRIVER = "x.csi";
-/** What kubelet is told as the driver's endpoint in these tests. */
 export const ENDPOINT = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
 /** A node in a folder, on which nothing runs at first. What is kept ends with it, and an end that fails fails the test. */
@@ -129,7 +128,6 @@ export function untilState(registration: Registration, wanted: StateName): Promi
   });
 }
 
-/** The driver x.csi, and its registrar, whose socket is in place for kubelet. */
 export async function startListening(node: TestNode, options: Partial<RegistrarOptions> = {}) {
   const driver = await startScriptedDriver(node.csiAddress, { name: "x.csi" });
   const started = await startTestRegistrar(node, options);

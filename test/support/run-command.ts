@@ -27,7 +27,6 @@ async function runNow(words: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-/** What the next line of the CLI writes here, and its exit code. */
 async function writtenFromNowOn(output: Output): Promise<readonly [text: string, status: number]> {
   const begin = output.all().length;
   const end = await output.waitFor((line) => line.includes("\0"), begin);

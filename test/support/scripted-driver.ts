@@ -44,7 +44,6 @@ export async function startScriptedDriver(socketPath: string, ...answers: readon
   };
   return {
     ...listener,
-    /** The `:authority` of each GetPluginInfo call so far. */
     authorities: authorities as readonly string[],
     called: (times: number) =>
       new Promise<void>((resolve) => {

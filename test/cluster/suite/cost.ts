@@ -6,10 +6,8 @@ import { cluster, insideTest, startStage } from "../support/use-cluster";
 
 const ROUNDS = 10;
 
-/** How long each registrar's driver is refused, in milliseconds. */
 const REFUSED_MS = 60_000 * Number(process.env.REFUSED_MINUTES ?? 1);
 
-/** How many requests the API server has served, by verb and resource, except lists and watches. */
 async function requests(...resources: readonly string[]): Promise<Map<string, number>> {
   const metrics = await cluster().kubectl("get", "--raw=/metrics");
   const counts = new Map<string, number>();

@@ -7,7 +7,6 @@ const NAME = "scratch.example.com";
 const DAEMON_SET = "daemonset/scratch-driver";
 const POD = "scratch-user";
 
-/** Runs a program in the driver's container, which has kubelet's folder of pods by the node's own path. */
 const inDriver = (...command: readonly string[]) =>
   cluster().kubectl("exec", DAEMON_SET, `--namespace=${NAMESPACE}`, "--", ...command);
 const isOnNode = async (path: string) =>

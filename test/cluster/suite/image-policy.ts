@@ -117,7 +117,6 @@ async function doctorSays() {
   await using folder = await createTempFolder();
   const words = [join(ROOT, "dist", "cli.js"), "doctor", "--cluster", "--output=json"];
   const env = kubectlEnvironment(folder.path, insideOf(cluster()));
-  // It exits with 1 if it finds a problem.
   const { findings, registrars } = JSON.parse(
     spawnSync(process.execPath, words, { env, encoding: "utf8" }).stdout,
   ) as {
@@ -190,7 +189,6 @@ function podOn(node: string, plugin: AuthorsPlugin): AuthorsPlugin {
   return { ...plugin, workload: { ...workload, spec: { ...workload.spec, template } } };
 }
 
-/** Deletes a plugin's pods; the containers of the new ones by node, when CSINode lists the driver on each. */
 async function renewed({ plugin: { daemonSet, driver } }: Stage, nodes: readonly string[]) {
   const { kubectl, get } = cluster();
   const selector = `app.kubernetes.io/name=${daemonSet}`;

@@ -16,7 +16,6 @@ function nodeWide(): DaemonSet {
   return parse(text.replace(/image: registrar:\S+/, `image: ${OURS.image}`));
 }
 
-/** The example, ready by one driver's readiness; each `version` is another pod template. */
 function readyByOneDriver(driver: string, version: string): DaemonSet {
   const daemonSet = nodeWide();
   const { readinessProbe } = containerOf(daemonSet, "registrar");

@@ -44,7 +44,6 @@ async function tryPod(driver: string, isTainted: boolean) {
     await podRuns(cluster(), pod);
     const podMs = performance.now() - begin;
     if (isTainted) await expectComplete(driver, taint);
-    /** `removed` resolves when nothing of it is left. */
     return { failedMounts: await countFailedMounts(pod, driver), podMs, removed: removeAll() };
   } catch (error) {
     await removeAll();

@@ -97,7 +97,6 @@ export async function buildReleases(): Promise<void> {
   }
 }
 
-/** The objects with which Kyverno is installed, as its project has them; a YAML file. */
 export const KYVERNO_OBJECTS = join(BIN, "kyverno.yaml");
 
 export async function buildKyverno(): Promise<void> {

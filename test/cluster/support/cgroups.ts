@@ -67,7 +67,6 @@ function mounted(type: "cgroup" | "cgroup2"): readonly Hierarchy[] {
 
 const linesOf = (file: string) => readFileSync(file, "utf8").trimEnd().split("\n");
 
-/** Why this user cannot make such groups; undefined where he can. */
 export function whyNoGroups(): string | undefined {
   try {
     const { folders } = makeClusterGroup(`registrar-probe-${process.pid}`);

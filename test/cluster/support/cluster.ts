@@ -13,10 +13,8 @@ import { until } from "./until";
 
 const NODES = ["node-1", "node-2", "node-3"] as const;
 
-/** What only a cluster of our own lets one touch. */
 export type Inside = Awaited<ReturnType<typeof startInside>>;
 
-/** A Kubernetes to try things in, with the suite's images on its node. */
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 export const isOwn = process.env.CLUSTER_FOLDER !== undefined;
@@ -38,7 +36,6 @@ export async function startCluster() {
     }, "the nodes are ready");
     const proxy = keep(await startProxy(words));
     const record = keep(await recordDrivers(proxy.url, nodeName));
-    /** An object or a list, by its path; rejects where there is none. */
     const get = async <Object>(path: string) => {
       const answer = await fetch(`${proxy.url}${path}`);
       if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);

@@ -11,7 +11,6 @@ import { until } from "./until";
 const run = promisify(execFile);
 /** Of the Service `kubernetes`: the first of the range. enter-cluster.sh gives it to the node. */
 const SERVICE_ADDRESS = "10.96.0.1";
-/** A bearer token of system:masters, for a client that knows no certificates. */
 const ADMIN_TOKEN = "admin-of-a-test-cluster";
 
 interface ControlPlaneOptions {
@@ -33,7 +32,6 @@ export function createClient(program: string, ...first: readonly string[]) {
     const { stdout } = await run(program, [...first, ...words], { maxBuffer: 1 << 26 });
     return stdout;
   };
-  /** As kubectl, with objects for its stdin; both of its outputs. */
   const kubectlWith = async (objects: readonly object[], ...words: readonly string[]): Promise<string> => {
     const child = spawn(program, [...first, ...words, "--filename=-"], { stdio: "pipe" });
     const said: string[] = [];
@@ -154,7 +152,6 @@ function isOver({ pid }: Part): boolean {
   }
 }
 
-/** A kubeconfig with one cluster, one user and one context. JSON is YAML. */
 function kubeconfigText(server: string, authority: string, certificate: string, key: string): string {
   return JSON.stringify({
     apiVersion: "v1",
@@ -166,7 +163,6 @@ function kubeconfigText(server: string, authority: string, certificate: string, 
   });
 }
 
-/** So many ports of this address that nothing listens on. */
 async function freePorts(address: string, count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, address));
   await Promise.all(servers.map((server) => once(server, "listening")));

@@ -64,7 +64,6 @@ export async function recordDrivers(proxy: string, node: string) {
   };
   return {
     isListed,
-    /** Since when the driver is what it is now, listed or not, as performance.now() counts. */
     since: (driver: string) => lastChange(driver)?.at ?? Number.NaN,
     /** For how long it has been listed, of the time since `from`; 0: it is not. */
     listedMs: (driver: string, from: number) =>

@@ -95,7 +95,6 @@ function deployment({ driver, daemonSet }: Plugin): object {
   };
 }
 
-/** Creates a claim and a pod that uses it; resolves with the claim's volume when the pod runs. */
 export async function usesNewClaim(
   { cluster, plugin }: Pick<Stage, "cluster" | "plugin">,
   name: string,
@@ -131,7 +130,6 @@ export async function resize(cluster: Cluster, name: string, size: string, limit
   );
 }
 
-/** Removes pods and claims, and, when their volumes are gone, the sidecars. */
 export async function removeDynamicVolumes({ kubectl, get }: Cluster): Promise<void> {
   await kubectl("delete", "pod,persistentvolumeclaim", SELECTED, "--timeout=90s");
   await until(async () => {

@@ -34,7 +34,6 @@ export const clusterOf = ([stage]: readonly Stage[]) => {
   return stage.cluster;
 };
 
-/** Pods that overlap: the new one runs before the old one is asked to end. */
 export const surging: Change = (daemonSet) => {
   daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
 };
@@ -75,7 +74,6 @@ export function clash(roles: readonly (Role & { readonly leadMs: number })[]): S
   };
 }
 
-/** Kills the API server and starts it after so long; resolves with the moment at which its start began. */
 async function takeAway(apiServer: Part, awayMs: number, meanwhile: () => Promise<unknown>): Promise<number> {
   await apiServer.kill();
   await meanwhile();

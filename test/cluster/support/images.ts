@@ -19,7 +19,6 @@ import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
 import { BIN, programPath } from "./build";
 
-/** What the suite's pods are made of, by the name that they use, each a tarball that has that name. */
 export type Images = Readonly<Record<string, string>>;
 
 export const IMAGES = {
@@ -46,7 +45,6 @@ export const givenPrograms = () => ({
   charts: process.env.CHART_IMAGES,
 });
 
-/** Kubernetes' hostpath driver with the sidecars of its dynamic volumes; undefined where one of them was not built. */
 export function dynamicPrograms(): { readonly hostpath: string } | undefined {
   const hostpath = givenPrograms().hostpath ?? programPath("hostpathplugin");
   return [hostpath, ...SIDECARS.map(programPath)].every((program) => existsSync(program))

@@ -8,7 +8,6 @@ const PROGRAMS = [
 ];
 const PACKAGES = "buildah containerd runc containernetworking-plugins iptables iproute2 conntrack";
 
-/** All that this machine lacks for a cluster of its own, with what to install. */
 export function missingFromMachine(): readonly string[] {
   if (process.platform !== "linux") return [`Linux (this is ${process.platform})`];
   const missing = PROGRAMS.filter((program) => !whereIs(program));

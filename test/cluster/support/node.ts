@@ -28,7 +28,6 @@ interface NodeOptions {
   readonly sandboxImage: string;
 }
 
-/** A node of one's own: containerd and kubelet in namespaces, inside those of the cluster. */
 export type Node = Awaited<ReturnType<typeof startNode>>;
 
 export async function startNode(options: NodeOptions) {

@@ -15,7 +15,6 @@ export interface PodSpec {
   readonly nodeSelector?: Readonly<Record<string, string>>;
 }
 
-/** A DaemonSet or StatefulSet. */
 export interface Workload {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace: string };
@@ -35,7 +34,6 @@ export interface DaemonSet extends Workload {
   };
 }
 
-/** A registrar that is played: its name in tables, and its image. */
 export interface Contestant {
   readonly name: "ours" | "official";
   readonly image: string;
@@ -100,7 +98,6 @@ export function containerOf({ spec }: DaemonSet, name: string): Container {
 
 const TOLERATES_ALL: readonly object[] = [{ operator: "Exists" }];
 
-/** A pod with an inline volume of the driver, in which it writes and reads a text. */
 export function podWithVolume(name: string, driver: string, tolerations = TOLERATES_ALL): object {
   return podWith(name, { csi: { driver, volumeAttributes: { size: "1Mi" } } }, tolerations);
 }

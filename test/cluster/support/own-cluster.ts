@@ -44,12 +44,10 @@ export async function inOwnCluster(
   }
 }
 
-/** Runs a module of TypeScript, by its path from the root of the repository. */
 export const nodeCommand = (path: string): readonly string[] => [
   ...[process.execPath, "--require", "./bench/typescript.cjs", path],
 ];
 
-/** Runs a program with this one's input and outputs: its exit code, or 1 if a signal ended it. */
 export async function run(
   [program = "", ...words]: readonly string[],
   env: NodeJS.ProcessEnv,

@@ -33,7 +33,6 @@ export function writePage(outcomesFile: string): void {
   );
 }
 
-/** When and where it was played. */
 export function conditions(kubernetes = KUBERNETES_VERSION): string {
   const day = new Date().toISOString().slice(0, 10);
   const first = (program: string, ...words: readonly string[]) =>

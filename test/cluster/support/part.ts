@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 
-/** A long-running program of the cluster that can be killed and started again; what it writes goes to a file. */
 export type Part = Awaited<ReturnType<typeof startPart>>;
 
 /** A `command` that is a function is asked at each start; `programOf` leads from what was spawned to the program, its child. */
@@ -47,7 +46,6 @@ export async function startPart(
       return life.exited;
     },
     kill,
-    /** Starts the same command again; the former life must have ended. */
     start: async (): Promise<void> => {
       await life.exited;
       life = await live();

@@ -8,7 +8,6 @@ export interface Scenario {
   readonly title: string;
   /** Only a cluster of the suite's own lets one do it. */
   readonly needsInside?: boolean;
-  /** Only with the official registrar's binary there is something to play. */
   readonly needsOfficial?: boolean;
   /** Only with the hostpath driver and its sidecars there is something to play. */
   readonly needsSidecars?: boolean;
@@ -30,7 +29,6 @@ export interface Scenario {
   readonly undo?: (cluster: Cluster, players: readonly Player[]) => Promise<unknown>;
 }
 
-/** A part in a scenario, which each contestant plays with a driver of its own. */
 export interface Role {
   readonly title: string;
   readonly change?: Change;
@@ -46,7 +44,6 @@ export interface Player extends Stage {
 
 export const rolesOf = ({ roles, title }: Scenario): readonly Role[] => roles ?? [{ title }];
 
-/** What one play showed; times are milliseconds since time began to count. */
 export interface Outcome {
   readonly title: string;
   readonly contestant: Contestant["name"];
@@ -128,7 +125,6 @@ async function watch(
   };
 }
 
-/** How often the registrar's container was restarted, by the UID of its pod. */
 async function restartsByPod(stage: Stage): Promise<ReadonlyMap<string, number>> {
   const restartsOf = ({ status }: Pod) =>
     status.containerStatuses?.find(({ name }) => name === "registrar")?.restartCount ?? 0;

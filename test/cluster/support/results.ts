@@ -20,9 +20,7 @@ function keep(text: string, result: object): void {
 interface MountTries {
   readonly title: string;
   readonly tries: number;
-  /** Of these, those in which the pod got a FailedMount event. */
   readonly failedMounts: number;
-  /** From the apply of the driver's DaemonSet to the running pod, in each try. */
   readonly podMs: readonly number[];
 }
 

@@ -60,7 +60,6 @@ function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scena
   return {
     title,
     roles: [{ title, change: surgingDriver(flag) }],
-    // Registered it is in either case.
     ours: { comesBack: true, podRuns: flag === "--leave-socket" },
     limitMs: 60_000,
     cause: (stages) => rollOutWith(stages, (stage) => stage.apply(all(surgingDriver(flag), rollOut))),

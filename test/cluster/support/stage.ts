@@ -39,7 +39,6 @@ interface ContainerStatus {
 
 export type Change = (daemonSet: DaemonSet) => void;
 
-/** A node plugin on the cluster's node, and what one can do to it. */
 export type Stage = ReturnType<typeof createStage>;
 
 type ContainerName = "registrar" | "hostpath";
@@ -94,7 +93,6 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
         `${driver} is registered`,
         limitMs,
       ),
-    /** Makes a pod with a volume of the driver; resolves when it runs, rejects when it does not within the limit. */
     mountsVolume: async (pod: string, limitMs = 90_000): Promise<void> => {
       made.push(pod);
       await cluster.apply([podWithVolume(pod, driver)]);

@@ -3,7 +3,6 @@ import { type Contestant, OURS } from "./objects";
 import { type Change, createStage, type Stage } from "./stage";
 import { until } from "./until";
 
-/** The one cluster of the suite, which runs from the first test to the last. */
 const shared: { cluster?: Cluster } = {};
 
 export function useCluster(): void {

@@ -45,7 +45,6 @@ async function startDriver(command: readonly string[], options: DriverOptions) {
       let times = 0;
       await driver.stdout.waitFor((event) => isAsked(event) && ++times === nth);
     },
-    /** SIGKILL; its socket file stays. */
     kill: () => {
       driver.signal("SIGKILL");
       return driver.exited;

@@ -12,7 +12,6 @@ export const DRIVER_SERVERS = [
 ] as const;
 
 const FOLDER = join(__dirname, "..");
-/** What is built, by language; not in git. */
 const BUILT = join(FOLDER, "built");
 
 async function buildGo(): Promise<readonly string[]> {

@@ -19,7 +19,6 @@ export async function startSlowLine(path: string, target: string) {
   const server = createServer((client) => {
     clients.add(client);
     const upstream = connect(target);
-    // One that ends or fails ends the other.
     pipeline(client, upstream, () => {});
     pipeline(upstream, byteByByte, client, () => {});
   });

@@ -7,13 +7,11 @@ import { say } from "../../support/run-main";
 
 /** Everything that the tests need besides the cluster: programs of Kubernetes' module, and one for each image that pods name. */
 export interface Programs {
-  /** All tests, and ginkgo's command, which runs them in several processes. */
   readonly tests: string;
   readonly ginkgo: string;
   readonly agnhost: string;
   readonly registrarImages: readonly string[];
   readonly ofImages: ReadonlyMap<string, string>;
-  /** What snapshots need: definitions of resources, and the snapshot controller with its rights. */
   readonly snapshotObjects: readonly object[];
 }
 

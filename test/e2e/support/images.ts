@@ -35,7 +35,6 @@ const DRIVER_TOOLS = [
 /** Images that the tests' own pods use, in the list of `e2e.test -list-images`. */
 const OF_TESTS = /^registry\.k8s\.io\/(e2e-test-images\/(agnhost|busybox)|pause):/;
 
-/** Makes an image for each name that the tests use, of this machine's programs, and `own`. */
 export async function makeE2eImages(
   programs: Programs,
   own: readonly ((make: Make) => Promise<void>)[],

@@ -16,7 +16,6 @@ export interface Outcome extends Report {
   readonly policy: Plan["policy"];
   readonly breaking: Plan["breaking"];
   readonly registrars: Readonly<Record<string, Registrars>>;
-  /** With which exit code and last words the registrars that were restarted had ended. */
   readonly endings: readonly string[];
 }
 export interface Registrars {

@@ -1,4 +1,3 @@
-/** One run of ginkgo in one cluster. */
 export interface Plan {
   readonly tests: string;
   readonly ginkgo: string;

@@ -9,7 +9,6 @@ export interface Report {
 }
 
 interface Suite {
-  /** In nanoseconds. */
   readonly RunTime: number;
   readonly SpecReports: readonly {
     readonly LeafNodeType: string;

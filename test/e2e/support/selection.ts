@@ -25,10 +25,8 @@ const LEFT_OUT: readonly { readonly unless: string; readonly why: string }[] = [
 ];
 const labels = LEFT_OUT.map(({ unless }) => unless).join(" && ");
 
-/** The drivers whose manifests name the registrar's image. */
 const DRIVERS = ["csi-hostpath", "CSI Mock"];
 const ALL: Selection = { name: "all", patterns: DRIVERS, labels, testFlags: [] };
-/** Five minutes: ephemeral, inline and provisioned volumes, and attaching. */
 const QUICK: Selection = {
   ...ALL,
   name: "quick",

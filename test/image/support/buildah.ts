@@ -6,10 +6,8 @@ import { ROOT } from "../../docs/markdown";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** buildah with a store of its own, which needs neither a daemon nor root. */
 export type Buildah = ReturnType<typeof createBuildah>;
 
-/** Where a stand-in base has the certificates that this machine's npm trusts besides Node's own. */
 const EXTRA_CERTIFICATES = "/etc/extra-certificates.pem";
 
 /** Overlays, where this user may mount them: vfs copies the whole root for each step of a Dockerfile. */
@@ -50,7 +48,6 @@ export function createBuildah(folder: string) {
       buildah("commit", "-q", container, name);
       buildah("rm", container);
     },
-    /** Builds the Dockerfile of this repository, or of another folder. */
     build: (name: string, args: Variables, context = ".") => {
       const flags = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
       buildah("build", "--layers", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, context);

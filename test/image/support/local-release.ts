@@ -51,7 +51,6 @@ function buildAndPush(folder: TempFolder, host: string, { node, platforms, arm64
     buildah("config", ...settings, container);
     return buildah("commit", "-q", "--rm", container);
   };
-  /** Runs one of scripts/release; what it printed. */
   const script = (name: string, ...args: readonly string[]) => {
     const options = { cwd: ROOT, env, encoding: "utf8", maxBuffer: 2 ** 26 } as const;
     const words = [join("scripts", "release", name), ...args];
@@ -98,7 +97,6 @@ interface Manifest {
   }[];
 }
 
-/** What a node of this architecture pulls: the bytes of each layer, from the lowest to the topmost. */
 export async function pulledLayers(
   host: string,
   { repository, reference, architecture }: { repository: string; reference: string; architecture: string },
@@ -147,7 +145,6 @@ async function startRegistry(folder: TempFolder) {
   return { host, stop };
 }
 
-/** A store of its own, and the registry's plain HTTP, for buildah and skopeo. */
 function containersSettings(folder: TempFolder, host: string) {
   const storage = folder.at("storage.conf");
   const home = folder.at("home");

@@ -18,7 +18,6 @@ interface ImageConfig {
 
 export type Image = ReturnType<typeof readImage>;
 
-/** Reads a folder in the OCI's image layout that holds one image. */
 export function readImage(folder: string) {
   const blob = ({ digest }: Descriptor) => join(folder, "blobs", ...digest.split(":"));
   const read = (file: string) => JSON.parse(readFileSync(file, "utf8"));

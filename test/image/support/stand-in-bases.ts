@@ -25,7 +25,6 @@ const ADDED_LIBRARIES = {
 /** A C library before 2.34 loads these when a host's name is looked up, so that ldd does not tell of them. */
 const NAME_SERVICE = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 
-/** What every base of distroless has besides programs: time zones and certificates. */
 export const BASE_DATA: readonly string[] = ["/usr/share/zoneinfo", "/etc/ssl/certs/ca-certificates.crt"];
 
 const fileOf = (program: string) => realpathSync(whereIs(program) ?? program);
@@ -117,7 +116,6 @@ export function makeRegistrarBases(folder: string, node: string, foreign?: Forei
   };
 }
 
-/** Builds the registrar's image by its Dockerfile from stand-in bases, which stay in `folder`. */
 export function buildRegistrar(buildah: Buildah, image: string, node: string, folder: string): void {
   const { build, runtime } = makeRegistrarBases(folder, node);
   buildah.imageOf(build.root, "localhost/build-base", build.variables);

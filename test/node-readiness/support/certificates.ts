@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A certificate that vouches for itself, and its key, as PEM. */
 export interface Certificate {
   readonly certificate: string;
   readonly key: string;

@@ -26,7 +26,6 @@ export type FixtureOptions = Partial<NodeReadinessOptions> & {
 };
 export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
-/** Starts node readiness of node-1 over registrations that a test controls. */
 export function startReadiness({ pace = QUICK_PACE, access, ...options }: FixtureOptions) {
   const registrations = createRegistrations();
   const log = recordLog();

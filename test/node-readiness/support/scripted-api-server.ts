@@ -157,7 +157,6 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
       http.closeAllConnections();
     },
     tellWatches,
-    /** Ends every watch, as a server does when its time is over. */
     endWatches: () => {
       for (const watch of watches.keys()) watch.end();
     },
@@ -185,7 +184,6 @@ function applyJsonPatch(
   return { ...node, spec: { taints } };
 }
 
-/** Merges conditions by type, as the API server does with a strategic merge patch. */
 function mergeConditions(
   node: StoredNode,
   patch: { readonly status: { readonly conditions: readonly NodeCondition[] } },

@@ -15,7 +15,6 @@ export function packagesOfUsers(): readonly string[] {
   return Object.keys(packages).filter((path) => path !== "" && !packages[path]?.dev);
 }
 
-/** Makes a project in which the package is installed. What it needs is copied from ours: nothing is downloaded. */
 export async function createConsumer() {
   const folder = await createTempFolder();
   await using packed = await packPackage();

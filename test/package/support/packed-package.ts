@@ -13,10 +13,8 @@ export const packageJson: {
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
-/** The package as `npm run package` makes it of what is built. */
 export type PackedPackage = Awaited<ReturnType<typeof packPackage>>;
 
-/** Packs the project without building it. */
 export async function packPackage() {
   const folder = await createTempFolder();
   const json = await pack(folder.path);
@@ -35,7 +33,6 @@ export async function packPackage() {
     files,
     packedBytes: told.size,
     unpackedBytes: told.unpackedSize,
-    /** Puts it into a folder, as an installation does, without its dependencies. */
     unpack: async (into: string) => {
       await mkdir(into, { recursive: true });
       succeeded(await run("tar", ["-xzf", tarball, "-C", into, "--strip-components=1"], { cwd: into }));

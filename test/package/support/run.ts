@@ -1,7 +1,6 @@
 import { spawnProcess } from "../../support/child-process";
 
 export interface Finished {
-  /** Null where a signal ended it. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

@@ -33,7 +33,6 @@ export function copyPortable(program: string, folder: string, at: string): reado
   return loader === undefined ? [called] : [join(at, loader), "--library-path", at, called];
 }
 
-/** A copy with everything behind its symbolic links, which everybody may read and run. */
 function copy(file: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   copyFileSync(file, to);

@@ -88,7 +88,6 @@ export function pidInside(spawned: number): number {
   return Number(pid);
 }
 
-/** Why this machine has no sandboxes for this user; undefined where it has. */
 export function whyNoSandbox(): string | undefined {
   if (process.platform !== "linux") return "namespaces are Linux's";
   for (const tool of ["unshare", "nsenter", "setpriv", "ldd"])

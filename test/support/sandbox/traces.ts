@@ -9,7 +9,6 @@ export function tracesIn(root: string): readonly string[] {
   });
 }
 
-/** Watches to which names in a folder something happens. */
 export function watchNames(folder: string) {
   const names = new Set<string>();
   const last = join(folder, "the-end");

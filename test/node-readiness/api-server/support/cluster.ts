@@ -20,10 +20,8 @@ const MANIFEST = [
   ...["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"],
 ];
 
-/** A real API server, in which `registrar manifest` was applied. */
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** The cluster of a test file, there from its first test on; `prepare` sees it first. */
 export function useCluster(prepare: (cluster: Cluster) => Promise<unknown> = async () => {}): Cluster {
   const cluster = {} as Cluster;
   beforeAll(async () => {
@@ -110,7 +108,6 @@ async function startCluster() {
     apply,
     createNode,
     node,
-    /** With a token that is bound to a pod on this node. */
     accessFrom: async (name: string): Promise<ApiAccess> => ({
       server: controlPlane.url,
       authority,

@@ -4,7 +4,6 @@ import { runCommand } from "../../../support/run-command";
 import type { Cluster } from "./cluster";
 
 export type PodSpec = Readonly<Record<string, unknown>>;
-/** What differs: the path, and what is there now. Undefined: removed. */
 export type Changes = Readonly<Record<string, unknown>>;
 
 const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
@@ -31,7 +30,6 @@ export function onNode(name: string, spec: PodSpec): PodSpec {
   };
   return { ...spec, affinity: { nodeAffinity } };
 }
-/** The changes of a registrar that gets the image and these arguments. */
 export const swapped = (at: number, args: readonly string[], list = "containers"): Changes => ({
   [`${list}.${at}.image`]: OURS,
   [`${list}.${at}.args`]: args,

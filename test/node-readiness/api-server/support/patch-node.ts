@@ -13,7 +13,6 @@ export interface PatchOptions {
 export const merge = { type: "strategic-merge-patch" };
 export const onStatus = { ...merge, status: true };
 
-/** Patches a Node with the rights of a pod on `from`. */
 export async function patchNode(
   cluster: Cluster,
   body: object,
