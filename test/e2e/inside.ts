@@ -6,13 +6,12 @@ import { join } from "node:path";
 import { setInterval as every } from "node:timers/promises";
 import { type Cluster, kubectlEnvironment, startCluster } from "../cluster/support/cluster";
 import { IMAGES } from "../cluster/support/images";
-import { objectsIn } from "../cluster/support/objects";
+import { objectsIn, writtenManifest } from "../cluster/support/objects";
 import { insideOf } from "../cluster/support/stage";
 import { until } from "../cluster/support/until";
-import { writtenManifest } from "../cluster/support/written-manifest";
 import { runMain, say } from "../support/run-main";
 import type { Registrars } from "./support/page";
-import type { Plan } from "./support/plan";
+import type { Plan } from "./support/selection";
 
 const plan = JSON.parse(readFileSync(process.env.E2E_PLAN ?? "", "utf8")) as Plan;
 

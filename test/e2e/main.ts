@@ -13,9 +13,17 @@ import { whereIs } from "../support/sandbox/program-files";
 import { buildE2e, findSources } from "./support/build";
 import { makeE2eImages } from "./support/images";
 import { describe, type Outcome, writePage } from "./support/page";
-import { BREAKAGES, type Plan, POLICIES } from "./support/plan";
-import { readReport } from "./support/report";
-import { chosen, EXTERNAL, flagsOf, leftOut, testsOf } from "./support/selection";
+import {
+  BREAKAGES,
+  chosen,
+  EXTERNAL,
+  flagsOf,
+  leftOut,
+  type Plan,
+  POLICIES,
+  readReport,
+  testsOf,
+} from "./support/selection";
 
 const USAGE = `usage: npm run test:e2e -- [--quick|--external|--focus PATTERN] [--registrar ours|official] [--break sockets|restarts]
                           [--policy swap|drop] [--kubernetes VERSION]

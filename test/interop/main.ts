@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { withFigures } from "../../bench/figures";
+import { grid, withFigures } from "../../bench/figures";
 import { buildPrograms } from "../kubelet/support/build";
 import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
@@ -11,8 +11,7 @@ import { packageJson, ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { runMain } from "../support/run-main";
 import { DRIVERS, type Driver } from "./drivers";
-import { type Cell, interopText } from "./page";
-import { type Parties, playRegistration } from "./registration";
+import { type Outcome, type Parties, playRegistration } from "./registration";
 
 const DRIVER_NAMES = DRIVERS.map(({ name }) => name);
 
@@ -109,6 +108,36 @@ async function playAll(registrations: readonly Parties[], atOnce: number): Promi
   }
   await Promise.all(Array.from({ length: atOnce }, playOn));
   return cells;
+}
+
+interface Cell {
+  readonly kubelet: string;
+  readonly driver: string;
+  readonly node: string;
+  readonly outcome: Outcome | "failed";
+}
+
+/** The part of docs/measurements.md that a run writes. `summary` says when, where and with which registrar it was played. */
+function interopText(cells: readonly Cell[], summary: string): string {
+  const counts = (["registered", "refused", "failed"] as const).map(
+    (outcome) => `${cells.filter((cell) => cell.outcome === outcome).length} ${outcome}`,
+  );
+  const nodes = [...new Set(cells.map(({ node }) => node))];
+  return `${summary}, Node ${nodes.join(", ")}. Of ${cells.length}: ${counts.join(", ")}.\n\n${table(cells)}`;
+}
+
+function table(cells: readonly Cell[]): string {
+  const drivers = [...new Set(cells.map(({ driver }) => driver))];
+  const rows = [...new Set(cells.map(({ kubelet }) => kubelet))].map((kubelet) => [
+    kubelet,
+    ...drivers.map((driver) => {
+      const those = cells.filter((one) => one.kubelet === kubelet && one.driver === driver);
+      const outcomes = [...new Set(those.map(({ outcome }) => outcome))];
+      if (outcomes.length === 1) return outcomes.join();
+      return those.map(({ node, outcome }) => `${node}: ${outcome}`).join("; ");
+    }),
+  ]);
+  return grid(["Kubelet", ...drivers], rows);
 }
 
 runMain(main);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { copyCli } from "../support/built-cli";
+import { copyCli } from "../support/registrar-command";
 import { createTempFolder } from "../support/temp-folder";
 import { ROOT, succeeded } from "./support/packed-package";
 import { run } from "./support/run";

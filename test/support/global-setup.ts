@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { copyCli, DIST } from "./built-cli";
+import { copyCli, DIST } from "./registrar-command";
 
 const ROOT = join(__dirname, "..", "..");
 const MAKE_CODE_CACHES = [

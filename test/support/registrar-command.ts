@@ -1,6 +1,11 @@
-import { existsSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { DIST } from "./built-cli";
+
+export const DIST = join(__dirname, "..", "..", "dist");
+
+export function copyCli(folder: string): void {
+  for (const name of ["cli.js", "cli"]) cpSync(join(DIST, name), join(folder, name), { recursive: true });
+}
 
 const BUILT = join(DIST, "cli.js");
 

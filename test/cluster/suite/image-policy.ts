@@ -6,11 +6,18 @@ import { type AuthorsPlugin, allOf, chartsStage, isRegistrar, nameImages } from 
 import { kubectlEnvironment } from "../support/cluster";
 import { hasKyverno, startKyverno } from "../support/kyverno";
 import type { Node } from "../support/node";
-import { exampleObjects, NAMESPACE, OURS, type PodSpec, RETRY, type Workload } from "../support/objects";
+import {
+  exampleObjects,
+  NAMESPACE,
+  OURS,
+  type PodSpec,
+  RETRY,
+  type Workload,
+  writtenManifest,
+} from "../support/objects";
 import { type CSINode, createStage, insideOf, type Pod, type Stage } from "../support/stage";
 import { until } from "../support/until";
 import { cluster, insideTest, sayLeftOut, untilListed } from "../support/use-cluster";
-import { writtenManifest } from "../support/written-manifest";
 
 /** What a chart's author wrote: the official registrar; where its binary is missing, ours under the official name. */
 const AUTHORS = { name: "official", image: "localhost/csi-node-driver-registrar:test" } as const;

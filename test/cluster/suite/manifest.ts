@@ -1,7 +1,7 @@
 import { DISTRIBUTIONS } from "../../../src/host-path/kubelet-roots";
 import { IMAGES } from "../support/images";
+import { driverArgs, writtenManifest } from "../support/objects";
 import { cluster, untilListed } from "../support/use-cluster";
-import { driverArgs, writtenManifest } from "../support/written-manifest";
 
 const NAME = "made.csi.example.com";
 

@@ -1,10 +1,9 @@
 import { IMAGES } from "../support/images";
-import { podWithVolume } from "../support/objects";
+import { driverArgs, podWithVolume, writtenManifest } from "../support/objects";
 import { keepTries } from "../support/results";
 import { insideOf, podNamed, podRuns } from "../support/stage";
 import { until } from "../support/until";
 import { cluster, insideTest, untilListed } from "../support/use-cluster";
-import { driverArgs, writtenManifest } from "../support/written-manifest";
 
 const VOLUME_LIMIT = 7;
 

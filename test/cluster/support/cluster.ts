@@ -7,8 +7,7 @@ import { kubernetesOf } from "./build";
 import { createClient, startControlPlane } from "./control-plane";
 import { recordDrivers } from "./driver-record";
 import { IMAGES } from "./images";
-import { type Node, startNode } from "./node";
-import { addressOf } from "./node-configuration";
+import { addressOf, type Node, startNode } from "./node";
 import { until } from "./until";
 
 const NODES = ["node-1", "node-2", "node-3"] as const;

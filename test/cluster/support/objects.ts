@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { readText } from "../../docs/markdown";
+import { ROOT, readText } from "../../docs/markdown";
 import { givenPrograms, IMAGES } from "./images";
 
 export interface Container {
@@ -124,3 +126,15 @@ export function podWith(name: string, volume: object, tolerations = TOLERATES_AL
     },
   };
 }
+
+export function writtenManifest(...flags: readonly string[]): readonly { readonly kind: string }[] {
+  const words = [join(ROOT, "dist", "cli.js"), "manifest", `--image=${OURS.image}`, ...flags];
+  return objectsIn(execFileSync(process.execPath, words, { encoding: "utf8" }));
+}
+
+/** The two arguments that each driver has, and what the suite's driver is to be called. */
+export const driverArgs = (name: string): readonly string[] => [
+  "--driver-arg=--endpoint=unix:///csi/csi.sock",
+  "--driver-arg=--nodeid=$(NODE_NAME)",
+  `--driver-arg=--drivername=${name}`,
+];

@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { grid, withFigures } from "../../../bench/figures";
 import { KUBERNETES_VERSION } from "../../cluster/support/build";
 import { ROOT } from "../../docs/markdown";
-import { BREAKAGES, type Plan, POLICIES } from "./plan";
-import type { Report } from "./report";
-import type { Selection } from "./selection";
+import { BREAKAGES, type Plan, POLICIES, type Report, type Selection } from "./selection";
 
 export interface Outcome extends Report {
   readonly kubernetes: string;

@@ -1,7 +1,21 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTempFolder } from "../../support/temp-folder";
-import { readReport } from "./report";
+
+export interface Plan {
+  readonly tests: string;
+  readonly ginkgo: string;
+  readonly reports: string;
+  readonly objects: readonly object[];
+  readonly flags: readonly string[];
+  readonly testFlags: readonly string[];
+  readonly policy: (typeof POLICIES)[number];
+  readonly breaking: (typeof BREAKAGES)[number];
+}
+
+export const POLICIES = ["none", "swap", "drop"] as const;
+export const BREAKAGES = ["none", "sockets", "restarts"] as const;
 
 /** Which tests run: each name has one of the patterns, and each set of labels meets the filter. */
 export interface Selection {
@@ -74,4 +88,42 @@ export async function leftOut(program: string): Promise<readonly (readonly [why:
     if (length > 0) counts.push([why, length]);
   }
   return counts;
+}
+
+export interface Report {
+  readonly passed: readonly string[];
+  readonly failed: readonly string[];
+  /** Those that found at their start that this cluster lacks something. */
+  readonly skipped: readonly string[];
+  readonly seconds: number;
+}
+
+interface Suite {
+  readonly RunTime: number;
+  readonly SpecReports: readonly {
+    readonly LeafNodeType: string;
+    readonly ContainerHierarchyTexts: readonly string[] | null;
+    readonly LeafNodeText: string;
+    readonly State: string;
+    readonly Failure?: { readonly Message: string };
+  }[];
+}
+
+/** Reads ginkgo's report in JSON. Tests that were not chosen are in it as skipped, without a reason. */
+export function readReport(file: string): Report {
+  const suites = JSON.parse(readFileSync(file, "utf8")) as readonly Suite[];
+  const specs = suites.flatMap((suite) => suite.SpecReports);
+  const named = (isMeant: (spec: Suite["SpecReports"][number]) => boolean) =>
+    specs
+      .filter(isMeant)
+      .map(({ ContainerHierarchyTexts, LeafNodeText }) =>
+        [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(" ").trim(),
+      )
+      .sort();
+  return {
+    passed: named(({ LeafNodeType, State }) => LeafNodeType === "It" && State === "passed"),
+    failed: named(({ State }) => !["passed", "skipped", "pending"].includes(State)),
+    skipped: named(({ State, Failure }) => State === "skipped" && Boolean(Failure?.Message)),
+    seconds: Math.round(suites.reduce((sum, { RunTime }) => sum + RunTime, 0) / 1e9),
+  };
 }

@@ -1,11 +1,10 @@
-import { mkdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, watch } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { httpOf } from "../../end-to-end/support/http";
 import { DRIVER, nodeTest, refused, registered, type TestNode } from "../../end-to-end/support/node";
 import type { CliProcess } from "../../end-to-end/support/process";
 import { ENTRY } from "./image-root";
 import { createSandbox, pidInside, REGISTRAR } from "./sandbox";
-import { tracesIn, watchNames } from "./traces";
 
 /** The tests of a root folder with the CLI in it, confined as examples/daemonset.yaml says, on a simulated node. */
 export function describeSandbox(rootFolder: () => string): void {
@@ -112,5 +111,36 @@ export function makePod(
       node.cli([...args, ...flags], {}, { command: sandbox.run(...entrypoint), pidOf: pidInside }),
     probe: (registrar: CliProcess, mode: "health-probe" | "ready-probe") =>
       node.cli([...args, `--mode=${mode}`], {}, { command: sandbox.exec(registrar.pid, ENTRY) }),
+  };
+}
+
+/** Everything below a root, with what a write changes; what was made and removed again leaves its time on the folder. */
+function tracesIn(root: string): readonly string[] {
+  return ["", ...readdirSync(root, { recursive: true, encoding: "utf8" }).sort()].map((path) => {
+    const { mode, size, ino, ctimeNs } = lstatSync(join(root, path), { bigint: true });
+    return [`/${path}`, mode.toString(8), size, ino, ctimeNs].join(" ");
+  });
+}
+
+function watchNames(folder: string) {
+  const names = new Set<string>();
+  const last = join(folder, "the-end");
+  const watcher = watch(folder);
+  const done = new Promise<void>((resolve, reject) => {
+    watcher.on("error", reject).on("change", (_event, name) => {
+      if (name === basename(last)) resolve();
+      else names.add(String(name));
+    });
+  });
+  return {
+    /** All of them, when all that happened is noted. */
+    end: async (): Promise<readonly string[]> => {
+      // Events come in order: what is before this one has been noted when it is.
+      mkdirSync(last);
+      await done;
+      rmdirSync(last);
+      return [...names].sort();
+    },
+    [Symbol.dispose]: () => watcher.close(),
   };
 }

@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { readText } from "../../docs/markdown";
-import { copyCli } from "../built-cli";
+import { copyCli } from "../registrar-command";
 import { createTempFolder, type TempFolder } from "../temp-folder";
 import { copyProgram } from "./program-files";
 
