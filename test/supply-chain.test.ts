@@ -67,8 +67,8 @@ test("docs/dependencies.md has each direct dependency, and each package that is 
 });
 
 test("what is in the bundle comes with its licence", () => {
-  expect(LICENCES).toContain("Permission is hereby granted, free of charge");
-  expect(LICENCES).toContain("Apache License");
+  for (const text of ["Permission is hereby granted, free of charge", "Apache License"])
+    expect(LICENCES).toContain(text);
 });
 
 test("no package's install script may run, in an npm that asks", () => {
@@ -97,19 +97,10 @@ test("npm run sbom lists what reaches a user, each with its hash and licence", a
   const file = folder.at("sbom.json");
   expect(manifest.scripts.sbom).toContain("node scripts/sbom.mjs");
   execFileSync(process.execPath, [join(ROOT, "scripts", "sbom.mjs"), file], { cwd: ROOT, stdio: "pipe" });
-  const list = JSON.parse(readFileSync(file, "utf8")) as {
-    readonly bomFormat: string;
-    readonly metadata: { readonly component: { readonly name: string } };
-    readonly components: readonly {
-      readonly name: string;
-      readonly version: string;
-      readonly hashes: readonly unknown[];
-      readonly licenses: readonly unknown[];
-    }[];
-  };
-  expect([list.bomFormat, list.metadata.component.name]).toEqual(["CycloneDX", "registrar"]);
-  const listed = new Set(list.components.map(({ name, version }) => `${name}@${version}`));
+  const list = JSON.parse(readFileSync(file, "utf8"));
+  expect(list).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "registrar" } } });
+  const components: readonly Readonly<Record<string, string>>[] = list.components;
+  const listed = new Set(components.map(({ name, version }) => `${name}@${version}`));
   expect(listed).toEqual(new Set(used.map(idOf)));
-  for (const { hashes, licenses } of list.components)
-    expect([hashes.length, licenses.length]).toEqual([1, 1]);
+  for (const { hashes, licenses } of components) expect([hashes?.length, licenses?.length]).toEqual([1, 1]);
 });

@@ -1,4 +1,4 @@
-import { ending } from "../support/faults";
+import { ending, setTopology } from "../support/faults";
 import { containerOf, OURS, TOPOLOGY_KEY } from "../support/objects";
 import { createStage, insideOf, type Stage } from "../support/stage";
 import { until } from "../support/until";
@@ -46,8 +46,7 @@ test("registers with exec probes instead of an HTTP endpoint, under 200m and 64M
 });
 
 test("a refusal stands in the container's termination message", async () => {
-  const { kubectl, nodeName } = cluster();
-  await kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}=elsewhere`);
+  await setTopology(cluster(), "elsewhere");
   try {
     await using stage = createStage(cluster(), OURS);
     await stage.apply(ending);
@@ -58,6 +57,6 @@ test("a refusal stands in the container's termination message", async () => {
       expect(state.terminated ?? lastState.terminated).toMatchObject(ended);
     }, "kubelet's refusal ends the container");
   } finally {
-    await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
+    await setTopology(cluster());
   }
 });

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CONTESTANTS, EXAMPLE, registrationSocketOf, TOPOLOGY_KEY } from "../support/objects";
+import { setTopology } from "../support/faults";
+import { CONTESTANTS, EXAMPLE, registrationSocketOf } from "../support/objects";
 import { createStage, insideOf } from "../support/stage";
 import { until } from "../support/until";
 import { cluster, insideTest, startStage } from "../support/use-cluster";
@@ -47,8 +48,7 @@ const refusalCosts = "a refusal costs the API server kubelet's requests, for eac
 insideTest(refusalCosts, measureRefusals, 2 * REFUSED_MS + 180_000);
 
 async function measureRefusals(): Promise<void> {
-  const { kubectl, nodeName } = cluster();
-  await kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}=elsewhere`);
+  await setTopology(cluster(), "elsewhere");
   try {
     for (const contestant of CONTESTANTS) {
       await using stage = createStage(cluster(), contestant);
@@ -70,6 +70,6 @@ async function measureRefusals(): Promise<void> {
       expect(cluster().record.isListed(EXAMPLE.driver)).toBe(false);
     }
   } finally {
-    await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
+    await setTopology(cluster());
   }
 }

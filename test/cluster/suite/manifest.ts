@@ -1,4 +1,3 @@
-import { DISTRIBUTIONS } from "../../../src/host-path/kubelet-roots";
 import { IMAGES } from "../support/images";
 import { driverArgs, writtenManifest } from "../support/objects";
 import { cluster, untilListed } from "../support/use-cluster";
@@ -10,8 +9,7 @@ const forDriver = (...flags: readonly string[]) =>
 const BOTH_MODES = ["--lifecycle-mode=Persistent", "--lifecycle-mode=Ephemeral"];
 const OWN_KINDS = "--include=csidriver,daemonset,storageclass,inline-pod";
 
-const strictly = (objects: readonly object[]) => cluster().apply(objects, "--dry-run=server");
-
+// Of each distribution, and for a whole node: test/node-readiness/api-server.
 test.each<readonly [string, readonly string[]]>([
   ["the least", []],
   ["every kind of object that Kubernetes itself knows", [OWN_KINDS]],
@@ -19,17 +17,11 @@ test.each<readonly [string, readonly string[]]>([
   ["attaching", ["--attach-required", "--pod-info-on-mount", ...BOTH_MODES, OWN_KINDS]],
   ["more about volumes", ["--fs-group-policy=File", "--storage-capacity"]],
   ["arguments and port", ["--driver-arg=--endpoint=unix:///csi/csi.sock", "--http-port=9900"]],
-  ...DISTRIBUTIONS.map((name) => [name, [`--distribution=${name}`]] as const),
   ["another root of kubelet's", ["--kubelet-root=/data/kubelet"]],
 ])("the API server takes it strictly: %s", async (_title, flags) => {
-  const said = await strictly(forDriver(...flags));
+  const said = await cluster().apply(forDriver(...flags), "--dry-run=server");
   expect(said).toContain(`csidriver.storage.k8s.io/${NAME} serverside-applied (server dry run)`);
   expect(said).not.toMatch(/warning/i);
-});
-
-test("the API server takes the DaemonSet for a whole node strictly", async () => {
-  const said = await strictly(writtenManifest("--node-wide"));
-  expect(said).toBe("daemonset.apps/csi-registrar serverside-applied (server dry run)\n");
 });
 
 test("applied as it is written, it registers the driver, and its pod has its volume", async () => {

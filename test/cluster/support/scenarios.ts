@@ -9,9 +9,9 @@ import {
   eachOf,
   ending,
   type Limits,
+  ownDriver,
   rollOut,
   surging,
-  surgingDriver,
   withLimits,
 } from "./faults";
 import { deleteCsiNode, deletedCsiNode } from "./node-ready";
@@ -57,12 +57,13 @@ async function killAndStart(part: Part): Promise<void> {
 
 /** An update whose pods overlap, with a driver that leaves or removes the socket of its successor. */
 function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scenario {
+  const change = all(surging, ownDriver(flag));
   return {
     title,
-    roles: [{ title, change: surgingDriver(flag) }],
+    roles: [{ title, change }],
     ours: { comesBack: true, podRuns: flag === "--leave-socket" },
     limitMs: 60_000,
-    cause: (stages) => rollOutWith(stages, (stage) => stage.apply(all(surgingDriver(flag), rollOut))),
+    cause: (stages) => rollOutWith(stages, (stage) => stage.apply(all(change, rollOut))),
   };
 }
 
