@@ -51,14 +51,12 @@ function importsOf(file: string): readonly string[] {
   });
 }
 
-/** The rooms of two files: below the folder that both are in, the folder or file that each one begins with. */
 function roomsOf(one: string, other: string): readonly [string, string] {
   const [ones, others] = [one.split("/"), other.split("/")];
   const depth = ones.findIndex((part, index) => part !== others[index]) + 1;
   return [ones.slice(0, depth).join("/"), others.slice(0, depth).join("/")];
 }
 
-/** At every depth, the folders and files beside each other that import each other in a circle. */
 function findCircles(): readonly string[] {
   const graph = new Map<string, Set<string>>();
   for (const file of files)

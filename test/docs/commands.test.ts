@@ -37,7 +37,6 @@ const { scripts, version } = JSON.parse(readText("package.json")) as {
   version: string;
 };
 const dockerfile = readText("Dockerfile");
-/** Every path of the HTTP endpoint, profiles included. */
 const PATHS = [
   ...createRoutes(
     { kind: "sidecar", registrars: [], subscribe: () => () => {} } as never,
@@ -66,7 +65,6 @@ async function checkRegistrar(words: Words): Promise<void> {
   expect(status).toBe(2);
 }
 
-/** Programs of which nothing is known here. */
 const FOREIGN = ["jq", "kind", "csi-sanity", "go", "git", "helm", "grep", "tail"];
 
 /** What is known of each program that the documents call; what follows its name is given. */

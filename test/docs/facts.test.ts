@@ -82,7 +82,6 @@ test("the map of the code has every folder, and none that is not there", () => {
   expect(mapped).toEqual(expect.arrayContaining(folders.filter((folder) => folder !== "src/")));
 });
 
-/** The folders in one, as the map writes them, except hidden ones and empty ones, which git does not know. */
 function foldersIn(parent: string): readonly string[] {
   return readdirSync(join(ROOT, parent), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))

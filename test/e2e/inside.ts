@@ -81,7 +81,6 @@ spec:
       args: [--csi-address=/csi/csi.sock, --kubelet-registration-path=/var/lib/kubelet/plugins/dry/csi.sock]
 `);
 
-/** Applies what swaps or drops the registrars of the drivers' pods; resolves when new pods follow it. */
 async function applyPolicy({ apply, kubectlWith, kubectl }: Cluster): Promise<void> {
   if (plan.policy === "none") return;
   const written = (...flags: readonly string[]) => apply(writtenManifest("--image-policy", ...flags));

@@ -53,7 +53,6 @@ with our image under the official registrar's name. Needs root on Linux; builds 
                             hostpathplugin, livenessprobe, csi-provisioner, ...
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
 `;
-/** What one test takes, one after the other, on two processors. */
 const SECONDS_PER_TEST = 40;
 
 const oneOf = <Name extends string>(names: readonly Name[], given: string): Name => {

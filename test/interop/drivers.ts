@@ -41,7 +41,6 @@ export const DRIVERS: readonly (Omit<Driver, "command"> & { prepare(): Promise<C
 const ourFlags = ({ socketPath, name, nodeId }: DriverPlace, socketFlag: string) =>
   [`--${socketFlag}=${socketPath}`, `--name=${name}`, `--node-id=${nodeId}`] as const;
 
-/** One of test/drivers; that in JavaScript runs on the registrar's Node. */
 async function prepareServer(language: string): Promise<CommandOf> {
   const server = DRIVER_SERVERS.find((one) => one.language === language);
   if (!server) throw new Error(`there is no driver in ${language} among test/drivers`);

@@ -117,7 +117,6 @@ interface Cell {
   readonly outcome: Outcome | "failed";
 }
 
-/** The part of docs/measurements.md that a run writes. `summary` says when, where and with which registrar it was played. */
 function interopText(cells: readonly Cell[], summary: string): string {
   const counts = (["registered", "refused", "failed"] as const).map(
     (outcome) => `${cells.filter((cell) => cell.outcome === outcome).length} ${outcome}`,

@@ -53,7 +53,6 @@ async function main(): Promise<void> {
   }
 }
 
-/** Settings with which `node`, and npm's, are those of the release. */
 const within = ({ folder }: NodeRelease, cwd: string, withinMs: number) => ({
   ...{ cwd, withinMs, env: { PATH: [folder, process.env.PATH].join(delimiter) } },
 });

@@ -86,7 +86,6 @@ async function mustEnd(
 }
 
 interface Position {
-  /** Both from 1 on. */
   readonly line: number;
   readonly column: number;
 }

@@ -19,7 +19,6 @@ const LOADERS = {
 };
 type Extension = keyof typeof LOADERS;
 
-/** Runs a program that ends by itself or not at all, and whose only output is its own. */
 async function runWith(extension: Extension, name: string, program: string) {
   const file = `${name}.${extension}`;
   await consumer.write(file, `${LOADERS[extension]}\nconst main = async () => {\n${program}\n};\nmain();\n`);

@@ -58,7 +58,6 @@ nodeTest("2000 hostile connections leave nothing behind, and kubelet registers t
   await registrar.reached("registered");
 });
 
-/** More streams than there may be. */
 const STREAMS = Array.from({ length: 16 }, (_, index) => 2 * index + 1);
 const someBytes = Buffer.alloc(16_000);
 

@@ -52,7 +52,6 @@ export async function startTestFleet(node: FleetNode, options: Partial<NodeRegis
     /** Resolves when the driver in this folder is in this state; undefined: when it has no place in the fleet. */
     state: (folder: string, wanted: StateName | undefined) =>
       eventually(() => expect([folder, stateOf(folder)]).toEqual([folder, wanted])),
-    /** Registers a driver as kubelet does, as soon as it is announced; returns the endpoint that it told. */
     register: async (driverName: string): Promise<string> => {
       const socketPath = node.socketPath(driverName);
       await eventually(() => expect(existsSync(socketPath)).toBe(true));

@@ -1,7 +1,6 @@
 import { renameSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 
-/** Listens at `path`, in place of whatever is there, as a process that starts later would. */
 export async function listenInPlace(path: string, onConnection: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

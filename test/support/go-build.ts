@@ -8,7 +8,6 @@ import { say } from "./run-main";
 const run = promisify(execFile);
 
 interface GoBuild {
-  /** For the person who waits. */
   readonly what: string;
   /** The go command's arguments, such as `build -o FILE ./...` or `test -c -o FILE ./...`. */
   readonly args: readonly string[];

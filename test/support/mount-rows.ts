@@ -12,7 +12,6 @@ export function tableOf(rows: readonly Row[]) {
 
 export const CONTAINER: Row = ["0:50", "/", "/", "overlay"];
 export const K = "/var/lib/kubelet";
-/** The registration directory of a kubelet with the usual root. */
 export const REGISTRATION: Row = ["8:1", `${K}/plugins_registry`, "/registration"];
 /** A pod of the driver x, with a kubelet whose root is this folder of this device. */
 export const kubeletAt = (root: string, device: string): readonly Row[] => [
@@ -22,7 +21,6 @@ export const kubeletAt = (root: string, device: string): readonly Row[] => [
 ];
 export const USUAL = kubeletAt(K, "8:1");
 
-/** The verdict on a socket here and the path that kubelet is told; the registration directory is at /registration. */
 export const judgeByRows = (csiSocketPath: string, kubeletRegistrationPath: string, rows: readonly Row[]) =>
   judgeHostPath({
     csiSocketPath,

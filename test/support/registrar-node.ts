@@ -16,7 +16,6 @@ import { startScriptedDriver } from "./scripted-driver";
 
 export type TestNode = Awaited<ReturnType<typeof createTestNode>>;
 
-/** The driver of a node, unless a test names another. */
 export const DRIVER = "x.csi";
 export const ENDPOINT = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
@@ -101,7 +100,6 @@ export async function startTestRegistrar(
     registrar,
     log,
     state,
-    /** Does what kubelet does with its socket, until the driver is registered. */
     accept: async (): Promise<PluginInfo> => {
       const info = await registerOnce(socketPath());
       await state("registered");

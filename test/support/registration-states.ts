@@ -14,7 +14,6 @@ export const facts: DriverFacts = {
 const refusals = { text: "no", count: 1, repeats: 0 };
 const idle = { facts, askedAtMs: undefined, again: undefined };
 
-/** One state of each name, as it is when nothing special has happened. */
 const STATES: { readonly [Name in StateName]: Extract<RegistrationState, { readonly kind: Name }> } = {
   waiting: { kind: "waiting" },
   publishing: { kind: "publishing", facts, reason: "driver-named" },

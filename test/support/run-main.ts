@@ -1,4 +1,3 @@
-/** A line for the person who waits. */
 export const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 /** Runs the main function of a command: a number that it resolves with is the exit code; after an error, which goes to stderr, it is 1. */

@@ -186,7 +186,6 @@ async function thereAndBack(engine: string): Promise<void> {
   }
 }
 
-/** The plugin's pod as the DaemonSet controller makes it for a node. */
 function podOn(node: string, plugin: AuthorsPlugin): AuthorsPlugin {
   const matchFields = [{ key: "metadata.name", operator: "In", values: [node] }];
   const required = { nodeSelectorTerms: [{ matchFields }] };
@@ -214,7 +213,6 @@ async function renewed({ plugin: { daemonSet, driver } }: Stage, nodes: readonly
   }, `new pods of ${daemonSet} on ${nodes} have registered ${driver}`);
 }
 
-/** A policy changes a DaemonSet's pods on the nodes that it names, and a node that is taken off the list is given back. */
 async function nodeByNode(engine: string): Promise<void> {
   await using second = await insideOf(cluster()).addNode(2);
   const nodes = [cluster().nodeName, second.name] as const;

@@ -26,7 +26,6 @@ test.each<readonly [string, readonly string[]]>([
 
 test("applied as it is written, it registers the driver, and its pod has its volume", async () => {
   const written = forDriver(...driverArgs(NAME), ...BOTH_MODES, "--pod-info-on-mount", OWN_KINDS);
-  // The only image that a node here lacks.
   const objects = JSON.parse(JSON.stringify(written).replace("busybox:1.37", IMAGES.workload));
   const { kubectl, apply, remove } = cluster();
   await apply(objects);

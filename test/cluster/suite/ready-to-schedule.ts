@@ -9,7 +9,6 @@ const VOLUME_LIMIT = 7;
 
 type Events = { readonly items: readonly { readonly reason: string; readonly message: string }[] };
 
-/** What `registrar manifest` writes for a driver of inline volumes, with these flags too. */
 const written = (driver: string, ...flags: readonly string[]) =>
   writtenManifest(
     ...[`--driver-name=${driver}`, `--driver-image=${IMAGES.driver}`, ...driverArgs(driver)],

@@ -32,14 +32,12 @@ export async function nameImages(specs: readonly PodSpec[], node: Node): Promise
   }
 }
 
-/** What every pod of the cluster does, for a person who asks why a driver is not registered. */
 async function podsNow(): Promise<string> {
   const { kubectl } = cluster();
   const events = ["get", "events", "--all-namespaces", "--field-selector=type=Warning"];
   return (await Promise.all([kubectl("get", "pods", "--all-namespaces"), kubectl(...events)])).join("\n");
 }
 
-/** A row's workloads, with the suite's driver where the author's cannot be had. */
 function workloadsOf({ workloads, standIn = {} }: PodsRow): readonly Workload[] {
   return (workloads as readonly Workload[]).map((workload) => {
     const { template } = workload.spec;

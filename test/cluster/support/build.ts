@@ -117,7 +117,6 @@ async function buildRelease(program: Release | "kyverno", module: string): Promi
   }
 }
 
-/** Builds the command of a module's directory that is called as the file. */
 export async function buildCommand(folder: string, file: string, version: string): Promise<void> {
   const program = basename(file);
   const flags = [

@@ -16,9 +16,7 @@ const ADMIN_TOKEN = "admin-of-a-test-cluster";
 interface ControlPlaneOptions {
   /** A folder of its own, for database, certificates and logs; who made it removes it. */
   readonly folder: string;
-  /** Where the API server listens and is reached. Default: 127.0.0.1. */
   readonly address?: string;
-  /** Names of nodes that get a certificate of `system:node:NAME`. Default: none. */
   readonly nodes?: readonly string[];
   /** Controller manager and scheduler too, and the API server at port 443, where pods look for it. Default: false. */
   readonly forPods?: boolean;

@@ -119,7 +119,6 @@ export async function usesNewClaim(
 const claimOf = ({ get }: Cluster, name: string) =>
   get<Claim>(`/api/v1/namespaces/default/persistentvolumeclaims/${name}`);
 
-/** Asks for another size of a claim; resolves when kubelet has reported that the volume has it. */
 export async function resize(cluster: Cluster, name: string, size: string, limitMs?: number): Promise<void> {
   const patch = JSON.stringify({ spec: { resources: { requests: { storage: size } } } });
   await cluster.kubectl("patch", "persistentvolumeclaim", name, `--patch=${patch}`);

@@ -48,7 +48,6 @@ export const ownDriver =
 
 const INSIDE = { needsInside: true, limitMs: 180_000, ours: { comesBack: true } };
 
-/** The label of the node with the suite's topology key: another value than the drivers', or none. */
 export const setTopology = ({ kubectl, nodeName }: Cluster, value?: "elsewhere") =>
   kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}${value ? `=${value}` : "-"}`);
 
@@ -72,7 +71,6 @@ export function clash(roles: readonly (Role & { readonly leadMs: number })[]): S
   };
 }
 
-/** Resolves when the API server is ready again, with the moment at which its start began. */
 async function takeAway({ controlPlane }: Inside, awayMs: number, meanwhile: () => unknown): Promise<number> {
   const { apiServer, ready } = controlPlane;
   await apiServer.kill();

@@ -39,7 +39,6 @@ export async function startNode(options: NodeOptions) {
 
   const isFirst = number === 1;
   if (!isFirst) makeGroup(groupOf(number));
-  // The first node has the cluster's own network.
   const namespaces = ["--mount", "--pid", "--ipc", "--uts", ...(isFirst ? [] : ["--net"])];
   const enter = ["unshare", ...namespaces, "--mount-proc", "--fork", "--kill-child"];
   const kubernetes = kubernetesOf("NODE");
@@ -207,7 +206,6 @@ export function kubeletConfiguration(runtimeSocket: string, node: number, caFile
     authorization: { mode: "AlwaysAllow" },
     cgroupDriver: "cgroupfs",
     containerRuntimeEndpoint: `unix://${runtimeSocket}`,
-    // What a machine for tests may be.
     failCgroupV1: false,
     failSwapOn: false,
     evictionHard: { "memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%" },

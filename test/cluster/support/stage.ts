@@ -127,7 +127,6 @@ export const podRuns = (cluster: Cluster, name: string, limitMs?: number): Promi
     limitMs,
   );
 
-/** What only a cluster of our own has; throws in any other. */
 export function insideOf({ inside }: Cluster): NonNullable<Cluster["inside"]> {
   if (!inside)
     throw new Error("this needs the node's inside, which only a cluster of the suite's own lets one touch");

@@ -35,7 +35,6 @@ export const untilListed = (driver: string, isListed = true): Promise<void> =>
     `CSINode ${isListed ? "lists" : "no longer lists"} ${driver}`,
   );
 
-/** A test that needs the node's inside: left out, and said so, in a cluster that is not the suite's own. */
 export function insideTest(title: string, run: () => Promise<void>, limitMs?: number): void {
   if (isOwn) test(title, run, limitMs);
   else sayLeftOut(title);

@@ -52,7 +52,6 @@ async function findNode(): Promise<readonly string[]> {
 
 const execute = promisify(execFile);
 
-/** Runs a tool to its end, in a folder of test/drivers: its output. Rejects with its own words, or because it is missing. */
 async function run(tool: string, args: readonly string[], { folder = "", env = {} } = {}): Promise<string> {
   const options = { cwd: join(FOLDER, folder), env: { ...process.env, ...env }, maxBuffer: 1 << 24 };
   try {

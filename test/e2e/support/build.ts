@@ -31,7 +31,6 @@ const MODULES: Readonly<Record<string, string>> = {
 const UNUSED = ["csi-snapshot-metadata"];
 const REGISTRAR = "csi-node-driver-registrar";
 const go = createGoBuilder(__dirname);
-/** The manifests of the drivers that the tests deploy, in Kubernetes' module. */
 const MANIFESTS = ["hostpath", "mock", "external-snapshotter"].map((name) =>
   join("test", "e2e", "testing-manifests", "storage-csi", name),
 );

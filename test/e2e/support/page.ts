@@ -75,7 +75,6 @@ export function writePage(outcomesFile: string): void {
   }
 }
 
-/** By title, in the page's order, the last outcome of ours and of the official registrar. */
 function pairsOf(outcomes: readonly Outcome[]) {
   const all = Object.keys(SELECTIONS).flatMap((selection) =>
     POLICIES.flatMap((policy) => BREAKAGES.map((breaking) => titleOf({ selection, policy, breaking }))),

@@ -19,7 +19,6 @@ export const BREAKAGES = ["none", "sockets", "restarts"] as const;
 
 /** Which tests run: each name has one of the patterns, and each set of labels meets the filter. */
 export interface Selection {
-  /** What the page calls it; undefined: it is not in the page. */
   readonly name: string | undefined;
   readonly patterns: readonly string[];
   readonly labels: string;
@@ -68,7 +67,6 @@ export const flagsOf = ({ patterns, labels }: Selection): readonly string[] => [
   `--label-filter=${labels}`,
 ];
 
-/** The names of the tests that a program of Kubernetes' tests would run; needs no cluster. */
 export async function testsOf(program: string, selection: Selection): Promise<readonly string[]> {
   await using folder = await createTempFolder();
   const report = folder.at("report.json");
@@ -93,7 +91,6 @@ export async function leftOut(program: string): Promise<readonly (readonly [why:
 export interface Report {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
-  /** Those that found at their start that this cluster lacks something. */
   readonly skipped: readonly string[];
   readonly seconds: number;
 }

@@ -17,7 +17,6 @@ export function storageDriver(folder: string): "overlay" | "vfs" {
   return spawnSync("buildah", words, { stdio: "ignore" }).status === 0 ? "overlay" : "vfs";
 }
 
-/** Unmounts what a failed build leaves of its overlays below a folder, which could not be removed otherwise. */
 export function unmountBelow(folder: string): void {
   const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n").reverse();
   for (const [, point = ""] of mounts.map((line) => line.split(" ")))

@@ -16,7 +16,6 @@ export const EXAMPLE_DRIVER_INPUTS: readonly string[] = [
   ...["package.json", "package-lock.json", "scripts", "src", "proto"].map((path) => join(ROOT, path)),
 ];
 
-/** Builds the image of examples/driver by its Dockerfile, with the registrar as `npm run build` left it. */
 export async function buildExampleDriver(buildah: Buildah, name: string, folder: string): Promise<void> {
   const [base, context] = [join(folder, "base"), join(folder, "context")];
   for (const one of [base, context]) mkdirSync(one);

@@ -82,7 +82,6 @@ function buildAndPush(folder: TempFolder, host: string, { node, platforms, arm64
     digests: JSON.parse(readFileSync(folder.at("release", "digests.json"), "utf8")) as Readonly<
       Record<"zstd" | "gzip", string>
     >,
-    /** Pushes an image of one layer, compressed with gzip. */
     push: (reference: string, root: string) => {
       buildah("push", "-q", commit(root), `docker://${reference}`);
     },
@@ -111,7 +110,6 @@ export async function pulledLayers(
   return await pulledLayers(host, { repository, reference: found.digest, architecture });
 }
 
-/** Builds programs of a release that no package of Debian has. */
 export function installPrograms(...names: readonly (keyof typeof PROGRAMS)[]): void {
   mkdirSync(CACHE, { recursive: true });
   const options = { cwd: CACHE, env: { ...process.env, GOBIN: CACHE }, stdio: "pipe" } as const;

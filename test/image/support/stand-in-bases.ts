@@ -11,7 +11,6 @@ import { basename, dirname, join } from "node:path";
 import { copyProgram, librariesOf, whereIs } from "../../support/sandbox/program-files";
 import { BUILD_VARIABLES, type Buildah } from "./buildah";
 
-/** What the Dockerfile calls while it builds, and npm for itself. */
 export const BUILD_PROGRAMS = [
   ...["sh", "env", "sed", "grep", "head", "cat", "chmod", "mkdir", "cp", "ln", "rm", "dirname"],
   ...["strip", "dpkg-query"],

@@ -37,7 +37,6 @@ export function startReadiness({ pace = QUICK_PACE, access, ...options }: Fixtur
   return { registrations, log, readiness, [Symbol.asyncDispose]: readiness.close };
 }
 
-/** Starts node readiness over controlled registrations and a scripted API server, which `prepare` sees first. */
 export async function startFixture(
   options: FixtureOptions = { startupTaints: ["{driver}/agent-not-ready"] },
   prepare: (server: ScriptedApiServer) => void = () => {},

@@ -139,7 +139,6 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
     listed: [] as readonly string[],
     /** What RBAC does not allow: `patch nodes/status`. */
     denied: [] as readonly string[],
-    /** Called before each answer; its changes of the Node precede the answer. */
     script: (_request: SeenRequest): Fault | undefined => undefined,
     setTaints: (taints: readonly Taint[]) => change({ spec: { taints } }),
     setConditions: (conditions: readonly NodeCondition[]) => change({ status: { conditions } }),

@@ -25,7 +25,6 @@ export async function createConsumer() {
     write: (file: string, text: string) => writeFile(folder.at(file), text),
     node: (args: readonly string[], options?: Omit<RunOptions, "cwd">) =>
       run(process.execPath, args, { ...options, cwd: folder.path }),
-    /** Checks files of the project as strictly as TypeScript can. */
     checkTypes: (files: readonly string[], moduleOptions: readonly string[]) => {
       const strictly = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
       const withUs = ["--skipLibCheck", "false", "--target", "es2022", "--types", "node", "--singleThreaded"];

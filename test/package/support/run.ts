@@ -15,7 +15,6 @@ export interface RunOptions {
   readonly onLine?: (line: string) => void;
 }
 
-/** Runs a command to its end; rejects when it cannot be executed. */
 export async function run(
   command: string,
   args: readonly string[],

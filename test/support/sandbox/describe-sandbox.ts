@@ -1,8 +1,10 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, watch } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { httpOf } from "../../end-to-end/support/http";
 import { DRIVER, nodeTest, refused, registered, type TestNode } from "../../end-to-end/support/node";
 import type { CliProcess } from "../../end-to-end/support/process";
+import { eventually } from "../eventually";
+import { watchNames } from "../owned-socket";
 import { ENTRY } from "./image-root";
 import { createSandbox, pidInside, REGISTRAR } from "./sandbox";
 
@@ -74,9 +76,12 @@ export function describeSandbox(rootFolder: () => string): void {
     expect(await pod.probe(registrar, "ready-probe").exit()).toMatchObject({ code: 0 });
     expect(await registrar.stop()).toMatchObject({ code: 0 });
     expect(tracesIn(rootFolder())).toEqual(before);
-    const seen = await names.end();
-    expect(seen).toContain(`${DRIVER}-reg.sock`);
-    expect(seen.filter((name) => !name.startsWith(".reg-"))).toEqual([`${DRIVER}-reg.sock`]);
+    // Events come in order: what is before this one has been noted when it is.
+    mkdirSync(join(node.pluginDir, "the-end"));
+    await eventually(() => expect(names.all).toContain("the-end"));
+    rmdirSync(join(node.pluginDir, "the-end"));
+    const seen = new Set(names.all.filter((name) => !name.startsWith(".reg-")));
+    expect([...seen]).toEqual([`${DRIVER}-reg.sock`, "the-end"]);
   });
 }
 
@@ -120,27 +125,4 @@ function tracesIn(root: string): readonly string[] {
     const { mode, size, ino, ctimeNs } = lstatSync(join(root, path), { bigint: true });
     return [`/${path}`, mode.toString(8), size, ino, ctimeNs].join(" ");
   });
-}
-
-function watchNames(folder: string) {
-  const names = new Set<string>();
-  const last = join(folder, "the-end");
-  const watcher = watch(folder);
-  const done = new Promise<void>((resolve, reject) => {
-    watcher.on("error", reject).on("change", (_event, name) => {
-      if (name === basename(last)) resolve();
-      else names.add(String(name));
-    });
-  });
-  return {
-    /** All of them, when all that happened is noted. */
-    end: async (): Promise<readonly string[]> => {
-      // Events come in order: what is before this one has been noted when it is.
-      mkdirSync(last);
-      await done;
-      rmdirSync(last);
-      return [...names].sort();
-    },
-    [Symbol.dispose]: () => watcher.close(),
-  };
 }

@@ -5,7 +5,6 @@ import { copyCli } from "../registrar-command";
 import { createTempFolder, type TempFolder } from "../temp-folder";
 import { copyProgram } from "./program-files";
 
-/** Where charts, and the exec probes in them, expect the program. */
 export const ENTRY = "/csi-node-driver-registrar";
 export const NODE = "/nodejs/bin/node";
 

@@ -29,7 +29,6 @@ interface SandboxMounts {
   readonly terminationLog: string;
 }
 
-/** The command that enters a root with these mounts, and there becomes the program that follows. */
 const enter = (rootFolder: string, root: "ro" | "rw", mounts: readonly string[]): readonly string[] => [
   ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
   ...["sh", ENTER, rootFolder, root, ...mounts, "--"],
@@ -62,7 +61,6 @@ export function createSandbox(
   };
 }
 
-/** The command that runs a program as the first of a container with this root and these mounts, writable all of them. */
 export function containerCommand(
   rootFolder: string,
   mounts: Readonly<Record<string, string>>,

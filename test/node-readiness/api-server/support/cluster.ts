@@ -12,7 +12,6 @@ import { DRIVER } from "../../support/controlled-registrations";
 import { type FixtureOptions, startReadiness } from "../../support/fixture";
 
 const NODES = ["node-1", "node-2"];
-/** What `manifest` calls the service account, and where it puts it. */
 export const ACCOUNT = "disk-csi-example-com-node";
 const NAMESPACE = "kube-system";
 const MANIFEST = [
@@ -104,7 +103,6 @@ async function startCluster() {
     folder: folder.path,
     admin,
     patch,
-    /** Applies YAML with server-side validation. */
     apply,
     createNode,
     node,

@@ -47,7 +47,6 @@ export async function enforced(cluster: Cluster, ...namespaces: readonly string[
 const { CONTROL_PLANE_VERSION } = process.env;
 export const VERSION = CONTROL_PLANE_VERSION ? [`--kubernetes-version=${CONTROL_PLANE_VERSION}`] : [];
 
-/** Applies what `manifest --image-policy` writes, for the pods of a new namespace with this name. */
 export async function applyPolicy(cluster: Cluster, namespace: string, ...flags: readonly string[]) {
   const words = ["--image-policy", ...VERSION, `--name=${namespace}`, `--namespace=${namespace}`, ...flags];
   const { stdout, stderr } = await runCommand("manifest", ...words);
@@ -66,7 +65,6 @@ interface Metadata {
   readonly ownerReferences?: readonly object[];
 }
 
-/** Creates a pod by dry run: its spec as it would be stored. Rejects if it is refused. */
 export async function dryRun({ admin }: Cluster, namespace: string, spec: PodSpec, more: Metadata = {}) {
   const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "pod", namespace, ...more }, spec };
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
