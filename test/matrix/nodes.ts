@@ -7,17 +7,13 @@ import { say } from "../support/run-main";
 /** What we are tested with: the oldest Node that package.json allows, and each line that its makers keep. */
 export const NODE_LINES: readonly string[] = ["20.19", "22", "24", "26"];
 
-export interface NodeRelease {
-  readonly version: string;
-  readonly folder: string;
-  readonly path: string;
-}
-
 /** Gone with the next `npm ci`, after which the newest release of a line is fetched again. */
 const CACHE = join(ROOT, "node_modules", ".cache", "nodes");
 
+export type NodeRelease = Awaited<ReturnType<typeof fetchNode>>;
+
 /** The newest release of a line: from npm, where it is a package, unless it was fetched before. */
-export async function fetchNode(line: string): Promise<NodeRelease> {
+export async function fetchNode(line: string) {
   const name = `node-${process.platform}-${process.arch}`;
   const prefix = join(CACHE, line);
   const folder = join(prefix, "node_modules", name, "bin");

@@ -1,13 +1,8 @@
 import { type ApiCall, createApiClient } from "../../src/kube-api/client";
+import type { ControlPlane } from "../cluster/support/control-plane";
 import type { ClusterWriter } from "../doctor/cluster/sick-cluster";
 
-interface WritableApi {
-  readonly url: string;
-  readonly caFile: string;
-  readonly adminToken: string;
-}
-
-export function createApiWriter({ url, caFile, adminToken }: WritableApi): ClusterWriter & Disposable {
+export function createApiWriter({ url, caFile, adminToken }: ControlPlane): ClusterWriter & Disposable {
   const authority = { kind: "file", path: caFile } as const;
   const client = createApiClient({ server: url, authority, token: { kind: "value", value: adminToken } });
   const { signal } = new AbortController();

@@ -6,7 +6,6 @@ import { createKeeper, type Keeper } from "../../../bench/keeper";
 import { kubernetesOf } from "./build";
 import { createClient, startControlPlane } from "./control-plane";
 import { recordDrivers } from "./driver-record";
-import { IMAGES } from "./images";
 import { addressOf, type Node, startNode } from "./node";
 import { until } from "./until";
 
@@ -60,13 +59,7 @@ async function startInside(keep: Keeper["keep"]) {
     await startControlPlane({ folder, address: addressOf(1), nodes: NODES, forPods: true }),
   );
   const start = (number: number) =>
-    startNode({
-      folder: join(folder, NODES[number - 1] ?? ""),
-      controlPlane,
-      number,
-      images: JSON.parse(process.env.CLUSTER_IMAGES ?? "{}"),
-      sandboxImage: IMAGES.pause,
-    });
+    startNode({ folder: join(folder, NODES[number - 1] ?? ""), controlPlane, number });
   const node = keep(await start(1));
   /** Node 2 or 3, ready for pods when this resolves. Disposing of it takes it out of the cluster: remove its pods first. */
   const addNode = async (number: number): Promise<Node> => {

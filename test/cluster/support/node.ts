@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { kubernetesOf } from "./build";
 import type { ControlPlane } from "./control-plane";
+import { IMAGES, type Images } from "./images";
 import { type Part, startPart } from "./part";
 import { until } from "./until";
 
@@ -16,26 +17,20 @@ interface NodeOptions {
   readonly folder: string;
   readonly controlPlane: ControlPlane;
   readonly number: number;
-  readonly images: Readonly<Record<string, string>>;
-  readonly sandboxImage: string;
 }
 
 export type Node = Awaited<ReturnType<typeof startNode>>;
 
-export async function startNode(options: NodeOptions) {
-  const { folder, controlPlane, images, number } = options;
+export async function startNode({ folder, controlPlane, number }: NodeOptions) {
   const name = basename(folder);
   const logs = join(folder, "logs");
   /** A path of the node as this process sees it: `/var/lib/kubelet` and so on; nothing outside `/var`. */
   const at = (path: string) => join(folder, path);
   for (const path of ["logs", "var/lib/kubelet", "var/lib/cni"]) mkdirSync(at(path), { recursive: true });
-  writeFileSync(at("var/lib/containerd.toml"), containerdConfiguration(RUNTIME_SOCKET, options.sandboxImage));
+  writeFileSync(at("var/lib/containerd.toml"), containerdConfiguration());
   writeFileSync(at("var/lib/cni/pods.conflist"), cniConfiguration(number));
   writeFileSync(at("var/lib/resolv.conf"), "");
-  writeFileSync(
-    at("var/lib/kubelet-config.yaml"),
-    kubeletConfiguration(RUNTIME_SOCKET, number, controlPlane.caFile),
-  );
+  writeFileSync(at("var/lib/kubelet-config.yaml"), kubeletConfiguration(number, controlPlane.caFile));
 
   const isFirst = number === 1;
   if (!isFirst) makeGroup(groupOf(number));
@@ -68,6 +63,7 @@ export async function startNode(options: NodeOptions) {
   await entered();
   const containerd = await start("containerd", "containerd", "--config=/var/lib/containerd.toml");
   await runtimeReady();
+  const images: Images = JSON.parse(process.env.CLUSTER_IMAGES ?? "{}");
   for (const tarball of Object.values(images))
     await runInside("ctr", `--address=${RUNTIME_SOCKET}`, "--namespace=k8s.io", "images", "import", tarball);
   /** Resolves when kubelet is healthy. Starts it again if it ended, as a service manager does: CRI may not be up yet. */
@@ -140,7 +136,7 @@ function childOf(pid: number): number {
 }
 
 /** containerd's, for 1.6 and later: nothing is pulled, and images lie in layers over each other. */
-export function containerdConfiguration(socket: string, sandboxImage: string): string {
+function containerdConfiguration(): string {
   return `version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd"
@@ -148,10 +144,10 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
   "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs"]
 
 [grpc]
-address = "${socket}"
+address = "${RUNTIME_SOCKET}"
 
 [plugins."io.containerd.grpc.v1.cri"]
-sandbox_image = "${sandboxImage}"
+sandbox_image = "${IMAGES.pause}"
 # Without CAP_SYS_RESOURCE no process may lower a score, and a container that asks for it would not start.
 restrict_oom_score_adj = true
 
@@ -166,11 +162,11 @@ runtime_type = "io.containerd.runc.v2"
 
 /** Where a node listens, by its number from 1, and the addresses of its pods. */
 export const addressOf = (node: number): string => `192.168.99.${node}`;
-export const podsOf = (node: number): string => `10.244.${node}.0/24`;
-export const groupOf = (node: number): string | undefined => (node === 1 ? undefined : `/node-${node}`);
+const podsOf = (node: number): string => `10.244.${node}.0/24`;
+const groupOf = (node: number): string | undefined => (node === 1 ? undefined : `/node-${node}`);
 
 /** Pods on a bridge, which the node itself is on: the way to the API server and to the nodes, and no more. */
-export function cniConfiguration(node: number): string {
+function cniConfiguration(node: number): string {
   return JSON.stringify({
     cniVersion: "0.4.0",
     name: "pods",
@@ -191,7 +187,7 @@ export function cniConfiguration(node: number): string {
 }
 
 /** kubelet's, with its defaults wherever they matter to a registration. JSON is YAML. */
-export function kubeletConfiguration(runtimeSocket: string, node: number, caFile: string): string {
+function kubeletConfiguration(node: number, caFile: string): string {
   return JSON.stringify({
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
@@ -205,7 +201,7 @@ export function kubeletConfiguration(runtimeSocket: string, node: number, caFile
     },
     authorization: { mode: "AlwaysAllow" },
     cgroupDriver: "cgroupfs",
-    containerRuntimeEndpoint: `unix://${runtimeSocket}`,
+    containerRuntimeEndpoint: `unix://${RUNTIME_SOCKET}`,
     failCgroupV1: false,
     failSwapOn: false,
     evictionHard: { "memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%" },

@@ -6,14 +6,7 @@ import { createGoBuilder } from "../../support/go-build";
 import { say } from "../../support/run-main";
 
 /** Everything that the tests need besides the cluster: programs of Kubernetes' module, and one for each image that pods name. */
-export interface Programs {
-  readonly tests: string;
-  readonly ginkgo: string;
-  readonly agnhost: string;
-  readonly registrarImages: readonly string[];
-  readonly ofImages: ReadonlyMap<string, string>;
-  readonly snapshotObjects: readonly object[];
-}
+export type Programs = Awaited<ReturnType<typeof buildE2e>>;
 
 /** Modules by the name of their image. Go does not know the releases of some: their branch stands in for them. */
 const MODULES: Readonly<Record<string, string>> = {
@@ -72,7 +65,7 @@ export async function findSources(
   return { version, kubernetes, snapshots, registrarImages, modules, ofImages, missing };
 }
 
-export async function buildE2e(sources: Awaited<ReturnType<typeof findSources>>): Promise<Programs> {
+export async function buildE2e(sources: Awaited<ReturnType<typeof findSources>>) {
   const { version, kubernetes, snapshots, registrarImages, modules } = sources;
   await buildPrograms(undefined, version);
   const folder = e2eFolder(version);
