@@ -8,25 +8,9 @@ const SOURCES = join(ROOT, "src");
 
 /** The rooms of src/ from the ground up. Each imports those before it only. */
 const ROOMS: readonly string[] = [
-  "base",
-  "logging",
-  "unix",
-  "options",
-  "kubelet-rules",
-  "host-path",
-  "grpc",
-  "registrar",
-  "serving",
-  "simulator",
-  "kube-api",
-  "node-readiness",
-  "diagnostics",
-  "flags",
-  "manifest",
-  "doctor",
-  "cli",
-  "index.ts",
-  "testing.ts",
+  ...["base", "logging", "unix", "options", "kubelet-rules", "host-path", "grpc", "registrar", "serving"],
+  ...["simulator", "kube-api", "node-readiness", "diagnostics", "flags", "manifest", "doctor", "cli"],
+  ...["index.ts", "testing.ts"],
 ];
 
 /** The commands that a simulated kubelet or driver is for; the event lines are theirs. */

@@ -4,16 +4,8 @@ import { ROOT } from "../package/support/packed-package";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 const COPIED = [
-  "src",
-  "test",
-  "proto",
-  "docs",
-  "examples",
-  "bench",
-  "scripts",
-  "jest.config.js",
-  "package.json",
-  "tsconfig.json",
+  ...["src", "test", "proto", "docs", "examples", "bench", "scripts"],
+  ...["jest.config.js", "package.json", "tsconfig.json"],
 ];
 const LINKED = ["node_modules", "dist"];
 const SKIPPED = /\/(?:node_modules|built|bin)$/;

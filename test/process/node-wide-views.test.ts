@@ -29,13 +29,9 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   // Readiness: of all, of one, without those that are excluded.
   const all = await http.get("/readyz");
   expect(all.status).toBe(503);
-  for (const line of [
-    `[+]${A}/registered ok`,
-    `[+]${B}/socket ok`,
-    `[-]${REFUSED}/registered failed: `,
-    `[-]${BLOCKED}/registered failed: state is stopped`,
-  ])
-    expect(all.body).toContain(line);
+  for (const name of [A, B]) expect(all.body).toContain(`[+]${name}/registered ok`);
+  expect(all.body).toContain(`[-]${REFUSED}/registered failed: `);
+  expect(all.body).toContain(`[-]${BLOCKED}/registered failed: state is stopped`);
   // What does not count is told too, with the reason.
   for (const [folder, reason] of [
     [DENIED, `the name lists exclude ${DENIED}`],
@@ -55,15 +51,11 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
 
   // The status page: everything that was found.
   const { body: json } = await http.get("/statusz", { headers: { accept: "application/json" } });
-  const rows = JSON.parse(json).drivers.map((driver: Record<string, unknown>) => [
-    driver.csiAddress,
-    driver.name,
-  ]);
-  expect(Object.fromEntries(rows)).toEqual({
-    ...Object.fromEntries([A, B, REFUSED, DENIED, BLOCKED].map((name) => [csiAddress(name), name])),
-    [csiAddress("hanging")]: undefined,
-    [csiAddress("twin")]: A,
-  });
+  const drivers: readonly Record<string, unknown>[] = JSON.parse(json).drivers;
+  const found = Object.fromEntries(drivers.map(({ csiAddress: at, name }) => [at, name]));
+  const others = { [csiAddress("hanging")]: undefined, [csiAddress("twin")]: A };
+  const named = [A, B, REFUSED, DENIED, BLOCKED].map((name) => [csiAddress(name), name]);
+  expect(found).toEqual({ ...Object.fromEntries(named), ...others });
 
   // Metrics: a label for each that was announced.
   const { body: metrics } = await http.get("/metrics");
@@ -74,7 +66,6 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   // The log: each line about a driver says which.
   const about = registrar.lines("Registration state changed");
   const spoken = new Set(about.map(({ fields }) => `${fields.csiAddress} ${fields.driver}`));
-  expect([...spoken].toSorted()).toEqual(
-    [A, B, REFUSED, BLOCKED].map((name) => `${csiAddress(name)} ${name}`).toSorted(),
-  );
+  const announced = [A, B, REFUSED, BLOCKED].map((name) => `${csiAddress(name)} ${name}`);
+  expect([...spoken].toSorted()).toEqual(announced.toSorted());
 });

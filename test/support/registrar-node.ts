@@ -15,6 +15,11 @@ import { recordLog } from "./recorded-log";
 import { startScriptedDriver } from "./scripted-driver";
 
 export type TestNode = Awaited<ReturnType<typeof createTestNode>>;
+interface AllOptions {
+  readonly kubelet?: Partial<KubeletOptions>;
+  readonly driver?: Partial<CsiDriverOptions>;
+  readonly plugin?: Partial<FakeRegistrarOptions>;
+}
 
 export const DRIVER = "x.csi";
 export const ENDPOINT = "/var/lib/kubelet/plugins/x.csi/csi.sock";
@@ -59,23 +64,11 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
     );
   return {
     ...folder,
-    pluginRegistrationPath,
-    options,
-    socketPath,
-    keep,
-    driver,
-    kubelet,
-    plugin,
-    all: async (
-      options: {
-        readonly kubelet?: Partial<KubeletOptions>;
-        readonly driver?: Partial<CsiDriverOptions>;
-        readonly plugin?: Partial<FakeRegistrarOptions>;
-      } = {},
-    ) => ({
-      kubelet: await kubelet(options.kubelet),
-      driver: await driver(options.driver),
-      registrar: await plugin(options.plugin),
+    ...{ pluginRegistrationPath, options, socketPath, keep, driver, kubelet, plugin },
+    all: async (parts: AllOptions = {}) => ({
+      kubelet: await kubelet(parts.kubelet),
+      driver: await driver(parts.driver),
+      registrar: await plugin(parts.plugin),
     }),
     [Symbol.asyncDispose]: async () => {
       const endings = await Promise.allSettled(parts.reverse().map((part) => part[Symbol.asyncDispose]()));

@@ -89,16 +89,11 @@ export async function startNode({ folder, controlPlane, number }: NodeOptions) {
     await Promise.all([machine.exited, kubelet.exited, containerd.exited]);
   };
   return {
-    name,
-    kubelet,
-    containerd,
-    at,
-    run: runInside,
-    killContainer: (containerId: string) =>
-      runInside(
-        ...["ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL"],
-        containerId.replace("containerd://", ""),
-      ),
+    ...{ name, kubelet, containerd, at, run: runInside },
+    killContainer: (containerId: string) => {
+      const id = containerId.replace("containerd://", "");
+      return runInside("ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", id);
+    },
     /** Everything on the node ends between two instructions; its files stay as they are, sockets too. */
     cutPower: async () => {
       await close();

@@ -15,22 +15,9 @@ import { type Programs, programOf } from "./build";
 
 /** What the hostpath driver runs: its own image is Alpine with util-linux, coreutils and tar. */
 const DRIVER_TOOLS = [
-  ...["mount", "umount", "losetup", "findmnt", "blkid", "blockdev", "mkfs.ext4", "mkfs.ext3", "fsck"],
-  ...[
-    "fsck.ext4",
-    "resize2fs",
-    "fallocate",
-    "dd",
-    "cp",
-    "tar",
-    "gzip",
-    "sh",
-    "ls",
-    "mkdir",
-    "rm",
-    "cat",
-    "stat",
-  ],
+  ...["mount", "umount", "losetup", "findmnt", "blkid", "blockdev", "fsck", "fsck.ext4", "mkfs.ext4"],
+  ...["mkfs.ext3", "resize2fs", "fallocate", "dd", "cp", "tar", "gzip", "sh", "ls", "mkdir", "rm"],
+  ...["cat", "stat"],
 ];
 /** Images that the tests' own pods use, in the list of `e2e.test -list-images`. */
 const OF_TESTS = /^registry\.k8s\.io\/(e2e-test-images\/(agnhost|busybox)|pause):/;

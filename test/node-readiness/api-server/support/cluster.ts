@@ -99,13 +99,7 @@ async function startCluster() {
   const csiNodePath = "/apis/storage.k8s.io/v1/csinodes";
 
   return {
-    controlPlane,
-    folder: folder.path,
-    admin,
-    patch,
-    apply,
-    createNode,
-    node,
+    ...{ controlPlane, folder: folder.path, admin, patch, apply, createNode, node },
     accessFrom: async (name: string): Promise<ApiAccess> => ({
       server: controlPlane.url,
       authority,
