@@ -5,9 +5,8 @@ import { ROOT, readText } from "./docs/markdown";
 type Replacements = Readonly<Record<string, string | { readonly file: string }>>;
 
 const PRINT = `import("./scripts/left-out.mjs").then((module) => console.log(JSON.stringify(module.LEFT_OUT)))`;
-const leftOut: Replacements = JSON.parse(
-  execFileSync(process.execPath, ["-e", PRINT], { cwd: ROOT, encoding: "utf8" }),
-);
+const printed = execFileSync(process.execPath, ["-e", PRINT], { cwd: ROOT, encoding: "utf8" });
+const leftOut: Replacements = JSON.parse(printed);
 const texts = Object.entries(leftOut).filter((row): row is [string, string] => typeof row[1] === "string");
 
 const textOf = (part: string) => readText(`dist/cli/${part}.js`);

@@ -100,9 +100,7 @@ async function main(): Promise<number> {
     throw new Error(`npm run test:e2e cannot run here, for want of ${lacked.join("; ")}`);
   const sources = await findSources(kubernetes, givenProgram, isOfficialNamed);
   if (sources.missing.length > 0)
-    throw new Error(
-      `build these elsewhere with CGO_ENABLED=0, see E2E_PROGRAMS in --help: ${sources.missing}`,
-    );
+    throw new Error(`build with CGO_ENABLED=0, see E2E_PROGRAMS in --help: ${sources.missing}`);
   const programs = await buildE2e(sources);
   for (const part of ["CONTROL_PLANE", "NODE"])
     process.env[`${part}_KUBERNETES`] ??= kubernetesPath(kubernetes);

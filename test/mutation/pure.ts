@@ -80,9 +80,7 @@ async function mustEnd(
     onLine,
   });
   if (code !== 0)
-    throw new Error(
-      `${command} ${args.join(" ")} ended with ${code}:\n${`${stdout}${stderr}`.slice(-4_000)}`,
-    );
+    throw new Error(`${command} ${args} ended with ${code}:\n${`${stdout}${stderr}`.slice(-4_000)}`);
 }
 
 interface Position {

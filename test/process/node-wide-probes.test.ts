@@ -54,8 +54,7 @@ nodeTest("not ready while a driver is refused: the probe names it", async (node)
   await refused(kubelet, B);
   const { code, said } = await probe(folders, "ready");
   expect(code).toBe(1);
-  expect(said).toMatch(
-    new RegExp(`^not registered: state is \\w+ \\(${B} at ${folders.csiAddress(B)}\\)\n$`),
-  );
+  const unregistered = `^not registered: state is \\w+ \\(${B} at ${folders.csiAddress(B)}\\)\n$`;
+  expect(said).toMatch(new RegExp(unregistered));
   expect(await probe(folders, "health")).toMatchObject({ code: 0 });
 });

@@ -31,9 +31,8 @@ export async function createFleetNode() {
     sockets: node.visibleFiles,
     driver: async (name: string, ...answers: readonly Answer[]): Promise<ScriptedDriver> => {
       mkdirSync(at("plugins", name), { recursive: true });
-      return node.keep(
-        await startScriptedDriver(csiAddress(name), ...(answers.length > 0 ? answers : [{ name }])),
-      );
+      const all = answers.length > 0 ? answers : [{ name }];
+      return node.keep(await startScriptedDriver(csiAddress(name), ...all));
     },
     remove: (name: string): void => rmSync(at("plugins", name), { recursive: true }),
   };

@@ -61,12 +61,10 @@ async function measureRefusals(): Promise<void> {
       await delay(20_000);
       const before = await counted();
       await delay(REFUSED_MS);
-      const counts = [...(await counted())].map(
-        ([key, count]) => `${key}: ${count - (before.get(key) ?? 0)}`,
-      );
-      process.stdout.write(
-        `refused for ${REFUSED_MS / 60_000} minutes, ${contestant.name}: ${counts.join(", ")}\n`,
-      );
+      const after = await counted();
+      const counts = [...after].map(([key, count]) => `${key}: ${count - (before.get(key) ?? 0)}`);
+      const minutes = REFUSED_MS / 60_000;
+      process.stdout.write(`refused for ${minutes} minutes, ${contestant.name}: ${counts.join(", ")}\n`);
       expect(cluster().record.isListed(EXAMPLE.driver)).toBe(false);
     }
   } finally {

@@ -91,9 +91,8 @@ async function restart({ workload }: AuthorsPlugin, meanwhile?: () => Promise<un
   await meanwhile?.();
   await kubectl("rollout", "status", ...target, "--timeout=90s");
 
-  const kept = await get<Workload>(
-    `/apis/apps/v1/namespaces/${metadata.namespace}/${kind.toLowerCase()}s/${metadata.name}`,
-  );
+  const path = `namespaces/${metadata.namespace}/${kind.toLowerCase()}s/${metadata.name}`;
+  const kept = await get<Workload>(`/apis/apps/v1/${path}`);
   expect(allOf(kept.spec.template.spec)).toEqual(allOf(spec.template.spec));
   const labels = Object.entries(spec.selector.matchLabels).map((label) => label.join("="));
   const { items } = await get<{ items: { metadata: { deletionTimestamp?: string }; spec: PodSpec }[] }>(
@@ -124,12 +123,9 @@ async function doctorSays() {
   await using folder = await createTempFolder();
   const words = [join(ROOT, "dist", "cli.js"), "doctor", "--cluster", "--output=json"];
   const env = kubectlEnvironment(folder.path, insideOf(cluster()));
-  const { findings, registrars } = JSON.parse(
-    spawnSync(process.execPath, words, { env, encoding: "utf8" }).stdout,
-  ) as {
-    readonly findings: readonly Readonly<Record<string, string>>[];
-    readonly registrars: readonly { readonly daemonSet: string; readonly changed: number | null }[];
-  };
+  const report = JSON.parse(spawnSync(process.execPath, words, { env, encoding: "utf8" }).stdout);
+  const findings: readonly Readonly<Record<string, string>>[] = report.findings;
+  const registrars: readonly { daemonSet: string; changed: number | null }[] = report.registrars;
   const told = findings
     .filter(({ code = "" }) => ["CSI212", "CSI215", "CSI216"].includes(code))
     .map((one) => `${one.code} ${one.status}: ${one.subject} ${one.text}`);

@@ -123,51 +123,44 @@ test("doctor in the registrar's container finds the node, the token and its righ
   }
 });
 
-insideTest(
-  "GKE's condition is true once kubelet has registered the driver, /healthz answers before",
-  async () => {
-    const { kubectl, apply, remove, nodeName, get, record } = cluster();
-    const { node } = insideOf(cluster());
-    const [type, taint] = ["node.gke.io/PDCSIReady", "readiness.k8s.io/gke-pd-csi-ready"];
-    const [driver, pod] = ["pd.csi.example.com", "user-of-pd"];
-    const folder = `/var/lib/kubelet/plugins/${driver}`;
-    const objects = written(driver, `--node-condition=${type}`, "--driver-arg=--hold-node-info=/csi/hold");
-    const condition = async () => {
-      const { status } = await get<{ status: { conditions: { type: string; status: string }[] } }>(
-        `/api/v1/nodes/${nodeName}`,
-      );
-      return status.conditions.find((one) => one.type === type)?.status;
-    };
-    try {
-      await node.run("sh", "-c", `mkdir -p ${folder} && touch ${folder}/hold`);
-      await kubectl("taint", "node", nodeName, `${taint}=:NoSchedule`);
-      await apply([podWithVolume(pod, driver, [])]);
-      await schedulerSees(pod, true);
-      await apply(objects);
-      await until(() => node.run("test", "-e", `${folder}/hold.waits`), "kubelet asks the driver");
+insideTest("GKE's condition is true once kubelet has registered the driver, not with /healthz", async () => {
+  const { kubectl, apply, remove, nodeName, record } = cluster();
+  const { node } = insideOf(cluster());
+  const [type, taint] = ["node.gke.io/PDCSIReady", "readiness.k8s.io/gke-pd-csi-ready"];
+  const [driver, pod] = ["pd.csi.example.com", "user-of-pd"];
+  const folder = `/var/lib/kubelet/plugins/${driver}`;
+  const objects = written(driver, `--node-condition=${type}`, "--driver-arg=--hold-node-info=/csi/hold");
+  const path = `{.status.conditions[?(@.type=="${type}")].status}`;
+  const condition = () => kubectl("get", "node", nodeName, `--output=jsonpath=${path}`);
+  try {
+    await node.run("sh", "-c", `mkdir -p ${folder} && touch ${folder}/hold`);
+    await kubectl("taint", "node", nodeName, `${taint}=:NoSchedule`);
+    await apply([podWithVolume(pod, driver, [])]);
+    await schedulerSees(pod, true);
+    await apply(objects);
+    await until(() => node.run("test", "-e", `${folder}/hold.waits`), "kubelet asks the driver");
 
-      const pods = await kubectl("get", "pods", "--namespace=kube-system", "--output=name");
-      const [, plugin] = /^pod\/(pd-csi-example-com-node-\S+)$/m.exec(pods) ?? [];
-      const url = `/api/v1/namespaces/kube-system/pods/${plugin}:9809/proxy`;
-      expect(await kubectl("get", `--raw=${url}/healthz`)).toBe("ok");
-      await expect(kubectl("get", `--raw=${url}/readyz`)).rejects.toThrow(/currently unable|503/);
-      expect([await condition(), record.isListed(driver)]).toEqual([undefined, false]);
+    const pods = await kubectl("get", "pods", "--namespace=kube-system", "--output=name");
+    const [, plugin] = /^pod\/(pd-csi-example-com-node-\S+)$/m.exec(pods) ?? [];
+    const url = `/api/v1/namespaces/kube-system/pods/${plugin}:9809/proxy`;
+    expect(await kubectl("get", `--raw=${url}/healthz`)).toBe("ok");
+    await expect(kubectl("get", `--raw=${url}/readyz`)).rejects.toThrow(/currently unable|503/);
+    expect([await condition(), record.isListed(driver)]).toEqual(["", false]);
 
-      await node.run("rm", `${folder}/hold`);
-      await until(async () => expect(await condition()).toBe("True"), `${type} is True`);
-      expect(record.isListed(driver)).toBe(true);
-      // What GKE's node readiness controller does.
-      await kubectl("taint", "node", nodeName, `${taint}-`);
-      await podRuns(cluster(), pod);
-      expect(await countFailedMounts(pod, driver)).toBe(0);
-    } finally {
-      await kubectl("delete", "pod", pod, "--ignore-not-found", "--timeout=60s");
-      await remove(objects);
-      await kubectl("taint", "node", nodeName, `${taint}-`).catch(() => {});
-      await untilListed(driver, false);
-    }
-  },
-);
+    await node.run("rm", `${folder}/hold`);
+    await until(async () => expect(await condition()).toBe("True"), `${type} is True`);
+    expect(record.isListed(driver)).toBe(true);
+    // What GKE's node readiness controller does.
+    await kubectl("taint", "node", nodeName, `${taint}-`);
+    await podRuns(cluster(), pod);
+    expect(await countFailedMounts(pod, driver)).toBe(0);
+  } finally {
+    await kubectl("delete", "pod", pod, "--ignore-not-found", "--timeout=60s");
+    await remove(objects);
+    await kubectl("taint", "node", nodeName, `${taint}-`).catch(() => {});
+    await untilListed(driver, false);
+  }
+});
 
 test("with a startup taint no pod of 20 gets a FailedMount event for a driver that comes after it", async () => {
   expect(await tryPods("with a startup taint", 20, true)).toBe(0);

@@ -5,6 +5,8 @@ import { say } from "../../support/run-main";
 
 export type Program = "kubernetes" | "podprogram";
 
+const versionOf = (module: string) => module.slice(module.lastIndexOf("@") + 1);
+
 /** Programs of kubernetes-csi, each `cmd/NAME` of a module that has its own requirements. */
 const RELEASES = {
   hostpathplugin: "github.com/kubernetes-csi/csi-driver-host-path@v1.18.0",
@@ -132,8 +134,4 @@ export async function buildCommand(folder: string, file: string, version: string
     isSource: isModuleFile,
     stamp: `${file}.sha256`,
   });
-}
-
-function versionOf(module: string): string {
-  return module.slice(module.lastIndexOf("@") + 1);
 }

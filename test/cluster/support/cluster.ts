@@ -55,9 +55,8 @@ export function kubectlEnvironment(folder: string, { controlPlane }: Inside): No
 
 async function startInside(keep: Keeper["keep"]) {
   const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
-  const controlPlane = keep(
-    await startControlPlane({ folder, address: addressOf(1), nodes: NODES, forPods: true }),
-  );
+  const options = { folder, address: addressOf(1), nodes: NODES, forPods: true };
+  const controlPlane = keep(await startControlPlane(options));
   const start = (number: number) =>
     startNode({ folder: join(folder, NODES[number - 1] ?? ""), controlPlane, number });
   const node = keep(await start(1));

@@ -79,9 +79,8 @@ export async function play(
     const begin = performance.now();
     const from = await cause(players);
     const zero = typeof from === "number" ? from : begin;
-    return await Promise.all(
-      players.map((player, index) => watch(player, scenario, zero, before[index] ?? new Map())),
-    );
+    const watched = players.map((player, at) => watch(player, scenario, zero, before[at] ?? new Map()));
+    return await Promise.all(watched);
   } finally {
     await undo?.(cluster, players);
     await Promise.all(players.map((player) => player[Symbol.asyncDispose]()));

@@ -24,9 +24,7 @@ export interface CSINode {
   readonly spec: { readonly drivers: readonly { readonly name: string }[] | null };
 }
 
-interface ContainerState {
-  readonly terminated?: { readonly exitCode: number; readonly message?: string };
-}
+type ContainerState = { readonly terminated?: { readonly exitCode: number; readonly message?: string } };
 
 interface ContainerStatus {
   readonly name: string;

@@ -32,9 +32,8 @@ const info = pluginInfo();
 let timesLeft = Number(flags.times);
 
 function pluginInfo(): PluginIdentity {
-  const manifest: Record<string, string> = Object.fromEntries(
-    flags.manifest.map((entry) => split(entry, "=")),
-  );
+  const entries = flags.manifest.map((entry) => split(entry, "="));
+  const manifest: Record<string, string> = Object.fromEntries(entries);
   const wantedBytes = Number(flags["response-bytes"]);
   const identity = { name: flags.name, vendorVersion: flags["vendor-version"], manifest };
   if (wantedBytes > 0) {

@@ -25,9 +25,8 @@ export const PROBE = { exec: { command: [PROGRAM, "--mode=kubelet-registration-p
 /** A pod as the DaemonSet controller makes it: the node's name replaces all that the template says of nodes by affinity. */
 export function onNode(name: string, spec: PodSpec): PodSpec {
   const matchFields = [{ key: "metadata.name", operator: "In", values: [name] }];
-  const nodeAffinity = {
-    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] },
-  };
+  const required = { nodeSelectorTerms: [{ matchFields }] };
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
   return { ...spec, affinity: { nodeAffinity } };
 }
 export const swapped = (at: number, args: readonly string[], list = "containers"): Changes => ({
