@@ -35,7 +35,7 @@ const stageOf = (driver: string, contestant: Contestant) =>
   createStage(cluster(), contestant, { driver, daemonSet: driver.replaceAll(".", "-") });
 
 test.each(CONTESTANTS)(
-  "one registrar for five drivers, one with a sidecar that is removed: $name",
+  "one registrar for five drivers, one with a sidecar at first: $name",
   async (contestant) => {
     const { apply, remove } = cluster();
     const [last, ...others] = NAMES.map((driver) => stageOf(driver, contestant)) as [Stage, ...Stage[]];
