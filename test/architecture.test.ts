@@ -57,11 +57,6 @@ function findCircles(): readonly string[] {
     .toSorted();
 }
 
-test("the imports are found at all", () => {
-  expect(importsOf("index.ts")).toContain("registrar/start-registrar.ts");
-  expect(importsOf("cli/main.ts")).toContain("cli/commands/register.ts");
-});
-
 test.each([...new Set(files.map(partOf))])("%s imports rooms below it only", (room) => {
   expect(ROOMS).toContain(room);
   const below = ROOMS.slice(0, ROOMS.indexOf(room) + 1);
@@ -80,6 +75,7 @@ test("nothing but the test kit, and the commands that show or replace parts of a
 });
 
 test("no folder or file imports another that imports it, at any depth, not even for a type", () => {
+  expect(importsOf("cli/main.ts")).toContain("cli/commands/register.ts");
   expect(roomsOf("a/b/c.ts", "a/d.ts")).toEqual(["a/b", "a/d.ts"]);
   expect(findCircles()).toEqual([]);
 });

@@ -26,7 +26,6 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   const isTaken = "Another CSI driver on this node has the name, waiting";
   expect((await registrar.line(isTaken, by(csiAddress("twin")))).fields.other).toBe(csiAddress(A));
 
-  // Readiness: of all, of one, without those that are excluded.
   const all = await http.get("/readyz");
   expect(all.status).toBe(503);
   for (const name of [A, B]) expect(all.body).toContain(`[+]${name}/registered ok`);
@@ -49,7 +48,6 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   expect(await http.get(`/readyz?driver=${REFUSED}`)).toMatchObject({ status: 503 });
   expect(await http.get("/healthz")).toMatchObject({ status: 200 });
 
-  // The status page: everything that was found.
   const { body: json } = await http.get("/statusz", { headers: { accept: "application/json" } });
   const drivers: readonly Record<string, unknown>[] = JSON.parse(json).drivers;
   const found = Object.fromEntries(drivers.map(({ csiAddress: at, name }) => [at, name]));
@@ -57,7 +55,6 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   const named = [A, B, REFUSED, DENIED, BLOCKED].map((name) => [csiAddress(name), name]);
   expect(found).toEqual({ ...Object.fromEntries(named), ...others });
 
-  // Metrics: a label for each that was announced.
   const { body: metrics } = await http.get("/metrics");
   const samples = metrics.matchAll(/^registrar_registered\{.*?driver_name="([^"]*)".*\} ([01])$/gm);
   const values = Object.fromEntries(Array.from(samples, ([, name, value]) => [name, value]));

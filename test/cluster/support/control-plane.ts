@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { attempt } from "../../../src/base/errors";
 import { kubernetesOf } from "./build";
 import { type Part, startPart } from "./part";
 import { until } from "./until";
@@ -142,13 +143,8 @@ export async function startControlPlane(options: ControlPlaneOptions) {
   }
 }
 
-function isOver({ pid }: Part): boolean {
-  try {
-    return !process.kill(pid, 0);
-  } catch {
-    return true;
-  }
-}
+/** Signal 0 only asks whether the process is there. */
+const isOver = ({ pid }: Part): boolean => attempt(() => process.kill(pid, 0)) === undefined;
 
 function kubeconfigText(server: string, authority: string, certificate: string, key: string): string {
   return JSON.stringify({

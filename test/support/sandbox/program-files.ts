@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -10,12 +10,8 @@ export function whereIs(program: string): string | undefined {
 
 /** The shared libraries that a program loads, and the loader, by absolute path; none where it is linked statically. */
 export function librariesOf(program: string): readonly string[] {
-  try {
-    const told = execFileSync("ldd", [program], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-    return Array.from(told.matchAll(/(?:^|=>)\s*(\/\S+)/gm), ([, path = ""]) => path);
-  } catch {
-    return [];
-  }
+  const { stdout, status } = spawnSync("ldd", [program], { encoding: "utf8" });
+  return Array.from((status === 0 ? stdout : "").matchAll(/(?:^|=>)\s*(\/\S+)/gm), ([, path = ""]) => path);
 }
 
 /** Copies a program into the root folder as `path`, and its libraries to where the loader looks for them. */
