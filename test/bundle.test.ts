@@ -2,11 +2,9 @@ import { execFileSync } from "node:child_process";
 import { basename } from "node:path";
 import { ROOT, readText } from "./docs/markdown";
 
-type Replacements = Readonly<Record<string, string | { readonly file: string }>>;
-
 const PRINT = `import("./scripts/left-out.mjs").then((module) => console.log(JSON.stringify(module.LEFT_OUT)))`;
 const printed = execFileSync(process.execPath, ["-e", PRINT], { cwd: ROOT, encoding: "utf8" });
-const leftOut: Replacements = JSON.parse(printed);
+const leftOut: Readonly<Record<string, string | object>> = JSON.parse(printed);
 const texts = Object.entries(leftOut).filter((row): row is [string, string] => typeof row[1] === "string");
 
 const textOf = (part: string) => readText(`dist/cli/${part}.js`);

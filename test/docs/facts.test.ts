@@ -49,7 +49,7 @@ test("the alerts' table has every alert, and each names what to do", () => {
   for (const [, , advice = ""] of rows) expect(advice).not.toBe("");
 });
 
-test("the guide to node-wide mode counts the deployments that its pattern fits", () => {
+test("the guide to node-wide mode counts the deployments that its pattern fits, and quotes us", () => {
   const fitting = DEPLOYMENTS.filter(({ args, env = {} }) =>
     args
       .map((arg) => arg.replace(/\$\((\w+)\)/g, (_, name: string) => env[name] ?? ""))
@@ -58,9 +58,6 @@ test("the guide to node-wide mode counts the deployments that its pattern fits",
   const text = readText("docs/node-wide.md").replace(/\s+/g, " ");
   const counted = `Of ${DEPLOYMENTS.length} deployments of CSI drivers that we collected, ${fitting.length} have`;
   expect(text).toContain(counted);
-});
-
-test("the guide to node-wide mode quotes what is said of bad patterns", () => {
   const rows = rowsIn(sectionOf(readText("docs/node-wide.md"), "The pattern"));
   expect(rows.length).toBeGreaterThan(0);
   for (const [, message] of rows) expect(SOURCE).toContain(codeOf(message));
@@ -101,12 +98,9 @@ test("the tables of flags name each flag with its default, in the order of the h
   expect(documented).toEqual(rows.map(([name, row]) => [`--${name}`, row.default]));
 });
 
-test("each flag that is ignored is named", () => {
-  expect(codeIn(flagsPage)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
-});
-
-test("every exit code has a row", () => {
+test("each flag that is ignored is named, and every exit code has a row", () => {
   expect(rowsIn(sectionOf(flagsPage, "Exit codes")).map(([code]) => code)).toEqual(["0", "1", "2"]);
+  expect(codeIn(flagsPage)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
 });
 
 const metricRows = rowsIn(sectionOf(readText("docs/operations.md"), "Metrics")).map(
@@ -142,7 +136,9 @@ function drawnArrows(picture: string): readonly string[] {
   );
 }
 
-test("the picture has the arrows of the state machine, and no others", () => {
+test("the table has every state in order, and the picture the arrows of the state machine", () => {
+  const named = rowsIn(sectionOf(howItWorks, "The states")).map(([state]) => codeOf(state));
+  expect(named).toEqual(STATE_NAMES);
   const [picture = ""] = fencesIn(howItWorks, "mermaid");
   const arrows = STATE_NAMES.flatMap((from) =>
     EVENT_KINDS.flatMap((kind) => {
@@ -151,11 +147,6 @@ test("the picture has the arrows of the state machine, and no others", () => {
     }),
   );
   expect([...drawnArrows(picture)].sort()).toEqual(arrows.sort());
-});
-
-test("the table has every state, in the order of a registration's life", () => {
-  const named = rowsIn(sectionOf(howItWorks, "The states")).map(([state]) => codeOf(state));
-  expect(named).toEqual(STATE_NAMES);
 });
 
 const troubleshooting = readText("docs/troubleshooting.md");

@@ -124,7 +124,7 @@ test("its users get gRPC and what that needs, and none of what the command line 
 test("is small", () => {
   const { packedBytes, unpackedBytes, files } = packed;
   process.stdout.write(
-    `the package: ${packedBytes} bytes, unpacked ${unpackedBytes}, ${files.length} files\n`,
+    `the package: ${packedBytes} bytes, ${unpackedBytes} unpacked, ${files.length} files\n`,
   );
   expect(packedBytes).toBeLessThan(1_500_000);
 });

@@ -45,7 +45,6 @@ nodeTest(`${LIMIT} descriptors: ${CONNECTIONS} connections to each socket keep n
   expect(short.fields.check).toContain("ulimit -n");
   await registrar.line("File descriptors run short, closed an HTTP connection");
 
-  // While they last as well as afterwards.
   expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
   const kubelet = await node.kubelet();
   await registered(kubelet);
@@ -82,7 +81,6 @@ nodeTest("40 drivers and few descriptors: some are registered, each view names t
   expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
   expect(descriptorsOf(registrar)).toBeLessThan(90 - 16);
 
-  // Each view tells of those that wait.
   const text = `${others.length} driver sockets wait for file descriptors: the registrar has 90, its drivers need ${fields.needed}`;
   const last = others.at(-1) ?? "";
   const ready = await http.get("/readyz");

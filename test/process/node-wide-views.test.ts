@@ -31,7 +31,6 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   for (const name of [A, B]) expect(all.body).toContain(`[+]${name}/registered ok`);
   expect(all.body).toContain(`[-]${REFUSED}/registered failed: `);
   expect(all.body).toContain(`[-]${BLOCKED}/registered failed: state is stopped`);
-  // What does not count is told too, with the reason.
   for (const [folder, reason] of [
     [DENIED, `the name lists exclude ${DENIED}`],
     ["twin", `another driver of this node has its name ${A}`],
@@ -60,7 +59,6 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   const values = Object.fromEntries(Array.from(samples, ([, name, value]) => [name, value]));
   expect(values).toEqual({ [A]: "1", [B]: "1", [REFUSED]: "0", [BLOCKED]: "0" });
 
-  // The log: each line about a driver says which.
   const about = registrar.lines("Registration state changed");
   const spoken = new Set(about.map(({ fields }) => `${fields.csiAddress} ${fields.driver}`));
   const announced = [A, B, REFUSED, BLOCKED].map((name) => `${csiAddress(name)} ${name}`);

@@ -32,12 +32,6 @@ export async function nameImages(specs: readonly PodSpec[], node: Node): Promise
   }
 }
 
-async function podsNow(): Promise<string> {
-  const { kubectl } = cluster();
-  const events = ["get", "events", "--all-namespaces", "--field-selector=type=Warning"];
-  return (await Promise.all([kubectl("get", "pods", "--all-namespaces"), kubectl(...events)])).join("\n");
-}
-
 function workloadsOf({ workloads, standIn = {} }: PodsRow): readonly Workload[] {
   return (workloads as readonly Workload[]).map((workload) => {
     const { template } = workload.spec;
@@ -73,7 +67,7 @@ export async function chartsStage() {
     const missing = () => drivers.filter((driver) => !record.isListed(driver));
     await until(() => expect(missing()).toEqual([]), "CSINode lacks none of the charts' drivers");
   } catch (error) {
-    process.stdout.write(await podsNow());
+    process.stdout.write(await cluster().kubectl("get", "pods,events", "--all-namespaces"));
     await dispose();
     throw error;
   }

@@ -23,15 +23,10 @@ export const SIDECAR_RELEASES = Object.entries(RELEASES)
 export const KUBERNETES_VERSION = "1.36.3";
 export const BIN = join(__dirname, "..", "bin");
 const SOURCES = join(__dirname, "..", "program");
-const VERSION_PACKAGE = "k8s.io/component-base/version";
-const linkerFlags = (version: string) =>
-  [
-    "-s",
-    "-w",
-    `-X ${VERSION_PACKAGE}.gitVersion=v${version}`,
-    `-X ${VERSION_PACKAGE}.gitMajor=1`,
-    `-X ${VERSION_PACKAGE}.gitMinor=${version.split(".")[1]}`,
-  ].join(" ");
+const linkerFlags = (version: string) => {
+  const values = [`gitVersion=v${version}`, "gitMajor=1", `gitMinor=${version.split(".")[1]}`];
+  return ["-s -w", ...values.map((value) => `-X k8s.io/component-base/version.${value}`)].join(" ");
+};
 
 const go = createGoBuilder(SOURCES);
 

@@ -3,18 +3,18 @@ import { type Contestant, OURS } from "./objects";
 import { type Change, createStage, type Stage } from "./stage";
 import { until } from "./until";
 
-const shared: { cluster?: Cluster } = {};
+let shared: Cluster | undefined;
 
 export function useCluster(): void {
   beforeAll(async () => {
-    shared.cluster = await startCluster();
+    shared = await startCluster();
   }, 300_000);
-  afterAll(() => shared.cluster?.[Symbol.asyncDispose](), 60_000);
+  afterAll(() => shared?.[Symbol.asyncDispose](), 60_000);
 }
 
 export function cluster(): Cluster {
-  if (!shared.cluster) throw new Error("the cluster has not started");
-  return shared.cluster;
+  if (!shared) throw new Error("the cluster has not started");
+  return shared;
 }
 
 export async function startStage(contestant: Contestant = OURS, change?: Change): Promise<Stage> {

@@ -1,10 +1,6 @@
 import { spawnProcess } from "../../support/child-process";
 
-export interface Finished {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type Finished = Awaited<ReturnType<typeof run>>;
 
 export interface RunOptions {
   readonly cwd: string;
@@ -19,7 +15,7 @@ export async function run(
   command: string,
   args: readonly string[],
   { cwd, env = {}, withinMs = 90_000, meanwhile, onLine }: RunOptions,
-): Promise<Finished> {
+) {
   const child = spawnProcess(command, args, { cwd, env, lifeMs: withinMs });
   await child.spawned;
   meanwhile?.(child.signal);

@@ -58,13 +58,7 @@ export async function applyPolicy(cluster: Cluster, namespace: string, ...flags:
   return stdout;
 }
 
-interface Metadata {
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly object[];
-}
-
-export async function dryRun({ admin }: Cluster, namespace: string, spec: PodSpec, more: Metadata = {}) {
+export async function dryRun({ admin }: Cluster, namespace: string, spec: PodSpec, more: object = {}) {
   const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "pod", namespace, ...more }, spec };
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
   const answer = await admin.call({ method: "POST", path, body }, new AbortController().signal);
@@ -77,10 +71,10 @@ export async function changesOf(
   cluster: Cluster,
   namespace: string,
   spec: PodSpec,
-  more: Omit<Metadata, "labels"> = {},
+  more: object = {},
 ): Promise<Changes> {
   const optOut = { labels: { "registrar-image-policy": "ignore" } };
-  const made = async (metadata: Metadata) => {
+  const made = async (metadata: object) => {
     const text = JSON.stringify(await dryRun(cluster, namespace, spec, metadata));
     return JSON.parse(text.replace(/kube-api-access-\w+/g, "token"));
   };
