@@ -48,7 +48,7 @@ async function authorsStage(name: string, ...more: readonly Node[]): Promise<Sta
   return stage;
 }
 
-/** Applies or removes objects; resolves when the API server gives new pods of the plugin these containers. */
+/** Applies or removes objects until the API server gives new pods of the plugin these containers. */
 async function change(
   verb: "apply" | "remove",
   objects: readonly object[],
@@ -56,7 +56,6 @@ async function change(
   expected: object,
 ) {
   await cluster()[verb](objects);
-  const begin = performance.now();
   const metadata = { name: "dry", namespace: NAMESPACE };
   const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: plugin.workload.spec.template.spec };
   await until(
@@ -66,7 +65,6 @@ async function change(
     },
     `new pods have ${JSON.stringify(expected)}`,
   );
-  report(`${verb} of a policy, until new pods follow it`, performance.now() - begin);
 }
 
 /** Waits until CSINode has listed the drivers for 4 s, when nothing from before ends that; how long it lacked them. */
