@@ -95,9 +95,8 @@ async function main(): Promise<number> {
   const isOfficialNamed = registrar === "official" || policy !== "none";
   const { kubernetes } = values;
   const busybox = whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"];
-  const lacked = [...missingFromMachine(), ...busybox];
-  if (lacked.length > 0)
-    throw new Error(`npm run test:e2e cannot run here, for want of ${lacked.join("; ")}`);
+  const lacked = [...missingFromMachine(), ...busybox].join("; ");
+  if (lacked) throw new Error(`npm run test:e2e cannot run here, because this machine lacks ${lacked}`);
   const sources = await findSources(kubernetes, givenProgram, isOfficialNamed);
   if (sources.missing.length > 0)
     throw new Error(`build with CGO_ENABLED=0, see E2E_PROGRAMS in --help: ${sources.missing}`);

@@ -38,8 +38,7 @@ const LEFT_OUT: readonly { readonly unless: string; readonly why: string }[] = [
 ];
 const labels = LEFT_OUT.map(({ unless }) => unless).join(" && ");
 
-const DRIVERS = ["csi-hostpath", "CSI Mock"];
-const ALL: Selection = { name: "all", patterns: DRIVERS, labels, testFlags: [] };
+const ALL: Selection = { name: "all", patterns: ["csi-hostpath", "CSI Mock"], labels, testFlags: [] };
 const QUICK: Selection = {
   ...ALL,
   name: "quick",
@@ -88,12 +87,7 @@ export async function leftOut(program: string): Promise<readonly (readonly [why:
   return counts;
 }
 
-export interface Report {
-  readonly passed: readonly string[];
-  readonly failed: readonly string[];
-  readonly skipped: readonly string[];
-  readonly seconds: number;
-}
+export type Report = ReturnType<typeof readReport>;
 
 interface Suite {
   readonly RunTime: number;
@@ -107,7 +101,7 @@ interface Suite {
 }
 
 /** Reads ginkgo's report in JSON. Tests that were not chosen are in it as skipped, without a reason. */
-export function readReport(file: string): Report {
+export function readReport(file: string) {
   const suites = JSON.parse(readFileSync(file, "utf8")) as readonly Suite[];
   const specs = suites.flatMap((suite) => suite.SpecReports);
   const named = (isMeant: (spec: Suite["SpecReports"][number]) => boolean) =>
