@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { runMain, say } from "../support/run-main";
+import { runMain } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { buildKyverno, buildPrograms, buildReleases } from "./support/build";
 import { makeImages } from "./support/images";
