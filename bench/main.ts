@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   const measurement = MEASUREMENTS[positionals[0] ?? ""];
   if (values.help) return say(USAGE);
   if (measurement === undefined || (write && only !== "")) throw new Error(USAGE);
-  for (const version of measurement.kubelets(kubelet)) await buildPrograms(version, say);
+  for (const version of measurement.kubelets(kubelet)) await buildPrograms(version);
   const conditions = watchConditions(node, official);
   await using folder = await createTempFolder();
   const bench: Bench = {

@@ -2,17 +2,12 @@ import { execFileSync } from "node:child_process";
 import { basename } from "node:path";
 import { ROOT, readText } from "./docs/markdown";
 
-/** What stands for a module, by the module's path under node_modules: its text, or a file that does. */
-type Replacements = Readonly<Record<string, string | { readonly file: string }>>;
-
 const PRINT = `import("./scripts/left-out.mjs").then((module) => console.log(JSON.stringify(module.LEFT_OUT)))`;
-const leftOut: Replacements = JSON.parse(
-  execFileSync(process.execPath, ["-e", PRINT], { cwd: ROOT, encoding: "utf8" }),
-);
+const printed = execFileSync(process.execPath, ["-e", PRINT], { cwd: ROOT, encoding: "utf8" });
+const leftOut: Readonly<Record<string, string | object>> = JSON.parse(printed);
 const texts = Object.entries(leftOut).filter((row): row is [string, string] => typeof row[1] === "string");
 
 const textOf = (part: string) => readText(`dist/cli/${part}.js`);
-/** The packages' modules in a part, and what stands for others. */
 const modulesIn = (part: string) =>
   Array.from(textOf(part).matchAll(/"((?:node_modules\/|left-out:)[^"]+)"\(/g), ([, name = ""]) => name);
 

@@ -4,33 +4,16 @@ import { join } from "node:path";
 import { ROOT } from "./docs/markdown";
 import { createTempFolder } from "./support/temp-folder";
 
-const CHANGELOG = `# Changelog
+const CHANGELOG = [
+  "# Changelog",
+  ...["## [Unreleased]", "### Added", "- Not yet."],
+  ...["## [1.2.0] - 2026-11-22", "What it is about.", "### Fixed", "- A thing."],
+  ...["## [1.1.0] - 2026-10-01", "### Added", "- Another."],
+].join("\n\n");
 
-## [Unreleased]
-
-### Added
-
-- Not yet.
-
-## [1.2.0] - 2026-11-22
-
-What it is about.
-
-### Fixed
-
-- A thing.
-
-## [1.1.0] - 2026-10-01
-
-### Added
-
-- Another.
-`;
-
-/** What the script writes for a tag of a package, and its complaint. */
 async function notesOf(tag: string, packageJson: object, env: NodeJS.ProcessEnv = {}) {
   await using folder = await createTempFolder();
-  writeFileSync(folder.at("CHANGELOG.md"), CHANGELOG);
+  writeFileSync(folder.at("CHANGELOG.md"), `${CHANGELOG}\n`);
   writeFileSync(folder.at("package.json"), JSON.stringify(packageJson));
   const script = join(ROOT, "scripts", "release-notes.mjs");
   const { stdout, stderr, status } = spawnSync(process.execPath, [script, tag, folder.path], {

@@ -1,11 +1,11 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runMain } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { buildKyverno, buildPrograms, buildReleases } from "./support/build";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
-import { inOwnCluster, run } from "./support/own-cluster";
+import { inOwnCluster, nodeCommand, run } from "./support/own-cluster";
 import { writePage } from "./support/page";
 
 const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write]
@@ -34,8 +34,6 @@ that of KUBECONFIG.
   KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out
   REGISTRAR_IMAGE=NAME      with KUBECONFIG: another image of the registrar that its nodes have
 `;
-const ROOT = join(__dirname, "..", "..");
-const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -55,29 +53,19 @@ async function main(): Promise<number> {
     return 0;
   }
   if (values.images) {
-    await buildPrograms(say, ["podprogram"]);
-    await buildReleases(say);
-    const images = await makeImages(say);
+    await buildPrograms(["podprogram"]);
+    await buildReleases();
+    const images = await makeImages();
     process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
   }
   if (values.shell) {
     if (!/^[123]$/.test(values.nodes)) throw new Error(`--nodes=${values.nodes}: must be 1, 2 or 3`);
-    const shell = [
-      process.execPath,
-      "--require",
-      join(ROOT, "bench", "typescript.cjs"),
-      join(__dirname, "shell.ts"),
-    ];
-    return buildAndRun(shell, { ...process.env, CLUSTER_NODES: values.nodes });
+    return buildAndRun(nodeCommand("test/cluster/shell.ts"), { ...process.env, CLUSTER_NODES: values.nodes });
   }
-  const jest = [
-    process.execPath,
-    join(ROOT, "node_modules", "jest", "bin", "jest.js"),
-    "--config=test/cluster/jest.config.js",
-    "--runInBand",
-    ...(values.only ? [`--testNamePattern=${values.only}`] : []),
-  ];
+  const only = values.only ? [`--testNamePattern=${values.only}`] : [];
+  const flags = ["--config=test/cluster/jest.config.js", "--runInBand", ...only];
+  const jest = [process.execPath, "node_modules/jest/bin/jest.js", ...flags];
   await using folder = await createTempFolder();
   const outcomes = values.outcomes === undefined ? folder.at("outcomes") : resolve(values.outcomes);
   const env = { ...process.env, CLUSTER_PLAYS: values.plays, CLUSTER_OUTCOMES: outcomes };
@@ -88,17 +76,12 @@ async function main(): Promise<number> {
 
 async function buildAndRun(command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const missing = missingFromMachine();
-  if (missing.length > 0) {
-    say(
-      `npm run test:cluster cannot run here, for want of\n${missing.map((one) => `  - ${one}`).join("\n")}`,
-    );
-    say("With KUBECONFIG it runs in a cluster that is there already.");
-    return 1;
-  }
-  await buildPrograms(say);
-  await buildReleases(say);
-  await buildKyverno(say);
-  return inOwnCluster(command, await makeImages(say), env);
+  if (missing.length > 0)
+    throw new Error(`without KUBECONFIG it needs what this machine lacks: ${missing.join("; ")}`);
+  await buildPrograms();
+  await buildReleases();
+  await buildKyverno();
+  return inOwnCluster(command, await makeImages(), env);
 }
 
 runMain(main);

@@ -11,7 +11,6 @@ import type { Node } from "./support/node";
 import { run } from "./support/own-cluster";
 import { insideOf } from "./support/stage";
 
-/** What docs/charts.md and examples/daemonset.yaml call images: ours, and stand-ins unless the binaries are given. */
 const NAMES = {
   "example.com/registrar:v0.1.0": IMAGES.ours,
   "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0":

@@ -5,14 +5,38 @@ import { pairPatterns } from "../../src/host-path/path-pattern";
 import { silentLogger } from "../../src/logging/logger";
 import { runCommand } from "../support/run-command";
 import { DOCUMENTS, fencesIn, isThere, readText } from "./markdown";
-import { commandsIn, type Words } from "./shell";
+
+/** One command of a line of shell: its words, without quotes, redirections and assignments in front. */
+type Words = readonly string[];
+
+/** A comment, what ends a command, a redirection, or a word. */
+const TOKEN = /#.*|[|&;]+|[<>]+\s*[^\s|&;<>]*|(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\|&;<>])+/g;
+
+/** The commands of a `sh` fence: lines joined at `\`, cut at `&&`, `|` and `;`, comments left out. */
+function commandsIn(fence: string): readonly Words[] {
+  const lines = fence.replaceAll("\\\n", " ").split("\n");
+  return lines.flatMap((line) => splitCommands(line)).filter((words) => words.length > 0);
+}
+
+function splitCommands(line: string): readonly Words[] {
+  const commands: string[][] = [[]];
+  for (const [token] of line.matchAll(TOKEN)) {
+    if (token.startsWith("#")) break;
+    if (/^[|&;]/.test(token)) commands.push([]);
+    else if (!/^[<>]/.test(token))
+      commands.at(-1)?.push(token.replace(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3"));
+  }
+  const isAssignment = (word: string) => /^[A-Z_]+=/.test(word);
+  return commands.map((words) =>
+    words.every(isAssignment) ? [] : words.slice(words.findIndex((word) => !isAssignment(word))),
+  );
+}
 
 const { scripts, version } = JSON.parse(readText("package.json")) as {
   scripts: Record<string, string>;
   version: string;
 };
 const dockerfile = readText("Dockerfile");
-/** Every path of the HTTP endpoint, profiles included. */
 const PATHS = [
   ...createRoutes(
     { kind: "sidecar", registrars: [], subscribe: () => () => {} } as never,
@@ -40,6 +64,8 @@ async function checkRegistrar(words: Words): Promise<void> {
   expect(stderr).toContain("there is no flag --our-own;");
   expect(status).toBe(2);
 }
+
+const FOREIGN = ["jq", "kind", "csi-sanity", "go", "git", "helm", "grep", "tail"];
 
 /** What is known of each program that the documents call; what follows its name is given. */
 const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>> = {
@@ -80,14 +106,7 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>>
     expect(readText("scripts/release/publish.mjs")).toContain(verb === "verify" ? '"sign"' : `${type}:`);
     expect(words).toEqual(expect.arrayContaining(["--certificate-identity", "--certificate-oidc-issuer"]));
   },
-  jq: () => {},
-  kind: () => {},
-  "csi-sanity": () => {},
-  go: () => {},
-  git: () => {},
-  helm: () => {},
-  grep: () => {},
-  tail: () => {},
+  ...Object.fromEntries(FOREIGN.map((program) => [program, () => {}])),
 };
 
 async function check([program = "", ...words]: Words): Promise<void> {

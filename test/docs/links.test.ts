@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { anchorsIn, DOCUMENTS, isThere, linksIn, readText } from "./markdown";
 
-/** Each link inside the repository: from which document, to which file, to which heading. */
 const LINKS = DOCUMENTS.flatMap((document) =>
   linksIn(readText(document))
     .filter((link) => !link.startsWith("https://"))

@@ -3,7 +3,6 @@ import { join } from "node:path";
 
 export const ROOT = join(__dirname, "..", "..");
 
-/** What people read, by path from the root of the repository. */
 export const DOCUMENTS: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
@@ -31,7 +30,6 @@ export function codeIn(text: string): readonly string[] {
   return Array.from(spans, ([, , code = ""]) => code.replace(/\s+/g, " ").trim());
 }
 
-/** What a cell has in backticks, as one text. */
 export const codeOf = (cell = ""): string => codeIn(cell).join();
 
 export function linksIn(text: string): readonly string[] {
@@ -50,14 +48,12 @@ export function anchorsIn(text: string): readonly string[] {
   );
 }
 
-/** What stands under a heading, up to the next one. */
 export function sectionOf(text: string, heading: string): string {
   const [, rest] = text.split(new RegExp(`^#+ ${heading}$`, "m"));
   if (rest === undefined) throw new Error(`there is no heading "${heading}"`);
   return rest.split(/^#+ /m)[0] ?? "";
 }
 
-/** The rows of the tables in a text, without their heads, as cells. */
 export function rowsIn(text: string): readonly (readonly string[])[] {
   const tables = Array.from(text.matchAll(/(?:^\|.*\n?)+/gm), ([table]) => table.trimEnd().split("\n"));
   const cellsOf = (line: string) => line.split("|").slice(1, -1);

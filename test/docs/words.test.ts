@@ -28,7 +28,6 @@ const FLAGS_OF_OTHERS = [
     .flatMap((name) => readText(join("bench", name)).match(/--[a-z][a-z-]+/g) ?? []),
 ];
 
-/** Every flag of ours, of the sidecar and of each command. */
 let flags: readonly string[];
 beforeAll(async () => {
   const lines = [...COMMANDS.map(({ name }) => [name]), ["manifest", "--image-policy"]];
@@ -42,7 +41,6 @@ beforeAll(async () => {
 });
 const FILES = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
 
-/** What a document has of something, with the document's name in front. */
 const everywhere = (find: (text: string) => readonly string[]) =>
   DOCUMENTS.flatMap((path) => [...new Set(find(readText(path)))].map((what) => ({ path, what })));
 

@@ -4,7 +4,6 @@ import { inEachLanguage } from "./support/driver";
 /** With what a status text must be encoded for: a percent sign, a line's end, letters beyond ASCII. */
 const TEXT = "not yet, 50 % done:\n“über” 😀";
 const FAILED = "Error retreiving CSI driver name";
-/** Enough for a driver on a busy machine. */
 const PATIENT = "--timeout=10s";
 
 inEachLanguage((start) => {

@@ -13,7 +13,7 @@ inEachLanguage((start) => {
     ]);
     await driver.askedTimes(1);
     expect(driver.asked().map(({ authority }) => authority)).toEqual(["localhost"]);
-    expect(driver.asked()[0]?.metadata["user-agent"]).toMatch(/^grpc-node-js\//);
+    expect(driver.asked()[0]?.metadata?.["user-agent"]).toMatch(/^grpc-node-js\//);
   });
 
   nodeTest("tells version and manifest in any script", async (node) => {

@@ -6,20 +6,19 @@ import { join } from "node:path";
 import { setInterval as every } from "node:timers/promises";
 import { type Cluster, kubectlEnvironment, startCluster } from "../cluster/support/cluster";
 import { IMAGES } from "../cluster/support/images";
+import { objectsIn, writtenManifest } from "../cluster/support/objects";
 import { insideOf } from "../cluster/support/stage";
-import { writtenManifest } from "../cluster/support/written-manifest";
-import { eventually } from "../support/eventually";
-import { runMain } from "../support/run-main";
+import { until } from "../cluster/support/until";
+import { runMain, say } from "../support/run-main";
 import type { Registrars } from "./support/page";
-import type { Plan } from "./support/plan";
+import type { Plan } from "./support/selection";
 
 const plan = JSON.parse(readFileSync(process.env.E2E_PLAN ?? "", "utf8")) as Plan;
-const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 async function main(): Promise<number> {
   await using cluster = await startCluster();
   const inside = insideOf(cluster);
-  await cluster.kubectlWith([...plan.objects, ...IMAGES_ARE_THERE], "apply", "--server-side");
+  await cluster.apply([...plan.objects, ...IMAGES_ARE_THERE]);
   await applyPolicy(cluster);
   const bin = join(plan.reports, "bin");
   mkdirSync(bin, { recursive: true });
@@ -45,78 +44,58 @@ async function main(): Promise<number> {
 }
 
 /** There is no registry: a pod with `imagePullPolicy: Always` gets the image that the node has. */
-const IMAGES_ARE_THERE = [
-  {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingAdmissionPolicy",
-    metadata: { name: "images-are-there" },
-    spec: {
-      failurePolicy: "Fail",
-      reinvocationPolicy: "Never",
-      matchConstraints: {
-        resourceRules: [
-          { apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"] },
-        ],
-      },
-      matchConditions: [
-        { name: "pulls", expression: 'object.spec.containers.exists(c, c.imagePullPolicy == "Always")' },
-      ],
-      mutations: [
-        {
-          patchType: "ApplyConfiguration",
-          applyConfiguration: {
-            expression:
-              'Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, imagePullPolicy: "IfNotPresent"})}}',
-          },
-        },
-      ],
-    },
-  },
-  {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingAdmissionPolicyBinding",
-    metadata: { name: "images-are-there" },
-    spec: { policyName: "images-are-there" },
-  },
-];
+const IMAGES_ARE_THERE = objectsIn(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: images-are-there}
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [CREATE]}]
+  matchConditions:
+    - {name: pulls, expression: 'object.spec.containers.exists(c, c.imagePullPolicy == "Always")'}
+  mutations:
+    - patchType: ApplyConfiguration
+      applyConfiguration:
+        expression: >-
+          Object{spec: Object.spec{containers: object.spec.containers.map(c,
+          Object.spec.containers{name: c.name, imagePullPolicy: "IfNotPresent"})}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: images-are-there}
+spec: {policyName: images-are-there}
+`);
 
-/** Applies what swaps or drops the registrars of the drivers' pods; resolves when new pods follow it. */
-async function applyPolicy({ kubectlWith, kubectl }: Cluster): Promise<void> {
-  if (plan.policy === "none") return;
-  const apply = (...flags: readonly string[]) =>
-    kubectlWith(writtenManifest("--image-policy", ...flags), "apply", "--server-side");
-  if (plan.policy === "swap") await apply();
-  else {
-    await apply("--drop", "--include=daemonset");
-    await kubectl("rollout", "status", "daemonset/csi-registrar", "--namespace=kube-system");
-    await apply("--drop", "--include=policy");
-  }
-  const args = [
-    "--csi-address=/csi/csi.sock",
-    "--kubelet-registration-path=/var/lib/kubelet/plugins/dry/csi.sock",
-  ];
-  const pod = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "dry", namespace: "default" },
-    spec: {
-      containers: [
-        { name: "driver", image: "driver" },
-        { name: "registrar", image: OFFICIAL_IMAGE, args },
-      ],
-    },
-  };
-  await eventually(
-    async () => {
-      const made = await kubectlWith([pod], "create", "--dry-run=server", "--output=json");
-      if (made.includes(OFFICIAL_IMAGE)) throw new Error("a new pod has the official image");
-    },
-    { what: "new pods follow the policy" },
-  );
-}
 const OFFICIAL_IMAGE = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.16.0";
+const DRY_POD = objectsIn(`
+apiVersion: v1
+kind: Pod
+metadata: {name: dry, namespace: default}
+spec:
+  containers:
+    - {name: driver, image: driver}
+    - name: registrar
+      image: ${OFFICIAL_IMAGE}
+      args: [--csi-address=/csi/csi.sock, --kubelet-registration-path=/var/lib/kubelet/plugins/dry/csi.sock]
+`);
 
-/** Acts at a pace until the signal is aborted. */
+async function applyPolicy({ apply, kubectlWith, kubectl }: Cluster): Promise<void> {
+  if (plan.policy === "none") return;
+  const written = (...flags: readonly string[]) => apply(writtenManifest("--image-policy", ...flags));
+  if (plan.policy === "swap") await written();
+  else {
+    await written("--drop", "--include=daemonset");
+    await kubectl("rollout", "status", "daemonset/csi-registrar", "--namespace=kube-system");
+    await written("--drop", "--include=policy");
+  }
+  await until(async () => {
+    const made = await kubectlWith(DRY_POD, "create", "--dry-run=server", "--output=json");
+    if (made.includes(OFFICIAL_IMAGE)) throw new Error("a new pod has the official image");
+  }, "new pods follow the policy");
+}
+
 async function each(ms: number, signal: AbortSignal, act: () => Promise<unknown>): Promise<void> {
   try {
     for await (const _ of every(ms, undefined, { signal }))
@@ -126,36 +105,29 @@ async function each(ms: number, signal: AbortSignal, act: () => Promise<unknown>
   }
 }
 
-/** Disturbs registrations at the plan's pace until the signal is aborted. */
 async function breakThings(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const { node } = insideOf(cluster);
   const registry = node.at("/var/lib/kubelet/plugins_registry");
-  const breakages = {
-    none: () => [],
-    // Whatever is there: a removal by name, as a stopping registrar of another pod does it.
-    sockets: () => [
-      each(4_000, signal, async () => {
-        for (const name of readdirSync(registry))
-          if (name.endsWith(".sock")) rmSync(join(registry, name), { force: true });
-      }),
-    ],
-    restarts: () => [
-      each(30_000, signal, async () => {
-        for (const { containerID, state } of await registrarsOf(cluster))
-          if (containerID && state.running) await node.killContainer(containerID);
-      }),
-      each(120_000, signal, async () => {
-        await node.kubelet.kill();
-        await node.kubelet.start();
-      }),
-    ],
-  } satisfies Record<Plan["breaking"], () => readonly Promise<void>[]>;
-  await Promise.all(breakages[plan.breaking]());
+  // Whatever is there: a removal by name, as a stopping registrar of another pod does it.
+  const removeSockets = async () => {
+    for (const name of readdirSync(registry))
+      if (name.endsWith(".sock")) rmSync(join(registry, name), { force: true });
+  };
+  const killRegistrars = async () => {
+    for (const { containerID, state } of await registrarsOf(cluster))
+      if (containerID && state.running) await node.killContainer(containerID);
+  };
+  const restartKubelet = async () => {
+    await node.kubelet.kill();
+    await node.kubelet.start();
+  };
+  if (plan.breaking === "sockets") await each(4_000, signal, removeSockets);
+  if (plan.breaking === "restarts")
+    await Promise.all([each(30_000, signal, killRegistrars), each(120_000, signal, restartKubelet)]);
 }
 
-/** Writes which registrars ran, by image: of how many pods, how often they were restarted, and how each of these ended. */
 async function watchRegistrars(cluster: Cluster, signal: AbortSignal): Promise<void> {
-  const seen = new Map<string, ContainerStatus & { readonly pod: string }>();
+  const seen = new Map<string, ContainerStatus>();
   const ended = new Map<string, string>();
   await each(2_000, signal, async () => {
     for (const one of await registrarsOf(cluster)) {
@@ -169,16 +141,15 @@ async function watchRegistrars(cluster: Cluster, signal: AbortSignal): Promise<v
     const { containers = 0, restarts = 0 } = byImage[image] ?? {};
     byImage[image] = { containers: containers + 1, restarts: restarts + restartCount };
   }
-  const written = { byImage, endings: [...ended.values()].sort() };
+  const written = { registrars: byImage, endings: [...ended.values()].sort() };
   writeFileSync(join(plan.reports, "registrars.json"), JSON.stringify(written));
 }
 
-/** The registrars in all pods. */
-async function registrarsOf(cluster: Cluster) {
-  const { items } = await cluster.get<{ items: readonly PodObject[] }>("/api/v1/pods");
+async function registrarsOf({ get }: Cluster) {
+  const { items } = await get<{ items: readonly PodObject[] }>("/api/v1/pods");
   return items
-    .flatMap(({ metadata, status }) =>
-      (status.containerStatuses ?? []).map((one) => ({ ...one, pod: metadata.uid })),
+    .flatMap(({ metadata: { uid }, status: { containerStatuses = [] } }) =>
+      containerStatuses.map((one) => ({ ...one, pod: uid })),
     )
     .filter(({ image }) => image === IMAGES.ours || /csi-node-driver-registrar/.test(image));
 }
@@ -189,13 +160,9 @@ interface ContainerStatus {
   readonly containerID?: string;
   readonly restartCount: number;
   readonly state: { readonly running?: object };
-  readonly lastState: { readonly terminated?: Ending };
-}
-interface Ending {
-  readonly containerID: string;
-  readonly exitCode: number;
-  readonly reason: string;
-  readonly message?: string;
+  readonly lastState: {
+    readonly terminated?: { containerID: string; exitCode: number; reason: string; message?: string };
+  };
 }
 interface PodObject {
   readonly metadata: { readonly uid: string };

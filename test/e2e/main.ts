@@ -2,19 +2,28 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
+import { makeExampleDriver, makeRegistrar } from "../cluster/support/images";
 import { missingFromMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
-import { inOwnCluster } from "../cluster/support/own-cluster";
+import { inOwnCluster, nodeCommand } from "../cluster/support/own-cluster";
 import { conditions } from "../cluster/support/page";
 import { ROOT } from "../docs/markdown";
-import { runMain } from "../support/run-main";
+import { runMain, say } from "../support/run-main";
 import { whereIs } from "../support/sandbox/program-files";
 import { buildE2e, findSources } from "./support/build";
 import { makeE2eImages } from "./support/images";
 import { describe, type Outcome, writePage } from "./support/page";
-import { BREAKAGES, type Plan, POLICIES } from "./support/plan";
-import { readReport } from "./support/report";
-import { chosen, EXTERNAL, flagsOf, leftOut, testsOf } from "./support/selection";
+import {
+  BREAKAGES,
+  chosen,
+  EXTERNAL,
+  flagsOf,
+  leftOut,
+  type Plan,
+  POLICIES,
+  readReport,
+  testsOf,
+} from "./support/selection";
 
 const USAGE = `usage: npm run test:e2e -- [--quick|--external|--focus PATTERN] [--registrar ours|official] [--break sockets|restarts]
                           [--policy swap|drop] [--kubernetes VERSION]
@@ -44,22 +53,17 @@ with our image under the official registrar's name. Needs root on Linux; builds 
                             hostpathplugin, livenessprobe, csi-provisioner, ...
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
 `;
-/** What one test takes, one after the other, on two processors. */
 const SECONDS_PER_TEST = 40;
-const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 const oneOf = <Name extends string>(names: readonly Name[], given: string): Name => {
-  const found = names.find((name) => name === given);
-  if (found === undefined) throw new Error(`${given} is none of ${names.join(", ")}\n${USAGE}`);
-  return found;
+  for (const name of names) if (name === given) return name;
+  throw new Error(`${given} is none of ${names.join(", ")}\n${USAGE}`);
 };
 
-/** A program that was built elsewhere. */
 function givenProgram(name: string): string | undefined {
-  const { OFFICIAL_REGISTRAR, E2E_PROGRAMS = "" } = process.env;
+  const { OFFICIAL_REGISTRAR, E2E_PROGRAMS = "/none" } = process.env;
   if (name === "csi-node-driver-registrar" && OFFICIAL_REGISTRAR) return OFFICIAL_REGISTRAR;
-  const program = join(E2E_PROGRAMS, name);
-  return E2E_PROGRAMS && existsSync(program) ? program : undefined;
+  return [join(E2E_PROGRAMS, name)].find((program) => existsSync(program));
 }
 
 async function main(): Promise<number> {
@@ -90,17 +94,13 @@ async function main(): Promise<number> {
   const breaking = oneOf(BREAKAGES, values.break);
   const isOfficialNamed = registrar === "official" || policy !== "none";
   const { kubernetes } = values;
-  const lacks = (missing: readonly string[], advice = "") => {
-    const list = missing.map((one) => `  - ${one}\n`).join("");
-    if (list) say(`npm run test:e2e cannot run here, because this machine lacks\n${list}${advice}`);
-    return list !== "";
-  };
   const busybox = whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"];
-  if (lacks([...missingFromMachine(), ...busybox])) return 1;
-  const sources = await findSources(say, kubernetes, givenProgram, isOfficialNamed);
-  if (lacks(sources.missing, "Build these elsewhere with CGO_ENABLED=0, and see E2E_PROGRAMS in --help."))
-    return 1;
-  const programs = await buildE2e(say, sources);
+  const lacked = [...missingFromMachine(), ...busybox].join("; ");
+  if (lacked) throw new Error(`npm run test:e2e cannot run here, because this machine lacks ${lacked}`);
+  const sources = await findSources(kubernetes, givenProgram, isOfficialNamed);
+  if (sources.missing.length > 0)
+    throw new Error(`build with CGO_ENABLED=0, see E2E_PROGRAMS in --help: ${sources.missing}`);
+  const programs = await buildE2e(sources);
   for (const part of ["CONTROL_PLANE", "NODE"])
     process.env[`${part}_KUBERNETES`] ??= kubernetesPath(kubernetes);
   const selection = chosen(values);
@@ -112,19 +112,18 @@ async function main(): Promise<number> {
     process.stdout.write(`${tests.join("\n")}\n`);
     return 0;
   }
-  const isExternal = selection === EXTERNAL;
-  const images = await makeE2eImages(say, programs, {
-    hasOurs: policy !== "none",
-    hasExampleDriver: isExternal,
-  });
+  const own = [
+    ...(policy === "none" ? [] : [makeRegistrar]),
+    ...(selection === EXTERNAL ? [makeExampleDriver] : []),
+  ];
+  const images = await makeE2eImages(programs, own);
   const reports = resolve(values.reports);
   mkdirSync(reports, { recursive: true });
   const plan: Plan = {
-    tests: programs.tests,
-    ginkgo: programs.ginkgo,
+    ...{ tests: programs.tests, ginkgo: programs.ginkgo },
     objects: [
       ...programs.snapshotObjects,
-      ...(isExternal ? exampleDriverObjects().filter(({ kind }) => kind !== "Pod") : []),
+      ...(selection === EXTERNAL ? exampleDriverObjects().filter(({ kind }) => kind !== "Pod") : []),
     ],
     reports,
     flags: [`--procs=${values.procs}`, `--timeout=${values.minutes}m`, ...flagsOf(selection)],
@@ -135,13 +134,11 @@ async function main(): Promise<number> {
   // The objects are longer than a variable may be.
   const planFile = join(reports, "plan.json");
   writeFileSync(planFile, JSON.stringify(plan));
-  const inside = join(__dirname, "inside.ts");
-  const command = [process.execPath, "--require", join(ROOT, "bench", "typescript.cjs"), inside];
   const report = join(reports, "report.json");
   rmSync(report, { force: true });
-  const code = await inOwnCluster(command, images, { ...process.env, E2E_PLAN: planFile });
+  const env = { ...process.env, E2E_PLAN: planFile };
+  const code = await inOwnCluster(nodeCommand("test/e2e/inside.ts"), images, env);
   if (!existsSync(report)) return code || 1;
-  const watched = JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8"));
   const outcome: Outcome = {
     kubernetes,
     conditions: conditions(kubernetes),
@@ -151,8 +148,7 @@ async function main(): Promise<number> {
     policy,
     breaking,
     ...readReport(report),
-    registrars: watched.byImage,
-    endings: watched.endings,
+    ...JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8")),
   };
   process.stdout.write(`${describe(outcome)}\n`);
   if (values.outcomes) {

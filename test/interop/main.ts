@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { withFigures } from "../../bench/figures";
+import { grid, withFigures } from "../../bench/figures";
 import { buildPrograms } from "../kubelet/support/build";
 import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
@@ -11,8 +11,7 @@ import { packageJson, ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
 import { runMain } from "../support/run-main";
 import { DRIVERS, type Driver } from "./drivers";
-import { type Cell, interopText } from "./page";
-import { type Parties, playRegistration } from "./registration";
+import { type Outcome, type Parties, playRegistration } from "./registration";
 
 const DRIVER_NAMES = DRIVERS.map(({ name }) => name);
 
@@ -48,10 +47,10 @@ async function main(): Promise<void> {
     },
   });
   if (values.help) return say(USAGE);
-  const kubelets = chosen("kubelet", values.kubelet, allVersions());
-  const names = chosen("driver", values.driver, DRIVER_NAMES);
+  const kubelets = chosen("kubelet", allVersions(), values.kubelet);
+  const names = chosen("driver", DRIVER_NAMES, values.driver);
 
-  for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version, say);
+  for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version);
   const drivers: Driver[] = [];
   for (const { prepare, ...driver } of DRIVERS)
     if (names.includes(driver.name)) drivers.push({ ...driver, command: await prepare() });
@@ -59,7 +58,7 @@ async function main(): Promise<void> {
   if (values.official !== undefined && go !== undefined)
     drivers.push({ ...go, name: await officialName(values.official), registrar: [values.official] });
   const nodes: NodeRelease[] = [];
-  for (const line of values.node ?? NODE_LINES) nodes.push(await fetchNode(line, say));
+  for (const line of values.node ?? NODE_LINES) nodes.push(await fetchNode(line));
   await using installation = await installPackage();
   const { cli } = installation;
 
@@ -81,24 +80,17 @@ async function main(): Promise<void> {
   writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run interop", figures));
 }
 
-/** Such as `Go, official v2.17.0`. */
 async function officialName(path: string): Promise<string> {
   const { stdout } = await run(path, ["--version"], { cwd: ROOT });
   return `Go, official ${/v\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? "of unknown version"}`;
 }
 
-/** All there are unless some are named; throws where one is not among them. */
-function chosen(
-  what: string,
-  named: readonly string[] | undefined,
-  all: readonly string[],
-): readonly string[] {
-  const unknown = named?.find((one) => !all.includes(one));
+function chosen(what: string, all: readonly string[], named = all): readonly string[] {
+  const unknown = named.find((one) => !all.includes(one));
   if (unknown !== undefined) throw new Error(`--${what}: there is no ${unknown} among ${all.join(", ")}`);
-  return named ?? all;
+  return named;
 }
 
-/** So many at a time; the cells are in their order. */
 async function playAll(registrations: readonly Parties[], atOnce: number): Promise<readonly Cell[]> {
   const cells: Cell[] = [];
   const waiting = registrations.entries();
@@ -116,6 +108,35 @@ async function playAll(registrations: readonly Parties[], atOnce: number): Promi
   }
   await Promise.all(Array.from({ length: atOnce }, playOn));
   return cells;
+}
+
+interface Cell {
+  readonly kubelet: string;
+  readonly driver: string;
+  readonly node: string;
+  readonly outcome: Outcome | "failed";
+}
+
+function interopText(cells: readonly Cell[], summary: string): string {
+  const counts = (["registered", "refused", "failed"] as const).map(
+    (outcome) => `${cells.filter((cell) => cell.outcome === outcome).length} ${outcome}`,
+  );
+  const nodes = [...new Set(cells.map(({ node }) => node))];
+  return `${summary}, Node ${nodes.join(", ")}. Of ${cells.length}: ${counts.join(", ")}.\n\n${table(cells)}`;
+}
+
+function table(cells: readonly Cell[]): string {
+  const drivers = [...new Set(cells.map(({ driver }) => driver))];
+  const rows = [...new Set(cells.map(({ kubelet }) => kubelet))].map((kubelet) => [
+    kubelet,
+    ...drivers.map((driver) => {
+      const those = cells.filter((one) => one.kubelet === kubelet && one.driver === driver);
+      const outcomes = [...new Set(those.map(({ outcome }) => outcome))];
+      if (outcomes.length === 1) return outcomes.join();
+      return those.map(({ node, outcome }) => `${node}: ${outcome}`).join("; ");
+    }),
+  ]);
+  return grid(["Kubelet", ...drivers], rows);
 }
 
 runMain(main);

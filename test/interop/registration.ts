@@ -7,11 +7,8 @@ import { type Exit, startChildProcess } from "../support/child-process";
 import type { History } from "../support/history";
 import type { Driver } from "./drivers";
 
-/** Who takes part in one registration. */
 export interface Parties {
-  /** A release among those in test/kubelet. */
   readonly kubelet: string;
-  /** What runs the registrar, and the program that it runs. */
   readonly node: NodeRelease;
   readonly cli: string;
   readonly driver: Driver;
@@ -22,10 +19,7 @@ export type Outcome = "registered" | "refused";
 
 const NAME = "disk.csi.example.com";
 
-/**
- * One registration from its start to its end, between real processes on real sockets. Rejects with what was not as it
- * must be: `docs/measurements.md` says what that is.
- */
+/** One registration between real processes on real sockets. Rejects with what was not as it must be. */
 export async function playRegistration({ kubelet: version, node, cli, driver }: Parties): Promise<Outcome> {
   const nodeId = `${driver.name} beside ${version}`;
   await using place = await createNodeFolder();
@@ -69,7 +63,6 @@ function sendsPathToDrivers(kubelet: string): boolean {
   return Number(kubelet.split(".")[1]) < 26;
 }
 
-/** Rejects when a process ends that should not; its last words say why. */
 async function untimelyEnd(who: string, exited: Promise<Exit>, log: History<string>): Promise<never> {
   const { code, signal } = await exited;
   throw new Error(

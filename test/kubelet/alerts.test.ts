@@ -130,14 +130,10 @@ let fired: Awaited<ReturnType<typeof firing>> = [];
 
 beforeAll(async () => {
   const go = createGoBuilder(FOLDER);
-  const version = await go.version("Go is needed to build Prometheus' rules");
   const args = ["build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", PROGRAM, "."];
   await go.build({
-    args,
-    key: [version, ...args],
-    isSource: () => true,
-    stamp: `${PROGRAM}.sha256`,
-    onStart: () => process.stderr.write("building Prometheus' rules: minutes the first time\n"),
+    what: "Prometheus' rules",
+    ...{ args, key: args, isSource: () => true, stamp: `${PROGRAM}.sha256` },
   });
   const rows = Object.values(CASES).flat();
   fired = await firing(

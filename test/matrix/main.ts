@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
 import { packageJson, ROOT, succeeded } from "../package/support/packed-package";
-import { type Finished, run } from "../package/support/run";
+import { run } from "../package/support/run";
 import { runMain } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { type Installation, installPackage } from "./installation";
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   if (values.help) return say(USAGE);
   await using installation = await installPackage();
   for (const line of values.node) {
-    const node = await fetchNode(line, say);
+    const node = await fetchNode(line);
     const check = async (name: string, tried: Promise<string>) => {
       process.stdout.write(`Node ${node.version}: ${name} … `);
       await tried.then(say, (error: Error) => {
@@ -53,38 +53,33 @@ async function main(): Promise<void> {
   }
 }
 
-/** Runs a command for which `node`, and npm's, are those of the release. */
-const runWith = (
-  node: NodeRelease,
-  [command = "", ...words]: readonly string[],
-  cwd: string,
-  withinMs: number,
-) => run(command, words, { cwd, withinMs, env: { PATH: [node.folder, process.env.PATH].join(delimiter) } });
+const within = ({ folder }: NodeRelease, cwd: string, withinMs: number) => ({
+  ...{ cwd, withinMs, env: { PATH: [folder, process.env.PATH].join(delimiter) } },
+});
 
-/** In an empty folder. */
-async function runEmpty(node: NodeRelease, ...command: readonly string[]): Promise<Finished> {
+async function runInEmptyFolder(node: NodeRelease, command: string, ...words: readonly string[]) {
   await using empty = await createTempFolder();
-  return succeeded(await runWith(node, command, empty.path, 60_000));
+  return succeeded(await run(command, words, within(node, empty.path, 60_000)));
 }
 
 /** By its link, as people call it: the first line of the program must find Node in PATH. */
 async function printVersion(node: NodeRelease, { command }: Installation): Promise<string> {
-  const { stdout } = await runEmpty(node, command, "--version");
+  const { stdout } = await runInEmptyFolder(node, command, "--version");
   assert.equal(/^\S+ v(\S+)\n$/.exec(stdout)?.[1], packageJson.version);
   return "ok";
 }
 
 /** Kubelet, drivers and registrars of the package, each a process on that Node. The demo judges itself. */
 async function playDemo(node: NodeRelease, { cli }: Installation): Promise<string> {
-  await runEmpty(node, node.path, cli, "demo");
+  await runInEmptyFolder(node, node.path, cli, "demo");
   return "ok";
 }
 
 /** A suite in this checkout as it is built. Resolves with jest's count of tests; rejects with the names of those that failed. */
 async function runSuite(node: NodeRelease, config: string, flags: readonly string[]): Promise<string> {
   // What a failed test leaves open does not keep it from ending.
-  const jest = [node.path, JEST, `--config=${config}`, "--forceExit", ...flags];
-  const { code, stderr } = await runWith(node, jest, ROOT, SUITE_DONE_WITHIN_MS);
+  const jest = [JEST, `--config=${config}`, "--forceExit", ...flags];
+  const { code, stderr } = await run(node.path, jest, within(node, ROOT, SUITE_DONE_WITHIN_MS));
   const failures = new Set(stderr.match(/^ {2}● .*$/gm));
   if (code !== 0)
     throw new Error([...failures].join("\n") || `jest ended with ${code}: ${stderr.slice(-2_000)}`);

@@ -2,36 +2,28 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
+import { say } from "../support/run-main";
 
 /** What we are tested with: the oldest Node that package.json allows, and each line that its makers keep. */
 export const NODE_LINES: readonly string[] = ["20.19", "22", "24", "26"];
 
-/** Node as its makers built it. */
-export interface NodeRelease {
-  /** Such as `24.21.0`. */
-  readonly version: string;
-  /** The folder with the program in it, for PATH. */
-  readonly folder: string;
-  readonly path: string;
-}
-
 /** Gone with the next `npm ci`, after which the newest release of a line is fetched again. */
 const CACHE = join(ROOT, "node_modules", ".cache", "nodes");
-/** A hundred megabytes over whatever line there is. */
-const FETCHED_WITHIN_MS = 300_000;
+
+export type NodeRelease = Awaited<ReturnType<typeof fetchNode>>;
 
 /** The newest release of a line: from npm, where it is a package, unless it was fetched before. */
-export async function fetchNode(line: string, announce: (text: string) => void): Promise<NodeRelease> {
+export async function fetchNode(line: string) {
   const name = `node-${process.platform}-${process.arch}`;
   const prefix = join(CACHE, line);
   const folder = join(prefix, "node_modules", name, "bin");
   const path = join(folder, "node");
   let version = await versionOf(path);
   if (version === undefined) {
-    announce(`fetching ${name}@${line} with npm`);
+    say(`fetching ${name}@${line} with npm`);
     const options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"];
     const install = ["install", "--prefix", prefix, ...options, `${name}@${line}`];
-    succeeded(await run("npm", install, { cwd: ROOT, withinMs: FETCHED_WITHIN_MS }));
+    succeeded(await run("npm", install, { cwd: ROOT, withinMs: 300_000 }));
     version = await versionOf(path);
   }
   if (version === undefined) throw new Error(`${path} does not run here`);

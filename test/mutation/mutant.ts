@@ -1,20 +1,16 @@
 /** A small wrong change of the product that the tests must notice. */
 export interface Mutant {
-  /** What a user would suffer. */
   readonly what: string;
   readonly file: string;
   /** Stands in the file once, so that a change of the code is noticed here. */
   readonly from: string;
   readonly to: string;
-  /** Beginnings of the paths of the tests that are to notice. */
   readonly tests: readonly string[];
 }
 
-/** How many mutants change something, how many of those a test noticed, and how many change nothing. */
 export interface Result {
   mutants: number;
   noticed: number;
-  equivalents: number;
 }
 
 /** By what a user would suffer: the text that is left out, or what it becomes, and tests other than the file's. */
@@ -22,7 +18,6 @@ type Changes = Readonly<
   Record<string, string | readonly [from: string, to: string, tests?: readonly string[]]>
 >;
 
-/** The mutants of one file, which `tests` are to notice. */
 export function mutantsOf(file: string, tests: readonly string[], changes: Changes): readonly Mutant[] {
   return Object.entries(changes).map(([what, change]) => {
     const [from, to, others = tests] = typeof change === "string" ? [change, ""] : change;

@@ -4,27 +4,15 @@ import { ROOT } from "../package/support/packed-package";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 const COPIED = [
-  "src",
-  "test",
-  "proto",
-  "docs",
-  "examples",
-  "bench",
-  "scripts",
-  "jest.config.js",
-  "package.json",
-  "tsconfig.json",
+  ...["src", "test", "proto", "docs", "examples", "bench", "scripts"],
+  ...["jest.config.js", "package.json", "tsconfig.json"],
 ];
 const LINKED = ["node_modules", "dist"];
 const SKIPPED = /\/(?:node_modules|built|bin)$/;
 
-/**
- * What the tests of a copy start: the project's own build, without changes. A changed file is newer than the build, which the
- * tests would refuse, and every change would count as noticed.
- */
+/** What the tests of a copy start: the project's own build. They would refuse one that is older than a changed file. */
 export const BUILT_BEFORE = { REGISTRAR_COMMAND: `${process.execPath} ${join(ROOT, "dist", "cli.js")}` };
 
-/** A copy of the project whose files can be changed and whose tests can be run while a developer works on the project. */
 export async function copyProject(): Promise<TempFolder> {
   const folder = await createTempFolder();
   for (const name of COPIED)

@@ -7,7 +7,6 @@ export interface PureGroup {
 const REGISTRATION = "registrar/registration";
 const MODEL = "registrar/model";
 
-/** A group of files whose tests are their mirrors. */
 function mirrored(...names: readonly string[]): PureGroup {
   return {
     files: names.map((name) => `src/${name}.ts`),

@@ -14,7 +14,6 @@ const IMPATIENT = {
 const TEST_TIMEOUT_MS = 40_000;
 const DONE_WITHIN_MS = 15 * 60_000;
 
-/** Makes one mutant after the other in a copy of the project, and runs the tests that are to notice. */
 export async function runTable(mutants: readonly Mutant[], say: (line: string) => void): Promise<Result> {
   await using folder = await copyProject();
   const patience = folder.at(IMPATIENT.file);
@@ -31,7 +30,7 @@ export async function runTable(mutants: readonly Mutant[], say: (line: string) =
   if (untouched.code !== 0)
     throw new Error(`the tests fail without a mutant:\n${untouched.stderr.slice(-4_000)}`);
 
-  const result: Result = { mutants: mutants.length, noticed: 0, equivalents: 0 };
+  const result: Result = { mutants: mutants.length, noticed: 0 };
   for (const mutant of mutants) {
     const { file, what, tests } = mutant;
     const path = folder.at(file);

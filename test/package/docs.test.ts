@@ -9,9 +9,7 @@ import { type Consumer, createConsumer } from "./support/consumer";
 import { ROOT } from "./support/packed-package";
 import type { RunOptions } from "./support/run";
 
-/** The driver that the examples speak of, and the folder of the node on which they run. */
 const DRIVER = "disk.example.com";
-const KUBELET_ROOT = "/var/lib/kubelet";
 
 let consumer: Consumer;
 beforeAll(async () => {
@@ -21,7 +19,6 @@ afterAll(() => consumer[Symbol.asyncDispose]());
 
 const textOf = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
-/** A page's examples: each a whole program. */
 const examplesIn = (page: string) =>
   Array.from(textOf(page).matchAll(/^```ts\n(.*?)^```$/gms), ([, text = ""], index) => ({
     name: `example ${index + 1} of ${page}`,
@@ -53,57 +50,43 @@ test.each(aboutTheLibrary)("$name registers its driver, and deregisters it in th
     waitTimeoutMs: 100_000, // Machines are slow, and a process has to start.
   });
   await using _driver = await startCsiDriver({ csiAddress, name: DRIVER });
-  const text = example.text.replaceAll(KUBELET_ROOT, folder.path);
+  const text = example.text.replaceAll("/var/lib/kubelet", folder.path);
   const registered = kubelet.registered(DRIVER);
 
-  const finished = await runExample(
-    { ...example, text },
-    {
-      meanwhile: (kill) => {
-        if (text.includes("SIGTERM")) void registered.then(() => kill("SIGTERM"));
-      },
-    },
-  );
+  const meanwhile: RunOptions["meanwhile"] = (kill) => {
+    if (text.includes("SIGTERM")) void registered.then(() => kill("SIGTERM"));
+  };
+  const finished = await runExample({ ...example, text }, { meanwhile });
 
   expect(finished).toMatchObject({ code: 0, stderr: "" });
   await registered;
   await kubelet.deregistered(DRIVER);
 });
 
-test.each(aboutTests)("$name passes", async (example) => {
-  const { code, stdout, stderr } = await runExample(example);
+test.each(aboutTests)("$name passes, and ends when its tests fail", async (example) => {
   const tests = example.text.match(/^test\(/gm)?.length;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(new RegExp(`^\\S+ pass ${tests}$`, "m"));
-});
-
-test.each(aboutTests)("$name ends when its tests fail", async (example) => {
+  const stdout = (outcome: string) => expect.stringMatching(new RegExp(`^\\S+ ${outcome} ${tests}$`, "m"));
+  expect(await runExample(example)).toEqual({ code: 0, stdout: stdout("pass"), stderr: "" });
   const text = example.text.replaceAll(
     /^ {2}.*await kubelet\.(?:registered|refused)\(.*$/gm,
     'throw new Error("the driver is broken");',
   );
-  const { code, stdout } = await runExample({ ...example, file: `${example.file}-fails`, text });
-  const tests = example.text.match(/^test\(/gm)?.length;
-  expect(code).toBe(1);
-  expect(stdout).toMatch(new RegExp(`^\\S+ fail ${tests}$`, "m"));
+  const failed = await runExample({ ...example, file: `${example.file}-fails`, text });
+  expect(failed).toMatchObject({ code: 1, stdout: stdout("fail") });
 });
 
 test("the examples have the right types", async () => {
   for (const { file, text } of examples) await consumer.write(`${file}.mts`, text);
   const files = examples.map(({ file }) => `${file}.mts`);
-  expect(await consumer.checkTypes(files, ["--module", "node16"])).toEqual({
-    code: 0,
-    stdout: "",
-    stderr: "",
-  });
+  const checked = await consumer.checkTypes(files, ["--module", "node16"]);
+  expect(checked).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
 test("the library's page explains each code of an error, and no other", () => {
-  const codes = Array.from(
-    textOf("src/base/errors.ts").matchAll(/^ {2}\| "([A-Z_]+)"/gm),
-    ([, code]) => code,
-  );
-  const explained = Array.from(textOf("docs/library.md").matchAll(/^\| `([A-Z_]+)`/gm), ([, code]) => code);
+  const codesIn = (file: string, pattern: RegExp) =>
+    Array.from(textOf(file).matchAll(pattern), ([, code]) => code);
+  const codes = codesIn("src/base/errors.ts", /^ {2}\| "([A-Z_]+)"/gm);
+  const explained = codesIn("docs/library.md", /^\| `([A-Z_]+)`/gm);
   expect(codes.length).toBeGreaterThan(0);
   expect(explained.sort()).toEqual(codes.sort());
 });

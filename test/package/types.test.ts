@@ -91,15 +91,10 @@ beforeAll(async () => {
 });
 afterAll(() => consumer[Symbol.asyncDispose]());
 
-/** Without the types of browsers, which take as long to check as all others. */
-const FOR_NODE = ["--lib", "es2022,esnext.disposable"];
-
-test.each([
-  ["node16, beside the types of browsers", ["--module", "node16"]],
-  ["nodenext", ["--module", "nodenext", ...FOR_NODE]],
-  ["bundler, ES modules", ["--module", "esnext", "--moduleResolution", "bundler", ...FOR_NODE]],
-])("an ES module and a CommonJS one find the types with %s", async (_resolution, moduleOptions) => {
-  // Our declarations are checked too, and those of what they use.
-  const checked = await consumer.checkTypes(["consumer.mts", "consumer.cts"], moduleOptions);
+/** arethetypeswrong tries the other ways to find them; our declarations are checked too, and those of what they use. */
+test.each(["node16", "nodenext"])("ES modules and CommonJS find the types with %s", async (module) => {
+  // The second without the types of browsers, which take as long to check as all others.
+  const lib = module === "nodenext" ? ["--lib", "es2022,esnext.disposable"] : [];
+  const checked = await consumer.checkTypes(["consumer.mts", "consumer.cts"], ["--module", module, ...lib]);
   expect(checked).toEqual({ code: 0, stdout: "", stderr: "" });
 });

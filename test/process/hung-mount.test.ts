@@ -27,18 +27,15 @@ testWithMounts.each([
 
     using _mount = mountHanging(join(folder, directory));
     utimesSync(folder, new Date(), new Date()); // It looks at the whole directory.
-    const { fields } = await registrar.line(
-      "File system on this mount can hang, drivers below it are left out",
-    );
+    const leftOut = "File system on this mount can hang, drivers below it are left out";
+    const { fields } = await registrar.line(leftOut);
     expect(fields).toEqual({ mountPoint: join(folder, directory), fileSystem: "fuse" });
     if (directory === EVIL)
       await kubelet.events.when("deregistered", { where: (one) => one.driverName === EVIL });
 
     expect(await http.get("/healthz")).toMatchObject({ status: 200 });
     for (const name of [A, B])
-      expect(await askInfo(join(node.pluginDir, socketOf(name)), { timeoutMs: 10_000 })).toMatchObject({
-        name,
-      });
+      expect((await askInfo(join(node.pluginDir, socketOf(name)), { timeoutMs: 10_000 })).name).toBe(name);
     await add(LATE);
     await registered(kubelet, { driverName: LATE });
     registrar.kill("SIGTERM");

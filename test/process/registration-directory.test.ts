@@ -6,7 +6,7 @@ import { insideOf, registrarIn, type Surroundings } from "../end-to-end/support/
 const FAILED = "Failed to listen on socket";
 
 /** Where nothing can be made: what the log and the exit code say, as the official registrar's do. */
-const UNUSABLE: readonly (readonly [what: string, how: Surroundings, err: RegExp])[] = [
+test.each<[what: string, how: Surroundings, err: RegExp]>([
   [
     "a file system without a free inode",
     { mounts: true, script: 'mount -t tmpfs -o nr_inodes=1 tmpfs "$1"' },
@@ -27,9 +27,7 @@ const UNUSABLE: readonly (readonly [what: string, how: Surroundings, err: RegExp
     { asOrdinaryUser: true, script: 'chmod 0 "$1"' },
     /cannot be read|permission denied/,
   ],
-];
-
-test.each(UNUSABLE)(
+])(
   "%s: exit code 1, the reason, and nothing is left",
   onNode(async (node, _what, how, err) => {
     await node.driver();
@@ -59,16 +57,12 @@ nodeTest("a file system that fills up later: tried again until there is room", a
 
   registrar.kill("SIGSTOP");
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
-  fill(folder);
+  // A removed socket keeps its inode while a process listens on it.
+  expect(() => {
+    for (let number = 0; ; number++) writeFileSync(join(folder, `filler-${number}`), "");
+  }).toThrow(/ENOSPC/);
   registrar.kill("SIGCONT");
   expect((await registrar.line(FAILED)).fields.err).toMatch(/ENOSPC/);
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
   await registrar.reached("registered", 2);
 });
-
-/** Makes files until there is no inode left; a removed socket keeps its own while a process listens on it. */
-function fill(folder: string): void {
-  expect(() => {
-    for (let number = 0; ; number++) writeFileSync(join(folder, `filler-${number}`), "");
-  }).toThrow(/ENOSPC/);
-}

@@ -1,36 +1,21 @@
-import { readFileSync } from "node:fs";
-import { Agent, request } from "node:https";
+import { type ApiCall, createApiClient } from "../../src/kube-api/client";
+import type { ControlPlane } from "../cluster/support/control-plane";
 import type { ClusterWriter } from "../doctor/cluster/sick-cluster";
 
-export interface WritableApi {
-  readonly url: string;
-  readonly caFile: string;
-  readonly adminToken: string;
-}
-
-/** Writes objects to an API server as its administrator, over as many connections as there are writers. */
-export function createApiWriter(api: WritableApi): ClusterWriter & Disposable {
-  const ca = readFileSync(api.caFile, "utf8");
-  const agent = new Agent({ keepAlive: true, maxSockets: 16, ca });
-
-  const send = (method: string, path: string, body: object, type: string) =>
-    new Promise<unknown>((resolve, reject) => {
-      const headers = { authorization: `Bearer ${api.adminToken}`, "content-type": type };
-      request(`${api.url}${path}`, { method, agent, headers }, async (response) => {
-        let text = "";
-        for await (const chunk of response.setEncoding("utf8")) text += chunk;
-        if ((response.statusCode ?? 0) < 300) resolve(JSON.parse(text));
-        else reject(new Error(`${method} ${path}: ${text}`));
-      })
-        .once("error", reject)
-        .end(JSON.stringify(body));
-    });
-
+export function createApiWriter({ url, caFile, adminToken }: ControlPlane): ClusterWriter & Disposable {
+  const authority = { kind: "file", path: caFile } as const;
+  const client = createApiClient({ server: url, authority, token: { kind: "value", value: adminToken } });
+  const { signal } = new AbortController();
+  const send = async (call: ApiCall) => {
+    const answer = await client.call(call, signal);
+    if (answer.kind === "failed") throw new Error(`${call.method} ${call.path}: ${answer.failure.message}`);
+    return answer.value as never;
+  };
+  const contentType = "application/merge-patch+json";
   return {
-    create: async (path, object) => (await send("POST", path, object, "application/json")) as never,
-    setStatus: async (path, status) => {
-      await send("PATCH", `${path}/status`, { status }, "application/merge-patch+json");
-    },
-    [Symbol.dispose]: () => agent.destroy(),
+    create: (path, body) => send({ method: "POST", path, body }),
+    setStatus: (path, status) =>
+      send({ method: "PATCH", path: `${path}/status`, body: { status }, contentType }),
+    [Symbol.dispose]: client.close,
   };
 }

@@ -13,13 +13,12 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What a program writes, by line. */
 export type Output<T = string> = ReturnType<typeof readOutput<T>>;
 
 /** A spawned program whose output is kept. Its stdin ends with this process, which ends our Go programs. */
 export type ChildProcess<T = string> = ReturnType<typeof spawnParsed<T>>;
 
-export interface SpawnOptions {
+interface SpawnOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** When it is killed. @default never */
@@ -59,23 +58,17 @@ function spawnParsed<T>(
     });
   });
 
-  let closed: Promise<void> | undefined;
-  async function end(): Promise<void> {
+  /** SIGTERM, and SIGKILL if that does not help within 5 s; resolves when it ended. */
+  const close = async (): Promise<void> => {
     child.kill("SIGTERM");
     const forced = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
     await exited;
     clearTimeout(forced);
-  }
-  /** SIGTERM, and SIGKILL if that does not help within 5 s; resolves when it ended. */
-  const close = (): Promise<void> => {
-    closed ??= end();
-    return closed;
   };
   return {
     pid: child.pid ?? 0,
     stdout,
     stderr,
-    /** Resolves when it runs; rejects when it cannot be executed. */
     spawned,
     /** Resolves once it ended and all its output was read; never rejects. */
     exited,
@@ -96,7 +89,6 @@ function readOutput<T>(stream: Readable, name: string, parse: (line: string) => 
   createInterface({ input: stream }).on("line", (line) => history.add(parse(line)));
   return {
     ...history,
-    /** All of it so far, as it was written. */
     text: () => text,
   };
 }

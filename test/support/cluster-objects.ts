@@ -4,10 +4,9 @@ export const NAMESPACE = "storage";
 export const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 
 /** A path of the registrar's arguments that is right for the volumes of {@link daemonSet}. */
-export const pathOf = (driver: string) => `/var/lib/kubelet/plugins/${driver}/csi.sock`;
+const pathOf = (driver: string) => `/var/lib/kubelet/plugins/${driver}/csi.sock`;
 
-/** `disk` for `disk.csi.example.com`. */
-export const shortOf = (driver: string) => driver.split(".")[0] ?? driver;
+const shortOf = (driver: string) => driver.split(".")[0] ?? driver;
 
 export interface SetChanges {
   readonly name?: string;
@@ -68,18 +67,13 @@ export function registrarPod(
   const { metadata, spec } = set.spec.template;
   const terms = [{ matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] }];
   const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name, uid, controller: true };
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
+  const nodeName = isScheduled ? { nodeName: node } : {};
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: `${name}-${node}`, namespace, ...metadata, ownerReferences: [owner] },
-    spec: {
-      ...spec,
-      automountServiceAccountToken: false,
-      affinity: {
-        nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
-      },
-      ...(isScheduled ? { nodeName: node } : {}),
-    },
+    spec: { ...spec, automountServiceAccountToken: false, affinity: { nodeAffinity: required }, ...nodeName },
   };
 }
 
@@ -118,50 +112,28 @@ function stateOf(change: ContainerChange) {
   const terminated = ({ at, exitCode, reason = "Error", message }: Ended) => ({
     terminated: { exitCode, reason, startedAt: at, finishedAt: at, ...(message && { message }) },
   });
-  switch (change.kind) {
-    case "running":
-      return {
-        state: { running: { startedAt: change.at } },
-        ...(change.last && { lastState: terminated(change.last) }),
-      };
-    case "crash-loop":
-      return {
-        state: {
-          waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s restarting failed container" },
-        },
-        lastState: terminated(change.last),
-      };
-    case "waiting":
-      return { state: { waiting: { reason: change.reason, message: change.message } } };
-    default:
-      return change satisfies never;
-  }
+  const waiting = (reason: string, message: string) => ({ state: { waiting: { reason, message } } });
+  if (change.kind === "waiting") return waiting(change.reason, change.message);
+  const lastState = change.last ? { lastState: terminated(change.last) } : {};
+  if (change.kind === "running") return { state: { running: { startedAt: change.at } }, ...lastState };
+  return { ...waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container"), ...lastState };
 }
 
-/** A Node with what kubelet writes into the annotation. */
 export function node(name: string, nodeIds: Readonly<Record<string, string>>, architecture = "amd64") {
   const annotations = { [NODE_ID_ANNOTATION]: JSON.stringify(nodeIds) };
   const labels = { "kubernetes.io/arch": architecture };
   return { apiVersion: "v1", kind: "Node", metadata: { name, annotations, labels } };
 }
 
-export const nodeStatus = (isReady: boolean) => ({
-  conditions: [
-    {
-      type: "Ready",
-      status: isReady ? "True" : "Unknown",
-      reason: isReady ? "KubeletReady" : "NodeStatusUnknown",
-    },
-  ],
-});
+export const nodeStatus = (isReady: boolean) => {
+  const [status, reason] = isReady ? ["True", "KubeletReady"] : ["Unknown", "NodeStatusUnknown"];
+  return { conditions: [{ type: "Ready", status, reason }] };
+};
 
 /** Kubelet's entry for each driver: name -> node ID. */
 export function csiNode(name: string, nodeIds: Readonly<Record<string, string>>) {
-  const drivers = Object.entries(nodeIds).map(([driver, nodeID]) => ({
-    name: driver,
-    nodeID,
-    topologyKeys: [],
-  }));
+  const entries = Object.entries(nodeIds);
+  const drivers = entries.map(([driver, nodeID]) => ({ name: driver, nodeID, topologyKeys: [] }));
   return { apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name }, spec: { drivers } };
 }
 
@@ -179,7 +151,6 @@ export const volumeAttachment = (name: string, driver: string, nodeName: string)
   spec: { attacher: driver, nodeName, source: { persistentVolumeName: `pv-${name}` } },
 });
 
-/** A pod that waits on a node for its volume. */
 export const waitingPod = (name: string, nodeName: string, namespace = "default") => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -192,7 +163,6 @@ export const waitingPod = (name: string, nodeName: string, namespace = "default"
   },
 });
 
-/** What kubelet says of such a pod. */
 export const failedMount = (
   pod: { readonly metadata: { readonly name: string; readonly namespace: string; readonly uid?: string } },
   driver: string,

@@ -3,11 +3,7 @@ import { eventually } from "./eventually";
 /** A wait until a moment is shorter by what has passed since that was set. */
 const BEGUN_MS = 1_000;
 
-/**
- * Puts a stand-in for `node:timers/promises` in place, for this test file and the modules that it imports from now on.
- * Waits of `fromMs` and more are held until they are ended by hand; shorter ones are real, and so is everything else:
- * sockets, files, and what happens to them.
- */
+/** A stand-in for `node:timers/promises`, for modules imported from now on. Waits of `fromMs` and more are ended by hand. */
 export function controlWaits({ fromMs = 2_500 } = {}) {
   const held: { readonly ms: number; readonly end: () => void }[] = [];
   jest.resetModules();

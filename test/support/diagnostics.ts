@@ -14,7 +14,6 @@ export const PROCESS_FACTS: ProcessFacts = {
   usage: () => ({ cpuSeconds: 1.5, residentBytes: 4096, heapBytes: 1024 }),
 };
 
-/** The HTTP endpoint of a registrar, one driver's or a whole node's, and a way to ask it. */
 export async function serveDiagnostics(
   started: TestRegistrar | TestFleet,
   options: Partial<RoutesOptions> = {},

@@ -10,6 +10,6 @@ module.exports = {
       target: "node20",
       // Jest's sandbox has no import(); the bundle's are require() too.
       supported: { "dynamic-import": false },
-      sourcemap: "inline",
+      sourcemap: "external",
     }),
 };

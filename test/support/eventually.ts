@@ -4,11 +4,7 @@ import { PATIENCE_MS } from "./history";
 const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 
-/**
- * Repeats `attempt` until it does not throw. Once `limitMs` have passed it rejects with the last error and `what` it waited
- * for. For what has no event to wait for. The longer it takes, the rarer it looks: a wait must not cost what it waits for
- * its processor.
- */
+/** Repeats `attempt` until it does not throw, for what has no event to wait for; ever rarer, because looking costs, too. */
 export async function eventually<Value>(
   attempt: () => Value | Promise<Value>,
   { what = String(attempt), limitMs = PATIENCE_MS } = {},

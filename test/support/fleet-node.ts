@@ -28,14 +28,11 @@ export async function createFleetNode() {
     ...node,
     options,
     csiAddress,
-    /** The registration sockets there are; names with a dot are there for moments only. */
     sockets: node.visibleFiles,
-    /** Starts a driver in a folder. Its name is the folder's unless its answers say otherwise. */
     driver: async (name: string, ...answers: readonly Answer[]): Promise<ScriptedDriver> => {
       mkdirSync(at("plugins", name), { recursive: true });
-      return node.keep(
-        await startScriptedDriver(csiAddress(name), ...(answers.length > 0 ? answers : [{ name }])),
-      );
+      const all = answers.length > 0 ? answers : [{ name }];
+      return node.keep(await startScriptedDriver(csiAddress(name), ...all));
     },
     remove: (name: string): void => rmSync(at("plugins", name), { recursive: true }),
   };
@@ -43,7 +40,6 @@ export async function createFleetNode() {
 
 export type TestFleet = Awaited<ReturnType<typeof startTestFleet>>;
 
-/** A fleet, its log, and what kubelet would do. */
 export async function startTestFleet(node: FleetNode, options: Partial<NodeRegistrarOptions> = {}) {
   const log = recordLog();
   const fleet = await startNodeRegistrar({ ...node.options, ...options, logger: log.logger });
@@ -55,7 +51,6 @@ export async function startTestFleet(node: FleetNode, options: Partial<NodeRegis
     /** Resolves when the driver in this folder is in this state; undefined: when it has no place in the fleet. */
     state: (folder: string, wanted: StateName | undefined) =>
       eventually(() => expect([folder, stateOf(folder)]).toEqual([folder, wanted])),
-    /** Registers a driver as kubelet does, as soon as it is announced; returns the endpoint that it told. */
     register: async (driverName: string): Promise<string> => {
       const socketPath = node.socketPath(driverName);
       await eventually(() => expect(existsSync(socketPath)).toBe(true));

@@ -1,7 +1,6 @@
 import { renameSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 
-/** Listens at `path`, in place of whatever is there, as a process that starts later would. */
 export async function listenInPlace(path: string, onConnection: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -16,7 +15,6 @@ export async function listenInPlace(path: string, onConnection: (socket: Socket)
     server.listen(`${path}~`, resolve);
   });
   renameSync(`${path}~`, path);
-  /** Ends the connections and goes on listening. */
   const endConnections = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -34,7 +32,6 @@ export async function listenInPlace(path: string, onConnection: (socket: Socket)
 
 export type ForeignSocket = Awaited<ReturnType<typeof startForeignSocket>>;
 
-/** A listening socket that is not ours, and reads what comes. */
 export async function startForeignSocket(path: string, onConnection: (socket: Socket) => void = () => {}) {
   let connections = 0;
   const listener = await listenInPlace(path, (socket) => {
@@ -45,7 +42,6 @@ export async function startForeignSocket(path: string, onConnection: (socket: So
   return { ...listener, connections: () => connections };
 }
 
-/** Leaves a socket file without a listener. */
 export async function leaveDeadSocket(path: string): Promise<void> {
   await using _gone = await startForeignSocket(path);
 }

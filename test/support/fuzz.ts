@@ -1,45 +1,28 @@
-import {
-  type Arbitrary,
-  assert as assertProperty,
-  asyncProperty,
-  defaultReportMessage,
-  type RunDetails,
-} from "fast-check";
+import * as fc from "fast-check";
 
 const { FUZZ_SEED, FUZZ_RUNS, FUZZ_PATH } = process.env;
 const SEED = Number(FUZZ_SEED ?? 7_541);
-/** Who asks for more runs has the time. */
 const LIMIT_MS = FUZZ_RUNS === undefined ? 120_000 : 3_600_000;
 
-/** What an arbitrary makes up, and how often. */
-export interface Trials<Input> {
-  readonly runs: number;
-  readonly given: Arbitrary<Input>;
-}
-
-/**
- * A test that something holds for whatever an arbitrary makes up, the same in every run. FUZZ_SEED makes up other
- * input, FUZZ_RUNS says how often each property is tried, FUZZ_PATH leads straight to one that failed; a failure tells
- * seed and path, and the smallest input that fails.
- */
+/** A test of made-up input, the same in every run. FUZZ_SEED makes up other, FUZZ_RUNS how much, FUZZ_PATH leads to a failure. */
 export function propertyTest<Input>(
   name: string,
-  { runs, given }: Trials<Input>,
+  { runs, given }: { readonly runs: number; readonly given: fc.Arbitrary<Input> },
   holds: (input: Input) => void | Promise<void>,
 ): void {
-  const property = asyncProperty(given, async (input) => holds(input));
+  const property = fc.asyncProperty(given, async (input) => holds(input));
   const parameters = {
     seed: SEED,
     numRuns: Number(FUZZ_RUNS ?? runs),
     ...(FUZZ_PATH !== undefined && { path: FUZZ_PATH, endOnFailure: true }),
     asyncReporter: report<Input>,
   };
-  test(name, () => assertProperty(property, parameters), LIMIT_MS);
+  test(name, () => fc.assert(property, parameters), LIMIT_MS);
 }
 
-async function report<Input>(details: RunDetails<[Input]>): Promise<void> {
+async function report<Input>(details: fc.RunDetails<[Input]>): Promise<void> {
   if (!details.failed) return;
   const { seed, counterexamplePath } = details;
   const again = `FUZZ_SEED=${seed} FUZZ_PATH=${counterexamplePath} npx jest -t '${expect.getState().currentTestName}'`;
-  throw new Error(`${defaultReportMessage(details)}\n\nAgain: ${again}`, { cause: details.errorInstance });
+  throw new Error(`${fc.defaultReportMessage(details)}\n\nAgain: ${again}`, { cause: details.errorInstance });
 }

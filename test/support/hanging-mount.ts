@@ -4,7 +4,6 @@ import { attempt } from "../../src/base/errors";
 
 const openFuse = () => openSync("/dev/fuse", "r+");
 
-/** Whether this process may mount file systems, FUSE among them. */
 export function mayMount(): boolean {
   const fuse = attempt(openFuse);
   if (fuse === undefined) return false;

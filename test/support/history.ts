@@ -28,15 +28,11 @@ export function createHistory<T>(name: string) {
       watchers.add(look);
       look();
     },
-    /** No more values come; the pending waits reject with this reason. */
     end: (reason: string): void => {
       ended = reason;
       notify();
     },
-    /**
-     * The first value that matches, from position `from` on. Rejects when none came in time or before the end, with the
-     * last values in the message.
-     */
+    /** The first value that matches, from position `from` on. Rejects with the last values in the message. */
     waitFor: (matches: (value: T) => boolean, from = 0): Promise<T> =>
       new Promise((resolve, reject) => {
         let position = from;

@@ -3,7 +3,6 @@ import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../src/grpc/guard/frame
 import { type PluginIdentity, protos } from "../../src/grpc/protos";
 import { frame, type HeaderField, headerBlock, PING, SETTINGS } from "../grpc/wire";
 
-/** What a driver does with a connection. */
 export type Behaviour = (connection: Socket) => void;
 
 /** What an HTTP/2 server says first; also what changes its mind later. */
@@ -49,7 +48,6 @@ export function head(...fields: readonly HeaderField[]) {
   return (streamId: number) => headers([...others, ...fields], FrameFlag.END_HEADERS, streamId);
 }
 
-/** The end of an answer; with the fields of a head too, all of it. */
 export function trailers(...fields: readonly HeaderField[]) {
   return (streamId: number) => headers(fields, FrameFlag.END_HEADERS | FrameFlag.END_STREAM, streamId);
 }

@@ -10,11 +10,7 @@ export interface HttpAnswer {
 export function askHttp(
   port: number,
   path: string,
-  {
-    method = "GET",
-    host = "127.0.0.1",
-    headers = {},
-  }: { readonly method?: string; readonly host?: string; readonly headers?: Record<string, string> } = {},
+  { method = "GET", host = "127.0.0.1", headers = {} as Record<string, string> } = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const asking = request({ port, path, method, host, headers, agent: false }, async (response) => {

@@ -1,6 +1,5 @@
 import type { LogRecord } from "../../src/logging/logger";
 
-/** A line of information, with what is to be different. */
 export function recordOf(change: Partial<LogRecord>): LogRecord {
   return {
     severity: "info",

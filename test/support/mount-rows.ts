@@ -4,15 +4,13 @@ import { parseMountinfo } from "../../src/unix/mounts";
 /** A mount as in mountinfo: device, folder of its file system, where it is mounted, and file system if it is not ext4. */
 export type Row = string;
 
-export const tableOf = (rows: readonly Row[]) =>
-  parseMountinfo(
-    rows
-      .map((row, index) => {
-        const [device, root, at, type = "ext4"] = row.split(" ");
-        return `${index} 1 ${device} ${root} ${at} rw - ${type} x rw`;
-      })
-      .join("\n"),
-  );
+export function tableOf(rows: readonly Row[]) {
+  const lineOf = (row: Row, index: number) => {
+    const [device, root, at, type = "ext4"] = row.split(" ");
+    return `${index} 1 ${device} ${root} ${at} rw - ${type} x rw`;
+  };
+  return parseMountinfo(rows.map(lineOf).join("\n"));
+}
 
 export const CONTAINER: Row = "0:50 / / overlay";
 export const K = "/var/lib/kubelet";
@@ -28,7 +26,6 @@ export const kubeletAt = (root: string, device: string): readonly Row[] => [
 ];
 export const USUAL = kubeletAt(K, "8:1");
 
-/** The verdict on a socket here and the path that kubelet is told; the registration directory is at /registration. */
 export const judgeByRows = (csiSocketPath: string, kubeletRegistrationPath: string, rows: readonly Row[]) =>
   judgeHostPath({
     csiSocketPath,

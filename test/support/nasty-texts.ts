@@ -1,7 +1,4 @@
-/**
- * Texts that a peer may send so that a log, a terminal or a parser takes them for something else; the name is for
- * people.
- */
+/** Texts that a log, a terminal or a parser may take for something else, by a name for people. */
 export const NASTY_TEXTS: Readonly<Record<string, string>> = {
   "a forged line": 'x\nI1121 10:00:00.000000       1 main.go:1] "All is well"',
   "a forged line after CR": 'x\r\nE1121 10:00:00.000000       1 main.go:1] "Forged"',

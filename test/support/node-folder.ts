@@ -11,7 +11,6 @@ export async function createNodeFolder() {
   const files = (): readonly string[] => (existsSync(pluginDir) ? readdirSync(pluginDir) : []);
   return {
     ...folder,
-    /** Where the one driver that most tests have listens. */
     csiAddress: folder.at("csi.sock"),
     pluginDir,
     socketPathOf: (driverName: string) => folder.at("reg", `${driverName}-reg.sock`),

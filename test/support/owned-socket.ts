@@ -23,7 +23,6 @@ export function createOwnedSocket(onConnection: (connection: Socket) => void = (
   };
 }
 
-/** What a rejection of `publish` looks like. */
 export function unusable(text: string): unknown {
   return expect.objectContaining({
     name: "RegistrarError",

@@ -1,13 +1,15 @@
-import { existsSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { DIST } from "./built-cli";
+
+export const DIST = join(__dirname, "..", "..", "dist");
+
+export function copyCli(folder: string): void {
+  for (const name of ["cli.js", "cli"]) cpSync(join(DIST, name), join(folder, name), { recursive: true });
+}
 
 const BUILT = join(DIST, "cli.js");
 
-/**
- * The words that start the registrar under test: those in REGISTRAR_COMMAND, separated by spaces, so that the suites can
- * be run against another registrar; else the built CLI, of which the global setup names a copy in REGISTRAR_CLI.
- */
+/** What starts the registrar under test: the words in REGISTRAR_COMMAND, or the built CLI. */
 export function registrarCommand(): readonly [program: string, ...words: string[]] {
   const [program, ...words] = process.env.REGISTRAR_COMMAND?.trim().split(/\s+/) ?? [];
   if (program) return [program, ...words];

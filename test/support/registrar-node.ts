@@ -15,10 +15,13 @@ import { recordLog } from "./recorded-log";
 import { startScriptedDriver } from "./scripted-driver";
 
 export type TestNode = Awaited<ReturnType<typeof createTestNode>>;
+interface AllOptions {
+  readonly kubelet?: Partial<KubeletOptions>;
+  readonly driver?: Partial<CsiDriverOptions>;
+  readonly plugin?: Partial<FakeRegistrarOptions>;
+}
 
-/** The driver of a node, unless a test names another. */
 export const DRIVER = "x.csi";
-/** What kubelet is told as the driver's endpoint in these tests. */
 export const ENDPOINT = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
 /** A node in a folder, on which nothing runs at first. What is kept ends with it, and an end that fails fails the test. */
@@ -61,24 +64,11 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
     );
   return {
     ...folder,
-    pluginRegistrationPath,
-    options,
-    socketPath,
-    /** Ends something with the node. */
-    keep,
-    driver,
-    kubelet,
-    plugin,
-    all: async (
-      options: {
-        readonly kubelet?: Partial<KubeletOptions>;
-        readonly driver?: Partial<CsiDriverOptions>;
-        readonly plugin?: Partial<FakeRegistrarOptions>;
-      } = {},
-    ) => ({
-      kubelet: await kubelet(options.kubelet),
-      driver: await driver(options.driver),
-      registrar: await plugin(options.plugin),
+    ...{ pluginRegistrationPath, options, socketPath, keep, driver, kubelet, plugin },
+    all: async (parts: AllOptions = {}) => ({
+      kubelet: await kubelet(parts.kubelet),
+      driver: await driver(parts.driver),
+      registrar: await plugin(parts.plugin),
     }),
     [Symbol.asyncDispose]: async () => {
       const endings = await Promise.allSettled(parts.reverse().map((part) => part[Symbol.asyncDispose]()));
@@ -90,7 +80,6 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
 
 export type TestRegistrar = Awaited<ReturnType<typeof startTestRegistrar>>;
 
-/** A registrar, its log, and a way to await its states. */
 export async function startTestRegistrar(
   node: Pick<TestNode, "options">,
   options: Partial<RegistrarOptions> = {},
@@ -103,15 +92,12 @@ export async function startTestRegistrar(
   return {
     registrar,
     log,
-    /** Resolves when it is in this state, at once if it is now. */
     state,
-    /** Does what kubelet does with its socket, until the driver is registered. */
     accept: async (): Promise<PluginInfo> => {
       const info = await registerOnce(socketPath());
       await state("registered");
       return info;
     },
-    /** The same, but kubelet refuses the driver with this text. */
     refuse: async (error: string): Promise<void> => {
       await registerOnce(socketPath(), error);
       await state("refused");
@@ -133,7 +119,6 @@ export function untilState(registration: Registration, wanted: StateName): Promi
   });
 }
 
-/** The driver x.csi, and its registrar, whose socket is in place for kubelet. */
 export async function startListening(node: TestNode, options: Partial<RegistrarOptions> = {}) {
   const driver = await startScriptedDriver(node.csiAddress, { name: "x.csi" });
   const started = await startTestRegistrar(node, options);

@@ -14,7 +14,6 @@ export const facts: DriverFacts = {
 const refusals = { text: "no", count: 1, repeats: 0 };
 const idle = { facts, askedAtMs: undefined, again: undefined };
 
-/** One state of each name, as it is when nothing special has happened. */
 const STATES: { readonly [Name in StateName]: Extract<RegistrationState, { readonly kind: Name }> } = {
   waiting: { kind: "waiting" },
   publishing: { kind: "publishing", facts, reason: "driver-named" },
@@ -64,9 +63,6 @@ export const EVENT_KINDS = Object.keys({
 export function leadsTo(from: StateName, kind: LoopEvent["kind"]): StateName | undefined {
   const state = stateNamed(from);
   const next = transition(state, eventOf(kind), { nowMs: 2_000, random: 0 });
-  return next.kind === from && next.kind !== "publishing"
-    ? undefined
-    : next === state
-      ? undefined
-      : next.kind;
+  const isSame = next === state || (next.kind === from && next.kind !== "publishing");
+  return isSame ? undefined : next.kind;
 }

@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { attempt } from "../../src/base/errors";
 import { eventually } from "./eventually";
 
-/**
- * Runs `use` and fails unless every handle, timer and request that it led to is gone soon after, and every inotify
- * watch: those do not keep a process alive, so Node does not count them.
- */
+/** Fails unless each handle, timer, request and inotify watch that `use` led to is gone soon after; Node counts no watches. */
 export async function expectNothingLeft(use: () => Promise<void>): Promise<void> {
   const before = process.getActiveResourcesInfo();
   const watchesBefore = countInotifyWatches();
@@ -21,14 +19,9 @@ export async function expectNothingLeft(use: () => Promise<void>): Promise<void>
 /** The inotify watches of a process, this one unless told, as Linux lists them; 0 elsewhere. */
 export function countInotifyWatches(pid: number | "self" = "self"): number {
   if (!existsSync(`/proc/${pid}/fdinfo`)) return 0;
-  let count = 0;
-  for (const fd of readdirSync(`/proc/${pid}/fd`)) {
-    try {
-      if (readlinkSync(`/proc/${pid}/fd/${fd}`) !== "anon_inode:inotify") continue;
-      count += readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8").match(/^inotify /gm)?.length ?? 0;
-    } catch {
-      // The descriptor by which the list was read is gone.
-    }
-  }
-  return count;
+  const watchesOf = (fd: string) =>
+    readlinkSync(`/proc/${pid}/fd/${fd}`) === "anon_inode:inotify" &&
+    readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8").match(/^inotify /gm);
+  // The descriptor by which the list was read is gone.
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => attempt(() => watchesOf(fd)) || []).length;
 }

@@ -11,10 +11,7 @@ afterAll(async () => {
   await host?.exited;
 });
 
-/**
- * Runs a line of the built CLI that ends by itself. All lines of a test file share one process, which loads the CLI anew
- * for each: a process of its own costs ten times as much. `startCommand` gives a line one.
- */
+/** Runs a line of the built CLI in the one process of a test file: a process of its own costs ten times as much. */
 export function runCommand(...words: readonly string[]) {
   const finished = last.then(() => runNow(words));
   last = finished.catch(() => {});
@@ -30,7 +27,6 @@ async function runNow(words: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-/** What the next line of the CLI writes here, and its exit code. */
 async function writtenFromNowOn(output: Output): Promise<readonly [text: string, status: number]> {
   const begin = output.all().length;
   const end = await output.waitFor((line) => line.includes("\0"), begin);

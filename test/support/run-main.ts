@@ -1,3 +1,5 @@
+export const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
 /** Runs the main function of a command: a number that it resolves with is the exit code; after an error, which goes to stderr, it is 1. */
 export function runMain(main: () => Promise<unknown>): void {
   main().then(

@@ -3,15 +3,11 @@ import { Server, ServerCredentials, type sendUnaryData } from "@grpc/grpc-js";
 import { type PluginIdentity, protos } from "../../src/grpc/protos";
 import { listenInPlace } from "./foreign-socket";
 
-/** What the driver does about one GetPluginInfo call. */
 export type Answer = Partial<PluginIdentity> | { readonly code: number; readonly details?: string } | "hang";
 
 export type ScriptedDriver = Awaited<ReturnType<typeof startScriptedDriver>>;
 
-/**
- * Starts a CSI Identity service that gives `answers` in turn, and the last of them from then on; with plain grpc-js, so
- * that our client is not tested by our server.
- */
+/** A CSI Identity service with plain grpc-js, so that our client is not tested by our server. The last answer stays. */
 export async function startScriptedDriver(socketPath: string, ...answers: readonly Answer[]) {
   const { identity } = protos;
   const authorities: string[] = [];
@@ -48,7 +44,6 @@ export async function startScriptedDriver(socketPath: string, ...answers: readon
   };
   return {
     ...listener,
-    /** The `:authority` of each GetPluginInfo call so far. */
     authorities: authorities as readonly string[],
     called: (times: number) =>
       new Promise<void>((resolve) => {

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { LONGEST_LIFE_MS } from "./child-process";
 
-/** Listens, and then takes no connection. */
 const PROGRAM = `
   require("node:net").createServer().listen({ path: process.argv[1], backlog: 1 }, () => {
     require("node:fs").writeSync(1, "listening");

@@ -40,7 +40,6 @@ export function watchAt(
     calls,
     losses: () => losses,
     stop: () => stop.abort(),
-    /** Resolves when the driver has told its name this often. */
     untilAnswered: (times = 1) => eventually(() => expect(answered).toHaveLength(times)),
     [Symbol.asyncDispose]: async () => {
       stop.abort();

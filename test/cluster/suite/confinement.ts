@@ -1,10 +1,9 @@
-import { eventually } from "../../support/eventually";
-import { ending } from "../support/faults";
+import { ending, setTopology } from "../support/faults";
 import { containerOf, OURS, TOPOLOGY_KEY } from "../support/objects";
 import { createStage, insideOf, type Stage } from "../support/stage";
+import { until } from "../support/until";
 import { cluster, insideTest, startStage } from "../support/use-cluster";
 
-/** A file of the registrar's first process, as the node has it. */
 async function procfile(stage: Stage, file: string): Promise<string> {
   const { node } = insideOf(cluster());
   const { containerID = "" } = await stage.status("registrar");
@@ -14,18 +13,14 @@ async function procfile(stage: Stage, file: string): Promise<string> {
   return node.run("cat", `/proc/${pid}/${file}`);
 }
 
-insideTest(
-  "registers with no capability, no new privilege, a filter of system calls and a root it cannot write",
-  async () => {
-    await using stage = await startStage();
-    const status = await procfile(stage, "status");
-    expect(status).toMatch(/^CapEff:\s+0{16}$/m);
-    expect(status).toMatch(/^CapBnd:\s+0{16}$/m);
-    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
-    expect(status).toMatch(/^Seccomp:\s+2$/m); // SECCOMP_MODE_FILTER
-    expect(await procfile(stage, "mountinfo")).toMatch(/^\d+ \d+ \S+ \/ \/ ro,/m);
-  },
-);
+insideTest("registers without capabilities, confined by seccomp, with a read-only root", async () => {
+  await using stage = await startStage();
+  const status = await procfile(stage, "status");
+  // Seccomp 2 is SECCOMP_MODE_FILTER.
+  for (const line of ["CapEff:\\s+0{16}", "CapBnd:\\s+0{16}", "NoNewPrivs:\\s+1", "Seccomp:\\s+2"])
+    expect(status).toMatch(new RegExp(`^${line}$`, "m"));
+  expect(await procfile(stage, "mountinfo")).toMatch(/^\d+ \d+ \S+ \/ \/ ro,/m);
+});
 
 test("registers with exec probes instead of an HTTP endpoint, under 200m and 64Mi", async () => {
   const probe = (mode: string) => ({
@@ -51,25 +46,17 @@ test("registers with exec probes instead of an HTTP endpoint, under 200m and 64M
 });
 
 test("a refusal stands in the container's termination message", async () => {
-  const { kubectl, nodeName } = cluster();
-  await kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}=elsewhere`);
+  await setTopology(cluster(), "elsewhere");
   try {
     await using stage = createStage(cluster(), OURS);
     await stage.apply(ending);
-    const terminated = await eventually(
-      async () => {
-        const { state, lastState } = await stage.status("registrar");
-        const found = state.terminated ?? lastState.terminated;
-        if (!found) throw new Error("the container has not ended");
-        return found;
-      },
-      { what: "kubelet's refusal ends the container" },
-    );
-    expect(terminated.exitCode).toBe(1);
-    expect(terminated.message).toContain(
-      `detected topology value collision: driver reported "${TOPOLOGY_KEY}"`,
-    );
+    const text = `detected topology value collision: driver reported "${TOPOLOGY_KEY}"`;
+    await until(async () => {
+      const { state, lastState } = await stage.status("registrar");
+      const ended = { exitCode: 1, message: expect.stringContaining(text) };
+      expect(state.terminated ?? lastState.terminated).toMatchObject(ended);
+    }, "kubelet's refusal ends the container");
   } finally {
-    await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
+    await setTopology(cluster());
   }
 });

@@ -1,42 +1,35 @@
-import { eventually } from "../../support/eventually";
 import { exampleDriverObjects, NAMESPACE } from "../support/objects";
-import type { Pod } from "../support/stage";
+import { type CSINode, podNamed, podRuns } from "../support/stage";
+import { until } from "../support/until";
 import { cluster, untilListed } from "../support/use-cluster";
 
 const NAME = "scratch.example.com";
 const DAEMON_SET = "daemonset/scratch-driver";
 const POD = "scratch-user";
 
-interface CSINode {
-  readonly spec: { readonly drivers: readonly object[] };
-}
-
-/** Runs a program in the driver's container, which has kubelet's folder of pods by the node's own path. */
 const inDriver = (...command: readonly string[]) =>
   cluster().kubectl("exec", DAEMON_SET, `--namespace=${NAMESPACE}`, "--", ...command);
 const isOnNode = async (path: string) =>
   (await inDriver("node", "--print", "fs.existsSync(process.argv[1])", path)).trim() === "true";
 
 test("examples/driver registers itself, its volumes are written and removed, and CSINode forgets it", async () => {
-  const { kubectl, kubectlWith, get, nodeName } = cluster();
+  const { kubectl, kubectlWith, apply, get, nodeName } = cluster();
   const objects = exampleDriverObjects();
   const pod = objects.filter(({ kind }) => kind === "Pod");
   const driver = objects.filter((object) => !pod.includes(object));
   try {
-    await kubectlWith(driver, "apply", "--validate=strict");
+    await apply(driver);
     await untilListed(NAME);
-    const { spec } = await get<CSINode>(`/apis/storage.k8s.io/v1/csinodes/${nodeName}`);
-    expect(spec.drivers).toContainEqual(expect.objectContaining({ name: NAME, nodeID: nodeName }));
+    const { drivers } = (await get<CSINode>(`/apis/storage.k8s.io/v1/csinodes/${nodeName}`)).spec;
+    expect(drivers).toContainEqual(expect.objectContaining({ name: NAME, nodeID: nodeName }));
 
-    await kubectlWith(pod, "apply", "--validate=strict");
-    await kubectl("wait", "pod", POD, "--for=condition=Ready", "--timeout=90s");
-    const files = ["/disk/a", "/memory/a"];
-    await eventually(
-      async () => expect(await kubectl("exec", POD, "--", "cat", ...files)).toBe("hello\nhello\n"),
-      { what: "the pod has written both files" },
-    );
+    await apply(pod);
+    await podRuns(cluster(), POD);
+    await until(async () => {
+      expect(await kubectl("exec", POD, "--", "cat", "/disk/a", "/memory/a")).toBe("hello\nhello\n");
+    }, "the pod has written both files");
 
-    const { metadata } = await get<Pod>(`/api/v1/namespaces/default/pods/${POD}`);
+    const { metadata } = await podNamed(cluster(), POD);
     const volumes = `/var/lib/kubelet/pods/${metadata.uid}/volumes/kubernetes.io~csi`;
     const [disk, memory] = [`${volumes}/disk/mount`, `${volumes}/memory/mount`];
     expect(await inDriver("cat", `${disk}/a`, `${memory}/a`)).toBe("hello\nhello\n");

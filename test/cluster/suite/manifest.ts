@@ -1,7 +1,6 @@
-import { DISTRIBUTIONS } from "../../../src/host-path/kubelet-roots";
 import { IMAGES } from "../support/images";
+import { driverArgs, writtenManifest } from "../support/objects";
 import { cluster, untilListed } from "../support/use-cluster";
-import { driverArgs, writtenManifest } from "../support/written-manifest";
 
 const NAME = "made.csi.example.com";
 
@@ -10,61 +9,32 @@ const forDriver = (...flags: readonly string[]) =>
 const BOTH_MODES = ["--lifecycle-mode=Persistent", "--lifecycle-mode=Ephemeral"];
 const OWN_KINDS = "--include=csidriver,daemonset,storageclass,inline-pod";
 
+// Of each distribution, and for a whole node: test/node-readiness/api-server.
 test.each<readonly [string, readonly string[]]>([
   ["the least", []],
   ["every kind of object that Kubernetes itself knows", [OWN_KINDS]],
-  [
-    "names and places",
-    ["--name=other", "--namespace=default", "--plugin-folder=p", "--storage-class=slow", OWN_KINDS],
-  ],
-  [
-    "all about volumes",
-    [
-      "--attach-required",
-      "--pod-info-on-mount",
-      ...BOTH_MODES,
-      "--fs-group-policy=File",
-      "--storage-capacity",
-      OWN_KINDS,
-    ],
-  ],
-  [
-    "own arguments and port",
-    ["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=--v=5", "--http-port=9900"],
-  ],
-  ...DISTRIBUTIONS.map((name) => [name, [`--distribution=${name}`]] as const),
+  ["names", ["--name=other", "--namespace=default", "--plugin-folder=p", "--storage-class=slow", OWN_KINDS]],
+  ["attaching", ["--attach-required", "--pod-info-on-mount", ...BOTH_MODES, OWN_KINDS]],
+  ["more about volumes", ["--fs-group-policy=File", "--storage-capacity"]],
+  ["arguments and port", ["--driver-arg=--endpoint=unix:///csi/csi.sock", "--http-port=9900"]],
   ["another root of kubelet's", ["--kubelet-root=/data/kubelet"]],
 ])("the API server takes it strictly: %s", async (_title, flags) => {
-  const said = await cluster().kubectlWith(
-    forDriver(...flags),
-    ...["apply", "--server-side", "--dry-run=server", "--validate=strict"],
-  );
+  const said = await cluster().apply(forDriver(...flags), "--dry-run=server");
   expect(said).toContain(`csidriver.storage.k8s.io/${NAME} serverside-applied (server dry run)`);
   expect(said).not.toMatch(/warning/i);
 });
 
-test("the API server takes the DaemonSet for a whole node strictly", async () => {
-  const said = await cluster().kubectlWith(
-    writtenManifest("--node-wide"),
-    ...["apply", "--server-side", "--dry-run=server", "--validate=strict"],
-  );
-  expect(said).toBe("daemonset.apps/csi-registrar serverside-applied (server dry run)\n");
-});
-
 test("applied as it is written, it registers the driver, and its pod has its volume", async () => {
-  const objects = forDriver(...driverArgs(NAME), ...BOTH_MODES, "--pod-info-on-mount", OWN_KINDS).map(
-    (object) =>
-      // The only image that a node here lacks.
-      JSON.parse(JSON.stringify(object).replace("busybox:1.37", IMAGES.workload)),
-  );
-  const { kubectl, kubectlWith } = cluster();
-  await kubectlWith(objects, "apply", "--validate=strict");
+  const written = forDriver(...driverArgs(NAME), ...BOTH_MODES, "--pod-info-on-mount", OWN_KINDS);
+  const objects = JSON.parse(JSON.stringify(written).replace("busybox:1.37", IMAGES.workload));
+  const { kubectl, apply, remove } = cluster();
+  await apply(objects);
   await untilListed(NAME);
   await kubectl("wait", "pod", "--namespace=kube-system", "--for=condition=Ready", "--timeout=90s", "--all");
   const volume = await kubectl("get", "pods", "--namespace=kube-system", "--output=name");
   expect(volume).toContain("pod/made-csi-example-com-node-inline");
   // Before its driver: without the driver kubelet could not unmount the volume, and the pod would stay.
   await kubectl("delete", "pod", `${NAME.replaceAll(".", "-")}-node-inline`, "--namespace=kube-system");
-  await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
+  await remove(objects);
   await untilListed(NAME, false);
 });

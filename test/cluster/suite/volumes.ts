@@ -6,13 +6,14 @@ import {
   resize,
   usesNewClaim,
 } from "../support/dynamic-volumes";
-import { rollOut, surging } from "../support/faults";
+import { all, rollOut, surging } from "../support/faults";
 import { IMAGES } from "../support/images";
 import {
   containerOf,
   EXAMPLE,
   exampleObjects,
   OURS,
+  objectsIn,
   podWith,
   registrationSocketOf,
   TOPOLOGY_KEY,
@@ -20,34 +21,28 @@ import {
 import { type Change, createStage, insideOf } from "../support/stage";
 import { cluster, insideTest, sayLeftOut } from "../support/use-cluster";
 
-const STATIC_VOLUME = [
-  {
-    apiVersion: "v1",
-    kind: "PersistentVolume",
-    metadata: { name: "static" },
-    spec: {
-      capacity: { storage: "1Mi" },
-      accessModes: ["ReadWriteOnce"],
-      storageClassName: "",
-      persistentVolumeReclaimPolicy: "Retain",
-      csi: { driver: EXAMPLE.driver, volumeHandle: "static-1" },
-    },
-  },
-  {
-    apiVersion: "v1",
-    kind: "PersistentVolumeClaim",
-    metadata: { name: "static", namespace: "default" },
-    spec: {
-      accessModes: ["ReadWriteOnce"],
-      storageClassName: "",
-      volumeName: "static",
-      resources: { requests: { storage: "1Mi" } },
-    },
-  },
-];
+const STATIC_VOLUME = objectsIn(`
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: static}
+spec:
+  capacity: {storage: 1Mi}
+  accessModes: [ReadWriteOnce]
+  persistentVolumeReclaimPolicy: Retain
+  csi: {driver: ${EXAMPLE.driver}, volumeHandle: static-1}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: static, namespace: default}
+spec:
+  accessModes: [ReadWriteOnce]
+  storageClassName: ""
+  volumeName: static
+  resources: {requests: {storage: 1Mi}}
+`);
 
 test("a persistent volume is mounted, written, and read by the next pod", async () => {
-  const { kubectl, kubectlWith } = cluster();
+  const { kubectl, apply } = cluster();
   const [csiDriver] = exampleObjects();
   const persistent = { ...csiDriver, spec: { attachRequired: false, volumeLifecycleModes: ["Persistent"] } };
   await using stage = createStage(cluster(), OURS);
@@ -59,14 +54,16 @@ test("a persistent volume is mounted, written, and read by the next pod", async 
   await stage.registered();
 
   const volume = { persistentVolumeClaim: { claimName: "static" } };
-  await kubectlWith([...STATIC_VOLUME, podWith("first", volume)], "apply");
-  await kubectl("wait", "pod", "first", "--for=condition=Ready", "--timeout=90s");
-  expect(await kubectl("logs", "first")).toBe("read text of first\n");
-  await kubectl("delete", "pod", "first", "--timeout=60s");
-  await kubectlWith([podWith("second", volume)], "apply");
-  await kubectl("wait", "pod", "second", "--for=condition=Ready", "--timeout=90s");
-  expect(await kubectl("logs", "second")).toBe("found text of first\nread text of second\n");
-  await kubectl("delete", "pod", "second", "--timeout=60s");
+  await apply(STATIC_VOLUME);
+  for (const [name, log] of [
+    ["first", "read text of first\n"],
+    ["second", "found text of first\nread text of second\n"],
+  ] as const) {
+    await apply([podWith(name, volume)]);
+    await kubectl("wait", "pod", name, "--for=condition=Ready", "--timeout=90s");
+    expect(await kubectl("logs", name)).toBe(log);
+    await kubectl("delete", "pod", name, "--timeout=60s");
+  }
   await kubectl("delete", "pvc/static", "pv/static", "--timeout=60s");
 });
 
@@ -75,35 +72,20 @@ const DYNAMIC =
 if (hasDynamicVolumes) insideTest(DYNAMIC, useDynamicVolumes);
 else sayLeftOut(DYNAMIC, "the hostpath driver and the sidecars of dynamic volumes");
 
-interface Provisioned {
-  readonly spec: {
-    readonly csi: { readonly driver: string };
-    readonly nodeAffinity?: { readonly required: { readonly nodeSelectorTerms: readonly object[] } };
-  };
-}
-
-interface Attachment {
-  readonly spec: { readonly nodeName: string; readonly source: { readonly persistentVolumeName: string } };
-  readonly status: { readonly attached: boolean };
-}
-
 async function useDynamicVolumes(): Promise<void> {
   const { kubectl, get, nodeName } = cluster();
   const { node } = insideOf(cluster());
   const expectProvisioned = async (volume: string) => {
-    const { spec } = await get<Provisioned>(`/api/v1/persistentvolumes/${volume}`);
-    const values = [nodeName];
-    expect([spec.csi.driver, spec.nodeAffinity?.required.nodeSelectorTerms]).toEqual([
-      EXAMPLE.driver,
-      [{ matchExpressions: [{ key: TOPOLOGY_KEY, operator: "In", values }] }],
-    ]);
-    const { items } = await get<{ items: Attachment[] }>("/apis/storage.k8s.io/v1/volumeattachments");
-    expect(items).toContainEqual(
-      expect.objectContaining({
-        spec: expect.objectContaining({ nodeName, source: { persistentVolumeName: volume } }),
-        status: { attached: true },
-      }),
-    );
+    const matchExpressions = [{ key: TOPOLOGY_KEY, operator: "In", values: [nodeName] }];
+    expect(await get(`/api/v1/persistentvolumes/${volume}`)).toMatchObject({
+      spec: {
+        csi: { driver: EXAMPLE.driver },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } },
+      },
+    });
+    const { items } = await get<{ items: object[] }>("/apis/storage.k8s.io/v1/volumeattachments");
+    const spec = expect.objectContaining({ nodeName, source: { persistentVolumeName: volume } });
+    expect(items).toContainEqual(expect.objectContaining({ spec, status: { attached: true } }));
   };
   await using stage = createStage(cluster(), OURS);
   try {
@@ -112,7 +94,7 @@ async function useDynamicVolumes(): Promise<void> {
     await stage.registered();
     await expectProvisioned(await usesNewClaim(stage, "first"));
 
-    await applyDynamic(stage, (daemonSet) => [surging, rollOut].forEach((change) => void change(daemonSet)));
+    await applyDynamic(stage, all(surging, rollOut));
     await kubectl("rollout", "status", "--namespace=kube-system", `daemonset/${EXAMPLE.daemonSet}`);
     await expectProvisioned(await usesNewClaim(stage, "after-a-surge"));
 

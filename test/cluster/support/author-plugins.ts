@@ -1,34 +1,11 @@
 import { PODS, type PodsRow } from "../../charts/pods";
-import { eventually } from "../../support/eventually";
 import { givenPrograms, IMAGES } from "./images";
 import type { Node } from "./node";
-import { OURS } from "./objects";
+import { type Container, OURS, type PodSpec, type Workload } from "./objects";
 import { insideOf } from "./stage";
+import { until } from "./until";
 import { cluster, untilListed } from "./use-cluster";
 
-export interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly args?: readonly string[];
-}
-
-export interface PodSpec {
-  readonly containers: readonly Container[];
-  readonly initContainers?: readonly Container[];
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-}
-
-/** A DaemonSet or StatefulSet as its author wrote it. */
-export interface Workload {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace: string };
-  readonly spec: {
-    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
-    readonly template: { readonly spec: PodSpec };
-  };
-}
-
-/** A workload, and what CSINode calls its drivers. */
 export interface AuthorsPlugin {
   readonly drivers: readonly string[];
   readonly workload: Workload;
@@ -36,77 +13,61 @@ export interface AuthorsPlugin {
 
 /** The official registrar's image; where its binary is missing, ours under its name. */
 const PROGRAM = givenPrograms().official ? IMAGES.official : OURS.image;
-/** What runs: rows with a stand-in for the driver, and others where their images are given. */
 const CHARTS = PODS.filter(({ beside, standIn }) => beside && (standIn || givenPrograms().charts));
 
-export const isRegistrar = ({ image }: Container) =>
+export const isRegistrar = ({ image }: Pick<Container, "image">) =>
   image === OURS.image || /\/csi-node-driver-registrar:/.test(image);
 export const allOf = ({ containers, initContainers = [] }: PodSpec) =>
   [...initContainers, ...containers].map(({ name, image, args = [] }) => ({ name, image, args }));
-export const registrarsIn = (spec: PodSpec) => allOf(spec).filter(isRegistrar);
 
 /** Gives images the names that authors use: the registrar's, and one that only waits for what is not on the node. */
-export async function nameImages(
-  specs: readonly PodSpec[],
-  node: Node = insideOf(cluster()).node,
-): Promise<void> {
+export async function nameImages(specs: readonly PodSpec[], node: Node): Promise<void> {
   const images = ["ctr", "--namespace=k8s.io", "images"];
   const there = (await node.run(...images, "ls", "--quiet")).split("\n");
   const named = new Set(specs.flatMap(allOf).map(({ image }) => image));
   for (const image of [...named].filter((one) => !there.includes(one))) {
-    const stand = isRegistrar({ name: "", image }) ? PROGRAM : IMAGES.pause;
+    const stand = isRegistrar({ image }) ? PROGRAM : IMAGES.pause;
     await node.run(...images, "tag", "--force", stand, image);
     process.stdout.write(`${stand} stands in for ${image}\n`);
   }
 }
 
-/** What every pod of the cluster does, for a person who asks why a driver is not registered. */
-async function podsNow(): Promise<string> {
-  const { kubectl } = cluster();
-  const events = ["get", "events", "--all-namespaces", "--field-selector=type=Warning"];
-  return (await Promise.all([kubectl("get", "pods", "--all-namespaces"), kubectl(...events)])).join("\n");
-}
-
-/** A row's workloads, with the suite's driver where the author's cannot be had. */
 function workloadsOf({ workloads, standIn = {} }: PodsRow): readonly Workload[] {
   return (workloads as readonly Workload[]).map((workload) => {
     const { template } = workload.spec;
     const containers = template.spec.containers.map((one) => {
       const args = standIn[one.name];
-      return args ? { ...one, image: IMAGES.driver, args } : one;
+      return args ? { ...one, image: IMAGES.driver, args: [...args] } : one;
     });
     const spec = { ...template.spec, containers };
     return { ...workload, spec: { ...workload.spec, template: { ...template, spec } } };
   });
 }
 
-/** The plugins of public charts, as rendered and registered. */
 export async function chartsStage() {
-  const { kubectlWith, record } = cluster();
+  const { apply, remove, record } = cluster();
   const rows = CHARTS.map((row) => ({ ...row, workloads: workloadsOf(row) }));
   const objects = rows.flatMap(({ beside = [], workloads }) => [...beside, ...workloads]);
   const plugins = rows.flatMap(({ beside = [], workloads }) => {
-    const names = (beside as { kind: string; metadata: { name: string } }[])
-      .filter(({ kind }) => kind === "CSIDriver")
-      .map(({ metadata }) => metadata.name);
+    const named = beside as readonly Pick<Workload, "kind" | "metadata">[];
+    const names = named.filter(({ kind }) => kind === "CSIDriver").map(({ metadata }) => metadata.name);
     return workloads
       .filter(({ spec }) => spec.template.spec.nodeSelector?.["kubernetes.io/os"] !== "windows")
       .map((workload): AuthorsPlugin => ({ drivers: names, workload }));
   });
   const drivers = plugins.flatMap((plugin) => plugin.drivers);
   const dispose = async () => {
-    if (objects.length > 0) await kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true");
+    if (objects.length > 0) await remove(objects);
     for (const driver of drivers) await untilListed(driver, false);
   };
   try {
-    await nameImages(plugins.map(({ workload }) => workload.spec.template.spec));
-    if (objects.length > 0) await kubectlWith(objects, "apply", "--server-side", "--validate=strict");
+    const specs = plugins.map(({ workload }) => workload.spec.template.spec);
+    await nameImages(specs, insideOf(cluster()).node);
+    if (objects.length > 0) await apply(objects);
     const missing = () => drivers.filter((driver) => !record.isListed(driver));
-    await eventually(() => expect(missing()).toEqual([]), {
-      what: "CSINode lacks none of the charts' drivers",
-    });
+    await until(() => expect(missing()).toEqual([]), "CSINode lacks none of the charts' drivers");
   } catch (error) {
-    process.stdout.write(await podsNow());
+    process.stdout.write(await cluster().kubectl("get", "pods,events", "--all-namespaces"));
     await dispose();
     throw error;
   }

@@ -1,14 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createGoBuilder } from "../../support/go-build";
+import { say } from "../../support/run-main";
 
-/** All of Kubernetes and etcd; what runs in pods. */
 export type Program = "kubernetes" | "podprogram";
 
-/**
- * Programs of kubernetes-csi as it releases them: each is `cmd/NAME` of a module, built with that module's own go.mod and
- * go.sum, so that its dependencies do not meet those of `program/go.mod`.
- */
+const versionOf = (module: string) => module.slice(module.lastIndexOf("@") + 1);
+
+/** Programs of kubernetes-csi, each `cmd/NAME` of a module that has its own requirements. */
 const RELEASES = {
   hostpathplugin: "github.com/kubernetes-csi/csi-driver-host-path@v1.18.0",
   "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6@v6.3.0",
@@ -16,48 +15,35 @@ const RELEASES = {
   "csi-resizer": "github.com/kubernetes-csi/external-resizer/v2@v2.3.0",
 } as const;
 export type Release = keyof typeof RELEASES;
-/** The sidecars and their versions, as a person reads them. */
 export const SIDECAR_RELEASES = Object.entries(RELEASES)
   .filter(([program]) => program !== "hostpathplugin")
   .map(([program, module]) => `${program} ${versionOf(module)}`)
   .join(", ");
 
-/** The Kubernetes release that `program/go.mod` names. */
 export const KUBERNETES_VERSION = "1.36.3";
 export const BIN = join(__dirname, "..", "bin");
 const SOURCES = join(__dirname, "..", "program");
-const VERSION_PACKAGE = "k8s.io/component-base/version";
-const linkerFlags = (version: string) =>
-  [
-    "-s",
-    "-w",
-    `-X ${VERSION_PACKAGE}.gitVersion=v${version}`,
-    `-X ${VERSION_PACKAGE}.gitMajor=1`,
-    `-X ${VERSION_PACKAGE}.gitMinor=${version.split(".")[1]}`,
-  ].join(" ");
+const linkerFlags = (version: string) => {
+  const values = [`gitVersion=v${version}`, "gitMajor=1", `gitMinor=${version.split(".")[1]}`];
+  return ["-s -w", ...values.map((value) => `-X k8s.io/component-base/version.${value}`)].join(" ");
+};
 
 const go = createGoBuilder(SOURCES);
 
 export const programPath = (program: Program | Release | "kyverno"): string => join(BIN, program);
 
-/** The program of a Kubernetes release. */
 export const kubernetesPath = (version: string): string =>
   version === KUBERNETES_VERSION ? programPath("kubernetes") : join(BIN, `kubernetes-${version}`);
 
 /** Kubernetes for a part of the cluster: another release where the variable names a build of it. */
 export const kubernetesOf = (part: "CONTROL_PLANE" | "NODE"): string =>
   process.env[`${part}_KUBERNETES`] ?? programPath("kubernetes");
-/** The objects with the rights of a sidecar, as its project has them; a YAML file. */
 export const rightsPath = (sidecar: Exclude<Release, "hostpathplugin">): string =>
   join(BIN, `${sidecar}.rbac.yaml`);
 
-/** Where what is built from a release's own requirements lies. */
 export const e2eFolder = (version: string): string => join(BIN, `e2e-${version}`);
 
-/**
- * Writes a go.mod with the requirements of a Kubernetes release, for a program of the module `main`; its file. The staging
- * modules are required by their releases, because the module of Kubernetes lacks their directories.
- */
+/** Writes a go.mod with the requirements of a Kubernetes release, for the module `main`; staging modules by their releases. */
 export async function kubernetesModules(version: string, main = "k8s.io/kubernetes"): Promise<string> {
   const kubernetes = await go.download(`k8s.io/kubernetes@v${version}`);
   const folder = e2eFolder(version);
@@ -73,90 +59,74 @@ export async function kubernetesModules(version: string, main = "k8s.io/kubernet
   return file;
 }
 
-/**
- * Builds Kubernetes with etcd, and what runs in pods, or one of them, unless the very same sources were built before.
- * Kubernetes takes about half an hour on two cores from nothing; `announce` is called when a build starts.
- */
+const isModuleFile = (name: string) => /^go\.(mod|sum)$/.test(name);
+
+/** Builds programs, unless the very same sources were built before. Kubernetes takes half an hour on two cores from nothing. */
 export async function buildPrograms(
-  announce: (text: string) => void,
   programs: readonly Program[] = ["kubernetes", "podprogram"],
   kubernetesVersion = KUBERNETES_VERSION,
 ): Promise<void> {
-  const goVersion = await go.version("Go is needed to build Kubernetes");
   for (const program of programs) {
     const version = program === "kubernetes" ? kubernetesVersion : KUBERNETES_VERSION;
     const isOther = version !== KUBERNETES_VERSION;
     const modules = isOther ? [`-modfile=${await kubernetesModules(version, "registrar/test/cluster")}`] : [];
-    const flags = [
-      ...[`-mod=${isOther ? "mod" : "readonly"}`, "-trimpath", "-buildvcs=false"],
-      `-ldflags=${linkerFlags(version)}`,
-    ];
+    const mode = `-mod=${isOther ? "mod" : "readonly"}`;
+    const flags = [mode, "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags(version)}`];
     const file = program === "kubernetes" ? kubernetesPath(version) : programPath(program);
-    const patience = program === "kubernetes" ? `, of ${version}: half an hour the first time` : "";
     await go.build({
+      what: `the program ${program} of ${version}`,
       args: ["build", ...modules, ...flags, "-o", file, `./${program}`],
-      key: [goVersion, ...flags],
-      isSource: (name) =>
-        /^go\.(mod|sum)$/.test(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
+      key: flags,
+      isSource: (name) => isModuleFile(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
       stamp: `${file}.sha256`,
-      onStart: () => announce(`building the program ${program} with ${goVersion}${patience}`),
     });
   }
 }
 
-/**
- * Builds the hostpath driver, unless HOSTPATH_DRIVER has it, and the sidecars of dynamic volumes. Where the module proxy
- * does not have one, `announce` is called with that, and the suite leaves out what needs them.
- */
-export async function buildReleases(announce: (text: string) => void): Promise<void> {
+/** Builds the hostpath driver, unless HOSTPATH_DRIVER has it, and the sidecars, as far as the module proxy has them. */
+export async function buildReleases(): Promise<void> {
   for (const [program, module] of Object.entries(RELEASES) as [Release, string][]) {
     if (program === "hostpathplugin" && process.env.HOSTPATH_DRIVER) continue;
-    const folder = await buildRelease(program, module, announce, "no dynamic volumes");
+    const folder = await buildRelease(program, module);
     if (folder === undefined) return;
     if (program !== "hostpathplugin")
       writeFileSync(rightsPath(program), readFileSync(join(folder, "deploy", "kubernetes", "rbac.yaml")));
   }
 }
 
-const KYVERNO = "github.com/kyverno/kyverno@v1.19.1";
-/** The objects with which Kyverno is installed, as its project has them; a YAML file. */
 export const KYVERNO_OBJECTS = join(BIN, "kyverno.yaml");
 
-/** The same for Kyverno's admission controller. */
-export async function buildKyverno(announce: (text: string) => void): Promise<void> {
-  const folder = await buildRelease("kyverno", KYVERNO, announce, "no policy of Kyverno");
+export async function buildKyverno(): Promise<void> {
+  const folder = await buildRelease("kyverno", "github.com/kyverno/kyverno@v1.19.1");
   if (folder === undefined) return;
   writeFileSync(KYVERNO_OBJECTS, readFileSync(join(folder, "config", "install-latest-testing.yaml")));
 }
 
 /** Builds `cmd/PROGRAM` of a module; the module's directory, or undefined where it cannot be downloaded. */
-async function buildRelease(
-  program: Release | "kyverno",
-  module: string,
-  announce: (text: string) => void,
-  without: string,
-): Promise<string | undefined> {
-  const goVersion = await go.version("Go is needed to build sidecars");
-  let folder: string;
+async function buildRelease(program: Release | "kyverno", module: string): Promise<string | undefined> {
   try {
-    folder = await createGoBuilder(__dirname).download(module);
+    const folder = await go.download(module);
+    await buildCommand(folder, programPath(program), versionOf(module));
+    return folder;
   } catch (error) {
-    announce(`${without}, because a module cannot be downloaded: ${(error as Error).message}`);
+    say(`what needs ${program} is left out: ${(error as Error).message}`);
     return undefined;
   }
-  const version = versionOf(module);
-  const linkerFlags = `-s -w -X main.version=${version}`;
-  const flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", `-ldflags=${linkerFlags}`];
-  await createGoBuilder(folder).build({
-    args: ["build", ...flags, "-o", programPath(program), `./cmd/${program}`],
-    key: [goVersion, module, ...flags],
-    isSource: (name) => /^go\.(mod|sum)$/.test(name),
-    stamp: `${programPath(program)}.sha256`,
-    onStart: () => announce(`building ${program} ${version} with ${goVersion}: minutes the first time`),
-  });
-  return folder;
 }
 
-function versionOf(module: string): string {
-  return module.slice(module.lastIndexOf("@") + 1);
+export async function buildCommand(folder: string, file: string, version: string): Promise<void> {
+  const program = basename(file);
+  const flags = [
+    "-mod=readonly",
+    "-trimpath",
+    "-buildvcs=false",
+    `-ldflags=-s -w -X main.version=${version}`,
+  ];
+  await createGoBuilder(folder).build({
+    what: `${program} ${version}`,
+    args: ["build", ...flags, "-o", file, `./cmd/${program}`],
+    key: [folder, ...flags],
+    isSource: isModuleFile,
+    stamp: `${file}.sha256`,
+  });
 }

@@ -7,11 +7,7 @@ interface Hierarchy {
   readonly options: readonly string[];
 }
 
-/**
- * Makes a control group in each hierarchy of the machine, below which everything of a cluster runs: empty folders of the
- * kernel's until something enters them. `hierarchies` is what is mounted below /sys/fs/cgroup within the cluster, as
- * arguments of enter-cluster.sh: `NAME=OPTIONS`.
- */
+/** Makes a control group in each hierarchy; `hierarchies` is what enter-cluster.sh mounts, `NAME=OPTIONS`. */
 export function makeClusterGroup(name: string) {
   const v1 = mounted("cgroup");
   return v1.some(({ options }) => options.includes("memory")) ? makeV1(name, v1) : makeV2(name);
@@ -25,10 +21,8 @@ function makeV1(name: string, hierarchies: readonly Hierarchy[]) {
     }),
   );
   const made = hierarchies.map(({ mountPoint, root, options }) => {
-    const names = options.filter((option) => !["rw", "ro", "clone_children", "xattr"].includes(option));
-    const controllers = names
-      .map((option) => (option.startsWith("release_agent=") ? "" : option))
-      .filter(Boolean);
+    const ofEach = /^(?:rw|ro|clone_children|xattr|release_agent=.*)$/;
+    const controllers = options.filter((option) => !ofEach.test(option));
     const path = own.get(controllers.join()) ?? "/";
     const parent = join(mountPoint, path.startsWith(root) && root !== "/" ? path.slice(root.length) : path);
     const folder = join(parent, name);
@@ -62,7 +56,6 @@ function makeV2(name: string) {
   return { version: 2, folders: [folder], hierarchies: [] };
 }
 
-/** Every hierarchy of this type, as `/proc/self/mountinfo` tells. */
 function mounted(type: "cgroup" | "cgroup2"): readonly Hierarchy[] {
   return linesOf("/proc/self/mountinfo").flatMap((line) => {
     const [before = "", after = ""] = line.split(" - ");
@@ -74,7 +67,6 @@ function mounted(type: "cgroup" | "cgroup2"): readonly Hierarchy[] {
 
 const linesOf = (file: string) => readFileSync(file, "utf8").trimEnd().split("\n");
 
-/** Why this user cannot make such groups; undefined where he can. */
 export function whyNoGroups(): string | undefined {
   try {
     const { folders } = makeClusterGroup(`registrar-probe-${process.pid}`);

@@ -1,35 +1,54 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { eventually } from "../../support/eventually";
+import { attempt } from "../../../src/base/errors";
 import { kubernetesOf } from "./build";
 import { type Part, startPart } from "./part";
+import { until } from "./until";
 
 const run = promisify(execFile);
 /** Of the Service `kubernetes`: the first of the range. enter-cluster.sh gives it to the node. */
 const SERVICE_ADDRESS = "10.96.0.1";
-/** A bearer token of system:masters, for a client that knows no certificates. */
 const ADMIN_TOKEN = "admin-of-a-test-cluster";
 
-export interface ControlPlaneOptions {
+interface ControlPlaneOptions {
   /** A folder of its own, for database, certificates and logs; who made it removes it. */
   readonly folder: string;
-  /** Where the API server listens and is reached. Default: 127.0.0.1. */
   readonly address?: string;
-  /** Names of nodes that get a certificate of `system:node:NAME`. Default: none. */
   readonly nodes?: readonly string[];
-  /**
-   * Controller manager and scheduler too, without which no DaemonSet makes pods, and the API server where pods look for
-   * it: at port 443 of every address, so that the Service `kubernetes` needs no proxy. Default: false.
-   */
+  /** Controller manager and scheduler too, and the API server at port 443, where pods look for it. Default: false. */
   readonly forPods?: boolean;
 }
 
 /** etcd and kube-apiserver with RBAC, the Node authorizer, NodeRestriction and ValidatingAdmissionPolicy. */
 export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>;
+
+export function createClient(program: string, ...first: readonly string[]) {
+  const kubectl = async (...words: readonly string[]): Promise<string> => {
+    const { stdout } = await run(program, [...first, ...words], { maxBuffer: 1 << 26 });
+    return stdout;
+  };
+  const kubectlWith = async (objects: readonly object[], ...words: readonly string[]): Promise<string> => {
+    const child = spawn(program, [...first, ...words, "--filename=-"], { stdio: "pipe" });
+    const said: string[] = [];
+    for (const output of [child.stdout, child.stderr]) output.on("data", (chunk) => said.push(String(chunk)));
+    child.stdin.end(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+    const [code] = await once(child, "close");
+    if (code !== 0) throw new Error(`kubectl ${words.join(" ")} ended with ${code}: ${said.join("").trim()}`);
+    return said.join("");
+  };
+  return {
+    kubectl,
+    kubectlWith,
+    apply: (objects: readonly object[], ...flags: readonly string[]) =>
+      kubectlWith(objects, "apply", "--server-side", "--force-conflicts", "--validate=strict", ...flags),
+    remove: (objects: readonly object[]) =>
+      kubectlWith(objects, "delete", "--ignore-not-found", "--wait=true"),
+  };
+}
 
 /** Resolves when the API server is ready and RBAC's own roles exist; leaves no process behind when it rejects. */
 export async function startControlPlane(options: ControlPlaneOptions) {
@@ -43,12 +62,8 @@ export async function startControlPlane(options: ControlPlaneOptions) {
   const parts: Part[] = [];
 
   mkdirSync(join(folder, "logs"), { recursive: true });
-  await run(kubernetes, [
-    "certificates",
-    `--folder=${pki}`,
-    `--hosts=127.0.0.1,${address},${SERVICE_ADDRESS}`,
-    `--nodes=${nodes}`,
-  ]);
+  const hosts = `--hosts=127.0.0.1,${address},${SERVICE_ADDRESS}`;
+  await run(kubernetes, ["certificates", `--folder=${pki}`, hosts, `--nodes=${nodes}`]);
   writeFileSync(at("tokens.csv"), `${ADMIN_TOKEN},admin,admin,system:masters\n`, { mode: 0o600 });
   const start = async (name: string, ...flags: readonly string[]) => {
     const part = await startPart([kubernetes, name, ...flags], join(folder, "logs", `${name}.log`));
@@ -61,14 +76,8 @@ export async function startControlPlane(options: ControlPlaneOptions) {
     writeFileSync(file, kubeconfigText(url, at("ca.crt"), at(`${identity}.crt`), at(`${identity}.key`)));
     return file;
   };
-  /** Runs kubectl as an administrator: its output. Rejects with its own words. */
-  const kubectl = async (...words: readonly string[]) => {
-    const { stdout } = await run(kubernetes, ["kubectl", `--kubeconfig=${kubeconfig("admin")}`, ...words], {
-      env: { PATH: process.env.PATH, HOME: folder },
-      maxBuffer: 1 << 26,
-    });
-    return stdout;
-  };
+  const asAdmin = [`--kubeconfig=${kubeconfig("admin")}`, `--cache-dir=${join(folder, "kubectl")}`];
+  const client = createClient(kubernetes, "kubectl", ...asAdmin);
   const close = async () => {
     for (const part of parts) await part.close();
   };
@@ -104,13 +113,10 @@ export async function startControlPlane(options: ControlPlaneOptions) {
       `--cert-dir=${pki}`,
     );
     const ready = () =>
-      eventually(
-        async () => {
-          if (isOver(apiServer)) throw new Error(`it ended, saying:\n${apiServer.lastWords()}`);
-          await kubectl("get", "--raw=/readyz");
-        },
-        { what: "the API server is ready", limitMs: 120_000 },
-      );
+      until(async () => {
+        if (isOver(apiServer)) throw new Error(`it ended, saying:\n${apiServer.lastWords()}`);
+        await client.kubectl("get", "--raw=/readyz");
+      }, "the API server is ready");
     await ready();
     const startForPods = async (name: string, ...flags: readonly string[]) => {
       const [own] = await freePorts("127.0.0.1", 1);
@@ -127,14 +133,8 @@ export async function startControlPlane(options: ControlPlaneOptions) {
       await startForPods("kube-scheduler");
     }
     return {
-      url,
-      caFile: at("ca.crt"),
-      adminToken: ADMIN_TOKEN,
-      kubeconfig,
-      kubectl,
-      apiServer,
-      ready,
-      close,
+      ...{ url, caFile: at("ca.crt"), adminToken: ADMIN_TOKEN, kubeconfig, apiServer, ready, close },
+      ...client,
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {
@@ -143,16 +143,9 @@ export async function startControlPlane(options: ControlPlaneOptions) {
   }
 }
 
-/** Whether the process ended: signal 0 only asks. */
-function isOver({ pid }: Part): boolean {
-  try {
-    return !process.kill(pid, 0);
-  } catch {
-    return true;
-  }
-}
+/** Signal 0 only asks whether the process is there. */
+const isOver = ({ pid }: Part): boolean => attempt(() => process.kill(pid, 0)) === undefined;
 
-/** A kubeconfig with one cluster, one user and one context. JSON is YAML. */
 function kubeconfigText(server: string, authority: string, certificate: string, key: string): string {
   return JSON.stringify({
     apiVersion: "v1",
@@ -164,7 +157,6 @@ function kubeconfigText(server: string, authority: string, certificate: string, 
   });
 }
 
-/** So many ports of this address that nothing listens on. */
 async function freePorts(address: string, count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, address));
   await Promise.all(servers.map((server) => once(server, "listening")));

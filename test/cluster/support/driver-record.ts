@@ -1,8 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What the API server says is registered on a node, over time: CSINode, watched. */
-export type DriverRecord = Awaited<ReturnType<typeof recordDrivers>>;
-
 interface Moment {
   readonly at: number;
   readonly drivers: ReadonlySet<string>;
@@ -14,7 +11,7 @@ interface CSINode {
   readonly spec?: { readonly drivers?: readonly { readonly name: string }[] | null };
 }
 
-/** Resolves when the first state is known; `proxy` is an API server without credentials. */
+/** CSINode, watched: which drivers a node has, over time. `proxy` is an API server without credentials. */
 export async function recordDrivers(proxy: string, node: string) {
   const moments: Moment[] = [];
   const stopping = new AbortController();
@@ -67,11 +64,11 @@ export async function recordDrivers(proxy: string, node: string) {
   };
   return {
     isListed,
-    /** Since when the driver is what it is now, listed or not, as performance.now() counts. */
     since: (driver: string) => lastChange(driver)?.at ?? Number.NaN,
-    /** The API server's revision with which it came to be what it is now. */
+    /** For how long it has been listed, of the time since `from`; 0: it is not. */
+    listedMs: (driver: string, from: number) =>
+      isListed(driver) ? performance.now() - Math.max(lastChange(driver)?.at ?? 0, from) : 0,
     revision: (driver: string) => lastChange(driver)?.revision ?? "",
-    /** For how long of the time between two moments the driver was not listed, in milliseconds. */
     missingMs: (driver: string, from: number, to: number) =>
       moments.reduce((sum, { at, drivers }, index) => {
         if (drivers.has(driver)) return sum;

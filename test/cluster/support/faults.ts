@@ -1,23 +1,27 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { eventually } from "../../support/eventually";
+import type { Cluster, Inside } from "./cluster";
 import { IMAGES } from "./images";
 import { containerOf, RETRY, TOPOLOGY_KEY } from "./objects";
-import type { Part } from "./part";
 import type { Role, Scenario } from "./play";
 import { type Change, insideOf, type Stage } from "./stage";
+import { until } from "./until";
 
-/** A refusal ends the registrar, as it does by default. */
 export const ending: Change = (daemonSet) => {
   const registrar = containerOf(daemonSet, "registrar");
   registrar.args = registrar.args.filter((arg) => arg !== RETRY);
 };
+export type Limits = Readonly<Record<string, string>>;
 export const withLimits =
-  (limits: Readonly<Record<string, string>>): Change =>
+  (limits: Limits): Change =>
   (daemonSet) => {
     containerOf(daemonSet, "registrar").resources = { requests: { cpu: "10m", memory: "16Mi" }, limits };
   };
-/** A new pod, nothing else. */
+export const all =
+  (...changes: readonly Change[]): Change =>
+  (daemonSet) => {
+    for (const change of changes) change(daemonSet);
+  };
 export const rollOut: Change = ({ spec }) => {
   spec.template.metadata.annotations = { "example.com/rolled-out": String(performance.now()) };
 };
@@ -30,117 +34,89 @@ export const clusterOf = ([stage]: readonly Stage[]) => {
   return stage.cluster;
 };
 
-/** Pods that overlap: the new one runs before the old one is asked to end. */
 export const surging: Change = (daemonSet) => {
   daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
 };
-/** The same, with the suite's driver and these arguments. */
-export const surgingDriver =
-  (...driverArgs: readonly string[]): Change =>
+/** The suite's driver, with a flag that the hostpath driver does not have. */
+export const ownDriver =
+  (flag: string): Change =>
   (daemonSet) => {
-    surging(daemonSet);
     const driver = containerOf(daemonSet, "hostpath");
-    driver.image = IMAGES.driver; // a flag says what it does to its socket at the end
-    driver.args.push(...driverArgs);
+    driver.image = IMAGES.driver;
+    driver.args.push(flag);
   };
 
-/**
- * The label of the node says something else than the drivers, and is taken off for all roles in the same moment: each was
- * applied its `leadMs` before.
- */
+const INSIDE = { needsInside: true, limitMs: 180_000, ours: { comesBack: true } };
+
+export const setTopology = ({ kubectl, nodeName }: Cluster, value?: "elsewhere") =>
+  kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}${value ? `=${value}` : "-"}`);
+
+/** The node's label differs from the drivers', and goes for all roles at once: each was applied its `leadMs` before. */
 export function clash(roles: readonly (Role & { readonly leadMs: number })[]): Scenario {
   const byLead = [...new Set(roles.map(({ leadMs }) => leadMs))].sort((one, other) => other - one);
   return {
-    title: "topology clash",
-    roles,
-    needsInside: true,
-    limitMs: 180_000,
-    ours: { comesBack: true },
+    ...{ title: "topology clash", roles, ...INSIDE },
     // Restarts count from the applies on, so these belong to the cause.
-    prepare: async (players) => {
-      const { kubectl, nodeName } = clusterOf(players);
-      await kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}=elsewhere`);
-    },
+    prepare: async (players) => void (await setTopology(clusterOf(players), "elsewhere")),
     cause: async (players) => {
-      const { kubectl, nodeName } = clusterOf(players);
       for (const [index, leadMs] of byLead.entries()) {
         const due = players.filter(({ role }) => role.leadMs === leadMs);
         await eachOf(due, (player) => player.apply(player.role.change));
         await delay(leadMs - (byLead[index + 1] ?? 0));
       }
-      await kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`);
+      await setTopology(clusterOf(players));
       return performance.now();
     },
-    undo: ({ kubectl, nodeName }) => kubectl("label", "node", nodeName, `${TOPOLOGY_KEY}-`),
+    undo: (cluster) => setTopology(cluster),
   };
 }
 
-/** Kills the API server and starts it after so long; resolves with the moment at which its start began. */
-async function takeAway(apiServer: Part, awayMs: number, meanwhile: () => Promise<unknown>): Promise<number> {
+async function takeAway({ controlPlane }: Inside, awayMs: number, meanwhile: () => unknown): Promise<number> {
+  const { apiServer, ready } = controlPlane;
   await apiServer.kill();
   await meanwhile();
   await delay(awayMs);
   const back = performance.now();
   await apiServer.start();
+  await ready();
   return back;
 }
 
-/** The API server is away, and the registrars start anew meanwhile. */
-export function apiServerAway(awayMs: number, roles: readonly Role[]): Scenario {
-  return {
-    title: `API server away for ${awayMs / 1000} s`,
-    roles,
-    needsInside: true,
-    limitMs: 180_000,
-    ours: { comesBack: true },
-    cause: async (players) => {
-      const { controlPlane, node } = insideOf(clusterOf(players));
-      const statuses = await eachOf(players, (player) => player.status("registrar"));
-      const back = await takeAway(controlPlane.apiServer, awayMs, () =>
-        Promise.all(statuses.map(({ containerID = "" }) => node.killContainer(containerID))),
-      );
-      await controlPlane.ready();
-      return back;
-    },
-  };
-}
+export const apiServerAway = (awayMs: number, roles: readonly Role[]): Scenario => ({
+  ...{ title: `API server away for ${awayMs / 1000} s`, roles, ...INSIDE },
+  cause: async (players) => {
+    const inside = insideOf(clusterOf(players));
+    const statuses = await eachOf(players, (player) => player.status("registrar"));
+    return takeAway(inside, awayMs, () =>
+      Promise.all(statuses.map(({ containerID = "" }) => inside.node.killContainer(containerID))),
+    );
+  },
+});
 
-/**
- * The API server goes while kubelet registers the drivers: it has called NodeGetInfo, which answers only then, and cannot
- * write what the driver answered.
- */
+/** The API server goes between kubelet's NodeGetInfo and its write of what the driver answered. */
 export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario {
-  const holding: Change = (daemonSet) => {
-    const driver = containerOf(daemonSet, "hostpath");
-    driver.image = IMAGES.driver;
-    driver.args.push("--hold-node-info=/csi-data-dir/hold");
-  };
+  const holding = ownDriver("--hold-node-info=/csi-data-dir/hold");
   return {
     title,
     roles: [
-      { title, change: (daemonSet) => [holding, ending].forEach((change) => void change(daemonSet)) },
+      { title, change: all(holding, ending) },
       { title: `${title}, with \`--on-registration-failure=retry\``, only: "ours", change: holding },
     ],
-    needsInside: true,
-    limitMs: 180_000,
-    ours: { comesBack: true },
+    ...INSIDE,
     cause: async (players) => {
-      const { controlPlane, node } = insideOf(clusterOf(players));
-      const holds = players.map(({ plugin }) => node.at(`/var/lib/${plugin.daemonSet}-data/hold`));
+      const inside = insideOf(clusterOf(players));
+      const holds = players.map(({ plugin }) => inside.node.at(`/var/lib/${plugin.daemonSet}-data/hold`));
       const release = () => {
         for (const hold of holds) for (const file of [hold, `${hold}.waits`]) rmSync(file, { force: true });
       };
       for (const hold of holds) writeFileSync(hold, "");
       try {
         await eachOf(players, (player) => player.killContainer("registrar"));
-        const isWaiting = () => {
-          const others = holds.filter((hold) => !existsSync(`${hold}.waits`));
-          if (others.length > 0) throw new Error(`not asked behind ${others}`);
-        };
-        await eventually(isWaiting, { what: "kubelet asks each driver for its node information" });
-        const back = await takeAway(controlPlane.apiServer, awayMs, async () => release());
-        await controlPlane.ready();
-        return back;
+        await until(
+          () => expect(holds.filter((hold) => !existsSync(`${hold}.waits`))).toEqual([]),
+          "kubelet asks each driver for its node information",
+        );
+        return await takeAway(inside, awayMs, release);
       } finally {
         release();
       }

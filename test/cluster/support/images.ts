@@ -14,27 +14,24 @@ import { ROOT } from "../../docs/markdown";
 import { type Buildah, createBuildah } from "../../image/support/buildah";
 import { buildExampleDriver, EXAMPLE_DRIVER_INPUTS } from "../../image/support/example-driver-image";
 import { buildRegistrar } from "../../image/support/stand-in-bases";
+import { say } from "../../support/run-main";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
 import { BIN, programPath } from "./build";
 
-/** What the suite's pods are made of, by the name that they use, each a tarball that has that name. */
 export type Images = Readonly<Record<string, string>>;
 
 export const IMAGES = {
-  /** What the Dockerfile makes. */
   ours: "localhost/registrar:test",
   /** What `program/podprogram` is in a pod: its sandbox, a driver, a user of a volume. */
   pause: "localhost/pause:test",
   driver: "localhost/driver:test",
   workload: "localhost/workload:test",
-  /** What the Dockerfile of examples/driver makes. */
   exampleDriver: "localhost/example-driver:test",
   /** The official registrar, where `OFFICIAL_REGISTRAR` names its binary. */
   official: "localhost/official:test",
   /** Kubernetes' hostpath driver, where `HOSTPATH_DRIVER` names its binary. */
   hostpath: "localhost/hostpath:test",
-  /** The sidecars of dynamic volumes. */
   "csi-provisioner": "localhost/csi-provisioner:test",
   "csi-attacher": "localhost/csi-attacher:test",
   "csi-resizer": "localhost/csi-resizer:test",
@@ -42,15 +39,12 @@ export const IMAGES = {
 
 export const SIDECARS = ["csi-provisioner", "csi-attacher", "csi-resizer"] as const;
 
-/** Binaries that were built elsewhere. */
 export const givenPrograms = () => ({
   official: process.env.OFFICIAL_REGISTRAR,
   hostpath: process.env.HOSTPATH_DRIVER,
-  /** A folder with tarballs of the images that public charts name. */
   charts: process.env.CHART_IMAGES,
 });
 
-/** Kubernetes' hostpath driver with the sidecars of its dynamic volumes; undefined where one of them was not built. */
 export function dynamicPrograms(): { readonly hostpath: string } | undefined {
   const hostpath = givenPrograms().hostpath ?? programPath("hostpathplugin");
   return [hostpath, ...SIDECARS.map(programPath)].every((program) => existsSync(program))
@@ -58,19 +52,12 @@ export function dynamicPrograms(): { readonly hostpath: string } | undefined {
     : undefined;
 }
 
-/** The Node of our image. */
 export const imageNode = (): string => process.env.IMAGE_NODE ?? process.execPath;
 
-/** What decides how our image is. */
-const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"].map((path) =>
-  join(ROOT, path),
-);
+const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
 
-/**
- * Makes images as tarballs, unless the very same were made before, in a directory for what is needed meanwhile. `announce` is
- * called with what is being made, and `made` has the tarball of each name.
- */
-export function createImageMaker(folder: string, announce: (text: string) => void) {
+/** Makes images as tarballs, unless the very same were made before; `made` has the tarball of each name. */
+export function createImageMaker(folder: string) {
   const made: Record<string, string> = {};
   const make = async (
     name: string,
@@ -83,7 +70,7 @@ export function createImageMaker(folder: string, announce: (text: string) => voi
     const hash = hashOf(inputs);
     const stamp = `${tarball}.sha256`;
     if (existsSync(tarball) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
-    announce(`making the image ${name}`);
+    say(`making the image ${name}`);
     mkdirSync(join(BIN, "images"), { recursive: true });
     rmSync(tarball, { force: true });
     const root = join(folder, "root", basename(tarball));
@@ -96,9 +83,8 @@ export function createImageMaker(folder: string, announce: (text: string) => voi
   return { made, make };
 }
 
-type Make = ReturnType<typeof createImageMaker>["make"];
+export type Make = ReturnType<typeof createImageMaker>["make"];
 
-/** Our image, by this name. */
 export const makeRegistrar = (make: Make, name: string = IMAGES.ours, file?: string): Promise<void> =>
   make(
     name,
@@ -111,13 +97,12 @@ export const makeExampleDriver = (make: Make): Promise<void> =>
     buildExampleDriver(buildah, IMAGES.exampleDriver, root),
   );
 
-/** Makes the images unless the very same were made before; `announce` is called with what is being made. */
-export async function makeImages(announce: (text: string) => void): Promise<Images> {
+export async function makeImages(): Promise<Images> {
   const { official, charts } = givenPrograms();
   const dynamic = dynamicPrograms();
   const hostpath = dynamic?.hostpath ?? givenPrograms().hostpath;
   await using folder = await createTempFolder();
-  const { made, make } = createImageMaker(folder.path, announce);
+  const { made, make } = createImageMaker(folder.path);
   const pod = programPath("podprogram");
   const single = (name: string, program: string, entrypoint: readonly string[]) =>
     make(name, [program, ...(name === IMAGES.hostpath ? [pod] : [])], (buildah, root) => {
@@ -147,7 +132,7 @@ export async function makeImages(announce: (text: string) => void): Promise<Imag
 
 function hashOf(paths: readonly string[]): string {
   const hash = createHash("sha256").update("docker-archive");
-  for (const path of paths) {
+  for (const path of paths.map((one) => resolve(ROOT, one))) {
     const isFolder = statSync(path).isDirectory();
     const names = isFolder ? readdirSync(path, { recursive: true, encoding: "utf8" }).sort() : [""];
     for (const file of names.map((name) => join(path, name)).filter((file) => statSync(file).isFile()))

@@ -1,12 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { eventually } from "../../support/eventually";
 import { createTempFolder } from "../../support/temp-folder";
 import { KYVERNO_OBJECTS, programPath } from "./build";
 import type { Cluster } from "./cluster";
 import { startPart } from "./part";
 import { insideOf } from "./stage";
+import { until } from "./until";
 
-/** Whether Kyverno could be built. */
 export const hasKyverno = existsSync(KYVERNO_OBJECTS);
 const NAMESPACE = "kyverno";
 const ADDRESS = "127.0.0.1:9443";
@@ -19,10 +18,7 @@ const LEFT_OUT = [
   "[*/*,kube-system,*]",
 ];
 
-/**
- * Kyverno's admission controller with its webhooks, as a process beside the API server: the cluster has no proxy for a
- * Service. Resolves when it may change pods.
- */
+/** Kyverno's admission controller, as a process beside the API server: the cluster has no proxy for a Service. */
 export async function startKyverno(cluster: Cluster) {
   const { kubectl } = cluster;
   const folder = await createTempFolder();
@@ -58,13 +54,10 @@ export async function startKyverno(cluster: Cluster) {
     await folder[Symbol.asyncDispose]();
   };
   try {
-    await eventually(
-      async () => {
-        const found = await kubectl("get", "validatingwebhookconfigurations", "--output=name");
-        if (!found.includes("kyverno-policy-validating")) throw new Error(part.lastWords());
-      },
-      { what: "Kyverno has its webhooks", limitMs: 120_000 },
-    );
+    await until(async () => {
+      const found = await kubectl("get", "validatingwebhookconfigurations", "--output=name");
+      if (!found.includes("kyverno-policy-validating")) throw new Error(part.lastWords());
+    }, "Kyverno has its webhooks");
   } catch (error) {
     await close();
     throw error;

@@ -2,7 +2,7 @@ import { parse } from "yaml";
 import { nodeAccess, serviceAccount } from "../../../src/manifest/node-access";
 import { clusterOf, eachOf } from "./faults";
 import type { DaemonSet } from "./objects";
-import type { Role, Scenario } from "./play";
+import type { Player, Role, Scenario } from "./play";
 import type { Change } from "./stage";
 
 /** The objects that `registrar manifest --startup-taint` adds, and the DaemonSet with its access to the API server. */
@@ -40,10 +40,7 @@ function withAccess(daemonSet: DaemonSet) {
   };
 }
 
-/**
- * Somebody deletes the CSINode of a node with so many drivers, whose registrars see to node readiness. Each looks at its
- * own time, within five minutes, so that each driver is a play of its own.
- */
+/** The CSINode of a node with so many drivers is deleted. Each registrar looks at its own time, within five minutes. */
 export function deletedCsiNode(title: string, drivers: number): Scenario {
   const applied: object[] = [];
   const seeingToIt: Change = (daemonSet) => {
@@ -60,13 +57,15 @@ export function deletedCsiNode(title: string, drivers: number): Scenario {
     ours: { comesBack: true, restarts: 0 },
     prepare: async (players) => {
       await eachOf(players, (player) => player.apply(player.role.change));
-      await clusterOf(players).kubectlWith(applied, "apply", "--validate=strict");
+      await clusterOf(players).apply(applied);
       await eachOf(players, (player) => player.registered(180_000));
     },
-    cause: async (players) => {
-      const { kubectl, nodeName } = clusterOf(players);
-      await kubectl("delete", "csinode", nodeName);
-    },
-    undo: ({ kubectlWith }) => kubectlWith(applied.splice(0), "delete", "--ignore-not-found"),
+    cause: deleteCsiNode,
+    undo: ({ remove }) => remove(applied.splice(0)),
   };
+}
+
+export function deleteCsiNode(players: readonly Player[]): Promise<string> {
+  const { kubectl, nodeName } = clusterOf(players);
+  return kubectl("delete", "csinode", nodeName);
 }

@@ -1,56 +1,39 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { eventually } from "../../support/eventually";
 import { kubernetesOf } from "./build";
 import type { ControlPlane } from "./control-plane";
-import {
-  addressOf,
-  cniConfiguration,
-  containerdConfiguration,
-  groupOf,
-  kubeletConfiguration,
-  podsOf,
-} from "./node-configuration";
+import { IMAGES, type Images } from "./images";
 import { type Part, startPart } from "./part";
+import { until } from "./until";
 
 const run = promisify(execFile);
 const RUNTIME_SOCKET = "/run/containerd/containerd.sock";
 
-export interface NodeOptions {
+interface NodeOptions {
   /** What the node writes, kept when its power is cut; its last part is the node's name. */
   readonly folder: string;
   readonly controlPlane: ControlPlane;
-  /** Which node it is, from 1. */
   readonly number: number;
-  /** Tarballs of images, by the name that pods use. */
-  readonly images: Readonly<Record<string, string>>;
-  readonly sandboxImage: string;
 }
 
-/** A node of one's own: containerd and kubelet in namespaces, inside those of the cluster. */
 export type Node = Awaited<ReturnType<typeof startNode>>;
 
-export async function startNode(options: NodeOptions) {
-  const { folder, controlPlane, images, number } = options;
-  const name = folder.split("/").at(-1) ?? "";
+export async function startNode({ folder, controlPlane, number }: NodeOptions) {
+  const name = basename(folder);
   const logs = join(folder, "logs");
   /** A path of the node as this process sees it: `/var/lib/kubelet` and so on; nothing outside `/var`. */
   const at = (path: string) => join(folder, path);
   for (const path of ["logs", "var/lib/kubelet", "var/lib/cni"]) mkdirSync(at(path), { recursive: true });
-  writeFileSync(at("var/lib/containerd.toml"), containerdConfiguration(RUNTIME_SOCKET, options.sandboxImage));
+  writeFileSync(at("var/lib/containerd.toml"), containerdConfiguration());
   writeFileSync(at("var/lib/cni/pods.conflist"), cniConfiguration(number));
   writeFileSync(at("var/lib/resolv.conf"), "");
-  writeFileSync(
-    at("var/lib/kubelet-config.yaml"),
-    kubeletConfiguration(RUNTIME_SOCKET, number, controlPlane.caFile),
-  );
+  writeFileSync(at("var/lib/kubelet-config.yaml"), kubeletConfiguration(number, controlPlane.caFile));
 
   const isFirst = number === 1;
   if (!isFirst) makeGroup(groupOf(number));
-  // The first node has the cluster's own network.
   const namespaces = ["--mount", "--pid", "--ipc", "--uts", ...(isFirst ? [] : ["--net"])];
   const enter = ["unshare", ...namespaces, "--mount-proc", "--fork", "--kill-child"];
   const kubernetes = kubernetesOf("NODE");
@@ -62,7 +45,6 @@ export async function startNode(options: NodeOptions) {
     const target = `--target=${childOf(machine.pid)}`;
     return ["nsenter", target, ...namespaces, "--", "env", "TMPDIR=/run/tmp", ...command];
   };
-  /** Runs a program on the node: its output. */
   const runInside = async (...command: readonly string[]) => {
     const [program = "", ...words] = inside(command);
     const { stdout } = await run(program, words, { maxBuffer: 1 << 26 });
@@ -71,34 +53,28 @@ export async function startNode(options: NodeOptions) {
   const start = (part: string, ...command: readonly string[]) =>
     startPart(() => inside(command), join(logs, `${part}.log`), childOf);
   const entered = async () => {
-    await eventually(() => runInside("test", "-e", "/run/entered"), {
-      what: "the node's namespaces are ready",
-    });
+    await until(() => runInside("test", "-e", "/run/entered"), "the node's namespaces are ready");
     const network = [`${childOf(machine.pid)}`, addressOf(number), podsOf(number), addressOf(1)];
     if (!isFirst) await run("sh", [join(__dirname, "connect-node.sh"), ...network]);
   };
   const runtimeReady = () =>
-    eventually(() => runInside("ctr", `--address=${RUNTIME_SOCKET}`, "version"), {
-      what: "containerd answers",
-    });
+    until(() => runInside("ctr", `--address=${RUNTIME_SOCKET}`, "version"), "containerd answers");
 
   await entered();
   const containerd = await start("containerd", "containerd", "--config=/var/lib/containerd.toml");
   await runtimeReady();
+  const images: Images = JSON.parse(process.env.CLUSTER_IMAGES ?? "{}");
   for (const tarball of Object.values(images))
     await runInside("ctr", `--address=${RUNTIME_SOCKET}`, "--namespace=k8s.io", "images", "import", tarball);
   /** Resolves when kubelet is healthy. Starts it again if it ended, as a service manager does: CRI may not be up yet. */
   const keptUp = async (kubelet: Part) => {
     const healthz = `http://${addressOf(number)}:10248/healthz`;
-    await eventually(
-      async () => {
-        const ended = await Promise.race([kubelet.exited.then(() => true), delay(200).then(() => false)]);
-        if (ended) await kubelet.start();
-        const { ok } = await fetch(healthz);
-        if (!ok) throw new Error(`${healthz} does not answer 200`);
-      },
-      { what: "kubelet is healthy" },
-    );
+    await until(async () => {
+      const ended = await Promise.race([kubelet.exited.then(() => true), delay(200).then(() => false)]);
+      if (ended) await kubelet.start();
+      const { ok } = await fetch(healthz);
+      if (!ok) throw new Error(`${healthz} does not answer 200`);
+    }, "kubelet is healthy");
     return kubelet;
   };
   const kubelet = await start(
@@ -113,17 +89,11 @@ export async function startNode(options: NodeOptions) {
     await Promise.all([machine.exited, kubelet.exited, containerd.exited]);
   };
   return {
-    name,
-    kubelet,
-    containerd,
-    at,
-    run: runInside,
-    /** Ends a container's first process, by the ID that its status has. */
-    killContainer: (containerId: string) =>
-      runInside(
-        ...["ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL"],
-        containerId.replace("containerd://", ""),
-      ),
+    ...{ name, kubelet, containerd, at, run: runInside },
+    killContainer: (containerId: string) => {
+      const id = containerId.replace("containerd://", "");
+      return runInside("ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", id);
+    },
     /** Everything on the node ends between two instructions; its files stay as they are, sockets too. */
     cutPower: async () => {
       await close();
@@ -141,7 +111,6 @@ export async function startNode(options: NodeOptions) {
   };
 }
 
-/** Makes a control group for kubelet's root in each hierarchy. */
 function makeGroup(group = ""): void {
   const root = "/sys/fs/cgroup";
   const isV2 = existsSync(join(root, "cgroup.controllers"));
@@ -149,20 +118,91 @@ function makeGroup(group = ""): void {
     mkdirSync(join(root, hierarchy, group), { recursive: true });
 }
 
-/**
- * No control group outlives a power cut, and kubelet, which looks for a container in each that it finds, would spend half a
- * minute on these. They are empty as soon as the kernel has buried the processes.
- */
+/** No control group outlives a power cut, and with these kubelet would spend half a minute. */
 async function forgetGroups(): Promise<void> {
   const pods = ["/sys/fs/cgroup", "-depth", "-type", "d", "-path", "*/kubepods*"];
-  await eventually(() => run("find", [...pods, "-exec", "rmdir", "{}", "+"]), {
-    what: "the pods' control groups are gone",
-  });
+  await until(() => run("find", [...pods, "-exec", "rmdir", "{}", "+"]), "the pods' control groups are gone");
 }
 
-/** The only child of a process that entered a PID namespace: the program itself. */
 function childOf(pid: number): number {
   const child = Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"), 10);
   if (Number.isNaN(child)) throw new Error(`process ${pid} has no child`);
   return child;
+}
+
+/** containerd's, for 1.6 and later: nothing is pulled, and images lie in layers over each other. */
+function containerdConfiguration(): string {
+  return `version = 2
+root = "/var/lib/containerd"
+state = "/run/containerd"
+disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs",
+  "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs"]
+
+[grpc]
+address = "${RUNTIME_SOCKET}"
+
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "${IMAGES.pause}"
+# Without CAP_SYS_RESOURCE no process may lower a score, and a container that asks for it would not start.
+restrict_oom_score_adj = true
+
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = "/usr/lib/cni"
+conf_dir = "/var/lib/cni"
+
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+`;
+}
+
+/** Where a node listens, by its number from 1, and the addresses of its pods. */
+export const addressOf = (node: number): string => `192.168.99.${node}`;
+const podsOf = (node: number): string => `10.244.${node}.0/24`;
+const groupOf = (node: number): string | undefined => (node === 1 ? undefined : `/node-${node}`);
+
+/** Pods on a bridge, which the node itself is on: the way to the API server and to the nodes, and no more. */
+function cniConfiguration(node: number): string {
+  return JSON.stringify({
+    cniVersion: "0.4.0",
+    name: "pods",
+    plugins: [
+      {
+        type: "bridge",
+        bridge: "cni0",
+        isGateway: true,
+        ipam: {
+          type: "host-local",
+          ranges: [[{ subnet: podsOf(node) }]],
+          routes: [{ dst: "10.96.0.0/16" }, { dst: "192.168.99.0/24" }],
+          dataDir: "/run/addresses",
+        },
+      },
+    ],
+  });
+}
+
+/** kubelet's, with its defaults wherever they matter to a registration. JSON is YAML. */
+function kubeletConfiguration(node: number, caFile: string): string {
+  return JSON.stringify({
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    address: addressOf(node),
+    healthzBindAddress: addressOf(node),
+    cgroupRoot: groupOf(node),
+    authentication: {
+      x509: { clientCAFile: caFile },
+      webhook: { enabled: false },
+      anonymous: { enabled: false },
+    },
+    authorization: { mode: "AlwaysAllow" },
+    cgroupDriver: "cgroupfs",
+    containerRuntimeEndpoint: `unix://${RUNTIME_SOCKET}`,
+    failCgroupV1: false,
+    failSwapOn: false,
+    evictionHard: { "memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%" },
+    imageGCHighThresholdPercent: 100,
+    resolvConf: "/var/lib/resolv.conf",
+    volumePluginDir: "/var/lib/kubelet/volume-plugins",
+    oomScoreAdj: 0,
+  });
 }

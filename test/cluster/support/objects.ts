@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { readText } from "../../docs/markdown";
+import { ROOT, readText } from "../../docs/markdown";
 import { givenPrograms, IMAGES } from "./images";
 
 export interface Container {
@@ -9,20 +11,31 @@ export interface Container {
   [field: string]: unknown;
 }
 
-export interface DaemonSet {
-  readonly kind: "DaemonSet";
-  readonly metadata: { name: string; readonly namespace: string };
+export interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+}
+
+export interface Workload {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace: string };
   readonly spec: {
-    readonly selector: unknown;
-    readonly updateStrategy: { type: string; rollingUpdate: Record<string, unknown> };
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly template: { readonly spec: PodSpec };
+  };
+}
+
+export interface DaemonSet extends Workload {
+  readonly spec: Workload["spec"] & {
+    readonly updateStrategy: { rollingUpdate: object };
     readonly template: {
-      readonly metadata: { annotations?: Record<string, string>; readonly labels: Record<string, string> };
-      readonly spec: { readonly containers: Container[]; [field: string]: unknown };
+      readonly metadata: { annotations?: Record<string, string> };
+      readonly spec: PodSpec & { readonly containers: Container[]; [field: string]: unknown };
     };
   };
 }
 
-/** A registrar that is played: its name in tables, and its image. */
 export interface Contestant {
   readonly name: "ours" | "official";
   readonly image: string;
@@ -30,7 +43,6 @@ export interface Contestant {
 
 export const OURS: Contestant = { name: "ours", image: process.env.REGISTRAR_IMAGE ?? IMAGES.ours };
 export const OFFICIAL: Contestant = { name: "official", image: IMAGES.official };
-/** Ours, and the official registrar where its binary is given. */
 export const CONTESTANTS = givenPrograms().official ? [OURS, OFFICIAL] : [OURS];
 
 /** A node plugin as the suite calls it: that of the example, or one of several beside each other. */
@@ -39,7 +51,6 @@ export interface Plugin {
   readonly daemonSet: string;
 }
 
-/** What examples/daemonset.yaml registers. */
 export const EXAMPLE: Plugin = { driver: "hostpath.csi.k8s.io", daemonSet: "csi-hostpath-node" };
 export const NAMESPACE = "kube-system";
 /** A plugin's own node label, whose value its driver tells as topology. */
@@ -60,10 +71,7 @@ export function exampleObjects(
     .replaceAll(EXAMPLE.driver, plugin.driver)
     .replaceAll(EXAMPLE.daemonSet, plugin.daemonSet)
     .replaceAll("/var/lib/csi-hostpath-data", `/var/lib/${plugin.daemonSet}-data`);
-  const [csiDriver, daemonSet] = parseAllDocuments(text).map((document) => document.toJS()) as [
-    object,
-    DaemonSet,
-  ];
+  const [csiDriver, daemonSet] = objectsIn(text) as readonly [object, DaemonSet];
   const registrar = containerOf(daemonSet, "registrar");
   registrar.image = image;
   if (name === "official") {
@@ -77,12 +85,12 @@ export function exampleObjects(
 
 /** The objects of examples/driver/deploy.yaml; for its pod, the driver's own image has a shell as busybox does. */
 export function exampleDriverObjects(): readonly { readonly kind: string }[] {
-  const text = readText("examples/driver/deploy.yaml").replaceAll(
-    /image: \S+/g,
-    `image: ${IMAGES.exampleDriver}`,
-  );
-  return parseAllDocuments(text).map((document) => document.toJS() as { kind: string });
+  const text = readText("examples/driver/deploy.yaml");
+  return objectsIn<{ kind: string }>(text.replaceAll(/image: \S+/g, `image: ${IMAGES.exampleDriver}`));
 }
+
+export const objectsIn = <One = object>(text: string): readonly One[] =>
+  parseAllDocuments(text).flatMap((document) => document.toJS() ?? []);
 
 export function containerOf({ spec }: DaemonSet, name: string): Container {
   const found = spec.template.spec.containers.find((container) => container.name === name);
@@ -92,12 +100,11 @@ export function containerOf({ spec }: DaemonSet, name: string): Container {
 
 const TOLERATES_ALL: readonly object[] = [{ operator: "Exists" }];
 
-/** A pod with an inline volume of the driver, in which it writes and reads a text. */
 export function podWithVolume(name: string, driver: string, tolerations = TOLERATES_ALL): object {
   return podWith(name, { csi: { driver, volumeAttributes: { size: "1Mi" } } }, tolerations);
 }
 
-export function podWith(name: string, volume: object, tolerations = TOLERATES_ALL): object {
+export function podWith(name: string, volume: object, tolerations = TOLERATES_ALL) {
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -119,3 +126,15 @@ export function podWith(name: string, volume: object, tolerations = TOLERATES_AL
     },
   };
 }
+
+export function writtenManifest(...flags: readonly string[]): readonly { readonly kind: string }[] {
+  const words = [join(ROOT, "dist", "cli.js"), "manifest", `--image=${OURS.image}`, ...flags];
+  return objectsIn(execFileSync(process.execPath, words, { encoding: "utf8" }));
+}
+
+/** The two arguments that each driver has, and what the suite's driver is to be called. */
+export const driverArgs = (name: string): readonly string[] => [
+  "--driver-arg=--endpoint=unix:///csi/csi.sock",
+  "--driver-arg=--nodeid=$(NODE_NAME)",
+  `--driver-arg=--drivername=${name}`,
+];

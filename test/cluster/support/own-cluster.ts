@@ -8,10 +8,7 @@ import { kubernetesOf } from "./build";
 import { makeClusterGroup } from "./cgroups";
 import type { Images } from "./images";
 
-/**
- * Runs a command inside the namespaces and control groups of a cluster, where `startCluster` finds the images and its directory:
- * its exit code. Nothing of the cluster is left when this resolves, or when this process ends in any way.
- */
+/** Runs a command inside a cluster's namespaces and control groups: its exit code. Nothing of it outlives this process. */
 export async function inOwnCluster(
   command: readonly string[],
   images: Images,
@@ -26,24 +23,18 @@ export async function inOwnCluster(
   });
   const swept = once(janitor, "exit");
   try {
+    const enterGroups = 'for group in $GROUPS_ENTERED; do echo $$ > "$group/cgroup.procs"; done; exec "$@"';
     return await run(
       [
         // Enters the groups, then the namespaces; dies with this process, and everything inside with it.
-        ...[
-          "sh",
-          "-c",
-          'for group in $GROUPS_ENTERED; do echo $$ > "$group/cgroup.procs"; done; exec "$@"',
-          "sh",
-        ],
+        ...["sh", "-c", enterGroups, "sh"],
         ...["setpriv", "--pdeathsig=SIGKILL", "unshare", "--fork", "--kill-child", "--mount-proc"],
         ...["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"],
         ...["sh", join(__dirname, "enter-cluster.sh"), String(version), ...hierarchies, "--"],
         ...[kubernetesOf("CONTROL_PLANE"), "init", ...command],
       ],
       {
-        ...env,
-        GROUPS_ENTERED: folders.join(" "),
-        CLUSTER_FOLDER: folder,
+        ...{ ...env, GROUPS_ENTERED: folders.join(" "), CLUSTER_FOLDER: folder },
         CLUSTER_IMAGES: JSON.stringify(images),
       },
     );
@@ -53,7 +44,10 @@ export async function inOwnCluster(
   }
 }
 
-/** Runs a program with this one's input and outputs: its exit code, or 1 if a signal ended it. */
+export const nodeCommand = (path: string): readonly string[] => [
+  ...[process.execPath, "--require", "./bench/typescript.cjs", path],
+];
+
 export async function run(
   [program = "", ...words]: readonly string[],
   env: NodeJS.ProcessEnv,

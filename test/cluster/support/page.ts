@@ -33,13 +33,13 @@ export function writePage(outcomesFile: string): void {
   );
 }
 
-/** When and where it was played. */
 export function conditions(kubernetes = KUBERNETES_VERSION): string {
   const day = new Date().toISOString().slice(0, 10);
   const first = (program: string, ...words: readonly string[]) =>
     execFileSync(program, words, { encoding: "utf8" }).split("\n", 1)[0] ?? "";
-  const containerd = /\d+\.\d+\.\d+/.exec(first("containerd", "--version"))?.[0];
-  const runc = /\d+\.\d+\.\d+/.exec(first("runc", "--version"))?.[0];
+  const [containerd, runc] = ["containerd", "runc"].map((one) =>
+    /\d+\.\d+\.\d+/.exec(first(one, "--version")),
+  );
   return [
     `Played on ${day}: Kubernetes ${kubernetes}, containerd ${containerd}, runc ${runc}, Linux ${release()},`,
     `${cpus().length} processors (load ${loadavg()[1]?.toFixed(1)} at the end), Node ${first(imageNode(), "--version").slice(1)} in our image.`,

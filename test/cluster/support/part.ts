@@ -2,13 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 
-/** A long-running program of the cluster that can be killed and started again; what it writes goes to a file. */
 export type Part = Awaited<ReturnType<typeof startPart>>;
 
-/**
- * Resolves when the program runs; rejects when it cannot be executed. A `command` that is a function is asked anew at
- * each start; `programOf` leads from what was spawned to what is meant, where a command runs the program as its child.
- */
+/** A `command` that is a function is asked at each start; `programOf` leads from what was spawned to the program, its child. */
 export async function startPart(
   command: readonly string[] | (() => readonly string[]),
   logFile: string,
@@ -42,18 +38,14 @@ export async function startPart(
     clearTimeout(forced);
   }
   return {
-    /** The last lines of what it wrote, for an error's text. */
     lastWords: () => readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-15).join("\n"),
-    /** The process of this life, as this machine counts. */
     get pid(): number {
       return life.child.pid ?? 0;
     },
-    /** Resolves when this life ended; never rejects. */
     get exited(): Promise<void> {
       return life.exited;
     },
     kill,
-    /** Starts the same command again; the former life must have ended. */
     start: async (): Promise<void> => {
       await life.exited;
       life = await live();

@@ -1,16 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Cluster } from "./cluster";
 import type { Contestant } from "./objects";
-import { type Change, createStage, type Stage } from "./stage";
+import { type Change, createStage, type Pod, type Stage } from "./stage";
 
 /** What is done to node plugins, and measured from then on. */
 export interface Scenario {
   readonly title: string;
   /** Only a cluster of the suite's own lets one do it. */
   readonly needsInside?: boolean;
-  /** Only with the official registrar's binary there is something to play. */
   readonly needsOfficial?: boolean;
-  /** Only with the hostpath driver and the sidecars of dynamic volumes there is something to play. */
+  /** Only with the hostpath driver and its sidecars there is something to play. */
   readonly needsSidecars?: boolean;
   /** What is played beside each other with one cause, each a row of the table. By default one, of the same title. */
   readonly roles?: readonly Role[];
@@ -22,23 +21,16 @@ export interface Scenario {
   readonly limitMs?: number;
   /** What must be true of ours; other values are only reported. */
   readonly ours: { readonly comesBack: boolean; readonly podRuns?: boolean; readonly restarts?: number };
-  /** Applies the plugins and waits for them by default. */
   readonly prepare?: (players: readonly Player[]) => Promise<void>;
   /** Time counts from its beginning unless it resolves with another moment, as performance.now() counts. */
   readonly cause: (players: readonly Player[]) => Promise<unknown>;
-  /**
-   * What the column `pod` waits for from the end of the cause on; rejects when it does not happen within the limit. By
-   * default a new pod with an inline volume runs.
-   */
+  /** What the column `pod` waits for, from the end of the cause on. By default a new pod with an inline volume runs. */
   readonly use?: (player: Player, limitMs: number) => Promise<unknown>;
-  /** Undoes what outlives the plugins. */
   readonly undo?: (cluster: Cluster, players: readonly Player[]) => Promise<unknown>;
 }
 
-/** A part in a scenario, which each contestant plays with a driver of its own. */
 export interface Role {
   readonly title: string;
-  /** How its DaemonSet differs from the example. */
   readonly change?: Change;
   /** The only contestant that plays it. Default: all. */
   readonly only?: Contestant["name"];
@@ -52,7 +44,6 @@ export interface Player extends Stage {
 
 export const rolesOf = ({ roles, title }: Scenario): readonly Role[] => roles ?? [{ title }];
 
-/** What one play showed; times are milliseconds since time began to count. */
 export interface Outcome {
   readonly title: string;
   readonly contestant: Contestant["name"];
@@ -62,13 +53,11 @@ export interface Outcome {
   readonly registeredMs?: number | undefined;
   /** When a pod with a volume, made as time began, ran, or what the scenario uses instead; undefined if it did not. */
   readonly podMs: number | undefined;
-  /** How often kubelet restarted the registrar's container meanwhile. */
   readonly restarts: number;
 }
 
 const STABLE_MS = 4_000;
 
-/** Plays a scenario once, with these contestants beside each other. */
 export async function play(
   cluster: Cluster,
   scenario: Scenario,
@@ -90,9 +79,8 @@ export async function play(
     const begin = performance.now();
     const from = await cause(players);
     const zero = typeof from === "number" ? from : begin;
-    return await Promise.all(
-      players.map((player, index) => watch(player, scenario, zero, before[index] ?? new Map())),
-    );
+    const watched = players.map((player, at) => watch(player, scenario, zero, before[at] ?? new Map()));
+    return await Promise.all(watched);
   } finally {
     await undo?.(cluster, players);
     await Promise.all(players.map((player) => player[Symbol.asyncDispose]()));
@@ -107,7 +95,6 @@ async function applyAndWait(players: readonly Player[]): Promise<void> {
 const mountsInline: NonNullable<Scenario["use"]> = ({ plugin, mountsVolume }, limitMs) =>
   mountsVolume(`user-of-${plugin.daemonSet}`, limitMs);
 
-/** Uses a volume and follows CSINode until both are well and stay so. */
 async function watch(
   player: Player,
   { limitMs = 120_000, use = mountsInline }: Scenario,
@@ -122,9 +109,7 @@ async function watch(
     () => performance.now() - zero,
     () => undefined,
   );
-  const isStable = () =>
-    record.isListed(plugin.driver) &&
-    performance.now() - Math.max(record.since(plugin.driver), zero) > STABLE_MS;
+  const isStable = () => record.listedMs(plugin.driver, zero) > STABLE_MS;
   while (!isStable() && performance.now() < giveUpAt) await delay(100);
   const podMs = await pod;
   while (!isStable() && performance.now() < giveUpAt) await delay(100);
@@ -139,15 +124,10 @@ async function watch(
   };
 }
 
-/** How often the registrar's container was restarted, by the UID of its pod. */
 async function restartsByPod(stage: Stage): Promise<ReadonlyMap<string, number>> {
-  const pods = await stage.pods();
-  return new Map(
-    pods.map(({ metadata, status }) => {
-      const registrar = status.containerStatuses?.find(({ name }) => name === "registrar");
-      return [metadata.uid, registrar?.restartCount ?? 0] as const;
-    }),
-  );
+  const restartsOf = ({ status }: Pod) =>
+    status.containerStatuses?.find(({ name }) => name === "registrar")?.restartCount ?? 0;
+  return new Map((await stage.pods()).map((pod) => [pod.metadata.uid, restartsOf(pod)]));
 }
 
 /** When kubelet last reported the driver as registered: milliseconds since `zero`, undefined if before. */
@@ -156,9 +136,7 @@ async function lastRegistered({ cluster, plugin }: Stage, zero: number): Promise
     ...["logs", "--namespace=kube-system", `--selector=app.kubernetes.io/name=${plugin.daemonSet}`],
     ...["--container=registrar", "--timestamps", "--tail=-1"],
   );
-  const lines = log.split("\n").filter((line) => /plugin_?registered:\s*true/i.test(line));
-  const times = lines.map(
-    (line) => Date.parse(line.slice(0, line.indexOf(" "))) - performance.timeOrigin - zero,
-  );
+  const reports = log.matchAll(/^(\S+) .*plugin_?registered:\s*true/gim);
+  const times = Array.from(reports, ([, time = ""]) => Date.parse(time) - performance.timeOrigin - zero);
   return times.filter((time) => time > 0).at(-1);
 }

@@ -2,23 +2,25 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { grid } from "../../../bench/figures";
 import type { Outcome } from "./play";
 
-/** Prints an outcome and keeps it for the page. */
-export const keepOutcome = (outcome: Outcome): void => keep(describe(outcome), outcome);
+export function keepOutcome(outcome: Outcome): void {
+  const { title, contestant, missingMs, registeredMs, podMs, restarts } = outcome;
+  const [missing, told, pod] = [missingMs, registeredMs, podMs].map((ms) => seconds([ms]));
+  keep(
+    `${title}: ${contestant}: missing ${missing}, told ${told}, pod ${pod}, ${restarts} restarts`,
+    outcome,
+  );
+}
 
-/** One JSON object a line. */
 function keep(text: string, result: object): void {
   process.stdout.write(`${text}\n`);
   const file = process.env.CLUSTER_OUTCOMES;
   if (file) appendFileSync(file, `${JSON.stringify(result)}\n`);
 }
 
-/** What happened to pods that were created before their driver. */
-export interface MountTries {
+interface MountTries {
   readonly title: string;
   readonly tries: number;
-  /** Of these, those in which the pod got a FailedMount event. */
   readonly failedMounts: number;
-  /** From the apply of the driver's DaemonSet to the running pod, in each try. */
   readonly podMs: readonly number[];
 }
 
@@ -27,7 +29,6 @@ export function keepTries(tries: MountTries): void {
   keep(`${title}: ${tries.failedMounts} of ${tries.tries} with FailedMount, pod ${seconds(podMs)}`, tries);
 }
 
-/** The outcomes that runs kept in a file; none where there is no file. */
 export function readOutcomes(file: string): readonly Outcome[] {
   const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
   return lines.map((line) => JSON.parse(line) as Outcome);
@@ -40,24 +41,20 @@ export function triesTable(lines: readonly object[]): string {
   return grid(["", "tries", "with a FailedMount event", "apply of the driver to the running pod"], rows);
 }
 
-/** The table of the page: a row for each scenario, the official registrar beside ours. */
 export function outcomeTable(titles: readonly string[], outcomes: readonly Outcome[]): string {
   const rows = titles.flatMap((title) => {
     const of = (name: Outcome["contestant"]) =>
       outcomes.filter((outcome) => outcome.title === title && outcome.contestant === name);
     const [ours, official] = [of("ours"), of("official")];
     if (ours.length + official.length === 0) return [];
-    const pair = (tell: (outcomes: readonly Outcome[]) => string) => [tell(ours), tell(official)];
-    return [
-      [
-        title,
-        ...pair((some) => seconds(some.map(({ missingMs }) => missingMs))),
-        ...pair((some) => seconds(some.flatMap(({ registeredMs }) => registeredMs ?? []))),
-        ...pair((some) => seconds(some.map(({ podMs }) => podMs))),
-        ...pair((some) => range(some.map(({ restarts }) => restarts))),
-        String(Math.max(ours.length, official.length)),
-      ],
+    const measures = [
+      (some: readonly Outcome[]) => seconds(some.map(({ missingMs }) => missingMs)),
+      (some: readonly Outcome[]) => seconds(some.flatMap(({ registeredMs }) => registeredMs ?? [])),
+      (some: readonly Outcome[]) => seconds(some.map(({ podMs }) => podMs)),
+      (some: readonly Outcome[]) => range(some.map(({ restarts }) => restarts)),
     ];
+    const cells = measures.flatMap((measure) => [measure(ours), measure(official)]);
+    return [[title, ...cells, String(Math.max(ours.length, official.length))]];
   });
   const measures = ["missing", "status", "pod", "restarts"];
   const head = ["", ...measures.flatMap((measure) => [`${measure}, ours`, "official"]), "plays"];
@@ -76,15 +73,9 @@ function seconds(times: readonly (number | undefined)[]): string {
 
 function range(values: readonly number[], digits = 0): string {
   const sorted = values.slice().sort((one, other) => one - other);
-  const [least, median, most] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
-  if (least === undefined || median === undefined || most === undefined) return "-";
-  const [low, high] = [least.toFixed(digits), most.toFixed(digits)];
-  if (low === high) return low;
+  const middle = Math.floor(sorted.length / 2);
+  const [low = "-", median, high] = [0, middle, -1].map((index) => sorted.at(index)?.toFixed(digits));
+  if (low === high || high === undefined) return low;
   // Of an even number no play is the middle one.
-  return sorted.length % 2 === 0 ? `${low} to ${high}` : `${median.toFixed(digits)} (${low} to ${high})`;
-}
-
-function describe({ title, contestant, missingMs, registeredMs, podMs, restarts }: Outcome): string {
-  const told = (ms: number | undefined) => (ms === undefined ? "not back" : `${(ms / 1000).toFixed(1)} s`);
-  return `${title}: ${contestant}: missing ${told(missingMs)}, told ${registeredMs === undefined ? "-" : told(registeredMs)}, pod ${told(podMs)}, ${restarts} restarts`;
+  return sorted.length % 2 === 0 ? `${low} to ${high}` : `${median} (${low} to ${high})`;
 }

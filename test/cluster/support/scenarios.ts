@@ -1,23 +1,24 @@
 import { writeFileSync } from "node:fs";
-import type { Inside } from "./cluster";
 import { applyDynamic, applySidecars, removeDynamicVolumes, resize, usesNewClaim } from "./dynamic-volumes";
 import {
+  all,
   apiServerAway,
   apiServerAwayMeanwhile,
   clash,
   clusterOf,
   eachOf,
   ending,
+  type Limits,
+  ownDriver,
   rollOut,
   surging,
-  surgingDriver,
   withLimits,
 } from "./faults";
-import { deletedCsiNode } from "./node-ready";
+import { deleteCsiNode, deletedCsiNode } from "./node-ready";
 import { type Contestant, OFFICIAL, OURS, registrationSocketOf } from "./objects";
 import type { Part } from "./part";
 import type { Player, Scenario } from "./play";
-import { type Change, insideOf } from "./stage";
+import { insideOf } from "./stage";
 
 type Cause = Scenario["cause"];
 
@@ -27,19 +28,27 @@ const fault = (title: string, cause: Cause, more: Partial<Scenario> = {}): Scena
   ...more,
 });
 
-/** As {@link fault}, where only a cluster of the suite's own lets one do it. */
-const faultInside = (
-  title: string,
-  happen: (inside: Inside, stages: readonly Player[]) => Promise<unknown>,
-  more: Partial<Scenario> = {},
-): Scenario =>
-  fault(title, (stages) => happen(insideOf(clusterOf(stages)), stages), { needsInside: true, ...more });
+const freshWith = (title: string, limits?: Limits, prepare = async () => {}): Scenario => {
+  const apply: Cause = (stages) => eachOf(stages, (stage) => stage.apply(limits && withLimits(limits)));
+  return fault(title, apply, { alone: true, prepare });
+};
 
-const freshWith = (title: string, change?: Change, prepare = async () => {}): Scenario =>
-  fault(title, (stages) => eachOf(stages, (stage) => stage.apply(change)), { alone: true, prepare });
+const kill =
+  (container: "registrar" | "hostpath"): Cause =>
+  (stages) =>
+    eachOf(stages, (stage) => stage.killContainer(container));
 
 /** Empties the page cache, as a reboot does: the registrar's program is read again, and charged to its container. */
 const emptyPageCache = async () => writeFileSync("/proc/sys/vm/drop_caches", "1");
+
+const INSIDE = { needsInside: true };
+const nodeOf = (players: readonly Player[]) => insideOf(clusterOf(players)).node;
+
+async function cutPower(players: readonly Player[]): Promise<number> {
+  await nodeOf(players).cutPower();
+  await nodeOf(players).boot();
+  return performance.now();
+}
 
 async function killAndStart(part: Part): Promise<void> {
   await part.kill();
@@ -48,24 +57,17 @@ async function killAndStart(part: Part): Promise<void> {
 
 /** An update whose pods overlap, with a driver that leaves or removes the socket of its successor. */
 function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scenario {
-  const update: Change = (daemonSet) => {
-    surgingDriver(flag)(daemonSet);
-    rollOut(daemonSet);
-  };
+  const change = all(surging, ownDriver(flag));
   return {
     title,
-    roles: [{ title, change: surgingDriver(flag) }],
-    // Registered it is in either case.
+    roles: [{ title, change }],
     ours: { comesBack: true, podRuns: flag === "--leave-socket" },
     limitMs: 60_000,
-    cause: (stages) => rollOutWith(stages, (stage) => stage.apply(update)),
+    cause: (stages) => rollOutWith(stages, (stage) => stage.apply(all(change, rollOut))),
   };
 }
 
-/**
- * As {@link fault}, for volumes of the hostpath driver that the sidecars provision, attach and resize. A pod that has one
- * runs before the cause; a claim and its pod are new after it, unless the scenario uses another.
- */
+/** As {@link fault}, for volumes of the hostpath driver, one before the cause and by default one after it. */
 const dynamic = (title: string, cause: Cause, more: Partial<Scenario> = {}): Scenario =>
   fault(title, cause, {
     needsSidecars: true,
@@ -94,12 +96,9 @@ async function deletePods({ cluster, pods }: Player): Promise<void> {
   await cluster.kubectl("delete", "pod", "--namespace=kube-system", "--wait=false", ...names);
 }
 
-const removeSockets: Cause = (players) => {
-  const { node } = insideOf(clusterOf(players));
-  return node.run("rm", ...players.map(({ plugin }) => registrationSocketOf(plugin)));
-};
+const removeSockets: Cause = (players) =>
+  nodeOf(players).run("rm", ...players.map(({ plugin }) => registrationSocketOf(plugin)));
 
-/** Rolls out and waits until the new pods are there, 40 s at most. */
 async function rollOutWith(players: readonly Player[], apply: (player: Player) => Promise<void>) {
   const status = ["rollout", "status", "--namespace=kube-system", "--timeout=40s"];
   await eachOf(players, apply);
@@ -120,39 +119,27 @@ function swap(from: Contestant, to: Contestant): Scenario {
   });
 }
 
-/** Everything that is timed, in the order of the table. */
 export const SCENARIOS: readonly Scenario[] = [
   freshWith("fresh apply"),
-  freshWith(
-    "fresh apply, registrar limited to 100m of a processor",
-    withLimits({ cpu: "100m", memory: "100Mi" }),
-  ),
-  freshWith("fresh apply, registrar limited to 64Mi of memory", withLimits({ memory: "64Mi" })),
+  freshWith("fresh apply, registrar limited to 100m of a processor", { cpu: "100m", memory: "100Mi" }),
+  freshWith("fresh apply, registrar limited to 64Mi of memory", { memory: "64Mi" }),
   freshWith(
     "fresh apply with an empty page cache, registrar limited to 64Mi of memory",
-    withLimits({ memory: "64Mi" }),
+    { memory: "64Mi" },
     emptyPageCache,
   ),
-  fault("registrar killed", (stages) => eachOf(stages, (stage) => stage.killContainer("registrar")), {
-    needsInside: true,
-    ours: { comesBack: true, restarts: 1 },
-  }),
-  fault("driver killed", (stages) => eachOf(stages, (stage) => stage.killContainer("hostpath")), {
-    needsInside: true,
-  }),
-  fault("registration socket removed", removeSockets, { needsInside: true }),
+  fault("registrar killed", kill("registrar"), { ...INSIDE, ours: { comesBack: true, restarts: 1 } }),
+  fault("driver killed", kill("hostpath"), INSIDE),
+  fault("registration socket removed", removeSockets, INSIDE),
   fault("pod deleted", (stages) => eachOf(stages, deletePods)),
   fault("rolling update", (stages) => eachOf(stages, (stage) => stage.apply(rollOut))),
   surge("update with maxSurge: 1", "--leave-socket"),
   surge("update with maxSurge: 1, the old driver removes the new one's socket", "--remove-socket"),
   dynamic("dynamic volume", async () => {}),
-  dynamic("dynamic volume, registration socket removed", removeSockets, { needsInside: true }),
+  dynamic("dynamic volume, registration socket removed", removeSockets, INSIDE),
   dynamic(
     "dynamic volume, update with maxSurge: 1",
-    (players) =>
-      rollOutWith(players, (player) =>
-        applyDynamic(player, (daemonSet) => [surging, rollOut].forEach((change) => void change(daemonSet))),
-      ),
+    (players) => rollOutWith(players, (player) => applyDynamic(player, all(surging, rollOut))),
     { limitMs: 60_000 },
   ),
   dynamic("dynamic volume gets another size, registration socket removed", removeSockets, {
@@ -161,24 +148,16 @@ export const SCENARIOS: readonly Scenario[] = [
   }),
   swap(OFFICIAL, OURS),
   swap(OURS, OFFICIAL),
-  faultInside("kubelet killed and started", ({ node }) => killAndStart(node.kubelet)),
-  faultInside("containerd killed and started", ({ node }) => killAndStart(node.containerd)),
-  faultInside(
-    "power cut, dead sockets left, from kubelet's health on",
-    async ({ node }) => {
-      await node.cutPower();
-      await node.boot();
-      return performance.now();
-    },
-    { ours: { comesBack: true } },
-  ),
+  fault("kubelet killed and started", (players) => killAndStart(nodeOf(players).kubelet), INSIDE),
+  fault("containerd killed and started", (players) => killAndStart(nodeOf(players).containerd), INSIDE),
+  fault("power cut, dead sockets left, from kubelet's health on", cutPower, {
+    ...INSIDE,
+    ours: { comesBack: true },
+  }),
   apiServerAway(20_000, [{ title: "API server away for 20 s, registrar killed meanwhile", change: ending }]),
   apiServerAway(40_000, [
     { title: "API server away for 40 s, registrar killed meanwhile", change: ending },
-    {
-      title: "API server away for 40 s, with `--on-registration-failure=retry`",
-      only: "ours",
-    },
+    { title: "API server away for 40 s, with `--on-registration-failure=retry`", only: "ours" },
   ]),
   apiServerAwayMeanwhile(20_000, "API server away for 20 s, from the middle of a registration on"),
   clash([
@@ -193,19 +172,12 @@ export const SCENARIOS: readonly Scenario[] = [
       only: "ours",
     },
   ]),
-  fault(
-    "`kubectl delete csinode`",
-    (stages) => {
-      const { kubectl, nodeName } = clusterOf(stages);
-      return kubectl("delete", "csinode", nodeName);
-    },
-    {
-      limitMs: 30_000,
-      ours: { comesBack: false },
-      needsInside: true,
-      // kubelet writes it anew when it starts, and lists what it registers then.
-      undo: (cluster) => killAndStart(insideOf(cluster).node.kubelet),
-    },
-  ),
+  fault("`kubectl delete csinode`", deleteCsiNode, {
+    ...INSIDE,
+    limitMs: 30_000,
+    ours: { comesBack: false },
+    // kubelet writes it anew when it starts, and lists what it registers then.
+    undo: (cluster) => killAndStart(insideOf(cluster).node.kubelet),
+  }),
   deletedCsiNode("`kubectl delete csinode`, with node readiness", 5),
 ];

@@ -1,4 +1,3 @@
-import { eventually } from "../../support/eventually";
 import type { Cluster } from "./cluster";
 import {
   type Contestant,
@@ -9,8 +8,8 @@ import {
   type Plugin,
   podWithVolume,
 } from "./objects";
+import { until } from "./until";
 
-/** A pod, as far as the suite reads it. */
 export interface Pod {
   readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
   readonly spec: { readonly nodeName?: string };
@@ -21,11 +20,13 @@ export interface Pod {
   };
 }
 
-interface ContainerState {
-  readonly terminated?: { readonly exitCode: number; readonly message?: string };
+export interface CSINode {
+  readonly spec: { readonly drivers: readonly { readonly name: string }[] | null };
 }
 
-export interface ContainerStatus {
+type ContainerState = { readonly terminated?: { readonly exitCode: number; readonly message?: string } };
+
+interface ContainerStatus {
   readonly name: string;
   readonly ready: boolean;
   readonly restartCount: number;
@@ -36,7 +37,6 @@ export interface ContainerStatus {
 
 export type Change = (daemonSet: DaemonSet) => void;
 
-/** A node plugin on the cluster's node, and what one can do to it. */
 export type Stage = ReturnType<typeof createStage>;
 
 type ContainerName = "registrar" | "hostpath";
@@ -45,7 +45,7 @@ type ContainerName = "registrar" | "hostpath";
 export function createStage(cluster: Cluster, contestant: Contestant, plugin: Plugin = EXAMPLE) {
   const { driver, daemonSet: name } = plugin;
   const label = `app.kubernetes.io/name=${name}`;
-  const { kubectl, kubectlWith, record } = cluster;
+  const { kubectl, record } = cluster;
   const made: string[] = [];
   const listPods = async () => {
     const list = await cluster.get<{ items: Pod[] }>(
@@ -53,7 +53,6 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     );
     return list.items;
   };
-  /** A container of the newest pod. */
   const status = async (container: ContainerName): Promise<ContainerStatus> => {
     const found = (await listPods())
       .filter(({ metadata }) => !metadata.deletionTimestamp)
@@ -80,30 +79,22 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     ): Promise<void> => {
       const [, daemonSet] = exampleObjects(other, plugin);
       change?.(daemonSet);
-      const strictly = ["--server-side", "--force-conflicts", "--validate=strict"];
-      await kubectlWith([csiDriver, daemonSet], "apply", ...strictly);
+      await cluster.apply([csiDriver, daemonSet]);
     },
-    /** Resolves when CSINode lists the driver and the containers run. */
     registered: (limitMs = 90_000): Promise<void> =>
-      eventually(
+      until(
         async () => {
           if (!record.isListed(driver)) throw new Error("CSINode does not list the driver");
           for (const container of ["registrar", "hostpath"] as const)
             if (!(await status(container)).ready) throw new Error(`the container ${container} is not ready`);
         },
-        { what: `${driver} is registered`, limitMs },
+        `${driver} is registered`,
+        limitMs,
       ),
-    /** Makes a pod with a volume of the driver; resolves when it runs, rejects when it does not within the limit. */
     mountsVolume: async (pod: string, limitMs = 90_000): Promise<void> => {
       made.push(pod);
-      await kubectlWith([podWithVolume(pod, driver)], "apply");
-      await eventually(
-        async () => {
-          const { status: is } = await cluster.get<Pod>(`/api/v1/namespaces/default/pods/${pod}`);
-          if (is.phase !== "Running") throw new Error(`the pod is ${is.phase}`);
-        },
-        { what: `a pod with a volume of ${driver} runs`, limitMs },
-      );
+      await cluster.apply([podWithVolume(pod, driver)]);
+      await podRuns(cluster, pod, limitMs);
     },
     [Symbol.asyncDispose]: async () => {
       for (const pod of made)
@@ -112,19 +103,28 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
         );
       await kubectl("delete", "daemonset", name, `--namespace=${NAMESPACE}`, "--ignore-not-found");
       await kubectl("delete", "csidriver", driver, "--ignore-not-found");
-      await eventually(
-        async () => {
-          const left = (await listPods()).length;
-          if (left > 0) throw new Error(`${left} pods are left`);
-          if (record.isListed(driver)) throw new Error("CSINode still lists the driver");
-        },
-        { what: "the stage is empty", limitMs: 90_000 },
-      );
+      await until(async () => {
+        const left = (await listPods()).length;
+        if (left > 0) throw new Error(`${left} pods are left`);
+        if (record.isListed(driver)) throw new Error("CSINode still lists the driver");
+      }, "the stage is empty");
     },
   };
 }
 
-/** What only a cluster of our own has; throws in any other. */
+export const podNamed = ({ get }: Cluster, name: string) =>
+  get<Pod>(`/api/v1/namespaces/default/pods/${name}`);
+
+export const podRuns = (cluster: Cluster, name: string, limitMs?: number): Promise<void> =>
+  until(
+    async () => {
+      const { phase } = (await podNamed(cluster, name)).status;
+      if (phase !== "Running") throw new Error(`the pod is ${phase}`);
+    },
+    `the pod ${name} runs`,
+    limitMs,
+  );
+
 export function insideOf({ inside }: Cluster): NonNullable<Cluster["inside"]> {
   if (!inside)
     throw new Error("this needs the node's inside, which only a cluster of the suite's own lets one touch");

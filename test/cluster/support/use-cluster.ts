@@ -1,24 +1,22 @@
-import { eventually } from "../../support/eventually";
 import { type Cluster, isOwn, startCluster } from "./cluster";
 import { type Contestant, OURS } from "./objects";
 import { type Change, createStage, type Stage } from "./stage";
+import { until } from "./until";
 
-/** The one cluster of the suite, which runs from the first test to the last. */
-const shared: { cluster?: Cluster } = {};
+let shared: Cluster | undefined;
 
 export function useCluster(): void {
   beforeAll(async () => {
-    shared.cluster = await startCluster();
+    shared = await startCluster();
   }, 300_000);
-  afterAll(() => shared.cluster?.[Symbol.asyncDispose](), 60_000);
+  afterAll(() => shared?.[Symbol.asyncDispose](), 60_000);
 }
 
 export function cluster(): Cluster {
-  if (!shared.cluster) throw new Error("the cluster has not started");
-  return shared.cluster;
+  if (!shared) throw new Error("the cluster has not started");
+  return shared;
 }
 
-/** Resolves with a stage of the example whose driver is registered. */
 export async function startStage(contestant: Contestant = OURS, change?: Change): Promise<Stage> {
   const stage = createStage(cluster(), contestant);
   try {
@@ -31,13 +29,12 @@ export async function startStage(contestant: Contestant = OURS, change?: Change)
   }
 }
 
-/** Resolves when CSINode lists the driver, or lists it no more. */
 export const untilListed = (driver: string, isListed = true): Promise<void> =>
-  eventually(() => expect(cluster().record.isListed(driver)).toBe(isListed), {
-    what: `CSINode ${isListed ? "lists" : "no longer lists"} ${driver}`,
-  });
+  until(
+    () => expect(cluster().record.isListed(driver)).toBe(isListed),
+    `CSINode ${isListed ? "lists" : "no longer lists"} ${driver}`,
+  );
 
-/** A test that needs the node's inside: left out, and said so, in a cluster that is not the suite's own. */
 export function insideTest(title: string, run: () => Promise<void>, limitMs?: number): void {
   if (isOwn) test(title, run, limitMs);
   else sayLeftOut(title);

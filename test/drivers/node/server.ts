@@ -32,9 +32,8 @@ const info = pluginInfo();
 let timesLeft = Number(flags.times);
 
 function pluginInfo(): PluginIdentity {
-  const manifest: Record<string, string> = Object.fromEntries(
-    flags.manifest.map((entry) => split(entry, "=")),
-  );
+  const entries = flags.manifest.map((entry) => split(entry, "="));
+  const manifest: Record<string, string> = Object.fromEntries(entries);
   const wantedBytes = Number(flags["response-bytes"]);
   const identity = { name: flags.name, vendorVersion: flags["vendor-version"], manifest };
   if (wantedBytes > 0) {
@@ -50,8 +49,6 @@ function split(word: string, separator: string): readonly [string, string] {
   return [word.slice(0, at), word.slice(at + 1)];
 }
 
-type Call<Response> = (call: ServerUnaryCall<unknown, Response>, answer: sendUnaryData<Response>) => void;
-
 async function getPluginInfo(call: ServerUnaryCall<unknown, PluginIdentity>): Promise<PluginIdentity> {
   if (flags["headers-first"]) call.sendMetadata(new Metadata());
   if (--timesLeft < 0) return info;
@@ -61,10 +58,8 @@ async function getPluginInfo(call: ServerUnaryCall<unknown, PluginIdentity>): Pr
   throw Object.assign(new Error(details), { code: status[code as keyof typeof status], details });
 }
 
-function told<Response>(
-  answer: (call: ServerUnaryCall<unknown, Response>) => Response | Promise<Response>,
-): Call<Response> {
-  return (call, callback) => {
+function told<Response>(answer: (call: ServerUnaryCall<unknown, Response>) => Response | Promise<Response>) {
+  return (call: ServerUnaryCall<unknown, Response>, callback: sendUnaryData<Response>): void => {
     const method = call.getPath().split("/").at(-1);
     tell({ event: "called", method, authority: call.getHost(), metadata: call.metadata.getMap() });
     Promise.resolve(answer(call)).then((response) => callback(null, response), callback);

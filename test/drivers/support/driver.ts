@@ -2,14 +2,13 @@ import { startReadyProcess } from "../../support/child-process";
 import { DRIVER_SERVERS } from "./servers";
 
 /** What a driver is to be and to do; its flags, README.md has them. */
-export interface DriverOptions {
+interface DriverOptions {
   readonly socket: string;
   readonly name: string;
   readonly nodeId?: string;
   readonly vendorVersion?: string;
   readonly manifest?: Readonly<Record<string, string>>;
   readonly responseBytes?: number;
-  /** `UNAVAILABLE:its text` */
   readonly error?: string;
   readonly delayMs?: number;
   readonly times?: number;
@@ -17,16 +16,13 @@ export interface DriverOptions {
   readonly maxConnectionAgeMs?: number;
 }
 
-/** A call that the driver saw. */
-export interface Call {
-  readonly method: string;
-  readonly authority: string;
-  readonly metadata: Readonly<Record<string, string>>;
+interface Event {
+  readonly event: "started" | "called";
+  readonly method?: string;
+  readonly authority?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
-type Event = { readonly event: "started" } | ({ readonly event: "called" } & Call);
-
-/** The same tests for a driver in each language. */
 export function inEachLanguage(
   tests: (start: (options: DriverOptions) => ReturnType<typeof startDriver>) => void,
 ): void {
@@ -39,21 +35,16 @@ export function inEachLanguage(
   });
 }
 
-/** Starts a driver as a process of its own; resolves when it listens. */
 async function startDriver(command: readonly string[], options: DriverOptions) {
   const [program = "", ...words] = command;
   const driver = await startReadyProcess<Event>(program, [...words, ...flagsOf(options)]);
-  const isAsked = (event: Event) => event.event === "called" && event.method === "GetPluginInfo";
+  const isAsked = ({ method }: Event) => method === "GetPluginInfo";
   return {
-    /** The GetPluginInfo calls so far. */
-    asked: (): readonly Call[] =>
-      driver.stdout.all().filter((event): event is Event & Call => isAsked(event)),
-    /** Resolves when GetPluginInfo was called for the nth time. */
+    asked: () => driver.stdout.all().filter(isAsked),
     askedTimes: async (nth: number) => {
       let times = 0;
       await driver.stdout.waitFor((event) => isAsked(event) && ++times === nth);
     },
-    /** SIGKILL; its socket file stays. */
     kill: () => {
       driver.signal("SIGKILL");
       return driver.exited;

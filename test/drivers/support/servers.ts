@@ -3,29 +3,15 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** A CSI driver as people write it in one language. */
-export interface DriverServer {
-  readonly language: "Go" | "Python" | "Rust" | "JavaScript";
-  /** The gRPC library behind it. */
-  readonly library: string;
-  /**
-   * Builds what there is to build, unless it was built before: for up to a minute then. Resolves with the command that
-   * starts it, to which flags are to be added: `--socket PATH --name NAME --node-id ID` and those in README.md.
-   * Rejects with what is missing, or with the words of the tool that failed.
-   */
-  prepare(): Promise<readonly string[]>;
-}
-
-/** All of them. */
-export const DRIVER_SERVERS: readonly DriverServer[] = [
+/** `prepare` builds for up to a minute, unless it was built before, and resolves with the command to which flags are added. */
+export const DRIVER_SERVERS = [
   { language: "Go", library: "grpc-go", prepare: buildGo },
   { language: "Python", library: "grpcio", prepare: installPython },
   { language: "Rust", library: "tonic", prepare: buildRust },
   { language: "JavaScript", library: "grpc-js", prepare: findNode },
-];
+] as const;
 
 const FOLDER = join(__dirname, "..");
-/** What is built, by language; not in git. */
 const BUILT = join(FOLDER, "built");
 
 async function buildGo(): Promise<readonly string[]> {
@@ -66,18 +52,7 @@ async function findNode(): Promise<readonly string[]> {
 
 const execute = promisify(execFile);
 
-interface RunOptions {
-  /** Where, as seen from test/drivers. */
-  readonly folder?: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-/** Runs a tool to its end; resolves with its output. Rejects with its own words, or with the news that it is missing. */
-async function run(
-  tool: string,
-  args: readonly string[],
-  { folder = "", env = {} }: RunOptions = {},
-): Promise<string> {
+async function run(tool: string, args: readonly string[], { folder = "", env = {} } = {}): Promise<string> {
   const options = { cwd: join(FOLDER, folder), env: { ...process.env, ...env }, maxBuffer: 1 << 24 };
   try {
     return (await execute(tool, args, options)).stdout;

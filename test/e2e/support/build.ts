@@ -1,27 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
-import { buildPrograms, e2eFolder, kubernetesModules } from "../../cluster/support/build";
+import { buildCommand, buildPrograms, e2eFolder, kubernetesModules } from "../../cluster/support/build";
+import { objectsIn } from "../../cluster/support/objects";
 import { createGoBuilder } from "../../support/go-build";
+import { say } from "../../support/run-main";
 
 /** Everything that the tests need besides the cluster: programs of Kubernetes' module, and one for each image that pods name. */
-export interface Programs {
-  /** All tests, and ginkgo's command, which runs them in several processes. */
-  readonly tests: string;
-  readonly ginkgo: string;
-  readonly agnhost: string;
-  /** The registrar's images in the drivers' manifests for which ours stands in. */
-  readonly registrarImages: readonly string[];
-  /** The program of each other image of kubernetes-csi, by the image's reference. */
-  readonly ofImages: ReadonlyMap<string, string>;
-  /** What snapshots need: definitions of resources, and the snapshot controller with its rights. */
-  readonly snapshotObjects: readonly object[];
-}
+export type Programs = Awaited<ReturnType<typeof buildE2e>>;
 
-/**
- * Modules of kubernetes-csi by the name of their image. Each has `cmd/NAME`. Go does not know the releases of a module whose path
- * lacks their major version: its branch stands in for them.
- */
+/** Modules by the name of their image. Go does not know the releases of some: their branch stands in for them. */
 const MODULES: Readonly<Record<string, string>> = {
   "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6",
   "csi-attacher": "github.com/kubernetes-csi/external-attacher/v4",
@@ -36,39 +23,30 @@ const MODULES: Readonly<Record<string, string>> = {
 /** Never used by a test that runs here: the tests of snapshot metadata need its certificates. */
 const UNUSED = ["csi-snapshot-metadata"];
 const REGISTRAR = "csi-node-driver-registrar";
-/** The manifests of the drivers that the tests deploy, in Kubernetes' module. */
+const go = createGoBuilder(__dirname);
 const MANIFESTS = ["hostpath", "mock", "external-snapshotter"].map((name) =>
   join("test", "e2e", "testing-manifests", "storage-csi", name),
 );
 
-/** The name of an image without registry and tag. */
 export const programOf = (image: string): string => image.replace(/^.*\//, "").replace(/:.*$/, "");
 const versionOf = (image: string): string => image.slice(image.lastIndexOf(":") + 1);
 
-/** What the builds for a Kubernetes release start from. */
-export type Sources = Awaited<ReturnType<typeof findSources>>;
-
-/**
- * Downloads the modules of a Kubernetes release's tests, and of the programs of the images that its drivers' manifests name,
- * unless `given` has the program. The newest release of a sidecar stands in for one that cannot be had; `missing` says which
- * programs can be had in no way.
- */
+/** Downloads the modules of a release's tests and images, unless `given` has the program; `missing` says what cannot be had. */
 export async function findSources(
-  announce: (text: string) => void,
   version: string,
   given: (program: string) => string | undefined,
   hasOfficial: boolean,
 ) {
-  const here = createGoBuilder(__dirname);
-  const kubernetes = await here.download(`k8s.io/kubernetes@v${version}`);
+  const kubernetes = await go.download(`k8s.io/kubernetes@v${version}`);
   // What a distribution brings, and the tests expect: snapshots' resources and their controller.
-  const snapshotter = await here.download(SNAPSHOTTER);
-  const definitions = await here.download(SNAPSHOT_DEFINITIONS);
+  const snapshotter = await go.download(SNAPSHOTTER);
+  const definitions = await go.download(SNAPSHOT_DEFINITIONS);
   const snapshots = [
     ...yamlIn(join(definitions, "config", "crd")),
     ...yamlIn(join(snapshotter, "deploy", "kubernetes", "snapshot-controller")),
   ];
-  const named = imagesOf([...manifestsOf(kubernetes), ...snapshots]);
+  const manifests = MANIFESTS.flatMap((path) => yamlIn(join(kubernetes, path)));
+  const named = imagesOf([...manifests, ...snapshots]);
   const registrarImages = hasOfficial ? [] : named.filter((image) => programOf(image) === REGISTRAR);
   const missing: string[] = [];
   const modules = new Map<string, string>();
@@ -79,53 +57,41 @@ export async function findSources(
     if (own) ofImages.set(image, own);
     else
       try {
-        modules.set(image, await downloadOr(here, MODULES[name] ?? name, versionOf(image), announce));
+        modules.set(image, await downloadOr(MODULES[name] ?? name, versionOf(image)));
       } catch (error) {
-        missing.push(
-          `${name} ${versionOf(image)}, whose module cannot be downloaded: ${(error as Error).message}`,
-        );
+        missing.push(`${name} ${versionOf(image)}: ${(error as Error).message}`);
       }
   }
   return { version, kubernetes, snapshots, registrarImages, modules, ofImages, missing };
 }
 
-/** Builds the cluster's programs, the tests, and the programs of images, unless they were built before. */
-export async function buildE2e(announce: (text: string) => void, sources: Sources): Promise<Programs> {
+export async function buildE2e(sources: Awaited<ReturnType<typeof findSources>>) {
   const { version, kubernetes, snapshots, registrarImages, modules } = sources;
-  const goVersion = await createGoBuilder(__dirname).version("Go is needed to build Kubernetes' tests");
-  await buildPrograms(announce, undefined, version);
+  await buildPrograms(undefined, version);
   const folder = e2eFolder(version);
-  const built = async (
-    module: string,
-    name: string,
-    [command = "", ...rest]: readonly string[],
-    modules: readonly string[] = [],
-  ) => {
+  const built = async (name: string, command: string, ...rest: readonly string[]) => {
     const program = join(folder, name);
-    const flags = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program];
-    await createGoBuilder(module).build({
-      args: [command, ...modules, ...flags, ...rest],
-      key: [goVersion, module, command, ...rest],
+    const flags = [...modfile, "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program];
+    await createGoBuilder(kubernetes).build({
+      what: name,
+      args: [command, ...flags, ...rest],
+      key: [kubernetes, command, ...rest],
       isSource: (file) => file === "go.mod" || file === "go.sum",
       stamp: `${program}.sha256`,
-      onStart: () => announce(`building ${name} with ${goVersion}: minutes the first time`),
     });
     return program;
   };
   const modfile = [`-modfile=${await kubernetesModules(version)}`, "-mod=mod"];
-  const tests = await built(kubernetes, "e2e.test", ["test", "-c", "-vet=off", "./test/e2e"], modfile);
-  const ginkgo = await built(kubernetes, "ginkgo", ["build", "github.com/onsi/ginkgo/v2/ginkgo"], modfile);
-  const agnhost = await built(kubernetes, "agnhost", ["build", "./test/images/agnhost"], modfile);
+  const tests = await built("e2e.test", "test", "-c", "-vet=off", "./test/e2e");
+  const ginkgo = await built("ginkgo", "build", "github.com/onsi/ginkgo/v2/ginkgo");
+  const agnhost = await built("agnhost", "build", "./test/images/agnhost");
   const ofImages = new Map(sources.ofImages);
   for (const [image, module] of modules) {
-    const name = programOf(image);
-    const linked = `-ldflags=-s -w -X main.version=${versionOf(image)}`;
-    ofImages.set(image, await built(module, name, ["build", "-mod=readonly", linked, `./cmd/${name}`]));
+    const program = join(folder, programOf(image));
+    await buildCommand(module, program, versionOf(image));
+    ofImages.set(image, program);
   }
-  const snapshotObjects = snapshots
-    .flatMap((text) => parseAllDocuments(text))
-    .map((document) => document.toJS() as object | null)
-    .filter((object) => object !== null);
+  const snapshotObjects = snapshots.flatMap((text) => objectsIn(text));
   return { tests, ginkgo, agnhost, registrarImages, ofImages, snapshotObjects };
 }
 
@@ -133,18 +99,10 @@ const SNAPSHOTTER = "github.com/kubernetes-csi/external-snapshotter/v8@v8.5.0";
 const SNAPSHOT_DEFINITIONS = "github.com/kubernetes-csi/external-snapshotter/client/v8@v8.4.0";
 
 const yamlIn = (folder: string): readonly string[] =>
-  readdirSync(folder)
-    .filter((file) => file.endsWith(".yaml") && file !== "kustomization.yaml")
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".yaml") && !file.endsWith("kustomization.yaml"))
     .map((file) => readFileSync(join(folder, file), "utf8"));
 
-const manifestsOf = (kubernetes: string): readonly string[] =>
-  MANIFESTS.flatMap((path) =>
-    readdirSync(join(kubernetes, path), { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".yaml"))
-      .map((file) => readFileSync(join(kubernetes, path, file), "utf8")),
-  );
-
-/** The images of sig-storage that manifests name. */
 function imagesOf(texts: readonly string[]): readonly string[] {
   const named = texts.flatMap((text) =>
     Array.from(text.matchAll(/image: (\S*sig-storage\S*)/g), ([, image = ""]) => image),
@@ -152,20 +110,10 @@ function imagesOf(texts: readonly string[]): readonly string[] {
   return [...new Set(named)].filter((image) => !UNUSED.includes(programOf(image))).sort();
 }
 
-/** The module in this version, or in the newest that can be had. */
-async function downloadOr(
-  go: ReturnType<typeof createGoBuilder>,
-  module: string,
-  version: string,
-  announce: (text: string) => void,
-): Promise<string> {
-  const isBranch = module.includes("@");
-  try {
-    return await go.download(isBranch ? module : `${module}@${version}`);
-  } catch (error) {
-    if (isBranch) throw error;
-    const folder = await go.download(`${module}@latest`);
-    announce(`${module} ${version} cannot be downloaded: the newest release stands in for it`);
-    return folder;
-  }
+async function downloadOr(module: string, version: string): Promise<string> {
+  if (module.includes("@")) return go.download(module); // A branch.
+  return go.download(`${module}@${version}`).catch(() => {
+    say(`${module} ${version} cannot be downloaded: the newest release stands in for it`);
+    return go.download(`${module}@latest`);
+  });
 }

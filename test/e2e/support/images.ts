@@ -6,7 +6,7 @@ import {
   createImageMaker,
   IMAGES,
   type Images,
-  makeExampleDriver,
+  type Make,
   makeRegistrar,
 } from "../../cluster/support/images";
 import { copyProgram, whereIs } from "../../support/sandbox/program-files";
@@ -15,38 +15,19 @@ import { type Programs, programOf } from "./build";
 
 /** What the hostpath driver runs: its own image is Alpine with util-linux, coreutils and tar. */
 const DRIVER_TOOLS = [
-  ...[
-    "mount",
-    "umount",
-    "losetup",
-    "findmnt",
-    "blkid",
-    "blockdev",
-    "mkfs.ext4",
-    "mkfs.ext3",
-    "fsck",
-    "fsck.ext4",
-  ],
-  ...["fallocate", "dd", "cp", "tar", "gzip", "sh", "ls", "mkdir", "rm", "cat", "stat", "resize2fs"],
+  ...["mount", "umount", "losetup", "findmnt", "blkid", "blockdev", "fsck", "fsck.ext4", "mkfs.ext4"],
+  ...["mkfs.ext3", "resize2fs", "fallocate", "dd", "cp", "tar", "gzip", "sh", "ls", "mkdir", "rm"],
+  ...["cat", "stat"],
 ];
 /** Images that the tests' own pods use, in the list of `e2e.test -list-images`. */
 const OF_TESTS = /^registry\.k8s\.io\/(e2e-test-images\/(agnhost|busybox)|pause):/;
 
-/** Makes an image for each name that the tests use, of this machine's programs; `announce` is called with what is made. */
 export async function makeE2eImages(
-  announce: (text: string) => void,
   programs: Programs,
-  {
-    hasOurs,
-    hasExampleDriver,
-  }: {
-    /** Ours by its own name too. */
-    readonly hasOurs: boolean;
-    readonly hasExampleDriver: boolean;
-  },
+  own: readonly ((make: Make) => Promise<void>)[],
 ): Promise<Images> {
   await using folder = await createTempFolder();
-  const { make, made } = createImageMaker(folder.path, announce);
+  const { make, made } = createImageMaker(folder.path);
   const listed = execFileSync(programs.tests, ["-list-images"], { encoding: "utf8" }).split("\n");
   const busybox = whereIs("busybox") ?? "";
   const shell = (root: string) => {
@@ -89,7 +70,6 @@ export async function makeE2eImages(
     });
   for (const image of programs.registrarImages)
     await makeRegistrar(make, image, `${basename(image).replace(":", "-")}-ours`);
-  if (hasOurs) await makeRegistrar(make);
-  if (hasExampleDriver) await makeExampleDriver(make);
+  for (const one of own) await one(make);
   return made;
 }

@@ -3,24 +3,17 @@ import { join } from "node:path";
 import { grid, withFigures } from "../../../bench/figures";
 import { KUBERNETES_VERSION } from "../../cluster/support/build";
 import { ROOT } from "../../docs/markdown";
-import { BREAKAGES, type Plan, POLICIES } from "./plan";
-import type { Report } from "./report";
-import type { Selection } from "./selection";
+import { BREAKAGES, type Plan, POLICIES, type Report, type Selection } from "./selection";
 
-/** One run, as a line of JSON keeps it. */
 export interface Outcome extends Report {
   readonly kubernetes: string;
-  /** When and where it ran. */
   readonly conditions: string;
-  /** How many tests of the release were left out, and why. */
   readonly leftOut: readonly (readonly [why: string, tests: number])[];
   readonly selection: Selection["name"];
   readonly registrar: "ours" | "official";
   readonly policy: Plan["policy"];
   readonly breaking: Plan["breaking"];
-  /** The registrars that ran, by image. */
   readonly registrars: Readonly<Record<string, Registrars>>;
-  /** With which exit code and last words the registrars that were restarted had ended. */
   readonly endings: readonly string[];
 }
 export interface Registrars {
@@ -47,23 +40,13 @@ const BREAKAGE_TITLES: Readonly<Record<Plan["breaking"], string>> = {
 const titleOf = ({ selection = "", policy, breaking }: Pick<Outcome, "selection" | "policy" | "breaking">) =>
   `${SELECTIONS[selection] ?? selection}${POLICY_TITLES[policy]}${BREAKAGE_TITLES[breaking]}`;
 
-/** In the page's order. */
-const TITLES = Object.keys(SELECTIONS).flatMap((selection) =>
-  POLICIES.flatMap((policy) => BREAKAGES.map((breaking) => titleOf({ selection, policy, breaking }))),
-);
-
-/** For the person who started the run. */
 export function describe(outcome: Outcome): string {
-  const registrars = Object.entries(outcome.registrars).map(
-    ([image, { containers, restarts }]) => `registrars: ${containers} of ${image}, ${restarts} restarts`,
-  );
   return [
     ...outcome.failed.map((name) => `failed: ${name}`),
-    ...registrars,
-    ...[...new Set(outcome.endings)].map((ending) => {
-      const count = outcome.endings.filter((one) => one === ending).length;
-      return `registrars restarted: ${count} after exit code ${ending}`;
-    }),
+    ...Object.entries(outcome.registrars).map(
+      ([image, { containers, restarts }]) => `registrars: ${containers} of ${image}, ${restarts} restarts`,
+    ),
+    ...outcome.endings.map((ending) => `a registrar was restarted after exit code ${ending}`),
     `Kubernetes ${outcome.kubernetes}, ${outcome.registrar}, ${titleOf(outcome)}: passed ${passedOf(outcome)}, in ${outcome.seconds} s`,
   ].join("\n");
 }
@@ -92,49 +75,37 @@ export function writePage(outcomesFile: string): void {
   }
 }
 
-const titlesOf = (outcomes: readonly Outcome[]) =>
-  TITLES.filter((title) => outcomes.some((one) => titleOf(one) === title));
-
-/** The last outcome of a registrar in what the title says. */
-const lastOf = (outcomes: readonly Outcome[], title: string, registrar: Outcome["registrar"]) =>
-  outcomes.findLast((one) => titleOf(one) === title && one.registrar === registrar);
+function pairsOf(outcomes: readonly Outcome[]) {
+  const all = Object.keys(SELECTIONS).flatMap((selection) =>
+    POLICIES.flatMap((policy) => BREAKAGES.map((breaking) => titleOf({ selection, policy, breaking }))),
+  );
+  return all.flatMap((title) => {
+    const last = (registrar: Outcome["registrar"]) =>
+      outcomes.findLast((one) => titleOf(one) === title && one.registrar === registrar);
+    const [ours, official] = [last("ours"), last("official")];
+    return ours || official ? [{ title, ours, official }] : [];
+  });
+}
 
 function table(outcomes: readonly Outcome[]): string {
-  const rows = titlesOf(outcomes).map((title) => {
-    const pair = [lastOf(outcomes, title, "ours"), lastOf(outcomes, title, "official")] as const;
-    const both = (tell: (outcome: Outcome) => string) => pair.map((one) => (one ? tell(one) : "-"));
-    return [
-      title,
-      ...both(passedOf),
-      ...both(({ seconds }) => `${seconds} s`),
-      ...both(({ registrars }) => {
-        const all = Object.values(registrars);
-        return all.map(({ containers, restarts }) => `${containers}, ${restarts}`).join("; ") || "-";
-      }),
-    ];
+  const countsOf = ({ registrars }: Outcome) =>
+    Object.values(registrars).map(({ containers, restarts }) => `${containers}, ${restarts}`);
+  const rows = pairsOf(outcomes).map(({ title, ours, official }) => {
+    const both = (tell: (outcome: Outcome) => string) =>
+      [ours, official].map((one) => (one ? tell(one) : "-"));
+    const registrars = both((one) => countsOf(one).join("; ") || "-");
+    return [title, ...both(passedOf), ...both(({ seconds }) => `${seconds} s`), ...registrars];
   });
-  return grid(
-    [
-      "tests",
-      "passed, ours",
-      "official",
-      "time, ours",
-      "official",
-      "registrars and restarts, ours",
-      "official",
-    ],
-    rows,
-  );
+  const measures = ["passed, ours", "time, ours", "registrars and restarts, ours"];
+  return grid(["tests", ...measures.flatMap((measure) => [measure, "official"])], rows);
 }
 
 /** Which tests failed with ours: alone, or also with the official one, because of the cluster. */
 function failures(outcomes: readonly Outcome[]): readonly string[] {
-  return titlesOf(outcomes).flatMap((title) => {
-    const [ours = [], official = []] = (["ours", "official"] as const).map(
-      (registrar) => lastOf(outcomes, title, registrar)?.failed,
+  return pairsOf(outcomes).flatMap(({ title, ours, official }) => {
+    const told = ours?.failed.map(
+      (name) => `- ${official?.failed.includes(name) ? "both" : "ours"}: ${name}`,
     );
-    if (ours.length === 0) return [];
-    const told = ours.map((name) => `- ${official.includes(name) ? "both" : "ours"}: ${name}`);
-    return [`Failed, ${title}:\n\n${told.join("\n")}`];
+    return told?.length ? [`Failed, ${title}:\n\n${told.join("\n")}`] : [];
   });
 }

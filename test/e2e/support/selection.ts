@@ -1,11 +1,24 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTempFolder } from "../../support/temp-folder";
-import { readReport } from "./report";
+
+export interface Plan {
+  readonly tests: string;
+  readonly ginkgo: string;
+  readonly reports: string;
+  readonly objects: readonly object[];
+  readonly flags: readonly string[];
+  readonly testFlags: readonly string[];
+  readonly policy: (typeof POLICIES)[number];
+  readonly breaking: (typeof BREAKAGES)[number];
+}
+
+export const POLICIES = ["none", "swap", "drop"] as const;
+export const BREAKAGES = ["none", "sockets", "restarts"] as const;
 
 /** Which tests run: each name has one of the patterns, and each set of labels meets the filter. */
 export interface Selection {
-  /** What the page calls it; undefined: it is not in the page. */
   readonly name: string | undefined;
   readonly patterns: readonly string[];
   readonly labels: string;
@@ -25,10 +38,7 @@ const LEFT_OUT: readonly { readonly unless: string; readonly why: string }[] = [
 ];
 const labels = LEFT_OUT.map(({ unless }) => unless).join(" && ");
 
-/** The drivers whose manifests name the registrar's image. */
-const DRIVERS = ["csi-hostpath", "CSI Mock"];
-const ALL: Selection = { name: "all", patterns: DRIVERS, labels, testFlags: [] };
-/** Five minutes: ephemeral, inline and provisioned volumes, and attaching. */
+const ALL: Selection = { name: "all", patterns: ["csi-hostpath", "CSI Mock"], labels, testFlags: [] };
 const QUICK: Selection = {
   ...ALL,
   name: "quick",
@@ -56,7 +66,6 @@ export const flagsOf = ({ patterns, labels }: Selection): readonly string[] => [
   `--label-filter=${labels}`,
 ];
 
-/** The names of the tests that a program of Kubernetes' tests would run; needs no cluster. */
 export async function testsOf(program: string, selection: Selection): Promise<readonly string[]> {
   await using folder = await createTempFolder();
   const report = folder.at("report.json");
@@ -76,4 +85,36 @@ export async function leftOut(program: string): Promise<readonly (readonly [why:
     if (length > 0) counts.push([why, length]);
   }
   return counts;
+}
+
+export type Report = ReturnType<typeof readReport>;
+
+interface Suite {
+  readonly RunTime: number;
+  readonly SpecReports: readonly {
+    readonly LeafNodeType: string;
+    readonly ContainerHierarchyTexts: readonly string[] | null;
+    readonly LeafNodeText: string;
+    readonly State: string;
+    readonly Failure?: { readonly Message: string };
+  }[];
+}
+
+/** Reads ginkgo's report in JSON. Tests that were not chosen are in it as skipped, without a reason. */
+export function readReport(file: string) {
+  const suites = JSON.parse(readFileSync(file, "utf8")) as readonly Suite[];
+  const specs = suites.flatMap((suite) => suite.SpecReports);
+  const named = (isMeant: (spec: Suite["SpecReports"][number]) => boolean) =>
+    specs
+      .filter(isMeant)
+      .map(({ ContainerHierarchyTexts, LeafNodeText }) =>
+        [...(ContainerHierarchyTexts ?? []), LeafNodeText].join(" ").trim(),
+      )
+      .sort();
+  return {
+    passed: named(({ LeafNodeType, State }) => LeafNodeType === "It" && State === "passed"),
+    failed: named(({ State }) => !["passed", "skipped", "pending"].includes(State)),
+    skipped: named(({ State, Failure }) => State === "skipped" && Boolean(Failure?.Message)),
+    seconds: Math.round(suites.reduce((sum, { RunTime }) => sum + RunTime, 0) / 1e9),
+  };
 }

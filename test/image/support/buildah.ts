@@ -6,54 +6,39 @@ import { ROOT } from "../../docs/markdown";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** buildah with a store of its own, which needs neither a daemon nor root. */
-export interface Buildah {
-  /** Makes an image of a root folder, whose programs run with these variables; `entrypoint` is what a container runs. */
-  imageOf(root: string, name: string, env: Variables, entrypoint?: readonly string[]): void;
-  /** Builds the Dockerfile of this repository, or of another folder. */
-  build(name: string, args: Variables, context?: string): void;
-  /** Writes an image to a folder, in the layout that the OCI defines. */
-  write(name: string, folder: string): void;
-  /** Writes an image to a tarball that has its name, as `docker save` does: every runtime can load it. */
-  archive(name: string, file: string): void;
-}
+export type Buildah = ReturnType<typeof createBuildah>;
 
-/** Where a stand-in base has the certificates that this machine's npm trusts besides Node's own. */
 const EXTRA_CERTIFICATES = "/etc/extra-certificates.pem";
 
-/**
- * How a store in this folder keeps layers: as overlays, where the kernel and the user's rights allow them, because vfs copies
- * the whole root for each step of a Dockerfile.
- */
+/** Overlays, where this user may mount them: vfs copies the whole root for each step of a Dockerfile. */
 export function storageDriver(folder: string): "overlay" | "vfs" {
   const tried = ["--root", join(folder, "tried"), "--runroot", join(folder, "tried-run")];
   const words = [...tried, "--storage-driver=overlay", "info"];
   return spawnSync("buildah", words, { stdio: "ignore" }).status === 0 ? "overlay" : "vfs";
 }
 
-/** Unmounts what a failed build leaves of its overlays below a folder, which could not be removed otherwise. */
 export function unmountBelow(folder: string): void {
   const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n").reverse();
   for (const [, point = ""] of mounts.map((line) => line.split(" ")))
     if (point.startsWith(`${folder}/`)) spawnSync("umount", ["--lazy", point]);
 }
 
-export function createBuildah(folder: string): Buildah {
+export function createBuildah(folder: string) {
   const folders = ["--root", join(folder, "store"), "--runroot", join(folder, "run")];
   const store = [...folders, `--storage-driver=${storageDriver(folder)}`];
   const env = { ...process.env, BUILDAH_ISOLATION: "chroot" };
-  const options = { cwd: ROOT, env, encoding: "utf8", maxBuffer: 2 ** 26 } as const;
+  const options = { cwd: ROOT, env, encoding: "utf8", stdio: "pipe", maxBuffer: 2 ** 26 } as const;
   const buildah = (...args: readonly string[]) => {
     try {
-      const stdio = ["ignore", "pipe", "pipe"] as const;
-      return execFileSync("buildah", [...store, ...args], { ...options, stdio: [...stdio] }).trim();
+      return execFileSync("buildah", [...store, ...args], options).trim();
     } catch (error) {
       unmountBelow(folder);
       throw error;
     }
   };
   return {
-    imageOf: (root, name, variables, entrypoint) => {
+    /** Makes an image of a root folder, whose programs run with these variables; `entrypoint` is what a container runs. */
+    imageOf: (root: string, name: string, variables: Variables, entrypoint?: readonly string[]) => {
       const container = buildah("from", "scratch");
       buildah("copy", "-q", container, root, "/");
       const flags = Object.entries(variables).map(([key, value]) => `--env=${key}=${value}`);
@@ -62,12 +47,14 @@ export function createBuildah(folder: string): Buildah {
       buildah("commit", "-q", container, name);
       buildah("rm", container);
     },
-    build: (name, args, context = ".") => {
+    build: (name: string, args: Variables, context = ".") => {
       const flags = Object.entries(args).map(([key, value]) => `--build-arg=${key}=${value}`);
       buildah("build", "--layers", "--network=host", ...npmSettings(), ...flags, `--tag=${name}`, context);
     },
-    write: (name, to) => void buildah("push", "-q", name, `oci:${to}`),
-    archive: (name, file) => void buildah("push", "-q", name, `docker-archive:${file}:${name}`),
+    write: (name: string, to: string) => void buildah("push", "-q", name, `oci:${to}`),
+    /** Writes an image to a tarball that has its name, as `docker save` does: every runtime can load it. */
+    archive: (name: string, file: string) =>
+      void buildah("push", "-q", name, `docker-archive:${file}:${name}`),
   };
 }
 

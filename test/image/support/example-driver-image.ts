@@ -7,22 +7,19 @@ import { BUILD_VARIABLES, type Buildah } from "./buildah";
 import { makeBuildBase } from "./stand-in-bases";
 
 export const EXAMPLE_DRIVER = join(ROOT, "examples", "driver");
-/** What of its folder goes into its image. */
 const FILES = ["Dockerfile", "package.json", "csi.proto", "src"];
 /** What `node:26-slim` has besides: the driver mounts, and a pod that uses its volumes looks at them. */
 const PROGRAMS = ["mount", "umount", "df", "sleep"];
 
-/** What the image is made of, besides Node. */
 export const EXAMPLE_DRIVER_INPUTS: readonly string[] = [
   ...FILES.map((path) => join(EXAMPLE_DRIVER, path)),
   ...["package.json", "package-lock.json", "scripts", "src", "proto"].map((path) => join(ROOT, path)),
 ];
 
-/** Builds the image of examples/driver by its Dockerfile, with the registrar as `npm run build` left it. */
 export async function buildExampleDriver(buildah: Buildah, name: string, folder: string): Promise<void> {
   const [base, context] = [join(folder, "base"), join(folder, "context")];
   for (const one of [base, context]) mkdirSync(one);
-  const { path } = await fetchNode("24", () => {});
+  const { path } = await fetchNode("24");
   makeBuildBase(base, path);
   for (const program of PROGRAMS) copyProgram(whereIs(program) ?? program, base, `/usr/bin/${program}`);
   for (const file of FILES) cpSync(join(EXAMPLE_DRIVER, file), join(context, file), { recursive: true });

@@ -2,7 +2,6 @@ import { whereIs } from "../../support/sandbox/program-files";
 import { whyNoSandbox } from "../../support/sandbox/sandbox";
 import { BUILD_PROGRAMS } from "./stand-in-bases";
 
-/** Fails with all that this machine lacks for the suite, before anything is built. */
 export default function checkMachine(): void {
   const missing = ["buildah", "npm", "tar", ...BUILD_PROGRAMS].filter((program) => !whereIs(program));
   const noSandbox = whyNoSandbox();

@@ -8,38 +8,24 @@ import type { TempFolder } from "../../support/temp-folder";
 import { npmSettings, storageDriver, unmountBelow } from "./buildah";
 import { type ForeignNode, makeRegistrarBases } from "./stand-in-bases";
 
-/** Where {@link installPrograms} puts them. */
 export const CACHE = join(ROOT, "node_modules", ".cache", "release");
 const PROGRAMS = {
   registry: "github.com/distribution/distribution/v3/cmd/registry@v3.1.2",
   cosign: "github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3",
 };
-/** What a release is called here, and where it is pushed to. */
 const LABELS = { VERSION: "v1.2.3", REVISION: "abc", SOURCE: "https://example.com/registrar" };
 export const NAMES = ["team/registrar", "team/csi-node-driver-registrar"] as const;
 
 /** A registry on this machine with the release's first step done in it: images, built, and pushed by their digests. */
-export interface LocalRelease {
-  readonly host: string;
-  readonly repositories: readonly string[];
-  readonly digests: Readonly<Record<"zstd" | "gzip", string>>;
-  /** The programs' settings: where the stores, the registry and cosign are. */
-  readonly env: NodeJS.ProcessEnv;
-  /** Runs one of scripts/release; what it printed. */
-  script(name: string, ...args: readonly string[]): string;
-  /** Pushes an image of one layer, compressed with gzip. */
-  push(reference: string, root: string): void;
-  stop(): Promise<unknown>;
-}
+export type LocalRelease = Awaited<ReturnType<typeof releaseLocally>>;
 
-export interface ReleaseOptions {
+interface ReleaseOptions {
   readonly node: string;
   readonly platforms: readonly string[];
   readonly arm64?: ForeignNode | undefined;
 }
 
-/** Builds from stand-in bases with this Node. */
-export async function releaseLocally(folder: TempFolder, options: ReleaseOptions): Promise<LocalRelease> {
+export async function releaseLocally(folder: TempFolder, options: ReleaseOptions) {
   const { host, stop } = await startRegistry(folder);
   try {
     return { ...buildAndPush(folder, host, options), stop };
@@ -88,14 +74,14 @@ function buildAndPush(folder: TempFolder, host: string, { node, platforms, arm64
     buildah("manifest", "push", "-q", "--all", name, `docker://${host}/${name}:1`);
   }
   const repositories = NAMES.map((name) => `${host}/${name}`);
-  const images = ["build", "runtime"].map(
-    (name) => `--build-arg=${name.toUpperCase()}_IMAGE=${host}/${name}:1`,
-  );
-  const flags = ["--network=host", ...npmSettings(), ...images];
+  const imageOf = (name: string) => `--build-arg=${name.toUpperCase()}_IMAGE=${host}/${name}:1`;
+  const flags = ["--network=host", ...npmSettings(), ...["build", "runtime"].map(imageOf)];
   script("build.mjs", folder.at("release"), ...repositories, "--", ...flags);
   return {
     ...{ host, repositories, env, script },
-    digests: JSON.parse(readFileSync(folder.at("release", "digests.json"), "utf8")),
+    digests: JSON.parse(readFileSync(folder.at("release", "digests.json"), "utf8")) as Readonly<
+      Record<"zstd" | "gzip", string>
+    >,
     push: (reference: string, root: string) => {
       buildah("push", "-q", commit(root), `docker://${reference}`);
     },
@@ -110,7 +96,6 @@ interface Manifest {
   }[];
 }
 
-/** What a node of this architecture pulls: the bytes of each layer, from the lowest to the topmost. */
 export async function pulledLayers(
   host: string,
   { repository, reference, architecture }: { repository: string; reference: string; architecture: string },
@@ -125,7 +110,6 @@ export async function pulledLayers(
   return await pulledLayers(host, { repository, reference: found.digest, architecture });
 }
 
-/** Builds programs of a release that no package of Debian has. */
 export function installPrograms(...names: readonly (keyof typeof PROGRAMS)[]): void {
   mkdirSync(CACHE, { recursive: true });
   const options = { cwd: CACHE, env: { ...process.env, GOBIN: CACHE }, stdio: "pipe" } as const;
@@ -139,13 +123,12 @@ async function startRegistry(folder: TempFolder) {
   writeFileSync(folder.at("registry.yml"), config);
   // Into a file: nothing here reads a pipe while a script runs, and a full one stops the registry.
   const log = folder.at("registry.log");
-  const stdio = ["ignore", "ignore", openSync(log, "w")] as const;
+  const output = openSync(log, "w");
   const env = { ...process.env, OTEL_TRACES_EXPORTER: "none" };
   const child = spawn(join(CACHE, "registry"), ["serve", folder.at("registry.yml")], {
-    env,
-    stdio: [...stdio],
+    ...{ env, stdio: ["ignore", "ignore", output] },
   });
-  closeSync(stdio[2]);
+  closeSync(output);
   const ended = once(child, "close");
   const host = await eventually(() => {
     const text = readFileSync(log, "utf8");
@@ -153,14 +136,13 @@ async function startRegistry(folder: TempFolder) {
     if (found === undefined) throw new Error(`the registry does not listen: ${text}`);
     return found;
   });
-  const stop = () => {
+  const stop = async () => {
     child.kill();
-    return ended;
+    await ended;
   };
   return { host, stop };
 }
 
-/** A store of its own, and the registry's plain HTTP, for buildah and skopeo. */
 function containersSettings(folder: TempFolder, host: string) {
   const storage = folder.at("storage.conf");
   const home = folder.at("home");

@@ -11,7 +11,6 @@ import { basename, dirname, join } from "node:path";
 import { copyProgram, librariesOf, whereIs } from "../../support/sandbox/program-files";
 import { BUILD_VARIABLES, type Buildah } from "./buildah";
 
-/** What the Dockerfile calls while it builds, and npm for itself. */
 export const BUILD_PROGRAMS = [
   ...["sh", "env", "sed", "grep", "head", "cat", "chmod", "mkdir", "cp", "ln", "rm", "dirname"],
   ...["strip", "dpkg-query"],
@@ -25,10 +24,8 @@ const ADDED_LIBRARIES = {
 /** A C library before 2.34 loads these when a host's name is looked up, so that ldd does not tell of them. */
 const NAME_SERVICE = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
 
-/** What every base of distroless has besides programs: time zones and certificates. */
 export const BASE_DATA: readonly string[] = ["/usr/share/zoneinfo", "/etc/ssl/certs/ca-certificates.crt"];
 
-/** A program's file, behind its symbolic links. */
 const fileOf = (program: string) => realpathSync(whereIs(program) ?? program);
 
 /** Node of another architecture, with the folder of its libraries and a strip for it; programs besides Node stay this machine's. */
@@ -38,7 +35,6 @@ export interface ForeignNode {
   readonly strip: string;
 }
 
-/** What a library is copied from, and where the loader looks for it. */
 type Libraries = readonly (readonly [source: string, target: string])[];
 
 function librariesFor(node: string, foreign?: ForeignNode): Libraries {
@@ -119,7 +115,6 @@ export function makeRegistrarBases(folder: string, node: string, foreign?: Forei
   };
 }
 
-/** Builds the registrar's image by its Dockerfile from stand-in bases, which stay in `folder`. */
 export function buildRegistrar(buildah: Buildah, image: string, node: string, folder: string): void {
   const { build, runtime } = makeRegistrarBases(folder, node);
   buildah.imageOf(build.root, "localhost/build-base", build.variables);

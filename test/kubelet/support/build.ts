@@ -13,18 +13,16 @@ export function programPath(program: Program, version: string): string {
 
 /**
  * Builds what there is to build for one kubelet release, unless the very same inputs were built before.
- * A build from nothing takes about 100 s on two cores; `announce` is told when one starts.
+ * A build from nothing takes about 100 s on two cores.
  */
-export async function buildPrograms(version: string, announce: (text: string) => void): Promise<void> {
-  const goVersion = await go.version(`Go is needed to build kubelet ${version}`);
+export async function buildPrograms(version: string): Promise<void> {
   const folder = join(binFolder, version);
   const args = ["build", ...goFlags(version), "-trimpath", "-ldflags=-s -w", "-o", `${folder}/`, "./..."];
   await go.build({
-    args,
-    key: [goVersion, ...args],
+    what: `kubelet ${version}`,
+    ...{ args, key: args },
     isSource: (name) => name.endsWith(".go") || name.startsWith(join("versions", `${version}.`)),
     stamp: join(folder, "inputs.sha256"),
-    onStart: () => announce(`building kubelet ${version} with ${goVersion}: minutes the first time`),
   });
 }
 

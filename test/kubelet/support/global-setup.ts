@@ -5,6 +5,6 @@ import { kubeletVersions, newestVersion } from "./versions";
 export default async function globalSetup(): Promise<void> {
   if (process.argv.includes("--all")) process.env.KUBELET_VERSIONS = "all";
   for (const version of new Set([...kubeletVersions(), newestVersion])) {
-    await buildPrograms(version, (text) => process.stderr.write(`${text}\n`));
+    await buildPrograms(version);
   }
 }

@@ -2,14 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A certificate that vouches for itself, and its key, as PEM. */
-export interface Certificate {
-  readonly certificate: string;
-  readonly key: string;
-}
+export type Certificate = ReturnType<typeof makeCertificate>;
 
-/** Makes a certificate for this machine. Needs openssl. */
-export function makeCertificate(folder: string, name: string): Certificate {
+export function makeCertificate(folder: string, name: string) {
   const [certificateFile, keyFile] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
   const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
   const said = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=IP:127.0.0.1,IP:::1,DNS:localhost"];

@@ -10,7 +10,6 @@ export const DRIVER = "disk.csi.example.com";
 
 type State = ObservedRegistration["state"];
 
-/** A registration in a state, of a driver. */
 export const registrationIn = (
   state: State,
   driverName: string | undefined = DRIVER,
@@ -21,7 +20,6 @@ export const registrationIn = (
   refusal: state === "refused" ? "topology clash" : undefined,
 });
 
-/** What a keeper is given for one pass. */
 export const passOf = (
   store: NodeStore,
   now: number,
@@ -52,7 +50,6 @@ export function createRegistrations() {
   };
   return {
     ...observed,
-    /** The drivers that were registered anew, in order. */
     reregistered: reregistered as readonly string[],
     set: (state: State, driverName = DRIVER) => {
       byName.set(driverName, registrationIn(state, driverName));

@@ -16,7 +16,6 @@ export const IN_TROUBLE =
   "API server request for node readiness failed, will retry; registration is not affected";
 export const WELL_AGAIN = "API server requests for node readiness succeed again";
 
-/** Short waits for tests. */
 export const QUICK_PACE = {
   watch: { retry: { initialMs: 10, maxMs: 50 }, lastsMs: 60_000, spreadMs: 10, silentMs: 60_000 },
   taint: { unlisted: { initialMs: 10, maxMs: 50 }, fight: { initialMs: 10, maxMs: 50 } },
@@ -27,7 +26,6 @@ export type FixtureOptions = Partial<NodeReadinessOptions> & {
 };
 export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
-/** Starts node readiness of node-1 over registrations that a test controls. */
 export function startReadiness({ pace = QUICK_PACE, access, ...options }: FixtureOptions) {
   const registrations = createRegistrations();
   const log = recordLog();
@@ -39,7 +37,6 @@ export function startReadiness({ pace = QUICK_PACE, access, ...options }: Fixtur
   return { registrations, log, readiness, [Symbol.asyncDispose]: readiness.close };
 }
 
-/** Starts node readiness over controlled registrations and a scripted API server, which `prepare` sees first. */
 export async function startFixture(
   options: FixtureOptions = { startupTaints: ["{driver}/agent-not-ready"] },
   prepare: (server: ScriptedApiServer) => void = () => {},
@@ -51,12 +48,10 @@ export async function startFixture(
     ...started,
     server,
     isWatching: () => eventually(() => expect(server.watches).toBe(1)),
-    /** Kubelet registers drivers, and CSINode lists them. */
     register: (...drivers: readonly string[]) => {
       server.listed = drivers;
       for (const driver of drivers) started.registrations.set("registered", driver);
     },
-    /** The kinds of the requests so far. */
     kinds: () => server.requests.map(({ kind }) => kind),
     [Symbol.asyncDispose]: async () => {
       await started.readiness.close();
@@ -67,7 +62,6 @@ export async function startFixture(
 
 let certificate: Promise<Certificate> | undefined;
 
-/** A certificate for a whole file of tests. */
 export function makeTestCertificate(): Promise<Certificate> {
   certificate ??= (async () => {
     await using folder = await createTempFolder();

@@ -17,7 +17,6 @@ const KINDS: Readonly<Record<string, string>> = {
   "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "ask-for-right",
 };
 
-/** A Node object as a server keeps it. */
 interface StoredNode {
   readonly kind: "Node";
   readonly apiVersion: "v1";
@@ -26,7 +25,7 @@ interface StoredNode {
   readonly status: { readonly conditions: readonly NodeCondition[] };
 }
 
-export type SeenRequest = ReturnType<typeof readRequest>;
+type SeenRequest = ReturnType<typeof readRequest>;
 
 /** What the server answers instead of the truth: a status code, a broken connection, or silence. */
 export type Fault =
@@ -131,18 +130,15 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
   const server = {
     access,
     requests: requests as readonly SeenRequest[],
-    /** The Node as it is stored. */
     get node() {
       return node;
     },
     get watches() {
       return watches.size;
     },
-    /** Drivers that CSINode lists. */
     listed: [] as readonly string[],
     /** What RBAC does not allow: `patch nodes/status`. */
     denied: [] as readonly string[],
-    /** Called before each answer; its changes of the Node precede the answer. */
     script: (_request: SeenRequest): Fault | undefined => undefined,
     setTaints: (taints: readonly Taint[]) => change({ spec: { taints } }),
     setConditions: (conditions: readonly NodeCondition[]) => change({ status: { conditions } }),
@@ -159,9 +155,7 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
       change({});
       http.closeAllConnections();
     },
-    /** Writes a line to every watch. */
     tellWatches,
-    /** Ends every watch, as a server does when its time is over. */
     endWatches: () => {
       for (const watch of watches.keys()) watch.end();
     },
@@ -189,19 +183,15 @@ function applyJsonPatch(
   return { ...node, spec: { taints } };
 }
 
-/** Merges conditions by type, as the API server does with a strategic merge patch. */
 function mergeConditions(
   node: StoredNode,
   patch: { readonly status: { readonly conditions: readonly NodeCondition[] } },
 ): StoredNode {
   const given = patch.status.conditions;
   const isDeleted = (condition: object) => "$patch" in condition;
-  const merged = node.status.conditions.map((old) => ({
-    ...old,
-    ...given.find(({ type }) => type === old.type),
-  }));
-  const added = given.filter(({ type }) => node.status.conditions.every((old) => old.type !== type));
-  const conditions = [...merged, ...added].filter((condition) => !isDeleted(condition));
+  const merged = new Map(node.status.conditions.map((old) => [old.type, old]));
+  for (const one of given) merged.set(one.type, { ...merged.get(one.type), ...one });
+  const conditions = [...merged.values()].filter((condition) => !isDeleted(condition));
   return { ...node, status: { conditions } };
 }
 
@@ -218,15 +208,12 @@ function readRequest({ url = "/", method, headers, socket }: IncomingMessage) {
   };
 }
 
-function send(response: ServerResponse, object: object): void {
-  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(object));
+function send(response: ServerResponse, object: object, code = 200): void {
+  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(object));
 }
 
 function refuse(response: ServerResponse, code: number, message: string, retryAfter?: string): void {
-  response.setHeader("content-type", "application/json");
   if (retryAfter !== undefined) response.setHeader("retry-after", retryAfter);
   const reason = code === 404 ? { reason: "NotFound" } : {};
-  response
-    .writeHead(code)
-    .end(JSON.stringify({ kind: "Status", status: "Failure", message, ...reason, code }));
+  send(response, { kind: "Status", status: "Failure", message, ...reason, code }, code);
 }

@@ -5,13 +5,9 @@ import { createTempFolder } from "../../support/temp-folder";
 import { packPackage, ROOT } from "./packed-package";
 import { type RunOptions, run } from "./run";
 
-/** A project that uses the packed package. */
 export type Consumer = Awaited<ReturnType<typeof createConsumer>>;
 
-/**
- * The packages that npm installs with this one, by the lock file: no development package, so that a
- * module which needs one cannot be loaded.
- */
+/** The packages that npm installs with this one, by the lock file: a module that needs another cannot be loaded. */
 export function packagesOfUsers(): readonly string[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
     readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
@@ -19,7 +15,6 @@ export function packagesOfUsers(): readonly string[] {
   return Object.keys(packages).filter((path) => path !== "" && !packages[path]?.dev);
 }
 
-/** Makes a project in which the package is installed. What it needs is copied from ours: nothing is downloaded. */
 export async function createConsumer() {
   const folder = await createTempFolder();
   await using packed = await packPackage();
@@ -30,7 +25,6 @@ export async function createConsumer() {
     write: (file: string, text: string) => writeFile(folder.at(file), text),
     node: (args: readonly string[], options?: Omit<RunOptions, "cwd">) =>
       run(process.execPath, args, { ...options, cwd: folder.path }),
-    /** Checks files of the project as strictly as TypeScript can. */
     checkTypes: (files: readonly string[], moduleOptions: readonly string[]) => {
       const strictly = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
       const withUs = ["--skipLibCheck", "false", "--target", "es2022", "--types", "node", "--singleThreaded"];

@@ -7,19 +7,14 @@ import { type Finished, run } from "./run";
 export const ROOT = join(__dirname, "..", "..", "..");
 
 /** The fields of package.json that say what the package consists of. */
-export interface PackageJson {
+export const packageJson: {
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
-  readonly dependencies: Readonly<Record<string, string>>;
-}
+} = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
-export const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-
-/** The package as `npm run package` makes it of what is built. */
 export type PackedPackage = Awaited<ReturnType<typeof packPackage>>;
 
-/** Packs the project without building it. */
 export async function packPackage() {
   const folder = await createTempFolder();
   const json = await pack(folder.path);
@@ -34,13 +29,10 @@ export async function packPackage() {
   if (!files.includes("dist/index.js")) throw new Error("nothing is built: npm run build");
   const tarball = folder.at(told.filename);
   return {
-    /** Path of the file that would be published. */
     tarball,
-    /** Paths in the package, sorted. */
     files,
     packedBytes: told.size,
     unpackedBytes: told.unpackedSize,
-    /** Puts it into a folder, as an installation does, without its dependencies. */
     unpack: async (into: string) => {
       await mkdir(into, { recursive: true });
       succeeded(await run("tar", ["-xzf", tarball, "-C", into, "--strip-components=1"], { cwd: into }));
@@ -49,10 +41,7 @@ export async function packPackage() {
   };
 }
 
-/**
- * Packs it into a folder; resolves with npm's description of it, in JSON. A release packs first, and names the folder with
- * the tarball and that JSON in REGISTRAR_PACKED: what is published is then what the tests judged.
- */
+/** Packs into a folder; npm's description of it, in JSON. A release packs first, and names the folder in REGISTRAR_PACKED. */
 async function pack(folder: string): Promise<string> {
   const { REGISTRAR_PACKED } = process.env;
   if (REGISTRAR_PACKED !== undefined) {

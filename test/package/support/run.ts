@@ -1,30 +1,21 @@
 import { spawnProcess } from "../../support/child-process";
 
-/** How a command ended, and all that it wrote. */
-export interface Finished {
-  /** Null where a signal ended it. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type Finished = Awaited<ReturnType<typeof run>>;
 
 export interface RunOptions {
   readonly cwd: string;
   readonly env?: NodeJS.ProcessEnv;
   /** When it is killed. @default 90 s: a command that is not done by then hangs */
   readonly withinMs?: number;
-  /** Is called with a way to signal the command, as soon as it runs. */
   readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => void;
-  /** Is called with each line of its stdout as it comes. */
   readonly onLine?: (line: string) => void;
 }
 
-/** Runs a command to its end; rejects when it cannot be executed. */
 export async function run(
   command: string,
   args: readonly string[],
   { cwd, env = {}, withinMs = 90_000, meanwhile, onLine }: RunOptions,
-): Promise<Finished> {
+) {
   const child = spawnProcess(command, args, { cwd, env, lifeMs: withinMs });
   await child.spawned;
   meanwhile?.(child.signal);

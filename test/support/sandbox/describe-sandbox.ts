@@ -1,17 +1,14 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { httpOf } from "../../end-to-end/support/http";
 import { DRIVER, nodeTest, refused, registered, type TestNode } from "../../end-to-end/support/node";
 import type { CliProcess } from "../../end-to-end/support/process";
+import { eventually } from "../eventually";
+import { watchNames } from "../owned-socket";
 import { ENTRY } from "./image-root";
-import { createSandbox, pidInside } from "./sandbox";
-import { REGISTRAR } from "./security-context";
-import { tracesIn, watchNames } from "./traces";
+import { createSandbox, pidInside, REGISTRAR } from "./sandbox";
 
-/**
- * The tests of a root folder with the CLI in it, confined as examples/daemonset.yaml says: on a simulated node, where
- * nothing of the machine is there but the two folders of the pod's volumes and the termination log.
- */
+/** The tests of a root folder with the CLI in it, confined as examples/daemonset.yaml says, on a simulated node. */
 export function describeSandbox(rootFolder: () => string): void {
   const podTest = (name: string, access: "ro" | "rw", body: (pod: Pod) => Promise<void>) =>
     nodeTest(name, (node) => body(makePod(node, rootFolder(), access)));
@@ -50,16 +47,9 @@ export function describeSandbox(rootFolder: () => string): void {
       expect([set, field(set)]).toEqual([set, "0000000000000000"]);
     expect(field("NoNewPrivs")).toBe("1");
     expect(field("NSpid")?.split(/\s+/).at(-1)).toBe("1");
-    const mounts = readFileSync(`/proc/${pid}/mounts`, "utf8").split("\n");
-    const writable = mounts
-      .map((line) => line.split(" "))
-      .filter(([, , , options]) => /^rw\b/.test(`${options}`));
-    expect(
-      writable
-        .map(([, path]) => path)
-        .filter((path) => !/^\/proc(\/|$)/.test(`${path}`))
-        .sort(),
-    ).toEqual(["/dev/termination-log", "/registration"]);
+    const mounts = readFileSync(`/proc/${pid}/mounts`, "utf8");
+    const writable = Array.from(mounts.matchAll(/^\S+ (?!\/proc)(\S+) \S+ rw\b/gm), ([, path]) => path);
+    expect(writable.sort()).toEqual(["/dev/termination-log", "/registration"]);
   });
 
   podTest("a refusal's reason is in the termination log", "ro", async (pod) => {
@@ -86,9 +76,12 @@ export function describeSandbox(rootFolder: () => string): void {
     expect(await pod.probe(registrar, "ready-probe").exit()).toMatchObject({ code: 0 });
     expect(await registrar.stop()).toMatchObject({ code: 0 });
     expect(tracesIn(rootFolder())).toEqual(before);
-    const seen = await names.end();
-    expect(seen).toContain(`${DRIVER}-reg.sock`);
-    expect(seen.filter((name) => !name.startsWith(".reg-"))).toEqual([`${DRIVER}-reg.sock`]);
+    // Events come in order: what is before this one has been noted when it is.
+    mkdirSync(join(node.pluginDir, "the-end"));
+    await eventually(() => expect(names.all).toContain("the-end"));
+    rmdirSync(join(node.pluginDir, "the-end"));
+    const seen = new Set(names.all.filter((name) => !name.startsWith(".reg-")));
+    expect([...seen]).toEqual([`${DRIVER}-reg.sock`, "the-end"]);
   });
 }
 
@@ -121,8 +114,15 @@ export function makePod(
     /** Starts the DaemonSet's container with its own arguments, except the port and the host's path of the driver. */
     registrar: (...flags: readonly string[]) =>
       node.cli([...args, ...flags], {}, { command: sandbox.run(...entrypoint), pidOf: pidInside }),
-    /** Runs an exec probe beside it, with the same arguments. */
     probe: (registrar: CliProcess, mode: "health-probe" | "ready-probe") =>
       node.cli([...args, `--mode=${mode}`], {}, { command: sandbox.exec(registrar.pid, ENTRY) }),
   };
+}
+
+/** Everything below a root, with what a write changes; what was made and removed again leaves its time on the folder. */
+function tracesIn(root: string): readonly string[] {
+  return ["", ...readdirSync(root, { recursive: true, encoding: "utf8" }).sort()].map((path) => {
+    const { mode, size, ino, ctimeNs } = lstatSync(join(root, path), { bigint: true });
+    return [`/${path}`, mode.toString(8), size, ino, ctimeNs].join(" ");
+  });
 }

@@ -1,9 +1,6 @@
 import { whyNoSandbox } from "./sandbox";
 
-/**
- * A `describe` of tests in namespaces. Where the machine refuses those to this user, they are skipped, and the name says
- * why; where CI is set, they run and fail.
- */
+/** A `describe` that is skipped, with the reason in its name, where this user gets no namespaces; not where CI is set. */
 export function describeWithNamespaces(name: string, tests: () => void): void {
   const refusal = whyNoSandbox();
   const isCi = !/^(?:false|0)?$/.test(process.env.CI ?? "");

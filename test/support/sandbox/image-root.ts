@@ -1,13 +1,11 @@
 import { symlinkSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { readText } from "../../docs/markdown";
-import { copyCli } from "../built-cli";
+import { copyCli } from "../registrar-command";
 import { createTempFolder, type TempFolder } from "../temp-folder";
 import { copyProgram } from "./program-files";
 
-/** Where charts, and the exec probes in them, expect the program. */
 export const ENTRY = "/csi-node-driver-registrar";
-/** Where the image has Node. */
 export const NODE = "/nodejs/bin/node";
 
 /** A root folder laid out as in the image, with the image's first line: Node and the CLI, and nothing else. */

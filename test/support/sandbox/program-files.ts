@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -10,12 +10,8 @@ export function whereIs(program: string): string | undefined {
 
 /** The shared libraries that a program loads, and the loader, by absolute path; none where it is linked statically. */
 export function librariesOf(program: string): readonly string[] {
-  try {
-    const told = execFileSync("ldd", [program], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-    return Array.from(told.matchAll(/(?:^|=>)\s*(\/\S+)/gm), ([, path = ""]) => path);
-  } catch {
-    return [];
-  }
+  const { stdout, status } = spawnSync("ldd", [program], { encoding: "utf8" });
+  return Array.from((status === 0 ? stdout : "").matchAll(/(?:^|=>)\s*(\/\S+)/gm), ([, path = ""]) => path);
 }
 
 /** Copies a program into the root folder as `path`, and its libraries to where the loader looks for them. */
@@ -24,10 +20,7 @@ export function copyProgram(program: string, root: string, path: string): void {
   for (const library of librariesOf(program)) copy(library, join(root, library));
 }
 
-/**
- * Copies a program and its libraries into one folder, and answers how it is called when that folder is mounted as `at`:
- * by its own loader, so that it runs in a root that has none of them.
- */
+/** Copies a program and its libraries into one folder; the words that call it by its own loader, when that is mounted as `at`. */
 export function copyPortable(program: string, folder: string, at: string): readonly string[] {
   const files = [program, ...librariesOf(program)];
   for (const file of files) copy(file, join(folder, basename(file)));
@@ -36,7 +29,6 @@ export function copyPortable(program: string, folder: string, at: string): reado
   return loader === undefined ? [called] : [join(at, loader), "--library-path", at, called];
 }
 
-/** A copy with everything behind its symbolic links, which everybody may read and run. */
 function copy(file: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   copyFileSync(file, to);

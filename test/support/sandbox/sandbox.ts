@@ -1,47 +1,56 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { readText } from "../../docs/markdown";
 import { copyPortable, whereIs } from "./program-files";
-import { REGISTRAR, setprivFlags } from "./security-context";
 
 const ENTER = join(__dirname, "enter.sh");
 /** Where the sandbox has setpriv, which drops what is left of root's rights after the root was changed. */
 const SETPRIV_AT = "/dev/sandbox";
-export const TERMINATION_LOG = "/dev/termination-log";
+const TERMINATION_LOG = "/dev/termination-log";
+/** The security context that test/docs/yaml.test.ts demands; a seccomp filter comes with a runtime (npm run test:image). */
+const CONFINED = ["--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"];
 
-/** What of the machine is mounted in a sandbox. */
-export interface SandboxMounts {
+interface Container {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[];
+}
+
+export const REGISTRAR: Container = parseAllDocuments(readText("examples/daemonset.yaml"))
+  .map((document) => document.toJS())
+  .find(({ kind }) => kind === "DaemonSet")
+  .spec.template.spec.containers.find(({ name }: Container) => name === "registrar");
+
+interface SandboxMounts {
   /** What the pod's volumes are, by the path at which the container has them; the DaemonSet says which may be written. */
   readonly volumes: Readonly<Record<string, string>>;
   readonly terminationLog: string;
 }
 
-/**
- * Prepares a container without a container runtime: a root folder in namespaces, confined as examples/daemonset.yaml says.
- * `tools` is an empty folder for what it needs itself. With `root: "rw"` the root may be written, so that what tries it
- * leaves a trace.
- */
+const enter = (rootFolder: string, root: "ro" | "rw", mounts: readonly string[]): readonly string[] => [
+  ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
+  ...["sh", ENTER, rootFolder, root, ...mounts, "--"],
+];
+
+/** A container without a runtime, confined as examples/daemonset.yaml says. `tools` is an empty folder for its own needs. */
 export function createSandbox(
   rootFolder: string,
   { volumes, terminationLog }: SandboxMounts,
   { tools, root = "ro" }: { readonly tools: string; readonly root?: "ro" | "rw" },
 ) {
   const setpriv = copyPortable(whereIs("setpriv") ?? "setpriv", tools, SETPRIV_AT);
-  const confined = [...setpriv, ...setprivFlags(REGISTRAR.securityContext), "--"];
-  const mounts = [
-    ["ro", tools, SETPRIV_AT],
-    ["rw", terminationLog, TERMINATION_LOG],
-    ...REGISTRAR.volumeMounts.map(({ mountPath, readOnly }) => {
-      const source = volumes[mountPath];
-      if (source === undefined) throw new Error(`nothing is said to be mounted at ${mountPath}`);
-      return [readOnly ? "ro" : "rw", source, mountPath];
-    }),
-  ];
+  const confined = [...setpriv, ...CONFINED];
+  const mounts = REGISTRAR.volumeMounts.flatMap(({ mountPath, readOnly }) => {
+    const source = volumes[mountPath];
+    if (source === undefined) throw new Error(`nothing is said to be mounted at ${mountPath}`);
+    return [readOnly ? "ro" : "rw", source, mountPath];
+  });
+  mounts.push("ro", tools, SETPRIV_AT, "rw", terminationLog, TERMINATION_LOG);
   return {
-    /** The command that runs a program in it, as the first of its processes. */
     run: (...program: readonly string[]): readonly string[] => [
-      ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
-      ...["sh", ENTER, rootFolder, root, ...mounts.flat(), "--", ...confined, ...program],
+      ...[...enter(rootFolder, root, mounts), ...confined, ...program],
     ],
     /** The command that runs one more program beside the one that `run` started as this process, as an exec probe is. */
     exec: (spawned: number, ...program: readonly string[]): readonly string[] => [
@@ -52,17 +61,13 @@ export function createSandbox(
   };
 }
 
-/** The command that runs a program as the first of a container with this root and these mounts, writable all of them. */
 export function containerCommand(
   rootFolder: string,
   mounts: Readonly<Record<string, string>>,
   ...program: readonly string[]
 ): readonly string[] {
   const words = Object.entries(mounts).flatMap(([target, source]) => ["rw", source, target]);
-  return [
-    ...["unshare", ...asRoot("--user", "--map-root-user"), "--mount", "--pid", "--fork", "--kill-child"],
-    ...["sh", ENTER, rootFolder, "ro", ...words, "--", ...program],
-  ];
+  return [...enter(rootFolder, "ro", words), ...program];
 }
 
 /** Makes in a root folder, as a container runtime does, what the sandbox mounts something over. */
@@ -81,7 +86,6 @@ export function pidInside(spawned: number): number {
   return Number(pid);
 }
 
-/** Why this machine has no sandboxes for this user; undefined where it has. */
 export function whyNoSandbox(): string | undefined {
   if (process.platform !== "linux") return "namespaces are Linux's";
   for (const tool of ["unshare", "nsenter", "setpriv", "ldd"])

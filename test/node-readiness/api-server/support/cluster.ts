@@ -1,17 +1,17 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ApiAccess } from "../../../../src/kube-api/access";
 import { type ApiClient, createApiClient } from "../../../../src/kube-api/client";
 import type { Outcome } from "../../../../src/kube-api/failure";
 import { parseNode, type Taint } from "../../../../src/node-readiness/node-api";
 import { startControlPlane } from "../../../cluster/support/control-plane";
+import { objectsIn } from "../../../cluster/support/objects";
+import { csiNode } from "../../../support/cluster-objects";
 import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
 import { DRIVER } from "../../support/controlled-registrations";
 import { type FixtureOptions, startReadiness } from "../../support/fixture";
 
 const NODES = ["node-1", "node-2"];
-/** What `manifest` calls the service account, and where it puts it. */
 export const ACCOUNT = "disk-csi-example-com-node";
 const NAMESPACE = "kube-system";
 const MANIFEST = [
@@ -19,10 +19,8 @@ const MANIFEST = [
   ...["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"],
 ];
 
-/** A real API server, in which `registrar manifest` was applied. */
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** The cluster of a test file, there from its first test on; `prepare` sees it first. */
 export function useCluster(prepare: (cluster: Cluster) => Promise<unknown> = async () => {}): Cluster {
   const cluster = {} as Cluster;
   beforeAll(async () => {
@@ -56,7 +54,6 @@ async function startCluster() {
     return got.value;
   };
   const read = (path: string) => must(admin.call({ method: "GET", path }, signal));
-  /** Patches as `client`, by default as an administrator. */
   const patch = (path: string, type: string, body: object, client = admin) =>
     client.call({ method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
   const create = (path: string, body: object) => must(admin.call({ method: "POST", path, body }, signal));
@@ -71,11 +68,7 @@ async function startCluster() {
     kubelets[node] = createApiClient({ server: controlPlane.url, authority, ...identity });
   }
 
-  const apply = async (yaml: string) => {
-    const file = folder.at("applied.yaml");
-    writeFileSync(file, yaml);
-    return controlPlane.kubectl("apply", "--server-side", "--validate=strict", "-f", file);
-  };
+  const apply = (text: string) => controlPlane.apply(objectsIn(text));
   await apply(yaml).catch(async (error) => {
     await controlPlane.close();
     throw error;
@@ -95,9 +88,8 @@ async function startCluster() {
 
   const token = async (node: string) => {
     const bound = ["--bound-object-kind=Pod", `--bound-object-name=pod-on-${node}`];
-    return (
-      await controlPlane.kubectl("create", "token", ACCOUNT, `--namespace=${NAMESPACE}`, ...bound)
-    ).trim();
+    const words = ["create", "token", ACCOUNT, `--namespace=${NAMESPACE}`, ...bound];
+    return (await controlPlane.kubectl(...words)).trim();
   };
   const node = async (name: string) => {
     const view = parseNode(await read(`/api/v1/nodes/${name}`));
@@ -107,16 +99,7 @@ async function startCluster() {
   const csiNodePath = "/apis/storage.k8s.io/v1/csinodes";
 
   return {
-    controlPlane,
-    folder: folder.path,
-    /** As an administrator. */
-    admin,
-    patch,
-    /** Applies YAML with server-side validation. */
-    apply,
-    createNode,
-    node,
-    /** With a token that is bound to a pod on this node. */
+    ...{ controlPlane, folder: folder.path, admin, patch, apply, createNode, node },
     accessFrom: async (name: string): Promise<ApiAccess> => ({
       server: controlPlane.url,
       authority,
@@ -126,24 +109,18 @@ async function startCluster() {
     writeCsiNode: async (name: string, drivers: readonly string[], limit?: number) => {
       const kubelet = kubelets[name] ?? admin;
       const { uid } = await node(name);
+      const { spec, ...rest } = csiNode(name, Object.fromEntries(drivers.map((driver) => [driver, name])));
+      const allocatable = limit === undefined ? {} : { allocatable: { count: limit } };
+      const ownerReferences = [{ apiVersion: "v1", kind: "Node", name, uid }];
       const body = {
-        kind: "CSINode",
-        apiVersion: "storage.k8s.io/v1",
-        metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }] },
-        spec: {
-          drivers: drivers.map((driver) => ({
-            name: driver,
-            nodeID: name,
-            topologyKeys: [],
-            ...(limit !== undefined && { allocatable: { count: limit } }),
-          })),
-        },
+        ...rest,
+        metadata: { name, ownerReferences },
+        spec: { drivers: spec.drivers.map((driver) => ({ ...driver, ...allocatable })) },
       };
       const created = await kubelet.call({ method: "POST", path: csiNodePath, body }, signal);
       if (created.kind === "failed")
         await must(patch(`${csiNodePath}/${name}`, "merge-patch", body, kubelet));
     },
-    /** The same, for the Node's own status. */
     writeStatus: (name: string, status: object) =>
       must(patch(`/api/v1/nodes/${name}/status`, "strategic-merge-patch", { status }, kubelets[name])),
     setTaints: (name: string, taints: readonly Taint[]) =>

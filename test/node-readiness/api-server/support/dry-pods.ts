@@ -3,9 +3,7 @@ import { eventually } from "../../../support/eventually";
 import { runCommand } from "../../../support/run-command";
 import type { Cluster } from "./cluster";
 
-/** A pod's spec as JSON. */
 export type PodSpec = Readonly<Record<string, unknown>>;
-/** What differs: the path, and what is there now. Undefined: removed. */
 export type Changes = Readonly<Record<string, unknown>>;
 
 const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
@@ -27,12 +25,10 @@ export const PROBE = { exec: { command: [PROGRAM, "--mode=kubelet-registration-p
 /** A pod as the DaemonSet controller makes it: the node's name replaces all that the template says of nodes by affinity. */
 export function onNode(name: string, spec: PodSpec): PodSpec {
   const matchFields = [{ key: "metadata.name", operator: "In", values: [name] }];
-  const nodeAffinity = {
-    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] },
-  };
+  const required = { nodeSelectorTerms: [{ matchFields }] };
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
   return { ...spec, affinity: { nodeAffinity } };
 }
-/** The changes of a registrar that gets the image and these arguments. */
 export const swapped = (at: number, args: readonly string[], list = "containers"): Changes => ({
   [`${list}.${at}.image`]: OURS,
   [`${list}.${at}.args`]: args,
@@ -50,7 +46,6 @@ export async function enforced(cluster: Cluster, ...namespaces: readonly string[
 const { CONTROL_PLANE_VERSION } = process.env;
 export const VERSION = CONTROL_PLANE_VERSION ? [`--kubernetes-version=${CONTROL_PLANE_VERSION}`] : [];
 
-/** Applies what `manifest --image-policy` writes, for the pods of a new namespace with this name. */
 export async function applyPolicy(cluster: Cluster, namespace: string, ...flags: readonly string[]) {
   const words = ["--image-policy", ...VERSION, `--name=${namespace}`, `--namespace=${namespace}`, ...flags];
   const { stdout, stderr } = await runCommand("manifest", ...words);
@@ -63,23 +58,10 @@ export async function applyPolicy(cluster: Cluster, namespace: string, ...flags:
   return stdout;
 }
 
-interface Metadata {
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly object[];
-}
-
-/** Creates a pod by dry run: its spec as it would be stored. Rejects if it is refused. */
-export async function dryRun(
-  cluster: Cluster,
-  namespace: string,
-  spec: PodSpec,
-  more: Metadata = {},
-): Promise<PodSpec> {
-  const metadata = { name: "pod", namespace, ...more };
-  const body = { apiVersion: "v1", kind: "Pod", metadata, spec };
+export async function dryRun({ admin }: Cluster, namespace: string, spec: PodSpec, more: object = {}) {
+  const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "pod", namespace, ...more }, spec };
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
-  const answer = await cluster.admin.call({ method: "POST", path, body }, new AbortController().signal);
+  const answer = await admin.call({ method: "POST", path, body }, new AbortController().signal);
   if (answer.kind === "failed") throw new Error(answer.failure.message);
   return (answer.value as { readonly spec: PodSpec }).spec;
 }
@@ -89,17 +71,15 @@ export async function changesOf(
   cluster: Cluster,
   namespace: string,
   spec: PodSpec,
-  more: Omit<Metadata, "labels"> = {},
+  more: object = {},
 ): Promise<Changes> {
   const optOut = { labels: { "registrar-image-policy": "ignore" } };
-  const [before, after] = [
-    await dryRun(cluster, namespace, spec, { ...more, ...optOut }),
-    await dryRun(cluster, namespace, spec, more),
-  ];
-  return changesBetween(nameless(before), nameless(after));
+  const made = async (metadata: object) => {
+    const text = JSON.stringify(await dryRun(cluster, namespace, spec, metadata));
+    return JSON.parse(text.replace(/kube-api-access-\w+/g, "token"));
+  };
+  return changesBetween(await made({ ...more, ...optOut }), await made(more));
 }
-
-const nameless = (spec: PodSpec) => JSON.parse(JSON.stringify(spec).replace(/kube-api-access-\w+/g, "token"));
 
 function changesBetween(before: unknown, after: unknown, path = ""): Changes {
   if (isDeepStrictEqual(before, after)) return {};

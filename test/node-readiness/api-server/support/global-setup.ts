@@ -2,5 +2,5 @@ import { buildPrograms } from "../../../cluster/support/build";
 
 /** Builds Kubernetes, unless it is there. */
 export default async function globalSetup(): Promise<void> {
-  await buildPrograms((text) => process.stderr.write(`${text}\n`));
+  await buildPrograms();
 }

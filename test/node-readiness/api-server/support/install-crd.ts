@@ -13,7 +13,6 @@ export async function installCrd(cluster: Cluster, file: string): Promise<void> 
 const KYVERNO = "github.com/kyverno/kyverno@v1.19.1";
 const FILE = join("config", "crds", "policies.kyverno.io", "policies.kyverno.io_mutatingpolicies.yaml");
 
-/** The file with the CRD of Kyverno's MutatingPolicy, from its module. */
 export async function kyvernoCrd(): Promise<string> {
   return join(await createGoBuilder(__dirname).download(KYVERNO), FILE);
 }

@@ -3,22 +3,15 @@ import type { Outcome } from "../../../../src/kube-api/failure";
 import { eventually } from "../../../support/eventually";
 import type { Cluster } from "./cluster";
 
-/** Which Node is patched, from where, and how. */
-export interface PatchOptions {
-  readonly node?: string;
-  readonly from?: string;
-  readonly status?: boolean;
-  readonly type?: string;
-}
-
 export const merge = { type: "strategic-merge-patch" };
 export const onStatus = { ...merge, status: true };
 
-/** Patches a Node with the rights of a pod on `from`. */
+export type PatchOptions = NonNullable<Parameters<typeof patchNode>[2]>;
+
 export async function patchNode(
   cluster: Cluster,
   body: object,
-  { node = "node-1", from = "node-1", status = false, type = "json-patch" }: PatchOptions = {},
+  { node = "node-1", from = "node-1", status = false, type = "json-patch" } = {},
 ): Promise<Outcome<unknown>> {
   const client = createApiClient(await cluster.accessFrom(from));
   const path = `/api/v1/nodes/${node}${status ? "/status" : ""}`;
