@@ -266,7 +266,7 @@ describe("the rights of a pod's own account (CSI116)", () => {
     expect(await bind({ ...account, namespace: "other" })).toEqual([
       expect.stringMatching(/^CSI116 problem: .* lacks rights: .* storage\/default has them -> bind/),
     ]);
-    expect(await bind(account, rules.slice(0, 1))).toEqual([expect.stringMatching(/-> add .*csinodes/)]);
+    expect(await bind(account, rules.slice(0, 1))).toEqual([expect.stringMatching(/-> bind .*csinodes/)]);
     expect(await bind(account, rules, [])).toEqual([
       expect.stringMatching(/^CSI116 problem: .* has no token/),
     ]);

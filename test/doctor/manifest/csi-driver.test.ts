@@ -25,7 +25,7 @@ const CSI_DRIVERS: readonly (readonly [what: string, expected: string | undefine
     ],
     [
       "the folder has almost the same name",
-      "has the driver disk.exmaple.com, and the CSIDriver is called disk.example.com -> use one name for both",
+      "has the driver disk.exmaple.com without a CSIDriver object, and there is one for disk.example.com -> use",
       driver("disk.exmaple.com"),
       ...csiDrivers("disk.example.com"),
     ],
@@ -58,30 +58,33 @@ test.each<readonly [spec: object | null, expected: string | undefined]>([
     (value) =>
       [
         { nodeAllocatableUpdatePeriodSeconds: value },
-        `CSI118 problem: has nodeAllocatableUpdatePeriodSeconds ${JSON.stringify(value)}: the API server refuses it -> write a whole number from 10 on`,
+        `CSI118 problem: has nodeAllocatableUpdatePeriodSeconds ${JSON.stringify(value)}, which is invalid -> write a whole number from 10 on`,
       ] as const,
   ),
   [{ nodeAllocatableUpdatePeriodSeconds: 10, fsGroupPolicy: "None", volumeLifecycleModes: null }, undefined],
-  [{ preventPodSchedulingIfMissing: "yes" }, 'has preventPodSchedulingIfMissing "yes": the API server'],
-  [{ serviceAccountTokenInSecrets: 1, tokenRequests: [null] }, "has serviceAccountTokenInSecrets 1: the API"],
-  [{ fsGroupPolicy: "Foo" }, 'has fsGroupPolicy "Foo": the API server refuses it -> write one of Read'],
+  [{ preventPodSchedulingIfMissing: "yes" }, 'has preventPodSchedulingIfMissing "yes", which is invalid'],
+  [
+    { serviceAccountTokenInSecrets: 1, tokenRequests: [null] },
+    "has serviceAccountTokenInSecrets 1, which is invalid",
+  ],
+  [{ fsGroupPolicy: "Foo" }, 'has fsGroupPolicy "Foo", which is invalid -> write one of Read'],
   [{ fsGroupPolicy: "{{ .policy }}", tokenRequests: "$(REQUESTS)" }, undefined],
   [
     { preventPodSchedulingIfMissing: true, volumeLifecycleModes: ["persistent"] },
-    'has volumeLifecycleModes ["persistent"]: the API server refuses it -> write a list of Persistent and',
+    'has volumeLifecycleModes ["persistent"], which is invalid -> write a list of Persistent and',
   ],
-  [{ volumeLifecycleModes: "Persistent" }, 'has volumeLifecycleModes "Persistent": the API server'],
-  [{ tokenRequests: true }, "has tokenRequests true: the API server refuses it"],
-  [{ tokenRequests: ["x"] }, 'has tokenRequests ["x"]: the API server refuses it'],
-  [{ tokenRequests: [{ audience: 1 }] }, 'has tokenRequests [{"audience":1}]: the API server refuses it'],
-  [{ tokenRequests: [{ audience: "" }, {}] }, 'has tokenRequests [{"audience":""},{}]: the API server'],
+  [{ volumeLifecycleModes: "Persistent" }, 'has volumeLifecycleModes "Persistent", which is invalid'],
+  [{ tokenRequests: true }, "has tokenRequests true, which is invalid"],
+  [{ tokenRequests: ["x"] }, 'has tokenRequests ["x"], which is invalid'],
+  [{ tokenRequests: [{ audience: 1 }] }, 'has tokenRequests [{"audience":1}], which is invalid'],
+  [{ tokenRequests: [{ audience: "" }, {}] }, 'has tokenRequests [{"audience":""},{}], which is invalid'],
   // The API server takes null for the defaults.
   [null, undefined],
   [{ preventPodSchedulingIfMissing: true }, undefined],
   [{ preventPodSchedulingIfMissing: true, volumeLifecycleModes: [] }, undefined],
   [
     { preventPodSchedulingIfMissing: true, volumeLifecycleModes: ["Ephemeral"] },
-    "CSI118 warning: has preventPodSchedulingIfMissing, and inline volumes only",
+    "CSI118 warning: has preventPodSchedulingIfMissing, which does nothing for inline",
   ],
   [{ preventPodSchedulingIfMissing: true, volumeLifecycleModes: ["Ephemeral", "Persistent"] }, undefined],
 ])("a CSIDriver with %j", (spec, expected) => {
@@ -92,10 +95,10 @@ test.each<readonly [spec: object | null, expected: string | undefined]>([
 });
 
 test.each<readonly [expected: string | undefined, changes: object]>([
-  ['has the name "Disk.csi": the API server refuses it -> write', { metadata: { name: "Disk.csi" } }],
-  ['has the name "": the API server refuses it', { metadata: null }],
-  ["has the name 5: the API server refuses it", { metadata: { name: 5 } }],
-  ["has a name of 64 characters, which no driver can have", { metadata: { name: "x".repeat(64) } }],
+  ['has name "Disk.csi", which is invalid -> write', { metadata: { name: "Disk.csi" } }],
+  ['has name "", which is invalid', { metadata: null }],
+  ["has name 5, which is invalid", { metadata: { name: 5 } }],
+  ['has name "xxx', { metadata: { name: "x".repeat(64) } }],
   [undefined, { metadata: { name: "x".repeat(63) } }],
   [undefined, { metadata: { name: "<driver>" } }],
   ['has fsGroupPolicy "Foo"', { apiVersion: "storage.k8s.io/v1", spec: { fsGroupPolicy: "Foo" } }],

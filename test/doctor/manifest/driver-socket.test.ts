@@ -50,7 +50,7 @@ test.each<readonly [made: string, fix: string, Driver]>([
     },
   ],
   [
-    "makes its socket in /run, where it has no volume",
+    "makes its socket at /run/csi.sock, on no volume",
     "mount the volume of /csi at /run in container driver0",
     { command: ["sh", "-c", "exec /driver -csi-endpoint 'unix:/run/csi.sock' --x"] },
   ],

@@ -71,13 +71,13 @@ test.each<readonly [what: string, objects: readonly object[], where: string, now
       }),
     ],
     IN_POD,
-    "--health-port=1",
+    "--health-port=1, --health-port=1",
   ],
   [
     "two declarations in a pod on the node's network, which the API server refuses",
     [pod([declares("a", { containerPort: 1 }), declares("b", { containerPort: 1 })], ON_NODE)],
     ON_THE_NODE,
-    "containerPort: 1",
+    "containerPort: 1, containerPort: 1",
   ],
   [
     "a declared port of one pod, and a listener of another",
@@ -149,11 +149,11 @@ test.each<readonly [what: string, objects: readonly object[]]>([
   expect(portsSaid(...objects)).toEqual([]);
 });
 
-test("of three each flag is behind its container's place", () => {
+test("of three the flags stand in the order of their containers", () => {
   const declared = other([declares("c", { containerPort: 1 })], ON_NODE);
   const three = pod([runs("a", HEALTH), runs("b", "--metrics-port=1")], ON_NODE);
   expect(portsSaid(three, declared)).toEqual([
-    `CSI109 problem: all serve on ${ON_THE_NODE} -> ${GIVE_EACH} DaemonSet ns/a, container a: --health-port=1; DaemonSet ns/a, container b: --metrics-port=1; Deployment ns/b, container c: containerPort: 1`,
+    `CSI109 problem: all serve on ${ON_THE_NODE} -> ${GIVE_EACH} --health-port=1, --metrics-port=1, containerPort: 1`,
   ]);
   const read = [three, declared].map((object) => ({ file: "a.yaml", object }));
   const [found] = findingsOf(pairChecks, readDeployments(read));
@@ -169,7 +169,7 @@ test("of three each flag is behind its container's place", () => {
 test("of an object that is given twice the last one counts", () => {
   const on = (port: number) => pod([runs("a", `--health-port=${port}`)], ON_NODE);
   const beside = other([runs("c", HEALTH)], ON_NODE);
-  const both = `CSI109 problem: both serve on ${ON_THE_NODE} -> ${GIVE_EACH} ${HEALTH}`;
+  const both = `CSI109 problem: both serve on ${ON_THE_NODE} -> ${GIVE_EACH} ${HEALTH}, ${HEALTH}`;
   expect(portsSaid(on(1), beside, on(1))).toEqual([both]);
   expect(portsSaid(on(2), beside, on(1))).toEqual([both]);
   expect(portsSaid(on(1), beside, on(2))).toEqual([]);

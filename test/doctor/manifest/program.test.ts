@@ -64,7 +64,7 @@ test.each<readonly [container: object, isFound: boolean]>([
 });
 
 const UNKNOWN =
-  /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* with --image$/;
+  /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* use --image$/;
 const small = { resources: { limits: { memory: "30Mi" } } };
 const lifecycle = { preStop: { exec: { command: ["/bin/sh", "-c", "rm -rf /registration/x"] } } };
 const livenessProbe = { httpGet: { path: "/livez", port: 1 } };
@@ -107,19 +107,16 @@ const run = (...command: readonly string[]) => ({ exec: { command } });
 const shell = run("/bin/sh", "-c", "true");
 
 test.each<readonly [container: object, said: string]>([
-  [{ command: ["sh", "-c", "exec x"] }, "is started by sh, .*: the container cannot be created"],
+  [{ command: ["sh", "-c", "exec x"] }, "is started by sh"],
   // Neither is in the image's PATH.
-  [{ command: ["csi-node-driver-registrar"] }, "is started by csi-node-driver-registrar,"],
-  [{ command: ["node", "/registrar/cli.js"] }, "is started by node,"],
-  [{ command: ["/usr/bin/csi-node-driver-registrar"] }, "is started by /usr/bin/csi-node-driver-registrar,"],
-  [{ livenessProbe: shell }, "has a livenessProbe that runs /bin/sh, .*: it checks nothing, or"],
-  [{ readinessProbe: shell }, "has a readinessProbe that runs /bin/sh, .*: the pod never gets ready"],
-  [{ startupProbe: shell }, "has a startupProbe that runs /bin/sh, .*: the pod never gets ready"],
-  [{ lifecycle: { postStart: shell } }, "has a postStart hook that runs /bin/sh, .* kills the container"],
-])("%j in this registrar's image", (container, expected) => {
-  expect(saidOf({ container })).toContainEqual(
-    expect.stringMatching(new RegExp(`^CSI117 problem: ${expected}.* to the official image$`)),
-  );
+  [{ command: ["csi-node-driver-registrar"] }, "is started by csi-node-driver-registrar"],
+  [{ command: ["node", "/registrar/cli.js"] }, "is started by node"],
+  [{ command: ["/usr/bin/csi-node-driver-registrar"] }, "is started by /usr/bin/csi-node-driver-registrar"],
+  [{ livenessProbe: shell }, "has a livenessProbe that runs /bin/sh"],
+  [{ lifecycle: { postStart: shell } }, "has a postStart hook that runs /bin/sh"],
+])("%j in this registrar's image", (container, what) => {
+  const end = "which this registrar's image does not have -> take that out, or leave this";
+  expect(saidOf({ container })).toContainEqual(expect.stringContaining(`CSI117 problem: ${what}, ${end}`));
 });
 
 const REGISTRAR = "/csi-node-driver-registrar";
@@ -135,14 +132,11 @@ const APP_ARMOR = { "container.apparmor.security.beta.kubernetes.io/registrar": 
 const localhost = { type: "Localhost", localhostProfile: "driver" };
 
 test.each<readonly [expected: string | undefined, Changes]>([
-  [
-    "problem: sets NODE_OPTIONS=.*: this registrar's image does not have /hook.js, and Node ends with 1",
-    options("--v8-pool-size=1 --require /hook.js"),
-  ],
-  ["problem: .* does not have pkg, and Node", options("--import=pkg")],
-  ["warning: sets NODE_OPTIONS=--require /csi/x.js, which changes", options("--require /csi/x.js")],
-  ["warning: sets NODE_OPTIONS=--max-old-space-size=9, which changes", options("--max-old-space-size=9")],
-  ["unknown: takes NODE_OPTIONS from elsewhere", options(undefined, { valueFrom: {} })],
+  ["problem: has NODE_OPTIONS by which Node loads /x.js, which", options("--v8-pool-size=1 --require /x.js")],
+  ["problem: has NODE_OPTIONS by which Node loads pkg, which", options("--import=pkg")],
+  ["warning: has NODE_OPTIONS, which change", options("--require /csi/x.js")],
+  ["warning: has NODE_OPTIONS, which change", options("--max-old-space-size=9")],
+  ["warning: has NODE_OPTIONS, which change", options(undefined, { valueFrom: {} })],
   [undefined, options("")],
   [undefined, { container: { ...options("--require /x").container, image: `${K8S}:v2.17.0` } }],
   ...["/nodejs", "/usr", "/", "/registrar/cli", "/lib64"].map((path): readonly [string, Changes] => [

@@ -29,7 +29,7 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
   [
     "CPU that is enough for Go's exec probe",
     [{ container: { ...limits({ cpu: "50m" }), ...probe("kubelet-registration-probe") } }],
-    [/^CSI114 problem: .* kubelet restarts the container for ever$/],
+    [/^CSI114 problem: .* timeoutSeconds: 1$/],
   ],
   [
     "a probe that proves something before v2.9",
@@ -43,59 +43,19 @@ test.each<readonly [what: string, changes: readonly Changes[], expected: readonl
   ],
   ["a shell", [{ container: { image: RED_HAT, ...SHELL } }], [/^CSI117 problem: .* started by sh,/]],
   [
-    "a path of OpenShift's image, and its shell in a probe and a hook",
-    [
-      {
-        container: {
-          image: RED_HAT,
-          command: ["/usr/bin/csi-node-driver-registrar"],
-          livenessProbe: { exec: SHELL },
-          lifecycle: { postStart: { exec: SHELL } },
-        },
-      },
-    ],
-    [
-      /^CSI117 problem: .* started by \/usr/,
-      /^CSI117 .* livenessProbe that/,
-      /^CSI117 .* postStart hook that/,
-    ],
-  ],
-  [
     "a shell in a copy",
     [{ container: { image: "longhornio/csi-node-driver-registrar:v2.16.0", ...SHELL } }],
-    [/^CSI117 problem: .* started by sh, .* cannot be created$/],
+    [/^CSI117 problem: .* started by sh,/],
   ],
   [
     "a hook in a copy, whose image may have a shell or not",
     [{ container: onStop("sh", "-c", "rm -f /registration/x-reg.sock") }],
-    [/^CSI106 unknown: .* always fails after the swap, because the image has no shell, and may fail before/],
+    [/^CSI106 unknown: .* always fails, because the image has no shell/],
   ],
   [
     "FIPS",
     [{ container: { image: "cgr.dev/x/kubernetes-csi-node-driver-registrar-fips:v2.17.0" } }],
-    [/^CSI117 warning: .* has an image for FIPS 140 by its name/],
-  ],
-  [
-    "another architecture",
-    [{ pod: { nodeSelector: { "kubernetes.io/arch": "ppc64le" } } }],
-    [/^CSI112 problem: .* is for ppc64le nodes/],
-  ],
-  [
-    "a copy that may have another user",
-    [{ container: { securityContext: { runAsNonRoot: true } } }],
-    [/^CSI108 problem: .* cannot be created: runAsNonRoot, no runAsUser/],
-  ],
-  [
-    "Node's options and a profile",
-    [
-      {
-        container: {
-          env: [{ name: "NODE_OPTIONS", value: "-r /x.js" }],
-          securityContext: { appArmorProfile: { type: "Localhost", localhostProfile: "x" } },
-        },
-      },
-    ],
-    [/^CSI117 problem: .* NODE_OPTIONS/, /^CSI117 unknown: .* AppArmor/],
+    [/^CSI117 warning: .* has an image for FIPS 140/],
   ],
   [
     "an image by digest, and a tag that is no release",

@@ -158,10 +158,6 @@ test.each([undefined, 2])(
 test.each([
   [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
   [["empty.yaml"], /^registrar doctor: no registrar in these files: .* name its image with --image=IMAGE$/m],
-  [
-    ["pod.yaml", "--image=y:v1"],
-    /^registrar doctor: no registrar in these files: .*, nor the image "y:v1" without another command$/m,
-  ],
   // A CSIDriver by itself is judged; beside a pod the registrar was meant.
   [["driver.yaml", "pod.yaml"], /^registrar doctor: no registrar in these files/],
   [["binary.yaml"], /cannot read .*binary\.yaml: it is a template: \{\{\\u001b\[31m\\u009b, line 2; /],

@@ -126,13 +126,13 @@ test.each<readonly [words: readonly string[], container: object, status: number,
 });
 
 test.each<readonly [object, RegExp]>([
-  [daemonSet(), /^has nothing to swap: the registrars in these files are this one already$/],
+  [daemonSet(), /^has nothing to swap: no container for Linux has the official registrar's image$/],
   [
     daemonSet({ container: { image: "x/y:v1" } }),
     /^has nothing to swap: FILE: .*: its image x\/y:v1 is neither/,
   ],
-  [daemonSet({ container: official, ...WINDOWS }), /^has nothing to swap: .* are for Windows nodes, where/],
-  [CSI_DRIVER, /^has nothing to swap: no registrar in these files/],
+  [daemonSet({ container: official, ...WINDOWS }), /^has nothing to swap: no container for Linux/],
+  [CSI_DRIVER, /^has nothing to swap: no container for Linux/],
 ])("with nothing to swap in %j the report says why, also in JSON", async (object, expected) => {
   const { status, stdout, stderr } = await swap(["--swap", "-o", "json"], object);
   expect([status, stderr]).toEqual([3, ""]);
