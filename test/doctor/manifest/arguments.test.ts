@@ -107,8 +107,8 @@ test.each<readonly [args: readonly string[], container: object, variable: string
   [["--node-condition=$(TYPE)", "--node-name=n1"], { env: [elsewhere("TYPE")] }, "TYPE"],
   [["--timeout=$(TIMEOUT)", "--node-name=$(NODE)"], { envFrom: [{ configMapRef: {} }] }, "TIMEOUT"],
 ])("nothing is judged of %j, because a variable is defined elsewhere", (args, container, variable) => {
-  expect(saidOf({ args, container })).toEqual([
-    `CSI101 unknown: takes $(${variable}) from elsewhere: what the arguments come to is not seen here -> run registrar doctor in the pod, or see the log of its start`,
+  expectSaid(saidOf({ args, container }), [
+    `^CSI101 unknown: takes \\$\\(${variable}\\) from elsewhere: .* -> run`,
   ]);
 });
 
@@ -125,10 +125,11 @@ test.each([
   [["$(PROGRAM)"], ["--nope"]],
 ])("nothing is said of paths and probes when %j starts the registrar", (command, args) => {
   const livenessProbe = { httpGet: { port: 2 } };
-  const container = { image: OFFICIAL, command, args, volumeMounts: [], livenessProbe };
-  expect(saidOf({ container })).toEqual([
-    `CSI101 unknown: is started by ${command[0]}: what that makes of the arguments is not seen here -> have the registrar itself as command, or none`,
-  ]);
+  const [line = "", ...more] = saidOf({
+    container: { image: OFFICIAL, command, args, volumeMounts: [], livenessProbe },
+  });
+  expect(line).toContain(`CSI101 unknown: is started by ${command[0]}: `);
+  expect(more).toEqual([]);
 });
 
 test.each([
@@ -181,7 +182,5 @@ test.each(["registrar", "example.com/registrar:v0.1.0", "localhost:5000/x/regist
 
 test.each(["registry:2", "example.com/registrar/other:v1", "my-registrar:v1"])(
   "another program: %s",
-  (image) => {
-    expect(saidOf({ container: { image, args: [] } })).toEqual([]);
-  },
+  (image) => expect(saidOf({ container: { image, args: [] } })).toEqual([]),
 );
