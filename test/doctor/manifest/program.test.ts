@@ -35,12 +35,9 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
   ["harbor.corp/given:v4", "unknown"],
   ["", "unknown"],
 ])("%s is %s", (image, expected) => {
-  const images = [
-    "harbor.corp/given:v3",
-    "harbor.corp/given/csi-node-driver-registrar",
-    "harbor.corp/every/tag",
-  ];
-  const given = images.find((one) => image.startsWith(one));
+  const given = ["given:v3", "given/csi-node-driver-registrar", "every/tag"]
+    .map((one) => `harbor.corp/${one}`)
+    .find((one) => image.startsWith(one));
   const program = programOf({ image }, { image: given, version: "v0.1.0" });
   expect(program.kind === "official" ? program.release : program.kind).toBe(expected);
 });
@@ -88,19 +85,19 @@ test("the all-in-one sidecar of KEP-4958 is known, and its command line starts o
 
 const ONE_MOUNT = [{ name: "plugin", mountPath: "/csi" }];
 
-test.each<readonly [what: string, container: object, more: readonly RegExp[]]>([
-  ["the program of another image", { command: ["/csi-node-driver-registrar"], args: PATHS }, []],
-  ["a subcommand", { args: ["csi-node-driver-registrar", ...PATHS] }, []],
-  ["flags that we do not have", { args: ["--not-ours", ...PATHS] }, []],
-  ["a word that would end our flags", { args: ["start", ...PATHS] }, []],
-  ["one that makes its socket elsewhere", { args: PATHS, volumeMounts: ONE_MOUNT }, []],
+test.each<[what: string, container: object, more?: RegExp]>([
+  ["the program of another image", { command: ["/csi-node-driver-registrar"], args: PATHS }],
+  ["a subcommand", { args: ["csi-node-driver-registrar", ...PATHS] }],
+  ["flags that we do not have", { args: ["--not-ours", ...PATHS] }],
+  ["a word that would end our flags", { args: ["start", ...PATHS] }],
+  ["one that makes its socket elsewhere", { args: PATHS, volumeMounts: ONE_MOUNT }],
   [
     "a path that kubelet does not find",
     { args: ["csi-node-driver-registrar", "--csi-address=/csi/a.sock", TOLD] },
-    [/^CSI102 problem: tells kubelet/],
+    /^CSI102 problem: tells kubelet/,
   ],
-])("of %s only what kubelet asks is judged", (_what, container, more) => {
-  expect(saidOf(other(container))).toEqual([UNKNOWN, ...more].map((line) => expect.stringMatching(line)));
+])("of %s only what kubelet asks is judged", (_what, container, ...more) => {
+  expectSaid(saidOf(other(container)), [UNKNOWN, ...(more as readonly RegExp[])]);
 });
 
 const run = (...command: readonly string[]) => ({ exec: { command } });
@@ -155,8 +152,8 @@ test.each<readonly [expected: string | undefined, Changes]>([
 });
 
 test("an AppArmor profile by the pod's annotation", () => {
-  const { template } = daemonSet().spec;
-  const spec = { selector: {}, template: { ...template, metadata: { annotations: APP_ARMOR } } };
+  const { selector, template } = daemonSet().spec;
+  const spec = { selector, template: { ...template, metadata: { annotations: APP_ARMOR } } };
   expectSaid(saidOf({ spec }), [/^CSI117 unknown: .* AppArmor profile driver,/]);
 });
 

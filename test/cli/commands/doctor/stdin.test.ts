@@ -13,15 +13,20 @@ metadata: { name: x }
 spec: { selector: {}, template: { spec: { containers: [{ name: registrar, image: registrar, args: [--kubelet-registration-path=] }] } } }
 `;
 
+/** The doctor as a process: it reads stdin or a pipe. */
+function startDoctor(file: string): ChildProcessWithoutNullStreams {
+  const [program, ...before] = registrarCommand();
+  return spawn(program, [...before, "doctor", "-f", file], {
+    timeout: LONGEST_LIFE_MS,
+    killSignal: "SIGKILL",
+  });
+}
+
 async function readingStdin(
   use: (doctor: ChildProcessWithoutNullStreams) => Promise<void>,
   first = LONG_COMMENT,
 ): Promise<void> {
-  const [program, ...before] = registrarCommand();
-  const doctor = spawn(program, [...before, "doctor", "-f", "-"], {
-    timeout: LONGEST_LIFE_MS,
-    killSignal: "SIGKILL",
-  });
+  const doctor = startDoctor("-");
   try {
     await new Promise((resolve) => doctor.stdin.write(first, resolve));
     await use(doctor);
@@ -61,11 +66,7 @@ test("what comes on stdin in parts is judged when it ends", () =>
 test("a named pipe without a writer: stderr says what the doctor waits for", async () => {
   await using folder = await createTempFolder();
   execFileSync("mkfifo", [folder.at("pipe.yaml")]);
-  const [program, ...before] = registrarCommand();
-  const doctor = spawn(program, [...before, "doctor", "-f", folder.at("pipe.yaml")], {
-    timeout: LONGEST_LIFE_MS,
-    killSignal: "SIGKILL",
-  });
+  const doctor = startDoctor(folder.at("pipe.yaml"));
   const [said] = await once(doctor.stderr, "data");
   expect(String(said)).toBe(
     `registrar doctor: reading the pipe ${folder.at("pipe.yaml")} until the program that writes to it closes it\n`,
