@@ -50,9 +50,9 @@ test.each([60, 80, 100, 200])("at %d columns no line is longer", (width) => {
 });
 
 test("colors, where wanted, change nothing else", () => {
-  const plain = renderTable(report(well, finding()), { width: 80, colors: false });
-  const colored = renderTable(report(well, finding()), { width: 80, colors: true });
-  expect(plain).not.toContain("\u001b");
+  const [plain, colored = ""] = [false, true].map((colors) =>
+    renderTable(report(well, finding()), { width: 80, colors }),
+  );
   expect(colored).toContain("\u001b[1;31mPROBLEM\u001b[0m");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   expect(colored.replace(/\u001b\[[\d;]*m/g, "")).toBe(plain);

@@ -3,16 +3,17 @@ import { daemonSet, PATH, saidOf, TOLD } from "./one-daemon-set";
 const REGISTRAR = daemonSet().spec.template.spec.containers[0];
 const AT_CSI = [{ name: "plugin", mountPath: "/csi" }];
 
+const VOLUMES = {
+  plugin: PATH,
+  registration: "/var/lib/kubelet/plugins_registry",
+  root: "/var/lib/kubelet/",
+  other: "/var/run/x",
+};
+
 /** What is said of a registrar beside these drivers. */
 function saidBeside(drivers: readonly object[], volumes: readonly object[] = []) {
-  const all = [
-    { name: "plugin", hostPath: { path: PATH } },
-    { name: "registration", hostPath: { path: "/var/lib/kubelet/plugins_registry" } },
-    { name: "root", hostPath: { path: "/var/lib/kubelet/" } },
-    { name: "other", hostPath: { path: "/var/run/x" } },
-    { name: "empty", emptyDir: {} },
-    ...volumes,
-  ];
+  const onHost = Object.entries(VOLUMES).map(([name, path]) => ({ name, hostPath: { path } }));
+  const all = [...onHost, { name: "empty", emptyDir: {} }, ...volumes];
   const containers = drivers.map((driver, n) => ({ name: `driver${n}`, volumeMounts: AT_CSI, ...driver }));
   return saidOf({ pod: { containers: [REGISTRAR, ...containers], volumes: all } });
 }

@@ -14,15 +14,12 @@ function saidOfTwo(...rules: readonly object[]): readonly string[] {
 }
 
 const pool = (name: string) => ({ nodeSelector: { pool: name } });
-const required = (...terms: readonly (readonly object[])[]) => ({
-  affinity: {
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: terms.map((matchExpressions) => ({ matchExpressions })),
-      },
-    },
-  },
-});
+const required = (...terms: readonly (readonly object[])[]) => {
+  const nodeSelectorTerms = terms.map((matchExpressions) => ({ matchExpressions }));
+  return {
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+  };
+};
 const has = (operator: string, ...values: readonly string[]) => ({ key: "pool", operator, values });
 
 test.each<readonly [what: string, object, object]>([

@@ -1,7 +1,7 @@
 import { findingsOf } from "../../../src/doctor/findings/finding";
 import { pairChecks } from "../../../src/doctor/manifest/judge/pairs";
 import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
-import { CSI_DRIVER, daemonSet, OFFICIAL, said, TOLD } from "./one-daemon-set";
+import { CSI_DRIVER, daemonSet, said } from "./one-daemon-set";
 
 const LIVENESS = "x/livenessprobe:v2.19.0";
 /** A pod on the node's network. */
@@ -135,11 +135,4 @@ test("of an object that is given twice the last one counts", () => {
   expect(portsSaid(on(1), beside, on(1))).toHaveLength(1);
   expect(portsSaid(on(2), beside, on(1))).toHaveLength(1);
   expect(portsSaid(on(1), beside, on(2))).toEqual([]);
-});
-
-test("two registrars of a pod", () => {
-  const args = [TOLD, "--http-endpoint=:1"];
-  const containers = ["1", "2"].map((name) => ({ ...REGISTRAR, name, image: OFFICIAL, args }));
-  const both = expect.stringContaining("both serve on port 1 of a.yaml: DaemonSet ns/x");
-  expect(portsSaid(daemonSet({ pod: { containers } }))).toEqual([both]);
 });

@@ -142,17 +142,12 @@ test.each<Changes>([
   expect(saidOf(changes)).toEqual([]);
 });
 
-test("the probes are judged beside a wrong flag, unless the registrar then serves something unknown", () => {
+test("the probes are judged beside a wrong flag", () => {
   const official = { ...http({ path: "/readyz" }), image: OFFICIAL };
   expectSaid(saidOf({ args: ["--http-endpoint=:2", "--require-driver"], container: official }), [
     /^CSI101 problem: .*-require-driver/,
     /^CSI104 problem: .*\/readyz/,
   ]);
-  expectSaid(saidOf({ args: ["--http-endpoint=:2", "--nope"], container: http() }), [/^CSI101 problem/]);
-  const asksElsewhere = exec("--mode=ready-probe", TOLD, "--plugin-registration-path=/elsewhere");
-  expectSaid(saidOf({ args: ["--nope"], container: asksElsewhere }), [/^CSI101 problem/]);
-  const shell = { command: ["/bin/sh", "-c", "exec registrar"], ...asksElsewhere };
-  expect(saidOf({ container: shell }).join()).not.toContain("CSI104");
 });
 
 const OTHER = exec("--mode=health-probe", "--kubelet-registration-path=/other.sock");

@@ -33,12 +33,11 @@ const affinity = (...terms: readonly (readonly object[])[]): Changes => {
   const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
   return { pod: { affinity: { nodeAffinity } } };
 };
-const os = (operator: string, ...values: readonly string[]) => ({
-  key: "kubernetes.io/os",
-  operator,
-  values,
-});
-const ARM = { key: "kubernetes.io/arch", operator: "In", values: ["arm64"] };
+const label =
+  (name: string) =>
+  (operator: string, ...values: readonly string[]) => ({ key: `kubernetes.io/${name}`, operator, values });
+const [os, arch] = [label("os"), label("arch")];
+const ARM = arch("In", "arm64");
 
 test.each<Changes>([
   { pod: { os: { name: "windows" } } },
@@ -106,12 +105,6 @@ test.each<readonly [pod: object, container: object, what: string]>([
   expect(saidOf({ pod: { securityContext: pod }, container: { securityContext: container } })).toEqual([
     `CSI108 problem: does not run as root: ${what} -> set runAsUser: 0 and runAsNonRoot: false in the container`,
   ]);
-});
-
-const arch = (operator: string, ...values: readonly string[]) => ({
-  key: "kubernetes.io/arch",
-  operator,
-  values,
 });
 
 test.each<readonly [expected: string, Changes]>([

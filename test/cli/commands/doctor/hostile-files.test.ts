@@ -83,18 +83,14 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   expect([status, stderr]).toEqual([3, ""]);
 });
 
-const affinity = (nodeSelectorTerms: readonly object[]) => ({
-  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
-});
-const inPool = (...values: string[]) => ({ matchExpressions: [{ key: "pool", operator: "In", values }] });
-const many = (count: number, termsOf: (n: number) => readonly object[]) =>
-  Array.from({ length: count }, (_, n) =>
-    JSON.stringify(daemonSet({ name: `n${n}`, pod: affinity(termsOf(n)) })),
-  ).join("\n---\n");
-
 test("10 DaemonSets with 9,000 values each are compared", async () => {
-  const text = many(10, (n) => [inPool(...Array.from({ length: 9_000 }, (_, at) => `${n}-${at}`))]);
-  const { judged, unread } = await judge(text);
+  const objects = Array.from({ length: 10 }, (_, n) => {
+    const values = Array.from({ length: 9_000 }, (_, at) => `${n}-${at}`);
+    const nodeSelectorTerms = [{ matchExpressions: [{ key: "pool", operator: "In", values }] }];
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+    return JSON.stringify(daemonSet({ name: `n${n}`, pod: { affinity: { nodeAffinity } } }));
+  });
+  const { judged, unread } = await judge(objects.join("\n---\n"));
   expect([judged.length, unread]).toEqual([11, []]);
 });
 
@@ -112,7 +108,7 @@ test("a FIFO in a folder is named and not read, a FIFO by its name is read", asy
   expect(one).toMatchObject({ status: 0, stderr: "" });
 });
 
-test("a directory whose files are in directories below it: doctor says that it does not read those", async () => {
+test("doctor says that it does not read the directories in a directory", async () => {
   await using folder = await createTempFolder();
   mkdirSync(folder.at("node"));
   writeFileSync(folder.at("node", "a.yaml"), GOOD);
