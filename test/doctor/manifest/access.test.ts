@@ -15,11 +15,11 @@ const role = (rules: readonly object[], more = {}) => ({
   rules,
   ...more,
 });
-const binding = (name = "sa") => ({
+const binding = (name = "sa", kind = "ServiceAccount") => ({
   kind: "ClusterRoleBinding",
   metadata: { name: "b" },
   roleRef: { kind: "ClusterRole", name: "r" },
-  subjects: [{ kind: "ServiceAccount", name, namespace: "ns" }],
+  subjects: [{ kind, name, namespace: "ns" }],
 });
 
 /** What is said of a registrar with these objects beside it. */
@@ -52,6 +52,7 @@ test.each<readonly [expected: string, objects: readonly object[], pod: object]>(
 
 test.each<readonly [what: string, objects: readonly object[], changes: Changes]>([
   ["exactly the rights", [role(RULES), binding()], WANTS],
+  ["the rights of all accounts", [role(RULES), binding("system:serviceaccounts", "Group")], WANTS],
   ["more rights", [role([{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]), binding()], WANTS],
   ["a registrar that asks no API server", [], { pod: NO_TOKEN }],
 ])("no fault in %s", (_what, objects, changes) => {

@@ -13,11 +13,8 @@ test.each<readonly [expected: RegExp, Changes]>([
     { args: [TAINT], container: { env: [{ name: "NODE_NAME", value: "" }] } },
   ],
   [/^CSI101 problem: .*need the node's name/, { args: ["--node-condition=x.csi/Registered"] }],
-  [/^CSI101 problem: .*"Ready": this is kubelet's own condition/, { args: ["--node-condition=Ready"] }],
   [/^CSI101 problem: does not start: node condition "a b": the type/, { args: ["--node-condition=a b"] }],
   [/^CSI101 problem: does not start: .*the type must/, { args: ["--node-condition={driver}"] }],
-  [/^CSI101 problem: .*node controllers put/, { args: ["--remove-startup-taint=node.kubernetes.io/x"] }],
-  [/^CSI101 problem: .*the effect must be one of/, { args: ["--remove-startup-taint=a/b:Foo"] }],
   [/^CSI101 problem: .* node condition "\$\(TYPE\)": the type/, { args: ["--node-condition=$(TYPE)"] }],
   [
     /-require-driver -> take --require-driver out, or/,

@@ -116,6 +116,7 @@ test.each<readonly [more: string, changes: Changes, beside: object]>([
   ["", SMALL, quota("1Mi", undefined, { scopes: ["BestEffort"] })],
   ["", SMALL, quota("1Mi", undefined, { scopeSelector: {} })],
   ["", SMALL, max("100Mi")],
+  ["", SMALL, byDefault("50Mi")],
   ["raise max in LimitRange ns/o to 64Mi", SMALL, max("50Mi")],
   ["raise max of a pod in LimitRange ns/o to 164Mi", beside100Mi, ofPods("150Mi")],
   ["", SMALL, ofPods("64Mi")],
@@ -209,7 +210,7 @@ const EXEC = "an exec probe takes 1.6 to 3.2 s, and the";
 test.each<readonly [expected: string, Changes]>([
   [
     `problem: .* of 50m: ${EXEC} livenessProbe has timeoutSeconds: 1 ${RAISE}, or set .*: 10$`,
-    cpu("50m", exec()),
+    cpu("50m", exec(), { startupProbe: exec({ timeoutSeconds: 2 }) }),
   ],
   [`problem: .* ${EXEC} startupProbe has`, cpu("50m", undefined, { startupProbe: exec() })],
   [`problem: .* ${EXEC} readinessProbe has`, cpu(0.05, undefined, { readinessProbe: exec() })],

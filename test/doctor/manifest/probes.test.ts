@@ -127,10 +127,10 @@ test.each<Changes>([
   { container: { livenessProbe: { exec: { command: ["/csi/check", "--mode=x"] } }, image: OFFICIAL } },
   elsewhere(exec("--mode=health-probe", "--plugin-registration-path=/reg")),
   serving(http({ path: "/livez" })),
+  serving(http({ port: "{{ .port }}" })),
   serving(http({ path: "/healthz?verbose=1" })),
   { ...serving(http({ path: "/m" })), args: ["--http-endpoint=:2", "--metrics-path=/m"] },
   serving(http({ host: "localhost.example.com" })),
-  serving(http({ host: "my-localhost" })),
   { container: exec("--mode=ready-probe", TOLD, "--plugin-registration-path={{ .path }}") },
   {
     container: {
@@ -150,7 +150,7 @@ test("the probes are judged beside a wrong flag", () => {
   ]);
 });
 
-const OTHER = exec("--mode=health-probe", "--kubelet-registration-path=/other.sock");
+const OTHER = exec("--mode=health-probe", TOLD, "--plugin-registration-path=/elsewhere");
 
 test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 .*-require-driver/, { args: ["--require-driver"], container: { ...http(), image: OFFICIAL } }],

@@ -114,10 +114,10 @@ function imageIn(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Of a patch: the API server requires a selector; the first version of the API filled it in. */
-function judgedLater({ apiVersion, kind, spec }: Tree) {
+/** Of a patch: the API server requires a selector. */
+function judgedLater({ kind, spec }: Tree) {
   const isSet = ["DaemonSet", "Deployment", "StatefulSet"].includes(text(kind));
-  return isSet && tree(spec).selector === undefined && apiVersion !== "extensions/v1beta1"
+  return isSet && tree(spec).selector === undefined
     ? {
         why: "it has no selector, so it is a patch of another object",
         advice: "apply it first: kubectl kustomize FOLDER | registrar doctor -f -",

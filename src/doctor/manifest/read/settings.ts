@@ -32,21 +32,9 @@ export interface RegistrarSettings {
 export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {
   const words = args.map(withoutTemplates);
   const settings = ourSettings(words);
-  switch (program.kind) {
-    case "ours":
-      return settings;
-    case "official": {
-      const answer = askOfficial(words, program.release);
-      return answer.kind === "refused" ? { ...settings, refusal: answer, task: undefined } : settings;
-    }
-    case "unknown": {
-      // Where it has other flags, not even the paths are known.
-      const isReadable = settings.refusal === undefined && settings.ignored === undefined;
-      return isReadable ? settings : NOTHING;
-    }
-    default:
-      return program satisfies never;
-  }
+  if (program.kind !== "official") return settings;
+  const answer = askOfficial(words, program.release);
+  return answer.kind === "refused" ? { ...settings, refusal: answer, task: undefined } : settings;
 }
 
 function ourSettings(words: readonly string[]): RegistrarSettings {
