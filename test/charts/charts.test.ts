@@ -28,13 +28,8 @@ describe("the arguments of a real deployment register its driver", () => {
   test.concurrent.each(rows(different))(
     "%s: %s",
     onNode(async (node, _repository, _driver, deployment) => {
-      const {
-        args,
-        env,
-        execProbe,
-        pluginDir,
-        endpoint = "",
-      } = relocate(deployment, dirname(node.pluginDir));
+      const { endpoint = "", ...moved } = relocate(deployment, dirname(node.pluginDir));
+      const { args, env, execProbe, pluginDir } = moved;
       const kubelet = await node.kubelet({ pluginRegistrationPath: pluginDir });
       await node.driver({ csiAddress: endpoint });
 

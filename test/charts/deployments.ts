@@ -52,25 +52,21 @@ function deploymentsOf({ project, workloads }: PodsRow): readonly Deployment[] {
     const onHost = new Map(volumes.map(({ name, hostPath }) => [name, hostPath?.path ?? "emptyDir"]));
     return containers
       .filter(({ image }) => image.includes("node-driver-registrar") && !/-win/.test(metadata.name))
-      .map(
-        ({
-          command = [],
-          args = [],
-          env = [],
-          volumeMounts = [],
-          livenessProbe: { exec, httpGet } = {},
-        }) => ({
+      .map(({ command = [], args = [], env = [], volumeMounts = [], livenessProbe = {} }) => {
+        const mounts = volumeMounts.map(({ mountPath, name }) => [
+          mountPath.replace(/\/$/, ""),
+          onHost.get(name) ?? "",
+        ]);
+        return {
           driver: metadata.name,
           repository: project,
           args: [...command.slice(1), ...args],
-          mounts: Object.fromEntries(
-            volumeMounts.map((one) => [one.mountPath.replace(/\/$/, ""), onHost.get(one.name) ?? ""]),
-          ),
+          mounts: Object.fromEntries(mounts),
           env: Object.fromEntries(env.map(({ name, value = "" }) => [name, value])),
-          ...(exec && { execProbe: exec.command }),
-          ...(httpGet && { httpProbe: httpGet.path }),
-        }),
-      );
+          ...(livenessProbe.exec && { execProbe: livenessProbe.exec.command }),
+          ...(livenessProbe.httpGet && { httpProbe: livenessProbe.httpGet.path }),
+        };
+      });
   });
 }
 

@@ -49,9 +49,8 @@ async function compare(rows: typeof ROWS) {
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as { readonly port: number };
   const env = { GITHUB_API_URL: `http://127.0.0.1:${port}`, GITHUB_TOKEN: "secret" };
-  const child = spawnProcess(process.execPath, ["scripts/charts.mjs", "--newest", folder.at("charts.json")], {
-    env,
-  });
+  const words = ["scripts/charts.mjs", "--newest", folder.at("charts.json")];
+  const child = spawnProcess(process.execPath, words, { env });
   const { code } = await child.exited;
   server.close();
   return { code, lines: child.stdout.all(), tokens: [...tokens] };
@@ -68,9 +67,7 @@ test("npm run charts -- --newest says which rows are not of the newest chart", a
   expect([code, tokens]).toEqual([3, ["Bearer secret"]]);
 });
 
-test.each([
-  ["a row is old", ROWS.slice(0, 2), 1],
-  ["none is", ROWS.slice(0, 1), 0],
-])("the exit code where %s", async (_what, rows, expected) => {
-  expect((await compare(rows)).code).toBe(expected);
+test("the exit code is 1 where a row is old, and 0 where none is", async () => {
+  expect((await compare(ROWS.slice(0, 2))).code).toBe(1);
+  expect((await compare(ROWS.slice(0, 1))).code).toBe(0);
 });

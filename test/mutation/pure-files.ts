@@ -53,7 +53,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   },
   {
     files: ["limits", "pairs", "probes"].map((name) => `src/doctor/manifest/judge/${name}.ts`),
-    tests: ["limits", "cpu-limits", "settings", "probes", "paths", "ports", "nodes"].map(
+    tests: ["limits", "settings", "probes", "paths", "ports", "nodes"].map(
       (name) => `test/doctor/manifest/${name}.test.ts`,
     ),
   },

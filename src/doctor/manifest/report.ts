@@ -1,5 +1,5 @@
 import { invalidOption } from "../../base/errors";
-import { plain, quoteText } from "../../logging/escape";
+import { plain } from "../../logging/escape";
 import { imagePattern } from "../../manifest/image-policy/recognise";
 import { type Finding, findingsOf, unread as unreadVerdict } from "../findings/finding";
 import { type Report, reportOf } from "../findings/report";
@@ -18,7 +18,7 @@ export interface FilesRead {
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
 export function reportOnFiles(read: FilesRead, ours: OurImage): Report {
-  return reportOf({ files: read.files }, findingsOf(MANIFEST_CHECKS, factsOf(read, ours, ours.image)));
+  return reportOf({ files: read.files }, findingsOf(MANIFEST_CHECKS, factsOf(read, ours)));
 }
 
 export const renderFileTable = (report: Report, look: TableLook): string =>
@@ -30,11 +30,11 @@ export const renderFileTable = (report: Report, look: TableLook): string =>
  */
 export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
   const { image } = ours;
-  const both = readSwap((images) => factsOf(read, images, image), ours, swap);
+  const both = readSwap((images) => factsOf(read, images), ours, swap);
   const policy = image === undefined || both.swapped === 0 ? null : policyCommand(image, swap || "IMAGE");
   const { findings, problemsWithEither } = judgeSwap(both);
   const target = { files: read.files, swap, swapped: both.swapped, policy, problemsWithEither };
-  const nothing = both.swapped === 0 ? [nothingToSwap(read, both.before, image)] : [];
+  const nothing = both.swapped === 0 ? [nothingToSwap(read, both.before)] : [];
   return { ...reportOf(target, [...findings, ...nothing]), target };
 }
 
@@ -55,7 +55,7 @@ export function renderSwapTable(report: ReturnType<typeof reportOnSwap>, look: T
   return renderReport(report, look, { isBySubject: true, swapped: report.target, next });
 }
 
-function factsOf({ objects, unread }: FilesRead, ours: OurImage, image: string | undefined): ManifestFacts {
+function factsOf({ objects, unread }: FilesRead, ours: OurImage): ManifestFacts {
   const [first] = unread;
   if (objects.length === 0 && first) {
     const why = [`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ");
@@ -66,31 +66,18 @@ function factsOf({ objects, unread }: FilesRead, ours: OurImage, image: string |
   const { deployments, csiDriverSpecs, pods } = facts;
   // A CSIDriver alone can be judged; pods without a registrar are not what was meant.
   const isJudged = deployments.length > 0 || (csiDriverSpecs.length > 0 && pods.length === 0);
-  if (!isJudged && facts.unread.length === 0) throw invalidOption(noRegistrar(image));
+  if (!isJudged && facts.unread.length === 0)
+    throw invalidOption(
+      "no registrar in these files: no container has its arguments, or its image without another command; if one is this registrar's, name its image with --image=IMAGE",
+    );
   return facts;
 }
 
-function noRegistrar(image: string | undefined): string {
-  const fix =
-    image === undefined
-      ? "; if one is this registrar's, name its image with --image=IMAGE"
-      : `, nor the image ${quoteText(image)} without another command`;
-  return `no registrar in these files: no container has its arguments or its image${fix}`;
-}
-
-function nothingToSwap({ files }: FilesRead, facts: ManifestFacts, image: string | undefined): Finding {
-  const { code, name } = manifestReadable;
-  const text = `has nothing to swap: ${whyNothing(facts, image)}`;
+function nothingToSwap({ files }: FilesRead, { deployments }: ManifestFacts): Finding {
+  const [unknown = "no container for Linux has the official registrar's image"] = deployments.flatMap(
+    ({ place, program }) => (program.kind === "unknown" ? `${place}: ${program.why}` : []),
+  );
   const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
-  return { code, check: name, ...unreadVerdict(files.join(", "), text, fix) };
-}
-
-function whyNothing({ deployments, unread: [unread] }: ManifestFacts, image: string | undefined): string {
-  const unknown = deployments.find(({ program }) => program.kind === "unknown");
-  if (unknown?.program.kind === "unknown") return `${unknown.place}: ${unknown.program.why}`;
-  if (deployments.some(({ program }) => program.kind === "official"))
-    return "the official registrars in these files are for Windows nodes, where this registrar does not run";
-  if (unread !== undefined) return `${unread.place} cannot be judged: ${unread.why}`;
-  if (deployments.length === 0) return noRegistrar(image);
-  return "the registrars in these files are this one already";
+  const { code, name } = manifestReadable;
+  return { code, check: name, ...unreadVerdict(files.join(", "), `has nothing to swap: ${unknown}`, fix) };
 }

@@ -157,7 +157,7 @@ test.each<readonly [expected: RegExp | undefined, subject: object, rules: number
   [undefined, { kind: "Group", name: "system:serviceaccounts:storage" }, 2, true],
   [undefined, { kind: "Group", name: "system:serviceaccounts" }, 2, true],
   [/^CSI116 .* lacks rights: .* storage\/default has them -> bind/, { ...account, namespace: "x" }, 2, true],
-  [/^CSI116 problem: .* -> add .*csinodes/, account, 1, true],
+  [/^CSI116 problem: .* -> bind .*csinodes/, account, 1, true],
   [/^CSI116 problem: .* has no token/, account, 2, false],
 ])("of the rights of a pod's own account: %s, %j", async (expected, subject, rules, hasToken) => {
   const token = { name: "kube-api-access-x", mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" };

@@ -56,8 +56,8 @@ test("--swap: what raised limits meet in their namespace, and what a driver's ow
   await cluster.create("/api/v1/namespaces/shop/limitranges", { metadata: { namespace: "shop" }, spec: {} });
   const { findings } = await cluster.swapReport("");
   expect(findings.map(({ code, status, fix }) => `${code} ${status}: ${fix}`)).toEqual([
-    "CSI105 problem: set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange storage/all as far; " +
-      "for 4 pods with 64Mi each ResourceQuota storage/q needs limits.memory: 256Mi at least, and has 200Mi",
+    "CSI105 problem: set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange storage/all to 64Mi at least; " +
+      "raise limits.memory in ResourceQuota storage/q, for 4 pods, to 256Mi at least",
     "CSI114 warning: add to its containerPolicies: {containerName: registrar, minAllowed: {cpu: 50m}}",
   ]);
 });

@@ -13,7 +13,7 @@ const finding = (changes: Partial<Report["findings"][number]> = {}): Report["fin
   objects: [],
   subject: "x.csi",
   text: "has no registration socket in /registration",
-  fix: "see whether its registrar runs, and whether its --plugin-registration-path leads here",
+  fix: "see whether its registrar runs",
   ...changes,
 });
 const report = (...findings: Report["findings"]): Report => ({
@@ -34,9 +34,7 @@ test("columns stand under each other, text and fix are wrapped within theirs", (
     "PROBLEM  CSI015  registration  x.csi has no registration",
     "                               socket in /registration",
     "                               -> see whether its registrar",
-    "                                  runs, and whether its",
-    "                                  --plugin-registration-path",
-    "                                  leads here",
+    "                                  runs",
     "",
     "Not well: 1 problem, 0 warnings, 0 unknown, 1 ok.",
     "More about a code: registrar doctor --explain CODE",
@@ -52,9 +50,9 @@ test.each([60, 80, 100, 200])("at %d columns no line is longer", (width) => {
 });
 
 test("colors, where wanted, change nothing else", () => {
-  const plain = renderTable(report(well, finding()), { width: 80, colors: false });
-  const colored = renderTable(report(well, finding()), { width: 80, colors: true });
-  expect(plain).not.toContain("\u001b");
+  const [plain, colored = ""] = [false, true].map((colors) =>
+    renderTable(report(well, finding()), { width: 80, colors }),
+  );
   expect(colored).toContain("\u001b[1;31mPROBLEM\u001b[0m");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   expect(colored.replace(/\u001b\[[\d;]*m/g, "")).toBe(plain);
@@ -86,13 +84,8 @@ test("without problems it says so", () => {
 
 test("the drivers stand first, the problems last, and what follows from one below it", () => {
   const driver = {
-    name: "x.csi",
-    state: "refused",
-    since: "2026-01-01T00:00:00.000Z",
-    reason: "kubelet refused: no",
-    csiSocket: "/csi/csi.sock",
-    registrationSocket: "/registration/x.csi-reg.sock",
-    waitingPods: null,
+    ...{ name: "x.csi", state: "refused", since: "2026-01-01T00:00:00.000Z", reason: "kubelet refused: no" },
+    ...{ csiSocket: "/csi/csi.sock", registrationSocket: "/registration/x.csi-reg.sock", waitingPods: null },
   };
   const follower = finding({ code: "CSI016", follows: "CSI015", followsIndex: 0, fix: null });
   const seen = { ...report(finding(), well, follower), drivers: [driver] };
@@ -101,14 +94,8 @@ test("the drivers stand first, the problems last, and what follows from one belo
     "DRIVER  STATE    SINCE                     WHY, WHERE",
     "x.csi   refused  2026-01-01T00:00:00.000Z  kubelet refused: no; /csi/csi.sock",
   ]);
-  expect(lines.slice(3).map((line) => line.trim().slice(0, 14))).toEqual([
-    "PROBLEM  CSI01",
-    "-> see whether",
-    "so CSI016: x.c",
-    "",
-    "Not well: 1 pr",
-    "More about a c",
-    "",
+  expect(lines.slice(3, 7).map((line) => line.trim().slice(0, 10))).toEqual([
+    ...["PROBLEM  C", "-> see whe", "so CSI016:", ""],
   ]);
 });
 
@@ -127,17 +114,11 @@ describe("a report of a swap, by subject", () => {
 
   test("without findings it says what was swapped, and nothing of a sum", () => {
     const none = { ...report(), summary };
-    expect(renderReport(none, look, { swapped })).toBe(
-      "2 registrars swapped to example.com/registrar:v1: that adds no problem.\n",
-    );
-    expect(renderReport(none, look, { swapped: { swap: "", swapped: 1 }, next: ["Then apply it."] })).toBe(
-      "1 registrar swapped: that adds no problem.\nThen apply it.\n",
-    );
-  });
-
-  test("without findings and swap the tables stand before the sum", () => {
-    const tables = [["NAME"], []];
-    expect(renderReport({ ...report(), summary }, look, { tables })).toBe(
+    const render = (swap: string, next: readonly string[] = []) =>
+      renderReport(none, look, { swapped: { swap, swapped: 2 }, next });
+    expect(render("x/y:v1")).toBe("2 registrars swapped to x/y:v1: that adds no problem.\n");
+    expect(render("", ["Apply it."])).toBe("2 registrars swapped: that adds no problem.\nApply it.\n");
+    expect(renderReport(none, look, { tables: [["NAME"], []] })).toBe(
       "NAME\n\nNot everything could be read: 0 problems, 0 warnings, 1 unknown.\n",
     );
   });
@@ -146,21 +127,12 @@ describe("a report of a swap, by subject", () => {
     const bad = finding({ subject: "bad", text: "is bad", fix: null });
     const warned = finding({ subject: "good", status: "warning", text: "is odd", fix: "look" });
     const worse = finding({ subject: "bad", status: "warning", text: "is odd", fix: null });
-    const follower = finding({
-      code: "CSI016",
-      subject: "bad",
-      text: "waits",
-      follows: "CSI015",
-      followsIndex: 0,
-      fix: null,
-    });
+    const follows = { follows: "CSI015", followsIndex: 0, fix: null };
+    const follower = finding({ code: "CSI016", subject: "bad", text: "waits", ...follows });
     const more = ({ subject, text }: { subject: string; text: string }) =>
       [["in ", `${subject || "it"} ${text}`]] as const;
-    const text = renderReport(report(bad, worse, warned, follower), look, {
-      isBySubject: true,
-      more,
-      swapped,
-    });
+    const layout = { isBySubject: true, more, swapped };
+    const text = renderReport(report(bad, worse, warned, follower), look, layout);
     expect(text.split("\n")).toEqual([
       "good",
       "  WARNING  CSI015  registration  is odd",

@@ -15,11 +15,11 @@ const role = (rules: readonly object[], more = {}) => ({
   rules,
   ...more,
 });
-const binding = (name = "sa") => ({
+const binding = (name = "sa", kind = "ServiceAccount") => ({
   kind: "ClusterRoleBinding",
   metadata: { name: "b" },
   roleRef: { kind: "ClusterRole", name: "r" },
-  subjects: [{ kind: "ServiceAccount", name, namespace: "ns" }],
+  subjects: [{ kind, name, namespace: "ns" }],
 });
 
 /** What is said of a registrar with these objects beside it. */
@@ -28,47 +28,33 @@ function saidWith(objects: readonly object[], changes: Changes = WANTS) {
   return said(set, ...objects, CSI_DRIVER);
 }
 
+const LACKS = "lacks rights: no ClusterRole of ServiceAccount ns/sa";
+const FIX = "has them -> bind a ClusterRole with these rules to it";
+const NO_TOKEN = { automountServiceAccountToken: false };
+const ACCOUNT = { kind: "ServiceAccount", metadata: { name: "sa", namespace: "ns" }, ...NO_TOKEN };
+
 test.each<readonly [expected: string, objects: readonly object[], pod: object]>([
+  [`unknown: ${LACKS} in these files ${FIX}: [{`, [role(RULES), binding("other")], {}],
+  [`unknown: ${LACKS} in these files ${FIX}`, [binding()], {}],
+  [`unknown: ${LACKS} in these files ${FIX}`, [binding(), role([], { aggregationRule: {} })], {}],
   [
-    "CSI116 unknown: needs rights, and no ClusterRoleBinding in these files has ServiceAccount ns/sa -> bind a ClusterRole to it: rules: [{",
-    [role(RULES), binding("other")],
-    {},
-  ],
-  ["CSI116 unknown: has rights by a ClusterRole that is not in these files", [binding()], {}],
-  ["CSI116 unknown: has rights by a ClusterRole", [binding(), role([], { aggregationRule: {} })], {}],
-  [
-    'CSI116 problem: lacks rights: no ClusterRole of ServiceAccount ns/sa has them -> add to its rules: [{apiGroups: [""], resources: [nodes], verbs: [patch]}, {apiGroups: [""], resources: [nodes/status], verbs: [patch]}]',
+    `problem: ${LACKS} ${FIX}: [{apiGroups: [""], resources: [nodes], verbs: [patch]}, {apiGroups: [""], resources: [nodes/status], verbs: [patch]}]`,
     [role(neededRules({ taints: false, condition: false, impersonation: false })), binding()],
     {},
   ],
-  [
-    'CSI116 problem: lacks rights: no ClusterRole of ServiceAccount ns/sa has them -> add to its rules: [{apiGroups: [""], resources: [nodes]',
-    [role(RULES.map((rule) => ({ ...rule, resourceNames: ["node-1"] }))), binding()],
-    {},
-  ],
-  ["asks the API server, and has no tok", [role(RULES), binding()], { automountServiceAccountToken: false }],
-  [
-    "CSI116 problem: asks the API server, and has no token",
-    [
-      role(RULES),
-      binding(),
-      {
-        kind: "ServiceAccount",
-        metadata: { name: "sa", namespace: "ns" },
-        automountServiceAccountToken: false,
-      },
-    ],
-    {},
-  ],
+  [`problem: ${LACKS}`, [role(RULES.map((rule) => ({ ...rule, resourceNames: ["n"] }))), binding()], {}],
+  ["problem: asks the API server, and has no token", [role(RULES), binding()], NO_TOKEN],
+  ["problem: asks the API server, and has no token", [role(RULES), binding(), ACCOUNT], {}],
 ])("%s", (expected, objects, pod) => {
   const lines = saidWith(objects, { ...WANTS, pod: { serviceAccountName: "sa", ...pod } });
-  expect(lines).toEqual([expect.stringContaining(expected)]);
+  expect(lines).toEqual([expect.stringContaining(`CSI116 ${expected}`)]);
 });
 
 test.each<readonly [what: string, objects: readonly object[], changes: Changes]>([
   ["exactly the rights", [role(RULES), binding()], WANTS],
+  ["the rights of all accounts", [role(RULES), binding("system:serviceaccounts", "Group")], WANTS],
   ["more rights", [role([{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]), binding()], WANTS],
-  ["a registrar that asks no API server", [], { pod: { automountServiceAccountToken: false } }],
+  ["a registrar that asks no API server", [], { pod: NO_TOKEN }],
 ])("no fault in %s", (_what, objects, changes) => {
   expect(saidWith(objects, changes)).toEqual([]);
 });

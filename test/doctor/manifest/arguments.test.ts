@@ -9,42 +9,29 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 problem: does not start: flag provided but not defined: -nope/, { args: ["--nope"] }],
   [/not defined: -csi-adress -> .*: did you mean --csi-address\?$/, { args: ["--csi-adress=/x"] }],
   [
-    /need the node's name -> add to its env: \{name: NODE_NAME, .*spec\.nodeName/,
+    /name -> add to its env: .*NODE_NAME/,
     { args: [TAINT], container: { env: [{ name: "NODE_NAME", value: "" }] } },
   ],
   [/^CSI101 problem: .*need the node's name/, { args: ["--node-condition=x.csi/Registered"] }],
-  [/^CSI101 problem: .*"Ready": this is kubelet's own condition/, { args: ["--node-condition=Ready"] }],
   [/^CSI101 problem: does not start: node condition "a b": the type/, { args: ["--node-condition=a b"] }],
   [/^CSI101 problem: does not start: .*the type must/, { args: ["--node-condition={driver}"] }],
-  [/^CSI101 problem: .*node controllers put/, { args: ["--remove-startup-taint=node.kubernetes.io/x"] }],
-  [/^CSI101 problem: .*the effect must be one of/, { args: ["--remove-startup-taint=a/b:Foo"] }],
   [/^CSI101 problem: .* node condition "\$\(TYPE\)": the type/, { args: ["--node-condition=$(TYPE)"] }],
   [
-    /^CSI101 problem: does not start: .* not defined: -require-driver -> take --require-driver out, or/,
-    { args: ["--require-driver"], container: { image: `${OFFICIAL}@sha256:0` } },
-  ],
-  [
-    /^CSI101 unknown: starts or not: the official registrar has --logtostderr before v2\.11 only/,
-    {
-      args: ["--logtostderr"],
-      container: { image: "registry.k8s.io/sig-storage/csi-node-driver-registrar@sha256:0" },
-    },
+    /-require-driver -> take --require-driver out, or/,
+    { args: ["--require-driver"], container: { image: OFFICIAL } },
   ],
   [/^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
   [/^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
   [
-    /required parameter, and all from the word true on is ignored -> write --enable-pprof=true$/,
+    /^CSI101 problem: ignores all from the word true on: .* -> write --enable-pprof=true$/,
     { container: { args: ["--enable-pprof", "true", "--kubelet-registration-path=/x"] } },
   ],
-  [
-    /^CSI101 warning: ignores all from the word register on: register --timeout=3s -> take register out$/,
-    { args: ["--v=2", "register", "--timeout=3s"] },
-  ],
-  [/^CSI101 problem: has 5 in args, .*: the API server refuses it -> quote it: "5"$/, { args: ["-v", 5] }],
+  [/^CSI101 warning: ignores all .*: register --v=3 -> take register out$/, { args: ["register", "--v=3"] }],
+  [/^CSI101 problem: has 5 in args, .*: the API server refuses it -> quote it$/, { args: ["-v", 5] }],
   [/^CSI101 problem: has 5 in command,/, { container: { command: ["/csi-node-driver-registrar", "-v", 5] } }],
   [
-    /^CSI101 problem: has true as value of SWITCH, which is not a string: .* -> quote it: "true"$/,
-    { container: { env: [{ name: "SWITCH", value: true }, { name: "EMPTY" }] } },
+    /has true as value of X, which is not a str/,
+    { container: { env: [{ name: "X", value: true }, { name: "Y" }] } },
   ],
   // A variable that is nowhere stays as it is in the container, too.
   [/^CSI101 problem: does not start: csi-address is "\$\(ADDRESS\)"/, { args: ["--csi-address=$(ADDRESS)"] }],
@@ -57,36 +44,30 @@ const elsewhere = (name: string) => ({
   valueFrom: { configMapKeyRef: { name: "settings", key: name } },
 });
 
+const STARS = [
+  "--csi-address=/csi/*/csi.sock",
+  "--kubelet-registration-path=/var/lib/kubelet/plugins/*/csi.sock",
+];
 /** Node-wide mode's paths. */
-const NODE_WIDE: Changes = {
-  args: ["--csi-address=/csi/*/csi.sock", "--kubelet-registration-path=/var/lib/kubelet/plugins/*/csi.sock"],
+const nodeWide = (image: string, ...more: readonly string[]): Changes => ({
+  args: [...STARS, ...more],
   plugin: { hostPath: { path: "/var/lib/kubelet/plugins" } },
-};
+  container: { image },
+});
+const RESTARTS = /^CSI101 problem: restarts for ever: .* not a pattern: \/csi\/\*\/csi\.sock -> write/;
 
-test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]>([
+test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
+  [nodeWide(OFFICIAL), [RESTARTS]],
+  // A flag of this registrar.
+  [nodeWide(OFFICIAL, "--deny-drivers=x"), [RESTARTS, /^CSI101 problem: .* not defined: -deny-drivers/]],
+  [nodeWide("registrar:v1"), []],
+  [nodeWide("registrar:v1", "--allow-drivers=*"), [/^CSI101 .*: allowed driver "\*": the name '\*' is what/]],
   [
-    "the official registrar",
-    { ...NODE_WIDE, container: { image: OFFICIAL } },
-    [/^CSI101 problem: restarts for ever: .* not a pattern: --csi-address=\/csi\/\*.* --kubelet-.* -> write/],
-  ],
-  [
-    "the official registrar, with a flag of this one, too",
-    { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--deny-drivers=x"], container: { image: OFFICIAL } },
-    [/^CSI101 problem: restarts for ever/, /^CSI101 problem: .* not defined: -deny-drivers/],
-  ],
-  ["this registrar", NODE_WIDE, []],
-  [
-    "this registrar, with a list that it does not take",
-    { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--allow-drivers=*"] },
-    [/^CSI101 problem: does not start: allowed driver "\*": the name '\*' is what a path's/],
-  ],
-  [
-    "this registrar, with a taint for one driver",
-    { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--remove-startup-taint=a/b"] },
+    nodeWide("registrar:v1", "--remove-startup-taint=a/b"),
     [/^CSI101 problem: .* startup taint "a\/b" would be the same for several drivers: write \{driver\}/],
   ],
-  ["another program", { ...NODE_WIDE, container: { image: "x/y:v1" } }, [/^CSI101 unknown/]],
-])("paths with * of %s", (_what, changes, expected) => {
+  [nodeWide("x/y:v1"), [/^CSI101 unknown/]],
+])("paths with *: %j", (changes, expected) => {
   expectSaid(saidOf(changes), expected);
 });
 
@@ -96,6 +77,8 @@ test.each<Changes>([
   { args: [TAINT], container: { envFrom: [{ configMapRef: { name: "node" } }] } },
   { args: ["--logtostderr"], container: { image: "rancher/x-csi-node-driver-registrar:v2.9.0-eks-1" } },
   { args: ["--logtostderr"], container: { image: "node-driver-registrar/registrar:v1" } },
+  // Where the image does not say its release, it may have the flag.
+  { args: ["--logtostderr"], container: { image: "k8s.gcr.io/sig-storage/csi-node-driver-registrar" } },
   // An installer fills them in.
   ...["{{ .condition }}", "$CONDITION", "<condition>"].map((value) => ({
     args: [`--node-condition=${value}`, `--remove-startup-taint=x/y:${value}`, "--node-name=n1"],
@@ -112,8 +95,8 @@ test.each<readonly [args: readonly string[], container: object, variable: string
   [["--node-condition=$(TYPE)", "--node-name=n1"], { env: [elsewhere("TYPE")] }, "TYPE"],
   [["--timeout=$(TIMEOUT)", "--node-name=$(NODE)"], { envFrom: [{ configMapRef: {} }] }, "TIMEOUT"],
 ])("nothing is judged of %j, because a variable is defined elsewhere", (args, container, variable) => {
-  expect(saidOf({ args, container })).toEqual([
-    `CSI101 unknown: takes $(${variable}) from elsewhere: what the arguments come to is not seen here -> run registrar doctor in the pod, or see the log of its start`,
+  expectSaid(saidOf({ args, container }), [
+    `^CSI101 unknown: takes \\$\\(${variable}\\) from elsewhere: .* -> run`,
   ]);
 });
 
@@ -130,10 +113,11 @@ test.each([
   [["$(PROGRAM)"], ["--nope"]],
 ])("nothing is said of paths and probes when %j starts the registrar", (command, args) => {
   const livenessProbe = { httpGet: { port: 2 } };
-  const container = { image: OFFICIAL, command, args, volumeMounts: [], livenessProbe };
-  expect(saidOf({ container })).toEqual([
-    `CSI101 unknown: is started by ${command[0]}: what that makes of the arguments is not seen here -> have the registrar itself as command, or none`,
-  ]);
+  const [line = "", ...more] = saidOf({
+    container: { image: OFFICIAL, command, args, volumeMounts: [], livenessProbe },
+  });
+  expect(line).toContain(`CSI101 unknown: is started by ${command[0]}: `);
+  expect(more).toEqual([]);
 });
 
 test.each([
@@ -154,7 +138,7 @@ const JOINED =
 test.each<readonly [what: string, Changes, expected: readonly RegExp[]]>([
   ["one item", joined([ONE_TEXT]), [JOINED]],
   ["lines of one item", joined([`--v=5\n${ONE_TEXT}\n`]), [/^CSI101 problem: has several/]],
-  ["no list", joined(ONE_TEXT), [/^CSI101 problem: has ".*" as args, .* -> write a list/, JOINED]],
+  ["no list", joined(ONE_TEXT), [/^CSI101 problem: has ".*" as args: .* -> write a list/, JOINED]],
   ["a value with a space", { args: ["--node-name=a b"] }, []],
   ["an item of another program", { container: { image: "x/y:v1", args: [ONE_TEXT] } }, [/^CSI101 unknown/]],
 ])("several arguments as %s", (_what, changes, expected) => {
@@ -186,7 +170,5 @@ test.each(["registrar", "example.com/registrar:v0.1.0", "localhost:5000/x/regist
 
 test.each(["registry:2", "example.com/registrar/other:v1", "my-registrar:v1"])(
   "another program: %s",
-  (image) => {
-    expect(saidOf({ container: { image, args: [] } })).toEqual([]);
-  },
+  (image) => expect(saidOf({ container: { image, args: [] } })).toEqual([]),
 );

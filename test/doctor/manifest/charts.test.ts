@@ -24,16 +24,13 @@ test.each<readonly [label: string, end: string]>([
   ["csi-s3-proxy-1.0.0", ""],
   ["mine-1.0.0", ""],
 ])("%s: the fix of a memory limit ends with %j", (label, end) => {
-  const fixes = labelled(label, { container: LIMIT }).map((object) => said(object, CSI_DRIVER));
-  const fix = `CSI105 problem: has a memory limit of 32Mi: it may never get ready after a reboot -> set resources.limits.memory: 100Mi, at least 64Mi${end}`;
-  expect(fixes).toEqual([[fix], [fix]]);
+  for (const object of labelled(label, { container: LIMIT }))
+    expectSaid(said(object, CSI_DRIVER), [`^CSI105 .* at least 64Mi${end}$`]);
 });
 
 test("a flag that does not exist: the fix names the value of the arguments", () => {
   const [object = {}] = labelled("proxmox-csi-plugin-0.5.9", { args: ["--nope"] });
-  expectSaid(said(object, CSI_DRIVER), [
-    /^CSI101 .*; in the chart proxmox-csi-plugin: node\.driverRegistrar\.args$/,
-  ]);
+  expectSaid(said(object, CSI_DRIVER), [/^CSI101 .*; in the chart proxmox-.*: node\.driverRegistrar\.args$/]);
 });
 
 /** The driver's or its folder's name tells the chart of these, which have no label. */

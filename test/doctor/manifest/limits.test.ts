@@ -1,9 +1,25 @@
 import { findingsOf } from "../../../src/doctor/findings/finding";
 import { limitChecks } from "../../../src/doctor/manifest/judge/limits";
 import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
-import { type Changes, CSI_DRIVER, daemonSet, expectSaid, OFFICIAL, said, saidOf } from "./one-daemon-set";
+import { LEAST } from "../../../src/manifest/image-policy/changes";
+import {
+  type Changes,
+  CSI_DRIVER,
+  daemonSet,
+  expectSaid,
+  OFFICIAL,
+  said,
+  saidOf,
+  TOLD,
+} from "./one-daemon-set";
 
-const limits = (memory: string): Changes => ({ container: { resources: { limits: { memory } } } });
+const limits = (of: object | string | null, container: object = {}): Changes => ({
+  container: { resources: { limits: of }, ...container },
+});
+const memory = (limit: unknown, image = "registrar:v1") => limits({ memory: limit }, { image });
+const requests = (request: unknown, limit?: string, image = "registrar:v1"): Changes => ({
+  container: { image, resources: { requests: { memory: request }, limits: { memory: limit } } },
+});
 
 test.each<readonly [codes: readonly string[], resources: unknown]>([
   [["CSI105"], { limits: { memory: "{{ .Values.x }}", cpu: "1" } }],
@@ -14,35 +30,30 @@ test.each<readonly [codes: readonly string[], resources: unknown]>([
   const expected = codes.map((code) => `^${code} unknown: has a .* limit of .*, which is a template ->`);
   expectSaid(saidOf({ container: { resources } }), expected);
   const file = { file: "a.yaml", object: daemonSet({ container: { resources } }) };
-  expect(findingsOf(limitChecks, readDeployments([file])).map(({ isUnread }) => isUnread)).toEqual(
-    codes.map(() => true),
-  );
+  const found = findingsOf(limitChecks, readDeployments([file]));
+  expect(found.map(({ isUnread }) => isUnread)).toEqual(codes.map(() => true));
   expect(saidOf({ container: { image: OFFICIAL, resources } })).toEqual([]);
 });
 
-test.each(["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi"])(
-  "the memory limit %j is not a quantity, for any image",
-  (memory) => {
-    const { container } = limits(memory);
-    const expected = `CSI105 problem: has a memory limit of ${memory}, which is not a quantity: the API server refuses it -> write 100Mi, for example`;
-    expect(saidOf({ container: { ...container } })).toEqual([expected]);
-    expect(saidOf({ container: { ...container, image: OFFICIAL } })).toEqual([expected]);
-  },
-);
+const NO_QUANTITIES = ["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi", "-1", "", " "];
 
-test.each([
-  ["64m", "64m is 0.064 byte; did you mean 64Mi or 64M?"],
-  ["1500m", "1500m is 1.5 byte; did you mean 1500Mi or 1500M?"],
-])("the memory limit %j has thousandths of a byte, for any image", (memory, expected) => {
-  const { container } = limits(memory);
-  const has = `CSI105 problem: has a memory limit of ${memory}:`;
-  const own = `${has} it may never get ready after a reboot; ${expected} -> set resources.limits.memory: 100Mi, at least 64Mi`;
-  expect(saidOf({ container: { ...container } })).toEqual([own]);
-  const write = `${has} ${expected} -> write Mi or M in place of m`;
-  expect(saidOf({ container: { ...container, image: OFFICIAL } })).toEqual([write]);
+test.each(NO_QUANTITIES)("%j is not a quantity, for any image", (limit) => {
+  const what = `limit of ${JSON.stringify(limit)}, which is not a quantity of 0 or more`;
+  for (const image of ["registrar:v1", OFFICIAL])
+    expectSaid(saidOf(limits({ memory: limit, cpu: limit }, { image })), [
+      `^CSI105 problem: has a memory ${what}: the API server refuses it -> write 100Mi`,
+      `^CSI114 problem: has a CPU ${what}: the API server refuses it -> write 200m`,
+    ]);
 });
 
-test.each([
+test.each(["64m", "1500m"])("%j is thousandths of a byte, for any image", (limit) => {
+  const expected = `CSI105 problem: has a memory limit of ${limit}: m is a thousandth of a byte -> write Mi or M in place of m`;
+  expect(saidOf(memory(limit))).toEqual([expected]);
+  expect(saidOf(memory(limit, OFFICIAL))).toEqual([expected]);
+});
+
+const QUANTITIES = [
+  "64Mi",
   "100M",
   "0.1Gi",
   ".15G",
@@ -53,179 +64,187 @@ test.each([
   "1E",
   "100000k",
   "100000000000m",
-  "+100Mi",
-  " 100Mi ",
-])("nothing is said of the memory limit %j", (memory) => expect(saidOf(limits(memory))).toEqual([]));
+];
 
-const range = (max: object | undefined, byDefault?: object, namespace: string | undefined = "ns") => ({
-  kind: "LimitRange",
-  metadata: { name: "all", namespace },
-  spec: {
-    limits: [
-      { type: "PersistentVolumeClaim", max: { memory: "1Mi" } },
-      { type: "Container", max, default: byDefault },
-    ],
-  },
+test.each([...QUANTITIES, "+100Mi", " 100Mi ", "0", null])(
+  "nothing is said of the memory limit %j",
+  (limit) => expect(saidOf(memory(limit))).toEqual([]),
+);
+
+/** An object of the registrar's namespace. */
+const beside = (kind: string, spec: object, status = {}) => ({
+  ...{ kind, spec, status },
+  metadata: { name: "o", namespace: "ns" },
 });
-/** What a LimitRange's item or a ResourceQuota has, beside a DaemonSet with so much memory. */
-const ofNamespace = (item: object) => ({
-  kind: "LimitRange",
-  metadata: { name: "all", namespace: "ns" },
-  spec: { limits: [item] },
-});
-const quota = (hard: object, used?: object, more: object = {}) => ({
-  kind: "ResourceQuota",
-  metadata: { name: "q", namespace: "ns" },
-  spec: { hard, ...more },
-  status: { used },
-});
-const onNodes = (pods: number, memory = "32Mi") => ({
-  ...daemonSet(limits(memory)),
-  status: { desiredNumberScheduled: pods },
-});
-const autoscaler = (mode: unknown, policy: object = {}, name = "x") => ({
-  kind: "VerticalPodAutoscaler",
-  metadata: { name: "v", namespace: "ns" },
-  spec: {
+const range = (item: object) => {
+  const ofVolumes = { type: "PersistentVolumeClaim", max: { memory: "1Mi" } };
+  return beside("LimitRange", { limits: [ofVolumes, { type: "Container", ...item }] });
+};
+const max = (of: string) => range({ max: { memory: of } });
+const min = (of: string) => range({ min: { memory: of } });
+const byDefault = (of: string) => range({ default: { memory: of } });
+const quota = (hard: string, used?: string, more = {}) =>
+  beside(
+    "ResourceQuota",
+    { hard: { "limits.memory": hard, "limits.cpu": "100m" }, ...more },
+    { used: used && { "limits.memory": used } },
+  );
+const autoscaler = (updateMode: unknown, policy: object = {}, name = "x") =>
+  beside("VerticalPodAutoscaler", {
     targetRef: { kind: "DaemonSet", name },
-    updatePolicy: { updateMode: mode },
+    updatePolicy: { updateMode },
     resourcePolicy: { containerPolicies: [{ containerName: "registrar", ...policy }] },
-  },
-});
-const ofPod = (own: object, pod: object): Changes => ({
-  container: { resources: { limits: own } },
+  });
+const inPod = (pod: object, own: object = {}): Changes => ({
+  ...limits(own),
   pod: { resources: { limits: pod } },
 });
+const SMALL = memory("32Mi");
+const ENOUGH = memory("100Mi");
+const [REGISTRAR] = daemonSet(SMALL).spec.template.spec.containers;
+const beside100Mi = { pod: { containers: [REGISTRAR, { name: "driver", ...ENOUGH.container }] } };
+const ofPods = (of: string) => range({ type: "Pod", max: { memory: of } });
+const WRONG = { max: { memory: "50Mi" }, default: { memory: "100Mi" } };
+const OF_CPU = { max: { cpu: "40m" }, default: { cpu: "30m" } };
+const RATIO = { maxLimitRequestRatio: { memory: 2 } };
 
-const NEEDS = "CSI105 problem: has a memory limit of 32Mi: .* at least 64Mi; ";
-
-test.each<readonly [expected: string, set: object, beside: object]>([
-  [
-    `${NEEDS}for 5 pods with 64Mi each ResourceQuota ns/q needs limits.memory: 340Mi at least, and has 200Mi$`,
-    onNodes(5),
-    quota({ "limits.memory": "200Mi" }, { "limits.memory": "180Mi" }),
-  ],
-  [
-    `${NEEDS}for 1 pod with 64Mi each ResourceQuota ns/q needs limits.memory: 64Mi at least, and has 50M$`,
-    daemonSet(limits("32Mi")),
-    quota({ "limits.memory": "50M" }, undefined, { scopes: ["NotBestEffort"] }),
-  ],
-  ["at least 64Mi$", onNodes(5), quota({ "limits.memory": "340Mi" }, { "limits.memory": "180Mi" })],
-  ["at least 64Mi$", onNodes(5), quota({ "limits.memory": "1Mi" }, undefined, { scopes: ["BestEffort"] })],
-  ["at least 64Mi$", onNodes(5), quota({ "limits.memory": "1Mi" }, undefined, { scopeSelector: {} })],
-  ["at least 64Mi$", onNodes(5), quota({ "limits.cpu": "1m" })],
-  ["at least 64Mi$", onNodes(5), ofNamespace({ type: "Container", max: { memory: "100Mi" } })],
-  [
-    `${NEEDS}LimitRange ns/all needs a max of 164Mi for a pod, and has 150Mi$`,
-    daemonSet({
-      pod: {
-        containers: [
-          { ...daemonSet().spec.template.spec.containers[0], ...limits("32Mi").container },
-          { name: "driver", resources: { limits: { memory: "100Mi" } } },
-        ],
-      },
-    }),
-    ofNamespace({ type: "Pod", max: { memory: "150Mi" } }),
-  ],
-  ["at least 64Mi$", onNodes(5), ofNamespace({ type: "Pod", max: { memory: "64Mi" } })],
-  [
-    `${NEEDS}LimitRange ns/all has maxLimitRequestRatio 2: request 32Mi at least$`,
-    daemonSet({ container: { resources: { limits: { memory: "32Mi" }, requests: { memory: "16Mi" } } } }),
-    ofNamespace({ type: "Container", maxLimitRequestRatio: { memory: 2 } }),
-  ],
-  ["at least 64Mi$", onNodes(5), ofNamespace({ type: "Container", maxLimitRequestRatio: { memory: 2 } })],
-  [
-    "CSI114 warning: .*; for 3 pods with 200m each ResourceQuota ns/q needs limits.cpu: 600m at least, and has 100m$",
-    daemonSet({ container: { resources: { limits: { cpu: "20m" } } }, spec: { replicas: 3 } }),
-    quota({ "limits.cpu": "100m" }),
-  ],
-  [
-    "CSI114 warning: .*; do not take the limit off: ResourceQuota ns/q asks for one$",
-    daemonSet({ container: { resources: { limits: { cpu: "20m" } } } }),
-    quota({ "limits.cpu": 1 }),
-  ],
-  [
-    "CSI114 warning: is in a pod .* -> raise the limit of its pod to 200m at least$",
-    daemonSet(ofPod({}, { cpu: "40m" })),
-    quota({ "limits.cpu": 1 }),
-  ],
-])("what a higher limit meets in its namespace: %s", (expected, set, beside) => {
-  expectSaid(said(set, CSI_DRIVER, beside), [expected]);
+test.each<readonly [more: string, changes: Changes, beside: object]>([
+  ["raise limits.memory in ResourceQuota ns/o, for 5 pods, to 340Mi", SMALL, quota("200Mi", "180Mi")],
+  ["raise limits.memory in ResourceQuota ns/o, for 5 pods, to 320Mi", SMALL, quota("50M")],
+  ["raise limits.memory", SMALL, quota("50M", undefined, { scopes: ["NotBestEffort"] })],
+  ["", SMALL, quota("340Mi", "180Mi")],
+  ["", SMALL, quota("1Mi", undefined, { scopes: ["BestEffort"] })],
+  ["", SMALL, quota("1Mi", undefined, { scopeSelector: {} })],
+  ["", SMALL, max("100Mi")],
+  ["", SMALL, byDefault("50Mi")],
+  ["raise max in LimitRange ns/o to 64Mi", SMALL, max("50Mi")],
+  ["raise max of a pod in LimitRange ns/o to 164Mi", beside100Mi, ofPods("150Mi")],
+  ["", SMALL, ofPods("64Mi")],
+  ["raise the request, for .*Ratio in LimitRange ns/o, to 32Mi", requests("16Mi", "32Mi"), range(RATIO)],
+  ["", SMALL, range(RATIO)],
+  ["raise the limit of its pod to 64Mi", inPod({ memory: "50Mi" }, { memory: "32Mi" }), {}],
+])("a fix for a memory limit of the container is not all: %s", (more, changes, object) => {
+  const set = { ...daemonSet(changes), status: { desiredNumberScheduled: 5 } };
+  const fix = `-> set resources.limits.memory: 100Mi, at least 64Mi${more && `; ${more}`}`;
+  expectSaid(said(set, CSI_DRIVER, object), [more === "" ? `${fix}$` : fix]);
 });
-const both = (...objects: readonly object[]) => ({ kind: "List", items: objects });
-const requests = (memory: unknown, limits?: object, image?: string): Changes => ({
-  container: { ...(image && { image }), resources: { requests: { memory }, limits } },
-});
-const cpuRequest: Changes = { container: { resources: { requests: { cpu: 2 }, limits: { cpu: 1 } } } };
-const CPU_LIMIT: Changes = { container: { resources: { limits: { cpu: "1" } } } };
 
-test.each<[expected: string | undefined, changes: Changes, beside?: object]>([
-  ["CSI105 problem: is in a pod with .* 60Mi: .* -> raise .* of its pod to", ofPod({}, { memory: "60Mi" })],
-  ["CSI105 problem: has .* of 70Mi, and its pod allows 66Mi", ofPod({ memory: "70Mi" }, { memory: "66Mi" })],
-  ["CSI114 warning: is in a pod with a CPU limit of 40m: it registers", ofPod({}, { cpu: "40m" })],
-  [undefined, ofPod({ memory: "64Mi" }, { memory: "200Mi" })],
-  ["CSI105 problem: gets .* 50Mi from LimitRange ns/all: .* -> raise max in", {}, range({ memory: "50Mi" })],
-  ["CSI105 .* gets .* 32Mi from .* -> raise default in", {}, range({ memory: "1Gi" }, { memory: "32Mi" })],
-  ["CSI105 .* 32Mi from .* -> raise default and max", {}, range({ memory: "50Mi" }, { memory: "32Mi" })],
-  ["CSI105 .* 64Mi; raise max in LimitRange ns/all as far$", limits("32Mi"), range({ memory: "50Mi" })],
-  ["CSI105 .* 64Mi; raise the limit of its pod as far$", ofPod({ memory: "32Mi" }, { memory: "50Mi" })],
-  ["CSI114 warning: gets .* 30m .* -> raise default and max", {}, range({ cpu: "40m" }, { cpu: "30m" })],
+test.each<readonly [fix: string, changes: Changes, beside: object]>([
+  ["raise the limit of its pod to 64Mi at least", inPod({ memory: "60Mi" }), {}],
+  ["raise the limit of its pod to 200m at least", inPod({ cpu: "40m" }), {}],
+  ["raise max in LimitRange ns/o to 64Mi at least", {}, max("50Mi")],
+  ["raise default in LimitRange ns/o to 64Mi at least", {}, byDefault("32Mi")],
+  ["raise default in .* 200m .*; raise max in .* to 200m at least", {}, range(OF_CPU)],
+  ["set .* 200m at least; raise limits.cpu in .* to 200m at least", limits({ cpu: "20m" }), quota("1Gi")],
+])("the fix for another limit: %s", (fix, changes, object) => {
+  expectSaid(said(daemonSet(changes), CSI_DRIVER, object), [`-> ${fix}$`]);
+});
+
+const AUTOSCALED = "CSI105 warning: may get a lower memory limit from VerticalPodAutoscaler ns/o -> add to";
+
+test.each<[expected: string, changes: Changes, beside?: object]>([
+  ["CSI105 problem: has .* limit of 63Mi: it may never get ready after a reboot ->", memory("63Mi")],
+  ["CSI105 problem: is in a pod with a memory limit of 60Mi: it may", inPod({ memory: "60Mi" })],
+  ["CSI114 warning: is in a pod with a CPU limit of 40m: it starts", inPod({ cpu: "40m" })],
+  ["CSI105 problem: gets a memory limit of 50Mi from LimitRange ns/o", {}, max("50Mi")],
+  ["CSI105 problem: gets a memory limit of 32Mi from", inPod({ memory: "60Mi" }), byDefault("32Mi")],
+  ["CSI105 unknown: .* of \\$MEM, which is a template -> render", inPod({ memory: "$MEM" })],
+  // What the API server refuses of any program.
+  ['CSI105 .*limits "10Mi", which is not a map: .* -> write \\{memory', limits("10Mi")],
+  ["CSI105 problem: has resources\\.limits \\[\\], which is not a map", limits([])],
+  ["CSI105 .* limit of 70Mi, and its pod allows 66Mi", inPod({ memory: "66Mi" }, { memory: "70Mi" })],
+  ["CSI105 problem: .* 100Mi, and LimitRange ns/o allows 50Mi", ENOUGH, max("50Mi")],
+  ["CSI105 problem: .* 100Mi, and LimitRange ns/o allows 50Mi", memory("100Mi", OFFICIAL), max("50Mi")],
+  ["CSI105 problem: .* limit of 100Mi, and LimitRange ns/o has min 128Mi", ENOUGH, min("128Mi")],
+  ["CSI105 problem: is in the namespace of LimitRange ns/o, whose default is above", {}, range(WRONG)],
+  ["CSI105 .* request of 128Mi, and its limit allows 100Mi: .* -> lower it", requests("128Mi", "100Mi")],
+  ["CSI105 problem: .* its limit allows 100Mi", requests("128Mi", "100Mi", OFFICIAL)],
+  ["CSI105 .* request of 128Mi, and .* ns/o allows 100Mi", requests("128Mi"), byDefault("100Mi")],
+  ['CSI105 problem: .* request of "1MB", which is not a quantity of 0 or more', requests("1MB")],
+  ["CSI105 problem: .* request of 100Mi, and .* has min 128Mi", requests("100Mi", "200Mi"), min("128Mi")],
+  // Autoscalers.
+  [`${AUTOSCALED} .*, minAllowed: \\{memory: 64Mi`, ENOUGH, autoscaler("Recreate")],
+  [AUTOSCALED, ENOUGH, autoscaler(undefined, { containerName: "*" })],
+  [AUTOSCALED, ENOUGH, autoscaler("Recreate", { containerName: "driver", mode: "Off" })],
+  [AUTOSCALED, {}, { kind: "List", items: [byDefault("100Mi"), autoscaler("Recreate")] }],
+  ["CSI114 warning: may get a lower CPU .* \\{cpu: 50m", limits({ cpu: "1" }), autoscaler("Recreate")],
+])("a limit, in its pod and namespace: %s", (expected, changes, object = {}) => {
+  expectSaid(said(daemonSet(changes), CSI_DRIVER, object), [`^${expected}`]);
+});
+
+test.each<[changes: Changes, beside?: object]>([
+  [ENOUGH, byDefault("10Mi")],
+  [{}, { ...max("50Mi"), metadata: { name: "o", namespace: "other" } }],
+  [{}, { ...max("50Mi"), kind: "ResourceQuota" }],
+  [{}, min("128Mi")],
+  [memory(undefined, OFFICIAL), max("50Mi")],
+  [inPod({ memory: "200Mi" }, { memory: "64Mi" })],
+  [requests("1Gi", "1Gi"), min("9Mi")],
+  [requests(null), min("128Mi")],
+  [requests("{{ .memory }}", "100Mi")],
+  [ENOUGH, autoscaler(false)],
+  [ENOUGH, autoscaler("Recreate", { mode: "Off" })],
+  [ENOUGH, autoscaler("Recreate", { minAllowed: { memory: "64Mi" } })],
+  [ENOUGH, autoscaler("Recreate", { controlledValues: "RequestsOnly" })],
+  [ENOUGH, autoscaler("Recreate", { controlledResources: ["cpu"] })],
+  [ENOUGH, autoscaler("Recreate", {}, "y")],
+  [{}, autoscaler("Recreate")],
+  [inPod({ memory: "200Mi" }), autoscaler("Recreate")],
+  [limits({ memory: null, cpu: null })],
+  [limits(null)],
+])("no fault in %j beside %j", (changes, object = {}) => {
+  expect(said(daemonSet(changes), CSI_DRIVER, object)).toEqual([]);
+});
+
+const command = ["/csi-node-driver-registrar", "--mode=health-probe", TOLD];
+const exec = (timing: object = {}) => ({ exec: { command }, ...timing });
+const http = (timing: object = {}) => ({ httpGet: { path: "/healthz", port: 2 }, ...timing });
+const cpu = (limit: unknown, livenessProbe?: object, more: object = {}): Changes => ({
+  ...limits({ cpu: limit }, { livenessProbe, ...more }),
+  args: ["--http-endpoint=:2"],
+});
+const IMPATIENT = { periodSeconds: 5, failureThreshold: 2 };
+const RAISE = "-> set resources.limits.cpu: 200m at least";
+const EXEC = "an exec probe takes 1.6 to 3.2 s, and the";
+
+test.each<readonly [expected: string, Changes]>([
   [
-    "CSI105 problem: .* LimitRange ns/all, whose default for memory, 100Mi, is above its max, 50Mi: the API server refuses",
-    {},
-    range({ memory: "50Mi" }, { memory: "100Mi" }),
+    `problem: .* of 50m: ${EXEC} livenessProbe has timeoutSeconds: 1 ${RAISE}, or set .*: 10$`,
+    cpu("50m", exec(), { startupProbe: exec({ timeoutSeconds: 2 }) }),
   ],
-  ["CSI105 unknown: .* of \\$MEM, which is a template -> render", ofPod({}, { memory: "$MEM" })],
-  ["CSI105 problem: .* 100Mi, and LimitRange ns/all allows 50Mi", limits("100Mi"), range({ memory: "50Mi" })],
+  [`problem: .* ${EXEC} startupProbe has`, cpu("50m", undefined, { startupProbe: exec() })],
+  [`problem: .* ${EXEC} readinessProbe has`, cpu(0.05, undefined, { readinessProbe: exec() })],
+  // A longer time does not help: the probe's own call takes too long.
+  [`problem: .* 8.0 s, .* timeoutSeconds: 3 ${RAISE}$`, cpu("20m", exec({ timeoutSeconds: 3 }))],
   [
-    "CSI105 problem: .* allows 50Mi",
-    { ...limits("100Mi"), container: { ...limits("100Mi").container, image: OFFICIAL } },
-    range({ memory: "50Mi" }),
+    `problem: has a CPU limit of 10m: it starts in 10.0 to 25.0 s, and the livenessProbe waits 7 s ${RAISE}$`,
+    cpu("10m", http({ initialDelaySeconds: 2, ...IMPATIENT })),
   ],
-  [undefined, {}, range({ memory: "50Mi" }, undefined, "other")],
-  [undefined, { container: { image: OFFICIAL } }, range({ memory: "50Mi" })],
-  [undefined, limits("100Mi"), range(undefined, { memory: "10Mi" })],
-  ["CSI105 warning: may get .* ns/v -> add .* minAllowed: \\{mem", limits("100Mi"), autoscaler("Recreate")],
-  ["CSI105 warning", limits("100Mi"), autoscaler(undefined, { containerName: "*" })],
-  ["CSI105 warning: may get a low", {}, both(range(undefined, { memory: "100Mi" }), autoscaler("Recreate"))],
-  ["CSI114 warning: may get a lower CPU limit .* minAllowed: \\{cpu: 50m", CPU_LIMIT, autoscaler("Recreate")],
-  ["CSI105 .* of 100Mi, and requests 128Mi: .* -> lower the request", requests("128Mi", { memory: "100Mi" })],
-  ["CSI105 problem: .* limit of 100Mi, and requests 128Mi", requests("128Mi", { memory: "100Mi" }, OFFICIAL)],
-  ["CSI114 problem: has a CPU limit of 1, and requests 2: the", cpuRequest],
-  [
-    "CSI105 problem: gets a memory limit of 100Mi from LimitRange ns/all, and requests 128Mi: the",
-    requests("128Mi"),
-    range({ memory: "1Gi" }, { memory: "100Mi" }),
-  ],
-  ["CSI105 problem: has a memory request of 1MB, which is not a quantity: the API", requests("1MB")],
-  ["CSI105 problem: has a memory request of -1, which is negative: the API", requests(-1)],
-  [
-    "CSI105 problem: has a memory limit of 100Mi, and LimitRange ns/all asks for 128Mi at least: the API",
-    limits("100Mi"),
-    ofNamespace({ type: "Container", min: { memory: "128Mi" } }),
-  ],
-  [
-    "CSI105 problem: has a memory request of 100Mi, and LimitRange ns/all asks for 128Mi at least: the API",
-    requests("100Mi", { memory: "200Mi" }),
-    ofNamespace({ type: "Container", min: { memory: "128Mi" } }),
-  ],
-  [undefined, requests("1Gi", { memory: "1Gi" }), ofNamespace({ type: "Container", min: { memory: "9Mi" } })],
-  [undefined, requests("{{ .memory }}", { memory: "100Mi" })],
-  [undefined, limits("100Mi"), autoscaler(false)],
-  [undefined, limits("100Mi"), autoscaler("Recreate", { mode: "Off" })],
-  [undefined, limits("100Mi"), autoscaler("Recreate", { minAllowed: { memory: "64Mi" } })],
-  [undefined, limits("100Mi"), autoscaler("Recreate", { controlledValues: "RequestsOnly" })],
-  [undefined, limits("100Mi"), autoscaler("Recreate", { controlledResources: ["cpu"] })],
-  [undefined, limits("100Mi"), autoscaler("Recreate", {}, "y")],
-  [undefined, {}, autoscaler("Recreate")],
-  ["CSI105 .* of 32Mi from LimitRange", ofPod({}, { memory: "60Mi" }), range(undefined, { memory: "32Mi" })],
-  [undefined, {}, { ...range({ memory: "50Mi" }), kind: "ResourceQuota" }],
-  [undefined, {}, ofNamespace({ type: "Container", min: { memory: "128Mi" } })],
-  [undefined, requests(null), ofNamespace({ type: "Container", min: { memory: "128Mi" } })],
-  [undefined, ofPod({}, { memory: "200Mi" }), autoscaler("Recreate")],
-  ["CSI105 warning", limits("100Mi"), autoscaler("Recreate", { containerName: "driver", mode: "Off" })],
-  [undefined, limits("100Mi"), { ...autoscaler("Recreate"), spec: { targetRef: { kind: "X", name: "x" } } }],
-  ['CSI105 problem: .* "all", which is not a map', { container: { resources: { limits: "all" } } }],
-])("limits that the container does not have itself: %s", (expected, changes, beside = {}) => {
-  expectSaid(said(daemonSet(changes), CSI_DRIVER, beside), expected ? [`^${expected}`] : []);
+  ["problem: .* and the startupProbe waits 5 s ->", cpu("10m", http(), { startupProbe: http(IMPATIENT) })],
+  ["problem: .* 20.0 to 50.0 s, and the livenessProbe waits 20 s", cpu("5m", http())],
+  ["warning: .* 10.0 to 25.0 s, and the livenessProbe waits 20 s", cpu("10m", http())],
+  [`warning: .* it starts in 10.0 to 25.0 s ${RAISE}$`, cpu("10m")],
+  [`warning: .* it starts in 2.0 to 5.1 s, .* ${RAISE}$`, cpu("49m", http())],
+  ["warning: .* 1.6 s, .* 1; it may fail -> .* or set timeout", cpu("100m", exec())],
+  ["warning: .* 1.0 to 2.0 s, .* it may fail", cpu("80m", exec())],
+  ["warning: .* 16.0 s, .* 15; it may fail", cpu("10m", exec({ timeoutSeconds: 15, failureThreshold: 9 }))],
+])("%s", (expected, changes) => {
+  expectSaid(saidOf(changes), [`^CSI114 ${expected}`]);
+});
+
+test.each<Changes>([
+  // What the image policy raises a limit and a timeout to.
+  cpu(LEAST.cpu, exec({ timeoutSeconds: LEAST.probeTimeoutSeconds })),
+  cpu(LEAST.cpu, http()),
+  cpu("100m", exec({ timeoutSeconds: 2 })),
+  cpu("160m", exec()),
+  cpu("100m", http({ failureThreshold: 1 })),
+  // Kubelet asks no liveness probe before the startup probe has succeeded.
+  cpu("50m", http({ failureThreshold: 1 }), { startupProbe: http({ failureThreshold: 30 }) }),
+  cpu("1m", http(), { image: OFFICIAL }),
+  cpu("0"),
+  cpu(undefined, exec()),
+  cpu("100m", { exec: { command: ["/nodejs/bin/node", "-v"] } }),
+])("no fault in %j", (changes) => {
+  expect(saidOf(changes)).toEqual([]);
 });

@@ -14,15 +14,12 @@ function saidOfTwo(...rules: readonly object[]): readonly string[] {
 }
 
 const pool = (name: string) => ({ nodeSelector: { pool: name } });
-const required = (...terms: readonly (readonly object[])[]) => ({
-  affinity: {
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: terms.map((matchExpressions) => ({ matchExpressions })),
-      },
-    },
-  },
-});
+const required = (...terms: readonly (readonly object[])[]) => {
+  const nodeSelectorTerms = terms.map((matchExpressions) => ({ matchExpressions }));
+  return {
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+  };
+};
 const has = (operator: string, ...values: readonly string[]) => ({ key: "pool", operator, values });
 
 test.each<readonly [what: string, object, object]>([
@@ -99,13 +96,10 @@ test("two paths that are filled in later may be two", () => {
   expect(said(daemonSet({ args }), daemonSet({ name: "y", args })).join()).not.toContain("CSI110");
 });
 
-test.each([
-  ["Pod", ["CSI110"]],
-  ["Deployment", ["CSI110"]],
-])("a %s beside a DaemonSet of the same driver", (kind, expected) => {
+test.each(["Pod", "Deployment"])("a %s beside a DaemonSet of the same driver", (kind) => {
   const { spec, ...other } = daemonSet({ name: "other" });
   const one = { ...other, kind, spec: kind === "Pod" ? spec.template.spec : spec };
-  expect(said(daemonSet(), one, CSI_DRIVER).map((line) => line.slice(0, 6))).toEqual(expected);
+  expectSaid(said(daemonSet(), one, CSI_DRIVER), [/^CSI110/]);
   // Two of them may be on two nodes.
   expect(said(one, { ...one, metadata: { name: "third" } }, CSI_DRIVER)).toEqual([]);
 });
@@ -118,11 +112,11 @@ test("two registrars of one driver in a Deployment's pod", () => {
 });
 
 test("rules that take too long to compare", () => {
-  const objects = ["a", "b", "c", "d", "e", "f", "g", "h"].map((name) =>
+  const objects = [..."abcdefgh"].map((name) =>
     daemonSet({ name, pod: required(...Array(1_000).fill([has("In", name)])) }),
   );
   expectSaid(said(...objects, CSI_DRIVER), [
-    /^CSI110 unknown: cannot be compared: their node selectors and affinities are too long -> give the files/,
+    /^CSI110 unknown: cannot be compared: .* too long -> give the files/,
   ]);
 });
 

@@ -15,12 +15,10 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
   ["harbor.corp/given/csi-node-driver-registrar:v2.18.0", "ours"],
   [`${K8S}:v2.17.0`, 217],
   [`${MIRROR}:2.9.4`, 209],
-  ["public.ecr.aws/csi-components/csi-node-driver-registrar:v2.17.0-eksbuild.5", 217],
   ["rancher/mirrored-longhornio-csi-node-driver-registrar:v2.16.0-20260428", 216],
   ["mcr.microsoft.com/oss/kubernetes-csi/csi-node-driver-registrar:v1.2.1-alpha.1-windows-1809", 102],
   ["public.ecr.aws/eks-distro/kubernetes-csi/node-driver-registrar:v2.10.0-eks-1-29-5", 210],
   ["registry.k8s.io/sig-storage/csi-node-driver-win-registrar:v2.8.1", 208],
-  ["quay.io/k8scsi/csi-node-driver-registrar:v1.0.2", 100],
   [`${K8S}@sha256:0`, undefined],
   [`docker.io/${K8S}`, undefined],
   ["registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12", undefined],
@@ -35,12 +33,9 @@ test.each<readonly [image: string, program: "ours" | "unknown" | number | undefi
   ["harbor.corp/given:v4", "unknown"],
   ["", "unknown"],
 ])("%s is %s", (image, expected) => {
-  const images = [
-    "harbor.corp/given:v3",
-    "harbor.corp/given/csi-node-driver-registrar",
-    "harbor.corp/every/tag",
-  ];
-  const given = images.find((one) => image.startsWith(one));
+  const given = ["given:v3", "given/csi-node-driver-registrar", "every/tag"]
+    .map((one) => `harbor.corp/${one}`)
+    .find((one) => image.startsWith(one));
   const program = programOf({ image }, { image: given, version: "v0.1.0" });
   expect(program.kind === "official" ? program.release : program.kind).toBe(expected);
 });
@@ -64,7 +59,7 @@ test.each<readonly [container: object, isFound: boolean]>([
 });
 
 const UNKNOWN =
-  /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* with --image$/;
+  /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* use --image$/;
 const small = { resources: { limits: { memory: "30Mi" } } };
 const lifecycle = { preStop: { exec: { command: ["/bin/sh", "-c", "rm -rf /registration/x"] } } };
 const livenessProbe = { httpGet: { path: "/livez", port: 1 } };
@@ -88,38 +83,35 @@ test("the all-in-one sidecar of KEP-4958 is known, and its command line starts o
 
 const ONE_MOUNT = [{ name: "plugin", mountPath: "/csi" }];
 
-test.each<readonly [what: string, container: object, more: readonly RegExp[]]>([
-  ["the program of another image", { command: ["/csi-node-driver-registrar"], args: PATHS }, []],
-  ["a subcommand", { args: ["csi-node-driver-registrar", ...PATHS] }, []],
-  ["flags that we do not have", { args: ["--not-ours", ...PATHS] }, []],
-  ["a word that would end our flags", { args: ["start", ...PATHS] }, []],
-  ["one that makes its socket elsewhere", { args: PATHS, volumeMounts: ONE_MOUNT }, []],
+test.each<[what: string, container: object, more?: RegExp]>([
+  ["the program of another image", { command: ["/csi-node-driver-registrar"], args: PATHS }],
+  ["a subcommand", { args: ["csi-node-driver-registrar", ...PATHS] }],
+  ["flags that we do not have", { args: ["--not-ours", ...PATHS] }],
+  ["a word that would end our flags", { args: ["start", ...PATHS] }],
+  ["one that makes its socket elsewhere", { args: PATHS, volumeMounts: ONE_MOUNT }],
   [
     "a path that kubelet does not find",
     { args: ["csi-node-driver-registrar", "--csi-address=/csi/a.sock", TOLD] },
-    [/^CSI102 problem: tells kubelet/],
+    /^CSI102 problem: tells kubelet/,
   ],
-])("of %s only what kubelet asks is judged", (_what, container, more) => {
-  expect(saidOf(other(container))).toEqual([UNKNOWN, ...more].map((line) => expect.stringMatching(line)));
+])("of %s only what kubelet asks is judged", (_what, container, ...more) => {
+  expectSaid(saidOf(other(container)), [UNKNOWN, ...(more as readonly RegExp[])]);
 });
 
 const run = (...command: readonly string[]) => ({ exec: { command } });
 const shell = run("/bin/sh", "-c", "true");
 
 test.each<readonly [container: object, said: string]>([
-  [{ command: ["sh", "-c", "exec x"] }, "is started by sh, .*: the container cannot be created"],
+  [{ command: ["sh", "-c", "exec x"] }, "is started by sh"],
   // Neither is in the image's PATH.
-  [{ command: ["csi-node-driver-registrar"] }, "is started by csi-node-driver-registrar,"],
-  [{ command: ["node", "/registrar/cli.js"] }, "is started by node,"],
-  [{ command: ["/usr/bin/csi-node-driver-registrar"] }, "is started by /usr/bin/csi-node-driver-registrar,"],
-  [{ livenessProbe: shell }, "has a livenessProbe that runs /bin/sh, .*: it checks nothing, or"],
-  [{ readinessProbe: shell }, "has a readinessProbe that runs /bin/sh, .*: the pod never gets ready"],
-  [{ startupProbe: shell }, "has a startupProbe that runs /bin/sh, .*: the pod never gets ready"],
-  [{ lifecycle: { postStart: shell } }, "has a postStart hook that runs /bin/sh, .* kills the container"],
-])("%j in this registrar's image", (container, expected) => {
-  expect(saidOf({ container })).toContainEqual(
-    expect.stringMatching(new RegExp(`^CSI117 problem: ${expected}.* to the official image$`)),
-  );
+  [{ command: ["csi-node-driver-registrar"] }, "is started by csi-node-driver-registrar"],
+  [{ command: ["node", "/registrar/cli.js"] }, "is started by node"],
+  [{ command: ["/usr/bin/csi-node-driver-registrar"] }, "is started by /usr/bin/csi-node-driver-registrar"],
+  [{ livenessProbe: shell }, "has a livenessProbe that runs /bin/sh"],
+  [{ lifecycle: { postStart: shell } }, "has a postStart hook that runs /bin/sh"],
+])("%j in this registrar's image", (container, what) => {
+  const end = "which this registrar's image does not have -> take that out, or leave this";
+  expect(saidOf({ container })).toContainEqual(expect.stringContaining(`CSI117 problem: ${what}, ${end}`));
 });
 
 const REGISTRAR = "/csi-node-driver-registrar";
@@ -135,14 +127,11 @@ const APP_ARMOR = { "container.apparmor.security.beta.kubernetes.io/registrar": 
 const localhost = { type: "Localhost", localhostProfile: "driver" };
 
 test.each<readonly [expected: string | undefined, Changes]>([
-  [
-    "problem: sets NODE_OPTIONS=.*: this registrar's image does not have /hook.js, and Node ends with 1",
-    options("--v8-pool-size=1 --require /hook.js"),
-  ],
-  ["problem: .* does not have pkg, and Node", options("--import=pkg")],
-  ["warning: sets NODE_OPTIONS=--require /csi/x.js, which changes", options("--require /csi/x.js")],
-  ["warning: sets NODE_OPTIONS=--max-old-space-size=9, which changes", options("--max-old-space-size=9")],
-  ["unknown: takes NODE_OPTIONS from elsewhere", options(undefined, { valueFrom: {} })],
+  ["problem: has NODE_OPTIONS by which Node loads /x.js, which", options("--v8-pool-size=1 --require /x.js")],
+  ["problem: has NODE_OPTIONS by which Node loads pkg, which", options("--import=pkg")],
+  ["warning: has NODE_OPTIONS, which change", options("--require /csi/x.js")],
+  ["warning: has NODE_OPTIONS, which change", options("--max-old-space-size=9")],
+  ["warning: has NODE_OPTIONS, which change", options(undefined, { valueFrom: {} })],
   [undefined, options("")],
   [undefined, { container: { ...options("--require /x").container, image: `${K8S}:v2.17.0` } }],
   ...["/nodejs", "/usr", "/", "/registrar/cli", "/lib64"].map((path): readonly [string, Changes] => [
@@ -161,8 +150,8 @@ test.each<readonly [expected: string | undefined, Changes]>([
 });
 
 test("an AppArmor profile by the pod's annotation", () => {
-  const { template } = daemonSet().spec;
-  const spec = { selector: {}, template: { ...template, metadata: { annotations: APP_ARMOR } } };
+  const { selector, template } = daemonSet().spec;
+  const spec = { selector, template: { ...template, metadata: { annotations: APP_ARMOR } } };
   expectSaid(saidOf({ spec }), [/^CSI117 unknown: .* AppArmor profile driver,/]);
 });
 

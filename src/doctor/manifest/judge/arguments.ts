@@ -5,56 +5,41 @@ import { NODE_NAME_VARIABLES } from "../../../node-readiness/options";
 import { flat, type Nested } from "../../findings/finding";
 import { placeInChart } from "../read/charts";
 import type { Deployment } from "../read/deployments";
-import { itemsOf } from "../read/program";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
-
-const NEEDS_NODE_NAME = "does not start: --remove-startup-taint and --node-condition need the node's name";
-const NODE_NAME_ENTRY =
-  "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
 export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {
   const found = flat([judgeTypes(one), judgeJoined(one), judgeInit(one), judgePatterns(one)]);
   const judged = judgeStart(one);
   // What one text of several arguments lacks may be in it.
-  const isMoot = judged.status === "ok" || joinedIn(one) !== undefined;
+  const isMoot = judged.status === "ok" || one.joined !== undefined;
   return found.length > 0 && isMoot ? found : [found, judged];
 });
 
 /** YAML reads a number or a boolean where quotes are missing; and people write a text in the place of a list. */
 function judgeTypes({ source: { container } }: Deployment): Nested<Statement> {
-  const refused = (value: unknown, where: string, what: string, fix: string) =>
-    problem(
-      `has ${boundText(JSON.stringify(value))} ${where}, which is not a ${what}: the API server refuses it`,
-      fix,
-    );
-  const judgeWord = (value: unknown, where: string) =>
-    typeof value === "string" || value === null || value === undefined
-      ? undefined
-      : refused(value, where, "string", `quote it: ${JSON.stringify(boundText(JSON.stringify(value)))}`);
-  const { command, args } = container;
+  const { command, args, env } = container;
   const lists = Object.entries({ command, args });
+  const words = [
+    ...lists.flatMap(([name, values]) => list(values).map((value) => ({ value, where: `in ${name}` }))),
+    ...list(env).map((one) => ({ value: tree(one).value, where: `as value of ${text(tree(one).name)}` })),
+  ].filter(({ value }) => typeof value !== "string" && value !== null && value !== undefined);
+  const has = (value: unknown) => `has ${boundText(JSON.stringify(value))}`;
   return [
-    lists.map(([name, value]) =>
-      typeof value === "string"
-        ? refused(value, `as ${name}`, "list", "write a list with an item for each argument")
-        : undefined,
+    lists
+      .filter(([, value]) => typeof value === "string")
+      .map(([name, value]) =>
+        problem(`${has(value)} as ${name}: the API server refuses it`, "write a list with an item for each"),
+      ),
+    words.map(({ value, where }) =>
+      problem(`${has(value)} ${where}, which is not a string: the API server refuses it`, "quote it"),
     ),
-    lists.map(([name, values]) => itemsOf(values).map((value) => judgeWord(value, `in ${name}`))),
-    list(container.env).map((one) => judgeWord(tree(one).value, `as value of ${text(tree(one).name)}`)),
   ];
 }
 
-/** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
-export const joinedIn = ({ args, unseen, program }: Deployment) =>
-  unseen !== undefined || program.kind === "unknown"
-    ? undefined
-    : args.find((word) => /^--?[a-z][\w-]*\S*\s+--?[a-z][\w-]*/.test(word.trim()));
-
-function judgeJoined(one: Deployment): Statement | undefined {
-  const joined = joinedIn(one);
+function judgeJoined({ joined, chart }: Deployment): Statement | undefined {
   if (joined === undefined) return undefined;
   const text = `has several arguments in one item: ${boundText(joined.trim())}`;
-  return problem(text, `write each as an item of its own${placeInChart(one.chart, "arguments")}`);
+  return problem(text, `write each as an item of its own${placeInChart(chart, "arguments")}`);
 }
 
 /** Kubelet starts the other containers beside an init container that always restarts. */
@@ -67,41 +52,37 @@ function judgeInit({ source: { pod, container }, settings, program }: Deployment
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
 function judgePatterns({ program, unseen, settings }: Deployment): Statement | undefined {
-  const { csiAddress, kubeletRegistrationPath } = settings;
-  const flags = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${kubeletRegistrationPath}`];
-  const patterns = flags.filter(isPattern);
-  if (program.kind !== "official" || unseen !== undefined || patterns.length === 0) return undefined;
-  const text = `restarts for ever: to the official registrar * is not a pattern: ${patterns.join(" ")}`;
+  const pattern = [settings.csiAddress, settings.kubeletRegistrationPath].find(isPattern);
+  if (program.kind !== "official" || unseen !== undefined || pattern === undefined) return undefined;
+  const text = `restarts for ever: to the official registrar * is not a pattern: ${pattern}`;
   return problem(text, "write the paths of one driver, or use this registrar's image");
 }
 
 function judgeStart({ program, unseen, settings, literals, chart, source }: Deployment): Statement {
-  const { refusal, ignored, doubt } = settings;
+  const { refusal, ignored, kubeletRegistrationPath: told } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")
-    return unknown(
-      `runs an unknown program: ${program.why}`,
-      "if it is this registrar's, give it with --image",
-    );
+    return unknown(`runs an unknown program: ${program.why}`, "if it is this registrar's, use --image");
   if (refusal !== undefined) {
     const literal = literals.find(({ name }) => refusal.problem.includes(`$(${name})`));
     const advice = `${(literal ?? refusal).advice}${placeInChart(chart, "arguments")}`;
     return problem(`does not start: ${refusal.problem}`, advice);
   }
-  const allIgnored = ignored && `all from the word ${ignored.words[0]} on`;
-  if (settings.kubeletRegistrationPath === "") {
-    const text = "does not start: kubelet-registration-path is a required parameter";
-    return ignored?.words.some((word) => /^--?kubelet-registration-path(?:=|$)/.test(word))
-      ? problem(`${text}, and ${allIgnored} is ignored`, ignored.advice)
-      : problem(text, "add --kubelet-registration-path: the driver's socket as the host has it");
+  if (ignored !== undefined) {
+    const text = `ignores all from the word ${ignored.words[0]} on: ${ignored.words.join(" ")}`;
+    return told === "" ? problem(text, ignored.advice) : warning(text, ignored.advice);
   }
-  if (settings.needsNodeName && !mayKnowNodeName(source.container))
-    return problem(NEEDS_NODE_NAME, NODE_NAME_ENTRY);
-  if (ignored !== undefined)
-    return warning(`ignores ${allIgnored}: ${ignored.words.join(" ")}`, ignored.advice);
-  return doubt === undefined
-    ? ok("has arguments with which the registrar starts")
-    : unknown(`starts or not: ${doubt}`, "take the flag out, or name an image with a release");
+  if (told === "")
+    return problem(
+      "does not start: kubelet-registration-path is a required parameter",
+      "add --kubelet-registration-path: the driver's socket as the host has it",
+    );
+  return settings.needsNodeName && !mayKnowNodeName(source.container)
+    ? problem(
+        "does not start: --remove-startup-taint and --node-condition need the node's name",
+        "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}",
+      )
+    : ok("has arguments with which the registrar starts");
 }
 
 /** The environment has the node's name, or is partly defined elsewhere. */

@@ -23,7 +23,7 @@ const manifestCsiDriverFields = check<ManifestFacts>(
   "manifest-csi-driver-fields",
   ({ csiDriverSpecs }) =>
     csiDriverSpecs.flatMap(({ place, source, keepsPodsOff, hasClaims, placesTokens, requestsTokens }) => [
-      refusedFieldsOf(source).map(({ text, fix }) => problem(place, text, fix)),
+      ...invalidFieldsOf(source).map(({ text, fix }) => problem(place, text, fix)),
       placesTokens && !requestsTokens
         ? problem(
             place,
@@ -34,7 +34,7 @@ const manifestCsiDriverFields = check<ManifestFacts>(
       keepsPodsOff && !hasClaims
         ? warningOf(
             place,
-            "has preventPodSchedulingIfMissing, and inline volumes only: the scheduler looks at volumes with a claim",
+            "has preventPodSchedulingIfMissing, which does nothing for inline volumes, and has no others",
             "keep pods off new nodes by a startup taint: --remove-startup-taint",
           )
         : undefined,
@@ -49,26 +49,17 @@ function judgeName(one: Deployment, { deployments, csiDrivers }: ManifestFacts):
   const called = name ?? driverDirectoryIn(one.settings.kubeletRegistrationPath);
   const known = csiDrivers.filter(({ length }) => length <= MAX_NAME_LENGTH);
   if (called === undefined || csiDrivers.includes(called) || csiDrivers.some(isTemplate)) return undefined;
-  const names = deployments.flatMap(({ pod }) => pod.driverNames);
-  const directories = deployments.flatMap(
-    ({ settings }) => driverDirectoryIn(settings.kubeletRegistrationPath) ?? [],
-  );
-  const others = known.filter((csiDriver) => ![...names, ...directories].includes(csiDriver));
+  const taken = deployments.flatMap(({ pod, settings }) => [
+    ...pod.driverNames,
+    driverDirectoryIn(settings.kubeletRegistrationPath),
+  ]);
+  const others = known.filter((csiDriver) => !taken.includes(csiDriver));
   const near = nearWord(called, others, 2);
-  if (near !== undefined)
-    return warning(`has the driver ${called}, and the CSIDriver is called ${near}`, "use one name for both");
-  if (name !== undefined || others.length === 0)
-    return warning(
-      `has the driver ${called} without a CSIDriver object, and there is one for ${known.slice(0, NAMED).join(", ")}`,
-      APPLY_CSI_DRIVER,
-    );
-  return undefined;
-}
-
-/** A field that no API server or driver takes, as a finding names it. */
-interface RefusedField {
-  readonly text: string;
-  readonly fix: string;
+  if (near === undefined && name === undefined && others.length > 0) return undefined;
+  return warning(
+    `has the driver ${called} without a CSIDriver object, and there is one for ${near ?? known.slice(0, NAMED).join(", ")}`,
+    near === undefined ? APPLY_CSI_DRIVER : "use one name for both",
+  );
 }
 
 interface Rule {
@@ -85,6 +76,11 @@ const SWITCH: Rule = {
 
 /** Source: `CSIDriverSpec` (`k8s.io/api/storage/v1`), `validateCSIDriverSpec` (`pkg/apis/storage/validation/validation.go`). */
 const RULES: Readonly<Record<string, Rule>> = {
+  // The API server takes longer names, but no driver has one (CSI specification).
+  name: {
+    accepts: (value) => typeof value === "string" && value.length <= MAX_NAME_LENGTH && isSubdomain(value),
+    fix: `write the driver's name: a DNS name in lower case of at most ${MAX_NAME_LENGTH} characters`,
+  },
   nodeAllocatableUpdatePeriodSeconds: {
     accepts: (value) => Number.isSafeInteger(value) && Number(value) >= MIN_LIMIT_PERIOD_S,
     fix: `write a whole number from ${MIN_LIMIT_PERIOD_S} on, without quotes: 60, for example`,
@@ -114,27 +110,14 @@ function areTokenRequests(value: unknown): boolean {
 }
 
 /** Those of a CSIDriver of `storage.k8s.io/v1`: no server has other versions any more. Objects in a list have no version. */
-function refusedFieldsOf({ apiVersion = "storage.k8s.io/v1", metadata, spec }: Tree) {
+function invalidFieldsOf({ apiVersion = "storage.k8s.io/v1", metadata, spec }: Tree) {
   if (apiVersion !== "storage.k8s.io/v1") return [];
-  const fields = Object.entries(RULES).flatMap(([field, { accepts, fix }]) => {
-    const value = tree(spec)[field];
+  const fields: Tree = { ...tree(spec), name: tree(metadata).name ?? "" };
+  return Object.entries(RULES).flatMap(([field, { accepts, fix }]) => {
+    const value = fields[field];
     if (value === undefined || value === null || isTemplate(text(value)) || accepts(value)) return [];
-    return { text: `has ${field} ${shown(value)}: the API server refuses it`, fix };
+    return { text: `has ${field} ${boundText(JSON.stringify(value), 200)}, which is invalid`, fix };
   });
-  return [...refusedName(tree(metadata).name), ...fields];
 }
-
-/** The API server takes longer names, but no driver has one (CSI specification). */
-function refusedName(name: unknown = ""): readonly RefusedField[] {
-  if (isTemplate(text(name))) return [];
-  const fix = `write the driver's name: a DNS name in lower case of at most ${MAX_NAME_LENGTH} characters`;
-  if (typeof name !== "string" || !isSubdomain(name))
-    return [{ text: `has the name ${shown(name)}: the API server refuses it`, fix }];
-  return name.length > MAX_NAME_LENGTH
-    ? [{ text: `has a name of ${name.length} characters, which no driver can have`, fix }]
-    : [];
-}
-
-const shown = (value: unknown) => boundText(JSON.stringify(value), 200);
 
 export const csiDriverChecks = [manifestCsiDriver, manifestCsiDriverFields];

@@ -21,6 +21,11 @@ export function eachDeployment(code: string, name: string, judge: Judge, isMeant
   );
 }
 
+/** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */
+export const isReadable = ({ unseen, joined, settings }: Deployment): boolean =>
+  [unseen, joined, settings.refusal].every((reason) => reason === undefined) &&
+  settings.kubeletRegistrationPath !== "";
+
 const state =
   (status: Status) =>
   (text: string, fix?: string): Statement => ({ status, text, fix });

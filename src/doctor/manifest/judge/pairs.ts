@@ -9,9 +9,7 @@ import type { PodFacts } from "../read/pod";
 import { collide, type PortUse } from "../read/ports";
 import { isForLinux } from "./each-deployment";
 
-interface PortOfPod extends PortUse {
-  readonly pod: PodFacts;
-}
+type PortOfPod = PortUse & { readonly pod: PodFacts };
 
 const pairs = (code: string, name: string, verdicts: (facts: ManifestFacts, mayMeet: MayMeet) => Verdicts) =>
   check<ManifestFacts>(code, name, (facts) => {
@@ -26,7 +24,7 @@ const pairs = (code: string, name: string, verdicts: (facts: ManifestFacts, mayM
 const manifestPorts = pairs("CSI109", "manifest-ports", ({ deployments, pods }, mayMeet) => {
   const uses = lastOfEach(pods)
     .filter(({ isForWindows }) => !isForWindows)
-    .flatMap((pod) => pod.ports.map((use): PortOfPod => ({ ...use, pod })));
+    .flatMap((pod) => pod.ports.map((use) => ({ ...use, pod })));
   const withRegistrar = new Set(deployments.map(({ pod }) => pod));
   const networkOf = ({ port, isOnNode, pod }: PortOfPod) =>
     `port ${port} of ${isOnNode ? "the node" : pod.owner}`;
@@ -38,17 +36,10 @@ const manifestPorts = pairs("CSI109", "manifest-ports", ({ deployments, pods }, 
     );
     if (some.length === 0) return undefined;
     const [names, all] = together(some.map(({ pod, container }) => `${pod.owner}, container ${container}`));
-    const set = new Set(
-      some.map(({ pod, container, port, flag = `containerPort: ${port}` }) =>
-        some.length > 2 ? `${pod.identity}, container ${container}: ${flag}` : flag,
-      ),
-    );
+    const flags = some.map(({ port, flag = `containerPort: ${port}` }) => flag);
+    const fix = `give each a port of its own; at present: ${flags.join(", ")}`;
     return {
-      ...problem(
-        names,
-        `${all} serve on ${network}`,
-        `give each a port of its own; at present: ${[...set].join(some.length > 2 ? "; " : ", ")}`,
-      ),
+      ...problem(names, `${all} serve on ${network}`, fix),
       objects: some.map(({ pod, container }) => ({ ...pod.object, container })),
     };
   });
@@ -85,26 +76,18 @@ const manifestDuplicates = pairs("CSI110", "manifest-duplicates", (facts, mayMee
     // Of other kinds a node may have none.
     (one.pod === other.pod || [one, other].some(({ object }) => object.kind === "DaemonSet")) &&
     mayMeet(one.pod.nodes, other.pod.nodes);
-  const groupsBy = (keyOf: (one: Deployment) => string) =>
-    [...grouped(registrars, keyOf)].filter(([key]) => key !== "" && !isTemplate(key));
-  const tell = (some: readonly Deployment[], what: string) => {
-    const [names, all] = together(some.map(({ place }) => place));
-    const objects = some.map(({ object }) => object);
-    return some.length > 0 ? { ...problem(names, `${all} register ${what}`, LEAVE_ONE), objects } : undefined;
-  };
+  const tell = (keyOf: (one: Deployment) => string, what: string, isMeant: typeof meet) =>
+    Array.from(grouped(registrars, keyOf), ([key, group]) => {
+      if (key === "" || isTemplate(key)) return undefined;
+      const some = group.filter((one) => group.some((other) => isMeant(one, other) && meet(one, other)));
+      if (some.length === 0) return undefined;
+      const [names, all] = together(some.map(({ place }) => place));
+      const objects = some.map(({ object }) => object);
+      return { ...problem(names, `${all} register ${what}${key}`, LEAVE_ONE), objects };
+    });
   return [
-    groupsBy(pathOf).map(([path, group]) =>
-      tell(
-        group.filter((one) => group.some((other) => meet(one, other))),
-        path,
-      ),
-    ),
-    groupsBy(registrationSocketOf).map(([path, group]) =>
-      tell(
-        group.filter((one) => group.some((other) => pathOf(one) !== pathOf(other) && meet(one, other))),
-        `a driver at ${path}`,
-      ),
-    ),
+    tell(pathOf, "", () => true),
+    tell(registrationSocketOf, "a driver at ", (one, other) => pathOf(one) !== pathOf(other)),
   ];
 });
 

@@ -3,7 +3,7 @@ import { numberOrNone, text, tree } from "../../../kube-api/objects";
 import { neededRules, type PolicyRule, rulesText } from "../../../node-readiness/node-api";
 import { isWithin } from "../../../unix/mounts";
 import { isTemplate, OUR_ARCHITECTURES } from "../../findings/words";
-import { includesAccount } from "../read/access";
+import { namesOf } from "../read/access";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 import type { NodeRules } from "../read/node-rules";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
@@ -16,28 +16,16 @@ const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { ob
     : undefined;
 });
 
-const manifestUser = eachDeployment("CSI108", "manifest-user", ({ program, source }) => {
-  const [ofPod, ofContainer] = [source.pod, source.container].map(({ securityContext }) =>
-    tree(securityContext),
-  );
-  const security = { ...ofPod, ...ofContainer };
-  const [user, isNonRoot] = [numberOrNone(security.runAsUser), security.runAsNonRoot === true];
-  const isOther = user !== undefined && user !== 0;
-  if (!isNonRoot && !isOther) return undefined;
-  const fromPod = "set runAsNonRoot: false in the container";
-  const fixes = [
-    isNonRoot && (ofPod?.runAsNonRoot === true ? fromPod : "take runAsNonRoot off"),
-    isOther && "set runAsUser: 0",
-  ];
-  const fix = fixes.filter(Boolean).join(", and ");
-  // Others may build the official one with another user.
-  const isRoot =
-    program.kind === "ours"
-      ? !program.hasShell
-      : program.kind === "official" && program.hasShell !== undefined;
-  if (user === undefined && isRoot)
-    return problem("cannot be created: runAsNonRoot, no runAsUser, and the image's user is root", fix);
-  return problem(`does not run as root: ${isNonRoot ? "runAsNonRoot" : `runAsUser ${user}`}`, fix);
+const manifestUser = eachDeployment("CSI108", "manifest-user", ({ source: { pod, container } }) => {
+  const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
+  const isNonRoot = security.runAsNonRoot === true;
+  const user = numberOrNone(security.runAsUser) ?? 0;
+  return isNonRoot || user !== 0
+    ? problem(
+        `does not run as root: ${isNonRoot ? "runAsNonRoot" : `runAsUser ${user}`}`,
+        "set runAsUser: 0 and runAsNonRoot: false in the container",
+      )
+    : undefined;
 });
 
 const ARCHITECTURE_LABELS = ["kubernetes.io/arch", "beta.kubernetes.io/arch"];
@@ -50,12 +38,12 @@ const manifestOperatingSystem = eachDeployment(
     if (!isForWindows) return program.hasShell ? undefined : judgeArchitectures(pod.nodes);
     return program.replaced
       ? warning(
-          "has the same image as one for Linux, and this registrar does not run on Windows nodes; the cluster may have none",
-          "keep the official registrar's image there: the chart needs an image value for each, or an admission policy swaps it on Linux only",
+          "has the same image as one for Linux, and this registrar does not run on Windows nodes",
+          "keep the official image there, if the cluster has any: an admission policy swaps it on Linux only",
         )
       : problem(
           "is for Windows nodes, and this registrar runs on Linux only",
-          "use the official registrar's image there",
+          "use the official image there",
         );
   },
   () => true,
@@ -76,16 +64,11 @@ function judgeArchitectures(nodes: NodeRules): Statement | undefined {
     (value) => !OUR_ARCHITECTURES.includes(value) && !isTemplate(value),
   );
   if (others.length === 0) return undefined;
-  const [names, image] = [
-    others.join(" and "),
-    `this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`,
-  ];
-  return choices.every((values) => values?.every((value) => others.includes(value)))
-    ? problem(`is for ${names} nodes, and ${image}`, "leave this container to the official image")
-    : warning(
-        `may be on ${names} nodes, and ${image}; the cluster may have none`,
-        `take ${names} out of its node rules, or leave this container to the official image`,
-      );
+  const isOnly = choices.every((values) => values?.every((value) => others.includes(value)));
+  const what = `on ${others.join(" and ")} nodes, and this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`;
+  return isOnly
+    ? problem(`runs ${what}`, "leave this container to the official image")
+    : warning(`may run ${what}`, "take these nodes out of its rules, or leave it to the official image");
 }
 
 export const manifestAccess = eachDeployment("CSI116", "manifest-access", (one, { access }) => {
@@ -96,12 +79,12 @@ export const manifestAccess = eachDeployment("CSI116", "manifest-access", (one, 
 
 function judgeToken({ pod, mounts }: Deployment, { tokenless }: ManifestFacts["access"]) {
   const { account, isTokenMounted = !tokenless.includes(account) } = pod;
-  if (isTokenMounted || mounts.some(({ mountPath }) => isWithin(SERVICE_ACCOUNT_DIRECTORY, mountPath)))
-    return undefined;
-  return problem(
-    "asks the API server, and has no token: automountServiceAccountToken is false",
-    `mount a projected serviceAccountToken at ${SERVICE_ACCOUNT_DIRECTORY}, as registrar manifest does`,
-  );
+  return isTokenMounted || mounts.some(({ mountPath }) => isWithin(SERVICE_ACCOUNT_DIRECTORY, mountPath))
+    ? undefined
+    : problem(
+        "asks the API server, and has no token: automountServiceAccountToken is false",
+        `mount a projected serviceAccountToken at ${SERVICE_ACCOUNT_DIRECTORY}, as registrar manifest does`,
+      );
 }
 
 function judgeRights(
@@ -109,24 +92,16 @@ function judgeRights(
   needs: NonNullable<Deployment["settings"]["nodeAccess"]>,
   { bindings, roles, isWhole }: ManifestFacts["access"],
 ): Statement {
-  const needed = neededRules(needs);
-  const bound = bindings.filter(({ accounts }) => includesAccount(accounts, account));
-  if (bound.length === 0 && !isWhole)
-    return unknown(
-      `needs rights, and no ClusterRoleBinding in these files has ServiceAccount ${account}`,
-      `bind a ClusterRole to it: rules: ${rulesText(needed)}`,
-    );
+  const bound = bindings.filter(({ subjects }) => subjects.some((name) => namesOf(account).includes(name)));
   const granted = bound.map(({ role }) => roles.get(role));
-  if (granted.includes(undefined) && !isWhole)
-    return unknown(`has rights by a ClusterRole that is not in these files`);
+  const isSeen = isWhole || (bound.length > 0 && !granted.includes(undefined));
   const rules = granted.flatMap((some) => some ?? []);
-  const missing = needed.flatMap((rule) => lacking(rule, rules));
-  return missing.length === 0
-    ? ok(`has the rights that it needs by ServiceAccount ${account}`)
-    : problem(
-        `lacks rights: no ClusterRole of ServiceAccount ${account} has them`,
-        `${bound.length === 0 ? "bind a ClusterRole to it: rules:" : "add to its rules:"} ${rulesText(missing)}`,
-      );
+  const missing = neededRules(needs).flatMap((rule) => lacking(rule, rules));
+  if (missing.length === 0) return ok(`has the rights that it needs by ServiceAccount ${account}`);
+  return (isSeen ? problem : unknown)(
+    `lacks rights: no ClusterRole of ServiceAccount ${account}${isSeen ? "" : " in these files"} has them`,
+    `bind a ClusterRole with these rules to it: ${rulesText(missing)}`,
+  );
 }
 
 /** The part of a rule of one group and one resource that is not granted. */

@@ -6,7 +6,6 @@ import { isTemplate } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
 import { mountOf } from "../read/mounts";
 import { hookOf } from "../read/pod";
-import type { ProbeFacts } from "../read/probes";
 import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
 
 /** All that our image has, by the Dockerfile. Its PATH finds one of them, by its name. */
@@ -17,12 +16,6 @@ const IN_OUR_IMAGE = [
   ...["/csi-sidecars", "/usr/local/bin/csi-sidecars", "csi-sidecars"],
 ];
 
-/** Most runtimes give kubelet no exit code then, and it takes that for no answer: https://github.com/kubernetes/kubernetes/issues/106682 */
-const THEN: Readonly<Record<ProbeFacts["kind"], string>> = {
-  livenessProbe: "it checks nothing, or kubelet restarts the container for ever",
-  readinessProbe: "the pod never gets ready",
-  startupProbe: "the pod never gets ready",
-};
 const LEAVE = "leave this container to the official image";
 
 /** Whether one of a shell's commands removes a registration socket. Each text is searched once, however long it is. */
@@ -44,23 +37,15 @@ const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ source,
       ),
     );
   const preStop = hookOf(source.container, "preStop");
-  const fails =
-    program.kind !== "unknown" &&
-    program.hasShell === false &&
-    /(?:^|\/)(?:ba|da)?sh$/.test(preStop[0] ?? "");
-  if (program.kind === "unknown" || !(fails || preStop.some((word) => /\brm\b/.test(word)))) return beside;
-  const mayFailBefore =
+  if (program.kind === "unknown") return beside;
+  const fails = program.hasShell === false && /(?:^|\/)(?:ba|da)?sh$/.test(preStop[0] ?? "");
+  if (!fails && !preStop.some((word) => /\brm\b/.test(word))) return beside;
+  const what = fails ? "always fails, because the image has no shell" : "removes files";
+  // It may fail before the swap, too.
+  const isOld =
     fails && program.kind === "ours" && program.replaced && program.replaced.hasShell === undefined;
-  const what = mayFailBefore
-    ? "always fails after the swap, because the image has no shell, and may fail before"
-    : fails
-      ? "always fails, because the image has no shell"
-      : "removes files";
-  const say = mayFailBefore ? unknown : warning;
-  return [
-    say(`has a preStop hook that ${what}: ${boundText(preStop.join(" "))}`, "delete the hook"),
-    ...beside,
-  ];
+  const say = isOld ? unknown : warning;
+  return [say(`has a preStop hook that ${what}: ${boundText(preStop.join(" "))}`, "delete the hook"), beside];
 });
 
 const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => {
@@ -69,32 +54,20 @@ const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => 
   return [judgeWords, judgeMounts, judgeNodeOptions, judgeProfiles, judgeFips].map((judge) => judge(one));
 });
 
+/** What becomes of a probe that cannot run depends on the runtime: https://github.com/kubernetes/kubernetes/issues/106682 */
 function judgeWords(one: Deployment): readonly Statement[] {
-  const { command, probes, source } = one;
   const uses = [
-    {
-      word: command[0],
-      what: "is started by",
-      result: "the container cannot be created",
-      fix: `have ${IN_OUR_IMAGE[0]} as command, or none, or ${LEAVE}`,
-    },
-    ...probes.map(({ kind, command: [word] }) => ({
-      word,
-      what: `has a ${kind} that runs`,
-      result: THEN[kind],
-      fix: `remove the probe, or ${LEAVE}`,
-    })),
-    {
-      word: hookOf(source.container, "postStart")[0],
-      what: "has a postStart hook that runs",
-      result: "kubelet kills the container for ever",
-      fix: `remove the hook, or ${LEAVE}`,
-    },
+    { what: "is started by", word: one.command[0] },
+    ...one.probes.map(({ kind, command: [word] }) => ({ what: `has a ${kind} that runs`, word })),
+    { what: "has a postStart hook that runs", word: hookOf(one.source.container, "postStart")[0] },
   ];
-  return uses.flatMap(({ word, what, result, fix }) =>
+  return uses.flatMap(({ what, word }) =>
     word === undefined || mayRun(word, one)
       ? []
-      : problem(`${what} ${boundText(word)}, which this registrar's image does not have: ${result}`, fix),
+      : problem(
+          `${what} ${boundText(word)}, which this registrar's image does not have`,
+          `take that out, or ${LEAVE}`,
+        ),
   );
 }
 
@@ -109,7 +82,7 @@ function judgeMounts({ mounts }: Deployment): readonly Statement[] {
   const over = mounts.filter(({ mountPath }) => NEEDED.some((path) => isWithin(path, mountPath)));
   return over.map(({ mountPath, volume }) =>
     problem(
-      `mounts the volume ${volume} at ${mountPath}, over files of this registrar's image: the container cannot start`,
+      `mounts the volume ${volume} at ${mountPath}, over files of this registrar's image`,
       `mount it elsewhere, or ${LEAVE}`,
     ),
   );
@@ -122,50 +95,43 @@ function judgeNodeOptions(one: Deployment): Statement | undefined {
   const variables = list(one.source.container.env).map(tree);
   const { value, valueFrom } = variables.findLast(({ name }) => name === "NODE_OPTIONS") ?? {};
   const options = text(value);
+  const [, file] = LOADING.exec(options) ?? [];
   const fix = "take NODE_OPTIONS out of its env";
-  if (valueFrom !== undefined)
-    return unknown(
-      "takes NODE_OPTIONS from elsewhere: Node ends if it refuses an option or lacks a file",
+  if (file !== undefined && !mayRun(file, one))
+    return problem(
+      `has NODE_OPTIONS by which Node loads ${boundText(file)}, which its image does not have`,
       fix,
     );
-  if (options === "") return undefined;
-  const [, file] = LOADING.exec(options) ?? [];
-  const sets = `sets NODE_OPTIONS=${boundText(options)}`;
-  return file === undefined || mayRun(file, one)
-    ? warning(
-        `${sets}, which changes this registrar's Node, too, or ends it with 9 where it refuses the option`,
-        fix,
-      )
-    : problem(`${sets}: this registrar's image does not have ${boundText(file)}, and Node ends with 1`, fix);
+  return valueFrom === undefined && options === ""
+    ? undefined
+    : warning("has NODE_OPTIONS, which change this registrar's Node, too", fix);
 }
 
 const APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/";
 
 /** A profile from the node's files limits what the container's program may do. */
 function judgeProfiles({ source: { object, pod, container } }: Deployment): readonly Statement[] {
-  const { seccompProfile, appArmorProfile } = {
-    ...tree(pod.securityContext),
-    ...tree(container.securityContext),
-  };
+  const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
   const { metadata } = object.kind === "Pod" ? object : tree(tree(object.spec).template);
   const annotation = text(tree(tree(metadata).annotations)[`${APP_ARMOR}${text(container.name)}`]);
   const [, annotated] = /^localhost\/(.*)$/s.exec(annotation) ?? [];
-  const nameIn = (profile: unknown) =>
-    tree(profile).type === "Localhost" ? text(tree(profile).localhostProfile) : undefined;
-  return Object.entries({ seccomp: nameIn(seccompProfile), AppArmor: nameIn(appArmorProfile) ?? annotated })
-    .filter(([, profile]) => profile !== undefined)
-    .map(([kind, profile = ""]) =>
-      unknown(
-        `runs under the ${kind} profile ${boundText(profile)}, which may forbid what Node needs and the official registrar does not`,
-        "try it on one node, or use RuntimeDefault",
-      ),
-    );
+  const [seccomp, appArmor] = [security.seccompProfile, security.appArmorProfile].map((profile) =>
+    tree(profile).type === "Localhost" ? text(tree(profile).localhostProfile) : undefined,
+  );
+  return Object.entries({ seccomp, AppArmor: appArmor ?? annotated }).flatMap(([kind, profile]) =>
+    profile === undefined
+      ? []
+      : unknown(
+          `runs under the ${kind} profile ${boundText(profile)}, which may forbid what Node needs`,
+          "try it on one node, or use RuntimeDefault",
+        ),
+  );
 }
 
 function judgeFips({ program, image }: Deployment): Statement | undefined {
   if (program.kind !== "ours" || !program.replaced || !/fips/i.test(image)) return undefined;
   return warning(
-    `has an image for FIPS 140 by its name, ${boundText(image)}, and this registrar's image is not validated`,
+    `has an image for FIPS 140, ${boundText(image)}, and this registrar's is not validated`,
     `where FIPS is required, ${LEAVE}`,
   );
 }

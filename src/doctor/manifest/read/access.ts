@@ -6,7 +6,8 @@ export interface AccessFacts {
   readonly tokenless: string[];
   /** These are all that the cluster has, so that a right that is not among them does not exist. */
   readonly isWhole: boolean;
-  readonly bindings: { readonly role: string; readonly accounts: readonly string[] }[];
+  /** The subjects by their names as users and groups. */
+  readonly bindings: { readonly role: string; readonly subjects: readonly string[] }[];
   /** The rules of each ClusterRole; undefined where the API server puts them together. */
   readonly roles: Map<string, readonly PolicyRule[] | undefined>;
 }
@@ -35,33 +36,22 @@ export function addAccess({ tokenless, isWhole, bindings, roles }: AccessFacts, 
     case "ClusterRoleBinding":
       bindings.push({
         role: text(tree(object.roleRef).name),
-        accounts: list(object.subjects).flatMap((subject) => accountsOf(tree(subject))),
+        subjects: list(object.subjects)
+          .map(tree)
+          .map(({ kind, namespace, name }) =>
+            kind === "ServiceAccount" ? userOf(accountName(namespace, name)) : text(name),
+          ),
       });
   }
 }
 
-const EVERY_ACCOUNT = ["system:serviceaccounts", "system:authenticated"];
+const userOf = (account: string) => `system:serviceaccount:${account.replace("/", ":")}`;
 
-/** The accounts of a subject; `NAMESPACE/*` and `*` stand for all. */
-function accountsOf({ kind, namespace, name }: Tree): readonly string[] {
-  const [, users, account] = /^system:serviceaccount(s?):([^:]+(?::[^:]+)?)$/.exec(text(name)) ?? [];
-  switch (kind) {
-    case "ServiceAccount":
-      return [accountName(namespace, name)];
-    case "User":
-      return users === "" && account !== undefined ? [account.replace(":", "/")] : [];
-    case "Group":
-      if (EVERY_ACCOUNT.includes(text(name))) return ["*"];
-      return users === "s" && account !== undefined ? [`${account}/*`] : [];
-    default:
-      return [];
-  }
-}
-
-/** Whether a binding's accounts have this one, as `NAMESPACE/NAME`. */
-export function includesAccount(accounts: readonly string[], account: string): boolean {
+/** The user and the groups that RBAC knows an account by, given as `NAMESPACE/NAME`. */
+export function namesOf(account: string): readonly string[] {
   const [namespace] = account.split("/");
-  return [account, `${namespace}/*`, "*"].some((one) => accounts.includes(one));
+  const ofNamespace = `system:serviceaccounts:${namespace}`;
+  return [userOf(account), ofNamespace, "system:serviceaccounts", "system:authenticated"];
 }
 
 function rulesOf({ rules }: Tree): readonly PolicyRule[] {

@@ -21,15 +21,10 @@ import { isRegistrar, type OurImage, programOf } from "./program";
 import { type RegistrarSettings, settingsOf } from "./settings";
 import { literalsIn, startOf } from "./start";
 
-interface Size {
-  readonly values: number;
-  readonly textLength: number;
-}
-
 /** Lists of a large cluster have some 100,000 values. */
-const OF_LIST: Size = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
+const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
 /** Pods have some hundreds, and Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
-const OF_POD: Size = { values: 10_000, textLength: 2 ** 17 };
+const OF_POD = { values: 10_000, textLength: 2 ** 17 };
 
 export interface ManifestFacts {
   readonly deployments: readonly Deployment[];
@@ -66,9 +61,8 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
         const place = placeText(owner);
         read(place, owner, () => {
           const found = deploymentsIn(owner, object, ours);
-          const image = found.length > 0 ? undefined : imageForOperator(object);
-          if (image !== undefined) unread.push({ place, object: owner, ...writtenByOperator(image) });
-          else if (found.length > 0 && isPatch(object)) unread.push({ place, object: owner, ...PATCH });
+          const reason = found.length > 0 ? judgedLater(object) : writtenByOperator(object);
+          if (reason !== undefined) unread.push({ place, object: owner, ...reason });
           else {
             deployments.push(...found);
             const pod = found[0]?.pod ?? attempt(() => readOtherPod(owner, object));
@@ -92,18 +86,6 @@ function readOtherPod(owner: FoundObject, object: Tree): PodFacts | undefined {
   return readPod(owner, object);
 }
 
-const PATCH = {
-  why: "it has no selector, so it is a patch of another object",
-  advice: "apply it first: kubectl kustomize FOLDER | registrar doctor -f -",
-};
-
-function writtenByOperator(image: string): Pick<Unread, "why" | "advice"> {
-  return {
-    why: `an operator writes the registrar ${boundText(image)}`,
-    advice: "apply it, and then use registrar doctor --cluster",
-  };
-}
-
 /** With a repository and a tag or digest: a name alone may be of anything. */
 const OFFICIAL_IMAGE =
   /^[\w.-][\w.:-]*\/[\w./-]*node-driver-(?:win-)?registrar(?::[\w.-]+(?:@sha256:\w+)?|@sha256:\w+)$/;
@@ -111,10 +93,15 @@ const OFFICIAL_IMAGE =
 /** In the text of a file with the names and tags of images. */
 const NAMED_IMAGE = /^ *image: *(?:[\w./-]*\/)?([\w-]*node-driver-registrar)$/m;
 
-/** The registrar's image that an operator has from a setting: a variable, a ConfigMap, its own resource. */
-function imageForOperator({ kind, spec, data }: Tree): string | undefined {
+/** Of an object whose settings have the registrar's image: a variable, a ConfigMap, an operator's own resource. */
+function writtenByOperator({ kind, spec, data }: Tree) {
   // The schema of an operator's resource may have such images as defaults.
-  return kind === "CustomResourceDefinition" ? undefined : imageIn([spec, data]);
+  const image = kind === "CustomResourceDefinition" ? undefined : imageIn([spec, data]);
+  if (image === undefined) return undefined;
+  return {
+    why: `an operator writes the registrar ${boundText(image)}`,
+    advice: "apply it, and then use registrar doctor --cluster",
+  };
 }
 
 function imageIn(value: unknown): string | undefined {
@@ -127,10 +114,15 @@ function imageIn(value: unknown): string | undefined {
   return undefined;
 }
 
-/** The API server requires a selector; the first version of the API filled it in. */
-function isPatch({ apiVersion, kind, spec }: Tree): boolean {
+/** Of a patch: the API server requires a selector. */
+function judgedLater({ kind, spec }: Tree) {
   const isSet = ["DaemonSet", "Deployment", "StatefulSet"].includes(text(kind));
-  return isSet && tree(spec).selector === undefined && apiVersion !== "extensions/v1beta1";
+  return isSet && tree(spec).selector === undefined
+    ? {
+        why: "it has no selector, so it is a patch of another object",
+        advice: "apply it first: kubectl kustomize FOLDER | registrar doctor -f -",
+      }
+    : undefined;
 }
 
 /** The items of a List; any other object is its own only item. */
@@ -140,7 +132,7 @@ function unfold(object: unknown): readonly Tree[] {
 }
 
 /** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
-function refuseHuge(root: unknown, { values, textLength }: Size): void {
+function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void {
   const open = [root];
   for (let seen = 1; open.length > 0; ) {
     const value = open.pop();
@@ -187,7 +179,11 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
       unseen: unseenOf(start, settings),
       settings,
       command: start.command,
-      args: start.args,
+      /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
+      joined:
+        program.kind === "unknown"
+          ? undefined
+          : start.args.find((word) => /^--?[a-z][\w-]*\S*\s+--?[a-z][\w-]*/.test(word.trim())),
       /** Variables without a value in the driver's paths. */
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mounts: mountsOf(container, pod),

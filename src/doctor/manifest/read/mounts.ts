@@ -1,4 +1,3 @@
-import { dirname } from "node:path/posix";
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { isWithin } from "../../../unix/mounts";
 import { isTemplate } from "../../findings/words";
@@ -46,40 +45,24 @@ export function onHost(path: string, mounts: readonly MountedDirectory[]): strin
   return `${mount.hostPath === "/" ? "" : mount.hostPath}${rest}`;
 }
 
-export interface DriverSocket {
-  readonly container: string;
-  readonly path: string;
-  /** Undefined: on no volume, or it cannot be known. */
-  readonly place: SocketPlace | undefined;
-  readonly isKnown: boolean;
-}
-
-export interface SocketPlace {
-  readonly directory: string;
-  readonly file: string;
-}
-
 /** The flags that most drivers have; it may also stand in a shell's command line. */
 const ENDPOINT = /(?:^|\s)--?(?:csi-)?endpoint(?:=|\s+)["']?([^\s"']+)/g;
 
 /** The sockets of these containers, except those that they do not tell. */
-export function driverSocketsOf(containers: readonly Tree[], pod: Tree): readonly DriverSocket[] {
+export function driverSocketsOf(containers: readonly Tree[], pod: Tree) {
   return containers.flatMap((container) => {
-    const address = endpointOf(container);
-    const path = address === undefined ? undefined : pathOf(address);
+    const path = pathOf(endpointOf(container));
     if (path === undefined) return [];
-    const mounts = mountsOf(container, pod);
-    const place = placeOf(path, mounts);
-    const isKnown = ![path, place?.directory ?? ""].some(isTemplate);
-    return [{ container: text(container.name), path, place, isKnown }];
+    const place = placeOf(path, mountsOf(container, pod));
+    return [{ container: text(container.name), path, place, isKnown: ![path, place ?? ""].some(isTemplate) }];
   });
 }
 
-function endpointOf(container: Tree): string | undefined {
+function endpointOf(container: Tree): string {
   const [, flag] = [...wordsOf(container).join(" ").matchAll(ENDPOINT)].at(-1) ?? [];
   if (flag !== undefined) return flag;
   const isGiven = list(container.env).some((one) => text(tree(one).name) === "CSI_ENDPOINT");
-  return isGiven ? environmentOf(container)("$(CSI_ENDPOINT)").text : undefined;
+  return isGiven ? environmentOf(container)("$(CSI_ENDPOINT)").text : "";
 }
 
 /** Drivers take `unix://csi/csi.sock` for an absolute path, too. */
@@ -88,11 +71,10 @@ function pathOf(address: string): string | undefined {
   return path && `/${path.replace(/^\/+/, "")}`;
 }
 
-/** Undefined for a path on no volume of the pod. */
-export function placeOf(path: string, mounts: readonly MountedDirectory[]): SocketPlace | undefined {
+/** A path on the host or in another volume; undefined for a path on no volume of the pod. */
+export function placeOf(path: string, mounts: readonly MountedDirectory[]): string | undefined {
   const mount = mountOf(path, mounts);
   if (mount?.volumeKind === undefined) return undefined;
   const inVolume = `volume ${mount.volume}: ${mount.subPath}${path.slice(mount.mountPath.length)}`;
-  const whole = (onHost(path, mounts) ?? inVolume).replace(/^\/var\/run\//, "/run/");
-  return { directory: dirname(whole), file: whole.slice(whole.lastIndexOf("/") + 1) };
+  return (onHost(path, mounts) ?? inVolume).replace(/^\/var\/run\//, "/run/");
 }

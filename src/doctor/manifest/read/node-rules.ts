@@ -2,15 +2,7 @@ import { invalidOption } from "../../../base/errors";
 import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { isTemplate } from "../../findings/words";
 
-interface NodeRequirement {
-  readonly key: string;
-  /** `In`, `NotIn`, `Exists`, ... (NodeSelectorOperator). */
-  readonly operator: string;
-  readonly values: readonly string[];
-  readonly has: (value: string) => boolean;
-  /** An installer will fill in its key or a value. */
-  readonly isOpen: boolean;
-}
+type NodeRequirement = ReturnType<typeof requirementOf>;
 
 /** Alternatives: a node fits if it meets every requirement of one of them. */
 export type NodeRules = readonly (readonly NodeRequirement[])[];
@@ -26,14 +18,16 @@ export function nodeRulesOf(pod: Tree): NodeRules {
   return terms.length === 0 ? [selected] : terms.map((term) => [...selected, ...term]);
 }
 
-function requirementOf({ key, operator, values }: Tree): NodeRequirement {
+function requirementOf({ key, operator, values }: Tree) {
   const words = list(values).map(text);
   const set = new Set(words);
   return {
     key: text(key),
+    /** `In`, `NotIn`, `Exists`, ... (NodeSelectorOperator). */
     operator: text(operator),
     values: words,
-    has: (value) => set.has(value),
+    has: (value: string) => set.has(value),
+    /** An installer will fill in its key or a value. */
     isOpen: [text(key), ...words].some(isTemplate),
   };
 }

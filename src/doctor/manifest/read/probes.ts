@@ -18,16 +18,14 @@ export function probesOf(container: Tree, program: Program) {
     if (asks === undefined) return [];
     const command = list(tree(exec).command).map((word) => fill(text(word)).text);
     const own = behindRegistrar(command);
-    const port = typeof asked.port === "string" ? (ports.get(asked.port) ?? Number(asked.port)) : asked.port;
     return [
       {
         kind,
         asks,
         /** Undefined: kubelet connects to the pod's address. */
         host: textOrNone(asked.host),
-        port: typeof port === "number" && port > 0 ? port : undefined,
-        /** The name of a port that the container does not have. */
-        unknownPort: Number.isNaN(port) ? text(asked.port) : undefined,
+        /** A number, or the name of a port that the container does not have. */
+        port: text(ports.get(asked.port) ?? asked.port),
         path: httpGet === undefined ? undefined : text(asked.path ?? "/"),
         command,
         timing: timingOf(probe),

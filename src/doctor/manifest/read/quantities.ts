@@ -17,12 +17,3 @@ export const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
 /** Whether an amount is above a bound; one that is missing or 0 bounds nothing. */
 export const exceeds = (amount: number, bound: string) =>
   amount > (amountOf(bound) || Number.POSITIVE_INFINITY);
-
-/** People write m for Mi or M. */
-export function thousandthsIn(limit: string): string | undefined {
-  const [written, digits] = /^(.*\d)m$/.exec(limit.trim()) ?? [];
-  const bytes = amountOf(limit);
-  return written !== undefined && bytes < 1024
-    ? `${written} is ${bytes} byte; did you mean ${digits}Mi or ${digits}M?`
-    : undefined;
-}

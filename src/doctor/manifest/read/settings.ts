@@ -12,8 +12,6 @@ import type { Program } from "./program";
 export interface RegistrarSettings {
   /** Why the registrar does not start with them, and what to do; undefined: it starts. */
   readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
-  /** Why the arguments do not tell whether it starts. */
-  readonly doubt: string | undefined;
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
   readonly pluginRegistrationPath: string;
@@ -34,40 +32,9 @@ export interface RegistrarSettings {
 export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {
   const words = args.map(withoutTemplates);
   const settings = ourSettings(words);
-  switch (program.kind) {
-    case "ours":
-      return settings;
-    case "official":
-      return officialSettings(words, settings, program.release);
-    case "unknown": {
-      // Where it has other flags, not even the paths are known.
-      const isReadable = settings.refusal === undefined && settings.ignored === undefined;
-      return { ...(isReadable ? settings : NOTHING), needsNodeName: false };
-    }
-    default:
-      return program satisfies never;
-  }
-}
-
-function officialSettings(
-  words: readonly string[],
-  settings: RegistrarSettings,
-  release: number | undefined,
-): RegistrarSettings {
-  const answer = askOfficial(words, release);
-  switch (answer.kind) {
-    case "refused":
-      return { ...settings, refusal: answer, task: undefined };
-    case "unclear":
-      return {
-        ...settings,
-        doubt: `the official registrar has --${answer.flag} before v2.11 only, and the image does not say its release`,
-      };
-    case "starts":
-      return settings;
-    default:
-      return answer satisfies never;
-  }
+  if (program.kind !== "official") return settings;
+  const answer = askOfficial(words, program.release);
+  return answer.kind === "refused" ? { ...settings, refusal: answer, task: undefined } : settings;
 }
 
 function ourSettings(words: readonly string[]): RegistrarSettings {
@@ -92,7 +59,6 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
   const isListening = problem === undefined && endpoint !== undefined;
   return {
     refusal: problem === undefined ? undefined : { problem, advice: correctArgument() },
-    doubt: undefined,
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
@@ -137,7 +103,6 @@ function withoutPlaceholders(target: string): string {
 
 const NOTHING: RegistrarSettings = {
   refusal: undefined,
-  doubt: undefined,
   csiAddress: "",
   kubeletRegistrationPath: "",
   pluginRegistrationPath: "/registration",

@@ -22,16 +22,15 @@ async function judge(text: string) {
     findings: { code: string; status: string; subject: string; text: string; fix: string }[];
   };
   const told = findings.map((one) => ({ ...one, subject: one.subject.replace(/.*a\.yaml/, "a.yaml") }));
+  const lines = told
+    .filter(({ code }) => code === "CSI113")
+    .map(({ subject, text, fix }) =>
+      `${subject} ${text} -> ${fix}`.replace(" -> correct it, or leave it out", ""),
+    );
   return {
-    status,
-    stderr,
-    unread: told.flatMap(({ code, subject, text, fix }) =>
-      code === "CSI113"
-        ? [`${subject} ${text}${fix.replace(/^/, " -> ").replace(" -> correct it, or leave it out", "")}`]
-        : [],
-    ),
-    findings,
-    judged: told.flatMap(({ code, subject }) => (code === "CSI101" ? [subject] : [])),
+    ...{ status, stderr },
+    unread: lines,
+    judged: told.filter(({ code }) => code === "CSI101").map(({ subject }) => subject),
   };
 }
 
@@ -84,18 +83,14 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   expect([status, stderr]).toEqual([3, ""]);
 });
 
-const affinity = (nodeSelectorTerms: readonly object[]) => ({
-  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
-});
-const inPool = (...values: string[]) => ({ matchExpressions: [{ key: "pool", operator: "In", values }] });
-const many = (count: number, termsOf: (n: number) => readonly object[]) =>
-  Array.from({ length: count }, (_, n) =>
-    JSON.stringify(daemonSet({ name: `n${n}`, pod: affinity(termsOf(n)) })),
-  ).join("\n---\n");
-
 test("10 DaemonSets with 9,000 values each are compared", async () => {
-  const text = many(10, (n) => [inPool(...Array.from({ length: 9_000 }, (_, at) => `${n}-${at}`))]);
-  const { judged, unread } = await judge(text);
+  const objects = Array.from({ length: 10 }, (_, n) => {
+    const values = Array.from({ length: 9_000 }, (_, at) => `${n}-${at}`);
+    const nodeSelectorTerms = [{ matchExpressions: [{ key: "pool", operator: "In", values }] }];
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+    return JSON.stringify(daemonSet({ name: `n${n}`, pod: { affinity: { nodeAffinity } } }));
+  });
+  const { judged, unread } = await judge(objects.join("\n---\n"));
   expect([judged.length, unread]).toEqual([11, []]);
 });
 
@@ -113,7 +108,7 @@ test("a FIFO in a folder is named and not read, a FIFO by its name is read", asy
   expect(one).toMatchObject({ status: 0, stderr: "" });
 });
 
-test("a directory whose files are in directories below it: doctor says that it does not read those", async () => {
+test("doctor says that it does not read the directories in a directory", async () => {
   await using folder = await createTempFolder();
   mkdirSync(folder.at("node"));
   writeFileSync(folder.at("node", "a.yaml"), GOOD);
@@ -139,17 +134,16 @@ test("a problem counts for more than what could not be read, and a file that is 
 });
 
 test.each([undefined, 2])(
-  "JSON objects behind each other, with an indent of %j, are all judged",
+  "JSON objects one after another, with an indent of %j, are all judged",
   async (indent) => {
     await using folder = await createTempFolder();
     const objects = ["a", "b"].map((name) => JSON.stringify(daemonSet({ name }), null, indent));
-    writeFileSync(folder.at("all.json"), objects.join("\n"));
     const file = folder.at("all.json");
+    writeFileSync(file, objects.join("\n"));
     const { stdout } = await runCommand("doctor", "-o", "json", "-f", file);
     expect(JSON.parse(stdout).findings[0].objects).toEqual([
       { file, kind: "DaemonSet", namespace: "ns", name: "a", container: "registrar" },
     ]);
-    expect(stdout).toMatch(/: DaemonSet ns\/a, container registrar"/);
     expect(stdout).toMatch(/: DaemonSet ns\/b, container registrar"/);
     expect(stdout).not.toMatch(/CSI113/);
   },
@@ -158,10 +152,6 @@ test.each([undefined, 2])(
 test.each([
   [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
   [["empty.yaml"], /^registrar doctor: no registrar in these files: .* name its image with --image=IMAGE$/m],
-  [
-    ["pod.yaml", "--image=y:v1"],
-    /^registrar doctor: no registrar in these files: .*, nor the image "y:v1" without another command$/m,
-  ],
   // A CSIDriver by itself is judged; beside a pod the registrar was meant.
   [["driver.yaml", "pod.yaml"], /^registrar doctor: no registrar in these files/],
   [["binary.yaml"], /cannot read .*binary\.yaml: it is a template: \{\{\\u001b\[31m\\u009b, line 2; /],
