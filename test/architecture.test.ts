@@ -139,7 +139,7 @@ test.each([
 const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "registrar/model/tally.ts": "when kubelet called, for people",
   "registrar/registration/registration.ts": "when a state changed, for people",
-  "logging/klog-sink.ts": "the time on a log line, with microseconds",
+  "logging/klog-sink.ts": "the time on a log line",
   "cli/commands/status.ts": "when it was asked, for people",
   "node-readiness/condition-keeper.ts": "when a condition changed, as it is written",
   "node-readiness/csi-node-keeper.ts": "since when CSINode lacks a driver, for people",
