@@ -1,5 +1,5 @@
 import type { NodeReadinessStatus } from "../node-readiness/start-node-readiness";
-import type { HealthCheck } from "./health-checks";
+import { failed, type HealthCheck, passed } from "./health-checks";
 import { type Metric, type MetricRow, metricRows } from "./metric-table";
 
 export type ViewNodeReadiness = () => NodeReadinessStatus;
@@ -9,12 +9,14 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
   return {
     name: "node-readiness",
     informative: true,
-    run: async () => {
+    run: () => {
       const { api, taints } = view();
       const overdue = taints.find(({ overdueSince }) => overdueSince !== undefined);
       if (overdue !== undefined)
-        return `taint ${overdue.taint} is still on${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`;
-      return api.trouble && `${api.trouble.doing}: ${api.trouble.message}`;
+        return failed(
+          `taint ${overdue.taint} is still on${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
+        );
+      return api.trouble ? failed(`${api.trouble.doing}: ${api.trouble.message}`) : passed();
     },
   };
 }

@@ -15,17 +15,21 @@ const INDEX = `Profiles of this process, on the paths of Go's net/http/pprof, in
 /debug/pprof/cmdline              command line, separated by NUL
 `;
 
-/** The routes of --enable-pprof. One profile of a kind at a time: a heap snapshot takes as much memory as the heap. */
+const BUSY = textAnswer(409, "another profile is being taken\n");
+
+/** The routes of --enable-pprof. One profile at a time: a heap snapshot takes as much memory as the heap. */
 export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyMap<string, Route> {
-  let isProfiling = false;
-  let isTakingSnapshot = false;
+  let isBusy = false;
+  const end = () => {
+    isBusy = false;
+  };
 
   const profile: Route = async ({ query }, signal) => {
     const asked = Number(query.get("seconds") ?? DEFAULT_SECONDS);
     if (!(asked > 0 && asked <= MAX_SECONDS))
       return textAnswer(400, `seconds must be more than 0 and at most ${MAX_SECONDS}\n`);
-    if (isProfiling) return textAnswer(409, "a CPU profile is being taken already\n");
-    isProfiling = true;
+    if (isBusy) return BUSY;
+    isBusy = true;
     const session = new Session();
     session.connect();
     try {
@@ -36,17 +40,14 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
       return download("cpu.cpuprofile", JSON.stringify(profile));
     } finally {
       session.disconnect();
-      isProfiling = false;
+      end();
     }
   };
 
   const heap: Route = async () => {
-    if (isTakingSnapshot) return textAnswer(409, "a heap snapshot is being taken already\n");
-    isTakingSnapshot = true;
-    const snapshot = getHeapSnapshot().once("close", () => {
-      isTakingSnapshot = false;
-    });
-    return download("heap.heapsnapshot", snapshot);
+    if (isBusy) return BUSY;
+    isBusy = true;
+    return download("heap.heapsnapshot", getHeapSnapshot().once("close", end));
   };
 
   const routes: Readonly<Record<(typeof PROFILE_PATHS)[number], Route>> = {

@@ -3,7 +3,7 @@ import type { Logger } from "../logging/logger";
 import type { Registration } from "../registrar/registration/registration";
 import type { SelfCheck } from "../registrar/registration/self-check";
 import type { Registrations } from "../registrar/registrations";
-import { type HealthCheck, readinessChecks, runChecks } from "./health-checks";
+import { type HealthCheck, passed, readinessChecks, runChecks } from "./health-checks";
 import { textAnswer } from "./http/answer";
 import type { ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
@@ -34,7 +34,7 @@ export function createRoutes(
   const fixed: Readonly<Record<(typeof FIXED_PATHS)[number], Route>> = {
     "/healthz": createHealthRoute(registrations, log),
     // Nothing outside of this process may fail it: a liveness probe would restart the registrar.
-    "/livez": createChecksRoute("livez", () => [{ name: "ping", run: async () => undefined }]),
+    "/livez": createChecksRoute("livez", () => [{ name: "ping", run: () => passed() }]),
     "/readyz": createChecksRoute("readyz", (driver) => [
       ...readinessChecks(registrations, { requireDriver, driver }),
       ...nodeChecks,
@@ -92,7 +92,7 @@ function createChecksRoute(
   return async ({ method, query }) => {
     if (method !== "GET" && method !== "HEAD")
       return textAnswer(405, "method not allowed\n", { allow: "GET, HEAD" });
-    const { passed, body } = await runChecks(name, checksFor(query.get("driver")), query);
-    return textAnswer(passed ? 200 : 503, body);
+    const report = await runChecks(name, checksFor(query.get("driver")), query);
+    return textAnswer(report.passed ? 200 : 503, report.body);
   };
 }

@@ -77,7 +77,6 @@ interface GrpcServerOptions {
    */
   readonly newServer: (listenerGone: AbortSignal | undefined, client: GuardedClient) => Server;
   readonly log: Logger;
-  /** @default DEFAULT_GRPC_SERVER_LIMITS */
   readonly limits?: Partial<GrpcServerLimits> | undefined;
 }
 
@@ -92,7 +91,7 @@ export interface ConnectionTally {
   readonly cutBeforeCall: number;
   /** Closed because the client broke HTTP/2 or a bound. */
   readonly rejected: number;
-  readonly lastRejection?: string;
+  readonly lastRejection?: string | undefined;
 }
 
 /** A client of grpc-go calls after it has read our settings, which takes so long on a busy machine. */
@@ -114,13 +113,12 @@ interface Connection extends GuardedClient {
  * there are twice as many.
  */
 export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcServerOptions) {
-  const limits = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits };
+  const bounds = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits, unfinishedBytes: 0 };
   const log = parentLog.named("server");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
-  const bounds = { ...limits, unfinishedBytes: 0 };
   const credentials = ServerCredentials.createInsecure();
   const crowd = createCrowd<Connection>({
-    max: limits.maxConnections,
+    max: bounds.maxConnections,
     settleMs: SETTLE_MS,
     evictionOrder: {
       "oldest silent": ({ calls }) => !calls.everCalled(),
@@ -132,8 +130,12 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
     },
     log,
   });
-  const tally = { accepted: 0, cutBeforeCall: 0, rejected: 0 };
-  let lastRejection: string | undefined;
+  const tally = {
+    accepted: 0,
+    cutBeforeCall: 0,
+    rejected: 0,
+    lastRejection: undefined as string | undefined,
+  };
   let closing: Promise<void> | undefined;
 
   /** Serves a connection that the caller accepted. Destroys it after `close()`. */
@@ -156,7 +158,7 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
     const reason = violation();
     if (reason !== undefined) {
       tally.rejected += 1;
-      lastRejection = reason;
+      tally.lastRejection = reason;
       log.v(2).info("Closed a connection that does not speak gRPC", { reason });
       warnOfViolation({ reason });
     } else if (!calls.everCalled() && socket.bytesRead > 0) {
@@ -195,7 +197,7 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
       return crowd.members.some(({ calls }) => calls.everCalled());
     },
     get connections(): ConnectionTally {
-      return { ...tally, open: crowd.members.length, ...(lastRejection !== undefined && { lastRejection }) };
+      return { ...tally, open: crowd.members.length };
     },
   };
 }
@@ -220,9 +222,7 @@ export function errorStatus(error: unknown): { readonly code: status; readonly d
   return { code: statusCodeOf(error) ?? status.INTERNAL, details };
 }
 
-/**
- * A handler for grpc-js' server from a function. An error that it throws becomes the answer.
- */
+/** A handler for grpc-js' server from a function. An error that it throws becomes the answer. */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,
 ) {
