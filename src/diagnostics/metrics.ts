@@ -55,11 +55,8 @@ export function createMetricsRoute(
 }
 
 /** Escapes and bounds texts of drivers: prom-client escapes quotes and line feeds only. */
-function printable(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(labels).map(([name, value]) => [name, escapeJson(boundText(value))]),
-  );
-}
+const labelled = (names: readonly string[], texts: readonly string[]) =>
+  Object.fromEntries(names.map((name, at) => [name, escapeJson(boundText(texts[at] ?? ""))]));
 
 async function loadMetrics(
   registrations: Registrations,
@@ -81,15 +78,16 @@ async function loadMetrics(
         this.reset();
         const read = readsAll ? registrations.all : registrationsThatCount(registrations);
         const waiting = registrations.waitingSockets?.csiAddresses ?? [];
-        for (const { labels = {}, value } of samples(facts, read, waiting))
-          this.inc(printable(labels), value);
+        for (const [value, ...texts] of samples(facts, read, waiting))
+          if (value !== undefined) this.inc(labelled(labelNames, texts), Number(value));
       },
     });
   }
+  const labelNames = ["driver_name", "method_name", "grpc_status_code"];
   const operations = new Histogram({
     name: "csi_sidecar_operations_seconds",
     help: "[ALPHA] Container Storage Interface operation duration with gRPC error code status total",
-    labelNames: ["driver_name", "method_name", "grpc_status_code"],
+    labelNames,
     buckets: CALL_BUCKETS_SECONDS,
     registers,
   });
@@ -99,8 +97,7 @@ async function loadMetrics(
     observe: ({ method, code, durationMs }: DriverCall, driverName: string): void => {
       if (names.size < MAX_DRIVER_NAMES) names.add(driverName);
       const name = names.has(driverName) ? driverName : UNKNOWN_DRIVER;
-      const labels = { driver_name: name, method_name: method, grpc_status_code: grpcCodeName(code) };
-      operations.observe(printable(labels), durationMs / 1000);
+      operations.observe(labelled(labelNames, [name, method, grpcCodeName(code)]), durationMs / 1000);
     },
   };
 }

@@ -16,7 +16,6 @@ import { createStatusRoute } from "./statusz";
 export interface RoutesOptions {
   /** Begins with `/` and differs from the other paths. */
   readonly metricsPath: string;
-  /** Not ready without a connection to the driver. */
   readonly requireDriver: boolean;
   /** The command line to show under /debug/pprof/; undefined serves no profiles. */
   readonly profiledCommandLine: readonly string[] | undefined;

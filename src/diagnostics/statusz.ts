@@ -83,7 +83,6 @@ function asText(value: object, indent = ""): string {
   return lines.join("");
 }
 
-/** A text, quoted only if it would break its line. */
 const plain = (text: string) => (quoteText(text) === `"${text}"` ? text : quoteText(text));
 
 type Change = ReturnType<typeof describeDriver>["history"][number];

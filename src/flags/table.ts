@@ -2,7 +2,7 @@ import { attempt, refuse } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
 import type { VmoduleRule } from "../logging/logging-options";
-import { type FieldOf, type Flag, fieldOf, joinedValue, parseWords, type ValueOf } from "./grammar";
+import { type Flag, type FlagValues, fieldOf, joinedValue, parseWords } from "./grammar";
 import {
   parseBool,
   parseDurationMs,
@@ -101,14 +101,10 @@ type Rows = typeof flagTable.dropIn & typeof flagTable.ours & typeof flagTable.d
 
 export type FlagName = keyof Rows;
 
-/** The value of each flag, or its default: `--csi-address` is `csiAddress`, the name of a duration ends in `Ms`. */
-export type Values = { readonly [Name in FlagName as FieldOf<Name, Rows[Name]>]: ValueOf<Rows[Name]> };
-
-export interface Flags extends Values {
+export interface Flags extends FlagValues<Rows> {
   /** The flags that were given, even with a value that equals the default. */
   readonly given: ReadonlySet<FlagName>;
   readonly ignored: readonly string[];
-  readonly deprecated: readonly { readonly flag: string; readonly advice: string }[];
   /** Every value given. Only the last one counts, except for patterns with `*`. */
   readonly every: Readonly<Record<"csiAddress" | "kubeletRegistrationPath", readonly string[]>>;
   /** The words after the flags. The official registrar ignores them silently, and every flag after them. */
@@ -138,10 +134,9 @@ export function parseFlags(argv: readonly string[]) {
   });
   const every = (flag: string) => given(flag).map(({ text }) => text);
   const flags: Flags = {
-    ...(Object.fromEntries(values) as Values),
+    ...(Object.fromEntries(values) as FlagValues<Rows>),
     given: new Set(rows.map(([name]) => name as FlagName).filter(isGiven)),
     ignored: Object.keys(removed).filter(isGiven),
-    deprecated: deprecationsIn(isGiven, given("mode").at(-1)?.text),
     every: { csiAddress: every("csi-address"), kubeletRegistrationPath: every("kubelet-registration-path") },
     rest: line.rest,
   };
@@ -161,15 +156,6 @@ export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
 export function isProbeMode(mode: string): boolean {
   return mode === OFFICIAL_PROBE_MODE || PROBE_MODES.includes(mode);
-}
-
-function deprecationsIn(isGiven: (flag: string) => boolean, mode = ""): Flags["deprecated"] {
-  const rows = Object.entries(flagTable.deprecated);
-  const advices = rows.map(([flag, { describe }]) => ({ flag, advice: describe }));
-  if (!PROBE_MODES.includes(mode)) {
-    advices.push({ flag: "mode", advice: "leave it out; probe with --mode=health-probe or /healthz" });
-  }
-  return advices.filter(({ flag }) => isGiven(flag));
 }
 
 /** Any mode but a probe's is a normal run. A mistyped probe is refused: it would take the registration away. */

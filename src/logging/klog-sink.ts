@@ -3,13 +3,11 @@ import { errnoOf } from "../base/errors";
 import type { LogRecord, LogSink } from "./logger";
 import { createFileVerbosity, type LoggingConfig } from "./logging-options";
 
-/** Where finished log lines go. */
 type WriteLine = (line: string) => void;
 
 export interface KlogSinkOptions extends Pick<LoggingConfig, "verbosity" | "vmodule"> {
   /** Makes the line of a record, with its line feed: what `createTextLine` or `createJsonLine` returns. */
   readonly lineOf: (record: LogRecord, timeMs: number) => string;
-  /** Takes warnings and errors. */
   readonly writeLine: WriteLine;
   readonly writeInfo: WriteLine;
 }

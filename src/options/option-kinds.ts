@@ -3,7 +3,6 @@ import { LONGEST_WAIT_MS } from "../base/pause";
 import { isObject, readWord, refuseOption, show, wordsTaken } from "../base/refuse-option";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../unix/socket-path";
 
-/** A kind of values that an option may have. */
 export interface OptionKind<Value> {
   /** Ends the sentence "it takes …". */
   readonly takes: string;

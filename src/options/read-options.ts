@@ -51,7 +51,6 @@ export function checkFor<Value>(whose: string, check: () => Value): Value {
   }
 }
 
-/** An object with options of its own. */
 export const optionsOf = <Options extends object>(table: OptionTable<Options>): OptionKind<Options> =>
   kindOf(`an object with ${Object.keys(table).join(", ")}`, (given, name) =>
     isObject(given) ? readOptions(name, given, table) : undefined,
@@ -61,7 +60,6 @@ type VariantTables<Union extends { readonly kind: string }> = {
   readonly [Kind in Union["kind"]]: OptionTable<Omit<Extract<Union, { readonly kind: Kind }>, "kind">>;
 };
 
-/** A value of a union with the discriminant `kind`. */
 export function variant<Union extends { readonly kind: string }>(
   tables: VariantTables<Union>,
 ): OptionKind<Union> {

@@ -40,7 +40,6 @@ test.each([
 
 const OPEN_TO_ALL = "Profiles can be read by every client that reaches this host: listen on localhost";
 const RELATIVE = "CSI address is relative to the working directory, an absolute one begins with unix:///";
-const SPECIAL = "Only * is special in a path, every other character stands for itself";
 const TWICE = "Paths are given more than once: without * in any of them only the last counts";
 const IGNORED_WORDS = "Words after the flags are ignored, and so is every flag among them";
 
@@ -78,11 +77,7 @@ test.each<[words: string, ...warnings: (readonly [message: string, fields: objec
     "--csi-address=/a --csi-address=/b --kubelet-registration-path=/c",
     [TWICE, { csiAddress: "/b", kubeletRegistrationPath: "/c" }],
   ],
-  [
-    "--csi-address=/p/?/s --kubelet-registration-path=/h/{a,b}/s",
-    [SPECIAL, { path: "/p/?/s" }],
-    [SPECIAL, { path: "/h/{a,b}/s" }],
-  ],
+  ["--mode=registration", ["Flag is deprecated", { flag: "--mode", instead: expect.anything() }]],
   [
     "--csi-address=/replaced --csi-address=unix://csi/csi.sock",
     [TWICE, expect.anything()],

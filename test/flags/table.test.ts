@@ -10,7 +10,7 @@ test("without arguments every flag has its default, typed; test/docs/flags.test.
   expect(flagsOf()).toMatchObject({
     ...{ csiAddress: "/run/csi/socket", timeoutMs: 1000, logFlushFrequencyMs: 5000, vmodule: [], v: 0 },
     ...{ enablePprof: false, removeStartupTaint: [], driverTimeoutMs: 0, onRegistrationFailure: "exit" },
-    ...{ given: new Set(), ignored: [], deprecated: [], rest: [] },
+    ...{ given: new Set(), ignored: [], rest: [] },
     every: { csiAddress: [], kubeletRegistrationPath: [] },
   });
 });
@@ -82,22 +82,7 @@ test("a given value is told from the same default", () => {
 
 test("removed flags are reported once each", () => {
   const words = "--logtostderr --logtostderr=false -stderrthreshold 2 --version";
-  const { ignored, deprecated } = flagsOf(...words.split(" "));
-  expect(ignored).toEqual(["logtostderr", "stderrthreshold"]);
-  expect(deprecated).toEqual([]);
-});
-
-test.each([
-  ["--health-port=9809", "health-port"],
-  ["--connection-timeout=15s --health-port=0", "health-port connection-timeout"],
-  ["--mode=registration", "mode"],
-  ["--mode=kubelet-registration-probe", "mode"],
-  ["--mode=health-probe", ""],
-  ["--timeout=1s", ""],
-])("deprecated in %j: %j", (words, names) => {
-  const { deprecated } = flagsOf(...words.split(" "));
-  expect(deprecated.map(({ flag }) => flag).join(" ")).toBe(names);
-  for (const { advice } of deprecated) expect(advice).toMatch(/--|\/healthz/);
+  expect(flagsOf(...words.split(" ")).ignored).toEqual(["logtostderr", "stderrthreshold"]);
 });
 
 test.each([[], ["="], ["=1"], ["=true"]])("--automaxprocs%s is true", (value = "") => {

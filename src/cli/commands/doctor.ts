@@ -10,8 +10,7 @@ import type { Target } from "../../doctor/node/read/facts";
 import { gatherFacts } from "../../doctor/node/read/gather";
 import { renderTable, reportOn } from "../../doctor/node/report";
 import { startProblemOf } from "../../flags/checks";
-import type { FlagValues } from "../../flags/command-flags";
-import type { Setting } from "../../flags/grammar";
+import type { FlagValues, Setting } from "../../flags/grammar";
 import {
   durationFlag,
   listFlag,

@@ -15,7 +15,6 @@ export interface UnaryCallOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Receives the response metadata, before the response: lower-case keys, the first value of each. */
   readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void;
-  /** Receives the size of the encoded answer. */
   readonly onAnswerBytes?: (bytes: number) => void;
 }
 

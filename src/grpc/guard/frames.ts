@@ -101,7 +101,6 @@ export interface FrameHeader {
   readonly bytes: Buffer;
 }
 
-/** Reads the next frame's header; refuses a payload of more than `maxLength` bytes. */
 export function* readFrameHeader(bytes: ChunkReader, maxLength: number): Generator<void, FrameHeader, void> {
   const head = yield* bytes.exactly(FRAME_HEADER_BYTES);
   const length = head.readUIntBE(0, 3);
