@@ -23,13 +23,13 @@ const REQUEST = grpcHeaders("localhost");
 const NOTHING = Buffer.alloc(5);
 const GZIP: HeaderField = ["grpc-encoding", "gzip"];
 
-function call(fields: readonly HeaderField[], message: Buffer = NOTHING): Buffer {
+function call(fields: readonly HeaderField[], message: Buffer = NOTHING, streamId = 1): Buffer {
   const data = times(Math.ceil(message.length / LARGEST_FRAME), (index) => {
     const rest = message.subarray(index * LARGEST_FRAME);
     const flags = rest.length <= LARGEST_FRAME ? END_STREAM : 0;
-    return frame(DATA, flags, 1, rest.subarray(0, LARGEST_FRAME));
+    return frame(DATA, flags, streamId, rest.subarray(0, LARGEST_FRAME));
   });
-  return Buffer.concat([frame(HEADERS, END_HEADERS, 1, headerBlock(...fields)), data]);
+  return Buffer.concat([frame(HEADERS, END_HEADERS, streamId, headerBlock(...fields)), data]);
 }
 const withField = (name: string, value: string) => call([...REQUEST, [name, value]]);
 const without = (name: string) => REQUEST.filter(([one]) => one !== name);
@@ -37,20 +37,21 @@ const inGzip = (content: Buffer) => {
   const packed = gzipSync(content);
   return Buffer.concat([Buffer.of(1), uint32(packed.length), packed]);
 };
+const MINE: HeaderField = ["grpc-encoding", "mine"];
+const MANY_IN_GZIP = times(600, () => inGzip(Buffer.alloc(0)));
 const resetNow = frame(RST_STREAM, 0, 1, uint32(8));
-const notServed = call(grpcHeaders("localhost", "Reboot"));
-const manyNotServed = times(99, (n) =>
-  Buffer.concat([
-    frame(HEADERS, END_HEADERS, 2 * n + 1, headerBlock(...grpcHeaders("localhost", "Reboot"))),
-    frame(DATA, END_STREAM, 2 * n + 1, NOTHING),
-  ]),
-);
+const NOT_SERVED = grpcHeaders("localhost", "Reboot");
+const notServed = call(NOT_SERVED);
 
 /** Calls: good HTTP/2, hostile gRPC. The names are the rows of a table in docs/security.md. */
 export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   "methods that are not served": [
     attack("one", notServed, { answered: UNIMPLEMENTED }),
-    attack("99 of them", manyNotServed, { answered: UNIMPLEMENTED }),
+    attack(
+      "99 of them",
+      times(99, (n) => call(NOT_SERVED, NOTHING, 2 * n + 1)),
+      { answered: UNIMPLEMENTED },
+    ),
     attack("and reset at once", [notServed, resetNow], "ignored"),
     attack("and broken off at once", [notServed, frame(0, 0, 0)], /^HTTP\/2 error/),
   ],
@@ -82,31 +83,19 @@ export const CALL_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("cut short", call(REQUEST, bytesOf("00 00000010 0a")), { answered: UNIMPLEMENTED }),
     attack("garbage", call(REQUEST, bytesOf("00 00000004 ffffffff")), { answered: INTERNAL }),
     attack("no gzip", call([...REQUEST, GZIP], bytesOf("01 00000004 ffffffff")), { answered: INTERNAL }),
-    attack(
-      "a compression of its own",
-      call([...REQUEST, ["grpc-encoding", "mine"]], bytesOf("01 00000001 00")),
-      { answered: UNIMPLEMENTED },
-    ),
+    attack("another compression", call([...REQUEST, MINE], bytesOf("01 00000001 00")), {
+      answered: UNIMPLEMENTED,
+    }),
   ],
   "more than one message in a call": [
     attack("3000 empty ones", call(REQUEST, Buffer.alloc(15_000)), { answered: UNIMPLEMENTED }),
-    attack(
-      "600 in gzip",
-      call(
-        [...REQUEST, GZIP],
-        times(600, () => inGzip(Buffer.alloc(0))),
-      ),
-      { answered: UNIMPLEMENTED },
-    ),
+    attack("600 in gzip", call([...REQUEST, GZIP], MANY_IN_GZIP), { answered: UNIMPLEMENTED }),
   ],
   "more DATA than one message has": [
     attack("of nothing", [openCall(1), times(1_000, () => frame(DATA, 0, 1))], NO_CALL),
     attack(
       "padding without end",
-      [
-        openCall(1),
-        times(20_000, () => frame(DATA, PADDED, 1, Buffer.concat([Buffer.of(255), Buffer.alloc(255)]))),
-      ],
+      [openCall(1), times(20_000, () => frame(DATA, PADDED, 1, Buffer.alloc(256, 255)))],
       /^too many bytes of unfinished requests|FLOW_CONTROL_ERROR/,
     ),
   ],

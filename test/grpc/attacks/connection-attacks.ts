@@ -14,10 +14,15 @@ const windowUpdate = (streamId: number, increment: number) =>
   frame(WINDOW_UPDATE, 0, streamId, uint32(increment));
 const reset = (streamId: number) => frame(RST_STREAM, 0, streamId, uint32(CANCEL));
 const goodCall = (streamId: number) => getInfoCall(streamId, "localhost");
+const goodbye = frame(GOAWAY, 0, 0, Buffer.alloc(8));
 const ping = frame(PING, 0, 0, Buffer.alloc(8));
 const NOT_HTTP2 = { closed: /^not HTTP\/2/ };
 /** Each Node says something else. */
 const BROKEN = /^HTTP\/2 error/;
+
+const givenUp = (call: Buffer, n: number) => Buffer.concat([call, reset(2 * n + 1)]);
+const flood = (name: string, make: (n: number) => Buffer, ...before: Buffer[]) =>
+  attack(name, [...before, times(3_000, make)], NO_CALL);
 
 /** Connections and their frames. The names are the rows of a table in docs/security.md. */
 export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
@@ -38,28 +43,16 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("16385 bytes", frame(DATA, 0, 1, Buffer.alloc(16_385)), "a frame of 16385 bytes, over 16384"),
   ],
   "floods of frames that lead to no call": [
-    attack("SETTINGS", Array(3_000).fill(frame(SETTINGS, 0, 0)), NO_CALL),
-    attack("PING", Array(3_000).fill(ping), NO_CALL),
-    attack(
-      "PRIORITY",
-      times(3_000, (n) => frame(PRIORITY_FRAME, 0, 2 * n + 1, bytesOf("00000000 10"))),
-      NO_CALL,
-    ),
-    attack("WINDOW_UPDATE of a call", [openCall(1), times(3_000, () => windowUpdate(1, 1))], NO_CALL),
-    attack("DATA of an ended call", [openCall(1), reset(1), times(3_000, () => frame(DATA, 0, 1))], NO_CALL),
-    attack(
-      "100 calls with 8 kB of Huffman code, given up",
-      times(100, (n) => Buffer.concat([openCallInHuffman(2 * n + 1, 7), reset(2 * n + 1)])),
-      NO_CALL,
-    ),
-    attack("frames of an unknown type", Array(3_000).fill(frame(0xbe, 0xff, 77, Buffer.alloc(20))), NO_CALL),
+    flood("SETTINGS", () => frame(SETTINGS, 0, 0)),
+    flood("PING", () => ping),
+    flood("PRIORITY", (n) => frame(PRIORITY_FRAME, 0, 2 * n + 1, bytesOf("00000000 10"))),
+    flood("WINDOW_UPDATE of a call", () => windowUpdate(1, 1), openCall(1)),
+    flood("DATA of an ended call", () => frame(DATA, 0, 1), openCall(1), reset(1)),
+    flood("calls with 8 kB of Huffman code, given up", (n) => givenUp(openCallInHuffman(2 * n + 1, 7), n)),
+    flood("frames of an unknown type", () => frame(0xbe, 0xff, 77, Buffer.alloc(20))),
   ],
   "rapid reset (CVE-2023-44487)": [
-    attack(
-      "2000 calls, each reset at once",
-      times(2_000, (n) => Buffer.concat([openCall(2 * n + 1), reset(2 * n + 1)])),
-      NO_CALL,
-    ),
+    flood("3000 calls, each reset at once", (n) => givenUp(openCall(2 * n + 1), n)),
   ],
   "windows that overflow, or grow by 0": [
     attack("an initial window of 2 GB", setting(4, 0x8000_0000), BROKEN),
@@ -78,12 +71,8 @@ export const CONNECTION_ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   ],
   "calls on streams that go backwards": [attack("5, then 3", [goodCall(5), goodCall(3)], "ignored")],
   GOAWAY: [
-    attack("a goodbye", frame(GOAWAY, 0, 0, Buffer.alloc(8)), ""),
+    attack("a goodbye", goodbye, ""),
     attack("an error", frame(GOAWAY, 0, 0, bytesOf("00000000 0000000b")), ""),
-    attack(
-      "a goodbye in a call",
-      [openCall(1), frame(GOAWAY, 0, 0, Buffer.alloc(8)), frame(HEADERS, 0, 1)],
-      "",
-    ),
+    attack("a goodbye in a call", [openCall(1), goodbye, frame(HEADERS, 0, 1)], ""),
   ],
 };

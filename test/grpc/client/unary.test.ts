@@ -144,11 +144,6 @@ describe("what a handler throws is answered", () => {
     await using server = await clientOf(() => Promise.reject(thrown));
     expect(await outcomeOf(server.call())).toEqual([Number.parseInt(message, 10), message]);
   });
-
-  test("a response that cannot be encoded", async () => {
-    await using server = await clientOf(() => ({ supportedVersions: 5 }) as never);
-    expect(await outcomeOf(server.call())).toEqual([13, "13 INTERNAL: Error serializing response"]);
-  });
 });
 
 test("metadata goes both ways, and an answered call is not cancelled", async () => {

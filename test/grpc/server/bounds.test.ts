@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { eventually } from "../../support/eventually";
@@ -143,20 +142,6 @@ test("who has called is not closed for strangers, whatever calls they begin and 
   kubelet.socket.write(getInfoCall(3, RAW_PATH));
   expect(await kubelet.statusOf(3)).toBe("0");
   for (const { socket } of strangers) socket.destroy();
-});
-
-test("the bound holds for connections that come in one breath", async () => {
-  await using served = await serveGrpc({ limits: { maxConnections: 2 } });
-  const sockets: Socket[] = [];
-  served.listener.removeAllListeners("connection").on("connection", (socket) => sockets.push(socket));
-  const clients = Array.from({ length: 5 }, () => connectRaw(served.path));
-  await eventually(() => expect(sockets).toHaveLength(5));
-  for (const socket of sockets) served.server.accept(socket);
-  // They were all listened to before three of them go.
-  await Promise.all(clients.slice(0, 3).map(({ closed }) => closed));
-  expect(served.server.connections.open).toBe(2);
-  expect(clients.slice(3).map(({ socket }) => socket.destroyed)).toEqual([false, false]);
-  for (const { socket } of clients) socket.destroy();
 });
 
 test("a call that is refused at once is not running", async () => {

@@ -4,17 +4,7 @@ import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
 import { eventually } from "../../support/eventually";
 import { connectRaw, INFO, serveGrpc } from "../served-grpc";
-import {
-  fixture,
-  GOAWAY,
-  getInfoCall,
-  HELLO,
-  ONE_CALL,
-  RAW_PATH,
-  randomChunks,
-  SETTINGS,
-  seededRandom,
-} from "../wire";
+import { fixture, GOAWAY, HELLO, ONE_CALL, randomChunks, seededRandom } from "../wire";
 
 test("serves a grpc-js client", async () => {
   await using served = await serveGrpc();
@@ -55,16 +45,6 @@ describe.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])("ser
     expect(served.records).toEqual([]);
   });
 });
-
-test("answers a call whatever its authority is, unless it is empty", async () => {
-  await using served = await serveGrpc();
-  const odd = Array.from({ length: 256 }, (_, code) => `a${String.fromCharCode(code)}b`);
-  for (const authority of [RAW_PATH, ...odd]) {
-    using client = served.connect(HELLO, getInfoCall(1, authority));
-    expect([authority, await client.statusOf(1)]).toEqual([authority, "0"]);
-  }
-});
-
 test("answers a client that takes its time over every byte, and others meanwhile", async () => {
   await using served = await serveGrpc();
   using slow = connectRaw(served.path);
@@ -78,12 +58,4 @@ test("answers a client that takes its time over every byte, and others meanwhile
     }
   }
   expect(await slow.statusOf(1)).toBe("0");
-});
-
-test("tells a client, when it has said what every client begins with, how many calls it may have running", async () => {
-  await using served = await serveGrpc();
-  using client = served.connect(HELLO);
-  await once(client.socket, "data");
-  const settings = client.frames.find(({ type }) => type === SETTINGS)?.payload.toString("hex");
-  expect(settings?.match(/.{12}/g)).toContain("000300000004"); // SETTINGS_MAX_CONCURRENT_STREAMS
 });
