@@ -145,7 +145,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "node-readiness/csi-node-keeper.ts": "since when CSINode lacks a driver, for people",
   "node-readiness/taint-keeper.ts": "how long after its registration a driver's taint went, for people",
   "node-readiness/start-node-readiness.ts": "since when the API server fails, for people",
-  "diagnostics/http/answer.ts": "the Date of an answer",
+  "diagnostics/http/connection.ts": "the Date of an answer",
   "doctor/cluster/read/list-api.ts": "the API server's time of an answer, where it tells none",
   "doctor/cluster/read/cluster.ts": "compared with the API server's times",
   "simulator/event-stream.ts": "when an event happened, for people",

@@ -18,8 +18,8 @@ export interface HealthCheck {
   run(): CheckResult | Promise<CheckResult>;
 }
 
-export const passed = (text?: string): CheckResult => ({ passed: true, text });
-export const failed = (text: string): CheckResult => ({ passed: false, text });
+export const passes = (text?: string): CheckResult => ({ passed: true, text });
+export const fails = (text: string): CheckResult => ({ passed: false, text });
 
 /** A driver's name, or its socket's address until it answers. */
 function nameOf({ status, csiAddress }: Registration): string {
@@ -39,7 +39,7 @@ export function readinessChecks(
   if (driver !== null && wanted.length === 0 && !uncounted.some(standsBy)) {
     const [known] = uncounted;
     const why = known === undefined ? whyUnknown(registrations) : stateText(known.status());
-    return [{ name: driver, run: () => failed(why) }];
+    return [{ name: driver, run: () => fails(why) }];
   }
   const dials = !isNodeWide || driver !== null;
   const checks = wanted.flatMap((one) =>
@@ -54,7 +54,7 @@ const waitText = (wait: DescriptorWait) => `${describeWait(wait)}; ${descriptorF
 /** Drivers without a name may be any: a rolling update that starves them of file descriptors must not go on. */
 const descriptorCheck = ({ waitingSockets }: Registrations): HealthCheck => ({
   name: "descriptors",
-  run: () => (waitingSockets ? failed(waitText(waitingSockets.descriptors)) : passed()),
+  run: () => (waitingSockets ? fails(waitText(waitingSockets.descriptors)) : passes()),
 });
 
 function whyUnknown({ waitingSockets }: Registrations): string {
@@ -78,7 +78,7 @@ function uncountedCheck(registration: Registration): HealthCheck {
   const reason = reasonOf(status) ?? "it is served elsewhere";
   return {
     name: registration.csiAddress ?? nameOf(registration),
-    run: () => passed(`does not count, state is ${status.state}: ${reason}`),
+    run: () => passes(`does not count, state is ${status.state}: ${reason}`),
   };
 }
 
@@ -112,16 +112,16 @@ function checksOf(
   const { connected, identity, registrationSocketPath, state } = status;
   return [
     check("driver", () => {
-      if (connected) return passed();
-      if (identity === undefined) return failed("the CSI driver has not answered yet");
-      return options.requireDriver ? failed(LOST) : passed(`${LOST}, which --require-driver would count`);
+      if (connected) return passes();
+      if (identity === undefined) return fails("the CSI driver has not answered yet");
+      return options.requireDriver ? fails(LOST) : passes(`${LOST}, which --require-driver would count`);
     }),
     check("socket", async () => {
-      if (registrationSocketPath === undefined) return failed("there is no registration socket yet");
+      if (registrationSocketPath === undefined) return fails("there is no registration socket yet");
       const found = options.dials ? await registration.selfCheck() : undefined;
-      return found === undefined || found.kind === "ok" ? passed() : failed(found.text);
+      return found === undefined || found.kind === "ok" ? passes() : fails(found.text);
     }),
-    check("registered", () => (state === "registered" ? passed() : failed(stateText(status)))),
+    check("registered", () => (state === "registered" ? passes() : fails(stateText(status)))),
   ];
 }
 

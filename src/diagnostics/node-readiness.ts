@@ -1,5 +1,5 @@
 import type { NodeReadinessStatus } from "../node-readiness/start-node-readiness";
-import { failed, type HealthCheck, passed } from "./health-checks";
+import { fails, type HealthCheck, passes } from "./health-checks";
 import { type Metric, type MetricRow, metricRows, type Sample } from "./metric-table";
 
 export type ViewNodeReadiness = () => NodeReadinessStatus;
@@ -13,10 +13,10 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
       const { api, taints } = view();
       const overdue = taints.find(({ overdueSince }) => overdueSince !== undefined);
       if (overdue !== undefined)
-        return failed(
+        return fails(
           `taint ${overdue.taint} is still on${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
         );
-      return api.trouble ? failed(`${api.trouble.doing}: ${api.trouble.message}`) : passed();
+      return api.trouble ? fails(`${api.trouble.doing}: ${api.trouble.message}`) : passes();
     },
   };
 }

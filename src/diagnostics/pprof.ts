@@ -1,8 +1,8 @@
 import { Session } from "node:inspector/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { getHeapSnapshot } from "node:v8";
-import { type HttpAnswer, textAnswer } from "./http/answer";
-import type { PROFILE_PATHS } from "./metrics-path";
+import type { PROFILE_PATHS } from "./endpoint";
+import { type HttpAnswer, textAnswer } from "./http/connection";
 import type { Route } from "./server";
 
 const DEFAULT_SECONDS = 30;

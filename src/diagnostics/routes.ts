@@ -3,11 +3,11 @@ import type { Logger } from "../logging/logger";
 import type { Registration } from "../registrar/registration/registration";
 import type { SelfCheck } from "../registrar/registration/self-check";
 import type { Registrations } from "../registrar/registrations";
-import { type HealthCheck, passed, readinessChecks, runChecks } from "./health-checks";
-import { textAnswer } from "./http/answer";
+import { checkMetricsPath, type FIXED_PATHS } from "./endpoint";
+import { type HealthCheck, passes, readinessChecks, runChecks } from "./health-checks";
+import { textAnswer } from "./http/connection";
 import type { ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
-import { checkMetricsPath, type FIXED_PATHS } from "./metrics-path";
 import { nodeReadinessCheck, type ViewNodeReadiness } from "./node-readiness";
 import { createProfilingRoutes } from "./pprof";
 import type { Route } from "./server";
@@ -33,7 +33,7 @@ export function createRoutes(
   const fixed: Readonly<Record<(typeof FIXED_PATHS)[number], Route>> = {
     "/healthz": createHealthRoute(registrations, log),
     // Nothing outside of this process may fail it: a liveness probe would restart the registrar.
-    "/livez": createChecksRoute("livez", () => [{ name: "ping", run: () => passed() }]),
+    "/livez": createChecksRoute("livez", () => [{ name: "ping", run: () => passes() }]),
     "/readyz": createChecksRoute("readyz", (driver) => [
       ...readinessChecks(registrations, { requireDriver, driver }),
       ...nodeChecks,

@@ -1,14 +1,12 @@
 import { invalidOption, messageOf } from "../base/errors";
 import { LONGEST_WAIT_MS } from "../base/pause";
-import { parseListenAddress } from "../diagnostics/listen-address";
-import { checkMetricsPath } from "../diagnostics/metrics-path";
+import { checkMetricsPath, parseListenAddress } from "../diagnostics/endpoint";
 import { resolveLogging } from "../logging/logging-options";
 import { parseTargets } from "../node-readiness/options";
 import { directoryPath } from "../options/option-kinds";
 import { csiAddressKind } from "../registrar/model/options";
 import { absoluteCsiAddress } from "../unix/socket-path";
-import { nameListsFrom } from "./name-lists";
-import { isNodeWide, patternPairsOf, patternsOf } from "./paths";
+import { isNodeWide, nameListsFrom, patternPairsOf, patternsOf } from "./paths";
 import type { Flags } from "./table";
 
 export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | undefined {

@@ -1,4 +1,4 @@
-import { failed, passed, readinessChecks, runChecks } from "../../src/diagnostics/health-checks";
+import { fails, passes, readinessChecks, runChecks } from "../../src/diagnostics/health-checks";
 import type { RegistrationOutcome } from "../../src/registrar/model/outcome";
 import type { DriverStatus } from "../../src/registrar/model/status";
 import type { Registration } from "../../src/registrar/registration/registration";
@@ -15,8 +15,8 @@ test.each<[names: string, query: string, body: string]>([
   ["a b", "verbose&exclude=b", "[+]a ok\n[+]b excluded: ok\nreadyz check passed\n"],
   ["b", "exclude=x&exclude=y", `[-]b failed: gone\n${NO_MATCH}\nreadyz check failed\n`],
 ])("report: %s?%s", async (names, query, body) => {
-  const run = jest.fn(() => failed("gone"));
-  const checks = names.split(" ").map((name) => ({ name, run: name === "a" ? () => passed() : run }));
+  const run = jest.fn(() => fails("gone"));
+  const checks = names.split(" ").map((name) => ({ name, run: name === "a" ? () => passes() : run }));
   const report = await runChecks("readyz", checks, new URLSearchParams(query));
   expect(report).toEqual({ passed: !body.includes("failed"), body });
   expect(run).toHaveBeenCalledTimes(body.includes("[-]b") ? 1 : 0);

@@ -1,7 +1,7 @@
 import type { LookupOneOptions } from "node:dns";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
-import { textAnswer } from "../../src/diagnostics/http/answer";
+import { textAnswer } from "../../src/diagnostics/http/connection";
 import type { Route } from "../../src/diagnostics/server";
 import { controlWaits } from "../support/controlled-waits";
 import { askHttp } from "../support/http";

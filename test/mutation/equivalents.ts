@@ -62,18 +62,13 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     to: "const givenRoot = true && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;",
     why: 'only a path that ends with "undefined" shows the difference',
   },
-  ...["if (PLAIN_TEXT.test(text)) return text;", "if (PLAIN_JSON.test(json)) return json;"].map((from) => ({
-    file: "src/logging/escape.ts",
-    from,
-    to: from.replace(/\(.*\)\)/, "(false)"),
-    why: "a short cut for text that needs no escape",
-  })),
-  ...["const PLAIN_TEXT = /^[ !#-[\\]-~]*$/;", "const PLAIN_JSON = /^[ -~\\n]*$/;"].map((from) => ({
-    file: "src/logging/escape.ts",
-    from,
-    to: from.replace("*$", "$"),
-    why: "a short cut for text that needs no escape",
-  })),
+  ...["/^[ -~]*$/.test(escaped)", "/^[ -~\\n]*$/.test(json)"].flatMap((from) =>
+    ["false", from.replace("*$", "$")].map((to) => ({
+      file: "src/logging/escape.ts",
+      ...{ from, to },
+      why: "a short cut for text that needs no escape",
+    })),
+  ),
   ofNoMatch("src/flags/values.ts", "const [, sign, literal] = intLiteral.exec(text) ?? [];"),
   ofNoMatch(
     "src/flags/grammar.ts",

@@ -20,8 +20,7 @@ import {
   textFlag,
   timeoutFlag,
 } from "../../flags/kinds";
-import { nameListsFrom } from "../../flags/name-lists";
-import { nodeDirectory } from "../../flags/paths";
+import { nameListsFrom, nodeDirectory } from "../../flags/paths";
 import { acceptedFlags, parseFlags } from "../../flags/table";
 import { escapeJson } from "../../logging/escape";
 import { isOtherSidecar } from "../../manifest/image-policy/recognise";

@@ -1,4 +1,4 @@
-import { parseListenAddress } from "../../src/diagnostics/listen-address";
+import { parseListenAddress } from "../../src/diagnostics/endpoint";
 
 test.each([
   [":8080", undefined, 8080],
