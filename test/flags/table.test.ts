@@ -15,13 +15,6 @@ test("without arguments every flag has its default, typed; test/docs/flags.test.
   });
 });
 
-test("of a path given twice the last one counts, as the official has it; every one is kept, for patterns", () => {
-  const words = "--csi-address=/a/*/s --csi-address /b/*/s --kubelet-registration-path=/k/*/s";
-  const flags = flagsOf(...words.split(" "));
-  expect(flags.csiAddress).toBe("/b/*/s");
-  expect(flags.every).toEqual({ csiAddress: ["/a/*/s", "/b/*/s"], kubeletRegistrationPath: ["/k/*/s"] });
-});
-
 /** The release that brought each flag, as the tags of kubernetes-csi/node-driver-registrar show; none is refused. */
 const releases: [release: string, ...flags: string[]][] = [
   ["v1.0.0-rc1", "--connection-timeout=1m", "--csi-address=x", "--kubelet-registration-path=x"],
@@ -54,35 +47,40 @@ test("the table has no flag but the official's and ours", () => {
   expect(names).toHaveLength(new Set(names).size);
 });
 
-test("values arrive typed, a repeated flag's last one", () => {
-  const flags = flagsOf(
-    ...["-csi-address", "/old", "--csi-address=/csi/csi.sock", "--timeout=1m30s", "-driver-timeout=-500us"],
-    ...["-v=5", "--health-port=0x1F", "--version=0", "--log-text-info-buffer-size=2Ki"],
-    ...["--on-registration-failure=retry", "--require-driver"],
-  );
-  expect(flags).toMatchObject({
-    ...{ csiAddress: "/csi/csi.sock", timeoutMs: 90_000, driverTimeoutMs: -0.5, v: 5, healthPort: 31 },
-    ...{ version: false, logTextInfoBufferSize: 2, onRegistrationFailure: "retry", requireDriver: true },
-  });
-});
+const rule = (pattern: string, verbosity: number) => ({ pattern, verbosity });
 
-test("--vmodule adds to the former one", () => {
-  expect(flagsOf("--vmodule=a=1,b=2", "--vmodule=", "--vmodule=a=3").vmodule).toEqual([
-    { pattern: "a", verbosity: 1 },
-    { pattern: "b", verbosity: 2 },
-    { pattern: "a", verbosity: 3 },
-  ]);
-});
-
-test("a given value is told from the same default", () => {
-  const words = "--plugin-registration-path=/registration --kubelet-registration-path= --logtostderr";
-  const { given } = flagsOf(...words.split(" "));
-  expect(given).toEqual(new Set(["plugin-registration-path", "kubelet-registration-path"]));
-});
-
-test("removed flags are reported once each", () => {
-  const words = "--logtostderr --logtostderr=false -stderrthreshold 2 --version";
-  expect(flagsOf(...words.split(" ")).ignored).toEqual(["logtostderr", "stderrthreshold"]);
+test.each<[what: string, words: string, flags: object]>([
+  ["typed", "--timeout=1m30s -driver-timeout=-500us", { timeoutMs: 90_000, driverTimeoutMs: -0.5 }],
+  ["typed", "-v=5 --health-port=0x1F --version=0", { v: 5, healthPort: 31, version: false }],
+  ["typed", "--log-text-info-buffer-size=2Ki", { logTextInfoBufferSize: 2 }],
+  [
+    "typed",
+    "--on-registration-failure=retry --require-driver",
+    { onRegistrationFailure: "retry", requireDriver: true },
+  ],
+  ["as the last one", "-csi-address /old --csi-address=/csi.sock", { csiAddress: "/csi.sock" }],
+  [
+    "all together for patterns",
+    "--csi-address=/a/*/s --csi-address /b/*/s --kubelet-registration-path=/k/*/s",
+    { every: { csiAddress: ["/a/*/s", "/b/*/s"], kubeletRegistrationPath: ["/k/*/s"] } },
+  ],
+  [
+    "added to the former",
+    "--vmodule=a=1,b=2 --vmodule= --vmodule=a=3",
+    { vmodule: [rule("a", 1), rule("b", 2), rule("a", 3)] },
+  ],
+  [
+    "told from the same default",
+    "--plugin-registration-path=/registration --kubelet-registration-path= --logtostderr",
+    { given: new Set(["plugin-registration-path", "kubelet-registration-path"]) },
+  ],
+  [
+    "reported once each",
+    "--logtostderr --logtostderr=false -stderrthreshold 2",
+    { ignored: ["logtostderr", "stderrthreshold"] },
+  ],
+])("values arrive %s: %s", (_what, words, flags) => {
+  expect(flagsOf(...words.split(" "))).toMatchObject(flags);
 });
 
 test.each([[], ["="], ["=1"], ["=true"]])("--automaxprocs%s is true", (value = "") => {
@@ -103,12 +101,11 @@ test.each<[string, string | RegExp]>([
   expect(parseFlags([word, "--help"])).toMatchObject({ kind: "error", message: said });
 });
 
-test.each(["", "constructor", "registration", "node-register", "kubelet", "normal", "probes-are-off"])(
-  "the mode %j is a normal run, as it is to the official",
-  (mode) => {
-    expect(parseFlags([`--mode=${mode}`])).toMatchObject({ kind: "flags", flags: { mode } });
-  },
-);
+const NORMAL = ["", "constructor", "registration", "node-register", "kubelet", "normal", "probes-are-off"];
+
+test.each(NORMAL)("the mode %j is a normal run, as it is to the official", (mode) => {
+  expect(parseFlags([`--mode=${mode}`])).toMatchObject({ kind: "flags", flags: { mode } });
+});
 
 test.each([
   ["helth-probe", "did you mean health-probe?"],

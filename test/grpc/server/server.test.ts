@@ -4,7 +4,7 @@ import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
 import { eventually } from "../../support/eventually";
 import { connectRaw, INFO, serveGrpc } from "../served-grpc";
-import { fixture, GOAWAY, HELLO, ONE_CALL, randomChunks, seededRandom } from "../wire";
+import { chunksOf, fixture, GOAWAY, HELLO, ONE_CALL } from "../wire";
 
 test("serves a grpc-js client", async () => {
   await using served = await serveGrpc();
@@ -27,13 +27,13 @@ describe.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])("ser
 
   test.each([
     ["at once", (bytes: Buffer) => [bytes]],
-    ["in pieces of up to 20 bytes", (bytes: Buffer) => randomChunks(bytes, seededRandom(17), 20)],
-  ])("%s", async (_how, chunksOf) => {
+    ["in pieces of 7 bytes", (bytes: Buffer) => chunksOf(bytes, 7)],
+  ])("%s", async (_how, cut) => {
     await using served = await serveGrpc();
     using kubelet = connectRaw(served.path);
     const [[socket]] = await Promise.all([served.accepted(), once(kubelet.socket, "connect")]);
     // As if the kernel had cut it so.
-    for (const chunk of chunksOf(Buffer.concat([HELLO, calls.subarray(CLIENT_PREFACE.length)])))
+    for (const chunk of cut(Buffer.concat([HELLO, calls.subarray(CLIENT_PREFACE.length)])))
       socket.emit("data", chunk);
     for (const streamId of [1, 3, 5]) expect(await kubelet.statusOf(streamId)).toBe("0");
     expect(served.notices).toEqual([{ pluginRegistered: true, error: "" }]);
