@@ -49,9 +49,10 @@ const LOST = "the connection to the CSI driver is lost";
 const READY = "[+]driver ok\n[+]socket ok\n[+]registered ok";
 const mute: SelfCheck = { kind: "missing", text: "it is gone" };
 const event = { kind: "socket-taken", alias: undefined } as const;
+const STATES = ["publishing", "listening", "asked", "refused", "stopping"] as const;
 const history = [{ from: "registered", to: "standby", event, at: 1_000 }] as const;
 
-test.each<readonly [string, Registration, RegExp | string, boolean?]>([
+test.each<[string, Registration, RegExp | string, boolean?]>([
   [
     "before the driver has answered",
     registrarLike({}),
@@ -71,14 +72,11 @@ test.each<readonly [string, Registration, RegExp | string, boolean?]>([
     registered("x.csi", { state: "standby", history }),
     /: state is standby since 1970-01-01T00:00:01.000Z: another registrar of the driver holds \/x.csi-reg.sock$/,
   ],
-  ...(["publishing", "listening", "asked", "refused", "stopping"] as const).map(
-    (state) =>
-      [
-        `in state ${state}`,
-        registered("x.csi", { state }),
-        RegExp(`-]registered failed: state is ${state}`),
-      ] as const,
-  ),
+  ...STATES.map((state): [string, Registration, RegExp] => [
+    `in state ${state}`,
+    registered("x.csi", { state }),
+    RegExp(`-]registered failed: state is ${state}`),
+  ]),
 ])("readiness of a sidecar %s", async (_when, registration, lines, requireDriver = false) => {
   const report = await reportOn({ scope: "one-driver", all: [registration] } as never, null, requireDriver);
   expect(report).toEqual(typeof lines === "string" ? lines : expect.stringMatching(lines));
