@@ -90,8 +90,7 @@ const LOST = "the connection to the CSI driver is lost";
 
 /**
  * Ready: kubelet said that the driver is registered, and our registration socket is in place; with `dials` it must answer,
- * which is too much work for each driver of a node. With `requireDriver` there must be a connection to the driver too;
- * kubelet has its own.
+ * which is too much work for each driver of a node. With `requireDriver` there must be a connection to the driver, too.
  */
 function checksOf(
   registration: Registration,

@@ -8,10 +8,8 @@ import type { Route } from "./server";
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 300;
 
-const INDEX = `Profiles of this process, on the paths of Go's net/http/pprof, in V8's formats:
-
-/debug/pprof/profile?seconds=30   CPU profile (.cpuprofile: Chrome DevTools, speedscope)
-/debug/pprof/heap                 heap snapshot (.heapsnapshot: Chrome DevTools); stops the process while it is taken
+const INDEX = `/debug/pprof/profile?seconds=30   CPU profile, for Chrome DevTools or speedscope
+/debug/pprof/heap                 heap snapshot, for Chrome DevTools; stops the process while it is taken
 /debug/pprof/cmdline              command line, separated by NUL
 `;
 

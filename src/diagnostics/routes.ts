@@ -55,31 +55,28 @@ export function createRoutes(
 function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
   const log = parentLog.named("health");
   let passedLast: Registration | undefined;
-  const check = async (): Promise<SelfCheck> => {
-    let failure: SelfCheck | undefined;
+  return async () => {
+    let failure: Exclude<SelfCheck, { readonly kind: "ok" }> | undefined;
     const { all } = registrations;
     for (const one of all.toSorted((a, b) => Number(b === passedLast) - Number(a === passedLast))) {
       const found = await one.selfCheck();
       if (found.kind === "ok") {
         passedLast = one;
-        return found;
+        failure = undefined;
+        break;
       }
       failure ??= found;
     }
-    return failure ?? { kind: "ok" };
-  };
-  return async () => {
-    const found = await check();
-    if (found.kind === "ok") {
+    if (failure === undefined) {
       log.v(5).info("Health check succeeded");
       return textAnswer(200, "ok");
     }
-    if (found.kind === "missing") {
+    if (failure.kind === "missing") {
       log.error(undefined, "Health check failed, registration socket does not exist");
-      return textAnswer(404, found.text);
+      return textAnswer(404, failure.text);
     }
-    log.error(new Error(found.text), "Health check failed");
-    return textAnswer(500, escapeUnprintable(found.text));
+    log.error(new Error(failure.text), "Health check failed");
+    return textAnswer(500, escapeUnprintable(failure.text));
   };
 }
 

@@ -87,9 +87,8 @@ function warnAboutEndpoint(endpoint: string, log: Logger): void {
     log.warn("Kubelet probably cannot reach the driver", { kubeletRegistrationPath: endpoint, problem });
   if (!endpoint.startsWith("/")) doubt("the path is not absolute");
   if (bytes > MAX_SOCKET_PATH_BYTES)
-    doubt(`the path has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`);
-  if (/\/plugins_registry\//.test(endpoint))
-    doubt("it is in plugins_registry, where kubelet takes every socket for a registration socket");
+    doubt(`the path has ${bytes} bytes, the most is ${MAX_SOCKET_PATH_BYTES}`);
+  if (endpoint.includes("/plugins_registry/")) doubt("it is in plugins_registry, among registration sockets");
 }
 
 type PathFlags = Pick<Flags, "csiAddress" | "every">;

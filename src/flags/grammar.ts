@@ -66,12 +66,9 @@ const DASHED = /^-(?!(?:\d+|\d*\.\d+)$)/;
 const QUOTED = /^(["'])(.*)\1$/s;
 
 /**
- * Reads `argv` (without the program's name) as Go's package flag does, error texts included: one or two dashes,
- * `-flag value` or `-flag=value`, up to `--` or the first plain word. The first error ends it.
- * `-h` and `-help` ask for help, whatever value they are given. Source: func (*FlagSet) parseOne in Go's flag/flag.go.
- *
- * `ours` is the grammar of our own commands: a value that begins with a dash is given after `=`, where quotes around it
- * are dropped.
+ * Reads `argv` as Go's package flag does, error texts included, up to the first error, `--` or plain word; `-h` and `-help` ask
+ * for help, whatever value they are given. Source: func (*FlagSet) parseOne in Go's flag/flag.go. `ours` is the grammar of our own
+ * commands: a value that begins with a dash is given after `=`, where quotes around it are dropped.
  */
 export function parseWords(
   argv: readonly string[],

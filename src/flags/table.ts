@@ -146,26 +146,24 @@ export function parseFlags(argv: readonly string[]) {
 const CONTROLLER = "node-driver-registrar";
 
 /** The probes, with other programs' names for them. */
-const PROBES = [
-  { mode: "health-probe", names: ["health", "healthz", "live", "livez", "liveness"] },
-  { mode: "ready-probe", names: ["ready", "readyz", "readiness"] },
-];
-const PROBE_MODES = PROBES.map(({ mode }) => mode);
+const PROBES: Readonly<Record<string, readonly string[]>> = {
+  "health-probe": ["health", "healthz", "live", "livez", "liveness"],
+  "ready-probe": ["ready", "readyz", "readiness"],
+};
 /** The official registrar's probe, which proves nothing. */
 export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
-export function isProbeMode(mode: string): boolean {
-  return mode === OFFICIAL_PROBE_MODE || PROBE_MODES.includes(mode);
-}
+const MODES = [...Object.keys(PROBES), OFFICIAL_PROBE_MODE];
+
+export const isProbeMode = (mode: string): boolean => MODES.includes(mode);
 
 /** Any mode but a probe's is a normal run. A mistyped probe is refused: it would take the registration away. */
 function parseMode(text: string): string {
-  const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
-  if (text === "" || modes.includes(text)) return text;
+  if (text === "" || isProbeMode(text)) return text;
   const word = text.toLowerCase();
-  const meant = PROBES.find(({ names }) => names.includes(word))?.mode ?? nearWord(word, modes);
+  const meant = MODES.find((mode) => PROBES[mode]?.includes(word)) ?? nearWord(word, MODES);
   if (meant !== undefined) return refuse(`did you mean ${meant}?`);
-  return /probe$/i.test(text) ? refuse(`the probes are ${modes.join(", ")}`) : text;
+  return /probe$/i.test(text) ? refuse(`the probes are ${MODES.join(", ")}`) : text;
 }
 
 /** What the all-in-one sidecar would run (KEP-4958). A list with another sidecar is refused: nothing would run that one. */

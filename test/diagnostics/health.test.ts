@@ -1,28 +1,11 @@
 import { rmSync } from "node:fs";
-import { serveDiagnostics } from "../support/diagnostics";
 import { eventually } from "../support/eventually";
 import { dialRegistration } from "../support/fake-kubelet";
-import { createFleetNode, startTestFleet } from "../support/fleet-node";
 import { startForeignSocket } from "../support/foreign-socket";
 import { DRIVER, serveRegistrar } from "./support";
 
 const ok = { status: 200, body: "ok" };
 const driver = [{ name: DRIVER }];
-
-/** A node-wide registrar on a node of its own, and its HTTP endpoint. */
-async function serveFleet() {
-  const node = await createFleetNode();
-  const started = await startTestFleet(node);
-  const http = await serveDiagnostics(started);
-  return {
-    ...started,
-    node,
-    ask: http.ask,
-    [Symbol.asyncDispose]: async () => {
-      for (const one of [http, started, node]) await one[Symbol.asyncDispose]();
-    },
-  };
-}
 
 describe("/healthz", () => {
   test("is ok while the registrar waits for the driver, with GET and HEAD", async () => {
@@ -69,24 +52,6 @@ describe("/healthz", () => {
       body: expect.stringContaining("error getting info from node-registrar socket: "),
     });
     expect(served.log.all("Health check failed")).toHaveLength(1);
-  });
-});
-
-describe("of a whole node", () => {
-  test("/healthz is ok without a driver, and as long as one's socket answers, and then logs no error", async () => {
-    await using served = await serveFleet();
-    expect(await served.ask("/healthz")).toMatchObject(ok);
-    await served.node.driver("bad", { name: "../bad" });
-    await served.state("bad", "stopped");
-    expect(await served.ask("/healthz")).toMatchObject({ status: 404 });
-    await served.node.driver("good.csi");
-    await served.register("good.csi");
-    const errors = () => served.log.records.filter(({ severity }) => severity === "error");
-    const before = errors().length;
-    expect(await served.ask("/healthz")).toMatchObject(ok);
-    const [said] = served.log.all("Health check succeeded");
-    expect(said).toMatchObject({ severity: "info", verbosity: 5 });
-    expect(errors()).toHaveLength(before);
   });
 });
 

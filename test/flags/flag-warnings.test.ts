@@ -81,7 +81,7 @@ test("each assumption is logged with its flag", async () => {
 
 test.each([
   ["csi.sock", "the path is not absolute"],
-  [`/${"n".repeat(107)}`, "the path has 108 bytes, a unix socket path may have 107"],
+  [`/${"n".repeat(107)}`, "the path has 108 bytes, the most is 107"],
   ["/var/lib/kubelet/plugins_registry/x/csi.sock", "it is in plugins_registry"],
   [`/${"n".repeat(106)}`, undefined],
 ])("a doubtful path for kubelet is warned of, not refused: %s", async (path, problem) => {

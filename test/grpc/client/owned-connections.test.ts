@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { status } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
@@ -6,12 +5,11 @@ import { protos } from "../../../src/grpc/protos";
 import { statusCodeOf } from "../../../src/grpc/status";
 import { eventually } from "../../support/eventually";
 import { createTempFolder } from "../../support/temp-folder";
+import { openDescriptors } from "../served-grpc";
 
 const { GetPluginInfo } = protos.identity;
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 const CLIENTS = 10;
-
-const descriptors = () => readdirSync("/proc/self/fd").length;
 
 test.each<[what: string, behave: (socket: Socket) => void]>([
   ["never speaks", (socket) => socket.resume()],
@@ -27,7 +25,7 @@ test.each<[what: string, behave: (socket: Socket) => void]>([
     behave(socket);
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
-  const before = descriptors();
+  const before = openDescriptors();
   const allConnected = new AbortController();
   const calls = Array.from({ length: CLIENTS }, async () => {
     const client = createUnixClient(path);
@@ -40,8 +38,8 @@ test.each<[what: string, behave: (socket: Socket) => void]>([
   allConnected.abort();
   await Promise.all(calls);
   // The server's own ends are this process' too.
-  await eventually(() => expect(descriptors() - before).toBeLessThanOrEqual(CLIENTS));
+  await eventually(() => expect(openDescriptors() - before).toBeLessThanOrEqual(CLIENTS));
   for (const socket of held) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
-  await eventually(() => expect(descriptors()).toBeLessThan(before));
+  await eventually(() => expect(openDescriptors()).toBeLessThan(before));
 });

@@ -79,6 +79,7 @@ test.each<[string, number, (played: Played, streamId: number) => void]>([
   expect(() => {
     for (let call = most + 1; call <= most + 2; call++) act(played, 2 * call + 1);
   }).toThrow(TOO_MANY);
+  expect(played.calls.running()).toBeLessThan(5);
 });
 
 test("unfinished requests are counted over all connections that share the bound, and end with theirs", () => {

@@ -61,9 +61,7 @@ const connections = fc
   });
 
 type Served = Awaited<ReturnType<typeof serveGrpc>>;
-
-/** How long the chunks are. */
-const chunkings = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constantFrom(1, 65_536));
+const chunkLengths = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constantFrom(1, 65_536));
 /** How a client leaves: it hangs up and waits, it breaks off, or it leaves its answers unread and then breaks off. */
 const goodbyes = fc.constantFrom<"end" | "destroy" | "never read">("end", "end", "destroy", "never read");
 
@@ -87,7 +85,7 @@ describe("whatever a client sends", () => {
 
   propertyTest(
     "its connection ends with it, and kubelet is answered",
-    { runs: 100, given: fc.tuple(connections, chunkings, goodbyes) },
+    { runs: 100, given: fc.tuple(connections, chunkLengths, goodbyes) },
     async ([sent, chunkBytes, goodbye]) => {
       await visit(served, chunksOf(sent, chunkBytes), goodbye);
       await eventually(() => expect(served.server.connections.open).toBe(0));
