@@ -1,6 +1,5 @@
 import { connect, type NetConnectOpts, type Socket } from "node:net";
-import { ATTACKS } from "../../test/grpc/attacks";
-import { openCall, openCallInHuffman } from "../../test/grpc/attacks/attack";
+import { ATTACKS, openCall, openCallInHuffman } from "../../test/grpc/attacks";
 import { bytesOf, DATA, frame, HELLO } from "../../test/grpc/wire";
 
 /** What hostile connections say to one of our two doors, one kind after the other. */

@@ -1,6 +1,6 @@
 import { messageOf, RegistrarError } from "../base/errors";
-import { type CommandFlags, type FlagValues, readCommandFlags } from "../flags/command-flags";
-import type { FlagForm, Setting } from "../flags/grammar";
+import { type CommandFlags, readCommandFlags } from "../flags/command-flags";
+import type { FlagForm, FlagValues, Setting } from "../flags/grammar";
 import { escapeJson } from "../logging/escape";
 import type { CommandHelp } from "./help";
 import { print } from "./process/print";

@@ -1,19 +1,25 @@
 import { boundText, escapeUnprintable } from "../logging/escape";
 import type { StateName } from "../registrar/model/state";
-import { reasonOf } from "../registrar/model/status";
+import { type DriverStatus, reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
-import { type DescriptorWait, describeWait, descriptorFix } from "../unix/descriptors";
+import { describeWait, descriptorFix } from "../unix/descriptors";
+
+export interface CheckResult {
+  readonly passed: boolean;
+  /** Why it failed, or a remark on a check that passed. */
+  readonly text?: string | undefined;
+}
 
 export interface HealthCheck {
   readonly name: string;
   /** Listed, but counted only if the client requires it by name. */
   readonly informative?: boolean;
-  /** Resolves with the reason of a failure; undefined if the check passes. */
-  run(): Promise<string | undefined>;
-  /** A remark on a check that passes. */
-  note?(): string | undefined;
+  run(): CheckResult | Promise<CheckResult>;
 }
+
+export const passes = (text?: string): CheckResult => ({ passed: true, text });
+export const fails = (text: string): CheckResult => ({ passed: false, text });
 
 /** A driver's name, or its socket's address until it answers. */
 function nameOf({ status, csiAddress }: Registration): string {
@@ -23,52 +29,33 @@ function nameOf({ status, csiAddress }: Registration): string {
 /** The checks of every driver that counts, or of `driver`. Node-wide their names begin with the driver's. */
 export function readinessChecks(
   registrations: Registrations,
-  options: { readonly requireDriver: boolean; readonly driver: string | null },
+  { requireDriver, driver }: { readonly requireDriver: boolean; readonly driver: string | null },
 ): readonly HealthCheck[] {
-  const { driver } = options;
   const isNodeWide = registrations.scope === "node-wide";
+  const counted = registrationsThatCount(registrations);
   const meant = registrations.all.filter((one) => driver === null || nameOf(one) === driver);
-  const wanted = registrationsThatCount(registrations).filter((one) => meant.includes(one));
-  const uncounted = meant.filter((one) => !wanted.includes(one));
+  const wanted = meant.filter((one) => counted.includes(one));
+  const uncounted = meant.filter((one) => !counted.includes(one));
+  const wait = registrations.waitingSockets?.descriptors;
+  const waitText = wait && `${describeWait(wait)}; ${descriptorFix(wait)}`;
   if (driver !== null && wanted.length === 0 && !uncounted.some(standsBy)) {
-    const [known] = uncounted;
-    const why = known === undefined ? whyUnknown(driver, registrations) : stateText(known);
-    return [{ name: driver, run: async () => why }];
+    const mayWait = waitText && `it may be one of those that have not been asked their names: ${waitText}`;
+    const unknown = mayWait ?? "no CSI driver here has this name";
+    return [{ name: driver, run: () => fails(uncounted[0] ? stateText(uncounted[0].status()) : unknown) }];
   }
   const dials = !isNodeWide || driver !== null;
   const checks = wanted.flatMap((one) =>
-    checksOf(one, { ...options, dials, prefix: isNodeWide ? `${nameOf(one)}/` : "" }),
+    checksOf(one, { requireDriver, dials, prefix: isNodeWide ? `${nameOf(one)}/` : "" }),
   );
-  const checkOfAll = isNodeWide && driver === null ? [descriptorCheck(registrations)] : [];
-  return [...checks, ...uncounted.map(uncountedCheck), ...checkOfAll];
-}
-
-const waitText = (wait: DescriptorWait) => `${describeWait(wait)}; ${descriptorFix(wait)}`;
-
-/** Drivers without a name may be any: a rolling update that starves them of file descriptors must not go on. */
-const descriptorCheck = (registrations: Registrations): HealthCheck => ({
-  name: "descriptors",
-  run: async () => {
-    const { waitingSockets } = registrations;
-    return waitingSockets && waitText(waitingSockets.descriptors);
-  },
-});
-
-function whyUnknown(driver: string, { waitingSockets }: Registrations): string {
-  if (waitingSockets === undefined) return "no CSI driver here has this name";
-  const { csiAddresses, descriptors } = waitingSockets;
-  const isOne = csiAddresses.includes(driver);
-  const which = isOne
-    ? "it is one of those that wait"
-    : "it may be one of those that have not been asked their names";
-  return `${which}: ${waitText(descriptors)}`;
+  // Drivers without a name may be any: a rolling update that starves them of file descriptors must not go on.
+  const descriptors = { name: "descriptors", run: () => (waitText ? fails(waitText) : passes()) };
+  return [...checks, ...uncounted.map(uncountedCheck), ...(dials ? [] : [descriptors])];
 }
 
 /** Another registrar serves the driver, and this one takes over when that one ends: ready. */
 const standsBy = ({ status }: Registration) => status().state === "standby";
 
-function stateText({ status }: Registration): string {
-  const now = status();
+function stateText(now: DriverStatus): string {
   const since = now.history.at(-1)?.at;
   const sinceText = since === undefined ? "" : ` since ${new Date(since).toISOString()}`;
   const reason = reasonOf(now);
@@ -77,13 +64,11 @@ function stateText({ status }: Registration): string {
 
 /** A found socket whose driver does not count: listed, but never failing. */
 function uncountedCheck(registration: Registration): HealthCheck {
+  const status = registration.status();
+  const reason = reasonOf(status) ?? "it is served elsewhere";
   return {
     name: registration.csiAddress ?? nameOf(registration),
-    run: async () => undefined,
-    note: () => {
-      const status = registration.status();
-      return `does not count, state is ${status.state}: ${reasonOf(status) ?? "it is served elsewhere"}`;
-    },
+    run: () => passes(`does not count, state is ${status.state}: ${reason}`),
   };
 }
 
@@ -105,38 +90,27 @@ const LOST = "the connection to the CSI driver is lost";
 
 /**
  * Ready: kubelet said that the driver is registered, and our registration socket is in place; with `dials` it must answer,
- * which is too much work for each driver of a node. With `requireDriver` there must be a connection to the driver too;
- * kubelet has its own.
+ * which is too much work for each driver of a node. With `requireDriver` there must be a connection to the driver, too.
  */
 function checksOf(
   registration: Registration,
   options: { readonly requireDriver: boolean; readonly dials: boolean; readonly prefix: string },
 ): readonly HealthCheck[] {
-  const { requireDriver, dials, prefix } = options;
+  const check = (name: string, run: HealthCheck["run"]) => ({ name: `${options.prefix}${name}`, run });
+  const status = registration.status();
+  const { connected, identity, registrationSocketPath, state } = status;
   return [
-    {
-      name: `${prefix}driver`,
-      run: async () => {
-        const { connected, identity } = registration.status();
-        if (connected || (identity !== undefined && !requireDriver)) return undefined;
-        return identity === undefined ? "the CSI driver has not answered yet" : LOST;
-      },
-      note: () =>
-        registration.status().connected ? undefined : `${LOST}, which --require-driver would count`,
-    },
-    {
-      name: `${prefix}socket`,
-      run: async () => {
-        if (registration.status().registrationSocketPath === undefined)
-          return "there is no registration socket yet";
-        const check = dials ? await registration.selfCheck() : ({ kind: "ok" } as const);
-        return check.kind === "ok" ? undefined : check.text;
-      },
-    },
-    {
-      name: `${prefix}registered`,
-      run: async () => (registration.status().state === "registered" ? undefined : stateText(registration)),
-    },
+    check("driver", () => {
+      if (connected) return passes();
+      if (identity === undefined) return fails("the CSI driver has not answered yet");
+      return options.requireDriver ? fails(LOST) : passes(`${LOST}, which --require-driver would count`);
+    }),
+    check("socket", async () => {
+      if (registrationSocketPath === undefined) return fails("there is no registration socket yet");
+      const found = options.dials ? await registration.selfCheck() : undefined;
+      return found === undefined || found.kind === "ok" ? passes() : fails(found.text);
+    }),
+    check("registered", () => (state === "registered" ? passes() : fails(stateText(status)))),
   ];
 }
 
@@ -153,23 +127,22 @@ export async function runChecks(
   const lines: string[] = [];
   // Names, reasons and queries contain texts of drivers, kubelet and clients.
   const say = (line: string) => lines.push(escapeUnprintable(boundText(line)));
-  let passed = true;
-  for (const { name, informative = false, run, note } of checks) {
+  let isReady = true;
+  for (const { name, informative = false, run } of checks) {
     if (exclude.includes(name)) {
       say(`[+]${name} excluded: ok`);
       continue;
     }
-    const problem = await run();
+    const { passed, text } = await run();
     const counts = !informative || require.includes(name);
-    passed &&= problem === undefined || !counts;
-    const failed = `failed${counts ? "" : " (does not count)"}`;
-    const said = note?.();
-    const passing = said === undefined ? `[+]${name} ok` : `[+]${name} ok: ${said}`;
-    say(problem === undefined ? passing : `[-]${name} ${failed}: ${problem}`);
+    isReady &&= passed || !counts;
+    const outcome = passed ? "ok" : `failed${counts ? "" : " (does not count)"}`;
+    say(`[${passed ? "+" : "-"}]${name} ${outcome}${text === undefined ? "" : `: ${text}`}`);
   }
   const unknown = exclude.filter((name) => !checks.some((check) => check.name === name));
   if (unknown.length > 0)
     say(`warn: some health checks cannot be excluded: no matches for ${unknown.join(", ")}`);
-  if (passed && !query.has("verbose")) return { passed, body: "ok" };
-  return { passed, body: `${lines.join("\n")}\n${path} check ${passed ? "passed" : "failed"}\n` };
+  if (isReady && !query.has("verbose")) return { passed: isReady, body: "ok" };
+  lines.push(`${path} check ${isReady ? "passed" : "failed"}\n`);
+  return { passed: isReady, body: lines.join("\n") };
 }

@@ -3,7 +3,6 @@ import type { DriverStatus } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import { countDescriptors, descriptorLimit } from "../unix/descriptors";
 
-/** Facts about the process, which the CLI provides. */
 export interface ProcessFacts {
   readonly version: string;
   readonly nodeVersion: string;
@@ -14,10 +13,10 @@ export interface ProcessFacts {
   usage(): { readonly cpuSeconds: number; readonly residentBytes: number; readonly heapBytes: number };
 }
 
-interface Sample {
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+type Value = number | boolean | undefined;
+
+/** A value, of which an undefined one is left out, and those of the labels in their order. */
+export type Sample = readonly [value: Value, ...labels: readonly string[]];
 
 /** A metric whose samples are read when Prometheus scrapes. */
 export interface Metric {
@@ -46,120 +45,91 @@ export const NO_DESCRIPTORS = "no-descriptors";
 
 /** A stopped process answers no scrape. */
 const STATES = STATE_NAMES.filter((name) => name !== "stopped");
-/** A metric with samples for each value of one more label than the driver's name. */
-const ofDriverBy = (
-  label: string | undefined,
+
+/** A metric with samples of each driver, by more labels than its name. */
+const ofDrivers = (
   help: string,
-  read: (status: DriverStatus) => readonly (readonly [value: string, sample: number])[],
+  labelNames: readonly string[],
+  read: (status: DriverStatus) => readonly Sample[],
 ): Metric => ({
   help,
-  labelNames: ["driver_name", ...(label === undefined ? [] : [label])],
+  labelNames: ["driver_name", ...labelNames],
   samples: (_facts, registrations) =>
     registrations.flatMap(({ status }) => {
       const now = status();
-      const driver_name = now.identity?.name ?? UNKNOWN_DRIVER;
-      const labelsOf = (value: string) => ({ driver_name, ...(label !== undefined && { [label]: value }) });
-      return read(now).map(([labelled, value]) => ({ labels: labelsOf(labelled), value }));
+      const name = now.identity?.name ?? UNKNOWN_DRIVER;
+      return read(now).map(([value, ...labels]) => [value, name, ...labels] as const);
     }),
 });
 
-/** A metric with one sample for each driver, unless it is undefined. */
-const ofDriver = (help: string, read: (status: DriverStatus) => number | undefined): Metric =>
-  ofDriverBy(undefined, help, (status) => [read(status) ?? []].flat().map((value) => ["", value]));
+const ofDriver = (help: string, read: (status: DriverStatus) => Value): Metric =>
+  ofDrivers(help, [], (status) => [[read(status)]]);
 
+const ofTally = (help: string, count: "driverReconnects" | "getInfoCalls" | "takeovers"): Metric =>
+  ofDriver(help, ({ tally }) => tally[count]);
+
+const ofTime = (help: string, time: "lastGetInfoAt" | "lastStatusAt"): Metric =>
+  ofDriver(help, ({ tally }) => seconds(tally[time]));
+
+/** Absent while it is not known. */
 const ofProcess = (help: string, read: (facts: ProcessFacts) => number): Metric => ({
   help,
-  samples: (facts) => [{ value: read(facts) }],
+  samples: (facts) => {
+    const value = read(facts);
+    return [[value > 0 && Number.isFinite(value) ? value : undefined]];
+  },
 });
 
 const ofUsage = (help: string, field: keyof ReturnType<ProcessFacts["usage"]>): Metric =>
   ofProcess(help, ({ usage }) => usage()[field]);
 
-/** Absent while it is not known. */
-const ofDescriptors = (help: string, read: () => number): Metric => ({
-  help,
-  samples: () => [read()].filter((value) => value > 0 && Number.isFinite(value)).map((value) => ({ value })),
-});
-
 const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
 /** Every metric but the histogram of calls. Names and labels are a contract with dashboards: see docs/operations.md. */
 export const METRICS = metricRows({
-  registrar_registered: ofDriver(
-    "1 while kubelet's last registration status said that the driver is registered and the registration socket is ours",
-    ({ state }) => (state === "registered" ? 1 : 0),
+  registrar_registered: ofDriver("1 while the driver is registered", ({ state }) => state === "registered"),
+  registrar_state: ofDrivers("1 for the state of the registration", ["state"], ({ state }) =>
+    STATES.map((name) => [name === state, name]),
   ),
-  registrar_state: ofDriverBy("state", "1 for the state that the driver's registration is in", (status) =>
-    STATES.map((state) => [state, status.state === state ? 1 : 0]),
+  registrar_driver_connected: ofDriver("1 while the driver is connected", ({ connected }) => connected),
+  registrar_driver_reconnects_total: ofTally("How often the driver came back", "driverReconnects"),
+  registrar_last_get_info_timestamp_seconds: ofTime("Unix time of kubelet's last GetInfo", "lastGetInfoAt"),
+  registrar_last_notice_timestamp_seconds: ofTime("Unix time of kubelet's last status", "lastStatusAt"),
+  registrar_get_info_calls_total: ofTally("How often kubelet called GetInfo", "getInfoCalls"),
+  registrar_notices_total: ofDrivers("Kubelet's statuses by result", ["result"], ({ tally }) => [
+    [tally.accepted, "registered"],
+    [tally.refused, "refused"],
+  ]),
+  // Each reason has a counter from the start, so that Prometheus sees its first increase.
+  registrar_publications_total: ofDrivers("Publications of the socket", ["reason"], ({ tally }) =>
+    PUBLISH_REASONS.map((reason) => [tally.publications[reason] ?? 0, reason]),
   ),
-  registrar_driver_connected: ofDriver("1 while there is a connection to the CSI driver", ({ connected }) =>
-    connected ? 1 : 0,
-  ),
-  registrar_driver_reconnects_total: ofDriver(
-    "How often the CSI driver came back after its connection was lost",
-    ({ tally }) => tally.driverReconnects,
-  ),
-  registrar_last_get_info_timestamp_seconds: ofDriver(
-    "When kubelet last called GetInfo, as unix time; absent where it never did",
-    ({ tally }) => seconds(tally.lastGetInfoAt),
-  ),
-  registrar_last_notice_timestamp_seconds: ofDriver(
-    "When kubelet last called NotifyRegistrationStatus, as unix time; absent where it never did",
-    ({ tally }) => seconds(tally.lastStatusAt),
-  ),
-  registrar_get_info_calls_total: ofDriver(
-    "How often kubelet called GetInfo",
-    ({ tally }) => tally.getInfoCalls,
-  ),
-  registrar_notices_total: ofDriverBy(
-    "result",
-    "Kubelet's registration statuses by result",
-    ({ tally: { accepted, refused } }) => [
-      ["registered", accepted],
-      ["refused", refused],
-    ],
-  ),
-  registrar_publications_total: ofDriverBy(
-    "reason",
-    "How often the registration socket was put in place, by reason",
-    // Each reason has a counter from the start, so that Prometheus sees its first increase.
-    ({ tally }) => PUBLISH_REASONS.map((reason) => [reason, tally.publications[reason] ?? 0]),
-  ),
-  registrar_takeovers_total: ofDriver(
-    "How often the registration was taken over from a registrar that was gone",
-    ({ tally }) => tally.takeovers,
-  ),
-  registrar_driver_info: ofDriverBy(
-    "vendor_version",
-    "The CSI driver's answer to GetPluginInfo",
-    ({ identity }) => (identity ? [[identity.vendorVersion, 1]] : []),
+  registrar_takeovers_total: ofTally("Takeovers from a registrar that was gone", "takeovers"),
+  registrar_driver_info: ofDrivers("1 with the driver's version", ["vendor_version"], ({ identity }) =>
+    identity ? [[1, identity.vendorVersion]] : [],
   ),
   registrar_driver_trouble: {
-    help: "1 for a driver's socket that cannot be registered, by reason: no-answer, name-withheld, not-published, failed, no-descriptors",
+    help: "1 for a driver's socket that cannot be registered, by reason",
     labelNames: ["csi_address", "reason"],
     readsAll: true,
     samples: (_facts, registrations, waitingSockets) => {
-      const sample = (csi_address: string, reason: string) => ({ labels: { csi_address, reason }, value: 1 });
-      const troubles = registrations.flatMap(({ csiAddress, status }) => {
+      const troubles = registrations.flatMap(({ csiAddress, status }): Sample[] => {
         const { trouble } = status();
         if (trouble === undefined || csiAddress === undefined) return [];
         if (trouble.kind === "not-wanted") return []; // As configured: an alert would never end.
-        return sample(csiAddress, trouble.kind);
+        return [[1, csiAddress, trouble.kind]];
       });
-      return [...troubles, ...waitingSockets.map((csiAddress) => sample(csiAddress, NO_DESCRIPTORS))];
+      return [...troubles, ...waitingSockets.map((csiAddress) => [1, csiAddress, NO_DESCRIPTORS] as const)];
     },
   },
   registrar_build_info: {
     help: "Version of this registrar and of Node",
     labelNames: ["version", "node_version"],
-    samples: ({ version, nodeVersion }) => [{ labels: { version, node_version: nodeVersion }, value: 1 }],
+    samples: ({ version, nodeVersion }) => [[1, version, nodeVersion]],
   },
-  process_start_time_seconds: ofProcess(
-    "Start time of the process since unix epoch in seconds.",
-    ({ startedAt }) => startedAt / 1000,
-  ),
-  process_open_fds: ofDescriptors("Number of open file descriptors.", countDescriptors),
-  process_max_fds: ofDescriptors("Maximum number of open file descriptors.", descriptorLimit),
+  process_start_time_seconds: ofProcess("Unix time of the start.", ({ startedAt }) => startedAt / 1000),
+  process_open_fds: ofProcess("Number of open file descriptors.", countDescriptors),
+  process_max_fds: ofProcess("Maximum number of open file descriptors.", descriptorLimit),
   process_cpu_seconds_total: ofUsage("Total user and system CPU time spent in seconds.", "cpuSeconds"),
   process_resident_memory_bytes: ofUsage("Resident memory size in bytes.", "residentBytes"),
   nodejs_heap_size_used_bytes: ofUsage("Size of the V8 heap in use in bytes.", "heapBytes"),

@@ -12,14 +12,14 @@ import type { Route } from "./server";
 
 /** The buckets of csi-lib-utils (metrics.go), so that dashboards and alerts for other sidecars fit. */
 const CALL_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
-/** The most calls that are kept for the first scrape. At this number prom-client is loaded without a scrape. */
-const MAX_UNSCRAPED_CALLS = 500;
+/** The most calls that are kept for the next scrape. At this number prom-client is loaded without one. */
+const MAX_UNCOUNTED_CALLS = 500;
 /** Names are never removed. A driver that keeps changing its name gets no more of them. */
 const MAX_DRIVER_NAMES = 1_000;
 
 /**
- * The metrics path. prom-client takes megabytes, so it is loaded at the first scrape; calls until then are kept for it. If it
- * cannot be loaded, as without file descriptors, the next scrape tries again.
+ * The metrics path. prom-client takes megabytes, so it is loaded at the first scrape; calls are kept for it. If it cannot be
+ * loaded, as without file descriptors, the next scrape tries again.
  */
 export function createMetricsRoute(
   registrations: Registrations,
@@ -28,42 +28,35 @@ export function createMetricsRoute(
   nodeReadiness?: ViewNodeReadiness,
 ): Route {
   const warn = createPacedWarning(log.named("metrics"), "Cannot load the metrics, calls are not counted");
-  const unscraped: (readonly [DriverCall, string])[] = [];
-  let metrics: Awaited<ReturnType<typeof loadMetrics>> | undefined;
+  const uncounted: (readonly [DriverCall, string])[] = [];
   let loading: ReturnType<typeof loadMetrics> | undefined;
-  const load = async () => {
+  const countCalls = async () => {
     loading ??= loadMetrics(registrations, facts, nodeReadiness);
     try {
-      metrics = await loading;
+      const { registry, observe } = await loading;
+      for (const [call, driverName] of uncounted.splice(0)) observe(call, driverName);
+      return registry;
     } catch (error) {
       loading = undefined;
       throw error;
     }
-    for (const [call, driverName] of unscraped.splice(0)) metrics.observe(call, driverName);
-    return metrics;
   };
-  registrations.subscribe((event) => {
-    const { registration } = event;
+  registrations.subscribe(({ registration, ...event }) => {
     if (event.kind !== "driver-call") return;
-    const driverName = registration.status().identity?.name ?? UNKNOWN_DRIVER;
-    if (metrics !== undefined) metrics.observe(event.call, driverName);
-    else unscraped.push([event.call, driverName]);
-    if (unscraped.length < MAX_UNSCRAPED_CALLS || loading !== undefined) return;
-    load().catch((error) => warn({ err: messageOf(error), calls: unscraped.splice(0).length }));
+    uncounted.push([event.call, registration.status().identity?.name ?? UNKNOWN_DRIVER]);
+    if (uncounted.length < MAX_UNCOUNTED_CALLS) return;
+    countCalls().catch((error) => warn({ err: messageOf(error), calls: uncounted.splice(0).length }));
   });
   return async () => {
-    const { registry } = await load();
+    const registry = await countCalls();
     const body = await registry.metrics();
     return { status: 200, headers: { "content-type": registry.contentType }, body };
   };
 }
 
 /** Escapes and bounds texts of drivers: prom-client escapes quotes and line feeds only. */
-function printable(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(labels).map(([name, value]) => [name, escapeJson(boundText(value))]),
-  );
-}
+const labelled = (names: readonly string[], texts: readonly string[]) =>
+  Object.fromEntries(names.map((name, at) => [name, escapeJson(boundText(texts[at] ?? ""))]));
 
 async function loadMetrics(
   registrations: Registrations,
@@ -85,15 +78,16 @@ async function loadMetrics(
         this.reset();
         const read = readsAll ? registrations.all : registrationsThatCount(registrations);
         const waiting = registrations.waitingSockets?.csiAddresses ?? [];
-        for (const { labels = {}, value } of samples(facts, read, waiting))
-          this.inc(printable(labels), value);
+        for (const [value, ...texts] of samples(facts, read, waiting))
+          if (value !== undefined) this.inc(labelled(labelNames, texts), Number(value));
       },
     });
   }
+  const labelNames = ["driver_name", "method_name", "grpc_status_code"];
   const operations = new Histogram({
     name: "csi_sidecar_operations_seconds",
     help: "[ALPHA] Container Storage Interface operation duration with gRPC error code status total",
-    labelNames: ["driver_name", "method_name", "grpc_status_code"],
+    labelNames,
     buckets: CALL_BUCKETS_SECONDS,
     registers,
   });
@@ -103,8 +97,7 @@ async function loadMetrics(
     observe: ({ method, code, durationMs }: DriverCall, driverName: string): void => {
       if (names.size < MAX_DRIVER_NAMES) names.add(driverName);
       const name = names.has(driverName) ? driverName : UNKNOWN_DRIVER;
-      const labels = { driver_name: name, method_name: method, grpc_status_code: grpcCodeName(code) };
-      operations.observe(printable(labels), durationMs / 1000);
+      operations.observe(labelled(labelNames, [name, method, grpcCodeName(code)]), durationMs / 1000);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { NodeReadinessStatus } from "../node-readiness/start-node-readiness";
-import type { HealthCheck } from "./health-checks";
-import { type Metric, type MetricRow, metricRows } from "./metric-table";
+import { fails, type HealthCheck, passes } from "./health-checks";
+import { type Metric, type MetricRow, metricRows, type Sample } from "./metric-table";
 
 export type ViewNodeReadiness = () => NodeReadinessStatus;
 
@@ -9,12 +9,14 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
   return {
     name: "node-readiness",
     informative: true,
-    run: async () => {
+    run: () => {
       const { api, taints } = view();
       const overdue = taints.find(({ overdueSince }) => overdueSince !== undefined);
       if (overdue !== undefined)
-        return `taint ${overdue.taint} is still on${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`;
-      return api.trouble && `${api.trouble.doing}: ${api.trouble.message}`;
+        return fails(
+          `taint ${overdue.taint} is still on${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
+        );
+      return api.trouble ? fails(`${api.trouble.doing}: ${api.trouble.message}`) : passes();
     },
   };
 }
@@ -35,28 +37,21 @@ type TaintStatus = NodeReadinessStatus["taints"][number];
 
 /** Its metrics. Names and labels are a contract with dashboards: see docs/node-readiness.md. */
 export function nodeReadinessMetrics(view: ViewNodeReadiness): readonly MetricRow[] {
-  /** A metric with one sample for each startup taint, unless it is undefined. */
-  const ofTaint = (help: string, read: (taint: TaintStatus) => number | undefined): Metric => ({
+  const ofTaints = (help: string, read: (taint: TaintStatus) => Sample[0]): Metric => ({
     help,
     labelNames: ["driver_name", "taint"],
     samples: () =>
-      view().taints.flatMap((status) => {
-        const value = read(status);
-        const labels = { driver_name: status.driverName, taint: status.taint.replace(/[=:].*/, "") };
-        return value === undefined ? [] : [{ labels, value }];
-      }),
+      view().taints.map((one) => [read(one), one.driverName, one.taint.replace(/[=:].*/, "")] as const),
   });
+  const isSince = (at: number | undefined) => at !== undefined;
 
   return metricRows({
-    registrar_startup_taint_overdue: ofTaint(
-      "1 while kubelet has the driver registered and its startup taint is on the node all the same",
-      ({ overdueSince }) => (overdueSince === undefined ? 0 : 1),
+    registrar_startup_taint_overdue: ofTaints(
+      "1 while the driver is registered and its startup taint is on the node all the same",
+      ({ overdueSince }) => isSince(overdueSince),
     ),
-    registrar_startup_taint_removals_total: ofTaint(
-      "Startup taints that were removed and seen to be gone",
-      ({ removals }) => removals,
-    ),
-    registrar_startup_taint_removal_seconds: ofTaint(
+    registrar_startup_taint_removals_total: ofTaints("Startup taints removed", ({ removals }) => removals),
+    registrar_startup_taint_removal_seconds: ofTaints(
       "From kubelet's registration status to the moment the startup taint was last seen to be gone",
       ({ lastRemovalMs }) => lastRemovalMs && lastRemovalMs / 1000,
     ),
@@ -64,29 +59,21 @@ export function nodeReadinessMetrics(view: ViewNodeReadiness): readonly MetricRo
       help: "1 where the node's condition is True, 0 where it is not",
       labelNames: ["driver_name", "condition"],
       samples: () =>
-        view().conditions.map(({ driverName = "", type, status }) => ({
-          labels: { driver_name: driverName, condition: type },
-          value: status === "True" ? 1 : 0,
-        })),
+        view().conditions.map(({ driverName = "", type, status }) => [status === "True", driverName, type]),
     },
     registrar_csinode_lacks_driver: {
-      help: "1 while kubelet has the driver registered and the registrar has seen that CSINode lacks it",
+      help: "1 while the driver is registered and CSINode lacks it",
       labelNames: ["driver_name"],
-      samples: () =>
-        view().csiNode.map(({ driverName, lackingSince }) => ({
-          labels: { driver_name: driverName },
-          value: lackingSince === undefined ? 0 : 1,
-        })),
+      samples: () => view().csiNode.map((one) => [isSince(one.lackingSince), one.driverName]),
     },
     registrar_api_requests_total: {
       help: "Requests to the API server, watches among them",
-      samples: () => [{ value: view().api.calls }],
+      samples: () => [[view().api.calls]],
     },
     registrar_api_failures_total: {
       help: "Failed requests to the API server, by kind of failure",
       labelNames: ["kind"],
-      samples: () =>
-        Object.entries(view().api.failures).map(([kind, value]) => ({ labels: { kind }, value })),
+      samples: () => Object.entries(view().api.failures).map(([kind, value]) => [value, kind]),
     },
   });
 }

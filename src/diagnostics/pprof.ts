@@ -1,31 +1,33 @@
 import { Session } from "node:inspector/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { getHeapSnapshot } from "node:v8";
-import { type HttpAnswer, textAnswer } from "./http/answer";
-import type { PROFILE_PATHS } from "./metrics-path";
+import type { PROFILE_PATHS } from "./endpoint";
+import { type HttpAnswer, textAnswer } from "./http/connection";
 import type { Route } from "./server";
 
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 300;
 
-const INDEX = `Profiles of this process, on the paths of Go's net/http/pprof, in V8's formats:
-
-/debug/pprof/profile?seconds=30   CPU profile (.cpuprofile: Chrome DevTools, speedscope)
-/debug/pprof/heap                 heap snapshot (.heapsnapshot: Chrome DevTools); stops the process while it is taken
+const INDEX = `/debug/pprof/profile?seconds=30   CPU profile, for Chrome DevTools or speedscope
+/debug/pprof/heap                 heap snapshot, for Chrome DevTools; stops the process while it is taken
 /debug/pprof/cmdline              command line, separated by NUL
 `;
 
-/** The routes of --enable-pprof. One profile of a kind at a time: a heap snapshot takes as much memory as the heap. */
+const BUSY = textAnswer(409, "another profile is being taken\n");
+
+/** The routes of --enable-pprof. One profile at a time: a heap snapshot takes as much memory as the heap. */
 export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyMap<string, Route> {
-  let isProfiling = false;
-  let isTakingSnapshot = false;
+  let isBusy = false;
+  const end = () => {
+    isBusy = false;
+  };
 
   const profile: Route = async ({ query }, signal) => {
     const asked = Number(query.get("seconds") ?? DEFAULT_SECONDS);
     if (!(asked > 0 && asked <= MAX_SECONDS))
       return textAnswer(400, `seconds must be more than 0 and at most ${MAX_SECONDS}\n`);
-    if (isProfiling) return textAnswer(409, "a CPU profile is being taken already\n");
-    isProfiling = true;
+    if (isBusy) return BUSY;
+    isBusy = true;
     const session = new Session();
     session.connect();
     try {
@@ -36,17 +38,14 @@ export function createProfilingRoutes(commandLine: readonly string[]): ReadonlyM
       return download("cpu.cpuprofile", JSON.stringify(profile));
     } finally {
       session.disconnect();
-      isProfiling = false;
+      end();
     }
   };
 
   const heap: Route = async () => {
-    if (isTakingSnapshot) return textAnswer(409, "a heap snapshot is being taken already\n");
-    isTakingSnapshot = true;
-    const snapshot = getHeapSnapshot().once("close", () => {
-      isTakingSnapshot = false;
-    });
-    return download("heap.heapsnapshot", snapshot);
+    if (isBusy) return BUSY;
+    isBusy = true;
+    return download("heap.heapsnapshot", getHeapSnapshot().once("close", end));
   };
 
   const routes: Readonly<Record<(typeof PROFILE_PATHS)[number], Route>> = {

@@ -3,11 +3,11 @@ import type { Logger } from "../logging/logger";
 import type { Registration } from "../registrar/registration/registration";
 import type { SelfCheck } from "../registrar/registration/self-check";
 import type { Registrations } from "../registrar/registrations";
-import { type HealthCheck, readinessChecks, runChecks } from "./health-checks";
-import { textAnswer } from "./http/answer";
+import { checkMetricsPath, type FIXED_PATHS } from "./endpoint";
+import { type HealthCheck, passes, readinessChecks, runChecks } from "./health-checks";
+import { textAnswer } from "./http/connection";
 import type { ProcessFacts } from "./metric-table";
 import { createMetricsRoute } from "./metrics";
-import { checkMetricsPath, type FIXED_PATHS } from "./metrics-path";
 import { nodeReadinessCheck, type ViewNodeReadiness } from "./node-readiness";
 import { createProfilingRoutes } from "./pprof";
 import type { Route } from "./server";
@@ -16,7 +16,6 @@ import { createStatusRoute } from "./statusz";
 export interface RoutesOptions {
   /** Begins with `/` and differs from the other paths. */
   readonly metricsPath: string;
-  /** Not ready without a connection to the driver. */
   readonly requireDriver: boolean;
   /** The command line to show under /debug/pprof/; undefined serves no profiles. */
   readonly profiledCommandLine: readonly string[] | undefined;
@@ -34,7 +33,7 @@ export function createRoutes(
   const fixed: Readonly<Record<(typeof FIXED_PATHS)[number], Route>> = {
     "/healthz": createHealthRoute(registrations, log),
     // Nothing outside of this process may fail it: a liveness probe would restart the registrar.
-    "/livez": createChecksRoute("livez", () => [{ name: "ping", run: async () => undefined }]),
+    "/livez": createChecksRoute("livez", () => [{ name: "ping", run: () => passes() }]),
     "/readyz": createChecksRoute("readyz", (driver) => [
       ...readinessChecks(registrations, { requireDriver, driver }),
       ...nodeChecks,
@@ -56,31 +55,28 @@ export function createRoutes(
 function createHealthRoute(registrations: Registrations, parentLog: Logger): Route {
   const log = parentLog.named("health");
   let passedLast: Registration | undefined;
-  const check = async (): Promise<SelfCheck> => {
-    let failure: SelfCheck | undefined;
+  return async () => {
+    let failure: Exclude<SelfCheck, { readonly kind: "ok" }> | undefined;
     const { all } = registrations;
     for (const one of all.toSorted((a, b) => Number(b === passedLast) - Number(a === passedLast))) {
       const found = await one.selfCheck();
       if (found.kind === "ok") {
         passedLast = one;
-        return found;
+        failure = undefined;
+        break;
       }
       failure ??= found;
     }
-    return failure ?? { kind: "ok" };
-  };
-  return async () => {
-    const found = await check();
-    if (found.kind === "ok") {
+    if (failure === undefined) {
       log.v(5).info("Health check succeeded");
       return textAnswer(200, "ok");
     }
-    if (found.kind === "missing") {
+    if (failure.kind === "missing") {
       log.error(undefined, "Health check failed, registration socket does not exist");
-      return textAnswer(404, found.text);
+      return textAnswer(404, failure.text);
     }
-    log.error(new Error(found.text), "Health check failed");
-    return textAnswer(500, escapeUnprintable(found.text));
+    log.error(new Error(failure.text), "Health check failed");
+    return textAnswer(500, escapeUnprintable(failure.text));
   };
 }
 
@@ -92,7 +88,7 @@ function createChecksRoute(
   return async ({ method, query }) => {
     if (method !== "GET" && method !== "HEAD")
       return textAnswer(405, "method not allowed\n", { allow: "GET, HEAD" });
-    const { passed, body } = await runChecks(name, checksFor(query.get("driver")), query);
-    return textAnswer(passed ? 200 : 503, body);
+    const report = await runChecks(name, checksFor(query.get("driver")), query);
+    return textAnswer(report.passed ? 200 : 503, report.body);
   };
 }

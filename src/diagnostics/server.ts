@@ -6,10 +6,15 @@ import { messageOf } from "../base/errors";
 import { boundText, escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import { createCrowd } from "../unix/crowd";
-import { type HttpAnswer, textAnswer } from "./http/answer";
-import { type HttpConnection, type Respond, serveHttpConnection } from "./http/connection";
+import { type ListenAddress, parseListenAddress } from "./endpoint";
+import {
+  type HttpAnswer,
+  type HttpConnection,
+  type Respond,
+  serveHttpConnection,
+  textAnswer,
+} from "./http/connection";
 import type { HttpRequest } from "./http/request-head";
-import { type ListenAddress, parseListenAddress } from "./listen-address";
 
 /** Answers the requests for one path; an error becomes status 500. The signal is aborted if the client disconnects. */
 export type Route = (request: HttpRequest, signal: AbortSignal) => HttpAnswer | Promise<HttpAnswer>;

@@ -2,7 +2,7 @@ import { boundText, escapeJson, quoteText } from "../logging/escape";
 import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
-import { textAnswer } from "./http/answer";
+import { textAnswer } from "./http/connection";
 import { NO_DESCRIPTORS, type ProcessFacts } from "./metric-table";
 import { describeNodeReadiness, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
@@ -71,25 +71,18 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
 }
 
 /** Writes indented `key: value` lines. Texts of drivers that would break their line are quoted. */
-function asText(value: unknown, indent = ""): string {
-  if (typeof value === "string") return `${plain(value)}\n`;
-  if (typeof value !== "object" || value === null) return `${String(value)}\n`;
-  return Object.entries(value)
-    .filter(([, one]) => one !== undefined)
-    .map(([place, one]) => {
-      const driver = Array.isArray(value) ? (one as Driver) : undefined;
-      const key = driver ? plain(driver.name ?? driver.csiAddress ?? "driver") : place;
-      if (place === "history")
-        return `${indent}history:\n${(one as Change[]).map((c) => `${indent}  ${asLine(c)}\n`).join("")}`;
-      const nested = typeof one === "object" && one !== null;
-      return nested ? `${indent}${key}:\n${asText(one, `${indent}  `)}` : `${indent}${key}: ${asText(one)}`;
-    })
-    .join("");
+function asText(value: object, indent = ""): string {
+  const lines = Object.entries(value).map(([place, one]) => {
+    if (one === undefined) return "";
+    if (place === "history")
+      return `${indent}history:\n${(one as Change[]).map((c) => `${indent}  ${asLine(c)}\n`).join("")}`;
+    const key = Array.isArray(value) ? plain(one.name ?? one.csiAddress ?? "driver") : place;
+    if (typeof one === "object") return `${indent}${key}:\n${asText(one, `${indent}  `)}`;
+    return `${indent}${key}: ${typeof one === "string" ? plain(one) : one}\n`;
+  });
+  return lines.join("");
 }
 
-type Driver = ReturnType<typeof describeDriver> | ReturnType<typeof describeWaiting>;
-
-/** A text, quoted only if it would break its line. */
 const plain = (text: string) => (quoteText(text) === `"${text}"` ? text : quoteText(text));
 
 type Change = ReturnType<typeof describeDriver>["history"][number];

@@ -1,14 +1,12 @@
 import { invalidOption, messageOf } from "../base/errors";
 import { LONGEST_WAIT_MS } from "../base/pause";
-import { parseListenAddress } from "../diagnostics/listen-address";
-import { checkMetricsPath } from "../diagnostics/metrics-path";
+import { checkMetricsPath, parseListenAddress } from "../diagnostics/endpoint";
 import { resolveLogging } from "../logging/logging-options";
 import { parseTargets } from "../node-readiness/options";
 import { directoryPath } from "../options/option-kinds";
 import { csiAddressKind } from "../registrar/model/options";
 import { absoluteCsiAddress } from "../unix/socket-path";
-import { nameListsFrom } from "./name-lists";
-import { isNodeWide, patternPairsOf, patternsOf } from "./paths";
+import { isNodeWide, nameListsFrom, patternPairsOf, patternsOf } from "./paths";
 import type { Flags } from "./table";
 
 export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | undefined {
@@ -17,13 +15,6 @@ export function httpEndpointOf({ healthPort, httpEndpoint }: Flags): string | un
 }
 
 export const BOTH_PORTS = "Only one of `--health-port` and `--http-endpoint` can be set";
-
-function checkHttpFlags(flags: Flags): void {
-  const endpoint = httpEndpointOf(flags);
-  if (endpoint === undefined) return;
-  parseListenAddress(endpoint);
-  checkMetricsPath(flags.metricsPath, { isProfiled: flags.enablePprof });
-}
 
 /** Whether node readiness is loaded, which needs an API server. */
 export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags): boolean {
@@ -40,7 +31,11 @@ export function nodeReadinessTargetsOf(flags: Pick<Flags, "removeStartupTaint" |
 
 /** Throws INVALID_OPTION for what the library would refuse later, where it would call durations milliseconds. */
 export function checkFlags(flags: Flags): void {
-  checkHttpFlags(flags);
+  const endpoint = httpEndpointOf(flags);
+  if (endpoint !== undefined) {
+    parseListenAddress(endpoint);
+    checkMetricsPath(flags.metricsPath, { isProfiled: flags.enablePprof });
+  }
   if (!(flags.timeoutMs > 0)) throw invalidOption("timeout must be more than 0: no call could ever succeed");
   checkWait("timeout", flags.timeoutMs);
   checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");

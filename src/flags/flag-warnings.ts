@@ -12,7 +12,11 @@ import type { FlagName, Flags } from "./table";
 /** The flags that have no effect without a `*` in the paths, and those that have none with one. */
 const FOR_PATTERNS: readonly FlagName[] = ["driver-gone-after", "allow-drivers", "deny-drivers"];
 const FOR_ONE_DRIVER: readonly FlagName[] = ["driver-timeout", "on-registration-failure"];
-const LOOKS_SPECIAL = /[?[{]/;
+/** Any mode that gets here is a normal run. */
+const DEPRECATED: readonly (readonly [FlagName, instead: string])[] = [
+  ["health-port", "use --http-endpoint=:PORT"],
+  ["mode", "leave it out; probe with --mode=health-probe or /healthz"],
+];
 
 const dashed = (flags: readonly string[]) => flags.map((flag) => `--${flag}`).join(" ");
 
@@ -27,8 +31,8 @@ export async function warnAboutFlags(
   for (const { flag, value } of paths.assumed)
     log.info("Not in a container, assuming the paths of this node", { flag: `--${flag}`, value });
   if (flags.connectionTimeoutMs !== 0) log.info("--connection-timeout is deprecated and will have no effect");
-  for (const { flag, advice } of flags.deprecated)
-    if (flag !== "connection-timeout") log.warn("Flag is deprecated", { flag: `--${flag}`, instead: advice });
+  for (const [flag, instead] of DEPRECATED)
+    if (flags.given.has(flag)) log.warn("Flag is deprecated", { flag: `--${flag}`, instead });
   if (flags.ignored.length > 0)
     log.warn("Flags of former releases are ignored", { flags: dashed(flags.ignored) });
   warnAboutWords(flags, parentLog);
@@ -56,9 +60,6 @@ export function warnAboutWords({ rest }: Pick<Flags, "rest">, parentLog: Logger)
 function warnAboutPatterns(flags: Flags, log: Logger): void {
   const { csiAddress, kubeletRegistrationPath } = flags.every;
   const nodeWide = isNodeWide(flags);
-  for (const path of new Set([...csiAddress, ...kubeletRegistrationPath]))
-    if (LOOKS_SPECIAL.test(path))
-      log.warn("Only * is special in a path, every other character stands for itself", { path });
   const without = (nodeWide ? FOR_ONE_DRIVER : FOR_PATTERNS).filter((flag) => flags.given.has(flag));
   if (without.length > 0)
     log.warn(`Flags have no effect ${nodeWide ? "with" : "without"} * in the paths`, {
@@ -86,9 +87,8 @@ function warnAboutEndpoint(endpoint: string, log: Logger): void {
     log.warn("Kubelet probably cannot reach the driver", { kubeletRegistrationPath: endpoint, problem });
   if (!endpoint.startsWith("/")) doubt("the path is not absolute");
   if (bytes > MAX_SOCKET_PATH_BYTES)
-    doubt(`the path has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`);
-  if (/\/plugins_registry\//.test(endpoint))
-    doubt("it is in plugins_registry, where kubelet takes every socket for a registration socket");
+    doubt(`the path has ${bytes} bytes, the most is ${MAX_SOCKET_PATH_BYTES}`);
+  if (endpoint.includes("/plugins_registry/")) doubt("it is in plugins_registry, among registration sockets");
 }
 
 type PathFlags = Pick<Flags, "csiAddress" | "every">;

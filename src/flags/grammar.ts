@@ -2,18 +2,13 @@ import type { CamelCaseKey } from "yargs";
 import { messageOf } from "../base/errors";
 import { quoteGo } from "../logging/escape";
 
-/** One flag, as the grammar needs it. */
-export interface FlagForm {
-  /** The value of the flag alone: `true` for a boolean. A flag that has one takes `=value`, and never the next word. */
-  readonly bare?: string;
+/** One flag: a row of a table from which the parser, the typed values and the help follow. */
+export interface Flag {
+  readonly describe: string;
   /** Throws for an invalid text; the message says why. */
   readonly parse: (text: string) => unknown;
-}
-
-/** One flag: a row of a table from which the parser, the typed values and the help follow. */
-export interface Flag<Item = unknown> extends FlagForm {
-  readonly describe: string;
-  readonly parse: (text: string) => Item;
+  /** The value of the flag alone: `true` for a boolean. A flag that has one takes `=value`, and never the next word. */
+  readonly bare?: string;
   /** Makes the value out of all that were given. Without it the last one counts. */
   readonly join?: (items: readonly never[]) => unknown;
   /** The value when it is not given, as a user would type it. */
@@ -22,25 +17,33 @@ export interface Flag<Item = unknown> extends FlagForm {
   readonly unit?: "Ms";
 }
 
-export type ValueOf<Row> = Row extends { readonly join: (items: never) => infer Value }
+/** What the grammar needs of a flag. */
+export type FlagForm = Pick<Flag, "bare" | "parse">;
+
+type ValueOf<Row> = Row extends { readonly join: (items: never) => infer Value }
   ? Value
   : Row extends { readonly parse: (text: string) => infer Value }
     ? Value
     : never;
 
 /** `--csi-address` is `csiAddress`, a duration such as `--timeout` is `timeoutMs`. */
-export type FieldOf<Name extends PropertyKey, Row> = Row extends { readonly unit: "Ms" }
+type FieldOf<Name extends PropertyKey, Row> = Row extends { readonly unit: "Ms" }
   ? `${CamelCaseKey<Name> & string}Ms`
   : CamelCaseKey<Name>;
 
-export function fieldOf(name: string, { unit }: Pick<Flag, "unit"> = {}): string {
-  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) + (unit ?? "");
-}
+/** The values of a table's flags by their fields; undefined: not given and without default. */
+export type FlagValues<Rows> = {
+  readonly [Name in keyof Rows as FieldOf<Name, Rows[Name]>]:
+    | ValueOf<Rows[Name]>
+    | (Rows[Name] extends { readonly default: string } | { readonly required: true } ? never : undefined);
+};
+
+export const fieldOf = (name: string, { unit }: Pick<Flag, "unit"> = {}): string =>
+  name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) + (unit ?? "");
 
 /** The value of a flag that was given as these. */
-export function joinedValue({ join }: Flag, items: readonly unknown[]): unknown {
-  return join ? join(items as readonly never[]) : items.at(-1);
-}
+export const joinedValue = ({ join }: Flag, items: readonly unknown[]): unknown =>
+  join ? join(items as readonly never[]) : items.at(-1);
 
 export interface Setting {
   readonly name: string;
@@ -48,15 +51,14 @@ export interface Setting {
   readonly value: unknown;
 }
 
-export interface Mistake {
+interface Mistake {
   readonly kind: "error";
   /** The official registrar's first line on stderr; its exit code is 2. */
   readonly message: string;
   /** A flag that does not exist. */
   readonly unknown?: string;
   /** A flag without its value, and the words that follow. */
-  readonly incomplete?: string;
-  readonly following?: readonly string[];
+  readonly incomplete?: readonly [name: string, ...following: readonly string[]];
 }
 
 /** A word that looks like a flag; a negative number does not. */
@@ -64,19 +66,16 @@ const DASHED = /^-(?!(?:\d+|\d*\.\d+)$)/;
 const QUOTED = /^(["'])(.*)\1$/s;
 
 /**
- * Reads `argv` (without the program's name) as Go's package flag does, error texts included: one or two dashes,
- * `-flag value` or `-flag=value`, up to `--` or the first plain word. The first error ends it.
- * `-h` and `-help` ask for help, whatever value they are given. Source: func (*FlagSet) parseOne in Go's flag/flag.go.
- *
- * `ours` is the grammar of our own commands: a value that begins with a dash is given after `=`, where quotes around it
- * are dropped.
+ * Reads `argv` as Go's package flag does, error texts included, up to the first error, `--` or plain word; `-h` and `-help` ask
+ * for help, whatever value they are given. Source: func (*FlagSet) parseOne in Go's flag/flag.go. `ours` is the grammar of our own
+ * commands: a value that begins with a dash is given after `=`, where quotes around it are dropped.
  */
 export function parseWords(
   argv: readonly string[],
   flags: ReadonlyMap<string, FlagForm>,
   grammar: "go" | "ours" = "go",
 ) {
-  const fail = (message: string, more: Omit<Mistake, "kind" | "message"> = {}): Mistake => ({
+  const fail = (message: string, more: Partial<Mistake> = {}): Mistake => ({
     kind: "error",
     message,
     ...more,
@@ -98,8 +97,7 @@ export function parseWords(
     const isNext = grammar === "go" || !DASHED.test(words[0] ?? "");
     const behind = grammar === "go" ? given : given?.replace(QUOTED, "$2");
     const text = behind ?? flag.bare ?? (isNext ? words.shift() : undefined);
-    if (text === undefined)
-      return fail(`flag needs an argument: -${name}`, { incomplete: name, following: words });
+    if (text === undefined) return fail(`flag needs an argument: -${name}`, { incomplete: [name, ...words] });
 
     try {
       settings.push({ name, text, value: flag.parse(text) });

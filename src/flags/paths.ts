@@ -1,6 +1,9 @@
 import { join } from "node:path";
+import { invalidOption } from "../base/errors";
 import { DEFAULT_KUBELET_ROOT } from "../host-path/kubelet-roots";
 import { isPattern, pairPatterns } from "../host-path/path-pattern";
+import { quoteText } from "../logging/escape";
+import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
 import { isDirectory } from "../unix/files";
 import { parseCsiAddress } from "../unix/socket-path";
 import type { Flags } from "./table";
@@ -35,6 +38,29 @@ const FLAG_OF = {
 export function patternPairsOf(flags: Pick<Flags, "every">) {
   const { csiAddresses, kubeletRegistrationPaths } = patternsOf(flags);
   return pairPatterns(csiAddresses, kubeletRegistrationPaths, FLAG_OF);
+}
+
+/** The names that the flags allow and deny; an empty text allows every one. Throws INVALID_OPTION. */
+export function nameListsFrom(flags: {
+  readonly allowDrivers?: string | undefined;
+  readonly denyDrivers?: string | undefined;
+}): NameLists {
+  const allow = namesOf("--allow-drivers", flags.allowDrivers);
+  const lists = { ...(allow.length > 0 && { allow }), deny: namesOf("--deny-drivers", flags.denyDrivers) };
+  checkNameLists(lists);
+  return lists;
+}
+
+/** `a,b` as people write it in YAML: perhaps with spaces, or a comma at the end. */
+function namesOf(flag: string, list = ""): readonly string[] {
+  const names = list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  // "," would allow every driver: probably a template that had no names.
+  if (list !== "" && names.length === 0)
+    throw invalidOption(`${flag} ${quoteText(list)} names no driver: give names, or leave it out`);
+  return names;
 }
 
 export type Paths = Extract<Awaited<ReturnType<typeof resolvePaths>>, { readonly kind: "paths" }>;

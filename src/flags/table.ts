@@ -2,7 +2,7 @@ import { attempt, refuse } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
 import type { VmoduleRule } from "../logging/logging-options";
-import { type FieldOf, type Flag, fieldOf, joinedValue, parseWords, type ValueOf } from "./grammar";
+import { type Flag, type FlagValues, fieldOf, joinedValue, parseWords } from "./grammar";
 import {
   parseBool,
   parseDurationMs,
@@ -101,14 +101,10 @@ type Rows = typeof flagTable.dropIn & typeof flagTable.ours & typeof flagTable.d
 
 export type FlagName = keyof Rows;
 
-/** The value of each flag, or its default: `--csi-address` is `csiAddress`, the name of a duration ends in `Ms`. */
-export type Values = { readonly [Name in FlagName as FieldOf<Name, Rows[Name]>]: ValueOf<Rows[Name]> };
-
-export interface Flags extends Values {
+export interface Flags extends FlagValues<Rows> {
   /** The flags that were given, even with a value that equals the default. */
   readonly given: ReadonlySet<FlagName>;
   readonly ignored: readonly string[];
-  readonly deprecated: readonly { readonly flag: string; readonly advice: string }[];
   /** Every value given. Only the last one counts, except for patterns with `*`. */
   readonly every: Readonly<Record<"csiAddress" | "kubeletRegistrationPath", readonly string[]>>;
   /** The words after the flags. The official registrar ignores them silently, and every flag after them. */
@@ -138,10 +134,9 @@ export function parseFlags(argv: readonly string[]) {
   });
   const every = (flag: string) => given(flag).map(({ text }) => text);
   const flags: Flags = {
-    ...(Object.fromEntries(values) as Values),
+    ...(Object.fromEntries(values) as FlagValues<Rows>),
     given: new Set(rows.map(([name]) => name as FlagName).filter(isGiven)),
     ignored: Object.keys(removed).filter(isGiven),
-    deprecated: deprecationsIn(isGiven, given("mode").at(-1)?.text),
     every: { csiAddress: every("csi-address"), kubeletRegistrationPath: every("kubelet-registration-path") },
     rest: line.rest,
   };
@@ -151,35 +146,24 @@ export function parseFlags(argv: readonly string[]) {
 const CONTROLLER = "node-driver-registrar";
 
 /** The probes, with other programs' names for them. */
-const PROBES = [
-  { mode: "health-probe", names: ["health", "healthz", "live", "livez", "liveness"] },
-  { mode: "ready-probe", names: ["ready", "readyz", "readiness"] },
-];
-const PROBE_MODES = PROBES.map(({ mode }) => mode);
+const PROBES: Readonly<Record<string, readonly string[]>> = {
+  "health-probe": ["health", "healthz", "live", "livez", "liveness"],
+  "ready-probe": ["ready", "readyz", "readiness"],
+};
 /** The official registrar's probe, which proves nothing. */
 export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
 
-export function isProbeMode(mode: string): boolean {
-  return mode === OFFICIAL_PROBE_MODE || PROBE_MODES.includes(mode);
-}
+const MODES = [...Object.keys(PROBES), OFFICIAL_PROBE_MODE];
 
-function deprecationsIn(isGiven: (flag: string) => boolean, mode = ""): Flags["deprecated"] {
-  const rows = Object.entries(flagTable.deprecated);
-  const advices = rows.map(([flag, { describe }]) => ({ flag, advice: describe }));
-  if (!PROBE_MODES.includes(mode)) {
-    advices.push({ flag: "mode", advice: "leave it out; probe with --mode=health-probe or /healthz" });
-  }
-  return advices.filter(({ flag }) => isGiven(flag));
-}
+export const isProbeMode = (mode: string): boolean => MODES.includes(mode);
 
 /** Any mode but a probe's is a normal run. A mistyped probe is refused: it would take the registration away. */
 function parseMode(text: string): string {
-  const modes = [...PROBE_MODES, OFFICIAL_PROBE_MODE];
-  if (text === "" || modes.includes(text)) return text;
+  if (text === "" || isProbeMode(text)) return text;
   const word = text.toLowerCase();
-  const meant = PROBES.find(({ names }) => names.includes(word))?.mode ?? nearWord(word, modes);
+  const meant = MODES.find((mode) => PROBES[mode]?.includes(word)) ?? nearWord(word, MODES);
   if (meant !== undefined) return refuse(`did you mean ${meant}?`);
-  return /probe$/i.test(text) ? refuse(`the probes are ${modes.join(", ")}`) : text;
+  return /probe$/i.test(text) ? refuse(`the probes are ${MODES.join(", ")}`) : text;
 }
 
 /** What the all-in-one sidecar would run (KEP-4958). A list with another sidecar is refused: nothing would run that one. */

@@ -21,7 +21,6 @@ export type {
 /** As scripts/contracts.mjs writes the types. */
 const AS_TYPED = { defaults: true, longs: Number, enums: String };
 
-/** A unary method as its caller needs it. */
 export type Unary<Request, Response> = Pick<
   MethodDefinition<Request, object, object, Response>,
   "path" | "requestSerialize" | "responseDeserialize"

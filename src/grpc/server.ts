@@ -19,7 +19,6 @@ import { statusCodeOf } from "./status";
 
 /** What one gRPC socket lets its clients use, unless its owner says otherwise. Kubelet needs one connection and one call. */
 export const DEFAULT_GRPC_SERVER_LIMITS = {
-  /** Open connections; see `startGrpcServer` for the order in which they are closed. */
   maxConnections: 64,
   /** Bytes of all unfinished requests together, beside 64 kB of each connection: the largest message, and its padding. */
   maxUnfinishedBytes: MAX_MESSAGE_BYTES + 65_536,
@@ -29,10 +28,7 @@ export const DEFAULT_GRPC_SERVER_LIMITS = {
 
 export type GrpcServerLimits = Readonly<typeof DEFAULT_GRPC_SERVER_LIMITS>;
 
-/**
- * grpc-js' server as a sidecar needs it, for `newServer`. Kubelet makes one call at a time; its reason for a refusal may be as
- * long as gRPC allows.
- */
+/** grpc-js' server as a sidecar needs it: kubelet makes one call at a time, and its refusal may be as long as gRPC allows. */
 export const createSmallServer = (onRequest?: OnRequest): Server =>
   hardenServer(
     new Server({
@@ -71,13 +67,9 @@ export function hardenServer(server: Server, onRequest?: OnRequest): Server {
 }
 
 interface GrpcServerOptions {
-  /**
-   * The server for a connection, when its client has sent its first bytes; the same one for several, if its owner likes.
-   * `listenerGone` is the signal that the connection was accepted with.
-   */
+  /** The server for a connection whose client has sent its first bytes; `listenerGone` is what it was accepted with. */
   readonly newServer: (listenerGone: AbortSignal | undefined, client: GuardedClient) => Server;
   readonly log: Logger;
-  /** @default DEFAULT_GRPC_SERVER_LIMITS */
   readonly limits?: Partial<GrpcServerLimits> | undefined;
 }
 
@@ -85,14 +77,11 @@ interface GrpcServerOptions {
 export interface ConnectionTally {
   readonly accepted: number;
   readonly open: number;
-  /**
-   * Ended before a whole call arrived, without breaking a rule. Those that sent nothing do not count: some program looked
-   * whether the socket accepts a connection, or another registrar stands by.
-   */
+  /** Ended before a whole call arrived, without breaking a rule; but for those that sent nothing, as a standby registrar. */
   readonly cutBeforeCall: number;
   /** Closed because the client broke HTTP/2 or a bound. */
   readonly rejected: number;
-  readonly lastRejection?: string;
+  readonly lastRejection?: string | undefined;
 }
 
 /** A client of grpc-go calls after it has read our settings, which takes so long on a busy machine. */
@@ -104,9 +93,8 @@ interface Connection extends GuardedClient {
 }
 
 /**
- * Serves connections that the caller's listener accepts with grpc-js' server, behind a guard (`guardFromClient`): it understands
- * kubelets of every version, and holds every client to `limits`. grpc-js' own listener would remove whatever has the path, and
- * leave the mode to chance.
+ * Serves connections that the caller's listener accepts with grpc-js' server, behind `guardFromClient`. grpc-js' own listener
+ * would remove whatever has the path, and leave the mode to chance.
  *
  * It never closes a connection because it is idle or old: kubelet's may be both. When there are more than `maxConnections`,
  * or file descriptors run short, it closes the oldest that never made a call, else the oldest without a running call, else the
@@ -114,13 +102,12 @@ interface Connection extends GuardedClient {
  * there are twice as many.
  */
 export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcServerOptions) {
-  const limits = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits };
+  const bounds = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits, unfinishedBytes: 0 };
   const log = parentLog.named("server");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
-  const bounds = { ...limits, unfinishedBytes: 0 };
   const credentials = ServerCredentials.createInsecure();
   const crowd = createCrowd<Connection>({
-    max: limits.maxConnections,
+    max: bounds.maxConnections,
     settleMs: SETTLE_MS,
     evictionOrder: {
       "oldest silent": ({ calls }) => !calls.everCalled(),
@@ -132,8 +119,12 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
     },
     log,
   });
-  const tally = { accepted: 0, cutBeforeCall: 0, rejected: 0 };
-  let lastRejection: string | undefined;
+  const tally = {
+    accepted: 0,
+    cutBeforeCall: 0,
+    rejected: 0,
+    lastRejection: undefined as string | undefined,
+  };
   let closing: Promise<void> | undefined;
 
   /** Serves a connection that the caller accepted. Destroys it after `close()`. */
@@ -156,7 +147,7 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
     const reason = violation();
     if (reason !== undefined) {
       tally.rejected += 1;
-      lastRejection = reason;
+      tally.lastRejection = reason;
       log.v(2).info("Closed a connection that does not speak gRPC", { reason });
       warnOfViolation({ reason });
     } else if (!calls.everCalled() && socket.bytesRead > 0) {
@@ -177,10 +168,7 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
     clearTimeout(cut);
   }
 
-  /**
-   * Accepts no more, closes idle connections at once and the others after `graceMs` (default 2000): handlers that still run
-   * see `peerGone`. Resolves when the last connection is closed; never rejects. Repeated calls join the first.
-   */
+  /** Closes idle connections at once, the others after `graceMs` at most; never rejects. Repeated calls join the first. */
   function close({ graceMs = 2_000 } = {}): Promise<void> {
     closing ??= shutDown(graceMs);
     return closing;
@@ -195,12 +183,11 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
       return crowd.members.some(({ calls }) => calls.everCalled());
     },
     get connections(): ConnectionTally {
-      return { ...tally, open: crowd.members.length, ...(lastRejection !== undefined && { lastRejection }) };
+      return { ...tally, open: crowd.members.length };
     },
   };
 }
 
-/** What a handler knows of its call besides the request. */
 export interface CallContext {
   /** The values of a metadata key in lower case; none if it was not sent. */
   readonly metadata: (key: string) => readonly string[];
@@ -220,9 +207,7 @@ export function errorStatus(error: unknown): { readonly code: status; readonly d
   return { code: statusCodeOf(error) ?? status.INTERNAL, details };
 }
 
-/**
- * A handler for grpc-js' server from a function. An error that it throws becomes the answer.
- */
+/** A handler for grpc-js' server from a function. An error that it throws becomes the answer. */
 export function unaryHandler<Request, Response>(
   handle: (request: Request, context: CallContext) => Response | Promise<Response>,
 ) {

@@ -4,9 +4,6 @@
  * A function, because compiling these classes takes milliseconds, and plain ASCII text does not need them.
  */
 const unprintable = () => /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
-const needsEscape = () => /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
-const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
-const PLAIN_JSON = /^[ -~\n]*$/;
 
 /** The most characters of one value in a log line or on a page: peers may send megabytes, kubelet's texts have hundreds. */
 export const MAX_VALUE_LENGTH = 4_096;
@@ -14,14 +11,14 @@ export const MAX_VALUE_LENGTH = 4_096;
 /** Go's escapes of the control characters 7 to 13. */
 const CONTROL_ESCAPES = ["\\a", "\\b", "\\t", "\\n", "\\v", "\\f", "\\r"];
 
-/** The text as the inside of a Go string literal, which starts no new line and controls no terminal. */
-export function escapeGo(text: string): string {
-  if (PLAIN_TEXT.test(text)) return text;
-  return text.replace(needsEscape(), escapeCodePoint);
+/** The text with Go's escapes, but with its quotes: it starts no new line and controls no terminal. */
+export function plain(text: string): string {
+  const escaped = text.replaceAll("\\", "\\\\");
+  return /^[ -~]*$/.test(escaped) ? escaped : escaped.replace(unprintable(), escapeCodePoint);
 }
 
-/** The same with quotes as they are. */
-export const plain = (text: string): string => escapeGo(text).replaceAll('\\"', '"');
+/** The text as the inside of a Go string literal. */
+export const escapeGo = (text: string): string => plain(text).replaceAll('"', '\\"');
 
 /** The text as Go's `%q` prints it. A lone surrogate, which Go strings cannot hold, becomes `\ud800`. */
 export const quoteGo = (text: string): string => `"${escapeGo(text)}"`;
@@ -34,22 +31,18 @@ export const quoteGoList = (texts: readonly string[]): string => `[${texts.map(q
  * characters and U+2028 as they are.
  */
 export function escapeJson(json: string): string {
-  if (PLAIN_JSON.test(json)) return json;
+  if (/^[ -~\n]*$/.test(json)) return json;
   return json.replace(unprintable(), (character) =>
     character === "\n" ? character : character.split("").map(escapeUnit).join(""),
   );
 }
 
-/**
- * The text; if it is longer than `max`, its beginning and a note of its length, together `max` characters: a second bound
- * changes nothing.
- */
+/** The text, or its beginning and a note of its length, together `max` characters: a second bound changes nothing. */
 export function boundText(text: string, max: number = MAX_VALUE_LENGTH): string {
   if (text.length <= max) return text;
   const mark = ` [cut, ${text.length} characters in all]`;
   // A slice by itself keeps the whole text in memory.
-  const beginning = Buffer.from(text.slice(0, max - mark.length), "utf16le").toString("utf16le");
-  return `${beginning}${mark}`;
+  return `${Buffer.from(text.slice(0, max - mark.length), "utf16le").toString("utf16le")}${mark}`;
 }
 
 /** The same value with each text and field name bounded. */
@@ -70,7 +63,6 @@ export const escapeUnprintable = (text: string): string => escapeJson(text).repl
 export const quoteText = (text: string): string => escapeJson(JSON.stringify(boundText(text)));
 
 function escapeCodePoint(character: string): string {
-  if (character === '"' || character === "\\") return `\\${character}`;
   const codePoint = character.codePointAt(0) ?? 0;
   const short = CONTROL_ESCAPES[codePoint - 7];
   if (short !== undefined) return short;

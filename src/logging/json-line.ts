@@ -5,8 +5,8 @@ import { loggedValue } from "./klog-text";
 import type { LogRecord } from "./logger";
 
 /**
- * Makes a function that writes records as component-base's JSON lines, by pino: it serialises safely (cycles, bigints, a
- * throwing `toJSON`). No other module loads it, because it takes time and memory.
+ * Makes a function that writes records as component-base's JSON lines, by pino, which serialises safely. No other module loads
+ * it, because it takes time and memory.
  */
 export function createJsonLine(): (record: LogRecord, timeMs: number) => string {
   let line = "";
@@ -32,10 +32,9 @@ export function createJsonLine(): (record: LogRecord, timeMs: number) => string 
 }
 
 /**
- * What Kubernetes' component-base puts into a JSON log line after `ts`: `caller`, `msg`, then `v` and the fields for info
- * lines, the fields and `err` for errors. Warnings, which it has not, are info lines with `"severity":"warning"`. `caller` has
- * no directory. A field cannot replace `caller`, `msg`, `v` or `err`; component-base would write the key twice. Source:
- * component-base `logs/json`, zapr.
+ * What Kubernetes' component-base puts into a JSON log line after `ts` (component-base `logs/json`, zapr). Warnings, which it
+ * has not, are info lines with `"severity":"warning"`. A field cannot replace `caller`, `msg`, `v` or `err`; component-base would
+ * write the key twice.
  */
 export function klogJson(record: LogRecord): Record<string, unknown> {
   const { severity, verbosity, error } = record;

@@ -2,6 +2,7 @@ import { messageOf } from "../base/errors";
 import { boundText, escapeGo, escapeJson, quoteGo } from "./escape";
 import type { LogRecord } from "./logger";
 
+const LOCAL_TIME = /^\d+-(\d+)-(\d+)T(.*)Z$/;
 const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
 
 /**
@@ -14,11 +15,9 @@ const SEVERITY_LETTERS = { info: "I", warning: "W", error: "E" } as const;
 export function createTextLine(pid: number): (record: LogRecord, timeMs: number) => string {
   const paddedPid = String(pid).padStart(7);
   return (record, timeMs) => {
-    const time = new Date(timeMs);
-    const day = `${digits(time.getMonth() + 1, 2)}${digits(time.getDate(), 2)}`;
-    const clock = `${digits(time.getHours(), 2)}:${digits(time.getMinutes(), 2)}:${digits(time.getSeconds(), 2)}`;
-    const microseconds = digits(Math.floor((timeMs % 1000) * 1000), 6);
-    const header = `${SEVERITY_LETTERS[record.severity]}${day} ${clock}.${microseconds} ${paddedPid}`;
+    const offsetMs = new Date(timeMs).getTimezoneOffset() * 60_000;
+    const [, month, day, clock] = LOCAL_TIME.exec(new Date(timeMs - offsetMs).toISOString()) ?? [];
+    const header = `${SEVERITY_LETTERS[record.severity]}${month}${day} ${clock}000 ${paddedPid}`;
     return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}\n`;
   };
 }
@@ -52,5 +51,3 @@ function jsonText(value: object | null): string {
     return quoteGo(`<internal error: ${messageOf(error)}>`);
   }
 }
-
-const digits = (value: number, width: number) => String(value).padStart(width, "0");

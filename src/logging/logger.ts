@@ -56,19 +56,16 @@ export function createLogger(sink: LogSink): Logger {
   for (const name of ["enabled", "write"] as const)
     if (typeof (Object(sink) as Partial<LogSink>)[name] !== "function")
       throw invalidOption(`createLogger: the sink has no function ${name}`);
-  return fromOrigin(guarded(sink), { file: "registrar", line: 0, verbosity: 0, fields: {} });
+  const loseLine = () => {}; // A registration does not end because its log cannot be written, and there is no other log.
+  const guarded: LogSink = {
+    enabled: (verbosity, file) => guardedCall(() => sink.enabled(verbosity, file), loseLine) ?? false,
+    write: (record) => void guardedCall(() => sink.write(record), loseLine),
+  };
+  return fromOrigin(guarded, { file: "registrar", line: 0, verbosity: 0, fields: {} });
 }
 
 /** A logger that writes nothing: the library's default. */
 export const silentLogger: Logger = createLogger({ enabled: () => false, write: () => {} });
-
-function guarded(sink: LogSink): LogSink {
-  const loseLine = () => {}; // A registration does not end because its log cannot be written, and there is no other log.
-  return {
-    enabled: (verbosity, file) => guardedCall(() => sink.enabled(verbosity, file), loseLine) ?? false,
-    write: (record) => void guardedCall(() => sink.write(record), loseLine),
-  };
-}
 
 function fromOrigin(sink: LogSink, origin: Origin): GuardedLogger {
   const derive = (change: Partial<Origin>) => fromOrigin(sink, { ...origin, ...change });

@@ -45,9 +45,9 @@ export interface LoggingConfig {
   readonly splitStream: boolean;
 }
 
+/** `error` is what the official registrar prints as `err` of "LoggingConfiguration is invalid" before exit 1. */
 export type LoggingResolution =
   | { readonly kind: "valid"; readonly config: LoggingConfig }
-  /** `error` is what the official registrar prints as `err` of "LoggingConfiguration is invalid" before exit 1. */
   | { readonly kind: "invalid"; readonly error: string };
 
 /**

@@ -3,7 +3,6 @@ import { LONGEST_WAIT_MS } from "../base/pause";
 import { isObject, readWord, refuseOption, show, wordsTaken } from "../base/refuse-option";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../unix/socket-path";
 
-/** A kind of values that an option may have. */
 export interface OptionKind<Value> {
   /** Ends the sentence "it takes …". */
   readonly takes: string;
@@ -12,12 +11,13 @@ export interface OptionKind<Value> {
 }
 
 /** Makes a kind: `accept` returns undefined for an unusable value. */
-export function kindOf<Value>(
+export const kindOf = <Value>(
   takes: string,
-  accept: (given: unknown) => Value | undefined,
-): OptionKind<Value> {
-  return { takes, read: (given, name) => accept(given) ?? refuseOption(name, given, takes) };
-}
+  accept: (given: unknown, name: string) => Value | undefined,
+): OptionKind<Value> => ({
+  takes,
+  read: (given, name) => accept(given, name) ?? refuseOption(name, given, takes),
+});
 
 export const textKind = kindOf("a text", (given) => (typeof given === "string" ? given : undefined));
 
@@ -48,9 +48,8 @@ export const milliseconds = ({ orZero = false } = {}): OptionKind<number> =>
   kindOf(
     `milliseconds, ${orZero ? "0 or more" : "more than 0"} and at most ${LONGEST_WAIT_MS} (24 days)`,
     (given) => {
-      const isWait =
-        typeof given === "number" && (orZero ? given >= 0 : given > 0) && given <= LONGEST_WAIT_MS;
-      return isWait ? given : undefined;
+      const least = orZero ? 0 : Number.MIN_VALUE;
+      return typeof given === "number" && given >= least && given <= LONGEST_WAIT_MS ? given : undefined;
     },
   );
 
@@ -78,29 +77,17 @@ export const hostSocketPath: OptionKind<string> = kindOf(
   (given) => (isPath(given) && isAbsolute(given) && fitsSocketPath(given) ? given : undefined),
 );
 
-export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly<Record<string, Value>>> => {
-  const takes = `an object, each value ${kind.takes}`;
-  return {
-    takes,
-    read: (given, name) => {
-      if (!isObject(given)) return refuseOption(name, given, takes);
-      const read = ([key, value]: readonly [string, unknown]) =>
-        [key, kind.read(value, `${name}[${show(key)}]`)] as const;
-      return Object.fromEntries(Object.entries(given).map(read));
-    },
-  };
-};
+export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly<Record<string, Value>>> =>
+  kindOf(`an object, each value ${kind.takes}`, (given, name) => {
+    const read = ([key, value]: [string, unknown]) => [key, kind.read(value, `${name}[${show(key)}]`)];
+    return isObject(given) ? Object.fromEntries(Object.entries(given).map(read)) : undefined;
+  });
 
 export const textsByKey = valuesByKey(textKind);
 
-export const listOf = <Value>(kind: OptionKind<Value>): OptionKind<readonly Value[]> => {
-  const takes = `a list, each of ${kind.takes}`;
-  return {
-    takes,
-    read: (given, name) =>
-      Array.isArray(given)
-        ? // A hole is undefined here, which `map` skips.
-          Array.from(given, (one, index) => kind.read(one, `${name}[${index}]`))
-        : refuseOption(name, given, takes),
-  };
-};
+export const listOf = <Value>(kind: OptionKind<Value>): OptionKind<readonly Value[]> =>
+  kindOf(`a list, each of ${kind.takes}`, (given, name) => {
+    if (!Array.isArray(given)) return undefined;
+    // A hole is undefined here, which `map` skips.
+    return Array.from(given, (one, index) => kind.read(one, `${name}[${index}]`));
+  });

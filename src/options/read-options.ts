@@ -1,17 +1,14 @@
 import { invalidOption, RegistrarError } from "../base/errors";
 import { nearWord } from "../base/near-word";
-import { isObject, refuseOption, show } from "../base/refuse-option";
-import { type OptionKind, oneOf } from "./option-kinds";
+import { isObject, show } from "../base/refuse-option";
+import { kindOf, type OptionKind, oneOf } from "./option-kinds";
 
 /** One option: returns the value to use for what was given, or for undefined. */
 type Option<Value> = (given: unknown, name: string) => Value;
 
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: Option<Options[Name]> };
 
-export const required =
-  <Value>(kind: OptionKind<Value>): Option<Value> =>
-  (given, name) =>
-    kind.read(given, name);
+export const required = <Value>(kind: OptionKind<Value>): Option<Value> => kind.read;
 
 export function optional<Value>(kind: OptionKind<Value>): Option<Value | undefined>;
 export function optional<Value>(kind: OptionKind<Value>, byDefault: Value): Option<Value>;
@@ -29,9 +26,15 @@ export function readOptions<Options extends object>(
   table: OptionTable<Options>,
 ): Options {
   if (!isObject(given)) throw invalidOption(`${whose} takes an object of options, not ${show(given)}`);
-  refuseUnknown(whose, Object.keys(given), Object.keys(table));
+  const names = Object.keys(table) as (keyof Options & string)[];
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(table, name));
+  if (unknown !== undefined) {
+    const meant = nearWord(unknown, names);
+    const hint = meant ? `did you mean ${meant}?` : `there are ${names.join(", ") || "none"}`;
+    throw invalidOption(`${whose}: there is no option ${show(unknown)}; ${hint}`);
+  }
   const options: Partial<Options> = {};
-  for (const name of Object.keys(table) as (keyof Options & string)[]) {
+  for (const name of names) {
     const value = table[name]((given as Partial<Record<string, unknown>>)[name], `${whose}: ${name}`);
     if (value !== undefined) options[name] = value;
   }
@@ -48,43 +51,23 @@ export function checkFor<Value>(whose: string, check: () => Value): Value {
   }
 }
 
-function refuseUnknown(whose: string, given: readonly string[], known: readonly string[]): void {
-  const unknown = given.find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const meant = nearWord(unknown, known);
-  const all = known.length > 0 ? `there are ${known.join(", ")}` : "it takes none";
-  const hint = meant ? `did you mean ${meant}?` : all;
-  throw invalidOption(`${whose}: there is no option ${show(unknown)}; ${hint}`);
-}
-
-/** An object with options of its own. */
-export function optionsOf<Options extends object>(table: OptionTable<Options>): OptionKind<Options> {
-  const takes = `an object with ${Object.keys(table).join(", ")}`;
-  return {
-    takes,
-    read: (given, name) =>
-      isObject(given) ? readOptions(name, given, table) : refuseOption(name, given, takes),
-  };
-}
+export const optionsOf = <Options extends object>(table: OptionTable<Options>): OptionKind<Options> =>
+  kindOf(`an object with ${Object.keys(table).join(", ")}`, (given, name) =>
+    isObject(given) ? readOptions(name, given, table) : undefined,
+  );
 
 type VariantTables<Union extends { readonly kind: string }> = {
   readonly [Kind in Union["kind"]]: OptionTable<Omit<Extract<Union, { readonly kind: Kind }>, "kind">>;
 };
 
-/** A value of a union with the discriminant `kind`. */
 export function variant<Union extends { readonly kind: string }>(
   tables: VariantTables<Union>,
 ): OptionKind<Union> {
-  const kinds = Object.keys(tables) as Union["kind"][];
-  const kindOption = oneOf(kinds);
-  const takes = `an object whose kind is ${kindOption.takes}`;
-  return {
-    takes,
-    read: (given, name) => {
-      const { kind, ...fields } = Object(given) as { readonly kind?: unknown };
-      if (kind === undefined) return refuseOption(name, given, takes);
-      const known = kindOption.read(kind, `${name}.kind`);
-      return { kind: known, ...readOptions<object>(name, fields, tables[known]) } as Union;
-    },
-  };
+  const kindOption = oneOf(Object.keys(tables) as Union["kind"][]);
+  return kindOf(`an object whose kind is ${kindOption.takes}`, (given, name) => {
+    const { kind, ...fields } = Object(given) as { readonly kind?: unknown };
+    if (kind === undefined) return undefined;
+    const known = kindOption.read(kind, `${name}.kind`);
+    return { kind: known, ...readOptions<object>(name, fields, tables[known]) } as Union;
+  });
 }

@@ -11,7 +11,6 @@ export interface StartOptions {
   readonly logger?: LoggerOption | undefined;
 }
 
-/** The same, checked. */
 export interface ResolvedStartOptions {
   readonly signal: AbortSignal | undefined;
   readonly logger: Logger;

@@ -34,7 +34,8 @@ test.each<[string, NodeReadinessStatus, string | undefined]>([
   ["a taint is overdue", OVERDUE, `taint d/agent-not-ready:NoSchedule is still on: ${hindrance}`],
   ["the API server refuses", IN_TROUBLE, "watching the Node: no\nrights"],
 ])("the check when %s", async (_what, view, reason) => {
-  expect(await nodeReadinessCheck(() => view).run()).toBe(reason);
+  const { passed, text } = await nodeReadinessCheck(() => view).run();
+  expect([passed, text]).toEqual([reason === undefined, reason]);
 });
 
 test("it is told by ?verbose and counts only where it is required", async () => {
@@ -53,15 +54,15 @@ test("it is told by ?verbose and counts only where it is required", async () => 
 test("metrics", () => {
   const rows = nodeReadinessMetrics(() => OVERDUE);
   const values = Object.fromEntries(rows.map(({ name, samples }) => [name, samples(PROCESS_FACTS, [], [])]));
-  const labels = { driver_name: "d", taint: "d/agent-not-ready" };
+  const taint = ["d", "d/agent-not-ready"];
   expect(values).toEqual({
-    registrar_startup_taint_overdue: [{ labels, value: 1 }],
-    registrar_startup_taint_removals_total: [{ labels, value: 1 }],
-    registrar_startup_taint_removal_seconds: [{ labels, value: 0.25 }],
-    registrar_node_condition: [{ labels: { driver_name: "d", condition: "d/Registered" }, value: 1 }],
-    registrar_csinode_lacks_driver: [{ labels: { driver_name: "d" }, value: 1 }],
-    registrar_api_requests_total: [{ value: 7 }],
-    registrar_api_failures_total: [{ labels: { kind: "forbidden" }, value: 2 }],
+    registrar_startup_taint_overdue: [[true, ...taint]],
+    registrar_startup_taint_removals_total: [[1, ...taint]],
+    registrar_startup_taint_removal_seconds: [[0.25, ...taint]],
+    registrar_node_condition: [[true, "d", "d/Registered"]],
+    registrar_csinode_lacks_driver: [[true, "d"]],
+    registrar_api_requests_total: [[7]],
+    registrar_api_failures_total: [[2, "forbidden"]],
   });
 });
 

@@ -2,6 +2,7 @@ import { createRoutes } from "../../src/diagnostics";
 import { silentLogger } from "../../src/logging/logger";
 import { PROCESS_FACTS } from "../support/diagnostics";
 import { UNPRINTABLE } from "../support/nasty-texts";
+import { recordLog } from "../support/recorded-log";
 import { DRIVER, serveRegistrar } from "./support";
 
 function pathsWith(metricsPath: string, profiledCommandLine?: readonly string[]): readonly string[] {
@@ -31,28 +32,32 @@ test("a path of the profiles is taken while these are served", () => {
   expect(() => pathsWith("/debug/pprof/heap", ["registrar"])).toThrow(/is served already/);
 });
 
-test("/healthz of a whole node checks one driver, the one that passed last, while it passes (issue 35)", async () => {
+test("/healthz of a whole node is ok without a driver, and checks the one that passed last, while it passes (issue 35)", async () => {
   const checked: number[] = [];
   let healthy: readonly number[] = [2, 3];
-  const all = [0, 1, 2, 3].map((number) => ({
+  const drivers = [0, 1, 2, 3].map((number) => ({
     selfCheck: async () => {
       checked.push(number);
       return healthy.includes(number) ? { kind: "ok" } : { kind: "wrong", text: `driver ${number} is mute` };
     },
   }));
   const options = { metricsPath: "/metrics", requireDriver: false, profiledCommandLine: undefined };
-  const fleet = { scope: "node-wide", all, subscribe: () => () => {} } as never;
-  const routes = createRoutes(fleet, options, { log: silentLogger, facts: PROCESS_FACTS });
+  const fleet = { scope: "node-wide", all: drivers.slice(4), subscribe: () => () => {} };
+  const log = recordLog();
+  const routes = createRoutes(fleet as never, options, { log: log.logger, facts: PROCESS_FACTS });
   const ask = async () => {
     checked.length = 0;
     const answer = await routes.get("/healthz")?.({} as never, new AbortController().signal);
     return [answer?.status, answer?.body, checked.join(" ")];
   };
+  expect(await ask()).toEqual([200, "ok", ""]);
+  fleet.all = drivers;
   expect(await ask()).toEqual([200, "ok", "0 1 2"]);
   expect(await ask()).toEqual([200, "ok", "2"]);
   healthy = [3];
   expect(await ask()).toEqual([200, "ok", "2 0 1 3"]);
   expect(await ask()).toEqual([200, "ok", "3"]);
+  expect(log.records.map(({ severity, verbosity }) => severity + verbosity)).toEqual(Array(5).fill("info5"));
   healthy = [];
   expect(await ask()).toEqual([500, "driver 3 is mute", "3 0 1 2"]);
 });

@@ -32,6 +32,12 @@ function splitCommands(line: string): readonly Words[] {
   );
 }
 
+/** No deprecated flag, no one of former releases, no words behind the flags. */
+const NOT_DEPRECATED = {
+  ...{ ignored: [], rest: [], healthPort: 0, connectionTimeoutMs: 0 },
+  mode: expect.stringMatching(/^(?:health-probe|ready-probe)?$/),
+};
+
 const { scripts, version } = JSON.parse(readText("package.json")) as {
   scripts: Record<string, string>;
   version: string;
@@ -48,7 +54,7 @@ const PATHS = [
 /** The sidecar's line is read by its own parser, which must not have a word to say against it. */
 function checkSidecar(words: Words): void {
   const line = parseFlags(words);
-  expect(line).toMatchObject({ kind: "flags", flags: { deprecated: [], ignored: [], rest: [] } });
+  expect(line).toMatchObject({ kind: "flags", flags: NOT_DEPRECATED });
   if (line.kind !== "flags") return;
   const { csiAddress, kubeletRegistrationPath } = line.flags.every;
   if (csiAddress.some((path) => path.includes("*"))) pairPatterns(csiAddress, kubeletRegistrationPath);

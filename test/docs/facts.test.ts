@@ -117,7 +117,7 @@ test("the table has every metric with its labels, and no other", () => {
 
 test("the histogram of calls has the labels of its row", () => {
   const { labels = [] } = metricRows.find(({ name }) => name === HISTOGRAM) ?? {};
-  expect(SOURCE).toContain(`labelNames: [${labels.map((label) => `"${label}"`).join(", ")}]`);
+  expect(SOURCE).toContain(`labelNames = [${labels.map((label) => `"${label}"`).join(", ")}]`);
 });
 
 const howItWorks = readText("docs/how-it-works.md");

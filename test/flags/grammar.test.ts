@@ -80,7 +80,3 @@ test.each<[argv: string[], settings: string, ...rest: string[]]>([
   expect(line.settings.map(({ name, value }) => `${name}=${JSON.stringify(value)}`).join(" ")).toBe(settings);
   expect(line.rest).toEqual(rest);
 });
-
-test("the words given stay as they are", () => {
-  expect(() => parseWords(Object.freeze(["-timeout", "1s", "rest"]), flags)).not.toThrow();
-});

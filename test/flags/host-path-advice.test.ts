@@ -42,10 +42,9 @@ test("an address where no socket can be says nothing about kubelet's path", asyn
 test.each([
   ["*", "*", [`write --kubelet-registration-path=${HOST_FOLDER}/*/s`]],
   ["**", "**", []],
-  ["a*b*", "*", []],
   ["*/*", "*", []],
 ])(
-  "a pattern that is refused, %s for %s, gets no advice to take another one like it",
+  "a pattern that is refused, %s for %s, gets no advice to take one like it",
   async (inside, host, fixes) => {
     const { folder, fixesFor } = await makeContainer();
     await using _folder = folder;

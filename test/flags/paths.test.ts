@@ -37,24 +37,20 @@ test.each<
   expect(await resolve(given, ...folders)).toEqual(paths);
 });
 
+const REQUIRED = "kubelet-registration-path is a required parameter";
+
 test.each<[given: Given, ...folders: string[]]>([
   [{}, CONTAINER_DIRECTORY],
   [{ "kubelet-registration-path": "" }, CONTAINER_DIRECTORY],
   [{}, CONTAINER_DIRECTORY, NODE_DIRECTORY],
-  [NAMED, NODE_DIRECTORY],
   [{ "plugin-registration-path": CONTAINER_DIRECTORY }, NODE_DIRECTORY],
-])(
-  "in a container, or with the directory named, the path for kubelet is required: %j",
-  async (given, ...folders) => {
-    const message = "kubelet-registration-path is a required parameter";
-    expect(await resolve(given, ...folders)).toEqual({ kind: "missing", message });
-  },
-);
+])("in a container, or with the directory named, the path is required: %j", async (given, ...folders) => {
+  expect(await resolve(given, ...folders)).toEqual({ kind: "missing", message: REQUIRED });
+});
 
 test("on a node, an invalid csi-address is refused", async () => {
-  await expect(resolve({ "csi-address": "tcp://x" }, NODE_DIRECTORY)).rejects.toThrow(
-    expect.objectContaining({ code: "INVALID_OPTION" }),
-  );
+  const refused = expect.objectContaining({ code: "INVALID_OPTION" });
+  await expect(resolve({ "csi-address": "tcp://x" }, NODE_DIRECTORY)).rejects.toThrow(refused);
 });
 
 test.each([{}, TOLD])("without either folder, both are named, and the ways out: %j", async (given) => {

@@ -10,16 +10,9 @@ test("without arguments every flag has its default, typed; test/docs/flags.test.
   expect(flagsOf()).toMatchObject({
     ...{ csiAddress: "/run/csi/socket", timeoutMs: 1000, logFlushFrequencyMs: 5000, vmodule: [], v: 0 },
     ...{ enablePprof: false, removeStartupTaint: [], driverTimeoutMs: 0, onRegistrationFailure: "exit" },
-    ...{ given: new Set(), ignored: [], deprecated: [], rest: [] },
+    ...{ given: new Set(), ignored: [], rest: [] },
     every: { csiAddress: [], kubeletRegistrationPath: [] },
   });
-});
-
-test("of a path given twice the last one counts, as the official has it; every one is kept, for patterns", () => {
-  const words = "--csi-address=/a/*/s --csi-address /b/*/s --kubelet-registration-path=/k/*/s";
-  const flags = flagsOf(...words.split(" "));
-  expect(flags.csiAddress).toBe("/b/*/s");
-  expect(flags.every).toEqual({ csiAddress: ["/a/*/s", "/b/*/s"], kubeletRegistrationPath: ["/k/*/s"] });
 });
 
 /** The release that brought each flag, as the tags of kubernetes-csi/node-driver-registrar show; none is refused. */
@@ -54,50 +47,40 @@ test("the table has no flag but the official's and ours", () => {
   expect(names).toHaveLength(new Set(names).size);
 });
 
-test("values arrive typed, a repeated flag's last one", () => {
-  const flags = flagsOf(
-    ...["-csi-address", "/old", "--csi-address=/csi/csi.sock", "--timeout=1m30s", "-driver-timeout=-500us"],
-    ...["-v=5", "--health-port=0x1F", "--version=0", "--log-text-info-buffer-size=2Ki"],
-    ...["--on-registration-failure=retry", "--require-driver"],
-  );
-  expect(flags).toMatchObject({
-    ...{ csiAddress: "/csi/csi.sock", timeoutMs: 90_000, driverTimeoutMs: -0.5, v: 5, healthPort: 31 },
-    ...{ version: false, logTextInfoBufferSize: 2, onRegistrationFailure: "retry", requireDriver: true },
-  });
-});
+const rule = (pattern: string, verbosity: number) => ({ pattern, verbosity });
 
-test("--vmodule adds to the former one", () => {
-  expect(flagsOf("--vmodule=a=1,b=2", "--vmodule=", "--vmodule=a=3").vmodule).toEqual([
-    { pattern: "a", verbosity: 1 },
-    { pattern: "b", verbosity: 2 },
-    { pattern: "a", verbosity: 3 },
-  ]);
-});
-
-test("a given value is told from the same default", () => {
-  const words = "--plugin-registration-path=/registration --kubelet-registration-path= --logtostderr";
-  const { given } = flagsOf(...words.split(" "));
-  expect(given).toEqual(new Set(["plugin-registration-path", "kubelet-registration-path"]));
-});
-
-test("removed flags are reported once each", () => {
-  const words = "--logtostderr --logtostderr=false -stderrthreshold 2 --version";
-  const { ignored, deprecated } = flagsOf(...words.split(" "));
-  expect(ignored).toEqual(["logtostderr", "stderrthreshold"]);
-  expect(deprecated).toEqual([]);
-});
-
-test.each([
-  ["--health-port=9809", "health-port"],
-  ["--connection-timeout=15s --health-port=0", "health-port connection-timeout"],
-  ["--mode=registration", "mode"],
-  ["--mode=kubelet-registration-probe", "mode"],
-  ["--mode=health-probe", ""],
-  ["--timeout=1s", ""],
-])("deprecated in %j: %j", (words, names) => {
-  const { deprecated } = flagsOf(...words.split(" "));
-  expect(deprecated.map(({ flag }) => flag).join(" ")).toBe(names);
-  for (const { advice } of deprecated) expect(advice).toMatch(/--|\/healthz/);
+test.each<[what: string, words: string, flags: object]>([
+  ["typed", "--timeout=1m30s -driver-timeout=-500us", { timeoutMs: 90_000, driverTimeoutMs: -0.5 }],
+  ["typed", "-v=5 --health-port=0x1F --version=0", { v: 5, healthPort: 31, version: false }],
+  ["typed", "--log-text-info-buffer-size=2Ki", { logTextInfoBufferSize: 2 }],
+  [
+    "typed",
+    "--on-registration-failure=retry --require-driver",
+    { onRegistrationFailure: "retry", requireDriver: true },
+  ],
+  ["as the last one", "-csi-address /old --csi-address=/csi.sock", { csiAddress: "/csi.sock" }],
+  [
+    "all together for patterns",
+    "--csi-address=/a/*/s --csi-address /b/*/s --kubelet-registration-path=/k/*/s",
+    { every: { csiAddress: ["/a/*/s", "/b/*/s"], kubeletRegistrationPath: ["/k/*/s"] } },
+  ],
+  [
+    "added to the former",
+    "--vmodule=a=1,b=2 --vmodule= --vmodule=a=3",
+    { vmodule: [rule("a", 1), rule("b", 2), rule("a", 3)] },
+  ],
+  [
+    "told from the same default",
+    "--plugin-registration-path=/registration --kubelet-registration-path= --logtostderr",
+    { given: new Set(["plugin-registration-path", "kubelet-registration-path"]) },
+  ],
+  [
+    "reported once each",
+    "--logtostderr --logtostderr=false -stderrthreshold 2",
+    { ignored: ["logtostderr", "stderrthreshold"] },
+  ],
+])("values arrive %s: %s", (_what, words, flags) => {
+  expect(flagsOf(...words.split(" "))).toMatchObject(flags);
 });
 
 test.each([[], ["="], ["=1"], ["=true"]])("--automaxprocs%s is true", (value = "") => {
@@ -118,12 +101,11 @@ test.each<[string, string | RegExp]>([
   expect(parseFlags([word, "--help"])).toMatchObject({ kind: "error", message: said });
 });
 
-test.each(["", "constructor", "registration", "node-register", "kubelet", "normal", "probes-are-off"])(
-  "the mode %j is a normal run, as it is to the official",
-  (mode) => {
-    expect(parseFlags([`--mode=${mode}`])).toMatchObject({ kind: "flags", flags: { mode } });
-  },
-);
+const NORMAL = ["", "constructor", "registration", "node-register", "kubelet", "normal", "probes-are-off"];
+
+test.each(NORMAL)("the mode %j is a normal run, as it is to the official", (mode) => {
+  expect(parseFlags([`--mode=${mode}`])).toMatchObject({ kind: "flags", flags: { mode } });
+});
 
 test.each([
   ["helth-probe", "did you mean health-probe?"],

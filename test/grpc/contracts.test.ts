@@ -35,37 +35,19 @@ const POD = [
   "00320042004a0052016e5800600068008201008a01009a0100c201001a480a0750656e64696e67122c0a19506f645265616479546f5374617274",
   "436f6e7461696e657273120546616c73651a0022002a00320038001a0022002a0032004a005a007200880100",
 ].join("");
-const trouble = { reason: "R", message: "m" };
 
 // Encoded by the Go packages of container-storage-interface/spec 1.13.0, and of k8s.io/api and k8s.io/kubelet 0.37.2.
 test.each<[string, { responseDeserialize(bytes: Buffer): object }, string, object]>([
-  [
-    "node capabilities 4 to 8",
-    protos.node.NodeGetCapabilities,
-    "0a040a0208040a040a0208050a040a0208060a040a0208070a040a020808",
-    {
-      capabilities: [
-        ...["VOLUME_CONDITION", "SINGLE_NODE_MULTI_WRITER", "VOLUME_MOUNT_GROUP"],
-        ...["GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"],
-      ].map((type) => ({ rpc: { type } })),
-    },
-  ],
   [
     "the health of storage, one entry with a volume capability",
     protos.node.NodeGetStorageHealth,
     "0a0c08021201521a016d22020a000a050801120144",
     {
       backendHealth: [
-        { status: "STORAGE_UNREACHABLE", ...trouble },
+        { status: "STORAGE_UNREACHABLE", reason: "R", message: "m" },
         { status: "STORAGE_DEGRADED", reason: "D", message: "" },
       ],
     },
-  ],
-  [
-    "the health of a volume",
-    protos.node.NodeGetVolumeHealth,
-    "0a0d0a0176120808031201521a016d",
-    { volumeHealth: { volumeId: "v", healthStatuses: [{ status: "DATA_LOSS", ...trouble }] } },
   ],
   [
     "a pod that is being deleted, with an inline volume and a claim",

@@ -78,24 +78,8 @@ export function fixture(name: string): Buffer {
   return bytesOf(readFileSync(join(__dirname, "fixtures", name), "latin1").replace(/^#.*$/gm, ""));
 }
 
-/** Numbers in [0, 1) that are the same in every run (Marsaglia's xorshift). */
-export function seededRandom(seed: number): () => number {
-  let state = seed | 0 || 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
-}
-
-/** Cuts bytes into chunks of 1 to `longest` bytes. */
-export function randomChunks(bytes: Buffer, random: () => number, longest: number): Buffer[] {
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const length = 1 + Math.floor(random() * longest);
-    chunks.push(bytes.subarray(at, at + length));
-    at += length;
-  }
-  return chunks;
-}
+/** Cuts bytes into chunks of `length` bytes. */
+export const chunksOf = (bytes: Buffer, length: number): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
+    bytes.subarray(index * length, (index + 1) * length),
+  );

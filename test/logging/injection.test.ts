@@ -10,9 +10,9 @@ import { NASTY_TEXTS, UNPRINTABLE } from "../support/nasty-texts";
 /** The one line that is written for a text that a peer said, as a value and as an error. */
 function lineOf(format: "text" | "json", text: string): string {
   const written: string[] = [];
-  const stream = { write: (line: string) => written.push(line) };
+  const writeLine = (line: string) => written.push(line);
   const lineOf = format === "json" ? createJsonLine() : createTextLine(1);
-  const sink = createKlogSink({ lineOf, verbosity: 0, vmodule: [], stream });
+  const sink = createKlogSink({ lineOf, verbosity: 0, vmodule: [], writeLine, writeInfo: writeLine });
   createLogger(sink).error(new Error(text), "Msg", { value: text, after: 1 });
   expect(written).toHaveLength(1);
   const [line = ""] = written;

@@ -31,7 +31,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("unix/mounts"),
   mirrored("host-path/host-path"),
   mirrored("diagnostics/http/request-head"),
-  mirrored("diagnostics/listen-address"),
+  mirrored("diagnostics/endpoint"),
   mirrored("grpc/client/answer"),
   mirrored("grpc/guard/frames", "grpc/guard/client-calls"),
   mirrored("node-readiness/condition", "node-readiness/startup-taint", "node-readiness/keeper"),

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { LONGEST_WAIT_MS } from "../../src/base/pause";
-import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../src/node-readiness/options";
+import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import {
   directoryPath,
   flag,
@@ -15,16 +15,11 @@ import {
 } from "../../src/options/option-kinds";
 import { optional, optionsOf, readOptions, required, variant } from "../../src/options/read-options";
 import { START_OPTIONS } from "../../src/options/start-options";
-import {
-  type RegistrarOptions,
-  type RegistrationOptions,
-  resolveOptions,
-  resolveRegistrationOptions,
-} from "../../src/registrar/model/options";
-import { type NodeRegistrarOptions, resolveNodeOptions } from "../../src/registrar/node-wide/options";
-import { type CsiServingOptions, resolveServingOptions } from "../../src/serving/options";
-import { type CsiDriverOptions, resolveCsiDriverOptions } from "../../src/simulator/driver/options";
-import { type KubeletOptions, resolveKubeletOptions } from "../../src/simulator/kubelet/options";
+import { resolveOptions, resolveRegistrationOptions } from "../../src/registrar/model/options";
+import { resolveNodeOptions } from "../../src/registrar/node-wide/options";
+import { resolveServingOptions } from "../../src/serving/options";
+import { resolveCsiDriverOptions } from "../../src/simulator/driver/options";
+import { resolveKubeletOptions } from "../../src/simulator/kubelet/options";
 
 type Fault =
   | { readonly kind: "slow"; readonly delayMs: number; readonly times?: number }
@@ -72,30 +67,28 @@ test("keeps what can be used as it is", () => {
   expect(read(given)).toEqual({ ...given, signal: expect.any(AbortSignal), logger: expect.anything() });
 });
 
-test.each<[of: string, resolve: (given: object) => object, given: object]>([
-  [
-    "startRegistrar",
-    (given) => resolveOptions(given as RegistrarOptions),
-    { csiAddress: "/x", kubeletRegistrationPath: "/x" },
-  ],
+const TOKEN = { kind: "value", value: "secret" };
+
+test.each<[of: string, resolve: (given: never) => object, given: object]>([
+  ["startRegistrar", resolveOptions, { csiAddress: "/x", kubeletRegistrationPath: "/x" }],
   [
     "startRegistration",
-    (given) => resolveRegistrationOptions(given as RegistrationOptions),
+    resolveRegistrationOptions,
     { name: "x", endpoint: "/x", supportedVersions: ["1.0.0"] },
   ],
   [
     "startNodeRegistrar",
-    (given) => resolveNodeOptions(given as NodeRegistrarOptions),
+    resolveNodeOptions,
     { csiAddresses: ["/a/*"], kubeletRegistrationPaths: ["/b/*"], names: { allow: ["x", "y"], deny: ["z"] } },
   ],
   [
     "serveCsiDriver",
-    (given) => resolveServingOptions(given as CsiServingOptions),
+    resolveServingOptions,
     { csiAddress: "/x", addServices: () => {}, serverOptions: { interceptors: [() => {}], "grpc.a": 1 } },
   ],
   [
     "startKubelet",
-    (given) => resolveKubeletOptions(given as KubeletOptions),
+    resolveKubeletOptions,
     {
       ...{ pluginRegistrationPath: "/x", nodeLabels: { a: "b" }, timings: { dialMs: 1 } },
       ...{ volumeLimitPeriodsMs: { "x.csi": 1 }, faults: [{ kind: "refuse", reason: "a" }] },
@@ -103,7 +96,7 @@ test.each<[of: string, resolve: (given: object) => object, given: object]>([
   ],
   [
     "startCsiDriver",
-    (given) => resolveCsiDriverOptions(given as CsiDriverOptions),
+    resolveCsiDriverOptions,
     {
       ...{ csiAddress: "/x", name: "x", topology: { a: "b" }, nodeCapabilities: ["EXPAND_VOLUME"] },
       faults: [{ kind: "hang", method: "Probe" }],
@@ -111,15 +104,11 @@ test.each<[of: string, resolve: (given: object) => object, given: object]>([
   ],
   [
     "startNodeReadiness",
-    (given) => resolveNodeReadinessOptions(given as NodeReadinessOptions),
-    {
-      nodeName: "n",
-      access: { server: "https://h:1", token: { kind: "value", value: "secret" } },
-      startupTaints: ["a/b"],
-    },
+    resolveNodeReadinessOptions,
+    { ...{ nodeName: "n", startupTaints: ["a/b"] }, access: { server: "https://h:1", token: TOKEN } },
   ],
 ])("what changes in the options after the call of %s changes nothing", (_of, resolve, given) => {
-  const resolved = resolve(given);
+  const resolved = resolve(given as never);
   const before = JSON.stringify(resolved);
   spoil(given);
   expect(JSON.stringify(resolved)).toBe(before);
@@ -154,27 +143,8 @@ test.each([
   expect(read({ name: "x", socket })).toMatchObject({ socket: path });
 });
 
-function expectRefusal(given: unknown, message: string | RegExp): void {
-  const expected = typeof message === "string" ? message : expect.stringMatching(message);
-  expect(() => read(given)).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message: expected }));
-}
-
-test.each<[given: unknown, message: string | RegExp]>([
-  [undefined, "startX takes an object of options, not undefined"],
-  ["/x.sock", 'startX takes an object of options, not "/x.sock"'],
-  [[], "startX takes an object of options, not an array"],
-  [new Map([["name", "x"]]), "startX takes an object of options, not a Map"],
-  [Promise.resolve({ name: "x" }), "startX takes an object of options, not a Promise"],
-  [null, "startX takes an object of options, not null"],
-  [{}, "startX: name is missing; it takes a text"],
-  [{ name: 7 }, "startX: name is 7; it takes a text"],
-  [{ name: null }, "startX: name is null; it takes a text"],
-  [{ nmae: "x" }, 'startX: there is no option "nmae"; did you mean name?'],
-])("%j is refused: what was given, and what is taken", expectRefusal);
-
 const SIGNAL = new AbortController();
-
-test.each<[given: object, message: string | RegExp]>([
+const BESIDE_A_NAME: readonly [given: object, message: string | RegExp][] = [
   [{ pace: [1] }, "startX: pace is an array; it takes an object with waitMs"],
   [{ pace: { waitMs: 0 } }, /^startX: pace: waitMs is 0; it takes milliseconds/],
   [{ zzzzzz: 1 }, /^startX: there is no option "zzzzzz"; there are name, folder, .*, signal, logger$/],
@@ -185,9 +155,7 @@ test.each<[given: object, message: string | RegExp]>([
   [{ endpoint: "x.sock" }, /endpoint is "x.sock"; it takes .*, absolute, as kubelet sees it on the host/],
   [{ endpoint: "unix:///x.sock" }, /without unix:\/\/$/],
   [{ waitMs: 0 }, /waitMs is 0; it takes milliseconds, more than 0 and at most 2147483647 \(24 days\)$/],
-  [{ waitMs: "1s" }, /waitMs is "1s"; it takes milliseconds/],
   [{ waitMs: Number.NaN }, /waitMs is NaN; it takes milliseconds/],
-  [{ waitMs: 3.6e14 }, /waitMs is 360000000000000; it takes milliseconds/],
   [{ limitMs: -1 }, /limitMs is -1; it takes milliseconds, 0 or more/],
   [{ limitMs: Number.POSITIVE_INFINITY }, /limitMs is Infinity; it takes milliseconds/],
   [{ count: 1.5 }, "startX: count is 1.5; it takes a whole number, 1 to 8"],
@@ -195,7 +163,6 @@ test.each<[given: object, message: string | RegExp]>([
   [{ isOn: "yes" }, 'startX: isOn is "yes"; it takes true or false'],
   [{ labels: { a: "", "b/c": 1 } }, 'startX: labels["b/c"] is 1; it takes a text'],
   [{ labels: new Map() }, "startX: labels is a Map; it takes an object, each value a text"],
-  [{ labels: ["a"] }, "startX: labels is an array; it takes an object, each value a text"],
   [{ signal: SIGNAL }, "startX: signal is an AbortController; it takes an AbortSignal"],
   [{ logger: () => {} }, /logger is a function; it takes console, a pino logger, or one of create/],
   [{ faults: {} }, /faults is an object; it takes a list, each of an object whose .*"slow", "hang"/],
@@ -203,6 +170,18 @@ test.each<[given: object, message: string | RegExp]>([
   [{ faults: [{ kind: "slwo" }] }, /faults\[0\]\.kind is "slwo"; .*; did you mean "slow"\?$/],
   [{ faults: [{ kind: "slow", delay: 1 }] }, /faults\[0\]: .*no option "delay"; did you mean delayMs\?$/],
   [{ faults: [{ kind: "slow" }] }, /faults\[0\]: delayMs is missing; it takes milliseconds/],
-])("%j is refused beside a name", (given, message) => {
-  expectRefusal({ name: "x", ...given }, message);
+];
+
+test.each<readonly [given: unknown, message: string | RegExp]>([
+  [undefined, "startX takes an object of options, not undefined"],
+  [[], "startX takes an object of options, not an array"],
+  [new Map([["name", "x"]]), "startX takes an object of options, not a Map"],
+  [Promise.resolve({ name: "x" }), "startX takes an object of options, not a Promise"],
+  [{}, "startX: name is missing; it takes a text"],
+  [{ name: null }, "startX: name is null; it takes a text"],
+  [{ nmae: "x" }, 'startX: there is no option "nmae"; did you mean name?'],
+  ...BESIDE_A_NAME.map(([given, message]) => [{ name: "x", ...given }, message] as const),
+])("%j is refused: what was given, and what is taken", (given, message) => {
+  const expected = typeof message === "string" ? message : expect.stringMatching(message);
+  expect(() => read(given)).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message: expected }));
 });

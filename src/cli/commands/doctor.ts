@@ -10,8 +10,7 @@ import { gatherFacts } from "../../doctor/node/read/gather";
 import type { NodeReadinessTarget } from "../../doctor/node/read/node-readiness";
 import { renderTable, reportOn } from "../../doctor/node/report";
 import { startProblemOf } from "../../flags/checks";
-import type { FlagValues } from "../../flags/command-flags";
-import type { Setting } from "../../flags/grammar";
+import type { FlagValues, Setting } from "../../flags/grammar";
 import {
   durationFlag,
   listFlag,
@@ -21,8 +20,7 @@ import {
   textFlag,
   timeoutFlag,
 } from "../../flags/kinds";
-import { nameListsFrom } from "../../flags/name-lists";
-import { nodeDirectory } from "../../flags/paths";
+import { nameListsFrom, nodeDirectory } from "../../flags/paths";
 import { acceptedFlags, parseFlags } from "../../flags/table";
 import { escapeJson } from "../../logging/escape";
 import { isOtherSidecar } from "../../manifest/image-policy/recognise";

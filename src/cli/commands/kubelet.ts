@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { EventOf } from "../../base/event-source";
 import { LONGEST_WAIT_MS } from "../../base/pause";
-import type { FlagValues } from "../../flags/command-flags";
+import type { FlagValues } from "../../flags/grammar";
 import {
   choiceFlag,
   countFlag,

@@ -1,5 +1,5 @@
 import { invalidOption } from "../../base/errors";
-import { nameListsFrom } from "../../flags/name-lists";
+import { nameListsFrom } from "../../flags/paths";
 import type { NodeAccessOptions } from "../../manifest/node-access";
 import { POLICY_MINOR } from "../../manifest/node-policy";
 import {

@@ -1,8 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors";
-import { nameListsFrom } from "../../flags/name-lists";
-import { isNodeWide, nodeDirectory, patternPairsOf, resolvePaths } from "../../flags/paths";
+import { isNodeWide, nameListsFrom, nodeDirectory, patternPairsOf, resolvePaths } from "../../flags/paths";
 import type { Flags } from "../../flags/table";
 import { fieldsOf } from "../../grpc/client/answer";
 import { bareCall } from "../../grpc/client/bare-call";

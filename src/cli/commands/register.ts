@@ -3,8 +3,14 @@ import type { ProcessFacts } from "../../diagnostics/metric-table";
 import type { ViewNodeReadiness } from "../../diagnostics/node-readiness";
 import { BOTH_PORTS, checkFlags, checkPaths, httpEndpointOf, wantsNodeReadiness } from "../../flags/checks";
 import { warnAboutFlags, warnAboutWords } from "../../flags/flag-warnings";
-import { nameListsFrom } from "../../flags/name-lists";
-import { isNodeWide, nodeDirectory, type Paths, patternsOf, resolvePaths } from "../../flags/paths";
+import {
+  isNodeWide,
+  nameListsFrom,
+  nodeDirectory,
+  type Paths,
+  patternsOf,
+  resolvePaths,
+} from "../../flags/paths";
 import type { Flags } from "../../flags/table";
 import type { Logger } from "../../logging/logger";
 import type { LoggingResolution } from "../../logging/logging-options";

@@ -14,8 +14,7 @@ import {
   textFlag,
   timeoutFlag,
 } from "../../flags/kinds";
-import { nameListsFrom } from "../../flags/name-lists";
-import { nodeDirectory } from "../../flags/paths";
+import { nameListsFrom, nodeDirectory } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
 import { createCommand } from "../command-line";
 import { print } from "../process/print";

@@ -1,4 +1,4 @@
-import { createFdStream, createKlogSink, createPreciseClock } from "../../logging/klog-sink";
+import { createKlogSink, createLineWriter } from "../../logging/klog-sink";
 import { createTextLine } from "../../logging/klog-text";
 import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
@@ -17,8 +17,7 @@ export async function createCliLogger(logging: LoggingResolution): Promise<Logge
     config.format === "json"
       ? (await import("../../logging/json-line")).createJsonLine()
       : createTextLine(process.pid);
-  const infoStream = config.splitStream ? createFdStream(STDOUT_FD) : undefined;
-  const stream = createFdStream(STDERR_FD);
-  const now = createPreciseClock();
-  return createLogger(limitRepeats(createKlogSink({ ...config, lineOf, stream, infoStream, now })));
+  const writeLine = createLineWriter(STDERR_FD);
+  const writeInfo = config.splitStream ? createLineWriter(STDOUT_FD) : writeLine;
+  return createLogger(limitRepeats(createKlogSink({ ...config, lineOf, writeLine, writeInfo })));
 }

@@ -13,13 +13,13 @@ export function callFailureText(text: string, timeoutMs: number): string {
     .replace(CONNECTION_NOTES, "")
     .replace("Last error: Error: ", "Last error: ")
     .replace(TOO_LARGE, "the server misbehaves: its answer has $1 bytes, $2 is the most");
-  const waited = DEADLINE.exec(withoutNotes)?.[0];
-  if (waited === undefined) return withoutNotes;
-  const why = waited.includes("Waiting for LB pick") ? `; ${NOT_CONNECTED}` : "";
-  return withoutNotes.replace(DEADLINE, `Deadline exceeded after ${timeoutMs / 1000}s${why}`);
+  return withoutNotes.replace(DEADLINE, (waited) => {
+    const why = waited.includes("Waiting for LB pick") ? NOT_CONNECTED : "";
+    return `Deadline exceeded after ${timeoutMs / 1000}s${why}`;
+  });
 }
 
-const NOT_CONNECTED = "no HTTP/2 connection by then: the server is slow, hangs, or does not speak HTTP/2";
+const NOT_CONNECTED = "; no HTTP/2 connection by then: the server is slow, hangs, or does not speak HTTP/2";
 
 /** The most fields of an answer that are decoded; the largest useful one has a few dozen. */
 const MAX_FIELDS = 1_000;

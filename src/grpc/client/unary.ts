@@ -15,24 +15,11 @@ export interface UnaryCallOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Receives the response metadata, before the response: lower-case keys, the first value of each. */
   readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void;
-  /** Receives the size of the encoded answer. */
   readonly onAnswerBytes?: (bytes: number) => void;
 }
 
 /** The most characters of one text in an answer. The CSI specification allows 128 bytes, and 256 for a node ID. */
 const MAX_ANSWER_TEXT_LENGTH = 1_024;
-
-/**
- * A client of one unix socket that connects when first called. Its requests carry the authority `localhost` as grpc-go's
- * do: servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258).
- */
-export function createUnixClient(socketPath: string, maxAnswerBytes: number = MAX_MESSAGE_BYTES): Client {
-  return createOwningClient(socketPath, {
-    "grpc.default_authority": "localhost",
-    "grpc.client_idle_timeout_ms": 2 ** 31 - 1,
-    "grpc.max_receive_message_length": maxAnswerBytes,
-  });
-}
 
 /**
  * Calls a unary method, and bounds the fields and every text of the answer, or the failure's text. Rejects with an error that
@@ -96,14 +83,15 @@ function understood(error: ServiceError, timeoutMs: number, isLate: boolean): Se
 }
 
 /**
- * A client of one unix socket, without retries. `close` ends its connections, also one that is just being made, whatever the
- * server does; what the client has sent by then still arrives.
+ * A client of one unix socket that connects when first called, without retries. Its requests carry the authority `localhost`
+ * as grpc-go's do: servers in Rust, Node and .NET refuse a path there (grpc/grpc-node#258). `close` ends its connections, also
+ * one that is just being made, whatever the server does; what the client has sent by then still arrives.
  *
  * grpc-js (1.14) does not: when a client is closed it forgets the connection to a server that never speaks or never hangs
  * up, and the file descriptor stays. It has no option for the socket, so this replaces the undocumented function that makes
  * its connectors; package.json takes no other minor version of it unseen.
  */
-export function createOwningClient(socketPath: string, options: ChannelOptions): Client {
+export function createUnixClient(socketPath: string, options: ChannelOptions = {}): Client {
   const open = new Set<Socket>();
   let isClosed = false;
   const insecure = credentials.createInsecure();
@@ -120,6 +108,9 @@ export function createOwningClient(socketPath: string, options: ChannelOptions):
     return { ...connector, connect };
   };
   const client = new Client(`unix:${socketPath}`, insecure, {
+    "grpc.default_authority": "localhost",
+    "grpc.client_idle_timeout_ms": 2 ** 31 - 1,
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.enable_channelz": 0,
     "grpc.enable_retries": 0,
     "grpc.service_config_disable_resolution": 1,

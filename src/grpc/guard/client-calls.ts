@@ -13,9 +13,7 @@ interface Call {
   hasEnded: boolean;
 }
 
-/** What the connections of one socket may use. */
 export interface ClientBounds {
-  /** Frames of one connection that lead to no answered call. */
   readonly maxFrames: number;
   /** Bytes of unfinished requests, of all connections together. */
   readonly maxUnfinishedBytes: number;
@@ -56,7 +54,6 @@ export function createClientCalls(bounds: ClientBounds, now: () => number = () =
     return running.delete(streamId);
   }
 
-  /** A frame of the client. */
   function received({ type, flags, streamId, length }: FrameHeader): void {
     const isData = type === FrameType.DATA;
     const mayEnd = isData || type === FrameType.HEADERS;
@@ -97,7 +94,6 @@ export function createClientCalls(bounds: ClientBounds, now: () => number = () =
   return {
     received,
     sent,
-    /** The connection is closed. */
     end: (): void => {
       keep(-unfinishedHere);
       running.clear();

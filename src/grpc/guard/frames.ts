@@ -2,6 +2,8 @@ import { RegistrarError } from "../../base/errors";
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
+type PassOn = (piece: Buffer) => void;
+
 /** What a protocol reads its bytes with. */
 export interface ChunkReader {
   /** The next bytes, 1 to `most`, as soon as one has arrived: a slice of its chunk. */
@@ -9,16 +11,14 @@ export interface ChunkReader {
   /** The next `count` bytes when all have arrived: a slice if they are in one chunk, else a copy. */
   exactly(count: number): Generator<void, Buffer, void>;
   /** Hands on the next `count` bytes as they arrive, in slices. */
-  passOn(count: number, take: (piece: Buffer) => void): Generator<void, void, void>;
+  passOn(count: number, pass: PassOn): Generator<void, void, void>;
 }
 
-/**
- * Turns a protocol that is written as if all its bytes were there into a function that takes their chunks. That function
- * throws what the protocol throws, and ignores later chunks.
- */
-export function createChunkConsumer(
-  protocol: (bytes: ChunkReader) => Generator<void, void, void>,
-): (chunk: Buffer) => void {
+/** A protocol that is written as if all its bytes were there. */
+export type Protocol = (bytes: ChunkReader) => Generator<void, void, void>;
+
+/** Turns a protocol into a function that takes chunks. It throws what the protocol throws, and ignores later chunks. */
+export function createChunkConsumer(protocol: Protocol): (chunk: Buffer) => void {
   let unread = NOTHING;
 
   /** Keeps nothing of a chunk that has been read: the next may come late. */
@@ -34,19 +34,18 @@ export function createChunkConsumer(
   }
 
   function* exactly(count: number): Generator<void, Buffer, void> {
-    if (count === 0) return NOTHING;
-    while (unread.length === 0) yield;
+    while (unread.length === 0 && count > 0) yield;
     if (unread.length >= count) return take(count);
     const whole = Buffer.allocUnsafe(count);
     for (let filled = 0; filled < count; ) filled += (yield* some(count - filled)).copy(whole, filled);
     return whole;
   }
 
-  function* passOn(count: number, take: (piece: Buffer) => void): Generator<void, void, void> {
+  function* passOn(count: number, pass: PassOn): Generator<void, void, void> {
     for (let left = count; left > 0; ) {
       const piece = yield* some(left);
       left -= piece.length;
-      take(piece);
+      pass(piece);
     }
   }
 
@@ -93,7 +92,7 @@ export const FrameFlag = {
   PRIORITY: 0x20,
 } as const;
 
-/** What stands before each frame's payload (RFC 9113, section 4.1), which has `length` bytes. */
+/** What stands before each frame's payload of `length` bytes (RFC 9113, section 4.1). */
 export interface FrameHeader {
   readonly length: number;
   readonly type: number;
@@ -102,7 +101,6 @@ export interface FrameHeader {
   readonly bytes: Buffer;
 }
 
-/** Reads the next frame's header; refuses a payload of more than `maxLength` bytes. */
 export function* readFrameHeader(bytes: ChunkReader, maxLength: number): Generator<void, FrameHeader, void> {
   const head = yield* bytes.exactly(FRAME_HEADER_BYTES);
   const length = head.readUIntBE(0, 3);
@@ -135,24 +133,15 @@ const MAX_HEADER_BYTES = 65_536;
 /** As nghttp2: an endless header block is an attack (CVE-2024-27983). */
 const MAX_CONTINUATION_FRAMES = 8;
 
-/** A header block: of a HEADERS frame and the CONTINUATION frames after it. */
-interface GatheredHeaderBlock {
-  /** HPACK, without padding and priority: a copy. */
-  readonly block: Buffer;
-  /** The same bytes within `asSent`. */
-  readonly fragments: readonly Buffer[];
-  /** The frames, byte for byte. */
-  readonly asSent: readonly Buffer[];
-}
-
 /**
- * Waits for the whole header block that a HEADERS frame begins (RFC 9113, sections 4.3 and 6.10): no other frame may
- * come in between.
+ * Waits for the whole header block that a HEADERS frame begins (RFC 9113, sections 4.3 and 6.10), and returns its frames: no
+ * other frame may come in between. `rewrite` may change bytes of the block, which is HPACK without padding and priority.
  */
 export function* gatherHeaderBlock(
   bytes: ChunkReader,
   headers: FrameHeader,
-): Generator<void, GatheredHeaderBlock, void> {
+  rewrite: (block: Buffer) => void,
+): Generator<void, readonly Buffer[], void> {
   const asSent: Buffer[] = [];
   const fragments: Buffer[] = [];
   let frame = headers;
@@ -165,8 +154,7 @@ export function* gatherHeaderBlock(
     const payload = frame.flags & FrameFlag.END_HEADERS ? piece : Buffer.from(piece);
     asSent.push(frame.bytes, payload);
     fragments.push(frame === headers ? withoutPaddingAndPriority(frame, payload) : payload);
-    if (frame.flags & FrameFlag.END_HEADERS) return { block: Buffer.concat(fragments), fragments, asSent };
-
+    if (frame.flags & FrameFlag.END_HEADERS) break;
     if (fragments.length > MAX_CONTINUATION_FRAMES) {
       refuseFrame(`more than ${MAX_CONTINUATION_FRAMES} CONTINUATION frames`);
     }
@@ -175,6 +163,11 @@ export function* gatherHeaderBlock(
       refuseFrame(`a frame of type ${frame.type} inside a header block`);
     }
   }
+  const block = Buffer.concat(fragments);
+  rewrite(block);
+  let at = 0;
+  for (const fragment of fragments) at += block.copy(fragment, 0, at);
+  return asSent;
 }
 
 function withoutPaddingAndPriority({ flags }: FrameHeader, payload: Buffer): Buffer {

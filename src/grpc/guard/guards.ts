@@ -1,24 +1,30 @@
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import { Duplex } from "node:stream";
+import { RegistrarError } from "../../base/errors";
 import { quoteGo } from "../../logging/escape";
 import { type ClientBounds, createClientCalls } from "./client-calls";
 import {
   type ChunkReader,
   CLIENT_PREFACE,
+  createChunkConsumer,
   FrameFlag,
+  type FrameHeader,
   FrameType,
   gatherHeaderBlock,
   HTTP2_ERRORS,
   MAX_FRAME_BYTES,
+  type Protocol,
   readFrameHeader,
   refuseFrame,
 } from "./frames";
-import { guardConnection } from "./guarded-connection";
 import { createFieldReader } from "./header-fields";
+
+type Reading = Generator<void, void, void>;
+type Pass = (piece: Buffer) => void;
 
 export type GuardedClient = ReturnType<typeof guardFromClient>;
 
-const NO_STREAM: Buffer = Buffer.alloc(4);
+const STREAM_ID_BYTES = 4;
 
 /**
  * Guards Node's HTTP/2 against a client of a server: against what `createClientCalls` bounds, endless header blocks, and
@@ -32,6 +38,9 @@ export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (st
   let isLeaving = false;
   let violation: string | undefined;
   let replaced: string | undefined;
+  const rewrite = (block: Buffer) => {
+    replaced = readFields(block) ?? replaced;
+  };
   const stream = guardConnection(socket, {
     *received(bytes, pass) {
       yield* readPreface(bytes);
@@ -40,24 +49,13 @@ export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (st
       for (;;) {
         const frame = yield* readFrameHeader(bytes, MAX_FRAME_BYTES);
         calls.received(frame);
-        if (frame.type === FrameType.HEADERS) {
-          const { asSent, block, fragments } = yield* gatherHeaderBlock(bytes, frame);
-          const original = readFields(block);
-          replaced = original ?? replaced;
-          for (let at = 0, index = 0; original !== undefined && index < fragments.length; index++)
-            at += block.copy(fragments[index] as Buffer, 0, at);
-          for (const piece of asSent) pass(piece);
-        } else {
+        if (frame.type === FrameType.GOAWAY && frame.length >= STREAM_ID_BYTES) {
+          isLeaving = true;
           pass(frame.bytes);
-          let left = frame.length;
-          if (frame.type === FrameType.GOAWAY && left >= NO_STREAM.length) {
-            isLeaving = true;
-            // grpc-go names a call of its own, which nghttp2 refuses.
-            left -= (yield* bytes.exactly(NO_STREAM.length)).length;
-            pass(NO_STREAM);
-          }
-          yield* bytes.passOn(left, pass);
-        }
+          // grpc-go names a call of its own, which nghttp2 refuses.
+          pass(Buffer.alloc((yield* bytes.exactly(STREAM_ID_BYTES)).length));
+          yield* bytes.passOn(frame.length - STREAM_ID_BYTES, pass);
+        } else yield* passFrame(bytes, frame, pass, rewrite);
       }
     },
     *sent(bytes) {
@@ -83,6 +81,21 @@ export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (st
   };
 }
 
+/** Passes on a frame; a header block whole or not at all. */
+function* passFrame(
+  bytes: ChunkReader,
+  frame: FrameHeader,
+  pass: Pass,
+  rewrite: (block: Buffer) => void = () => {},
+): Reading {
+  if (frame.type === FrameType.HEADERS) {
+    for (const piece of yield* gatherHeaderBlock(bytes, frame, rewrite)) pass(piece);
+  } else {
+    pass(frame.bytes);
+    yield* bytes.passOn(frame.length, pass);
+  }
+}
+
 /** Node says in GOAWAY why it ends a connection, but leaves it open if the socket is a stream. */
 function isGraceful(goaway: Buffer): true {
   const code = goaway.readUInt32BE(4);
@@ -92,7 +105,7 @@ function isGraceful(goaway: Buffer): true {
 }
 
 /** Fails at the first wrong byte, because a client of another protocol may wait for us before it has sent 24 bytes. */
-function* readPreface(bytes: ChunkReader): Generator<void, void, void> {
+function* readPreface(bytes: ChunkReader): Reading {
   let seen: Buffer = Buffer.alloc(0);
   while (seen.length < CLIENT_PREFACE.length) {
     seen = Buffer.concat([seen, yield* bytes.some(CLIENT_PREFACE.length - seen.length)]);
@@ -117,14 +130,97 @@ export function guardFromServer(socket: Socket): Duplex {
         if (frame.type <= FrameType.HEADERS && frame.flags & FrameFlag.END_STREAM) blocks = 0;
         if (blocks > MAX_BLOCKS_WITHOUT_END)
           refuseFrame(`${blocks} header blocks without the end of an answer`);
-        if (frame.type === FrameType.HEADERS) {
-          const { asSent } = yield* gatherHeaderBlock(bytes, frame);
-          for (const piece of asSent) pass(piece);
-        } else {
-          pass(frame.bytes);
-          yield* bytes.passOn(frame.length, pass);
-        }
+        yield* passFrame(bytes, frame, pass);
       }
     },
   });
+}
+
+interface Guard {
+  /** Passes on what it has judged. Throws `PROTOCOL` to end the connection, as `sent` does. */
+  readonly received: (bytes: ChunkReader, pass: Pass) => Reading;
+  /** Sees what HTTP/2 sends, which arrives as it is. */
+  readonly sent?: Protocol;
+  /** Called if one of them throws, or if HTTP/2 ends the connection before its peer does, and before it is closed. */
+  readonly onViolation?: (reason: string) => void;
+}
+
+/** A peer that has hung up gets the answers to its last calls within this time. */
+const CUT_AFTER_END_MS = 2_000;
+
+/**
+ * A stream between a socket and Node's HTTP/2, with a guard that reads what passes. Node 20 and 24.9 keep the descriptor of a
+ * socket whose peer violated HTTP/2, unless HTTP/2 has a stream in its place.
+ *
+ * Destroying either destroys both. When HTTP/2 ends it, the peer receives what is left and is cut off, because it may never
+ * hang up. Back-pressure goes through in both directions. It never emits `error`.
+ */
+function guardConnection(socket: Socket, { received, sent, onViolation }: Guard): Duplex {
+  let hasEnded = false;
+  let isStuck = false;
+  /** For the first reason. */
+  const fail = (reason: string) => {
+    if (!hasEnded) onViolation?.(reason);
+    hasEnded = true;
+  };
+  const stream = new Duplex({
+    read: () => {
+      if (!isStuck) socket.resume();
+    },
+    write: (chunk: Buffer, _encoding, done) => {
+      const isLast = !judge(see, chunk);
+      // HTTP/2 reads on while it cannot write, and keeps the answers.
+      socket.write(chunk, () => {
+        isStuck = false;
+        if (isLast) stream.destroy();
+        else socket.resume();
+        done();
+      });
+      isStuck = socket.writableLength > 0;
+      if (isStuck) socket.pause();
+    },
+    final: (done) => {
+      fail("HTTP/2 error");
+      socket.end(() => {
+        done();
+        stream.destroy();
+      });
+    },
+    destroy: (_error, done) => {
+      if (!socket.destroyed) fail("HTTP/2 error");
+      socket.destroy();
+      // An error handed on would be emitted, in the end to a session that may be gone: an uncaught exception.
+      done(null);
+    },
+  });
+  const push = (piece: Buffer) => {
+    if (!stream.push(piece)) socket.pause();
+  };
+  const receive = createChunkConsumer((bytes) => received(bytes, push));
+  const see = sent ? createChunkConsumer(sent) : () => {};
+
+  /** Whether the guard lets the connection live. */
+  function judge(consume: (chunk: Buffer) => void, chunk: Buffer): boolean {
+    try {
+      consume(chunk);
+      return true;
+    } catch (error) {
+      if (!(error instanceof RegistrarError)) throw error;
+      fail(error.message);
+      return false;
+    }
+  }
+  socket.on("data", (chunk: Buffer) => {
+    if (!judge(receive, chunk)) stream.destroy();
+  });
+  socket.on("end", () => {
+    hasEnded = true;
+    stream.push(null);
+    // Node 26 may leave a session open whose client was cut off in the middle.
+    const cut = setTimeout(() => stream.destroy(), CUT_AFTER_END_MS).unref();
+    socket.once("close", () => clearTimeout(cut));
+  });
+  socket.on("error", () => {}); // `close` follows.
+  socket.on("close", () => stream.destroy());
+  return stream;
 }

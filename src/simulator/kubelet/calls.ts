@@ -3,7 +3,7 @@ import { getSystemErrorMap } from "node:util";
 import { type Client, connectivityState, type ServiceError } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../../base/errors";
 import { monotonicMs, pause } from "../../base/pause";
-import { createOwningClient } from "../../grpc/client/unary";
+import { createUnixClient } from "../../grpc/client/unary";
 import { HTTP2_ERRORS } from "../../grpc/guard/frames";
 import type { NodeInfo, PluginInfo } from "../../grpc/protos";
 import { grpcCodeName } from "../../grpc/status";
@@ -18,7 +18,7 @@ import type { KubeletFault, KubeletTimings } from "./options";
  * agent (`grpc-node-js/...`) and in two headers about compression. A relative path is relative to `/`, where kubelet runs.
  */
 export function createKubeletClient(socketPath: string, authority: string): Client {
-  return createOwningClient(resolve("/", socketPath), { "grpc.default_authority": authority });
+  return createUnixClient(resolve("/", socketPath), { "grpc.default_authority": authority });
 }
 
 /**

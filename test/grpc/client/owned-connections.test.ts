@@ -1,17 +1,15 @@
-import { readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { Client, credentials, status } from "@grpc/grpc-js";
+import { status } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { protos } from "../../../src/grpc/protos";
 import { statusCodeOf } from "../../../src/grpc/status";
 import { eventually } from "../../support/eventually";
 import { createTempFolder } from "../../support/temp-folder";
+import { openDescriptors } from "../served-grpc";
 
 const { GetPluginInfo } = protos.identity;
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 const CLIENTS = 10;
-
-const descriptors = () => readdirSync("/proc/self/fd").length;
 
 test.each<[what: string, behave: (socket: Socket) => void]>([
   ["never speaks", (socket) => socket.resume()],
@@ -27,7 +25,7 @@ test.each<[what: string, behave: (socket: Socket) => void]>([
     behave(socket);
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
-  const before = descriptors();
+  const before = openDescriptors();
   const allConnected = new AbortController();
   const calls = Array.from({ length: CLIENTS }, async () => {
     const client = createUnixClient(path);
@@ -40,30 +38,8 @@ test.each<[what: string, behave: (socket: Socket) => void]>([
   allConnected.abort();
   await Promise.all(calls);
   // The server's own ends are this process' too.
-  await eventually(() => expect(descriptors() - before).toBeLessThanOrEqual(CLIENTS));
+  await eventually(() => expect(openDescriptors() - before).toBeLessThanOrEqual(CLIENTS));
   for (const socket of held) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
-  await eventually(() => expect(descriptors()).toBeLessThan(before));
-});
-
-test("grpc-js by itself still forgets such a connection: when this fails, createOwningClient is needed no more", async () => {
-  await using folder = await createTempFolder();
-  const path = folder.at("x.sock");
-  const held: Socket[] = [];
-  const server = createServer((socket) => held.push(socket.on("error", () => {}).resume()));
-  await new Promise<void>((resolve) => server.listen(path, resolve));
-  const theirs = new Client(`unix:${path}`, credentials.createInsecure(), {
-    "grpc.use_local_subchannel_pool": 1,
-  });
-  const ours = createUnixClient(path);
-  for (const [index, client] of [theirs, ours].entries()) {
-    client.getChannel().getConnectivityState(true); // Not `waitForReady`, whose timer would outlive the test.
-    await eventually(() => expect(held).toHaveLength(index + 1));
-  }
-  theirs.close();
-  ours.close();
-  await eventually(() => expect(held[1]?.destroyed).toBe(true));
-  expect(held[0]?.destroyed).toBe(false);
-  for (const socket of held) socket.destroy();
-  await new Promise((resolve) => server.close(resolve));
+  await eventually(() => expect(openDescriptors()).toBeLessThan(before));
 });

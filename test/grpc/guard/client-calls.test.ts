@@ -4,39 +4,38 @@ import { FrameFlag, FrameType } from "../../../src/grpc/guard/frames";
 const TOO_MANY = "200 frames that lead to no call";
 const { DATA, HEADERS, PING, RST_STREAM, WINDOW_UPDATE } = FrameType;
 const { END_STREAM } = FrameFlag;
+type Played = ReturnType<typeof play>;
 
-function callsAt(
-  clock = { ms: 0 },
-  bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinishedBytes: 0 },
-) {
+function play(bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinishedBytes: 0 }) {
+  const clock = { ms: 0 };
   const calls = createClientCalls(bounds, () => clock.ms);
-  const of = (type: number, streamId = 0, flags = 0, length = 0) => {
+  const frame = (type: number, streamId = 0, flags = 0, length = 0) => {
     return { type, flags, streamId, length, bytes: Buffer.alloc(0) };
   };
-  const client = (...frame: Parameters<typeof of>) => calls.received(of(...frame));
-  const server = (...frame: Parameters<typeof of>) => calls.sent(of(...frame));
-  const ping = (count = 1) => {
-    for (let sent = 0; sent < count; sent++) client(PING);
-  };
-  /** A whole request. */
-  const request = (streamId: number) => {
+  const client = (...of: Parameters<typeof frame>) => calls.received(frame(...of));
+  const server = (...of: Parameters<typeof frame>) => calls.sent(frame(...of));
+  const begin = (streamId: number, length: number, flags = 0) => {
     client(HEADERS, streamId);
-    client(DATA, streamId, END_STREAM, 5);
+    client(DATA, streamId, flags, length);
   };
-  return { calls, client, server, ping, request, clock, bounds };
+  const request = (streamId: number) => begin(streamId, 5, END_STREAM);
+  return {
+    ...{ calls, client, server, clock, bounds, begin, request },
+    ping: (count = 1) => {
+      for (let sent = 0; sent < count; sent++) client(PING);
+    },
+    requestAndReset: (by: typeof client, streamId: number) => {
+      request(streamId);
+      by(RST_STREAM, streamId);
+    },
+  };
 }
 
-test("200 frames are taken, and not one more", () => {
-  const { ping } = callsAt();
-  ping(200);
-  expect(ping).toThrow(TOO_MANY);
-});
-
-test.each<[string, (played: ReturnType<typeof callsAt>) => void]>([
+test.each<[string, (played: Played) => void]>([
   ["its trailers", ({ server }) => server(HEADERS, 1, END_STREAM)],
   ["a part of an answer", ({ server }) => server(DATA, 1, 0, 10)],
-])("an answer gives all of them back, and no more: %s", (_what, answer) => {
-  const played = callsAt();
+])("200 frames are taken, and not one more; an answer gives all of them back: %s", (_what, answer) => {
+  const played = play();
   played.request(1);
   played.ping(150);
   answer(played);
@@ -45,78 +44,56 @@ test.each<[string, (played: ReturnType<typeof callsAt>) => void]>([
 });
 
 test("a second gives 8 back, also in parts; a long time no more than 200", () => {
-  const { ping, clock } = callsAt();
+  const { ping, clock } = play();
   ping(200);
-  clock.ms = 124;
-  expect(ping).toThrow(TOO_MANY);
-  clock.ms = 125;
-  ping();
-  expect(ping).toThrow(TOO_MANY);
-  clock.ms = 1_125;
-  ping(8);
-  expect(ping).toThrow(TOO_MANY);
-  clock.ms = 1e9;
-  ping(200);
-  expect(ping).toThrow(TOO_MANY);
+  for (const [ms, earned] of [
+    [124, 0],
+    [125, 1],
+    [1_125, 8],
+    [1e9, 200],
+  ] as const) {
+    clock.ms = ms;
+    ping(earned);
+    expect(ping).toThrow(TOO_MANY);
+  }
 });
 
 test("a busy client is not cut off: 1000 calls that run cost nothing", () => {
-  const { calls, client, request } = callsAt();
+  const { calls, client, request } = play();
   for (let call = 0; call < 1_000; call++) request(2 * call + 1);
   client(HEADERS, 9_001);
   for (let part = 0; part < 300; part++) client(DATA, 9_001, 0, 1);
   expect(calls.running()).toBe(1_001);
 });
 
-test.each<[string, number, (played: ReturnType<typeof callsAt>, streamId: number) => void]>([
-  [
-    "given up by the client",
-    66,
-    ({ client, request }, streamId) => {
-      request(streamId);
-      client(RST_STREAM, streamId);
-    },
-  ],
-  [
-    "refused",
-    200,
-    ({ server, request }, streamId) => {
-      request(streamId);
-      server(RST_STREAM, streamId);
-    },
-  ],
+test.each<[string, number, (played: Played, streamId: number) => void]>([
+  ["given up by the client", 66, ({ requestAndReset, client }, id) => requestAndReset(client, id)],
+  ["refused", 200, ({ requestAndReset, server }, id) => requestAndReset(server, id)],
   ["given more room", 200, ({ client }) => client(WINDOW_UPDATE, 1)],
   ["sent DATA of nothing", 199, ({ client }) => client(DATA, 1)],
   ["sent DATA after its end", 199, ({ client }) => client(DATA, 1, END_STREAM, 5)],
-])("calls that are %s cost it", (_what, most, play) => {
-  const played = callsAt();
+])("calls that are %s cost it", (_what, most, act) => {
+  const played = play();
   played.request(1);
-  for (let call = 1; call <= most; call++) play(played, 2 * call + 1);
+  for (let call = 1; call <= most; call++) act(played, 2 * call + 1);
   expect(() => {
-    for (let call = most + 1; call <= most + 2; call++) play(played, 2 * call + 1);
+    for (let call = most + 1; call <= most + 2; call++) act(played, 2 * call + 1);
   }).toThrow(TOO_MANY);
+  expect(played.calls.running()).toBeLessThan(5);
 });
 
 test("unfinished requests are counted over all connections that share the bound, and end with theirs", () => {
-  const bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinishedBytes: 0 };
-  const [first, second] = [callsAt({ ms: 0 }, bounds), callsAt({ ms: 0 }, bounds)];
-  const begin = ({ client }: typeof first, streamId: number, length: number) => {
-    client(HEADERS, streamId);
-    client(DATA, streamId, 0, length);
-  };
-  begin(first, 1, 65_000);
-  begin(second, 1, 65_000);
-  expect(() => begin(second, 3, 1_000)).toThrow("too many bytes of unfinished requests");
+  const first = play();
+  const { bounds } = first;
+  const second = play(bounds);
+  first.begin(1, 65_000);
+  second.begin(1, 65_000);
+  expect(() => second.begin(3, 1_000)).toThrow("too many bytes of unfinished requests");
   second.calls.end();
   expect(bounds.unfinishedBytes).toBe(65_000);
   first.client(DATA, 1, END_STREAM, 1);
   expect(bounds.unfinishedBytes).toBe(0);
   expect([first.calls.everCalled(), second.calls.everCalled()]).toEqual([true, false]);
-});
-
-test("the smallest DATA counts 256 bytes", () => {
-  const { client, bounds } = callsAt();
-  client(HEADERS, 1);
-  client(DATA, 1, 0, 1);
+  first.begin(3, 1); // The smallest DATA counts 256 bytes.
   expect(bounds.unfinishedBytes).toBe(256);
 });

@@ -76,6 +76,9 @@ const text = (value: string) => Buffer.concat([Buffer.of(value.length), Buffer.f
 const literal = (start: string, value: string) => Buffer.concat([bytesOf(start), text(value)]);
 const SPELLED_OUT = Buffer.from(":authority").toString("hex");
 const field = literal("01", "/a/path");
+const PADDED_BLOCK = Buffer.concat([bytesOf("07 00000000 10"), REST, field, Buffer.from("/ar/lib")]);
+const more = (flags: number, bytes: Buffer) => frame(CONTINUATION, flags, 1, bytes);
+const recorded = (version: string) => fixture(`kubelet-${version}.hex`).subarray(CLIENT_PREFACE.length);
 const FILLED = "aaaaaaa";
 
 test.each<[string, Buffer | readonly Buffer[], readonly string[]]>([
@@ -95,32 +98,23 @@ test.each<[string, Buffer | readonly Buffer[], readonly string[]]>([
   ["a legal value in Huffman code", request(bytesOf("01 86 a0e41d139d09")), ["localhost"]],
   [
     "padding and priority",
-    frame(
-      HEADERS,
-      PADDED | PRIORITY | END_HEADERS | END_STREAM,
-      1,
-      Buffer.concat([bytesOf("07 00000000 10"), REST, field, Buffer.from("/ar/lib")]),
-    ),
+    frame(HEADERS, PADDED | PRIORITY | END_HEADERS | END_STREAM, 1, PADDED_BLOCK),
     [FILLED],
   ],
   [
     "CONTINUATION in the middle of the value",
     [
       frame(HEADERS, END_STREAM, 1, REST),
-      frame(CONTINUATION, 0, 1, field.subarray(0, 4)),
-      frame(CONTINUATION, END_HEADERS, 1, field.subarray(4)),
+      more(0, field.subarray(0, 4)),
+      more(END_HEADERS, field.subarray(4)),
     ],
     [FILLED],
   ],
   ["the size of a table before it", request(bytesOf("")), []],
   ["an empty one", request(literal("01", "")), []],
-  ["1.24", fixture("kubelet-1.24.hex").subarray(CLIENT_PREFACE.length), Array(3).fill("a".repeat(44))],
-  ["1.28", fixture("kubelet-1.28.hex").subarray(CLIENT_PREFACE.length), Array(3).fill("a".repeat(44))],
-  [
-    "what kubelet 1.36 sends",
-    fixture("kubelet-1.36.hex").subarray(CLIENT_PREFACE.length),
-    Array(3).fill(encodeURIComponent(RAW_PATH)),
-  ],
+  ["what kubelet 1.24 sends", recorded("1.24"), Array(3).fill("a".repeat(44))],
+  ["what kubelet 1.28 sends", recorded("1.28"), Array(3).fill("a".repeat(44))],
+  ["what kubelet 1.36 sends", recorded("1.36"), Array(3).fill(encodeURIComponent(RAW_PATH))],
 ])("%s, in chunks of any size", async (_what, sent, authorities) => {
   for (const chunkBytes of [1, 7, undefined])
     expect(await authoritiesOf(Buffer.concat([sent].flat()), chunkBytes)).toEqual(authorities);
@@ -128,9 +122,8 @@ test.each<[string, Buffer | readonly Buffer[], readonly string[]]>([
 
 test("of each character, what Node takes stays as it is, and all others become an a", async () => {
   const odd = Array.from({ length: 256 }, (_, code) => `a${String.fromCharCode(code)}`);
-  const taken = await authoritiesOf(
-    Buffer.concat(odd.map((one, index) => request(literal("01", one), 2 * index + 1))),
-  );
+  const requests = odd.map((one, index) => request(literal("01", one), 2 * index + 1));
+  const taken = await authoritiesOf(Buffer.concat(requests));
   const legal = "!$%&'()*+,-.0123456789:;=ABCDEFGHIJKLMNOPQRSTUVWXYZ[]_abcdefghijklmnopqrstuvwxyz~";
   expect(taken).toEqual(odd.map((one) => (legal.includes(one.charAt(1)) ? one : "aa")));
 });
@@ -145,11 +138,10 @@ propertyTest(
   },
 );
 
+const ascii = fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 60 });
 const value = fc.oneof(
   fc.constantFrom("localhost", RAW_PATH, "/a", `/${"b".repeat(5_000)}`),
-  fc
-    .string({ unit: "binary-ascii", minLength: 1, maxLength: 60 })
-    .map((one) => one.replace(/[\0-\x20\x7f]/g, "/")),
+  ascii.map((one) => one.replace(/[\0-\x20\x7f]/g, "/")),
 );
 const requestFields = fc.record({ authority: value, x: fc.constantFrom("1", "2"), y: value });
 

@@ -1,7 +1,7 @@
 import { eventually } from "../../support/eventually";
 import { dialRegistration } from "../../support/fake-kubelet";
+import type { Attack, Outcome } from "../attacks";
 import { ATTACKS } from "../attacks";
-import type { Attack, Outcome } from "../attacks/attack";
 import { INFO, serveGrpc } from "../served-grpc";
 import { END_STREAM, frame, HEADERS, PING, RST_STREAM } from "../wire";
 

@@ -1,23 +1,9 @@
 import { once } from "node:events";
-import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { eventually } from "../../support/eventually";
 import { connectRaw, gate, INFO, openDescriptors, serveGrpc } from "../served-grpc";
-import {
-  CONTINUATION,
-  END_HEADERS,
-  frame,
-  getInfoCall,
-  grpcHeaders,
-  HEADERS,
-  HELLO,
-  headerBlock,
-  ONE_CALL,
-  PING,
-  RAW_PATH,
-  RST_STREAM,
-} from "../wire";
+import { CONTINUATION, frame, getInfoCall, HELLO, ONE_CALL, PING, RAW_PATH } from "../wire";
 
 const TOO_MUCH = "Too many connections, closed one";
 const NO_GRPC = "Closed a connection that does not speak gRPC";
@@ -143,29 +129,4 @@ test("who has called is not closed for strangers, whatever calls they begin and 
   kubelet.socket.write(getInfoCall(3, RAW_PATH));
   expect(await kubelet.statusOf(3)).toBe("0");
   for (const { socket } of strangers) socket.destroy();
-});
-
-test("the bound holds for connections that come in one breath", async () => {
-  await using served = await serveGrpc({ limits: { maxConnections: 2 } });
-  const sockets: Socket[] = [];
-  served.listener.removeAllListeners("connection").on("connection", (socket) => sockets.push(socket));
-  const clients = Array.from({ length: 5 }, () => connectRaw(served.path));
-  await eventually(() => expect(sockets).toHaveLength(5));
-  for (const socket of sockets) served.server.accept(socket);
-  // They were all listened to before three of them go.
-  await Promise.all(clients.slice(0, 3).map(({ closed }) => closed));
-  expect(served.server.connections.open).toBe(2);
-  expect(clients.slice(3).map(({ socket }) => socket.destroyed)).toEqual([false, false]);
-  for (const { socket } of clients) socket.destroy();
-});
-
-test("a call that is refused at once is not running", async () => {
-  await using served = await serveGrpc({ limits: { maxConnections: 1 } });
-  using first = connectRaw(served.path);
-  const withoutScheme = grpcHeaders("localhost").filter(([name]) => name !== ":scheme");
-  first.socket.write(Buffer.concat([HELLO, frame(HEADERS, END_HEADERS, 1, headerBlock(...withoutScheme))]));
-  await eventually(() => expect(first.frames.map(({ type }) => type)).toContain(RST_STREAM));
-  using second = served.connect(ONE_CALL);
-  expect(await second.statusOf(1)).toBe("0");
-  await first.closed;
 });

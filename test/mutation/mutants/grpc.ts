@@ -67,7 +67,7 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
     "kubelet is closed after its two-hundredth call":
       "    if (endsCall || (type === FrameType.DATA && length > 0)) left = bounds.maxFrames;\n",
   }),
-  ...mutantsOf("src/grpc/guard/guarded-connection.ts", ["test/grpc/server/bytes"], {
+  ...mutantsOf("src/grpc/guard/guards.ts", ["test/grpc/server/bytes"], {
     "who asks and never reads fills the memory": "      if (isStuck) socket.pause();\n",
     "a client that read late is read from no more": "        else socket.resume();\n",
   }),

@@ -2,15 +2,15 @@ import { type Mutant, mutantsOf } from "../mutant";
 
 /** Mutants of the HTTP endpoint, and of a driver that is served in this process. */
 export const SERVING_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/diagnostics/routes.ts", ["test/diagnostics/health.test"], {
+  ...mutantsOf("src/diagnostics/routes.ts", ["test/diagnostics/routes.test"], {
     "of several drivers, a broken one has all of them restarted": [
       "      failure ??= found;\n",
-      "      return found;\n",
+      "      failure ??= found;\n      break;\n",
     ],
     "a probe asks every driver before the one that passes": ["        passedLast = one;\n", ""],
     "a node without drivers has its registrar restarted": [
-      'return failure ?? { kind: "ok" };',
-      'return failure ?? { kind: "missing", text: "" };',
+      "if (failure === undefined) {",
+      "if (failure === undefined && passedLast !== undefined) {",
     ],
     "each probe that is well logs an error": [
       'log.v(5).info("Health check succeeded");',

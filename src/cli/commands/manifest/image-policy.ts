@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { attempt, invalidOption, messageOf } from "../../../base/errors";
 import { httpEndpointOf, startProblemOf } from "../../../flags/checks";
-import type { CommandFlag, FlagValues } from "../../../flags/command-flags";
+import type { CommandFlag } from "../../../flags/command-flags";
+import type { FlagValues } from "../../../flags/grammar";
 import { choiceFlag, choicesFlag, listFlag, pairsFlag, switchFlag, textFlag } from "../../../flags/kinds";
-import { type FlagName, nearestFlag, parseFlags } from "../../../flags/table";
+import { type FlagName, flagTable, nearestFlag, parseFlags } from "../../../flags/table";
 import { parseBool } from "../../../flags/values";
 import { type AddedArgument, type MetricsPorts, RAISES } from "../../../manifest/image-policy/changes";
 import {
@@ -222,9 +223,9 @@ function sidecarArgument(word: string): AddedArgument {
       `is not an argument of the registrar: ${line.message}${meant ? `; did you mean --${meant}?` : ""}`,
     );
   }
-  const { given, ignored, deprecated } = line.flags;
-  if (ignored.length + deprecated.length > 0) return refuse("has no effect, or is deprecated: leave it out");
-  const [name] = given;
+  const [name] = line.flags.given;
+  if (line.flags.ignored.length > 0 || Object.hasOwn(flagTable.deprecated, name ?? ""))
+    return refuse("has no effect, or is deprecated: leave it out");
   if (name === undefined) return refuse("is not a flag: write --arg=--FLAG=VALUE");
   if (NOT_FOR_ALL.includes(name)) return refuse("cannot be the same for every driver of a cluster");
   if (INSTEAD[name]) return refuse(`needs rights, too: give ${INSTEAD[name]}`);

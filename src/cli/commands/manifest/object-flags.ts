@@ -1,6 +1,6 @@
 import { invalidOption } from "../../../base/errors";
-import type { CommandFlag, FlagValues } from "../../../flags/command-flags";
-import { fieldOf } from "../../../flags/grammar";
+import type { CommandFlag } from "../../../flags/command-flags";
+import { type FlagValues, fieldOf } from "../../../flags/grammar";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { DISTRIBUTIONS } from "../../../host-path/kubelet-roots";
 import { POLICY_MINOR } from "../../../manifest/node-policy";

@@ -1,5 +1,5 @@
 import { attempt } from "../../../base/errors";
-import { parseListenAddress } from "../../../diagnostics/listen-address";
+import { parseListenAddress } from "../../../diagnostics/endpoint";
 import { list, numberOrNone, type Tree, text, tree } from "../../../kube-api/objects";
 import { flagIn, wordsOf } from "./start";
 

@@ -1,5 +1,5 @@
 import { attempt } from "../../../base/errors";
-import { parseListenAddress } from "../../../diagnostics/listen-address";
+import { parseListenAddress } from "../../../diagnostics/endpoint";
 import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../../flags/checks";
 import { askOfficial, correctArgument } from "../../../flags/official";
 import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../../flags/table";

@@ -49,7 +49,7 @@ async function askHealth(client: Client, timeoutMs: number) {
 /** Asks kubelet for the pods of this node. Each such call is a line in kubelet's log. */
 export function askPods(socketPath: string, timeoutMs: number): Promise<Answer<ListPodsResponse>> {
   const list = (client: Client) => ask(client, protos.pods.ListPods, { timeoutMs });
-  return withClient(socketPath, list, MAX_PODS_BYTES);
+  return withClient(socketPath, list, { "grpc.max_receive_message_length": MAX_PODS_BYTES });
 }
 
 /** Asks the plugin on a registration socket, in a call that is marked as not kubelet's. */
@@ -68,9 +68,9 @@ export function askRegistration(socketPath: string, timeoutMs: number) {
 async function withClient<Result>(
   socketPath: string,
   use: (client: Client) => Promise<Result>,
-  maxAnswerBytes?: number,
+  options?: Parameters<typeof createUnixClient>[1],
 ) {
-  const client = createUnixClient(socketPath, maxAnswerBytes);
+  const client = createUnixClient(socketPath, options);
   try {
     return await use(client);
   } finally {

@@ -1,6 +1,22 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
 
+export type ListenAddress = ReturnType<typeof parseListenAddress>;
+
+/**
+ * Reads an address as Go's net.Listen takes it: `:8080`, `localhost:9809`, `[::1]:9809`, `:`. Without a host it is all
+ * interfaces, IPv6 and IPv4; port 0 is any free port. Throws INVALID_OPTION.
+ */
+export function parseListenAddress(text: string) {
+  const parts = /^(?:\[(?<ipv6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>\d*)$/.exec(text)?.groups;
+  const port = Number(parts?.port);
+  if (!parts || port > 65_535) {
+    const wanted = "give host:port or :port, as in :9809, localhost:9809, [::1]:9809";
+    throw invalidOption(`http-endpoint ${quoteText(text)} is not a listen address: ${wanted}`);
+  }
+  return { host: parts.ipv6 || parts.host || undefined, port };
+}
+
 /** The paths of the HTTP endpoint besides that of the metrics. */
 export const FIXED_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"] as const;
 /** Those of `--enable-pprof`. */
