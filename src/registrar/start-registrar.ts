@@ -35,7 +35,7 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
 }
 
 /** The node-wide registrar sets more than the sidecar. */
-interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" | "isWanted"> {
+interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit"> {
   readonly signal?: AbortSignal | undefined;
   readonly log: Logger;
   readonly placeTaken?: RegistrationLoopOptions["placeTaken"];

@@ -19,8 +19,10 @@ export function watchAt(
   let losses = 0;
   const ended = watchCsiDriver(
     { csiSocketPath: socketPath, timeoutMs: CALL_LIMIT_MS, driverTimeoutMs: 0, ...options },
-    { log: log.logger, signal: stop.signal },
     {
+      log: log.logger,
+      signal: stop.signal,
+      onNoAnswer: () => {},
       onAnswered: ({ name }: PluginIdentity, awayMs) => {
         answered.push({ name, awayMs });
         onAnswered(name);

@@ -173,7 +173,7 @@ test("an inotify without room is told once for all watches, with the limits to c
       await watch.rearm();
       watch.close();
     }
-    await log.when("Cannot watch directory, looking at it every few seconds instead");
+    await log.when("Cannot watch directory, polling it instead");
   } finally {
     spy.mockRestore();
   }

@@ -1,6 +1,5 @@
-import { type FSWatcher, type Stats, watch } from "node:fs";
+import type { FSWatcher, Stats } from "node:fs";
 import { basename, join } from "node:path";
-import { errnoOf } from "../../base/errors";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { isShortage } from "../../unix/descriptors";
@@ -14,7 +13,7 @@ import {
   listNames,
 } from "../../unix/files";
 import { canHang, isWithin } from "../../unix/mounts";
-import { watchPath, watchTrouble } from "../../unix/path-watch";
+import { watchDirectory, watchPath } from "../../unix/path-watch";
 
 /** Called for sockets that fit a pattern; `captures` is what its stars stand for. */
 interface DiscoveryObserver {
@@ -161,12 +160,8 @@ export async function discover(
       root = isFoundDirectory(found) ? await enterDirectory(rootPath, found, rootDepth, []) : undefined;
     }
     if (!hasLooked && !hasFound) {
-      const isAway = `${rootPath} is not a directory here: is it mounted?`;
-      const why = isHanging
-        ? `the file system of ${rootPath} does not answer`
-        : root
-          ? "no socket fits"
-          : isAway;
+      const isAway = isHanging ? "its file system does not answer" : "not a directory here: is it mounted?";
+      const why = root ? "no socket fits" : `${rootPath}: ${isAway}`;
       log.info("No CSI driver here yet", { pattern: pattern.text, why });
     }
     hasLooked = true;
@@ -187,24 +182,6 @@ function isSame(known: Stats | undefined, found: FileFound): boolean {
   if (typeof found === "string" || known === undefined)
     return typeof found === "string" && known === undefined;
   return found.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);
-}
-
-function watchDirectory(
-  path: string,
-  onEvent: (name: string | null) => void,
-  log: Logger,
-): FSWatcher | undefined {
-  try {
-    const watcher = watch(path, { persistent: false }, (_event, name) => onEvent(name));
-    watcher.on("error", () => watcher.close());
-    return watcher;
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") {
-      const fields = { directory: path, ...watchTrouble(error) };
-      log.v(2).info("Cannot watch directory, looking at it every 30s instead", fields);
-    }
-    return undefined;
-  }
 }
 
 /** More drivers than a node has. */

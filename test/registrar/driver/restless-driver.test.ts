@@ -30,8 +30,14 @@ async function startWatching() {
   let answers = 0;
   const watching = watchCsiDriver(
     { csiSocketPath, timeoutMs: 5_000, driverTimeoutMs: 0 },
-    { log: log.logger, signal: stop.signal },
-    { onAnswered: () => answers++, onLost: () => {}, onCall: () => {} },
+    {
+      log: log.logger,
+      signal: stop.signal,
+      onAnswered: () => answers++,
+      onNoAnswer: () => {},
+      onLost: () => {},
+      onCall: () => {},
+    },
   );
   return {
     log,
