@@ -28,7 +28,7 @@ export async function endOrRetry(
   // Only a node-wide registrar leaves the place to others.
   const foundByPattern = options.placeTaken === "stand-by" ? facts.driverName : undefined;
   const findHint = async () => {
-    const hint = await explainRefusal(text, options, { foundByPattern });
+    const hint = await explainRefusal(text, options, foundByPattern);
     return hint === undefined ? {} : { hint };
   };
 
