@@ -1,6 +1,6 @@
 import { REMINDERS, reminderMs } from "../../../base/backoff";
 import { pause } from "../../../base/pause";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
+import { fitsSocketPath } from "../../../unix/socket-path";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { createAlias, fileNameOf } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
@@ -26,15 +26,9 @@ export async function moveFromBackoff(
   if (!(await pause(MOVE_AFTER_MS, signal))) return undefined;
   const log = context.log.named("listening");
   if (!fitsSocketPath(now)) {
-    log.warn(
-      "Registration socket's path is too long for another name, waiting for the end of kubelet's backoff",
-      {
-        was,
-        problem: `${now} has ${Buffer.byteLength(now)} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`,
-        check: "kubelet calls within 2 min 2 s; a shorter driver name avoids the wait",
-      },
-    );
-    return undefined;
+    const message =
+      "Kubelet backs off from the socket that was left behind, up to 2 min 2 s: no longer name fits";
+    return void log.warn(message, { was });
   }
   const message = "Kubelet backs off from the socket that was left behind, publishing under another name";
   log.info(message, { was, now });

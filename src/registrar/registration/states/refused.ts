@@ -6,9 +6,7 @@ import { createAlias, fileNameOf, nextAlias } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
 import { explainRefusal } from "../hints";
 
-/** After so many repeats of the same text the log says that the pace is slow. */
-const SLOW_AFTER_REPEATS = 3;
-/** A line in a quarter of an hour, and the first one sooner. */
+/** How many refusals with the same text are one line of the log. */
 const REMIND_EVERY_REPEATS = 10;
 
 /**
@@ -44,14 +42,9 @@ export async function endOrRetry(
   }
 
   const fields = { attempt: count, retryIn: `${waitMs / 1000}s` };
-  const isReminder = repeats > SLOW_AFTER_REPEATS && repeats % REMIND_EVERY_REPEATS === 0;
-  if (repeats === SLOW_AFTER_REPEATS || isReminder)
-    log.error(error, "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace", {
-      ...fields,
-      ...(await findHint()),
-    });
-  else if (repeats > 0) log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
-  else log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()) });
+  if (repeats % REMIND_EVERY_REPEATS === 0)
+    log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()) });
+  else log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
   return (await pause(waitMs, signal)) ? { kind: "retry", alias: aliasAfter(facts, context) } : undefined;
 }
 
