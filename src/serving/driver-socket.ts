@@ -2,8 +2,7 @@ import type { Socket } from "node:net";
 import { messageOf } from "../base/errors";
 import type { Logger } from "../logging/logger";
 import { watchPath } from "../unix/path-watch";
-import { listenOnSocketFile } from "../unix/socket-file";
-import { tryConnect } from "../unix/unix-socket";
+import { createSocketFile } from "../unix/socket-file";
 
 export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 
@@ -21,7 +20,9 @@ export async function keepListening(
 ) {
   const log = parentLog.named("driver-socket");
   const stop = new AbortController();
-  let socket = await listenOnSocketFile(path, onConnection);
+  const { signal } = stop;
+  const socket = createSocketFile(onConnection, log);
+  await socket.publish(path, { overLiving: true, signal });
   const watch = await watchPath(path, log);
   let logged = "";
   const logOnce = (problem: string, write: () => void) => {
@@ -30,26 +31,21 @@ export async function keepListening(
   };
 
   const lookAfter = async (): Promise<void> => {
-    if (await socket.isInPlace()) return;
-    if ((await tryConnect(path)) === undefined) {
-      const message = "Another process listens on the driver's socket, waiting until it ends";
-      logOnce("taken", () => log.warn(message, { csiAddress: path }));
-      return;
-    }
-    if (stop.signal.aborted) return;
-    const next = await listenOnSocketFile(path, onConnection);
-    await socket.abandon();
-    socket = next;
+    if ((await socket.look(path)) === "ours") return;
+    const message = "Another process listens on the driver's socket, waiting until it ends";
+    if ((await socket.publish(path, { overLiving: false, signal })) === "taken")
+      return logOnce("taken", () => log.warn(message, { csiAddress: path }));
     logged = "";
     log.warn("The driver's socket was not there any more, listening again", { csiAddress: path });
   };
 
   const watching = (async () => {
-    while (!stop.signal.aborted) {
-      await watch.wait(stop.signal, LOOK_EVERY_MS);
-      if (stop.signal.aborted) return;
+    while (!signal.aborted) {
+      await watch.wait(signal, LOOK_EVERY_MS);
+      if (signal.aborted) return;
       await watch.rearm();
       await lookAfter().catch((error: unknown) => {
+        if (signal.aborted) return;
         const message = "Cannot listen on the driver's socket again";
         logOnce(messageOf(error), () => log.error(error, message, { csiAddress: path }));
       });

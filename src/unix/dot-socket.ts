@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Stats } from "node:fs";
 import { chmod, link, lstat, rename, rm, stat } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { umask } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { attempt, errnoOf, messageOf, RegistrarError } from "../base/errors";
@@ -22,14 +22,11 @@ const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
 export type DotSocket = Awaited<ReturnType<typeof bindDotSocket>>;
 
 /**
- * Binds a listening socket in `directory`, open to its owner only (mode 0700), under a name that kubelet's plugin watcher
- * ignores. Rejects with SOCKET_UNUSABLE and a message that begins with `problem`.
+ * Binds a listening socket beside `path`, open to its owner only (mode 0700), under a name that kubelet's plugin watcher
+ * ignores. Rejects with SOCKET_UNUSABLE.
  */
-export async function bindDotSocket(
-  directory: string,
-  onConnection: (connection: Socket) => void,
-  problem = `cannot make a socket in ${directory}`,
-) {
+export async function bindDotSocket(path: string, onConnection: (connection: Socket) => void) {
+  const directory = dirname(path);
   const dotPath = join(directory, `.reg-${randomWord(5)}`);
   const server = createServer(onConnection);
   try {
@@ -43,7 +40,7 @@ export async function bindDotSocket(
     return { dotPath, server, stats, directory: directoryStats };
   } catch (error) {
     await closeDotSocket({ server, dotPath });
-    throw socketUnusable(problem, error);
+    throw socketUnusable(path, error);
   }
 }
 
@@ -71,9 +68,12 @@ function listenPrivately(server: Server, path: string): void {
 export async function giveName(
   dotPath: string,
   path: string,
-  { mayReplace, signal }: { readonly mayReplace: () => Promise<boolean>; readonly signal: AbortSignal },
+  {
+    mayReplace,
+    signal,
+  }: { readonly mayReplace: () => Promise<boolean>; readonly signal?: AbortSignal | undefined },
 ): Promise<boolean> {
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
   try {
     await callFileSystem(path, () => link(dotPath, path));
     setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
@@ -81,13 +81,13 @@ export async function giveName(
   } catch (error) {
     if (errnoOf(error) === "EEXIST" && !(await mayReplace())) return false;
   }
-  await delay(KUBELET_LOOKS_WITHIN_MS, undefined, { signal });
+  await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });
   try {
     if (!(await mayReplace())) return false;
     await callFileSystem(path, () => rename(dotPath, path));
     return true;
   } catch (error) {
-    throw socketUnusable(`cannot listen on ${path}`, error);
+    throw socketUnusable(path, error);
   }
 }
 
@@ -129,10 +129,10 @@ const removeQuietly = (path: string): Promise<void> =>
   callFileSystem(path, () => rm(path, { force: true })).catch(() => {});
 
 /** SOCKET_UNUSABLE with the reason behind its errno. */
-export function socketUnusable(problem: string, error: unknown): RegistrarError {
+export function socketUnusable(path: string, error: unknown): RegistrarError {
   const errno = errnoOf(error) ?? "";
   const reason = EXPLANATIONS[errno] ?? messageOf(error);
-  const text = `${problem}: ${errno ? `${errno}: ` : ""}${reason}`;
+  const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;
   return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
 }
 

@@ -1,10 +1,5 @@
 import { resolve } from "node:path";
-import {
-  absoluteCsiAddress,
-  checkSocketPathLength,
-  fitsSocketPath,
-  parseCsiAddress,
-} from "../../src/unix/socket-path";
+import { absoluteCsiAddress, fitsSocketPath, parseCsiAddress } from "../../src/unix/socket-path";
 
 test.each([
   ["/csi/csi.sock", "/csi/csi.sock"],
@@ -65,10 +60,6 @@ test.each([
   [`/${"ä".repeat(53)}`, 107],
   [`/${"ä".repeat(54)}`, 109],
 ])("%s has %i bytes, of which 107 fit", (path, bytes) => {
+  expect(Buffer.byteLength(path)).toBe(bytes);
   expect(fitsSocketPath(path)).toBe(bytes <= 107);
-  const check = () => checkSocketPathLength(path, "the socket");
-  if (bytes <= 107) return check();
-  expect(check).toThrow(
-    expect.objectContaining({ code: "SOCKET_UNUSABLE", message: expect.stringContaining(`${bytes} bytes`) }),
-  );
 });

@@ -1,3 +1,4 @@
+import type { SocketFound } from "../../unix/socket-file";
 import type { RegistrationOutcome } from "./outcome";
 
 /** Every state, in the order of a registration's life. */
@@ -74,20 +75,6 @@ export type RegistrationState =
 
 export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;
 export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refused">;
-
-/** What is at the path of our socket. */
-export type SocketFound =
-  | "ours"
-  /** Nothing: our socket or its directory was removed. */
-  | "gone"
-  /** Another socket, on which a process listens. */
-  | "taken"
-  /** Another socket, on which no process listens. */
-  | "dead"
-  /** A file that is not a socket, or that cannot be read. */
-  | "blocked"
-  /** Unknown: the file system does not answer. */
-  | "hanging";
 
 /** Everything that can change the state of a registration; the loop takes it from its inbox. */
 export type LoopEvent =

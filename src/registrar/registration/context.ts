@@ -1,9 +1,9 @@
 import type { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import type { Resolved } from "../../options/start-options";
+import type { SocketFile } from "../../unix/socket-file";
 import type { CommonOptions, PluginType } from "../model/options";
 import type { DriverFacts } from "../model/state";
-import type { RegistrationSocket } from "../socket/registration-socket";
 import { fileNameOf, registrationSocketPath } from "../socket/socket-name";
 
 /** The options that a registration by itself needs, complete and checked. */
@@ -24,7 +24,7 @@ export interface RegistrationLoopOptions extends Resolved<CommonOptions> {
 export interface RegistrationContext {
   readonly options: RegistrationLoopOptions;
   readonly log: Logger;
-  readonly socket: RegistrationSocket;
+  readonly socket: SocketFile;
   /** The gRPC server behind our socket. */
   readonly server: Pick<ReturnType<typeof startGrpcServer>, "hasCaller" | "connections" | "close">;
   /** Called with the reason when our socket could not be published and is tried again. */

@@ -3,13 +3,13 @@ import type { EventSource, Events } from "../../base/event-source";
 import { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import type { DescriptorWait } from "../../unix/descriptors";
+import { createSocketFile } from "../../unix/socket-file";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
 import { errorOf, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
 import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
 import { createTally } from "../model/tally";
-import { createRegistrationSocket } from "../socket/registration-socket";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
 import { meansPeer } from "./hints";
 import { runRegistration } from "./loop";
@@ -127,7 +127,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     connection.once("close", () => open.delete(connection));
     server.accept(connection, publication);
   };
-  const socket = createRegistrationSocket(accept, log);
+  const socket = createSocketFile(accept, log);
   let unpublished: DriverTrouble | undefined;
   const onUnpublished = (reason: string) => {
     unpublished = { kind: "not-published", text: `cannot publish the registration socket: ${reason}` };

@@ -4,8 +4,9 @@ import { RegistrarError } from "../../base/errors";
 import { pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
 import { createSmallServer, startGrpcServer } from "../../grpc/server";
+import { silentLogger } from "../../logging/logger";
 import { refuseAborted } from "../../options/start-options";
-import { listenOnSocketFile } from "../../unix/socket-file";
+import { createSocketFile } from "../../unix/socket-file";
 import { createEventLog, type EventStream } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
 import {
@@ -127,11 +128,12 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
  */
 export async function listenUntilCrash(path: string, onConnection: (connection: Socket) => void) {
   const connections = new Set<Socket>();
-  const socket = await listenOnSocketFile(path, (connection) => {
+  const socket = createSocketFile((connection) => {
     connections.add(connection);
     connection.once("close", () => connections.delete(connection));
     onConnection(connection);
-  });
+  }, silentLogger);
+  await socket.publish(path, { overLiving: true });
   return {
     withdraw: socket.withdraw,
     /** Closes every connection and the listener, and leaves the file behind. */

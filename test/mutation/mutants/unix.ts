@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant";
 
 /** Mutants of the sockets as files: what stands at a path, whose it is, and who replaces it. */
 export const UNIX_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/registrar/socket/registration-socket.ts", ["test/registrar/socket/registration-socket"], {
+  ...mutantsOf("src/unix/socket-file.ts", ["test/unix/socket-file"], {
     "each publication leaves a listener open": [
       "      if (published) retire(published).catch(() => {}); // It does not fail.\n",
       "",
@@ -29,18 +29,18 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     "a publication that came too late leaves a listener open": [
       "          await closeDotSocket(next);\n          return",
       "          return",
-      ["test/registrar/socket/registration-socket", "test/registrar/registration/registration.test"],
+      ["test/unix/socket-file", "test/registrar/registration/registration.test"],
     ],
     "something else than a socket is taken for another registrar":
       '    if (!found.isSocket()) return "blocked";\n',
   }),
-  ...mutantsOf("src/unix/dot-socket.ts", ["test/registrar/socket/registration-socket"], {
+  ...mutantsOf("src/unix/dot-socket.ts", ["test/unix/socket-file"], {
     "a registrar that starts in the same moment is replaced": [
       "    if (!(await mayReplace())) return false;\n    await callFileSystem(path, () => rename",
       "    await callFileSystem(path, () => rename",
     ],
     "a registrar that was stopped replaces a living socket": [
-      "await delay(KUBELET_LOOKS_WITHIN_MS, undefined, { signal });",
+      "await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });",
       "await delay(KUBELET_LOOKS_WITHIN_MS);",
     ],
     "everybody may connect to the socket": ["chmod(dotPath, 0o700)", "chmod(dotPath, 0o777)"],
@@ -55,7 +55,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       ["test/unix/dot-socket"],
     ],
   }),
-  ...mutantsOf("src/unix/files.ts", ["test/unix", "test/registrar/socket/registration-socket"], {
+  ...mutantsOf("src/unix/files.ts", ["test/unix"], {
     "of two that find one dead socket both replace it, where the inode's number is used again": [
       "isSameFile(one, other) && one.mtimeMs === other.mtimeMs;",
       "isSameFile(one, other);",

@@ -48,7 +48,7 @@ test.each<[object, string]>([
     `csiAddress is "${csiAddress}"; it takes the driver's unix socket, /absolute/path or`,
   ]),
   [{ csiAddress: undefined }, "csiAddress is missing"],
-  [{ csiAddress: `/${"a".repeat(107)}` }, "too long, 107 bytes is the most"],
+  [{ csiAddress: `/${"a".repeat(107)}` }, "or unix:///absolute/path, 107 bytes at most"],
   [
     { kubeletRegistrationPath: "" },
     'kubeletRegistrationPath is ""; it takes the driver\'s socket as kubelet',

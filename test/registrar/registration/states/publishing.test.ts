@@ -110,7 +110,7 @@ describe("later on", () => {
     rmSync(node.pluginRegistrationPath, { recursive: true });
     await started.log.when("Failed to listen on socket");
     const text = expect.stringMatching(
-      /^cannot publish the registration socket: cannot make .* ENOENT: the dir/,
+      /^cannot publish the registration socket: cannot listen .* ENOENT: the dir/,
     );
     const { state, trouble } = started.registrar.status();
     expect({ state, trouble }).toEqual({ state: "publishing", trouble: { kind: "not-published", text } });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, utimesSync } from "node:fs";
+import { existsSync, rmSync, utimesSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { LoopEvent } from "../../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../../src/registrar/registration/context";
@@ -35,7 +35,6 @@ const retry = { onRegistrationFailure: "retry" } as const;
 const PEER_ERROR =
   'kubernetes.io/csi: ValidatePlugin for CSI driver "x.csi" failed. Another driver with the same name is already ' +
   'registered with a higher supported version: "1.0.0"';
-const files = () => readdirSync(node.pluginRegistrationPath);
 
 /** A registrar that stands by for `peer`, which has taken its path. */
 async function standBy(onConnection?: (socket: Socket) => void) {
@@ -160,7 +159,7 @@ describe("kubelet says that the driver is registered already", () => {
 
     const line = await started.log.when("Standing by for the registrar that holds the socket");
     expect(line.fields).toEqual({ socketPath: node.socketPath("other") });
-    expect(files()).toEqual(["other-reg.sock"]);
+    expect(node.visibleFiles()).toEqual(["other-reg.sock"]);
     expect(started.registrar.status().state).toBe("standby");
 
     await peer.crash();

@@ -9,15 +9,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { silentLogger } from "../../../src/logging/logger";
-import { tryConnect } from "../../../src/unix/unix-socket";
-import { eventually } from "../../support/eventually";
-import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
-import { identityOf } from "../../support/identity-of";
-import { asOrdinaryUser } from "../../support/ordinary-user";
-import { createOwnedSocket, unusable, watchNames } from "../../support/owned-socket";
-import { expectNothingLeft } from "../../support/resources";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { silentLogger } from "../../src/logging/logger";
+import { tryConnect } from "../../src/unix/unix-socket";
+import { eventually } from "../support/eventually";
+import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
+import { identityOf } from "../support/identity-of";
+import { asOrdinaryUser } from "../support/ordinary-user";
+import { createOwnedSocket, unusable, watchNames } from "../support/owned-socket";
+import { expectNothingLeft } from "../support/resources";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 const NAME = "x.csi-reg.sock";
 
@@ -92,7 +92,7 @@ describe("what it finds at its path", () => {
     const before = lstatSync(path).ino;
     expect(await socket.look(path)).toBe("blocked");
     await expect(socket.publish(path, { overLiving: true })).rejects.toEqual(
-      unusable(`${path} exists but is not a socket`),
+      unusable(`${path}: it exists but is not a socket`),
     );
     expect(lstatSync(path).ino).toBe(before);
     await filesAre(NAME);
@@ -268,7 +268,7 @@ describe("publishing again", () => {
 
 describe("an aborted signal", () => {
   test("before: nothing is made", async () => {
-    const publishing = socket.publish(path, { overLiving: true, until: AbortSignal.abort() });
+    const publishing = socket.publish(path, { overLiving: true, signal: AbortSignal.abort() });
     await expect(publishing).rejects.toMatchObject({ name: "AbortError" });
     await filesAre();
   });
@@ -278,7 +278,7 @@ describe("an aborted signal", () => {
       const stop = new AbortController();
       await using _theirs = await startForeignSocket(path);
       const before = identityOf(path);
-      const publishing = socket.publish(path, { overLiving: true, until: stop.signal });
+      const publishing = socket.publish(path, { overLiving: true, signal: stop.signal });
       await eventually(() => expect(readdirSync(folder.path)).toHaveLength(2));
       stop.abort();
       await expect(publishing).rejects.toMatchObject({ name: "AbortError" });
@@ -296,13 +296,13 @@ async function startBesideDeadSocket() {
   const wait = () => new Promise<void>((resolve) => waits.push(resolve));
   jest.resetModules();
   jest.doMock("node:timers/promises", () => ({ setTimeout: wait }));
-  const { createRegistrationSocket } = await import("../../../src/registrar/socket/registration-socket");
+  const { createSocketFile } = await import("../../src/unix/socket-file");
   const waiting = () => eventually(() => expect(waits).not.toEqual([]));
   const pass = async () => {
     await waiting();
     waits.shift()?.();
   };
-  const socket = createRegistrationSocket(() => {}, silentLogger);
+  const socket = createSocketFile(() => {}, silentLogger);
   return { ...folder, path, socket, waiting, pass };
 }
 
@@ -317,8 +317,7 @@ test("a socket that is bound and on which somebody listens a moment later is not
 
 test("of two registrars that find a dead socket, one replaces it", async () => {
   await using beside = await startBesideDeadSocket();
-  const { signal } = new AbortController();
-  const publishing = beside.socket.publish(beside.path, { overLiving: false, signal });
+  const publishing = beside.socket.publish(beside.path, { overLiving: false });
   await beside.pass();
   await beside.waiting();
   rmSync(beside.path);
