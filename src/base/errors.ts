@@ -61,6 +61,10 @@ export function attempt<Value>(act: () => Value): Value | undefined {
   }
 }
 
+/** An error as Node makes them for system calls. */
+export const systemError = (code: string, message = code): Error =>
+  Object.assign(new Error(message), { code });
+
 /** The errno name (`ENOENT`, `EACCES`) of a Node system error; undefined for any other error. */
 export function errnoOf(error: unknown): string | undefined {
   const { code } = Object(error) as { readonly code?: unknown };

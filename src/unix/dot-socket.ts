@@ -10,6 +10,7 @@ import { attempt, errnoOf, messageOf, RegistrarError } from "../base/errors";
 import { pause } from "../base/pause";
 import { callFileSystem } from "./file-calls";
 import { findLink, isSameSocket, listNames } from "./files";
+import { MAX_SOCKET_PATH_BYTES } from "./socket-path";
 import { isDeadSocket } from "./unix-socket";
 
 /** Within this time kubelet's plugin watcher looks at a new file, even on a busy node. */
@@ -142,6 +143,8 @@ const NOT_PERMITTED =
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "the directory does not exist: is it mounted?",
   ENOTDIR: "part of the path is not a directory",
+  ENOTSOCK: "it exists but is not a socket: remove it, or use another path",
+  ENAMETOOLONG: `a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes: use a shorter directory`,
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
   EROFS: "the directory is mounted read-only",

@@ -48,9 +48,6 @@ export const isDirectory = async (path: string): Promise<boolean> => isFoundDire
 export const isSameFile = (one: Stats, other: Stats): boolean =>
   one.dev === other.dev && one.ino === other.ino;
 
-/**
- * Whether both are one socket file. Because an inode number is soon used again, the mtime counts too; not the ctime, which
- * changes with the number of links.
- */
+/** The same of sockets: an inode number is soon used again, so the mtime counts; the ctime changes with the number of links. */
 export const isSameSocket = (one: Stats, other: Stats): boolean =>
   isSameFile(one, other) && one.mtimeMs === other.mtimeMs;

@@ -97,6 +97,11 @@ export async function watchPath(path: string, log: Logger) {
   };
 
   await rearm();
+  const close = (): void => {
+    closed = true;
+    for (const { watcher } of armed) watcher.close();
+    hint();
+  };
   return {
     /** Waits for the next hint, not at all if one came since the last wait; ends with `close` too. */
     wait,
@@ -104,10 +109,7 @@ export async function watchPath(path: string, log: Logger) {
     hint,
     /** Watches a directory again that was replaced: inotify dies with its directory, and a re-mount is silent. */
     rearm: (): Promise<void> => rearm(),
-    close: (): void => {
-      closed = true;
-      for (const { watcher } of armed) watcher.close();
-      hint();
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }

@@ -2,12 +2,12 @@ import { lstat, unlink } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { errnoOf, RegistrarError } from "../base/errors";
+import { errnoOf, systemError } from "../base/errors";
 import type { Logger } from "../logging/logger";
 import { bindDotSocket, closeDotSocket, type DotSocket, giveName, socketUnusable } from "./dot-socket";
 import { callFileSystem } from "./file-calls";
 import { type FileFound, findFile, findLink, isSameFile, isSameSocket } from "./files";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "./socket-path";
+import { fitsSocketPath } from "./socket-path";
 import { tryConnect } from "./unix-socket";
 
 /** What is at the path of our socket. */
@@ -118,10 +118,10 @@ export function createSocketFile(
       path: string,
       { overLiving, signal }: { readonly overLiving: boolean; readonly signal?: AbortSignal },
     ): Promise<SocketFound> => {
-      if (!fitsSocketPath(path)) throw tooLong(path);
+      if (!fitsSocketPath(path)) throw socketUnusable(path, systemError("ENAMETOOLONG"));
       const there = await findLink(path);
       const before = await (overLiving ? judge(path) : look(path));
-      if (before === "hanging" || before === "blocked") throw await explainBlocked(path);
+      if (before === "hanging" || before === "blocked") throw socketUnusable(path, await whyBlocked(path));
       if (before === "taken" && !overLiving) return before;
       const withdrawn = new AbortController();
       const next = await bindDotSocket(path, (connection) => onConnection(connection, withdrawn.signal));
@@ -148,21 +148,11 @@ export function createSocketFile(
   };
 }
 
-function tooLong(path: string): RegistrarError {
-  const bytes = Buffer.byteLength(path);
-  const text = `${path} has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}: use a shorter directory`;
-  return new RegistrarError("SOCKET_UNUSABLE", text);
-}
-
-async function explainBlocked(path: string): Promise<RegistrarError> {
-  try {
-    await callFileSystem(path, () => lstat(path));
-  } catch (error) {
-    return socketUnusable(path, error);
-  }
-  const text = `cannot listen on ${path}: it exists but is not a socket; remove it, or use another path`;
-  return new RegistrarError("SOCKET_UNUSABLE", text);
-}
+const whyBlocked = (path: string): Promise<unknown> =>
+  callFileSystem(path, () => lstat(path)).then(
+    () => systemError("ENOTSOCK"),
+    (error: unknown) => error,
+  );
 
 /** Whether the file is still the one that was judged: of two registrars that find a dead socket, one may replace it. */
 function isStillThere(judged: FileFound, now: FileFound): boolean {

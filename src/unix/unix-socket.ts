@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../base/backoff";
-import { errnoOf } from "../base/errors";
+import { errnoOf, systemError } from "../base/errors";
 import { untilNextLookMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { isShortage } from "./descriptors";
@@ -14,8 +14,7 @@ export async function tryConnect(path: string): Promise<Error | undefined> {
   const found = await findFile(path);
   if (found === "hanging") return timedOut(path);
   // Linux says ECONNREFUSED, as of a socket on which no process listens.
-  if (typeof found === "object" && !found.isSocket())
-    return Object.assign(new Error("connect ENOTSOCK"), { code: "ENOTSOCK" });
+  if (typeof found === "object" && !found.isSocket()) return systemError("ENOTSOCK", "connect ENOTSOCK");
   return new Promise((resolve) => {
     const socket = connect({ path });
     socket.once("connect", () => {
@@ -68,7 +67,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
     reminder = setTimeout(remind, remindEveryMs ?? reminderMs(REMINDERS.connect, ++reminders));
   };
   let reminder = setTimeout(remind, remindEveryMs ?? reminderMs(REMINDERS.connect, 0));
-  const watch = await watchPath(path, log);
+  using watch = await watchPath(path, log);
   try {
     for (let attempt = 0; !signal.aborted; attempt++) {
       const file = await fileAt(path);
@@ -86,7 +85,6 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
     }
   } finally {
     clearTimeout(reminder);
-    watch.close();
   }
   throw signal.reason;
 }

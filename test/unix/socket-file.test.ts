@@ -92,7 +92,7 @@ describe("what it finds at its path", () => {
     const before = lstatSync(path).ino;
     expect(await socket.look(path)).toBe("blocked");
     await expect(socket.publish(path, { overLiving: true })).rejects.toEqual(
-      unusable(`${path}: it exists but is not a socket`),
+      unusable(`${path}: ENOTSOCK: it exists but is not a socket`),
     );
     expect(lstatSync(path).ino).toBe(before);
     await filesAre(NAME);
@@ -116,7 +116,7 @@ describe("a path that cannot be", () => {
       await filesAre(name);
     } else {
       await expect(socket.publish(path)).rejects.toEqual(
-        unusable("has 108 bytes, a unix socket path may have 107"),
+        unusable("ENAMETOOLONG: a unix socket path may have 107 bytes"),
       );
       await filesAre();
     }

@@ -69,5 +69,5 @@ export function connectDriver(socketPath: string, { log: parentLog, signal, onCa
     });
   };
 
-  return { ask, ended, close: () => client.close() };
+  return { ask, ended, [Symbol.dispose]: () => client.close() };
 }

@@ -54,10 +54,7 @@ export function admitDriverName(name: string, log: Logger): void {
 /** The API server's limit for the driver of a ResourceSlice: `ValidateCSIDriverName`, `pkg/apis/core/validation`. */
 const MAX_DRA_NAME_LENGTH = 63;
 
-/**
- * Checks a plugin's name before it becomes part of a file's name. Throws UNSAFE_DRIVER_NAME: for a CSI driver's name
- * that could leave the directory, for another plugin's name that kubelet or the API server would refuse.
- */
+/** The same for any plugin: of another than a CSI driver it refuses what kubelet or the API server would. */
 export function admitPluginName(type: PluginType, name: string, log: Logger): void {
   if (type === "CSIPlugin") admitDriverName(name, log);
   // Kubernetes takes the letters of a driver's name in either case.

@@ -78,7 +78,7 @@ export async function watchCsiDriver(
       presence.found(file);
       if (!(await pause(nextAtMs - performance.now(), signal))) break;
 
-      const connection = connectDriver(csiSocketPath, { log, signal, onCall });
+      using connection = connectDriver(csiSocketPath, { log, signal, onCall });
       try {
         const { identity, answerBytes } = await connection.ask(timeoutMs);
         failures = 0;
@@ -99,8 +99,6 @@ export async function watchCsiDriver(
         nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
         except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
         if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);
-      } finally {
-        connection.close();
       }
     }
   } catch (error) {
@@ -134,11 +132,9 @@ function createPresence(log: Logger, onLost: () => void) {
 
   return {
     lost,
-    /**
-     * A server accepts connections on this socket file. On the same file as before, the driver merely ended a connection,
-     * for its age or because it was idle; on another file it was started anew, and so lost.
-     */
+    /** A server accepts connections on this socket file. */
     found: (file: string) => {
+      // The driver merely ended a connection, for its age or because it was idle.
       if (present === file) log.v(2).info("The driver ended a connection, and is still there");
       else lost();
     },
@@ -154,10 +150,7 @@ function createPresence(log: Logger, onLost: () => void) {
   };
 }
 
-/**
- * Resolves when the connection has ended, or when kubelet, which dials by path, would reach another driver or none.
- * Returns the milliseconds until then.
- */
+/** The milliseconds until the connection has ended, or kubelet, which dials by path, would reach another driver or none. */
 async function endOf(
   { ended }: ReturnType<typeof connectDriver>,
   path: string,

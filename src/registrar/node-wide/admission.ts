@@ -13,10 +13,7 @@ export function createAdmission(lists: NameLists = {}) {
   let requests: { readonly name: string; readonly owner: NameOwner; readonly grant: () => void }[] = [];
 
   return {
-    /**
-     * Resolves when `owner` has the name; never while another has it, or if the lists exclude it, which `onWithheld` gets
-     * to know. Gives up the owner's former request or name.
-     */
+    /** Resolves when `owner` has the name, unless the lists exclude it. Gives up the owner's former request or name. */
     request: (
       name: string,
       owner: NameOwner,

@@ -31,9 +31,8 @@ const ACTIVITIES: { readonly [Kind in StateName]: readonly Activity<Kind>[] } = 
 };
 
 /**
- * One driver's registration with kubelet, from waiting for its name to its end. The loop does what the state asks for,
- * takes the next event, ends what it did, and goes to the state that follows. Resolves when the registration is over and
- * nothing is left behind; never rejects. A `stop` event ends it.
+ * One driver's registration with kubelet: the loop does what the state asks for, takes the next event, ends what it did,
+ * and goes to the state that follows. Resolves after a `stop` event, when nothing is left behind; never rejects.
  */
 export async function runRegistration(
   context: RegistrationContext,

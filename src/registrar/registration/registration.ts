@@ -65,7 +65,7 @@ export interface RegistrationParts {
   readonly events: EventSource<RegistrarEvent>;
   readonly log: Logger;
   /** Closes the registration when aborted. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** What the report to self-checks says of the other drivers of this process. */
   readonly descriptorWait?: (() => DescriptorWait | undefined) | undefined;
 }

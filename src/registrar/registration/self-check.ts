@@ -71,10 +71,7 @@ export type SelfCheck =
 /** With fewer left, a check that fails proves nothing: it takes two, its connection and the accepted one. */
 const CHECK_DESCRIPTORS = 4;
 
-/**
- * Walks kubelet's own path: the registration socket exists, accepts a connection, and GetInfo gives `driverName` within
- * `timeoutMs` milliseconds. `ok` if this process has no file descriptors left for the walk.
- */
+/** Walks kubelet's own path: whether GetInfo gives `driverName` within `timeoutMs`. `ok` if there are no descriptors for it. */
 export async function checkRegistrationSocket(
   socketPath: string,
   driverName: string,

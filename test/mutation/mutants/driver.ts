@@ -34,7 +34,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
       "if (errnoOf",
       ["test/registrar/driver", "test/registrar/start-registrar"],
     ],
-    "a driver's connections are never closed": "        connection.close();\n",
+    "a driver's connections are never closed": ["using connection", "const connection"],
     "a driver whose socket is removed or replaced counts as there, though kubelet cannot reach it": [
       "await Promise.race([ended(either), untilReplaced(path, file, either)]);",
       "await ended(either);",

@@ -71,8 +71,8 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "",
     ],
     "each watch of a path leaves its inotify watches": [
-      "      for (const { watcher } of armed) watcher.close();\n      hint();",
-      "      hint();",
+      "    for (const { watcher } of armed) watcher.close();\n    hint();",
+      "    hint();",
     ],
   }),
   ...mutantsOf("src/base/pause.ts", ["test/base/pause", "test/unix/path-watch"], {

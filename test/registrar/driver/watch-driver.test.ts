@@ -238,12 +238,11 @@ test("a connection that has ended leaves nothing at its signal, which outlives m
   await using driver = await startScriptedDriver(socketPath, x);
   const { signal } = new AbortController();
   const context = { log: recordLog().logger, signal, onCall: () => {} };
-  const connection = connectDriver(socketPath, context);
+  using connection = connectDriver(socketPath, context);
   await connection.ask(PATIENCE_MS);
   const ended = connection.ended(signal);
   expect(getEventListeners(signal, "abort")).toHaveLength(1);
   driver.endConnections();
   await ended;
   expect(getEventListeners(signal, "abort")).toEqual([]);
-  connection.close();
 });
