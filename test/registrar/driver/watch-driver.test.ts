@@ -3,7 +3,6 @@ import { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { connectDriver } from "../../../src/registrar/driver/driver-connection";
-import { eventually } from "../../support/eventually";
 import { PATIENCE_MS } from "../../support/history";
 import { recordLog } from "../../support/recorded-log";
 import { expectNothingLeft } from "../../support/resources";
@@ -173,41 +172,6 @@ test("ends with what its observer throws", async () => {
   });
   await expect(watch.ended).rejects.toBe(evil);
   expect(getEventListeners(watch.signal, "abort")).toEqual([]);
-});
-
-describe("stopped", () => {
-  test.each<[string, readonly Answer[], (watch: ReturnType<typeof watchAt>) => Promise<unknown>]>([
-    ["while it asks", ["hang"], (watch) => watch.log.when("GRPC call")],
-    [
-      "between two attempts",
-      [{ code: status.INTERNAL }],
-      (watch) => watch.log.when("Error retreiving CSI driver name"),
-    ],
-    [
-      "before a slow retry",
-      [{ code: status.PERMISSION_DENIED }],
-      (watch) => watch.log.when("Error retreiving CSI driver name"),
-    ],
-    ["while it is connected", [x], (watch) => watch.untilAnswered()],
-  ])("%s, leaves nothing and says nothing of a loss", (_when, answers, reached) =>
-    expectNothingLeft(async () => {
-      await using driver = await startScriptedDriver(socketPath, ...answers);
-      const watch = watchAt(socketPath);
-      await reached(watch);
-      watch.stop();
-      await watch.ended;
-      await eventually(() => expect(driver.openConnections()).toBe(0));
-      expect(watch.losses()).toBe(0);
-      expect(watch.log.all("Lost connection")).toEqual([]);
-    }),
-  );
-
-  test("while it waits for the driver, leaves nothing", () =>
-    expectNothingLeft(async () => {
-      const watch = watchAt(socketPath);
-      watch.stop();
-      await watch.ended;
-    }));
 });
 
 test.each([
