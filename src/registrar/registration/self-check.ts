@@ -108,20 +108,18 @@ export async function askInfo(
   }
 }
 
-/** Makes a check that runs once at a time and whose answer holds for `cacheMs`, whatever the number of callers. */
-export function createCachedCheck(
-  check: () => Promise<SelfCheck>,
-  cacheMs = 1_000,
-  now: () => number = () => performance.now(),
-): () => Promise<SelfCheck> {
+const ANSWER_HOLDS_MS = 1_000;
+
+/** Makes a check that runs once at a time and whose answer holds for a second, whatever the number of callers. */
+export function createCachedCheck(check: () => Promise<SelfCheck>): () => Promise<SelfCheck> {
   let running: Promise<SelfCheck> | undefined;
   let validUntil = 0;
   return () => {
-    if (running === undefined || now() >= validUntil) {
+    if (running === undefined || performance.now() >= validUntil) {
       validUntil = Number.POSITIVE_INFINITY;
       running = check();
       const keep = () => {
-        validUntil = now() + cacheMs;
+        validUntil = performance.now() + ANSWER_HOLDS_MS;
       };
       running.then(keep, keep);
     }

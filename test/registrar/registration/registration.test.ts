@@ -66,17 +66,15 @@ test("what kubelet says over a socket that was replaced since is not of the new 
   await registerOnce(node.socketPath("y.csi"));
   await started.state("registered");
 });
-test.each([70_000, 4_194_000])(
-  "a refusal of %d bytes ends a registrar, which keeps 4 kB of it",
-  async (length) => {
-    await using started = await startListening(node, { onRegistrationFailure: "exit" });
-    await registerOnce(node.socketPath(name), "no".padEnd(length, "x"));
-    expect(await started.registrar.closed).toMatchObject({
-      kind: "refused",
-      reason: expect.stringMatching(/^nox{4000,} \[cut, \d+ characters in all\]$/),
-    });
-  },
-);
+
+test("a refusal of 4 MB ends a registrar, which keeps 4 kB of it", async () => {
+  await using started = await startListening(node, { onRegistrationFailure: "exit" });
+  await registerOnce(node.socketPath(name), "no".padEnd(4_194_000, "x"));
+  expect(await started.registrar.closed).toMatchObject({
+    kind: "refused",
+    reason: expect.stringMatching(/^nox{4000,} \[cut, \d+ characters in all\]$/),
+  });
+});
 
 test("a registrar that has ended is not healthy", async () => {
   const { registrar } = await startTestRegistrar(node);
