@@ -109,7 +109,7 @@ describe("how it starts and ends", () => {
     ["a time no timer can wait", { driverGoneAfterMs: 2 ** 31 }, "driverGoneAfterMs is 2147483648"],
     ["no path", { csiAddresses: ["*/csi.sock"] }, 'csiAddresses[0] "*/csi.sock" is not a unix'],
     ["a relative host path", { kubeletRegistrationPaths: ["*/a"] }, 'kubeletRegistrationPaths[0] "*/a": a'],
-    ["patterns that do not fit", { kubeletRegistrationPaths: ["/a"] }, ""],
+    ["patterns that do not fit", { kubeletRegistrationPaths: ["/a"] }, "1 '*' in "],
     ["a path too long for a socket", { csiAddresses: [`/${"a".repeat(120)}/*`] }, "csiAddress is "],
     ["a name with a path where none belongs", { names: { deny: ["a=/b"] } }, 'denied driver "a=/b"'],
   ])("%s is refused at once", async (_, options, why) => {
