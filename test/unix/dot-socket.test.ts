@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { Server } from "node:net";
 import { bindDotSocket, sweepDotSockets } from "../../src/unix/dot-socket";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
@@ -11,7 +11,6 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 
 const { signal } = new AbortController();
-const sweep = (directory = folder.path) => sweepDotSockets(directory, signal, 1);
 
 test("a socket is its owner's only from the moment at which it accepts, and the umask stays", async () => {
   const before = process.umask(0);
@@ -33,36 +32,15 @@ test("a socket is its owner's only from the moment at which it accepts, and the 
   }
 });
 
-describe("sweepDotSockets", () => {
-  const dotPath = () => folder.at(".reg-0a1b2");
-
-  test("removes what a killed process left", async () => {
-    await leaveDeadSocket(dotPath());
-    await sweep();
-    expect(existsSync(dotPath())).toBe(false);
-  });
-
-  test.each(["x.csi-reg.sock", ".other", ".reg-0a1b", ".reg-0a1b23", ".reg-ABCDE"])(
-    "leaves a dead socket by the name of %s",
-    async (name) => {
-      await leaveDeadSocket(folder.at(name));
-      await sweep();
-      expect(existsSync(folder.at(name))).toBe(true);
-    },
-  );
-
-  test.each<[string, (path: string) => unknown]>([
-    ["living socket", startForeignSocket],
-    ["folder", (path) => mkdirSync(path)],
-    ["regular file", (path) => writeFileSync(path, "precious")],
-  ])("leaves a %s by such a name", async (_what, make) => {
-    const made = await make(dotPath());
-    await sweep();
-    expect(existsSync(dotPath())).toBe(true);
-    await (made as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.();
-  });
-
-  test("does not mind a folder that is away", async () => {
-    await sweep(folder.at("away"));
-  });
+test("sweeps what a killed process left; nothing else by such a name, and no other name", async () => {
+  await leaveDeadSocket(folder.at(".reg-0a1b2"));
+  await using _living = await startForeignSocket(folder.at(".reg-11111"));
+  mkdirSync(folder.at(".reg-22222"));
+  writeFileSync(folder.at(".reg-33333"), "precious");
+  const others = [".other", ".reg-0a1b", ".reg-0a1b23", ".reg-ABCDE", "x.csi-reg.sock"];
+  for (const name of others) await leaveDeadSocket(folder.at(name));
+  await sweepDotSockets(folder.path, signal, 1);
+  const kept = [".reg-11111", ".reg-22222", ".reg-33333", ...others].sort();
+  expect(readdirSync(folder.path).sort()).toEqual(kept);
+  await sweepDotSockets(folder.at("away"), signal, 1);
 });

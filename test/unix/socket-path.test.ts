@@ -11,7 +11,6 @@ test.each([
   ["unix://csi.sock", "csi.sock"],
   ["/with space/and:colon", "/with space/and:colon"],
   ["/line\nbreak", "/line\nbreak"],
-  ["/csi//csi.sock", "/csi//csi.sock"],
 ])("%j is the path %j", (address, path) => {
   expect(parseCsiAddress(address)).toBe(path);
 });
@@ -19,14 +18,11 @@ test.each([
 test.each([
   "",
   "csi.sock",
-  "./csi.sock",
   "tcp://127.0.0.1:10000",
-  "127.0.0.1:10000",
   "dns:///driver",
   "unix-abstract:csi",
   "not-unix:/csi/csi.sock",
   "UNIX:///csi/csi.sock",
-  "unix",
   "unix:",
   "unix://",
   // Abstract sockets, as Go writes them: a file of that name is not what is meant.
