@@ -38,7 +38,6 @@ export function invalidOption(message: string, options?: { readonly cause?: unkn
   return new RegistrarError("INVALID_OPTION", message, options);
 }
 
-/** Throws INVALID_OPTION, where an expression must. */
 export function refuse(message: string): never {
   throw invalidOption(message);
 }
@@ -61,7 +60,6 @@ export function attempt<Value>(act: () => Value): Value | undefined {
   }
 }
 
-/** An error as Node makes them for system calls. */
 export const systemError = (code: string, message = code): Error =>
   Object.assign(new Error(message), { code });
 

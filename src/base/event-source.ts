@@ -105,7 +105,6 @@ export function createEventSource<Event extends KindOfEvent>(
   };
   return {
     ...forListeners,
-    /** What listeners get of it. */
     forListeners,
     /** The kind if there is such one; else throws INVALID_OPTION, with the kind that was probably meant. */
     readKind,

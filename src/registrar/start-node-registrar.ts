@@ -70,12 +70,9 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   };
   const drivers = createNodeDrivers({ register, driverGoneAfterMs, log, signal: stop.signal });
   const watchPair = ({ csiAddress, kubeletRegistrationPath }: PatternPair) => {
-    const pathOf = (captures: readonly string[]) => fillPattern(csiAddress, captures);
-    const onFound = (captures: readonly string[]) =>
-      drivers.found(pathOf(captures), fillPattern(kubeletRegistrationPath, captures));
-    const onGone = (captures: readonly string[], what: "socket" | "directory") =>
-      drivers.gone(pathOf(captures), what);
-    return discover(csiAddress, { log, signal: stop.signal }, { onFound, onGone });
+    const onFound = (path: string, captures: readonly string[]) =>
+      drivers.found(path, fillPattern(kubeletRegistrationPath, captures));
+    return discover(csiAddress, { log, signal: stop.signal }, { onFound, onGone: drivers.gone });
   };
 
   log.info("Looking for CSI drivers", { patterns: pairs.map(({ csiAddress }) => csiAddress.text).join(" ") });

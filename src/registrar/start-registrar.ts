@@ -46,9 +46,9 @@ export function registerDriver(
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
   const driver = createDriverFollower(options, { log, events, ...wishes });
-  const parts = { csiAddress: options.csiAddress, followDriver: driver.follow, driver: driver.status };
+  const { csiAddress } = options;
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },
-    { ...parts, events, log, signal, descriptorWait },
+    { csiAddress, driver, events, log, signal, descriptorWait },
   );
 }

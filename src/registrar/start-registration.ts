@@ -49,8 +49,10 @@ export async function registerPlugin(
     { ...how, kubeletRegistrationPath },
     {
       csiAddress: undefined,
-      followDriver: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
-      driver: () => ({ identity, connected: true, trouble: undefined }),
+      driver: {
+        follow: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
+        status: () => ({ identity, connected: true, trouble: undefined }),
+      },
       events,
       log,
       signal,

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import { messageOf } from "../base/errors";
 import type { Logger } from "../logging/logger";
+import { createPacedWarning } from "../logging/repeats";
 import { watchPath } from "../unix/path-watch";
 import { createSocketFile } from "../unix/socket-file";
 
@@ -24,19 +24,16 @@ export async function keepListening(
   const socket = createSocketFile(onConnection, log);
   await socket.publish(path, { overLiving: true, signal });
   const watch = await watchPath(path, log);
-  let logged = "";
-  const logOnce = (problem: string, write: () => void) => {
-    if (problem !== logged) write();
-    logged = problem;
-  };
+  const csiAddress = path;
+  const another = "Another process listens on the driver's socket, waiting until it ends";
+  const warnOfAnother = createPacedWarning(log, another);
+  const warnOfFailure = createPacedWarning(log, "Cannot listen on the driver's socket again");
 
   const lookAfter = async (): Promise<void> => {
     if ((await socket.look(path)) === "ours") return;
-    const message = "Another process listens on the driver's socket, waiting until it ends";
-    if ((await socket.publish(path, { overLiving: false, signal })) === "taken")
-      return logOnce("taken", () => log.warn(message, { csiAddress: path }));
-    logged = "";
-    log.warn("The driver's socket was not there any more, listening again", { csiAddress: path });
+    const found = await socket.publish(path, { overLiving: false, signal });
+    if (found === "taken") warnOfAnother({ csiAddress });
+    else log.warn("The driver's socket was not there any more, listening again", { csiAddress });
   };
 
   const watching = (async () => {
@@ -44,11 +41,7 @@ export async function keepListening(
       await watch.wait(signal, LOOK_EVERY_MS);
       if (signal.aborted) return;
       await watch.rearm();
-      await lookAfter().catch((error: unknown) => {
-        if (signal.aborted) return;
-        const message = "Cannot listen on the driver's socket again";
-        logOnce(messageOf(error), () => log.error(error, message, { csiAddress: path }));
-      });
+      await lookAfter().catch((err: unknown) => signal.aborted || warnOfFailure({ err, csiAddress }));
     }
   })();
 
@@ -60,9 +53,7 @@ export async function keepListening(
       await watching;
       await socket
         .withdraw()
-        .catch((error: unknown) =>
-          log.error(error, "Cannot remove the driver's socket", { csiAddress: path }),
-        );
+        .catch((error: unknown) => log.error(error, "Cannot remove the driver's socket", { csiAddress }));
     },
   };
 }

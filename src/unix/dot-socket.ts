@@ -11,7 +11,7 @@ import { pause } from "../base/pause";
 import { callFileSystem } from "./file-calls";
 import { findLink, isSameSocket, listNames } from "./files";
 import { MAX_SOCKET_PATH_BYTES } from "./socket-path";
-import { isDeadSocket } from "./unix-socket";
+import { judgeSocket } from "./unix-socket";
 
 /** Within this time kubelet's plugin watcher looks at a new file, even on a busy node. */
 const KUBELET_LOOKS_WITHIN_MS = 100;
@@ -102,7 +102,7 @@ export async function sweepDotSockets(
   directory: string,
   signal: AbortSignal,
   afterMs = LEFTOVER_AFTER_MS,
-): Promise<void> {
+): Promise<undefined> {
   const before = await findDeadDotSockets(directory);
   if (before.size === 0 || !(await pause(afterMs, signal))) return;
   for (const [path, stats] of await findDeadDotSockets(directory)) {
@@ -116,7 +116,7 @@ async function findDeadDotSockets(directory: string): Promise<ReadonlyMap<string
   for (const name of await listNames(directory)) {
     const path = join(directory, name);
     const found = DOT_NAME.test(name) && (await findLink(path));
-    if (typeof found === "object" && (await isDeadSocket(path))) dead.set(path, found);
+    if (typeof found === "object" && (await judgeSocket(path)) === "dead") dead.set(path, found);
   }
   return dead;
 }
@@ -129,7 +129,6 @@ export const randomWord = (length: number): string =>
 const removeQuietly = (path: string): Promise<void> =>
   callFileSystem(path, () => rm(path, { force: true })).catch(() => {});
 
-/** SOCKET_UNUSABLE with the reason behind its errno. */
 export function socketUnusable(path: string, error: unknown): RegistrarError {
   const errno = errnoOf(error) ?? "";
   const reason = EXPLANATIONS[errno] ?? messageOf(error);

@@ -76,7 +76,6 @@ export function callFileSystem<Value>(path: string, call: () => Promise<Value>):
   });
 }
 
-/** The error of a call that hangs. */
 export const timedOut = (path: string): Error =>
   systemError("ETIMEDOUT", `ETIMEDOUT: the file system of ${path} does not answer`);
 

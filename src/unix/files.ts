@@ -41,7 +41,6 @@ const NOT_FOUND: Readonly<Record<string, FileFound>> = {
   ETIMEDOUT: "hanging",
 };
 
-/** Whether a directory is at a path, or behind a symbolic link there. Never rejects, never hangs. */
 export const isDirectory = async (path: string): Promise<boolean> => isFoundDirectory(await findFile(path));
 
 /** Whether both are one file. A file removed in between may lend its inode to the next. */

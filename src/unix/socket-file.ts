@@ -8,21 +8,7 @@ import { bindDotSocket, closeDotSocket, type DotSocket, giveName, socketUnusable
 import { callFileSystem } from "./file-calls";
 import { type FileFound, findFile, findLink, isSameFile, isSameSocket } from "./files";
 import { fitsSocketPath } from "./socket-path";
-import { tryConnect } from "./unix-socket";
-
-/** What is at the path of our socket. */
-export type SocketFound =
-  | "ours"
-  /** Nothing: our socket or its directory was removed. */
-  | "gone"
-  /** Another socket, on which a process listens. */
-  | "taken"
-  /** Another socket, on which no process listens. */
-  | "dead"
-  /** A file that is not a socket, or that cannot be read. */
-  | "blocked"
-  /** Unknown: the file system does not answer. */
-  | "hanging";
+import { judgeSocket, type SocketFound } from "./unix-socket";
 
 /** A registrar that starts binds its socket before it listens; a tight CPU limit may delay it in between. */
 const LISTENS_WITHIN_MS = 150;
@@ -47,17 +33,8 @@ export function createSocketFile(
   const log = parentLog.named("socket-file");
   let published: Published | undefined;
 
-  const judge = async (path: string): Promise<SocketFound> => {
-    const found = await findLink(path);
-    if (typeof found === "string") return found;
-    if (published?.path === path && isSameFile(found, published.stats)) return "ours";
-    if (!found.isSocket()) return "blocked";
-    const problem = await tryConnect(path);
-    if (problem === undefined) return "taken";
-    const errno = errnoOf(problem);
-    if (errno === "ENOENT") return "gone";
-    return errno === "ECONNREFUSED" ? "dead" : "taken";
-  };
+  const judge = (path: string): Promise<SocketFound> =>
+    judgeSocket(path, (found) => published?.path === path && isSameFile(found, published.stats));
 
   const look = async (path: string): Promise<SocketFound> => {
     const found = await judge(path);

@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../base/backoff";
 import { errnoOf, systemError } from "../base/errors";
@@ -29,15 +30,32 @@ export async function tryConnect(path: string): Promise<Error | undefined> {
 export const mayAccept = (problem: Error | undefined): boolean =>
   problem === undefined || isShortage(problem) || errnoOf(problem) === "ETIMEDOUT";
 
-/** Whether the path itself is a socket, not a symbolic link to one. */
-export async function isSocketFile(path: string): Promise<boolean> {
-  const found = await findLink(path);
-  return typeof found === "object" && found.isSocket();
-}
+/** What is at the path of a socket file. */
+export type SocketFound =
+  | "ours"
+  /** Nothing: our socket or its directory was removed. */
+  | "gone"
+  /** Another socket, on which a process listens. */
+  | "taken"
+  /** Another socket, on which no process listens. */
+  | "dead"
+  /** A file that is not a socket, or that cannot be read. */
+  | "blocked"
+  /** Unknown: the file system does not answer. */
+  | "hanging";
 
-/** Whether this is a socket file that a killed process left behind. */
-export async function isDeadSocket(path: string): Promise<boolean> {
-  return (await isSocketFile(path)) && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
+/** What is at the path of a socket file, not behind a symbolic link; `isOurs` knows our own. */
+export async function judgeSocket(
+  path: string,
+  isOurs: (found: Stats) => boolean = () => false,
+): Promise<SocketFound> {
+  const found = await findLink(path);
+  if (typeof found === "string") return found;
+  if (isOurs(found)) return "ours";
+  if (!found.isSocket()) return "blocked";
+  const errno = errnoOf(await tryConnect(path));
+  if (errno === "ENOENT") return "gone";
+  return errno === "ECONNREFUSED" ? "dead" : "taken";
 }
 
 export interface AcceptingOptions {

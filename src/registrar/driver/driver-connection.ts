@@ -13,7 +13,6 @@ interface ConnectionContext {
   readonly onCall: (call: DriverCall) => void;
 }
 
-/** Makes a connection to a CSI driver, which begins with the first call. */
 export function connectDriver(socketPath: string, { log: parentLog, signal, onCall }: ConnectionContext) {
   const log = parentLog.named("driver-connection");
   const client = createUnixClient(socketPath);

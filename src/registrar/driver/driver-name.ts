@@ -5,7 +5,6 @@ import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";
 import { SOCKET_TAIL } from "../socket/socket-name";
 
-/** A driver's name by the rule of the CSI specification and as part of a file name. */
 type DriverNameVerdict =
   | { readonly kind: "valid" }
   /** Breaks the specification but is harmless in a file name: we warn, kubelet decides. */
@@ -22,7 +21,6 @@ const MAX_BYTES = 255 - SOCKET_TAIL.length;
 /** Characters that could steer the terminal in which an operator lists the directory: control, format and line characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** Judges a driver's name before it becomes part of a path. */
 export function judgeDriverName(name: string): DriverNameVerdict {
   const unsafe = (problem: string): DriverNameVerdict => ({ kind: "unsafe", problem });
   if (name === "") return unsafe("it is empty");

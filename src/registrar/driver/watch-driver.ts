@@ -24,7 +24,6 @@ export type WatchDriverOptions = Pick<
 export interface WatchDriverContext extends Pick<AcceptingOptions, "log" | "signal" | "remindEveryMs"> {
   /** The driver answered: at first, and again with each new connection; after `awayMs` if it was lost. */
   onAnswered(identity: PluginIdentity, awayMs: number | undefined, answerBytes: number): void;
-  /** The driver is there and does not answer, with the reason. */
   onNoAnswer(text: string): void;
   onLost(): void;
   onCall(call: DriverCall): void;
@@ -132,7 +131,6 @@ function createPresence(log: Logger, onLost: () => void) {
 
   return {
     lost,
-    /** A server accepts connections on this socket file. */
     found: (file: string) => {
       // The driver merely ended a connection, for its age or because it was idle.
       if (present === file) log.v(2).info("The driver ended a connection, and is still there");
@@ -165,7 +163,6 @@ async function endOf(
   return performance.now() - sinceMs;
 }
 
-/** For the log. */
 const NEXT = {
   "after-restart": "wait until the driver restarts: it does not implement GetPluginInfo",
   slowly: `retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts`,

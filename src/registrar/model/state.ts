@@ -1,4 +1,4 @@
-import type { SocketFound } from "../../unix/socket-file";
+import type { SocketFound } from "../../unix/unix-socket";
 import type { RegistrationOutcome } from "./outcome";
 
 /** Every state, in the order of a registration's life. */

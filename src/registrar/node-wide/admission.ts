@@ -41,7 +41,6 @@ export function createAdmission(lists: NameLists = {}) {
     release,
   };
 
-  /** Gives up what `owner` has or waits for; the next in line gets it. */
   function release(owner: NameOwner): void {
     const former = requests.find((request) => request.owner === owner); // There is one at most: see `request`.
     requests = requests.filter((request) => request !== former);

@@ -15,11 +15,11 @@ import {
 import { canHang, isWithin } from "../../unix/mounts";
 import { watchDirectory, watchPath } from "../../unix/path-watch";
 
-/** Called for sockets that fit a pattern; `captures` is what its stars stand for. */
 interface DiscoveryObserver {
-  onFound(captures: readonly string[]): void;
+  /** A socket fits the pattern, whose stars stand for `captures`. */
+  onFound(path: string, captures: readonly string[]): void;
   /** The socket is gone: alone, as in a restart of its driver, or with its directory, which may also go later. */
-  onGone(captures: readonly string[], what: "socket" | "directory"): void;
+  onGone(path: string, what: "socket" | "directory"): void;
 }
 
 /** In case inotify misses an event. */
@@ -113,12 +113,12 @@ export async function discover(
         stats: socket,
         rescan: async () => {},
         close: (what) => {
-          if (socket || what === "directory") observer.onGone(all, what);
+          if (socket || what === "directory") observer.onGone(child, what);
         },
       });
       if (socket === undefined) return;
       hasFound = true;
-      observer.onFound(all);
+      observer.onFound(child, all);
     };
     let watcher: FSWatcher | undefined;
     const rescan = async () => {
@@ -184,10 +184,8 @@ function isSame(known: Stats | undefined, found: FileFound): boolean {
   return found.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);
 }
 
-/** More drivers than a node has. */
 const MAX_SOCKETS = 500;
 
-/** The sockets that fit a pattern now. */
 export async function socketsFitting(pattern: string): Promise<readonly string[]> {
   let paths: readonly string[] = ["/"];
   for (const segment of segmentsOf(pattern)) {

@@ -13,7 +13,6 @@ export interface NameLists {
   readonly deny?: readonly string[] | undefined;
 }
 
-/** The name in `*=PATTERN`. */
 const NAME_IN_PATH = "*";
 
 /** An entry of `allow`; without a pattern the name is allowed at every path. No name has a slash: `=/` begins the path. */

@@ -12,7 +12,6 @@ interface NodeDriversOptions {
   readonly register: (csiAddress: string, kubeletRegistrationPath: string) => Registration;
   readonly driverGoneAfterMs: number;
   readonly log: Logger;
-  /** Aborted when all is to end: then nothing starts any more. */
   readonly signal: AbortSignal;
 }
 
@@ -25,7 +24,6 @@ const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
 const LOOK_FOR_ROOM_MS = 2_000;
 const REMIND_OF_ROOM_MS = 600_000;
 
-/** One driver's place, as long as its directory is there. */
 interface Place {
   readonly csiAddress: string;
   readonly registration: Registration;
@@ -42,7 +40,6 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   const places = new Map<string, Place>();
   /** The CSI driver sockets that are there, with their paths on the host. */
   const sockets = new Map<string, string>();
-  /** The sockets whose drivers wait for file descriptors. */
   const waiting = new Set<string>();
   const descriptorsFor = createDescriptorNeed();
   let roomTimer: NodeJS.Timeout | undefined;

@@ -25,7 +25,6 @@ export interface RegistrationContext {
   readonly options: RegistrationLoopOptions;
   readonly log: Logger;
   readonly socket: SocketFile;
-  /** The gRPC server behind our socket. */
   readonly server: Pick<ReturnType<typeof startGrpcServer>, "hasCaller" | "connections" | "close">;
   /** Called with the reason when our socket could not be published and is tried again. */
   readonly onUnpublished: (reason: string) => void;

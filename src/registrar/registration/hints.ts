@@ -108,7 +108,6 @@ export async function explainRefusal(
 export const meansPeer = (text: string): boolean =>
   text.includes("already registered with a higher supported version");
 
-/** What to check when kubelet does not call. */
 export function explainSilence(pluginRegistrationPath: string, connections: ConnectionTally): string {
   if (connections.rejected > 0)
     return `a client was disconnected before its first call, because it violated HTTP/2: ${connections.lastRejection}`;

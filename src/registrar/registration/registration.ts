@@ -59,14 +59,14 @@ export const HISTORY_LENGTH = 50;
 
 export interface RegistrationParts {
   readonly csiAddress: string | undefined;
-  /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
-  readonly followDriver: (inbox: Inbox<LoopEvent>, signal: AbortSignal) => Promise<void>;
-  readonly driver: () => DriverHealth;
+  readonly driver: {
+    /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
+    follow(inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void>;
+    status(): DriverHealth;
+  };
   readonly events: EventSource<RegistrarEvent>;
   readonly log: Logger;
-  /** Closes the registration when aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** What the report to self-checks says of the other drivers of this process. */
   readonly descriptorWait?: (() => DescriptorWait | undefined) | undefined;
 }
 
@@ -149,7 +149,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const stopFollowing = new AbortController();
   const stop = () => inbox.put({ kind: "stop", reason: "stopped", outcome: { kind: "stopped" } });
   signal?.addEventListener("abort", stop, { once: true });
-  const following = parts.followDriver(inbox, stopFollowing.signal);
+  const following = parts.driver.follow(inbox, stopFollowing.signal);
   const closed = runRegistration(context, inbox, onTransition).then(async (end) => {
     outcome = end;
     signal?.removeEventListener("abort", stop);
@@ -165,7 +165,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
 
   const status = (): DriverStatus => {
     const known = facts();
-    const driver = parts.driver();
+    const driver = parts.driver.status();
     return {
       ...driver,
       trouble: driver.trouble ?? unpublished,

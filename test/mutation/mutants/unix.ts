@@ -31,8 +31,6 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "          return",
       ["test/unix/socket-file", "test/registrar/registration/registration.test"],
     ],
-    "something else than a socket is taken for another registrar":
-      '    if (!found.isSocket()) return "blocked";\n',
   }),
   ...mutantsOf("src/unix/dot-socket.ts", ["test/unix/socket-file"], {
     "a registrar that starts in the same moment is replaced": [
@@ -45,7 +43,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     ],
     "everybody may connect to the socket": ["chmod(dotPath, 0o700)", "chmod(dotPath, 0o777)"],
     "a living socket with a dot name is swept away": [
-      'typeof found === "object" && (await isDeadSocket(path))',
+      'typeof found === "object" && (await judgeSocket(path)) === "dead"',
       'typeof found === "object"',
       ["test/unix/dot-socket"],
     ],
@@ -62,6 +60,11 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     ],
   }),
   ...mutantsOf("src/unix/unix-socket.ts", ["test/unix/unix-socket"], {
+    "something else than a socket is taken for another registrar": [
+      '  if (!found.isSocket()) return "blocked";\n',
+      "",
+      ["test/unix/socket-file", "test/registrar/socket/socket-name"],
+    ],
     "a driver that restarted is taken for one that ended a connection, where the inode's number is used again":
       ["[found.dev, found.ino, found.mtimeMs]", "[found.dev, found.ino]"],
   }),

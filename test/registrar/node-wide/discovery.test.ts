@@ -48,9 +48,13 @@ function find(
 /** Runs `use` while `pattern` is looked for. */
 async function discovering(pattern: string, use: (discovered: Discovered) => Promise<void>): Promise<void> {
   const said: (readonly [string, string])[] = [];
+  const names = new Map<string, string>();
   const { stop, running } = find(pattern, {
-    onFound: (captures) => said.push([captures.join(" "), "found"]),
-    onGone: (captures, what) => said.push([captures.join(" "), `${what} gone`]),
+    onFound: (path, captures) => {
+      names.set(path, captures.join(" "));
+      said.push([captures.join(" "), "found"]);
+    },
+    onGone: (path, what) => said.push([names.get(path) ?? path, `${what} gone`]),
   });
   const found = (name: string) => said.filter(([one, what]) => one === name && what === "found").length;
   const told: Discovered["told"] = (last, atLeast = 1) =>
@@ -183,10 +187,10 @@ test("leaves nothing behind, and says that all is gone", async () => {
   const said: string[] = [];
   await expectNothingLeft(async () => {
     const stop = new AbortController();
-    const onGone = (captures: readonly string[], what: string) => said.push(`${captures}: ${what}`);
+    const onGone = (path: string, what: string) => said.push(`${path}: ${what}`);
     await find("plugins/*/csi.sock", { onFound: () => stop.abort(), onGone }, { stop }).running;
   });
-  expect(said).toEqual(["disk: directory"]);
+  expect(said).toEqual([`${folder.at("plugins", "disk", "csi.sock")}: directory`]);
 });
 
 /** Looks for sockets without inotify, while every wait of 2.5 s and more is held; `fsPromises` stands in for some of Node's calls. */
@@ -201,7 +205,7 @@ async function withoutEvents(
   replace("node:fs/promises", fsPromises);
   const { discover: discoverBy } = await import("../../../src/registrar/node-wide/discovery");
   const found: (readonly string[])[] = [];
-  const onFound = (captures: readonly string[]) => found.push(captures);
+  const onFound = (_path: string, captures: readonly string[]) => found.push(captures);
   const { stop, running } = find("*/csi.sock", { onFound }, { discoverBy });
   await use(waits, found);
   stop.abort();

@@ -59,7 +59,6 @@ async function findPeer(
   return undefined;
 }
 
-/** Resolves when no process listens at `path`. */
 async function untilGone(path: string, context: RegistrationContext, signal: AbortSignal): Promise<void> {
   using watch = await watchPath(path, context.log);
   while (!signal.aborted) {
