@@ -106,7 +106,7 @@ test("no folder or file imports another that imports it, at any depth, not even 
 
 /** What else uses `process`, and why. */
 const USE_PROCESS: Readonly<Record<string, string>> = {
-  "unix/dot-socket.ts": "the umask, around the bind of a socket",
+  "unix/socket-file.ts": "the umask, around the bind of a socket",
 };
 
 test("process is used by the command line only", () => {

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { errnoOf } from "../base/errors";
-import { createWakeUp, startTimer } from "../base/pause";
+import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { findFile } from "./files";
 
@@ -11,26 +11,17 @@ type Armed = { readonly directory: string; readonly inode: number; readonly watc
 
 /** The directories without a watch: the limits are those of a user and a process, and may leave each driver's without. */
 const unwatched = new Set<string>();
-/** Those of which the log does not have the line yet, which counts those of a second. */
-const untold: string[] = [];
-const TELL_AFTER_MS = 1_000;
 
 function tellUnwatched(log: Logger, directory: string, error: unknown): void {
   if (unwatched.has(directory)) return;
+  const isFirst = unwatched.size === 0;
   unwatched.add(directory);
-  if (untold.push(directory) > 1) return;
-  const tell = () => {
-    const others = untold.splice(0).length - 1;
-    // Inotify's limits are not those of `ulimit`.
-    const isFull = ["EMFILE", "ENOSPC"].includes(errnoOf(error) ?? "");
-    log.warn("Cannot watch directory, polling it instead", {
-      directory,
-      ...(others > 0 && { others }),
-      err: error,
-      ...(isFull && { check: "fs.inotify.max_user_instances, fs.inotify.max_user_watches, ulimit -n" }),
-    });
-  };
-  startTimer(tell, TELL_AFTER_MS).unref();
+  // Inotify's limits are not those of `ulimit`.
+  const check = "fs.inotify.max_user_instances, fs.inotify.max_user_watches, ulimit -n";
+  const isFull = ["EMFILE", "ENOSPC"].includes(errnoOf(error) ?? "");
+  const fields = { directory, err: error, ...(isFull && { check }) };
+  if (isFirst) log.warn("Cannot watch directory, polling it instead", fields);
+  else log.v(2).info("Cannot watch directory either", fields);
 }
 
 /** Watches a directory by inotify. Undefined where that is not possible, which the log says once. */

@@ -1,21 +1,32 @@
-import { lstat, unlink } from "node:fs/promises";
-import type { Socket } from "node:net";
-import { dirname } from "node:path";
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import type { Stats } from "node:fs";
+import { chmod, link, lstat, rename, rm, stat, unlink } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { umask } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { errnoOf, systemError } from "../base/errors";
+import { attempt, errnoOf, messageOf, RegistrarError, systemError } from "../base/errors";
+import { pause } from "../base/pause";
 import type { Logger } from "../logging/logger";
-import { bindDotSocket, closeDotSocket, type DotSocket, giveName, socketUnusable } from "./dot-socket";
 import { callFileSystem } from "./file-calls";
-import { type FileFound, findFile, findLink, isSameFile, isSameSocket } from "./files";
-import { fitsSocketPath } from "./socket-path";
+import { type FileFound, findFile, findLink, isSameFile, isSameSocket, listNames } from "./files";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "./socket-path";
 import { judgeSocket, type SocketFound } from "./unix-socket";
+
+/** Within this time kubelet's plugin watcher looks at a new file, even on a busy node. */
+const KUBELET_LOOKS_WITHIN_MS = 100;
+/** A dot-name lives for moments, and its socket listens after fewer. */
+const LEFTOVER_AFTER_MS = 10_000;
+/** As long as the shortest `<driver>-reg.sock`, so that it fits wherever that fits. */
+const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
 
 /** A registrar that starts binds its socket before it listens; a tight CPU limit may delay it in between. */
 const LISTENS_WITHIN_MS = 150;
 
 export type SocketFile = ReturnType<typeof createSocketFile>;
 
-interface Published extends DotSocket {
+interface Published extends Awaited<ReturnType<typeof bindDotSocket>> {
   readonly withdrawn: AbortController;
   readonly path: string;
 }
@@ -136,3 +147,132 @@ function isStillThere(judged: FileFound, now: FileFound): boolean {
   if (typeof now === "string" || typeof judged === "string") return now === "gone";
   return isSameSocket(judged, now);
 }
+
+/**
+ * Binds a listening socket beside `path`, open to its owner only (mode 0700), under a name that kubelet's plugin watcher
+ * ignores. Rejects with SOCKET_UNUSABLE.
+ */
+async function bindDotSocket(path: string, onConnection: (connection: Socket) => void) {
+  const directory = dirname(path);
+  const dotPath = join(directory, `.reg-${randomWord(5)}`);
+  const server = createServer(onConnection);
+  try {
+    // `bind` walks the path on the main thread: first a call that cannot stop it.
+    const directoryStats = await callFileSystem(directory, () => stat(directory));
+    listenPrivately(server, dotPath);
+    await once(server, "listening");
+    await callFileSystem(dotPath, () => chmod(dotPath, 0o700));
+    // Device and inode identify the file whatever its name.
+    const stats = await callFileSystem(dotPath, () => lstat(dotPath));
+    return { dotPath, server, stats, directory: directoryStats };
+  } catch (error) {
+    await closeDotSocket({ server, dotPath });
+    throw socketUnusable(path, error);
+  }
+}
+
+/**
+ * Binds with mode 0700 from the first moment: the umask, which only the main thread may set, differs during this call only,
+ * because `listen` binds before it returns. A private directory for the bind would be visible to kubelet: when it vanishes
+ * while kubelet walks its directory, kubelet stops the walk for all plugins (`traversePluginDir` in
+ * `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`).
+ */
+function listenPrivately(server: Server, path: string): void {
+  const former = attempt(() => umask(0o077));
+  try {
+    server.listen({ path, exclusive: true });
+  } finally {
+    if (former !== undefined) umask(former);
+  }
+}
+
+/**
+ * Gives the socket its real name. If the name is free, it links a second name and removes the dot-name 100 ms later, because
+ * kubelet logs an error if a file from an inotify event is away. Else it renames the dot-name over the old file after 100 ms,
+ * so that kubelet sees one Create event. Returns false if the name is taken and `mayReplace` returns false, now or right
+ * before the renaming. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted before that.
+ */
+async function giveName(
+  dotPath: string,
+  path: string,
+  {
+    mayReplace,
+    signal,
+  }: { readonly mayReplace: () => Promise<boolean>; readonly signal?: AbortSignal | undefined },
+): Promise<boolean> {
+  signal?.throwIfAborted();
+  try {
+    await callFileSystem(path, () => link(dotPath, path));
+    setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST" && !(await mayReplace())) return false;
+  }
+  await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });
+  try {
+    if (!(await mayReplace())) return false;
+    await callFileSystem(path, () => rename(dotPath, path));
+    return true;
+  } catch (error) {
+    throw socketUnusable(path, error);
+  }
+}
+
+/** Stops listening, unless the file system hangs: libuv unlinks the name that was bound, on the main thread. */
+async function closeDotSocket({ server, dotPath }: Pick<Published, "server" | "dotPath">) {
+  if ((await findLink(dotPath)) !== "hanging") server.close();
+}
+
+/** Removes dot-names that killed processes left behind: sockets that are dead, and still are after 10 s. Never rejects. */
+export async function sweepDotSockets(
+  directory: string,
+  signal: AbortSignal,
+  afterMs = LEFTOVER_AFTER_MS,
+): Promise<undefined> {
+  const before = await findDeadDotSockets(directory);
+  if (before.size === 0 || !(await pause(afterMs, signal))) return;
+  for (const [path, stats] of await findDeadDotSockets(directory)) {
+    const former = before.get(path);
+    if (former && isSameSocket(former, stats)) await removeQuietly(path);
+  }
+}
+
+async function findDeadDotSockets(directory: string): Promise<ReadonlyMap<string, Stats>> {
+  const dead = new Map<string, Stats>();
+  for (const name of await listNames(directory)) {
+    const path = join(directory, name);
+    const found = DOT_NAME.test(name) && (await findLink(path));
+    if (typeof found === "object" && (await judgeSocket(path)) === "dead") dead.set(path, found);
+  }
+  return dead;
+}
+
+export const randomWord = (length: number): string =>
+  randomInt(36 ** length)
+    .toString(36)
+    .padStart(length, "0");
+
+const removeQuietly = (path: string): Promise<void> =>
+  callFileSystem(path, () => rm(path, { force: true })).catch(() => {});
+
+function socketUnusable(path: string, error: unknown): RegistrarError {
+  const errno = errnoOf(error) ?? "";
+  const reason = EXPLANATIONS[errno] ?? messageOf(error);
+  const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;
+  return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
+}
+
+const NOT_PERMITTED =
+  "permission denied: it must be a directory that this user can write to; in a pod that is root, with a fitting SELinux label";
+
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  ENOENT: "the directory does not exist: is it mounted?",
+  ENOTDIR: "part of the path is not a directory",
+  ENOTSOCK: "it exists but is not a socket: remove it, or use another path",
+  ENAMETOOLONG: `a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes: use a shorter directory`,
+  EACCES: NOT_PERMITTED,
+  EPERM: NOT_PERMITTED,
+  EROFS: "the directory is mounted read-only",
+  ENOSPC: "no space left on its file system",
+  ETIMEDOUT: "its file system does not answer",
+};

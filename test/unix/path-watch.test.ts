@@ -137,18 +137,12 @@ test("an inotify without room is told once for all watches, with the limits to c
       await watch.rearm();
       watch.close();
     }
-    await log.when("Cannot watch directory, polling it instead");
   } finally {
     spy.mockRestore();
   }
-  expect(log.records).toMatchObject([
-    {
-      severity: "warning",
-      fields: {
-        directory: folder.at("a"),
-        others: 3,
-        check: expect.stringContaining("fs.inotify.max_user_instances"),
-      },
-    },
+  const check = expect.stringContaining("fs.inotify.max_user_instances");
+  expect(log.records.filter(({ severity }) => severity === "warning")).toMatchObject([
+    { message: "Cannot watch directory, polling it instead", fields: { directory: folder.at("a"), check } },
   ]);
+  expect(log.all("Cannot watch directory either")).toHaveLength(3);
 });

@@ -5,11 +5,13 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { connect, type Socket } from "node:net";
+import { connect, Server, type Socket } from "node:net";
 import { silentLogger } from "../../src/logging/logger";
+import { sweepDotSockets } from "../../src/unix/socket-file";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { eventually } from "../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
@@ -51,6 +53,25 @@ test("publishes a listening socket for its owner only, under a dot-name at first
   await eventually(() => expect(seen.all).toHaveLength(3));
   const dotName = expect.stringMatching(/^\.reg-[0-9a-z]{5}$/);
   expect(seen.all).toEqual([dotName, NAME, dotName]);
+});
+
+test("a socket is its owner's only from the moment at which it accepts, and the umask stays", async () => {
+  const before = process.umask(0);
+  const { listen } = Server.prototype;
+  const modes: number[] = [];
+  const spy = jest.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server, given) {
+    const server = Reflect.apply(listen, this, [given]) as Server;
+    modes.push(statSync((given as unknown as { path: string }).path).mode & 0o777);
+    return server;
+  });
+  try {
+    await socket.publish(path);
+    expect(modes).toEqual([0o700]);
+    expect(process.umask()).toBe(0);
+  } finally {
+    spy.mockRestore();
+    process.umask(before);
+  }
 });
 
 describe("what it finds at its path", () => {
@@ -258,4 +279,18 @@ test("of two registrars that find a dead socket, one replaces it", async () => {
   await using _other = await startForeignSocket(beside.path);
   await beside.pass();
   expect(await publishing).toBe("taken");
+});
+
+test("sweeps what a killed process left; nothing else by such a name, and no other name", async () => {
+  await leaveDeadSocket(folder.at(".reg-0a1b2"));
+  await using _living = await startForeignSocket(folder.at(".reg-11111"));
+  mkdirSync(folder.at(".reg-22222"));
+  writeFileSync(folder.at(".reg-33333"), "precious");
+  const others = [".other", ".reg-0a1b", ".reg-0a1b23", ".reg-ABCDE", "x.csi-reg.sock"];
+  for (const name of others) await leaveDeadSocket(folder.at(name));
+  const { signal } = new AbortController();
+  await sweepDotSockets(folder.path, signal, 1);
+  const kept = [".reg-11111", ".reg-22222", ".reg-33333", ...others].sort();
+  expect(readdirSync(folder.path).sort()).toEqual(kept);
+  await sweepDotSockets(folder.at("away"), signal, 1);
 });

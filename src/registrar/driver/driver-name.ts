@@ -26,7 +26,6 @@ export function judgeDriverName(name: string): DriverNameVerdict {
   if (name === "") return unsafe("it is empty");
   if (name.includes("/")) return unsafe("it contains '/'");
   if (name.includes("\\")) return unsafe("it contains a backslash");
-  if (name.includes("\0")) return unsafe("it contains a NUL byte");
   if (UNPRINTABLE.test(name)) return unsafe("it contains control characters");
   if (name.startsWith(".")) return unsafe("it begins with a dot");
   if (name.includes("..")) return unsafe("it contains '..'");

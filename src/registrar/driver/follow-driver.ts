@@ -34,13 +34,11 @@ export function createDriverFollower(
   let trouble: DriverTrouble | undefined;
   let misbehaviour: string | undefined;
   const judgeSize = (bytes: number) => {
-    const before = misbehaviour;
-    misbehaviour =
-      bytes > USUAL_ANSWER_BYTES
-        ? `its answer to GetPluginInfo has ${bytes} bytes, the CSI specification allows some 4000; only its beginning is used`
-        : undefined;
-    if (misbehaviour !== undefined && misbehaviour !== before)
-      log.warn("CSI driver misbehaves", { csiAddress: options.csiAddress, problem: misbehaviour });
+    const isUsual = bytes <= USUAL_ANSWER_BYTES;
+    const problem = `its answer to GetPluginInfo has ${bytes} bytes, the CSI specification allows some 4000; only its beginning is used`;
+    if (!isUsual && misbehaviour !== problem)
+      log.warn("CSI driver misbehaves", { csiAddress: options.csiAddress, problem });
+    misbehaviour = isUsual ? undefined : problem;
   };
 
   const follow = async (inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void> => {

@@ -61,8 +61,6 @@ export async function watchCsiDriver(
   /** Why the last connection, and the last call, failed: for the error at the driver timeout. */
   let unreachable: Error | undefined;
   let failure: unknown;
-  const limitOf = (error: unknown) =>
-    statusCodeOf(error) === status.DEADLINE_EXCEEDED ? `; the timeout of a call is ${timeoutMs / 1000}s` : "";
   const onRefused = (problem: Error) => {
     unreachable = problem;
     presence.lost();
@@ -94,7 +92,7 @@ export async function watchCsiDriver(
         presence.lost();
         context.onNoAnswer(`GetPluginInfo of the CSI driver fails: ${messageOf(error)}`);
         const pace = PACES[code] ?? "soon";
-        log.error(error, "Error retreiving CSI driver name", { next: `${NEXT[pace]}${limitOf(error)}` });
+        log.error(error, "Error retreiving CSI driver name", { next: NEXT[pace] });
         nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
         except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
         if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);
@@ -109,8 +107,7 @@ export async function watchCsiDriver(
   const text = `no answer from the CSI driver on ${csiSocketPath} within the driver timeout of ${driverTimeoutMs / 1000} s`;
   // A driver that fails and exits: what it answered says more than that its socket is gone.
   const last = failure === undefined ? explainConnectError(unreachable) : messageOf(failure);
-  const why =
-    last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}${limitOf(failure)}`;
+  const why = last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}`;
   throw new RegistrarError("DRIVER_TIMEOUT", `${text}${why}`, { cause: failure ?? unreachable });
 }
 

@@ -135,8 +135,7 @@ export function resolveRegistrationOptions(options: RegistrationOptions) {
   });
   const supportedVersions = given.supportedVersions ?? (given.type === "CSIPlugin" ? CSI_VERSIONS : []);
   if (supportedVersions.length > 0) return { ...given, supportedVersions };
-  const problem = given.supportedVersions ? "is empty; it must name at least one version" : "is missing";
   throw invalidOption(
-    `startRegistration: supportedVersions ${problem}; a ${given.type} must tell kubelet what it speaks`,
+    `startRegistration: supportedVersions is missing or empty; a ${given.type} must tell kubelet what it speaks`,
   );
 }

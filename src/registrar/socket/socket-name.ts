@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { RegistrarError } from "../../base/errors";
-import { randomWord } from "../../unix/dot-socket";
 import { listNames } from "../../unix/files";
+import { randomWord } from "../../unix/socket-file";
 import { judgeSocket } from "../../unix/unix-socket";
 import type { PluginType } from "../model/options";
 

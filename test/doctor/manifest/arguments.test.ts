@@ -78,7 +78,7 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
   [
     "this registrar, with a list that it does not take",
     { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--allow-drivers=*"] },
-    [/^CSI101 problem: does not start: allowed driver "\*": the name '\*' is what a path's/],
+    [/^CSI101 problem: does not start: allowed driver "\*": give NAME, NAME=\/path, or/],
   ],
   [
     "this registrar, with a taint for one driver",

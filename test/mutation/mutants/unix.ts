@@ -31,8 +31,6 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "          return",
       ["test/unix/socket-file", "test/registrar/registration/registration.test"],
     ],
-  }),
-  ...mutantsOf("src/unix/dot-socket.ts", ["test/unix/socket-file"], {
     "a registrar that starts in the same moment is replaced": [
       "    if (!(await mayReplace())) return false;\n    await callFileSystem(path, () => rename",
       "    await callFileSystem(path, () => rename",
@@ -45,12 +43,10 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     "a living socket with a dot name is swept away": [
       'typeof found === "object" && (await judgeSocket(path)) === "dead"',
       'typeof found === "object"',
-      ["test/unix/dot-socket"],
     ],
     "the dot-sockets of killed registrars stay for ever": [
       "    if (former && isSameSocket(former, stats)) await removeQuietly(path);\n",
       "",
-      ["test/unix/dot-socket"],
     ],
   }),
   ...mutantsOf("src/unix/files.ts", ["test/unix"], {

@@ -26,7 +26,7 @@ test.each([
   ["/", "it contains '/'"],
   ["../evil", "it contains '/'"],
   ["a\\b", "it contains a backslash"],
-  ["a\0b", "it contains a NUL byte"],
+  ["a\0b", "it contains control characters"],
   [".", "it begins with a dot"],
   ["a..b", "it contains '..'"],
   ["csi\n", "it contains control characters"],

@@ -59,13 +59,11 @@ test.each<[object, string]>([
 
 test("what another plugin speaks must be told", () => {
   const dra = { name: "gpu.example.com", endpoint: "/dra.sock", type: "DRAPlugin" } as const;
-  const missing = "supportedVersions is missing; a DRAPlugin must tell";
+  const missing = "supportedVersions is missing or empty; a DRAPlugin must tell";
   // @ts-expect-error: the type says so, too.
   expect(() => resolveRegistrationOptions(dra)).toThrow(missing);
   // @ts-expect-error: and this.
-  expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(
-    "is empty; it must name at least one",
-  );
+  expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(missing);
   const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] } as const;
   expect(resolveRegistrationOptions(given)).toMatchObject(given);
   const csi = { type: "CSIPlugin", supportedVersions: ["1.0.0"] };
