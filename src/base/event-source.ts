@@ -34,10 +34,7 @@ export type EventSource<Event extends KindOfEvent> = ReturnType<typeof createEve
 
 const MOST_WAITING = 1000;
 
-/**
- * Makes a source of events of `kinds`; who names another gets INVALID_OPTION. What a listener throws, or rejects with, goes to
- * `onListenerError`, and reaches neither `emit` nor the other listeners.
- */
+/** Makes a source of events of `kinds`. What a listener throws, or rejects with, goes to `onListenerError` only. */
 export function createEventSource<Event extends KindOfEvent>(
   kinds: EventKinds<Event>,
   onListenerError: (error: unknown, event: Event) => void,

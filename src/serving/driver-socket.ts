@@ -9,10 +9,7 @@ export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 /** In case inotify misses an event. */
 const LOOK_EVERY_MS = 5_000;
 
-/**
- * Listens at `path`, and again whenever its socket is gone. Another process' socket that listens there stays as long as
- * that process lives: the newest driver wins. Rejects with SOCKET_UNUSABLE where it cannot listen at first.
- */
+/** Listens at `path`, and again whenever its socket is gone, unless another process listens there: the newest driver wins. */
 export async function keepListening(
   path: string,
   onConnection: (connection: Socket) => void,

@@ -46,10 +46,8 @@ export const descriptorFix = ({ needed }: Pick<DescriptorWait, "needed">): strin
 export const countDescriptors = (): number => attempt(() => readdirSync("/proc/self/fd").length - 1) ?? 0;
 
 /**
- * For the log, that nearly all file descriptors of this process are in use; undefined if not, or if unknown.
- *
- * Call it for each accepted connection: at EMFILE libuv accepts and closes the next one, which may be kubelet's, without an
- * error. All descriptors below the lowest free number are in use.
+ * For the log, that nearly all file descriptors of this process are in use; undefined if not, or if unknown. Call it for each
+ * accepted connection: at EMFILE libuv accepts and closes the next one, which may be kubelet's, without an error.
  */
 export function descriptorShortage(): string | undefined {
   try {

@@ -36,10 +36,7 @@ export async function realPathOf(path: string): Promise<string> {
 const found = (call: Promise<Stats>): Promise<FileFound> =>
   call.catch((error: unknown) => NOT_FOUND[errnoOf(error) ?? ""] ?? "blocked");
 
-const NOT_FOUND: Readonly<Record<string, FileFound>> = {
-  ENOENT: "gone",
-  ETIMEDOUT: "hanging",
-};
+const NOT_FOUND: Readonly<Record<string, FileFound>> = { ENOENT: "gone", ETIMEDOUT: "hanging" };
 
 export const isDirectory = async (path: string): Promise<boolean> => isFoundDirectory(await findFile(path));
 

@@ -5,8 +5,6 @@ import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { findFile } from "./files";
 
-export type PathWatch = Awaited<ReturnType<typeof watchPath>>;
-
 type Armed = { readonly directory: string; readonly inode: number; readonly watcher: FSWatcher };
 
 /** The directories without a watch: the limits are those of a user and a process, and may leave each driver's without. */

@@ -9,10 +9,7 @@ export function fitsSocketPath(path: string): boolean {
   return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 }
 
-/**
- * The path in the address of a unix socket: `/csi/csi.sock`, `unix:///csi/csi.sock`, `unix:/csi/csi.sock` and gRPC's relative
- * `unix:csi.sock` and `unix://csi.sock`. Undefined for any other address.
- */
+/** The path in `/csi/csi.sock`, `unix:///csi/csi.sock`, `unix:/csi/csi.sock`, and gRPC's relative `unix:csi.sock`, `unix://csi.sock`. */
 export function pathInUnixAddress(address: string): string | undefined {
   const path = address.startsWith("/") ? address : /^unix:(?:\/\/|(?!\/\/))([^@].*)/s.exec(address)?.[1];
   // To gRPC two slashes at the beginning name a host; to Linux they are one.

@@ -68,10 +68,7 @@ export interface AcceptingOptions {
   readonly except?: { readonly file: string; readonly forMs: number } | undefined;
 }
 
-/**
- * Resolves when the socket accepts a connection, with an identity of its file that differs for each server. Logs `Still
- * connecting` until then. Wakes by inotify, else with a backoff of 1 ms to 5 s. Rejects when `signal` is aborted.
- */
+/** Resolves when the socket accepts, with an identity of its file that differs for each server. Rejects at `signal`. */
 export async function untilAccepting(path: string, options: AcceptingOptions): Promise<string> {
   const { signal, remindEveryMs, onRefused, except } = options;
   const log = options.log.named("unix-socket");
@@ -146,8 +143,6 @@ const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "no such socket yet: is the driver running, and is the directory of its socket mounted here?",
   ECONNREFUSED: "no process listens on this socket: was it left behind by a driver that is gone?",
   EACCES: "permission denied: not running as root, or denied by SELinux?",
-  ENOTDIR: "part of the path is not a directory",
-  ELOOP: "the path has a symbolic link loop",
   ENOTSOCK: "this file is not a socket",
   ETIMEDOUT: "its file system does not answer: is its server, or the network to it, down?",
   EAGAIN: "the driver's queue of connections is full: does it hang?",

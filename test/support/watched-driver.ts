@@ -1,5 +1,5 @@
 import type { PluginIdentity } from "../../src/grpc/protos";
-import { type WatchDriverOptions, watchCsiDriver } from "../../src/registrar/driver/watch-driver";
+import { watchCsiDriver } from "../../src/registrar/driver/watch-driver";
 import type { DriverCall } from "../../src/registrar/model/events";
 import { eventually } from "./eventually";
 import { recordLog } from "./recorded-log";
@@ -9,7 +9,7 @@ const CALL_LIMIT_MS = 5_000;
 /** Watches the driver at `socketPath` until it is disposed of, and keeps what it is told. */
 export function watchAt(
   socketPath: string,
-  options: Partial<WatchDriverOptions> = {},
+  options: Partial<Parameters<typeof watchCsiDriver>[0]> = {},
   onAnswered: (name: string) => void = () => {},
 ) {
   const log = recordLog();

@@ -1,7 +1,7 @@
 import fs, { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { silentLogger } from "../../src/logging/logger";
-import { type PathWatch, watchPath } from "../../src/unix/path-watch";
+import { watchPath } from "../../src/unix/path-watch";
 import { eventually } from "../support/eventually";
 import { recordLog } from "../support/recorded-log";
 import { countInotifyWatches, expectNothingLeft } from "../support/resources";
@@ -34,6 +34,8 @@ async function settle(path: string): Promise<void> {
   await heard;
   await new Promise(setImmediate);
 }
+
+type PathWatch = Awaited<ReturnType<typeof startWatch>>;
 
 /** Whether a hint is there, or came since this was last asked. */
 const isHinted = (watch: PathWatch) => {

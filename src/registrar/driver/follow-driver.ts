@@ -20,10 +20,7 @@ export interface FollowContext extends Pick<WatchDriverContext, "log" | "remindE
 /** The log names a larger answer: 15 times what the CSI specification allows ("Size Limits"). */
 const USUAL_ANSWER_BYTES = 65_536;
 
-/**
- * Follows the driver of `options`. `status()` is what is known of it. `follow()` tells its registration what happens to
- * it, until `signal` is aborted, and never rejects: a name names the registration, a failure to learn it ends that.
- */
+/** Follows the driver of `options`; a name names its registration, a failure to learn it ends that. */
 export function createDriverFollower(
   options: ResolvedRegistrarOptions,
   { log: parentLog, events, remindEveryMs, admit }: FollowContext,

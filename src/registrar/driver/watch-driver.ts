@@ -16,11 +16,6 @@ import type { DriverCall } from "../model/events";
 import type { ResolvedRegistrarOptions } from "../model/options";
 import { connectDriver } from "./driver-connection";
 
-export type WatchDriverOptions = Pick<
-  ResolvedRegistrarOptions,
-  "csiSocketPath" | "timeoutMs" | "driverTimeoutMs"
->;
-
 export interface WatchDriverContext extends Pick<AcceptingOptions, "log" | "signal" | "remindEveryMs"> {
   /** The driver answered: at first, and again with each new connection; after `awayMs` if it was lost. */
   onAnswered(identity: PluginIdentity, awayMs: number | undefined, answerBytes: number): void;
@@ -42,7 +37,7 @@ const SLOW_RETRY_MS = 30_000;
  * Runs until the signal is aborted, then resolves. Rejects only with DRIVER_TIMEOUT, and with what `context` throws.
  */
 export async function watchCsiDriver(
-  options: WatchDriverOptions,
+  options: Pick<ResolvedRegistrarOptions, "csiSocketPath" | "timeoutMs" | "driverTimeoutMs">,
   context: WatchDriverContext,
 ): Promise<void> {
   const { csiSocketPath, timeoutMs, driverTimeoutMs } = options;
@@ -69,8 +64,7 @@ export async function watchCsiDriver(
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
-      const waiting = { log, signal, remindEveryMs, onRefused, except };
-      const file = await untilAccepting(csiSocketPath, waiting);
+      const file = await untilAccepting(csiSocketPath, { log, signal, remindEveryMs, onRefused, except });
       unreachable = undefined;
       presence.found(file);
       if (!(await pause(nextAtMs - performance.now(), signal))) break;

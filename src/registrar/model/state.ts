@@ -69,7 +69,11 @@ export type RegistrationState =
   | ({ readonly kind: "asked"; readonly askedAtMs: number } & InPlace)
   | ({ readonly kind: "registered" } & InPlace)
   | ({ readonly kind: "refused"; readonly refusals: Refusals; readonly waitMs: number } & InPlace)
-  | { readonly kind: "standby"; readonly facts: DriverFacts; readonly reason: StandbyReason }
+  | {
+      readonly kind: "standby";
+      readonly facts: DriverFacts;
+      readonly reason: "socket-taken" | "already-registered";
+    }
   | ({ readonly kind: "stopping" } & Ended)
   | ({ readonly kind: "stopped" } & Ended);
 
@@ -123,7 +127,6 @@ export const PUBLISH_REASONS = [
 ] as const;
 /** The event that led to a publication of the registration socket. */
 export type PublishReason = (typeof PUBLISH_REASONS)[number];
-export type StandbyReason = "socket-taken" | "already-registered";
 
 export interface StateChange {
   readonly from: StateName;

@@ -150,27 +150,23 @@ export async function discover(
   };
 
   let root: Entry | undefined;
-  let hasLooked = false;
   const lookAtRoot = async () => {
     const found = await look(rootPath);
-    const isHanging = found === "hanging";
     if (isSame(root?.stats, found)) await root?.rescan();
-    else if (!isHanging) {
+    else if (found !== "hanging") {
       root?.close("directory");
       root = isFoundDirectory(found) ? await enterDirectory(rootPath, found, rootDepth, []) : undefined;
     }
-    if (!hasLooked && !hasFound) {
-      const isAway = isHanging ? "its file system does not answer" : "not a directory here: is it mounted?";
-      const why = root ? "no socket fits" : `${rootPath}: ${isAway}`;
-      log.info("No CSI driver here yet", { pattern: pattern.text, why });
-    }
-    hasLooked = true;
   };
-  do {
-    await inTurn(lookAtRoot);
+  await inTurn(lookAtRoot);
+  const isAway = `${rootPath} is not a directory here, or does not answer: is it mounted?`;
+  const why = root === undefined ? isAway : "no socket fits";
+  if (!hasFound) log.info("No CSI driver here yet", { pattern: pattern.text, why });
+  while (!signal.aborted) {
     await rootWatch.wait(signal, LOOK_EVERY_MS);
     await rootWatch.rearm();
-  } while (!signal.aborted);
+    if (!signal.aborted) await inTurn(lookAtRoot);
+  }
   await turn;
   clearTimeout(whenShort);
   rootWatch.close();
@@ -189,13 +185,11 @@ const MAX_SOCKETS = 500;
 export async function socketsFitting(pattern: string): Promise<readonly string[]> {
   let paths: readonly string[] = ["/"];
   for (const segment of segmentsOf(pattern)) {
-    const namesFitting = async (directory: string) =>
-      isPattern(segment)
-        ? (await listNames(directory)).filter((name) => matchSegment(segment, name) !== undefined)
-        : [segment];
-    const found = paths.map(async (directory) =>
-      (await namesFitting(directory)).map((name) => join(directory, name)),
-    );
+    const found = paths.map(async (directory) => {
+      const names = isPattern(segment) ? await listNames(directory) : [segment];
+      const fitting = names.filter((name) => matchSegment(segment, name) !== undefined);
+      return fitting.map((name) => join(directory, name));
+    });
     paths = (await Promise.all(found)).flat();
   }
   const files = await Promise.all(paths.map(findFile));

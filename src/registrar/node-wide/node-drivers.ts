@@ -99,8 +99,10 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     place.phase = "failed";
     const failures = performance.now() - place.sinceMs < STEADY_AFTER_MS ? place.failures : 0;
     const waitMs = backoffMs(BACKOFF.failedDriver, failures);
-    const after = `${waitMs / 1000}s`;
-    log.info("Trying again later, or when the CSI driver restarts", { csiAddress, after });
+    log.info("Trying again later, or when the CSI driver restarts", {
+      csiAddress,
+      after: `${waitMs / 1000}s`,
+    });
     place.timer = setTimeout(() => startOver(failures + 1), waitMs);
   };
 

@@ -115,8 +115,14 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     },
     onGetInfo: (publication) => onCall(publication, { kind: "asked" }, { kind: "get-info" }),
     onRegistrationStatus: ({ pluginRegistered: registered, error }, publication) => {
-      const event = registered ? ({ kind: "accepted" } as const) : refusalEvent(error, options);
-      onCall(publication, { kind: "notified", registered, error }, event);
+      // With policy `retry` we stand by for a peer that registered the driver under another path.
+      const isPeer = options.onRegistrationFailure === "retry" && meansPeer(error);
+      const refusal = { kind: isPeer ? "already-registered" : "refused", error } as const;
+      onCall(
+        publication,
+        { kind: "notified", registered, error },
+        registered ? { kind: "accepted" } : refusal,
+      );
     },
   };
   const server = startGrpcServer({ log, newServer: createRegistrationServers(service, log) });
@@ -213,10 +219,4 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
   };
-}
-
-/** With policy `retry` we stand by for a peer that registered the driver under another path. */
-function refusalEvent(error: string, { onRegistrationFailure }: RegistrationLoopOptions): LoopEvent {
-  const isPeer = onRegistrationFailure === "retry" && meansPeer(error);
-  return { kind: isPeer ? "already-registered" : "refused", error };
 }

@@ -41,17 +41,16 @@ export function decodeReport(header: string | undefined): RegistrationReport | u
   const { state, since, reason, refusal, hasKubeletCalled, standbys, descriptorWait } = Object(report);
   const textOf = (value: unknown) => (typeof value === "string" ? boundText(value) : undefined);
   const known = textOf(state);
-  return known === undefined
-    ? undefined
-    : {
-        state: known,
-        since: Number(since),
-        reason: textOf(reason),
-        refusal: textOf(refusal),
-        hasKubeletCalled: hasKubeletCalled === true,
-        standbys: Number(standbys) || 0,
-        descriptorWait: readWait(descriptorWait),
-      };
+  if (known === undefined) return undefined;
+  return {
+    state: known,
+    since: Number(since),
+    reason: textOf(reason),
+    refusal: textOf(refusal),
+    hasKubeletCalled: hasKubeletCalled === true,
+    standbys: Number(standbys) || 0,
+    descriptorWait: readWait(descriptorWait),
+  };
 }
 
 function readWait(given: unknown): DescriptorWait | undefined {

@@ -34,8 +34,8 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
       ["test/registrar/start-registrar", "test/registrar/registration/registration.test"],
     ],
     "with policy retry, a driver that another registrar serves is fought over": [
-      'onRegistrationFailure === "retry" && meansPeer(error)',
-      "Object.is(onRegistrationFailure, meansPeer(error))",
+      'options.onRegistrationFailure === "retry" && meansPeer(error)',
+      "Object.is(options.onRegistrationFailure, meansPeer(error))",
       ["test/registrar/registration/states/standby"],
     ],
     "a self-check is healthy after the end": [

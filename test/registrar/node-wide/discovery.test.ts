@@ -135,7 +135,7 @@ test("says once where there is nothing yet, and why", async () => {
   expect(await says("plugin/*/csi.sock")).toEqual([
     {
       pattern: folder.at("plugin/*/csi.sock"),
-      why: `${folder.at("plugin")}: not a directory here: is it mounted?`,
+      why: `${folder.at("plugin")} is not a directory here, or does not answer: is it mounted?`,
     },
   ]);
 });

@@ -1,9 +1,7 @@
 import { pause } from "../../../base/pause";
-import { fitsSocketPath } from "../../../unix/socket-path";
 import { refusedFor } from "../../model/outcome";
-import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
-import { createAlias, fileNameOf, nextAlias } from "../../socket/socket-name";
-import { type RegistrationContext, socketPathOf } from "../context";
+import type { LoopEvent, StateOf } from "../../model/state";
+import { anotherAlias, type RegistrationContext } from "../context";
 import { explainRefusal } from "../hints";
 
 /** How many refusals with the same text are one line of the log. */
@@ -45,12 +43,6 @@ export async function endOrRetry(
   if (repeats % REMIND_EVERY_REPEATS === 0)
     log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()) });
   else log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
-  return (await pause(waitMs, signal)) ? { kind: "retry", alias: aliasAfter(facts, context) } : undefined;
-}
-
-function aliasAfter(facts: DriverFacts, context: RegistrationContext): string | undefined {
-  const { alias } = facts;
-  const next =
-    alias === undefined ? createAlias(fileNameOf(context.options.type, facts.driverName)) : nextAlias(alias);
-  return fitsSocketPath(socketPathOf({ ...facts, alias: next }, context)) ? next : alias;
+  if (!(await pause(waitMs, signal))) return undefined;
+  return { kind: "retry", alias: anotherAlias(facts, context) ?? facts.alias };
 }
