@@ -58,7 +58,7 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
 export const HISTORY_LENGTH = 50;
 
 export interface RegistrationParts {
-  readonly csiAddress: string | undefined;
+  readonly csiAddress?: string | undefined;
   readonly driver: {
     /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
     follow(inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void>;
