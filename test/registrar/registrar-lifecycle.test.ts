@@ -181,12 +181,6 @@ test.each<StateName>(["publishing", "listening", "asked", "registered", "stoppin
     }),
 );
 
-test("an aborted signal starts nothing", () =>
-  expectNothingLeft(async () => {
-    const starting = startRegistrar({ ...node.options, signal: AbortSignal.abort() });
-    await expect(starting).rejects.toMatchObject({ code: "ABORTED" });
-  }));
-
 test.each(["rel/csi.sock", "unix:///csi/csi.sock", `/${"a".repeat(200)}`, "/csi\0.sock"])(
   "no kubelet finds a driver at %j: refused, unless it is the sidecar that is told so",
   async (kubeletRegistrationPath) => {

@@ -244,7 +244,6 @@ test.each<[string, () => Partial<CsiServingOptions>, object]>([
     () => ({ addServices: async () => Promise.reject(new Error("too late")) }),
     refused("addServices is async"),
   ],
-  ["it was stopped before", () => ({ signal: AbortSignal.abort() }), { code: "ABORTED" }],
   [
     "a file stands at its path",
     () => {

@@ -10,14 +10,14 @@ const CALL_LIMIT_MS = 5_000;
 export function watchAt(
   socketPath: string,
   options: Partial<Parameters<typeof watchCsiDriver>[0]> = {},
-  onAnswered: (name: string) => void = () => {},
+  { onAnswered = (_name: string): void => {}, watch = watchCsiDriver } = {},
 ) {
   const log = recordLog();
   const stop = new AbortController();
   const answered: { readonly name: string; readonly awayMs: number | undefined }[] = [];
   const calls: DriverCall[] = [];
   let losses = 0;
-  const ended = watchCsiDriver(
+  const ended = watch(
     { csiSocketPath: socketPath, timeoutMs: CALL_LIMIT_MS, driverTimeoutMs: 0, ...options },
     {
       log: log.logger,

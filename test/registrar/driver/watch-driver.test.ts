@@ -152,9 +152,10 @@ describe("driverTimeoutMs", () => {
 test("ends with what its observer throws", async () => {
   await using _driver = await startScriptedDriver(socketPath, x);
   const evil = new Error("evil name");
-  await using watch = watchAt(socketPath, {}, () => {
+  const onAnswered = () => {
     throw evil;
-  });
+  };
+  await using watch = watchAt(socketPath, {}, { onAnswered });
   await expect(watch.ended).rejects.toBe(evil);
   expect(getEventListeners(watch.signal, "abort")).toEqual([]);
 });

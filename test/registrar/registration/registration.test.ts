@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { RegistrarError } from "../../../src/base/errors";
-import { errorOf, failedBy } from "../../../src/registrar/model/outcome";
+import { failedBy } from "../../../src/registrar/model/outcome";
 import { HISTORY_LENGTH } from "../../../src/registrar/registration/registration";
 import { tryConnect } from "../../../src/unix/unix-socket";
 import { eventually } from "../../support/eventually";
@@ -90,15 +90,9 @@ test.each([
   [errno, { code: "SOCKET_UNUSABLE", message: errno.message, cause: errno }],
   [fault, { code: "INTERNAL", message: fault.message, cause: fault }],
   ["text", { code: "INTERNAL", message: "text" }],
+  [new RegistrarError("DRIVER_TIMEOUT", "too late"), { code: "DRIVER_TIMEOUT", message: "too late" }],
 ])("whatever was thrown is told as an error of ours: %p", (thrown, error) => {
   expect(failedBy(thrown)).toMatchObject({ kind: "failed", error: { name: "RegistrarError", ...error } });
-});
-
-test("our own errors are told as they are", () => {
-  const ours = new RegistrarError("DRIVER_TIMEOUT", "too late");
-  const outcome = failedBy(ours);
-  expect(outcome).toEqual({ kind: "failed", error: ours });
-  expect(errorOf(outcome)).toBe(ours);
 });
 
 const stateOf = ({ registrar }: TestRegistrar) => registrar.status().state;

@@ -1,11 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { judgeDriverName } from "../../../src/registrar/driver/driver-name";
-import {
-  createAlias,
-  findAlias,
-  nextAlias,
-  registrationSocketPath,
-} from "../../../src/registrar/socket/socket-name";
+import { createAlias, findAlias, nextAlias } from "../../../src/registrar/socket/socket-name";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 
@@ -17,10 +12,6 @@ afterEach(() => folder[Symbol.asyncDispose]());
 
 const name = "x.csi";
 const find = () => findAlias(folder.path, name);
-
-test("the name is the official registrar's", () => {
-  expect(registrationSocketPath("/registration", "x.csi")).toBe("/registration/x.csi-reg.sock");
-});
 
 test("an alias is a safe file name that no driver by the specification has", () => {
   for (let round = 0; round < 100; round++) {

@@ -63,12 +63,6 @@ describe("a socket that was left behind", () => {
   });
 });
 
-test("where nothing was left behind, the name stays", async () => {
-  await using _started = await start();
-  await eventually(() => expect(waits.pending()).toContain(30_000));
-  expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
-});
-
 test("a name that is too long for another is kept", async () => {
   const longest = "n".repeat(107 - node.socketPath("").length);
   await using _driver = await startScriptedDriver(node.csiAddress, { name: longest });
@@ -87,6 +81,7 @@ test("a name that is too long for another is kept", async () => {
 describe("kubelet's silence", () => {
   test("is spoken of at growing intervals, with what to check", async () => {
     await using started = await start();
+    expect(waits.pending()).not.toContain(MOVE_AFTER_MS); // No socket was left behind.
     const waited = [];
     for (const ms of [30_000, 120_000, 600_000, 3_600_000, 3_600_000]) {
       await waits.end(ms);

@@ -114,24 +114,18 @@ describe("later on", () => {
   });
 });
 
-test("a driver that comes back under another name takes that name's place from a living socket", async () => {
+test.each([
+  ["takes that name's place from a living socket", "y.csi", startForeignSocket, "taken"],
+  ["goes by the alias that a registrar of that name left", "y.csi-_abc", leaveDeadSocket, "dead"],
+] as const)("a driver that comes back under another name %s", async (_what, file, make, found) => {
   await using started = await startTestRegistrar(node);
   await started.state("listening");
-  await using _theirs = await startForeignSocket(node.socketPath("y.csi"));
+  const socketPath = node.socketPath(file);
+  const theirs = await make(socketPath);
   await driver.kill();
   await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
   const { fields } = await started.log.when("Registration Server started", 2);
-  expect(fields).toEqual({ socketPath: node.socketPath("y.csi"), found: "taken" });
-  expect((await registerOnce(node.socketPath("y.csi"))).name).toBe("y.csi");
-});
-
-test("a driver that comes back under another name goes by the alias that a registrar of that name left", async () => {
-  const alias = node.socketPath("y.csi-_abc");
-  await leaveDeadSocket(alias);
-  await using started = await startTestRegistrar(node);
-  await started.state("listening");
-  await driver.kill();
-  await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
-  const { fields } = await started.log.when("Registration Server started", 2);
-  expect(fields).toEqual({ socketPath: alias, found: "dead" });
+  expect(fields).toEqual({ socketPath, found });
+  expect((await registerOnce(socketPath)).name).toBe("y.csi");
+  await theirs?.[Symbol.asyncDispose]();
 });

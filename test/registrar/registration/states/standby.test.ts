@@ -74,19 +74,6 @@ test("takes over when a peer ends that had something to say", async () => {
   await started[Symbol.asyncDispose]();
 });
 
-test("stays in standby when one peer takes over from another", async () => {
-  const { started, peer } = await standBy();
-  await using next = await startForeignSocket(socketPath);
-  const inode = identityOf(socketPath);
-  await peer.kill();
-  // Its connection to the first is cut: it looks, finds the second, and holds on to that.
-  await eventually(() => expect(next.connections()).toBeGreaterThan(0));
-  expect(started.registrar.status().state).toBe("standby");
-  expect(identityOf(socketPath)).toBe(inode);
-  await started[Symbol.asyncDispose]();
-  expect(identityOf(socketPath)).toBe(inode);
-});
-
 /** The only wait that is held, as soon as there is one. */
 const nextWait = async () => {
   await eventually(() => expect(waits.pending()).toHaveLength(1));
