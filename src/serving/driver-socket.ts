@@ -19,7 +19,7 @@ export async function keepListening(
   const stop = new AbortController();
   const { signal } = stop;
   const socket = createSocketFile(onConnection, log);
-  await socket.publish(path, { overLiving: true, signal });
+  await socket.publish(path, { overLiving: true, atOnce: true, signal });
   const watch = await watchPath(path, log);
   const csiAddress = path;
   const another = "Another process listens on the driver's socket, waiting until it ends";
@@ -28,7 +28,7 @@ export async function keepListening(
 
   const lookAfter = async (): Promise<void> => {
     if ((await socket.look(path)) === "ours") return;
-    const found = await socket.publish(path, { overLiving: false, signal });
+    const found = await socket.publish(path, { overLiving: false, atOnce: true, signal });
     if (found === "taken") warnOfAnother({ csiAddress });
     else log.warn("The driver's socket was not there any more, listening again", { csiAddress });
   };

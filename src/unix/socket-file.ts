@@ -31,6 +31,14 @@ interface Published extends Awaited<ReturnType<typeof bindDotSocket>> {
   readonly path: string;
 }
 
+interface PublishOptions {
+  /** Replaces a socket on which another process listens, too. */
+  readonly overLiving: boolean;
+  /** Does not wait for kubelet's plugin watcher, which looks at registration sockets only. */
+  readonly atOnce?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Makes the owner of one socket file; creates nothing before `publish`. It binds under a dot-name, which
  * kubelet's plugin watcher ignores, gives the file its real name when it already listens, and removes only its own inode:
@@ -96,16 +104,13 @@ export function createSocketFile(
       return now.nlink > 0 && isSameFile(before, now) && before.birthtimeMs === now.birthtimeMs;
     },
     /**
-     * Puts a fresh socket at `path` in place of the socket that is there; with `overLiving` also if another process
-     * listens on it. Resolves with what was there before: `taken` without `overLiving` means that ours is not there.
-     * Withdraws our socket at another path right before: at kubelet the end of one of two sockets deregisters the driver
-     * for both. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted, after which nothing more becomes visible; ours
-     * may be withdrawn by then.
+     * Puts a fresh socket at `path`. Resolves with what was there before: `taken` without `overLiving` means that ours is not
+     * there. Withdraws our socket at another path right before: at kubelet the end of one of two sockets deregisters the
+     * driver for both. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted, after which nothing more becomes visible;
+     * ours may be withdrawn by then.
      */
-    publish: async (
-      path: string,
-      { overLiving, signal }: { readonly overLiving: boolean; readonly signal?: AbortSignal },
-    ): Promise<SocketFound> => {
+    publish: async (path: string, options: PublishOptions): Promise<SocketFound> => {
+      const { overLiving } = options;
       if (!fitsSocketPath(path)) throw socketUnusable(path, systemError("ENAMETOOLONG"));
       const there = await findLink(path);
       const before = await (overLiving ? judge(path) : look(path));
@@ -119,7 +124,7 @@ export function createSocketFile(
       try {
         if (published?.path !== path) await withdraw();
         const mayReplace = async () => overLiving || isStillThere(there, await findLink(path));
-        if (!(await giveName(next.dotPath, path, { mayReplace, signal }))) {
+        if (!(await giveName(next.dotPath, path, mayReplace, options))) {
           await closeDotSocket(next);
           return "taken";
         }
@@ -195,20 +200,20 @@ function listenPrivately(server: Server, path: string): void {
 async function giveName(
   dotPath: string,
   path: string,
-  {
-    mayReplace,
-    signal,
-  }: { readonly mayReplace: () => Promise<boolean>; readonly signal?: AbortSignal | undefined },
+  mayReplace: () => Promise<boolean>,
+  { atOnce, signal }: PublishOptions,
 ): Promise<boolean> {
   signal?.throwIfAborted();
-  try {
-    await callFileSystem(path, () => link(dotPath, path));
-    setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "EEXIST" && !(await mayReplace())) return false;
+  if (!atOnce) {
+    try {
+      await callFileSystem(path, () => link(dotPath, path));
+      setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === "EEXIST" && !(await mayReplace())) return false;
+    }
+    await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });
   }
-  await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });
   try {
     if (!(await mayReplace())) return false;
     await callFileSystem(path, () => rename(dotPath, path));

@@ -133,7 +133,7 @@ export async function listenUntilCrash(path: string, onConnection: (connection: 
     connection.once("close", () => connections.delete(connection));
     onConnection(connection);
   }, silentLogger);
-  await socket.publish(path, { overLiving: true });
+  await socket.publish(path, { overLiving: true, atOnce: true });
   return {
     withdraw: socket.withdraw,
     /** Closes every connection and the listener, and leaves the file behind. */
