@@ -46,9 +46,8 @@ export function registerDriver(
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
   const driver = createDriverFollower(options, { log, events, ...wishes });
-  const { csiAddress } = options;
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },
-    { csiAddress, driver, events, log, signal, descriptorWait },
+    { csiAddress: options.csiAddress, driver, events, log, signal, descriptorWait },
   );
 }

@@ -9,9 +9,9 @@ export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 /** In case inotify misses an event. */
 const LOOK_EVERY_MS = 5_000;
 
-/** Listens at `path`, and again whenever its socket is gone, unless another process listens there: the newest driver wins. */
+/** Listens at `csiAddress`, and again whenever its socket is gone, unless another process listens there: the newest driver wins. */
 export async function keepListening(
-  path: string,
+  csiAddress: string,
   onConnection: (connection: Socket) => void,
   parentLog: Logger,
 ) {
@@ -19,16 +19,15 @@ export async function keepListening(
   const stop = new AbortController();
   const { signal } = stop;
   const socket = createSocketFile(onConnection, log);
-  await socket.publish(path, { overLiving: true, atOnce: true, signal });
-  const watch = await watchPath(path, log);
-  const csiAddress = path;
+  await socket.publish(csiAddress, { overLiving: true, atOnce: true, signal });
+  const watch = await watchPath(csiAddress, log);
   const another = "Another process listens on the driver's socket, waiting until it ends";
   const warnOfAnother = createPacedWarning(log, another);
   const warnOfFailure = createPacedWarning(log, "Cannot listen on the driver's socket again");
 
   const lookAfter = async (): Promise<void> => {
-    if ((await socket.look(path)) === "ours") return;
-    const found = await socket.publish(path, { overLiving: false, atOnce: true, signal });
+    if ((await socket.look(csiAddress)) === "ours") return;
+    const found = await socket.publish(csiAddress, { overLiving: false, atOnce: true, signal });
     if (found === "taken") warnOfAnother({ csiAddress });
     else log.warn("The driver's socket was not there any more, listening again", { csiAddress });
   };

@@ -109,6 +109,5 @@ export function createDriverFollower(
     }).catch(fail);
   };
 
-  const status = (): DriverHealth => ({ identity, connected, trouble, misbehaviour });
-  return { status, follow };
+  return { follow, status: (): DriverHealth => ({ identity, connected, trouble, misbehaviour }) };
 }

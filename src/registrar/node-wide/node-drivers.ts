@@ -32,7 +32,7 @@ interface Place {
   /** The driver's failed registrations in a row before this one. */
   readonly failures: number;
   /** In phase `serving`: the driver is away. In phase `failed`: until the next registration. */
-  timer: NodeJS.Timeout | undefined;
+  timer?: NodeJS.Timeout;
 }
 
 /** Makes the set of a node's drivers: each has one registration while its socket is there, and starts over after a failure. */
@@ -77,8 +77,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
       log.error(error, "Cannot register the CSI driver", { csiAddress });
       return;
     }
-    const sinceMs = performance.now();
-    const place: Place = { csiAddress, registration, sinceMs, phase: "serving", failures, timer: undefined };
+    const place: Place = { csiAddress, registration, sinceMs: performance.now(), phase: "serving", failures };
     places.set(csiAddress, place);
     registration.subscribe("driver-lost", () => expectDeparture(place));
     registration.closed
