@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import fs, { existsSync, lstatSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { explainConnectError, tryConnect, untilAccepting } from "../../src/unix/unix-socket";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
@@ -43,9 +43,15 @@ describe("untilAccepting", () => {
     const path = folder.at("x.sock");
     await using _former = await startForeignSocket(path);
     await using _next = await startForeignSocket(folder.at("y.sock"));
-    const accepting = untilAccepting(path, { log: logger, signal: never });
-    renameSync(folder.at("y.sock"), path);
-    expect(await accepting).toBe(await untilAccepting(path, { log: logger, signal: never }));
+    const { stat } = fs.promises;
+    const replacing = jest.spyOn(fs.promises, "stat").mockImplementation((async (looked: string) => {
+      const found = await stat(looked);
+      if (looked === path && existsSync(folder.at("y.sock"))) renameSync(folder.at("y.sock"), path);
+      return found;
+    }) as never);
+    const accepted = await untilAccepting(path, { log: logger, signal: never });
+    replacing.mockRestore();
+    expect(accepted).toBe(await untilAccepting(path, { log: logger, signal: never }));
   });
 
   test("notices a socket in a folder that is made later, and a living socket in a dead one's place", async () => {
