@@ -88,7 +88,7 @@ test("process is used by the command line only", () => {
     ) || /globalThis\.process|"(?:node:)?process"/.test(textOf(file));
   expect(usesProcess("cli/main.ts")).toBe(true);
   const users = files.filter((file) => partOf(file) !== "cli" && usesProcess(file));
-  expect(users).toEqual(["unix/dot-socket.ts"]); // The umask, around the bind of a socket.
+  expect(users).toEqual(["unix/socket-file.ts"]); // The umask, around the bind of a socket.
 });
 
 test.each([

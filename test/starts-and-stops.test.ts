@@ -57,6 +57,21 @@ test(`${ROUNDS} starts and stops of everything that starts leave nothing`, () =>
     expect(folder.visibleFiles()).toEqual([]);
   }));
 
+const stopped = { signal: AbortSignal.abort() };
+const there = { csiAddress: "/x", kubeletRegistrationPath: "/x" };
+
+test.each([
+  ["startRegistrar", () => startRegistrar({ ...there, ...stopped })],
+  [
+    "startNodeRegistrar",
+    () => startNodeRegistrar({ csiAddresses: ["/x"], kubeletRegistrationPaths: ["/x"], ...stopped }),
+  ],
+  ["startRegistration", () => startRegistration({ name: "x.csi", endpoint: "/x", ...stopped })],
+  ["serveCsiDriver", () => serveCsiDriver({ csiAddress: "/x", addServices, ...stopped })],
+])("%s starts nothing for a signal that is aborted already", (_what, start) =>
+  expectNothingLeft(() => expect(start()).rejects.toMatchObject({ code: "ABORTED" })),
+);
+
 // Node 20 warns of a leak when a signal has eleven listeners.
 test("one signal ends any number of parts, and has no listener for each", async () => {
   await using folder = await createNodeFolder();

@@ -38,7 +38,6 @@ export function invalidOption(message: string, options?: { readonly cause?: unkn
   return new RegistrarError("INVALID_OPTION", message, options);
 }
 
-/** Throws INVALID_OPTION, where an expression must. */
 export function refuse(message: string): never {
   throw invalidOption(message);
 }
@@ -60,6 +59,9 @@ export function attempt<Value>(act: () => Value): Value | undefined {
     return undefined;
   }
 }
+
+export const systemError = (code: string, message = code): Error =>
+  Object.assign(new Error(message), { code });
 
 /** The errno name (`ENOENT`, `EACCES`) of a Node system error; undefined for any other error. */
 export function errnoOf(error: unknown): string | undefined {

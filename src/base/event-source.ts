@@ -34,63 +34,52 @@ export type EventSource<Event extends KindOfEvent> = ReturnType<typeof createEve
 
 const MOST_WAITING = 1000;
 
-/**
- * Makes a source of events of `kinds`; who names another gets INVALID_OPTION. What a listener throws, or rejects with, goes to
- * `onListenerError`, and reaches neither `emit` nor the other listeners.
- */
+/** Makes a source of events of `kinds`. What a listener throws, or rejects with, goes to `onListenerError` only. */
 export function createEventSource<Event extends KindOfEvent>(
   kinds: EventKinds<Event>,
   onListenerError: (error: unknown, event: Event) => void,
 ) {
-  const listeners = new Set<(event: Event) => unknown>();
-  const iterations = new Set<() => void>();
+  const listeners = new Set<{ hear(event: Event): unknown; end?(): void }>();
   let ended = false;
-
-  const add = (listener: (event: Event) => unknown) => {
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  };
 
   const readKind = (given: unknown, whose: string) =>
     readWord(given, `${whose}: kind`, Object.keys(kinds) as Event["kind"][]);
 
   const subscribe = (first: unknown, second?: unknown) => {
-    const listener = second ?? first;
-    if (typeof listener !== "function")
+    const hear = second ?? first;
+    if (typeof hear !== "function")
       throw invalidOption("subscribe takes a function, or a kind of events and a function");
     const kind = second === undefined ? undefined : readKind(first, "subscribe");
-    // A listener of its own: the same function may listen twice.
-    return add((event) => {
-      if (kind === undefined || event.kind === kind) return listener(event);
-    });
+    // An object of its own: the same function may listen twice.
+    const listener = {
+      hear: (event: Event) => (kind === undefined || event.kind === kind ? hear(event) : undefined),
+    };
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   };
 
   const iterate = <Kind extends Event["kind"]>(...given: readonly Kind[]) => {
     const wanted: readonly string[] = given.map((kind) => readKind(kind, "iterate"));
-    const isWanted = (event: Event): event is EventOf<Event, Kind> =>
-      wanted.length === 0 || wanted.includes(event.kind);
     const waiting: EventOf<Event, Kind>[] = [];
     let wake = () => {};
-    let over = ended;
-    const finish = () => {
-      over = true;
-      iterations.delete(finish);
-      stop();
-      wake();
+    const listener = {
+      hear: (event: Event) => {
+        if (wanted.length > 0 && !wanted.includes(event.kind)) return;
+        waiting.push(event as EventOf<Event, Kind>);
+        if (waiting.length > MOST_WAITING) waiting.shift();
+        wake();
+      },
+      end: () => {
+        listeners.delete(listener);
+        wake();
+      },
     };
-    const stop = add((event) => {
-      if (!isWanted(event)) return;
-      waiting.push(event);
-      if (waiting.length > MOST_WAITING) waiting.shift();
-      wake();
-    });
-    if (over) stop();
-    else iterations.add(finish);
+    if (!ended) listeners.add(listener);
 
     async function* events() {
       for (;;) {
         for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) yield event;
-        if (over) return;
+        if (!listeners.has(listener)) return;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -100,7 +89,7 @@ export function createEventSource<Event extends KindOfEvent>(
     const leave = iterator.return.bind(iterator);
     iterator.return = () => {
       waiting.length = 0;
-      finish();
+      listener.end();
       return leave();
     };
     return iterator;
@@ -113,22 +102,21 @@ export function createEventSource<Event extends KindOfEvent>(
   };
   return {
     ...forListeners,
-    /** What listeners get of it. */
     forListeners,
     /** The kind if there is such one; else throws INVALID_OPTION, with the kind that was probably meant. */
     readKind,
     emit: (event: Event): void => {
       for (const listener of [...listeners]) {
-        if (listeners.has(listener))
-          guardedCall(
-            () => listener(event),
-            (error) => onListenerError(error, event),
-          );
+        if (!listeners.has(listener)) continue;
+        guardedCall(
+          () => listener.hear(event),
+          (error) => onListenerError(error, event),
+        );
       }
     },
     end: (): void => {
       ended = true;
-      for (const finish of [...iterations]) finish();
+      for (const listener of [...listeners]) listener.end?.();
     },
   };
 }

@@ -1,7 +1,4 @@
-/**
- * Calls a function whose errors must not reach us: what it throws, or its promise rejects with, goes to `onError`. Returns what
- * it returned, undefined if it threw.
- */
+/** Calls a function: what it throws, or its promise rejects with, goes to `onError`. Undefined if it threw. */
 export function guardedCall<Value>(
   callback: () => Value,
   onError: (error: unknown) => void,

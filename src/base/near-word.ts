@@ -1,7 +1,4 @@
-/**
- * The candidate that a mistyped word most likely means, or undefined: a third of the candidate's letters may differ, at most
- * `most`, and always one.
- */
+/** The candidate that a mistyped word most likely means: a third of its letters may differ, at most `most`, and always one. */
 export function nearWord(
   word: string,
   candidates: Iterable<string>,

@@ -1,9 +1,6 @@
 import * as promises from "node:timers/promises";
 
-/**
- * Node's own timers and clock, kept at the import: the fake timers that jest, vitest and others put in their place later do
- * not stop what a test kit does.
- */
+/** Kept at the import, because the fake timers that jest or vitest put in their place later must not stop a test kit. */
 export const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
 export const monotonicMs = performance.now.bind(performance);
 const { setTimeout: delay } = promises;

@@ -12,7 +12,6 @@ export function refuseOption(name: string, given: unknown, takes: string): never
   throw invalidOption(text);
 }
 
-/** The given value, short enough for a message. */
 export function show(given: unknown): string {
   switch (typeof given) {
     case "string": {

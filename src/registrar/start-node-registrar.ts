@@ -8,7 +8,6 @@ import { resolveOptions } from "./model/options";
 import type { RegistrationOutcome } from "./model/outcome";
 import { createAdmission } from "./node-wide/admission";
 import { discover } from "./node-wide/discovery";
-import { whyUnwanted } from "./node-wide/name-lists";
 import { createNodeDrivers } from "./node-wide/node-drivers";
 import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./node-wide/options";
 import type { Registrations, RegistrationsEvent } from "./registrations";
@@ -59,8 +58,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const register = (csiAddress: string, kubeletRegistrationPath: string) => {
     const owner = { csiAddress };
     const registration = registerDriver(resolve(csiAddress, kubeletRegistrationPath), {
-      admit: (name, log) => admission.request(name, owner, log),
-      isWanted: (name) => whyUnwanted(name, csiAddress, names) === undefined,
+      admit: (name, log, onWithheld) => admission.request(name, owner, log, onWithheld),
       log: logger.with({ csiAddress }),
       remindEveryMs: REMIND_EVERY_MS,
       placeTaken: "stand-by",
@@ -72,12 +70,9 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   };
   const drivers = createNodeDrivers({ register, driverGoneAfterMs, log, signal: stop.signal });
   const watchPair = ({ csiAddress, kubeletRegistrationPath }: PatternPair) => {
-    const pathOf = (captures: readonly string[]) => fillPattern(csiAddress, captures);
-    const onFound = (captures: readonly string[]) =>
-      drivers.found(pathOf(captures), fillPattern(kubeletRegistrationPath, captures));
-    const onGone = (captures: readonly string[], what: "socket" | "directory") =>
-      drivers.gone(pathOf(captures), what);
-    return discover(csiAddress, { log, signal: stop.signal }, { onFound, onGone });
+    const onFound = (path: string, captures: readonly string[]) =>
+      drivers.found(path, fillPattern(kubeletRegistrationPath, captures));
+    return discover(csiAddress, { log, signal: stop.signal }, { onFound, onGone: drivers.gone });
   };
 
   log.info("Looking for CSI drivers", { patterns: pairs.map(({ csiAddress }) => csiAddress.text).join(" ") });

@@ -1,4 +1,3 @@
-import type { Logger } from "../logging/logger";
 import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
@@ -35,17 +34,11 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
 }
 
 /** The node-wide registrar sets more than the sidecar. */
-interface RegisterContext extends Pick<FollowContext, "remindEveryMs" | "admit" | "isWanted"> {
-  readonly signal?: AbortSignal | undefined;
-  readonly log: Logger;
-  readonly placeTaken?: RegistrationLoopOptions["placeTaken"];
-  readonly descriptorWait?: RegistrationParts["descriptorWait"];
-}
+type RegisterContext = Pick<RegistrationParts, "log" | "signal" | "descriptorWait"> &
+  Pick<FollowContext, "remindEveryMs" | "admit"> &
+  Pick<RegistrationLoopOptions, "placeTaken">;
 
-/**
- * Registers the driver behind a socket: waits for it, asks its name, publishes its registration socket, and so on. Any text
- * may be the `kubeletRegistrationPath`: like the official registrar, it leaves the judgement to kubelet.
- */
+/** The same with any text as `kubeletRegistrationPath`: like the official registrar, it leaves the judgement to kubelet. */
 export function registerDriver(
   options: ResolvedRegistrarOptions,
   { signal, log: parentLog, placeTaken, descriptorWait, ...wishes }: RegisterContext,
@@ -53,9 +46,8 @@ export function registerDriver(
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
   const driver = createDriverFollower(options, { log, events, ...wishes });
-  const parts = { csiAddress: options.csiAddress, followDriver: driver.follow, driver: driver.status };
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },
-    { ...parts, events, log, signal, descriptorWait },
+    { csiAddress: options.csiAddress, driver, events, log, signal, descriptorWait },
   );
 }

@@ -4,7 +4,7 @@ import { admitPluginName } from "./driver/driver-name";
 import { createRegistrarEvents } from "./model/events";
 import { type RegistrationOptions, resolveRegistrationOptions } from "./model/options";
 import { errorOf } from "./model/outcome";
-import { openRegistration, type Registration } from "./registration/registration";
+import { openRegistration, type Registration, type RegistrationParts } from "./registration/registration";
 
 /**
  * Registers a driver that runs in this process with kubelet, and keeps it registered: a CSI driver, or with `type` a DRA
@@ -45,17 +45,11 @@ export async function registerPlugin(
     events.subscribe("published", () => resolve(undefined));
   });
   const identity = { ...told, name };
-  const registration = openRegistration(
-    { ...how, kubeletRegistrationPath },
-    {
-      csiAddress: undefined,
-      followDriver: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
-      driver: () => ({ identity, connected: true, trouble: undefined }),
-      events,
-      log,
-      signal,
-    },
-  );
+  const driver: RegistrationParts["driver"] = {
+    follow: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
+    status: () => ({ identity, connected: true, trouble: undefined }),
+  };
+  const registration = openRegistration({ ...how, kubeletRegistrationPath }, { driver, events, log, signal });
   const ended = await Promise.race([published, registration.closed]);
   if (ended) throw errorOf(ended, signal?.reason);
   return registration;

@@ -1,58 +1,43 @@
 import type { Socket } from "node:net";
-import { messageOf } from "../base/errors";
 import type { Logger } from "../logging/logger";
+import { createPacedWarning } from "../logging/repeats";
 import { watchPath } from "../unix/path-watch";
-import { listenOnSocketFile } from "../unix/socket-file";
-import { tryConnect } from "../unix/unix-socket";
+import { createSocketFile } from "../unix/socket-file";
 
 export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 
 /** In case inotify misses an event. */
 const LOOK_EVERY_MS = 5_000;
 
-/**
- * Listens at `path`, and again whenever its socket is gone. Another process' socket that listens there stays as long as
- * that process lives: the newest driver wins. Rejects with SOCKET_UNUSABLE where it cannot listen at first.
- */
+/** Listens at `csiAddress`, and again whenever its socket is gone, unless another process listens there: the newest driver wins. */
 export async function keepListening(
-  path: string,
+  csiAddress: string,
   onConnection: (connection: Socket) => void,
   parentLog: Logger,
 ) {
   const log = parentLog.named("driver-socket");
   const stop = new AbortController();
-  let socket = await listenOnSocketFile(path, onConnection);
-  const watch = await watchPath(path, log);
-  let logged = "";
-  const logOnce = (problem: string, write: () => void) => {
-    if (problem !== logged) write();
-    logged = problem;
-  };
+  const { signal } = stop;
+  const socket = createSocketFile(onConnection, log);
+  await socket.publish(csiAddress, { overLiving: true, atOnce: true, signal });
+  const watch = await watchPath(csiAddress, log);
+  const another = "Another process listens on the driver's socket, waiting until it ends";
+  const warnOfAnother = createPacedWarning(log, another);
+  const warnOfFailure = createPacedWarning(log, "Cannot listen on the driver's socket again");
 
   const lookAfter = async (): Promise<void> => {
-    if (await socket.isInPlace()) return;
-    if ((await tryConnect(path)) === undefined) {
-      const message = "Another process listens on the driver's socket, waiting until it ends";
-      logOnce("taken", () => log.warn(message, { csiAddress: path }));
-      return;
-    }
-    if (stop.signal.aborted) return;
-    const next = await listenOnSocketFile(path, onConnection);
-    await socket.abandon();
-    socket = next;
-    logged = "";
-    log.warn("The driver's socket was not there any more, listening again", { csiAddress: path });
+    if ((await socket.look(csiAddress)) === "ours") return;
+    const found = await socket.publish(csiAddress, { overLiving: false, atOnce: true, signal });
+    if (found === "taken") warnOfAnother({ csiAddress });
+    else log.warn("The driver's socket was not there any more, listening again", { csiAddress });
   };
 
   const watching = (async () => {
-    while (!stop.signal.aborted) {
-      await watch.wait(stop.signal, LOOK_EVERY_MS);
-      if (stop.signal.aborted) return;
+    while (!signal.aborted) {
+      await watch.wait(signal, LOOK_EVERY_MS);
+      if (signal.aborted) return;
       await watch.rearm();
-      await lookAfter().catch((error: unknown) => {
-        const message = "Cannot listen on the driver's socket again";
-        logOnce(messageOf(error), () => log.error(error, message, { csiAddress: path }));
-      });
+      await lookAfter().catch((err: unknown) => signal.aborted || warnOfFailure({ err, csiAddress }));
     }
   })();
 
@@ -64,9 +49,7 @@ export async function keepListening(
       await watching;
       await socket
         .withdraw()
-        .catch((error: unknown) =>
-          log.error(error, "Cannot remove the driver's socket", { csiAddress: path }),
-        );
+        .catch((error: unknown) => log.error(error, "Cannot remove the driver's socket", { csiAddress }));
     },
   };
 }

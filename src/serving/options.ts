@@ -35,12 +35,9 @@ const serverOptions: OptionKind<ServerOptions> = {
   takes: SERVER_OPTIONS,
   read: (given, name) => {
     if (!isObject(given)) return refuseOption(name, given, SERVER_OPTIONS);
-    const options: ServerOptions = given;
-    if (options.interceptors === undefined) return { ...options };
-    return {
-      ...options,
-      interceptors: [...interceptors.read(options.interceptors, `${name}: interceptors`)],
-    };
+    const { interceptors: list, ...others }: ServerOptions = given;
+    if (list === undefined) return others;
+    return { ...others, interceptors: [...interceptors.read(list, `${name}: interceptors`)] };
   },
 };
 

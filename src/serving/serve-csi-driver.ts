@@ -36,11 +36,8 @@ export interface ServedCsiDriver extends AsyncDisposable {
  * grpc-js' defaults hold, and what `serverOptions` says. Only root reaches a driver's socket, and a client that gives up
  * the calls of a slow driver may wait for others on the same connection.
  */
-const UNLIMITED = {
-  maxConnections: Number.POSITIVE_INFINITY,
-  maxUnfinishedBytes: Number.POSITIVE_INFINITY,
-  maxFrames: Number.POSITIVE_INFINITY,
-};
+const NO_LIMIT = Number.POSITIVE_INFINITY;
+const UNLIMITED = { maxConnections: NO_LIMIT, maxUnfinishedBytes: NO_LIMIT, maxFrames: NO_LIMIT };
 
 /** Long, because a process that starts on a busy node is slow. */
 const NAME_WITHIN_MS = 10_000;

@@ -19,7 +19,6 @@ export function descriptorLimit(): number {
 
 /** File descriptors for each driver: the connection to it, the listener for kubelet, and kubelet's connection for moments. */
 const OF_EACH_DRIVER = 3;
-/** Those for probes and scrapers, files and modules. */
 const OF_OTHERS = 32;
 
 /** Makes the function that says how many file descriptors this process needs for so many drivers: besides those open now. */
@@ -40,7 +39,6 @@ export function describeWait({ waiting, limit, needed }: DescriptorWait): string
   return `${waiting} driver sockets wait for file descriptors: the registrar ${has}, its drivers need ${needed}`;
 }
 
-/** What to do about it. */
 export const descriptorFix = ({ needed }: Pick<DescriptorWait, "needed">): string =>
   `give the registrar at least ${needed} file descriptors: ulimit -n, LimitNOFILE of the container runtime`;
 
@@ -48,10 +46,8 @@ export const descriptorFix = ({ needed }: Pick<DescriptorWait, "needed">): strin
 export const countDescriptors = (): number => attempt(() => readdirSync("/proc/self/fd").length - 1) ?? 0;
 
 /**
- * For the log, that nearly all file descriptors of this process are in use; undefined if not, or if unknown.
- *
- * Call it for each accepted connection: at EMFILE libuv accepts and closes the next one, which may be kubelet's, without an
- * error. All descriptors below the lowest free number are in use.
+ * For the log, that nearly all file descriptors of this process are in use; undefined if not, or if unknown. Call it for each
+ * accepted connection: at EMFILE libuv accepts and closes the next one, which may be kubelet's, without an error.
  */
 export function descriptorShortage(): string | undefined {
   try {

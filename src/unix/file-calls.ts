@@ -1,3 +1,4 @@
+import { systemError } from "../base/errors";
 import { startTimer, stopTimer } from "../base/pause";
 import { canHang, isWithin, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
@@ -75,9 +76,8 @@ export function callFileSystem<Value>(path: string, call: () => Promise<Value>):
   });
 }
 
-/** The error of a call that hangs. */
 export const timedOut = (path: string): Error =>
-  Object.assign(new Error(`ETIMEDOUT: the file system of ${path} does not answer`), { code: "ETIMEDOUT" });
+  systemError("ETIMEDOUT", `ETIMEDOUT: the file system of ${path} does not answer`);
 
 /** While every thread hangs, a lane refuses calls. */
 function createLane(threads: number) {

@@ -36,21 +36,14 @@ export async function realPathOf(path: string): Promise<string> {
 const found = (call: Promise<Stats>): Promise<FileFound> =>
   call.catch((error: unknown) => NOT_FOUND[errnoOf(error) ?? ""] ?? "blocked");
 
-const NOT_FOUND: Readonly<Record<string, FileFound>> = {
-  ENOENT: "gone",
-  ETIMEDOUT: "hanging",
-};
+const NOT_FOUND: Readonly<Record<string, FileFound>> = { ENOENT: "gone", ETIMEDOUT: "hanging" };
 
-/** Whether a directory is at a path, or behind a symbolic link there. Never rejects, never hangs. */
 export const isDirectory = async (path: string): Promise<boolean> => isFoundDirectory(await findFile(path));
 
 /** Whether both are one file. A file removed in between may lend its inode to the next. */
 export const isSameFile = (one: Stats, other: Stats): boolean =>
   one.dev === other.dev && one.ino === other.ino;
 
-/**
- * Whether both are one socket file. Because an inode number is soon used again, the mtime counts too; not the ctime, which
- * changes with the number of links.
- */
+/** The same of sockets: an inode number is soon used again, so the mtime counts; the ctime changes with the number of links. */
 export const isSameSocket = (one: Stats, other: Stats): boolean =>
   isSameFile(one, other) && one.mtimeMs === other.mtimeMs;

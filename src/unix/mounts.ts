@@ -9,7 +9,6 @@ export interface Mount {
   readonly mountPoint: string;
   /** The mounted directory, as a path from its file system's root. */
   readonly root: string;
-  /** The type of the file system: `ext4`, `overlay`. */
   readonly fileSystem: string;
 }
 
@@ -26,7 +25,6 @@ export function readMounts(procfs = "/proc"): readonly Mount[] | undefined {
   return attempt(() => parseMountinfo(readFileSync(join(procfs, "self", "mountinfo"), "utf8")));
 }
 
-/** Reads mountinfo; ignores lines of another form. */
 export function parseMountinfo(text: string): readonly Mount[] {
   return text.split("\n").flatMap((line) => {
     const [before = "", after = ""] = line.split(" - ");

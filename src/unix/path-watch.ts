@@ -1,39 +1,42 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { errnoOf } from "../base/errors";
-import { createWakeUp, startTimer } from "../base/pause";
+import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { findFile } from "./files";
 
-export type PathWatch = Awaited<ReturnType<typeof watchPath>>;
-
 type Armed = { readonly directory: string; readonly inode: number; readonly watcher: FSWatcher };
-
-/** The fields of a log line for a watch that failed; inotify's limits are not those of `ulimit`. */
-export function watchTrouble(error: unknown) {
-  const isFull = ["EMFILE", "ENOSPC"].includes(errnoOf(error) ?? "");
-  return {
-    err: error,
-    ...(isFull && { check: "fs.inotify.max_user_instances, fs.inotify.max_user_watches, ulimit -n" }),
-  };
-}
 
 /** The directories without a watch: the limits are those of a user and a process, and may leave each driver's without. */
 const unwatched = new Set<string>();
-/** Those of which the log does not have the line yet, which counts those of a second. */
-const untold: string[] = [];
-const TELL_AFTER_MS = 1_000;
 
 function tellUnwatched(log: Logger, directory: string, error: unknown): void {
   if (unwatched.has(directory)) return;
+  const isFirst = unwatched.size === 0;
   unwatched.add(directory);
-  if (untold.push(directory) > 1) return;
-  const tell = () => {
-    const others = untold.splice(0).length - 1;
-    const fields = { directory, ...(others > 0 && { others }), ...watchTrouble(error) };
-    log.warn("Cannot watch directory, looking at it every few seconds instead", fields);
-  };
-  startTimer(tell, TELL_AFTER_MS).unref();
+  // Inotify's limits are not those of `ulimit`.
+  const check = "fs.inotify.max_user_instances, fs.inotify.max_user_watches, ulimit -n";
+  const isFull = ["EMFILE", "ENOSPC"].includes(errnoOf(error) ?? "");
+  const fields = { directory, err: error, ...(isFull && { check }) };
+  if (isFirst) log.warn("Cannot watch directory, polling it instead", fields);
+  else log.v(2).info("Cannot watch directory either", fields);
+}
+
+/** Watches a directory by inotify. Undefined where that is not possible, which the log says once. */
+export function watchDirectory(
+  directory: string,
+  onEvent: (name: string | null) => void,
+  log: Logger,
+): FSWatcher | undefined {
+  try {
+    const watcher = watch(directory, { persistent: false }, (_event, name) => onEvent(name));
+    watcher.on("error", () => watcher.close());
+    unwatched.delete(directory);
+    return watcher;
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") tellUnwatched(log, directory, error);
+    return undefined;
+  }
 }
 
 /**
@@ -47,20 +50,14 @@ export async function watchPath(path: string, log: Logger) {
   const { call: hint, wait } = createWakeUp();
 
   const arm = (directory: string, inode: number, name: string): Armed | undefined => {
-    try {
-      const watcher = watch(directory, { persistent: false }, (_event, changed) => {
-        const isSelf = changed === basename(directory);
-        if (changed !== null && changed !== name && !isSelf) return;
-        // A new directory may have the old one's inode number, but not its watch.
-        rearm(isSelf ? directory : undefined).then(hint, hint);
-      });
-      watcher.on("error", () => watcher.close());
-      unwatched.delete(directory);
-      return { directory, inode, watcher };
-    } catch (error) {
-      tellUnwatched(log, directory, error);
-      return undefined;
-    }
+    const onEvent = (changed: string | null) => {
+      const isSelf = changed === basename(directory);
+      if (changed !== null && changed !== name && !isSelf) return;
+      // A new directory may have the old one's inode number, but not its watch.
+      rearm(isSelf ? directory : undefined).then(hint, hint);
+    };
+    const watcher = watchDirectory(directory, onEvent, log);
+    return watcher && { directory, inode, watcher };
   };
 
   const armNow = async (replaced: string | undefined) => {
@@ -89,6 +86,11 @@ export async function watchPath(path: string, log: Logger) {
   };
 
   await rearm();
+  const close = (): void => {
+    closed = true;
+    for (const { watcher } of armed) watcher.close();
+    hint();
+  };
   return {
     /** Waits for the next hint, not at all if one came since the last wait; ends with `close` too. */
     wait,
@@ -96,10 +98,7 @@ export async function watchPath(path: string, log: Logger) {
     hint,
     /** Watches a directory again that was replaced: inotify dies with its directory, and a re-mount is silent. */
     rearm: (): Promise<void> => rearm(),
-    close: (): void => {
-      closed = true;
-      for (const { watcher } of armed) watcher.close();
-      hint();
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }

@@ -1,41 +1,283 @@
-import { rename, rm } from "node:fs/promises";
-import type { Socket } from "node:net";
-import { dirname } from "node:path";
-import { RegistrarError } from "../base/errors";
-import { bindDotSocket, closeDotSocket, socketUnusable } from "./dot-socket";
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import type { Stats } from "node:fs";
+import { chmod, link, lstat, rename, rm, stat, unlink } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { umask } from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { attempt, errnoOf, messageOf, RegistrarError, systemError } from "../base/errors";
+import { pause } from "../base/pause";
+import type { Logger } from "../logging/logger";
 import { callFileSystem } from "./file-calls";
-import { findLink, isSameFile } from "./files";
+import { type FileFound, findFile, findLink, isSameFile, isSameSocket, listNames } from "./files";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "./socket-path";
+import { judgeSocket, type SocketFound } from "./unix-socket";
+
+/** Within this time kubelet's plugin watcher looks at a new file, even on a busy node. */
+const KUBELET_LOOKS_WITHIN_MS = 100;
+/** A dot-name lives for moments, and its socket listens after fewer. */
+const LEFTOVER_AFTER_MS = 10_000;
+/** As long as the shortest `<driver>-reg.sock`, so that it fits wherever that fits. */
+const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
+
+/** A registrar that starts binds its socket before it listens; a tight CPU limit may delay it in between. */
+const LISTENS_WITHIN_MS = 150;
+
+export type SocketFile = ReturnType<typeof createSocketFile>;
+
+interface Published extends Awaited<ReturnType<typeof bindDotSocket>> {
+  readonly withdrawn: AbortController;
+  readonly path: string;
+}
+
+interface PublishOptions {
+  /** Replaces a socket on which another process listens, too. */
+  readonly overLiving: boolean;
+  /** Does not wait for kubelet's plugin watcher, which looks at registration sockets only. */
+  readonly atOnce?: boolean;
+  readonly signal?: AbortSignal;
+}
 
 /**
- * Listens at `path`, with mode 0700. It renames a socket that already listens, so that it replaces an old one, dead or alive, in
- * one step. Open connections outlive `withdraw` and `abandon`. Rejects with SOCKET_UNUSABLE, and then has changed nothing,
- * also if a file that is not a socket has the name.
+ * Makes the owner of one socket file; creates nothing before `publish`. It binds under a dot-name, which
+ * kubelet's plugin watcher ignores, gives the file its real name when it already listens, and removes only its own inode:
+ * a closed listener makes libuv unlink the name it was bound to, and that is the dot-name. A connection comes with the
+ * signal of its publication, which is aborted when that is withdrawn or replaced.
  */
-export async function listenOnSocketFile(path: string, onConnection: (connection: Socket) => void) {
-  const there = await findLink(path);
-  if (typeof there === "object" && !there.isSocket())
-    throw new RegistrarError("SOCKET_UNUSABLE", `cannot listen on ${path}: it exists but is not a socket`);
-  const problem = `cannot listen on ${path}`;
-  const bound = await bindDotSocket(dirname(path), onConnection, problem);
-  /** Accepts no more, and leaves the file behind like a killed process. */
-  const abandon = () => closeDotSocket(bound); // Before the renaming, that removes the dot-name too.
-  try {
-    await callFileSystem(path, () => rename(bound.dotPath, path));
-  } catch (error) {
-    await abandon();
-    throw socketUnusable(problem, error);
-  }
-  const isInPlace = async () => {
-    const now = await findLink(path);
-    return typeof now === "object" && isSameFile(now, bound.stats);
+export function createSocketFile(
+  onConnection: (connection: Socket, withdrawn: AbortSignal) => void,
+  parentLog: Logger,
+) {
+  const log = parentLog.named("socket-file");
+  let published: Published | undefined;
+
+  const judge = (path: string): Promise<SocketFound> =>
+    judgeSocket(path, (found) => published?.path === path && isSameFile(found, published.stats));
+
+  const look = async (path: string): Promise<SocketFound> => {
+    const found = await judge(path);
+    if (found !== "dead") return found;
+    await delay(LISTENS_WITHIN_MS);
+    return judge(path);
   };
+
+  const retire = async (former: Published) => {
+    former.withdrawn.abort();
+    await closeDotSocket(former);
+  };
+
+  /** Accepts no more, and leaves the file behind like a killed process. Open connections stay open. */
+  const abandon = async (): Promise<Published | undefined> => {
+    const former = published;
+    published = undefined;
+    if (former) await retire(former);
+    return former;
+  };
+
+  /** The same, but removes the file if it is still ours. */
+  const withdraw = async (): Promise<void> => {
+    const former = await abandon();
+    if (former === undefined) return;
+    const { path, stats } = former;
+    const found = await findLink(path);
+    if (typeof found === "string" || !isSameFile(found, stats)) return;
+    try {
+      await callFileSystem(path, () => unlink(path));
+    } catch (error) {
+      // Another process may be clearing the directory at this moment.
+      if (errnoOf(error) !== "ENOENT") throw error;
+    }
+  };
+
   return {
-    isInPlace,
-    abandon,
-    /** Accepts no more, and removes the file if it is still this socket's. */
-    withdraw: async (): Promise<void> => {
-      await abandon();
-      if (await isInPlace()) await callFileSystem(path, () => rm(path, { force: true }));
+    get path(): string | undefined {
+      return published?.path;
     },
+    look,
+    /** Whether the directory in which our socket was published is still there: not removed, not replaced. */
+    hasDirectory: async (): Promise<boolean> => {
+      if (published === undefined) return false;
+      const [before, now] = [published.directory, await findFile(dirname(published.path))];
+      if (typeof now === "string") return now !== "gone";
+      // A removed directory that is still mounted has no link left; its inode number may be used again.
+      return now.nlink > 0 && isSameFile(before, now) && before.birthtimeMs === now.birthtimeMs;
+    },
+    /**
+     * Puts a fresh socket at `path`. Resolves with what was there before: `taken` without `overLiving` means that ours is not
+     * there. Withdraws our socket at another path right before: at kubelet the end of one of two sockets deregisters the
+     * driver for both. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted, after which nothing more becomes visible;
+     * ours may be withdrawn by then.
+     */
+    publish: async (path: string, options: PublishOptions): Promise<SocketFound> => {
+      const { overLiving } = options;
+      if (!fitsSocketPath(path)) throw socketUnusable(path, systemError("ENAMETOOLONG"));
+      const there = await findLink(path);
+      const before = await (overLiving ? judge(path) : look(path));
+      if (before === "hanging" || before === "blocked") throw socketUnusable(path, await whyBlocked(path));
+      if (before === "taken" && !overLiving) return before;
+      const withdrawn = new AbortController();
+      const next = await bindDotSocket(path, (connection) => onConnection(connection, withdrawn.signal));
+      next.server.on("error", (error) =>
+        log.error(error, "Cannot accept a connection", { socketPath: path }),
+      );
+      try {
+        if (published?.path !== path) await withdraw();
+        const mayReplace = async () => overLiving || isStillThere(there, await findLink(path));
+        if (!(await giveName(next.dotPath, path, mayReplace, options))) {
+          await closeDotSocket(next);
+          return "taken";
+        }
+      } catch (error) {
+        await closeDotSocket(next);
+        throw error;
+      }
+      if (published) retire(published).catch(() => {}); // It does not fail.
+      published = { ...next, withdrawn, path };
+      return before;
+    },
+    withdraw,
+    abandon,
   };
 }
+
+const whyBlocked = (path: string): Promise<unknown> =>
+  callFileSystem(path, () => lstat(path)).then(
+    () => systemError("ENOTSOCK"),
+    (error: unknown) => error,
+  );
+
+/** Whether the file is still the one that was judged: of two registrars that find a dead socket, one may replace it. */
+function isStillThere(judged: FileFound, now: FileFound): boolean {
+  if (typeof now === "string" || typeof judged === "string") return now === "gone";
+  return isSameSocket(judged, now);
+}
+
+/**
+ * Binds a listening socket beside `path`, open to its owner only (mode 0700), under a name that kubelet's plugin watcher
+ * ignores. Rejects with SOCKET_UNUSABLE.
+ */
+async function bindDotSocket(path: string, onConnection: (connection: Socket) => void) {
+  const directory = dirname(path);
+  const dotPath = join(directory, `.reg-${randomWord(5)}`);
+  const server = createServer(onConnection);
+  try {
+    // `bind` walks the path on the main thread: first a call that cannot stop it.
+    const directoryStats = await callFileSystem(directory, () => stat(directory));
+    listenPrivately(server, dotPath);
+    await once(server, "listening");
+    await callFileSystem(dotPath, () => chmod(dotPath, 0o700));
+    // Device and inode identify the file whatever its name.
+    const stats = await callFileSystem(dotPath, () => lstat(dotPath));
+    return { dotPath, server, stats, directory: directoryStats };
+  } catch (error) {
+    await closeDotSocket({ server, dotPath });
+    throw socketUnusable(path, error);
+  }
+}
+
+/**
+ * Binds with mode 0700 from the first moment: the umask, which only the main thread may set, differs during this call only,
+ * because `listen` binds before it returns. A private directory for the bind would be visible to kubelet: when it vanishes
+ * while kubelet walks its directory, kubelet stops the walk for all plugins (`traversePluginDir` in
+ * `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`).
+ */
+function listenPrivately(server: Server, path: string): void {
+  const former = attempt(() => umask(0o077));
+  try {
+    server.listen({ path, exclusive: true });
+  } finally {
+    if (former !== undefined) umask(former);
+  }
+}
+
+/**
+ * Gives the socket its real name. If the name is free, it links a second name and removes the dot-name 100 ms later, because
+ * kubelet logs an error if a file from an inotify event is away. Else it renames the dot-name over the old file after 100 ms,
+ * so that kubelet sees one Create event. Returns false if the name is taken and `mayReplace` returns false, now or right
+ * before the renaming. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted before that.
+ */
+async function giveName(
+  dotPath: string,
+  path: string,
+  mayReplace: () => Promise<boolean>,
+  { atOnce, signal }: PublishOptions,
+): Promise<boolean> {
+  signal?.throwIfAborted();
+  if (!atOnce) {
+    try {
+      await callFileSystem(path, () => link(dotPath, path));
+      setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === "EEXIST" && !(await mayReplace())) return false;
+    }
+    await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });
+  }
+  try {
+    if (!(await mayReplace())) return false;
+    await callFileSystem(path, () => rename(dotPath, path));
+    return true;
+  } catch (error) {
+    throw socketUnusable(path, error);
+  }
+}
+
+/** Stops listening, unless the file system hangs: libuv unlinks the name that was bound, on the main thread. */
+async function closeDotSocket({ server, dotPath }: Pick<Published, "server" | "dotPath">) {
+  if ((await findLink(dotPath)) !== "hanging") server.close();
+}
+
+/** Removes dot-names that killed processes left behind: sockets that are dead, and still are after 10 s. Never rejects. */
+export async function sweepDotSockets(
+  directory: string,
+  signal: AbortSignal,
+  afterMs = LEFTOVER_AFTER_MS,
+): Promise<undefined> {
+  const before = await findDeadDotSockets(directory);
+  if (before.size === 0 || !(await pause(afterMs, signal))) return;
+  for (const [path, stats] of await findDeadDotSockets(directory)) {
+    const former = before.get(path);
+    if (former && isSameSocket(former, stats)) await removeQuietly(path);
+  }
+}
+
+async function findDeadDotSockets(directory: string): Promise<ReadonlyMap<string, Stats>> {
+  const dead = new Map<string, Stats>();
+  for (const name of await listNames(directory)) {
+    const path = join(directory, name);
+    const found = DOT_NAME.test(name) && (await findLink(path));
+    if (typeof found === "object" && (await judgeSocket(path)) === "dead") dead.set(path, found);
+  }
+  return dead;
+}
+
+export const randomWord = (length: number): string =>
+  randomInt(36 ** length)
+    .toString(36)
+    .padStart(length, "0");
+
+const removeQuietly = (path: string): Promise<void> =>
+  callFileSystem(path, () => rm(path, { force: true })).catch(() => {});
+
+function socketUnusable(path: string, error: unknown): RegistrarError {
+  const errno = errnoOf(error) ?? "";
+  const reason = EXPLANATIONS[errno] ?? messageOf(error);
+  const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;
+  return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
+}
+
+const NOT_PERMITTED =
+  "permission denied: it must be a directory that this user can write to; in a pod that is root, with a fitting SELinux label";
+
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  ENOENT: "the directory does not exist: is it mounted?",
+  ENOTDIR: "part of the path is not a directory",
+  ENOTSOCK: "it exists but is not a socket: remove it, or use another path",
+  ENAMETOOLONG: `a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes: use a shorter directory`,
+  EACCES: NOT_PERMITTED,
+  EPERM: NOT_PERMITTED,
+  EROFS: "the directory is mounted read-only",
+  ENOSPC: "no space left on its file system",
+  ETIMEDOUT: "its file system does not answer",
+};

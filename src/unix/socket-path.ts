@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { invalidOption, RegistrarError } from "../base/errors";
+import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
 
 /** Linux' sockaddr_un holds 108 bytes with the closing NUL; libuv silently cuts a longer path. */
@@ -9,20 +9,7 @@ export function fitsSocketPath(path: string): boolean {
   return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 }
 
-/** Throws SOCKET_UNUSABLE for a path that is too long for a unix socket. */
-export function checkSocketPathLength(path: string, what: string): void {
-  if (fitsSocketPath(path)) return;
-  const bytes = Buffer.byteLength(path);
-  throw new RegistrarError(
-    "SOCKET_UNUSABLE",
-    `${what} ${path} has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}: use a shorter directory`,
-  );
-}
-
-/**
- * The path in the address of a unix socket: `/csi/csi.sock`, `unix:///csi/csi.sock`, `unix:/csi/csi.sock` and gRPC's relative
- * `unix:csi.sock` and `unix://csi.sock`. Undefined for any other address.
- */
+/** The path in `/csi/csi.sock`, `unix:///csi/csi.sock`, `unix:/csi/csi.sock`, and gRPC's relative `unix:csi.sock`, `unix://csi.sock`. */
 export function pathInUnixAddress(address: string): string | undefined {
   const path = address.startsWith("/") ? address : /^unix:(?:\/\/|(?!\/\/))([^@].*)/s.exec(address)?.[1];
   // To gRPC two slashes at the beginning name a host; to Linux they are one.

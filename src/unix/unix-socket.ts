@@ -1,6 +1,7 @@
+import type { Stats } from "node:fs";
 import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../base/backoff";
-import { errnoOf } from "../base/errors";
+import { errnoOf, systemError } from "../base/errors";
 import { untilNextLookMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { isShortage } from "./descriptors";
@@ -14,8 +15,7 @@ export async function tryConnect(path: string): Promise<Error | undefined> {
   const found = await findFile(path);
   if (found === "hanging") return timedOut(path);
   // Linux says ECONNREFUSED, as of a socket on which no process listens.
-  if (typeof found === "object" && !found.isSocket())
-    return Object.assign(new Error("connect ENOTSOCK"), { code: "ENOTSOCK" });
+  if (typeof found === "object" && !found.isSocket()) return systemError("ENOTSOCK", "connect ENOTSOCK");
   return new Promise((resolve) => {
     const socket = connect({ path });
     socket.once("connect", () => {
@@ -30,15 +30,32 @@ export async function tryConnect(path: string): Promise<Error | undefined> {
 export const mayAccept = (problem: Error | undefined): boolean =>
   problem === undefined || isShortage(problem) || errnoOf(problem) === "ETIMEDOUT";
 
-/** Whether the path itself is a socket, not a symbolic link to one. */
-export async function isSocketFile(path: string): Promise<boolean> {
-  const found = await findLink(path);
-  return typeof found === "object" && found.isSocket();
-}
+/** What is at the path of a socket file. */
+export type SocketFound =
+  | "ours"
+  /** Nothing: our socket or its directory was removed. */
+  | "gone"
+  /** Another socket, on which a process listens. */
+  | "taken"
+  /** Another socket, on which no process listens. */
+  | "dead"
+  /** A file that is not a socket, or that cannot be read. */
+  | "blocked"
+  /** Unknown: the file system does not answer. */
+  | "hanging";
 
-/** Whether this is a socket file that a killed process left behind. */
-export async function isDeadSocket(path: string): Promise<boolean> {
-  return (await isSocketFile(path)) && errnoOf(await tryConnect(path)) === "ECONNREFUSED";
+/** What is at the path of a socket file, not behind a symbolic link; `isOurs` knows our own. */
+export async function judgeSocket(
+  path: string,
+  isOurs: (found: Stats) => boolean = () => false,
+): Promise<SocketFound> {
+  const found = await findLink(path);
+  if (typeof found === "string") return found;
+  if (isOurs(found)) return "ours";
+  if (!found.isSocket()) return "blocked";
+  const errno = errnoOf(await tryConnect(path));
+  if (errno === "ENOENT") return "gone";
+  return errno === "ECONNREFUSED" ? "dead" : "taken";
 }
 
 export interface AcceptingOptions {
@@ -51,10 +68,7 @@ export interface AcceptingOptions {
   readonly except?: { readonly file: string; readonly forMs: number } | undefined;
 }
 
-/**
- * Resolves when the socket accepts a connection, with an identity of its file that differs for each server. Logs `Still
- * connecting` until then. Wakes by inotify, else with a backoff of 1 ms to 5 s. Rejects when `signal` is aborted.
- */
+/** Resolves when the socket accepts, with an identity of its file that differs for each server. Rejects at `signal`. */
 export async function untilAccepting(path: string, options: AcceptingOptions): Promise<string> {
   const { signal, remindEveryMs, onRefused, except } = options;
   const log = options.log.named("unix-socket");
@@ -68,7 +82,7 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
     reminder = setTimeout(remind, remindEveryMs ?? reminderMs(REMINDERS.connect, ++reminders));
   };
   let reminder = setTimeout(remind, remindEveryMs ?? reminderMs(REMINDERS.connect, 0));
-  const watch = await watchPath(path, log);
+  using watch = await watchPath(path, log);
   try {
     for (let attempt = 0; !signal.aborted; attempt++) {
       const file = await fileAt(path);
@@ -86,7 +100,6 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
     }
   } finally {
     clearTimeout(reminder);
-    watch.close();
   }
   throw signal.reason;
 }
@@ -130,8 +143,6 @@ const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "no such socket yet: is the driver running, and is the directory of its socket mounted here?",
   ECONNREFUSED: "no process listens on this socket: was it left behind by a driver that is gone?",
   EACCES: "permission denied: not running as root, or denied by SELinux?",
-  ENOTDIR: "part of the path is not a directory",
-  ELOOP: "the path has a symbolic link loop",
   ENOTSOCK: "this file is not a socket",
   ETIMEDOUT: "its file system does not answer: is its server, or the network to it, down?",
   EAGAIN: "the driver's queue of connections is full: does it hang?",

@@ -4,14 +4,8 @@ const COMMANDS = ["demo", "kubelet", "driver", "doctor"];
 
 test.each([
   ["dmeo", "demo"],
-  ["dem", "demo"],
-  ["demoo", "demo"],
-  ["Demo", "demo"],
   ["emo", "demo"],
-  ["kublet", "kubelet"],
-  ["kubeltet", "kubelet"],
   ["drvier", "driver"],
-  ["docter", "doctor"],
   ["demo", "demo"],
 ])("%s was meant to be %s", (word, meant) => {
   expect(nearWord(word, COMMANDS)).toBe(meant);

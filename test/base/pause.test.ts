@@ -24,14 +24,9 @@ describe("a wake-up", () => {
     return wakeUp;
   };
 
-  test("tells a call from the end of the time", async () => {
-    expect(await called().wait(never, 60_000)).toBe(true);
-    expect(await createWakeUp().wait(never, 1)).toBe(false);
-  });
-
-  test("keeps one call for the next wait", async () => {
+  test("keeps one call for the next wait, and tells it from the end of the time", async () => {
     const wakeUp = called();
-    expect(await wakeUp.wait(never)).toBe(true);
+    expect(await wakeUp.wait(never, 60_000)).toBe(true);
     expect(await wakeUp.wait(never, 1)).toBe(false);
   });
 
@@ -48,18 +43,13 @@ describe("a wake-up", () => {
     }),
   );
 
-  test("leaves nothing at a signal that outlives it", async () => {
-    const { signal } = new AbortController();
-    expect(await createWakeUp().wait(signal, 1)).toBe(false);
-    expect(getEventListeners(signal, "abort")).toEqual([]);
-  });
-
-  test("leaves no timer behind a call", () =>
+  test("leaves nothing at a signal that outlives it, and no timer behind a call", () =>
     expectNothingLeft(async () => {
-      await called().wait(never, 60_000);
+      const { signal } = new AbortController();
       const wakeUp = createWakeUp();
-      const waiting = wakeUp.wait(never, 60_000);
+      const waiting = wakeUp.wait(signal, 60_000);
       wakeUp.call();
       await waiting;
+      expect(getEventListeners(signal, "abort")).toEqual([]);
     }));
 });

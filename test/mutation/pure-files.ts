@@ -23,7 +23,6 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("unix/socket-path"),
   mirrored("host-path/path-pattern"),
   mirrored("registrar/driver/driver-name"),
-  mirrored("registrar/driver/driver-presence"),
   mirrored("registrar/node-wide/admission"),
   mirrored("registrar/node-wide/name-lists"),
   mirrored("base/backoff", "kubelet-rules/api-validation"),

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import type { CommonOptions, RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { PATIENCE_MS } from "../support/history";
-import { createTestNode, type TestNode, untilState } from "../support/registrar-node";
+import { createTestNode, type TestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
@@ -46,28 +46,19 @@ describe.each([
 ] as const)("a %s (%j) at kubelet %s", (_what, plugin, version) => {
   const { type, name, file } = plugin;
 
-  test("is registered, by its own type and endpoint, and forgotten in the end", async () => {
+  test("is registered by its own type and endpoint, healed when its socket is removed, and forgotten in the end", async () => {
     const kubelet = await node.kubelet({ version });
     const registration = await start(plugin);
     await registration.ready;
     expect(await kubelet.registered(name)).toMatchObject({ pluginType: type, endpoint: node.csiAddress });
     expect(kubelet.csiNode().spec.drivers).toEqual([]);
     expect(await registration.selfCheck()).toEqual({ kind: "ok" });
-    await registration.close();
-    await kubelet.deregistered(name);
-  });
-
-  test("is healed when its socket is removed, and known to a kubelet that restarts", async () => {
-    const kubelet = await node.kubelet({ version });
-    const registration = await start(plugin);
-    await kubelet.registered(name);
     const gone = kubelet.events.when("deregistered", { from: "now" });
     rmSync(`${node.pluginDir}/${file}-reg.sock`);
     await gone;
     await told(kubelet, await kubelet.registered(name));
-    await kubelet.restart();
-    await told(kubelet, await kubelet.registered(name));
-    await untilState(registration, "registered");
+    await registration.close();
+    await kubelet.deregistered(name);
   });
 });
 

@@ -28,18 +28,6 @@ describe("what it finds", () => {
     expect(started.fleet.all).toHaveLength(2);
   });
 
-  test("several stars stand for the same in both paths, in their order", async () => {
-    mkdirSync(node.at("plugins", "disk"));
-    await using _driver = await startScriptedDriver(node.at("plugins", "disk", "node-7.sock"), {
-      name: "a.csi",
-    });
-    await using started = await startTestFleet(node, {
-      csiAddresses: [node.at("plugins", "*", "node-*.sock")],
-      kubeletRegistrationPaths: ["/host/*/x/*/csi.sock"],
-    });
-    expect(await started.register("a.csi")).toBe("/host/disk/x/7/csi.sock");
-  });
-
   test("several patterns, one without a star, and a driver that two of them find", async () => {
     await node.driver("a.csi");
     await node.driver("b.csi");
@@ -94,7 +82,7 @@ describe("what befalls one driver", () => {
     await using _driver = await startScriptedDriver(node.at("short", "csi.sock"), { name: "long.csi" });
     const { fields, error } = await started.log.when(FAILED);
     expect(fields).toEqual({ csiAddress: node.csiAddress(longName) });
-    expect(String(error)).toContain("too long");
+    expect(String(error)).toContain("107 bytes at most");
     await node.driver("a.csi");
     await started.register("a.csi");
   });
@@ -127,14 +115,7 @@ describe("how it starts and ends", () => {
   ])("%s is refused at once", async (_, options, why) => {
     await expect(startNodeRegistrar({ ...node.options, ...options })).rejects.toMatchObject({
       code: "INVALID_OPTION",
-      message: expect.stringMatching(/^startNodeRegistrar: (?!startRegistrar)/),
-    });
-    await expect(startNodeRegistrar({ ...node.options, ...options })).rejects.toThrow(why);
-  });
-
-  test("a signal that was aborted before starts nothing", async () => {
-    await expect(startNodeRegistrar({ ...node.options, signal: AbortSignal.abort() })).rejects.toMatchObject({
-      code: "ABORTED",
+      message: expect.stringContaining(`startNodeRegistrar: ${why}`),
     });
   });
 

@@ -1,6 +1,4 @@
-import { lstatSync, readdirSync, writeFileSync } from "node:fs";
-import { createLogger, type LoggerOption } from "../../src/logging/logger";
-import type { RegistrarEvent } from "../../src/registrar/model/events";
+import { lstatSync, readdirSync } from "node:fs";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
@@ -27,8 +25,6 @@ const files = () => readdirSync(node.pluginRegistrationPath);
 
 test("resolves when kubelet finds the socket, and is ready when kubelet has registered the driver", async () => {
   await using registration = await start();
-  const events: RegistrarEvent["kind"][] = [];
-  registration.subscribe(({ kind }) => events.push(kind));
   expect(lstatSync(node.socketPath(name)).isSocket()).toBe(true);
 
   expect(await registerOnce(node.socketPath(name))).toEqual({
@@ -46,28 +42,13 @@ test("resolves when kubelet finds the socket, and is ready when kubelet has regi
     registrationSocketPath: node.socketPath(name),
     tally: { getInfoCalls: 1, accepted: 1 },
   });
-  expect(events).toEqual(["asked", "state-changed", "notified", "state-changed"]);
   // The check has a second, of which a busy machine may give it none.
   await eventually(async () => expect(await registration.selfCheck()).toEqual({ kind: "ok" }));
 });
 
-test("the driver's endpoint is not where its registration socket goes", async () => {
-  const starting = start({ endpoint: node.socketPath(name) });
-  await expect(starting).rejects.toMatchObject({ code: "SOCKET_UNUSABLE" });
-  expect(files()).toEqual([]);
-});
-
-test("closed in the listener to kubelet's success, it was ready", async () => {
-  const registration = await start();
-  registration.subscribe("notified", () => void registration.close());
-  await registerOnce(node.socketPath(name));
-  await expect(registration.ready).resolves.toBeUndefined();
-  expect(await registration.closed).toEqual({ kind: "stopped" });
-});
-
 test.each<[Partial<CsiOptions>, string, string]>([
   [{ name: "../evil" }, "UNSAFE_DRIVER_NAME", "it contains '/'"],
-  [{ name: "" }, "UNSAFE_DRIVER_NAME", "it is empty"],
+  [{ pluginRegistrationPath: "/none/here" }, "SOCKET_UNUSABLE", "ENOENT: the directory does not exist"],
   [{ name: undefined as unknown as string }, "INVALID_OPTION", "name is missing"],
   [{ endpoint: "" }, "INVALID_OPTION", 'endpoint is ""; it takes'],
   [{ endpoint: "/a\0b" }, "INVALID_OPTION", 'endpoint is "/a\\u0000b"'],
@@ -79,17 +60,6 @@ test.each<[Partial<CsiOptions>, string, string]>([
     expect(files()).toEqual([]);
   }),
 );
-
-test("the longest endpoint that fits is taken", async () => {
-  await using _registration = await start({ endpoint: `/${"a".repeat(106)}` });
-});
-
-test("rejects and leaves nothing behind where the socket cannot be put in place", () =>
-  expectNothingLeft(async () => {
-    writeFileSync(node.socketPath(name), "");
-    const message = expect.stringContaining("exists but is not a socket");
-    await expect(start()).rejects.toMatchObject({ code: "SOCKET_UNUSABLE", message });
-  }));
 
 describe("ready", () => {
   test("rejects with kubelet's words when it refuses, and all is over by then", () =>
@@ -128,41 +98,25 @@ describe("ready", () => {
   });
 });
 
-const WHY = new Error("the node is drained");
+test("ended before kubelet came, it was never ready, and leaves nothing behind", () =>
+  expectNothingLeft(async () => {
+    const stop = new AbortController();
+    const cause = new Error("the node is drained");
+    const registration = await start({}, stop.signal);
+    stop.abort(cause);
+    await expect(registration.ready).rejects.toMatchObject({ code: "ABORTED", cause });
+    expect(await registration.closed).toEqual({ kind: "stopped" });
+    expect(files()).toEqual([]);
+  }));
 
-describe("ended before kubelet came", () => {
-  type End = (registration: Awaited<ReturnType<typeof start>>, stop: AbortController) => unknown;
-  test.each<[string, End]>([
-    ["by close()", (registration) => registration.close()],
-    ["by its signal", (_registration, stop) => stop.abort(WHY)],
-    ["by the end of its scope", (registration) => registration[Symbol.asyncDispose]()],
-  ])("%s, it leaves nothing behind and was never ready", (_how, end) =>
-    expectNothingLeft(async () => {
-      const stop = new AbortController();
-      const registration = await start({}, stop.signal);
-      end(registration, stop);
-      const cause = stop.signal.reason; // Why its signal stopped it.
-      await expect(registration.ready).rejects.toMatchObject({ code: "ABORTED", ...(cause && { cause }) });
-      expect(await registration.closed).toEqual({ kind: "stopped" });
-      expect(registration.close()).toBe(registration.close());
-      expect(files()).toEqual([]);
-    }),
-  );
-
-  test("by its signal before it began, it rejects with ABORTED", () =>
-    expectNothingLeft(async () => {
-      await expect(start({}, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
-    }));
-
-  test("by its signal while it starts, it rejects with ABORTED", () =>
-    expectNothingLeft(async () => {
-      const stop = new AbortController();
-      const starting = start({}, stop.signal);
-      stop.abort();
-      await expect(starting).rejects.toMatchObject({ code: "ABORTED" });
-      expect(files()).toEqual([]);
-    }));
-});
+test("ended by its signal while it starts, it rejects with ABORTED", () =>
+  expectNothingLeft(async () => {
+    const stop = new AbortController();
+    const starting = start({}, stop.signal);
+    stop.abort();
+    await expect(starting).rejects.toMatchObject({ code: "ABORTED" });
+    expect(files()).toEqual([]);
+  }));
 
 test("says what it is of, and tells its events to loops, of which they are the end", async () => {
   const registration = await start({ timeoutMs: 500 });
@@ -181,30 +135,9 @@ test("says what it is of, and tells its events to loops, of which they are the e
   expect(states).toEqual(["asked", "refused", "stopping", "stopped"]);
 });
 
-// A caller gives functions: what a log is written to, what listens to events. Whatever they do, the driver is
-// registered, `closed` settles, nothing is left, and no exception is left to the process.
-const broken = () => {
-  throw new Error("the disk is full");
-};
-const later = async () => broken();
-
-test.each<[string, LoggerOption]>([
-  ["a sink that throws", createLogger({ enabled: () => true, write: broken })],
-  ["a sink that rejects", createLogger({ enabled: () => true, write: later })],
-  ["a console that throws", { info: broken, warn: broken, error: broken }],
-])("with %s", (_what, logger) =>
-  expectNothingLeft(async () => {
-    const registration = await start({ logger });
-    await registerOnce(node.socketPath(name));
-    await registration.ready;
-    expect(await registration.close()).toEqual({ kind: "stopped" });
-    expect(files()).toEqual([]);
-  }),
-);
-
 const FAILED = "A listener to events failed";
 
-test("listeners that throw or reject, and loops that break off: the log has what they failed with", () =>
+test("whatever listeners do, the driver is registered, and the log has what they failed with", () =>
   expectNothingLeft(async () => {
     const log = recordLog();
     const first: unknown[] = [];
@@ -212,12 +145,11 @@ test("listeners that throw or reject, and loops that break off: the log has what
       logger: log.logger,
       onEvent: (event) => {
         first.push("change" in event ? event.change.to : event.kind);
-        broken();
+        throw new Error("the disk is full");
       },
     });
     // It misses none, while `subscribe` begins when the socket is in place.
     expect(first).toEqual(["publishing", "published", "listening"]);
-    registration.subscribe("notified", later);
     const looping = (async () => {
       for await (const { kind } of registration) throw new Error(`broken off at ${kind}`);
     })();
@@ -225,25 +157,20 @@ test("listeners that throw or reject, and loops that break off: the log has what
     await registration.ready;
     await expect(looping).rejects.toThrow("broken off at asked");
     expect(await registration.close()).toEqual({ kind: "stopped" });
-    const told = log.all(FAILED).map(({ severity, error, fields }) => [severity, String(error), fields]);
-    expect(told.length).toBeGreaterThan(5);
-    expect(told).toContainEqual(["error", "Error: the disk is full", { event: "state-changed" }]);
-    expect(files()).toEqual([]);
+    expect(log.all(FAILED)[0]).toMatchObject({ severity: "error", fields: { event: "state-changed" } });
   }));
 
 test("the same at all drivers of a node, whose events end with it", () =>
   expectNothingLeft(async () => {
     await using _driver = await startScriptedDriver(node.csiAddress, { name });
     const log = recordLog();
-    const owners = new Set<unknown>();
     const registrar = await startNodeRegistrar({
       csiAddresses: [node.csiAddress],
       kubeletRegistrationPaths: [ENDPOINT],
       pluginRegistrationPath: node.pluginRegistrationPath,
       logger: log.logger,
       onEvent: async ({ registration }) => {
-        owners.add(registration.csiAddress);
-        throw new Error("the disk is full");
+        throw new Error(registration.csiAddress);
       },
     });
     const seen: unknown[] = [];
@@ -254,9 +181,8 @@ test("the same at all drivers of a node, whose events end with it", () =>
     registrar.subscribe("published", () => void registerOnce(node.socketPath(name)));
     await log.when("Registration state changed", 4);
     expect(registrar.options).toMatchObject({ csiAddresses: [node.csiAddress], driverGoneAfterMs: 30_000 });
-    expect(await registrar.close()).toEqual({ kind: "stopped" });
+    await registrar.close();
     await looping;
     expect(seen).toContainEqual([name, "registered"]);
-    expect([...owners]).toEqual([node.csiAddress]);
-    expect(log.all(FAILED).length).toBeGreaterThan(5);
+    expect(log.all(FAILED)[0]?.error).toEqual(new Error(node.csiAddress));
   }));

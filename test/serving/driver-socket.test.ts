@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, unlinkSync } from "node:fs";
 import { keepListening } from "../../src/serving/driver-socket";
-import { listenOnSocketFile } from "../../src/unix/socket-file";
 import { tryConnect } from "../../src/unix/unix-socket";
+import { createOwnedSocket } from "../support/owned-socket";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
@@ -42,9 +42,10 @@ test("its folder may be made anew", async () => {
 
 test("another driver's socket is left alone as long as it lives, and then there is ours again", async () => {
   const { log, socket } = await keep();
-  const other = await listenOnSocketFile(path, (connection) => connection.destroy());
+  await using other = createOwnedSocket();
+  await other.publish(path, { overLiving: true });
   await log.when("Another process listens on the driver's socket, waiting until it ends");
-  expect(await other.isInPlace()).toBe(true);
+  expect(await other.look(path)).toBe("ours");
   await other.withdraw();
   await log.when(AGAIN);
   expect(await tryConnect(path)).toBeUndefined();
@@ -54,8 +55,8 @@ test("another driver's socket is left alone as long as it lives, and then there 
 
 test("another driver's socket stays when ours ends", async () => {
   const { socket } = await keep();
-  const other = await listenOnSocketFile(path, (connection) => connection.destroy());
+  await using other = createOwnedSocket();
+  await other.publish(path, { overLiving: true });
   await socket.withdraw();
-  expect(await other.isInPlace()).toBe(true);
-  await other.withdraw();
+  expect(await other.look(path)).toBe("ours");
 });

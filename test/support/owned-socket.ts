@@ -1,12 +1,11 @@
 import { watch } from "node:fs";
 import type { Socket } from "node:net";
-import { createRegistrationSocket } from "../../src/registrar/socket/registration-socket";
+import { createSocketFile } from "../../src/unix/socket-file";
 import { recordLog } from "./recorded-log";
 
-/** An owner of a registration socket, withdrawn when it is disposed of. Its connections end when the client's do. */
+/** An owner of a socket file, withdrawn when it is disposed of. Its connections end when the client's do. */
 export function createOwnedSocket(onConnection: (connection: Socket) => void = () => {}) {
-  const { signal } = new AbortController();
-  const socket = createRegistrationSocket((connection) => {
+  const socket = createSocketFile((connection) => {
     connection.on("error", () => {});
     connection.on("end", () => connection.end()).resume();
     onConnection(connection);
@@ -17,8 +16,10 @@ export function createOwnedSocket(onConnection: (connection: Socket) => void = (
     },
     look: socket.look,
     withdraw: socket.withdraw,
-    publish: (path: string, { overLiving = false, until = signal } = {}) =>
-      socket.publish(path, { overLiving, signal: until }),
+    publish: (
+      path: string,
+      { overLiving = false, ...until }: { overLiving?: boolean; signal?: AbortSignal } = {},
+    ) => socket.publish(path, { overLiving, ...until }),
     [Symbol.asyncDispose]: socket.withdraw,
   };
 }

@@ -1,5 +1,5 @@
 import type { PluginIdentity } from "../../src/grpc/protos";
-import { type WatchDriverOptions, watchCsiDriver } from "../../src/registrar/driver/watch-driver";
+import { watchCsiDriver } from "../../src/registrar/driver/watch-driver";
 import type { DriverCall } from "../../src/registrar/model/events";
 import { eventually } from "./eventually";
 import { recordLog } from "./recorded-log";
@@ -9,18 +9,20 @@ const CALL_LIMIT_MS = 5_000;
 /** Watches the driver at `socketPath` until it is disposed of, and keeps what it is told. */
 export function watchAt(
   socketPath: string,
-  options: Partial<WatchDriverOptions> = {},
-  onAnswered: (name: string) => void = () => {},
+  options: Partial<Parameters<typeof watchCsiDriver>[0]> = {},
+  { onAnswered = (_name: string): void => {}, watch = watchCsiDriver } = {},
 ) {
   const log = recordLog();
   const stop = new AbortController();
   const answered: { readonly name: string; readonly awayMs: number | undefined }[] = [];
   const calls: DriverCall[] = [];
   let losses = 0;
-  const ended = watchCsiDriver(
+  const ended = watch(
     { csiSocketPath: socketPath, timeoutMs: CALL_LIMIT_MS, driverTimeoutMs: 0, ...options },
-    { log: log.logger, signal: stop.signal },
     {
+      log: log.logger,
+      signal: stop.signal,
+      onNoAnswer: () => {},
       onAnswered: ({ name }: PluginIdentity, awayMs) => {
         answered.push({ name, awayMs });
         onAnswered(name);

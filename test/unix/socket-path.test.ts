@@ -1,10 +1,5 @@
 import { resolve } from "node:path";
-import {
-  absoluteCsiAddress,
-  checkSocketPathLength,
-  fitsSocketPath,
-  parseCsiAddress,
-} from "../../src/unix/socket-path";
+import { absoluteCsiAddress, fitsSocketPath, parseCsiAddress } from "../../src/unix/socket-path";
 
 test.each([
   ["/csi/csi.sock", "/csi/csi.sock"],
@@ -16,7 +11,6 @@ test.each([
   ["unix://csi.sock", "csi.sock"],
   ["/with space/and:colon", "/with space/and:colon"],
   ["/line\nbreak", "/line\nbreak"],
-  ["/csi//csi.sock", "/csi//csi.sock"],
 ])("%j is the path %j", (address, path) => {
   expect(parseCsiAddress(address)).toBe(path);
 });
@@ -24,19 +18,14 @@ test.each([
 test.each([
   "",
   "csi.sock",
-  "./csi.sock",
   "tcp://127.0.0.1:10000",
-  "127.0.0.1:10000",
-  "dns:///driver",
   "unix-abstract:csi",
   "not-unix:/csi/csi.sock",
   "UNIX:///csi/csi.sock",
-  "unix",
   "unix:",
   "unix://",
   // Abstract sockets, as Go writes them: a file of that name is not what is meant.
   "unix:@csi",
-  "unix://@csi",
   "/csi\0.sock",
   "unix:///csi\0.sock",
 ])("%j is refused", (address) => {
@@ -65,10 +54,6 @@ test.each([
   [`/${"ä".repeat(53)}`, 107],
   [`/${"ä".repeat(54)}`, 109],
 ])("%s has %i bytes, of which 107 fit", (path, bytes) => {
+  expect(Buffer.byteLength(path)).toBe(bytes);
   expect(fitsSocketPath(path)).toBe(bytes <= 107);
-  const check = () => checkSocketPathLength(path, "the socket");
-  if (bytes <= 107) return check();
-  expect(check).toThrow(
-    expect.objectContaining({ code: "SOCKET_UNUSABLE", message: expect.stringContaining(`${bytes} bytes`) }),
-  );
 });

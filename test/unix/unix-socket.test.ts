@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import fs, { existsSync, lstatSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { explainConnectError, tryConnect, untilAccepting } from "../../src/unix/unix-socket";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
@@ -14,21 +14,18 @@ afterEach(() => folder[Symbol.asyncDispose]());
 const never = new AbortController().signal;
 const { logger } = recordLog();
 
-describe("tryConnect", () => {
-  test("has nothing to say of a socket that accepts", async () => {
-    await using _server = await startForeignSocket(folder.at("x.sock"));
-    expect(await tryConnect(folder.at("x.sock"))).toBeUndefined();
-  });
-
-  test.each<[string, (path: string) => Promise<void> | void, string]>([
-    ["nothing", () => {}, "ENOENT"],
-    ["a dead socket", leaveDeadSocket, "ECONNREFUSED"],
-    ["a regular file", (path) => writeFileSync(path, ""), "ENOTSOCK"],
-    ["a directory", (path) => mkdirSync(path), "ENOTSOCK"],
-  ])("tells what is wrong with %s", async (_what, make, code) => {
-    await make(folder.at("x.sock"));
-    expect(await tryConnect(folder.at("x.sock"))).toMatchObject({ code });
-  });
+test.each<[string, (path: string) => unknown, string | undefined]>([
+  ["a living socket", startForeignSocket, undefined],
+  ["nothing", () => {}, "ENOENT"],
+  ["a dead socket", leaveDeadSocket, "ECONNREFUSED"],
+  ["a regular file", (path) => writeFileSync(path, ""), "ENOTSOCK"],
+  ["a directory", (path) => mkdirSync(path), "ENOTSOCK"],
+])("what is wrong with %s", async (_what, make, code) => {
+  const made = await make(folder.at("x.sock"));
+  expect((await tryConnect(folder.at("x.sock"))) as { code?: string } | undefined).toEqual(
+    code && expect.objectContaining({ code }),
+  );
+  await (made as Partial<AsyncDisposable> | undefined)?.[Symbol.asyncDispose]?.();
 });
 
 describe("untilAccepting", () => {
@@ -46,23 +43,23 @@ describe("untilAccepting", () => {
     const path = folder.at("x.sock");
     await using _former = await startForeignSocket(path);
     await using _next = await startForeignSocket(folder.at("y.sock"));
-    const accepting = untilAccepting(path, { log: logger, signal: never });
-    renameSync(folder.at("y.sock"), path);
-    expect(await accepting).toBe(await untilAccepting(path, { log: logger, signal: never }));
+    const { stat } = fs.promises;
+    const replacing = jest.spyOn(fs.promises, "stat").mockImplementation((async (looked: string) => {
+      const found = await stat(looked);
+      if (looked === path && existsSync(folder.at("y.sock"))) renameSync(folder.at("y.sock"), path);
+      return found;
+    }) as never);
+    const accepted = await untilAccepting(path, { log: logger, signal: never });
+    replacing.mockRestore();
+    expect(accepted).toBe(await untilAccepting(path, { log: logger, signal: never }));
   });
 
-  test("notices a socket in a folder that is made later", async () => {
+  test("notices a socket in a folder that is made later, and a living socket in a dead one's place", async () => {
     const accepting = untilAccepting(folder.at("a", "b", "x.sock"), { log: logger, signal: never });
     mkdirSync(folder.at("a"));
     mkdirSync(folder.at("a", "b"));
+    await leaveDeadSocket(folder.at("a", "b", "x.sock"));
     await using _server = await startForeignSocket(folder.at("a", "b", "x.sock"));
-    await accepting;
-  });
-
-  test("notices a living socket in a dead one's place", async () => {
-    await leaveDeadSocket(folder.at("x.sock"));
-    const accepting = untilAccepting(folder.at("x.sock"), { log: logger, signal: never });
-    await using _server = await startForeignSocket(folder.at("x.sock"));
     await accepting;
   });
 
@@ -96,16 +93,9 @@ describe("untilAccepting", () => {
 });
 
 test.each([
-  ["ENOENT", "ENOENT: no such socket yet"],
-  ["ECONNREFUSED", "ECONNREFUSED: no process listens on this socket"],
-  ["EACCES", "EACCES: permission denied"],
-  ["ENOTDIR", "ENOTDIR: part of the path is not a directory"],
-  ["ELOOP", "ELOOP: the path has a symbolic link loop"],
-  ["ENOTSOCK", "ENOTSOCK: this file is not a socket"],
-  ["EAGAIN", "EAGAIN: the driver's queue of connections is full"],
-  ["EMFILE", "EMFILE: this process has no file descriptor left"],
+  ["EACCES", "EACCES: permission denied: not running as root, or denied by SELinux?"],
   ["EPROTOTYPE", "connect EPROTOTYPE"],
 ])("explains %s", (code, text) => {
   const error = Object.assign(new Error(`connect ${code}`), { code });
-  expect(explainConnectError(error)).toMatch(new RegExp(`^${text}`));
+  expect(explainConnectError(error)).toBe(text);
 });

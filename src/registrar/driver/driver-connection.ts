@@ -2,30 +2,27 @@ import { connectivityState, status } from "@grpc/grpc-js";
 import { messageOf } from "../../base/errors";
 import { LONGEST_WAIT_MS } from "../../base/pause";
 import { callUnary, createUnixClient } from "../../grpc/client/unary";
-import { type PluginIdentity, protos } from "../../grpc/protos";
+import { protos } from "../../grpc/protos";
 import { statusCodeOf } from "../../grpc/status";
 import type { Logger } from "../../logging/logger";
 import type { DriverCall } from "../model/events";
 
-export type CallOutcome = { readonly answerBytes: number } | { readonly failure: string };
-
 interface ConnectionContext {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  readonly onCall: (call: DriverCall, outcome: CallOutcome) => void;
+  readonly onCall: (call: DriverCall) => void;
 }
 
-/** Makes a connection to a CSI driver, which begins with the first call. */
 export function connectDriver(socketPath: string, { log: parentLog, signal, onCall }: ConnectionContext) {
   const log = parentLog.named("driver-connection");
   const client = createUnixClient(socketPath);
   const method = protos.identity.GetPluginInfo;
 
   /** One GetPluginInfo call. Rejects with an error that `statusCodeOf` understands. */
-  const ask = async (timeoutMs: number): Promise<PluginIdentity> => {
+  const ask = async (timeoutMs: number) => {
     const startedAtMs = performance.now();
-    const record = (code: number | undefined, outcome: CallOutcome) =>
-      onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs }, outcome);
+    const record = (code: number | undefined) =>
+      onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs });
     let answerBytes = 0;
     const onAnswerBytes = (bytes: number) => {
       answerBytes = bytes;
@@ -34,7 +31,7 @@ export function connectDriver(socketPath: string, { log: parentLog, signal, onCa
     log.v(5).info("GRPC call", { method: method.path, request: "{}" });
     try {
       const identity = await callUnary(client, method, {}, { timeoutMs, signal, onAnswerBytes });
-      record(status.OK, { answerBytes });
+      record(status.OK);
       const { manifest, name, vendorVersion } = identity;
       // As the official registrar logs it: JSON with the protocol's names of the fields that are not empty.
       const fields = Object.entries({ manifest, name, vendor_version: vendorVersion }).filter(
@@ -42,9 +39,9 @@ export function connectDriver(socketPath: string, { log: parentLog, signal, onCa
       );
       const response = JSON.stringify(Object.fromEntries(fields));
       log.v(5).info("GRPC response", { response, err: undefined });
-      return identity;
+      return { identity, answerBytes };
     } catch (error) {
-      if (!signal.aborted) record(statusCodeOf(error), { failure: messageOf(error) });
+      if (!signal.aborted) record(statusCodeOf(error));
       log.v(5).info("GRPC response", { response: "{}", err: messageOf(error) });
       throw error;
     }
@@ -71,5 +68,5 @@ export function connectDriver(socketPath: string, { log: parentLog, signal, onCa
     });
   };
 
-  return { ask, ended, close: () => client.close() };
+  return { ask, ended, [Symbol.dispose]: () => client.close() };
 }

@@ -5,7 +5,6 @@ import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";
 import { SOCKET_TAIL } from "../socket/socket-name";
 
-/** A driver's name by the rule of the CSI specification and as part of a file name. */
 type DriverNameVerdict =
   | { readonly kind: "valid" }
   /** Breaks the specification but is harmless in a file name: we warn, kubelet decides. */
@@ -22,13 +21,11 @@ const MAX_BYTES = 255 - SOCKET_TAIL.length;
 /** Characters that could steer the terminal in which an operator lists the directory: control, format and line characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** Judges a driver's name before it becomes part of a path. */
 export function judgeDriverName(name: string): DriverNameVerdict {
   const unsafe = (problem: string): DriverNameVerdict => ({ kind: "unsafe", problem });
   if (name === "") return unsafe("it is empty");
   if (name.includes("/")) return unsafe("it contains '/'");
   if (name.includes("\\")) return unsafe("it contains a backslash");
-  if (name.includes("\0")) return unsafe("it contains a NUL byte");
   if (UNPRINTABLE.test(name)) return unsafe("it contains control characters");
   if (name.startsWith(".")) return unsafe("it begins with a dot");
   if (name.includes("..")) return unsafe("it contains '..'");
@@ -54,10 +51,7 @@ export function admitDriverName(name: string, log: Logger): void {
 /** The API server's limit for the driver of a ResourceSlice: `ValidateCSIDriverName`, `pkg/apis/core/validation`. */
 const MAX_DRA_NAME_LENGTH = 63;
 
-/**
- * Checks a plugin's name before it becomes part of a file's name. Throws UNSAFE_DRIVER_NAME: for a CSI driver's name
- * that could leave the directory, for another plugin's name that kubelet or the API server would refuse.
- */
+/** The same for any plugin: of another than a CSI driver it refuses what kubelet or the API server would. */
 export function admitPluginName(type: PluginType, name: string, log: Logger): void {
   if (type === "CSIPlugin") admitDriverName(name, log);
   // Kubernetes takes the letters of a driver's name in either case.

@@ -11,41 +11,31 @@ import type { DriverHealth, DriverTrouble } from "../model/status";
 import { admitDriverName } from "./driver-name";
 import { type WatchDriverContext, watchCsiDriver } from "./watch-driver";
 
-export interface FollowContext extends Omit<WatchDriverContext, "signal"> {
+export interface FollowContext extends Pick<WatchDriverContext, "log" | "remindEveryMs"> {
   readonly events: EventSource<RegistrarEvent>;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
-  readonly admit?: ((name: string, log: Logger) => Promise<void>) | undefined;
-  /** Whether a driver of this name should be registered. @default every driver */
-  readonly isWanted?: ((name: string) => boolean) | undefined;
+  readonly admit?: (name: string, log: Logger, onWithheld: (why: DriverTrouble) => void) => Promise<void>;
 }
 
 /** The log names a larger answer: 15 times what the CSI specification allows ("Size Limits"). */
 const USUAL_ANSWER_BYTES = 65_536;
 
-/**
- * Follows the driver of `options`. `status()` is what is known of it. `follow()` tells its registration what happens to
- * it, until `signal` is aborted, and never rejects: a name names the registration, a failure to learn it ends that.
- */
+/** Follows the driver of `options`; a name names its registration, a failure to learn it ends that. */
 export function createDriverFollower(
   options: ResolvedRegistrarOptions,
-  { log: parentLog, events, remindEveryMs, admit, isWanted = () => true }: FollowContext,
+  { log: parentLog, events, remindEveryMs, admit }: FollowContext,
 ) {
   const log = parentLog.named("follow-driver");
   let identity: PluginIdentity | undefined;
   let connected = false;
   let trouble: DriverTrouble | undefined;
   let misbehaviour: string | undefined;
-  const missAnswer = (text: string) => {
-    if (identity === undefined) trouble = { kind: "no-answer", text };
-  };
   const judgeSize = (bytes: number) => {
-    const before = misbehaviour;
-    misbehaviour =
-      bytes > USUAL_ANSWER_BYTES
-        ? `its answer to GetPluginInfo has ${bytes} bytes, the CSI specification allows some 4000; only its beginning is used`
-        : undefined;
-    if (misbehaviour !== undefined && misbehaviour !== before)
-      log.warn("CSI driver misbehaves", { csiAddress: options.csiAddress, problem: misbehaviour });
+    const isUsual = bytes <= USUAL_ANSWER_BYTES;
+    const problem = `its answer to GetPluginInfo has ${bytes} bytes, the CSI specification allows some 4000; only its beginning is used`;
+    if (!isUsual && misbehaviour !== problem)
+      log.warn("CSI driver misbehaves", { csiAddress: options.csiAddress, problem });
+    misbehaviour = isUsual ? undefined : problem;
   };
 
   const follow = async (inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void> => {
@@ -65,10 +55,10 @@ export function createDriverFollower(
     const onNamed = (name: string) => {
       if (!admit) registerAs(name);
       else if (registeredAs === undefined) {
-        trouble = isWanted(name)
-          ? { kind: "name-withheld", text: `another driver of this node has its name ${name}` }
-          : { kind: "not-wanted", text: `the name lists exclude ${name}` };
-        admit(name, log).then(() => {
+        const onWithheld = (why: DriverTrouble) => {
+          trouble = why;
+        };
+        admit(name, log, onWithheld).then(() => {
           trouble = undefined;
           registerAs(name);
         }, fail);
@@ -80,7 +70,9 @@ export function createDriverFollower(
       }
     };
 
-    const onAnswered = (answer: PluginIdentity, awayMs: number | undefined) => {
+    const onAnswered: WatchDriverContext["onAnswered"] = (answer, awayMs, answerBytes) => {
+      if (trouble?.kind === "no-answer") trouble = undefined;
+      judgeSize(answerBytes);
       const before = identity;
       const { name, vendorVersion } = answer;
       if (before?.name !== name) admitDriverName(name, log);
@@ -101,29 +93,21 @@ export function createDriverFollower(
     };
 
     log.v(1).info("Attempting to open a gRPC connection", { csiAddress: options.csiAddress });
-    await watchCsiDriver(
-      options,
-      { log, remindEveryMs, signal },
-      {
-        onAnswered,
-        onLost: () => {
-          connected = false;
-          events.emit({ kind: "driver-lost" });
-        },
-        onStuck: () => missAnswer("the CSI driver accepts no connections: it hangs"),
-        onCall: (call, outcome) => {
-          if ("failure" in outcome) {
-            missAnswer(`GetPluginInfo of the CSI driver fails: ${outcome.failure}`);
-          } else {
-            if (trouble?.kind === "no-answer") trouble = undefined;
-            judgeSize(outcome.answerBytes);
-          }
-          events.emit({ kind: "driver-call", call });
-        },
+    await watchCsiDriver(options, {
+      log,
+      remindEveryMs,
+      signal,
+      onAnswered,
+      onNoAnswer: (text) => {
+        if (identity === undefined) trouble = { kind: "no-answer", text };
       },
-    ).catch(fail);
+      onLost: () => {
+        connected = false;
+        events.emit({ kind: "driver-lost" });
+      },
+      onCall: (call) => events.emit({ kind: "driver-call", call }),
+    }).catch(fail);
   };
 
-  const status = (): DriverHealth => ({ identity, connected, trouble, misbehaviour });
-  return { status, follow };
+  return { follow, status: (): DriverHealth => ({ identity, connected, trouble, misbehaviour }) };
 }

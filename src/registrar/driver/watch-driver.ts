@@ -14,28 +14,14 @@ import {
 } from "../../unix/unix-socket";
 import type { DriverCall } from "../model/events";
 import type { ResolvedRegistrarOptions } from "../model/options";
-import { type CallOutcome, connectDriver } from "./driver-connection";
-import { createDriverPresence } from "./driver-presence";
+import { connectDriver } from "./driver-connection";
 
-export type WatchDriverOptions = Pick<
-  ResolvedRegistrarOptions,
-  "csiSocketPath" | "timeoutMs" | "driverTimeoutMs"
->;
-
-export interface WatchDriverContext {
-  readonly log: Logger;
-  readonly signal: AbortSignal;
-  /** How often a log line says that the registrar still waits for the driver. Milliseconds. @default 10000 */
-  readonly remindEveryMs?: number | undefined;
-}
-
-interface CsiDriverObserver {
-  /** The driver answered with its identity: at first, and again with each new connection; after `awayMs` if it was lost. */
-  onAnswered(identity: PluginIdentity, awayMs: number | undefined): void;
+export interface WatchDriverContext extends Pick<AcceptingOptions, "log" | "signal" | "remindEveryMs"> {
+  /** The driver answered: at first, and again with each new connection; after `awayMs` if it was lost. */
+  onAnswered(identity: PluginIdentity, awayMs: number | undefined, answerBytes: number): void;
+  onNoAnswer(text: string): void;
   onLost(): void;
-  /** The driver accepts no connections: its listen queue is full. */
-  onStuck?(): void;
-  onCall(call: DriverCall, outcome: CallOutcome): void;
+  onCall(call: DriverCall): void;
 }
 
 /** After a connection that lasted less than this, the next one comes after a pause. */
@@ -45,24 +31,23 @@ const SLOW_RETRY_MS = 30_000;
 
 /**
  * Stays in touch with the CSI driver behind a unix socket: waits for it, asks its name, keeps a connection to notice
- * its end, and asks again when it is back (it may be another version, or another driver). A server that merely ends a
- * connection, for its age or because it is idle, has not gone: the watch connects and asks again. A driver has gone if
- * its socket is removed or replaced, even though it answers on open connections: kubelet cannot reach it.
+ * its end, and asks again when it is back (it may be another version, or another driver). A driver has gone if its socket is
+ * removed or replaced, even though it answers on open connections: kubelet cannot reach it.
  *
- * Runs until `signal` is aborted, then resolves. Rejects only with DRIVER_TIMEOUT, and with what the observer throws.
+ * Runs until the signal is aborted, then resolves. Rejects only with DRIVER_TIMEOUT, and with what `context` throws.
  */
 export async function watchCsiDriver(
-  options: WatchDriverOptions,
+  options: Pick<ResolvedRegistrarOptions, "csiSocketPath" | "timeoutMs" | "driverTimeoutMs">,
   context: WatchDriverContext,
-  observer: CsiDriverObserver,
 ): Promise<void> {
   const { csiSocketPath, timeoutMs, driverTimeoutMs } = options;
+  const { remindEveryMs, onCall } = context;
   const address = `unix://${csiSocketPath}`;
   const log = context.log.named("watch-driver");
   const patience = new AbortController();
   const timer = driverTimeoutMs > 0 ? setTimeout(() => patience.abort(), driverTimeoutMs) : undefined;
   const signal = AbortSignal.any([context.signal, patience.signal]);
-  const presence = createDriverPresence(log.with({ address }), observer.onLost);
+  const presence = createPresence(log.with({ address }), context.onLost);
   let failures = 0;
   let earlyLosses = 0;
   let nextAtMs = 0;
@@ -71,29 +56,26 @@ export async function watchCsiDriver(
   /** Why the last connection, and the last call, failed: for the error at the driver timeout. */
   let unreachable: Error | undefined;
   let failure: unknown;
-  const limitOf = (error: unknown) =>
-    statusCodeOf(error) === status.DEADLINE_EXCEEDED ? `; the timeout of a call is ${timeoutMs / 1000}s` : "";
+  const onRefused = (problem: Error) => {
+    unreachable = problem;
+    presence.lost();
+    if (errnoOf(problem) === "EAGAIN") context.onNoAnswer("the CSI driver accepts no connections: it hangs");
+  };
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
-      const onRefused = (problem: Error) => {
-        unreachable = problem;
-        presence.lost();
-        if (errnoOf(problem) === "EAGAIN") observer.onStuck?.();
-      };
-      const waiting = { log, signal, remindEveryMs: context.remindEveryMs, onRefused, except };
-      const file = await untilAccepting(csiSocketPath, waiting);
+      const file = await untilAccepting(csiSocketPath, { log, signal, remindEveryMs, onRefused, except });
       unreachable = undefined;
       presence.found(file);
       if (!(await pause(nextAtMs - performance.now(), signal))) break;
 
-      const connection = connectDriver(csiSocketPath, { log, signal, onCall: observer.onCall });
+      using connection = connectDriver(csiSocketPath, { log, signal, onCall });
       try {
-        const identity = await connection.ask(timeoutMs);
+        const { identity, answerBytes } = await connection.ask(timeoutMs);
         failures = 0;
         except = undefined;
         clearTimeout(timer);
-        observer.onAnswered(identity, presence.answered(file));
+        context.onAnswered(identity, presence.answered(file), answerBytes);
         const lastedMs = await endOf(connection, csiSocketPath, file, signal);
         earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
         nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
@@ -102,13 +84,12 @@ export async function watchCsiDriver(
         if (signal.aborted || code === undefined) throw error;
         failure = error;
         presence.lost();
+        context.onNoAnswer(`GetPluginInfo of the CSI driver fails: ${messageOf(error)}`);
         const pace = PACES[code] ?? "soon";
-        log.error(error, "Error retreiving CSI driver name", { next: `${NEXT[pace]}${limitOf(error)}` });
+        log.error(error, "Error retreiving CSI driver name", { next: NEXT[pace] });
         nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
         except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
         if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);
-      } finally {
-        connection.close();
       }
     }
   } catch (error) {
@@ -117,19 +98,48 @@ export async function watchCsiDriver(
     clearTimeout(timer);
   }
   if (!patience.signal.aborted) return;
-  const limit = `the driver timeout of ${driverTimeoutMs / 1000} s`;
-  const text = `no answer from the CSI driver on ${csiSocketPath} within ${limit}`;
+  const text = `no answer from the CSI driver on ${csiSocketPath} within the driver timeout of ${driverTimeoutMs / 1000} s`;
   // A driver that fails and exits: what it answered says more than that its socket is gone.
   const last = failure === undefined ? explainConnectError(unreachable) : messageOf(failure);
-  const why =
-    last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}${limitOf(failure)}`;
+  const why = last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}`;
   throw new RegistrarError("DRIVER_TIMEOUT", `${text}${why}`, { cause: failure ?? unreachable });
 }
 
-/**
- * Resolves when the connection has ended, or when kubelet, which dials by path, would reach another driver or none.
- * Returns the milliseconds until then.
- */
+/** Makes the record of whether a CSI driver is there; at first it is not. Logs each loss and each return once. */
+function createPresence(log: Logger, onLost: () => void) {
+  /** The socket file behind which the driver answered; undefined after it was lost. */
+  let present: string | undefined;
+  let answeredAtMs = 0;
+  let lostAtMs: number | undefined;
+
+  const lost = () => {
+    if (present === undefined) return;
+    present = undefined;
+    lostAtMs = performance.now();
+    log.error(undefined, "Lost connection", { lasted: `${Math.round(lostAtMs - answeredAtMs) / 1000}s` });
+    onLost();
+  };
+
+  return {
+    lost,
+    found: (file: string) => {
+      // The driver merely ended a connection, for its age or because it was idle.
+      if (present === file) log.v(2).info("The driver ended a connection, and is still there");
+      else lost();
+    },
+    /** The driver has answered. Returns for how many milliseconds it was lost; undefined if it was not. */
+    answered: (file: string): number | undefined => {
+      const awayMs = lostAtMs === undefined ? undefined : Math.round(performance.now() - lostAtMs);
+      if (awayMs !== undefined) log.info("Connection restored", { after: `${awayMs / 1000}s` });
+      present = file;
+      answeredAtMs = performance.now();
+      lostAtMs = undefined;
+      return awayMs;
+    },
+  };
+}
+
+/** The milliseconds until the connection has ended, or kubelet, which dials by path, would reach another driver or none. */
 async function endOf(
   { ended }: ReturnType<typeof connectDriver>,
   path: string,
@@ -144,7 +154,6 @@ async function endOf(
   return performance.now() - sinceMs;
 }
 
-/** For the log. */
 const NEXT = {
   "after-restart": "wait until the driver restarts: it does not implement GetPluginInfo",
   slowly: `retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts`,

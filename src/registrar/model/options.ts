@@ -1,5 +1,4 @@
 import { invalidOption } from "../../base/errors";
-import { refuseOption } from "../../base/refuse-option";
 import type { PluginType } from "../../kubelet-rules/versions";
 import {
   callbackOf,
@@ -9,7 +8,6 @@ import {
   kindOf,
   listOf,
   milliseconds,
-  type OptionKind,
   oneOf,
   textKind,
 } from "../../options/option-kinds";
@@ -90,24 +88,14 @@ interface InProcessOptions extends CommonOptions {
   readonly endpoint: string;
 }
 
-export interface ResolvedRegistrationOptions extends Resolved<InProcessOptions> {
-  readonly type: PluginType;
-  readonly supportedVersions: readonly string[];
-}
-
-const CSI_ADDRESS = "the driver's unix socket, /absolute/path or unix:///absolute/path";
-
 /** Not `socketPath`: the log shows the address as it was given, with `unix:`. */
-export const csiAddressKind: OptionKind<string> = {
-  takes: CSI_ADDRESS,
-  read: (given, name) => {
-    const address = typeof given === "string" ? given : "";
-    const path = pathInUnixAddress(address);
-    if (!path?.startsWith("/")) return refuseOption(name, given, CSI_ADDRESS);
-    const shorter = `a shorter path: that is too long, ${MAX_SOCKET_PATH_BYTES} bytes is the most`;
-    return fitsSocketPath(path) ? address : refuseOption(name, given, shorter);
+export const csiAddressKind = kindOf(
+  `the driver's unix socket, /absolute/path or unix:///absolute/path, ${MAX_SOCKET_PATH_BYTES} bytes at most`,
+  (given) => {
+    const path = typeof given === "string" ? pathInUnixAddress(given) : undefined;
+    return path?.startsWith("/") && fitsSocketPath(path) ? (given as string) : undefined;
   },
-};
+);
 
 const nonEmpty = (takes: string) =>
   kindOf(takes, (given) => (typeof given === "string" && given !== "" ? given : undefined));
@@ -137,9 +125,7 @@ export function resolveOptions(
 }
 
 /** The same for a driver in this process, whose name is judged elsewhere. Throws INVALID_OPTION. */
-export function resolveRegistrationOptions(
-  options: RegistrationOptions,
-): ResolvedRegistrationOptions & ResolvedStartOptions {
+export function resolveRegistrationOptions(options: RegistrationOptions) {
   const given = readOptions("startRegistration", options, {
     name: required(textKind),
     endpoint: required(hostSocketPath),
@@ -149,8 +135,7 @@ export function resolveRegistrationOptions(
   });
   const supportedVersions = given.supportedVersions ?? (given.type === "CSIPlugin" ? CSI_VERSIONS : []);
   if (supportedVersions.length > 0) return { ...given, supportedVersions };
-  const problem = given.supportedVersions ? "is empty; it must name at least one version" : "is missing";
   throw invalidOption(
-    `startRegistration: supportedVersions ${problem}; a ${given.type} must tell kubelet what it speaks`,
+    `startRegistration: supportedVersions is missing or empty; a ${given.type} must tell kubelet what it speaks`,
   );
 }

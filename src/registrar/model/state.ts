@@ -1,3 +1,4 @@
+import type { SocketFound } from "../../unix/unix-socket";
 import type { RegistrationOutcome } from "./outcome";
 
 /** Every state, in the order of a registration's life. */
@@ -68,26 +69,16 @@ export type RegistrationState =
   | ({ readonly kind: "asked"; readonly askedAtMs: number } & InPlace)
   | ({ readonly kind: "registered" } & InPlace)
   | ({ readonly kind: "refused"; readonly refusals: Refusals; readonly waitMs: number } & InPlace)
-  | { readonly kind: "standby"; readonly facts: DriverFacts; readonly reason: StandbyReason }
+  | {
+      readonly kind: "standby";
+      readonly facts: DriverFacts;
+      readonly reason: "socket-taken" | "already-registered";
+    }
   | ({ readonly kind: "stopping" } & Ended)
   | ({ readonly kind: "stopped" } & Ended);
 
 export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;
 export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refused">;
-
-/** What is at the path of our socket. */
-export type SocketFound =
-  | "ours"
-  /** Nothing: our socket or its directory was removed. */
-  | "gone"
-  /** Another socket, on which a process listens. */
-  | "taken"
-  /** Another socket, on which no process listens. */
-  | "dead"
-  /** A file that is not a socket, or that cannot be read. */
-  | "blocked"
-  /** Unknown: the file system does not answer. */
-  | "hanging";
 
 /** Everything that can change the state of a registration; the loop takes it from its inbox. */
 export type LoopEvent =
@@ -136,7 +127,6 @@ export const PUBLISH_REASONS = [
 ] as const;
 /** The event that led to a publication of the registration socket. */
 export type PublishReason = (typeof PUBLISH_REASONS)[number];
-export type StandbyReason = "socket-taken" | "already-registered";
 
 export interface StateChange {
   readonly from: StateName;

@@ -41,27 +41,20 @@ export interface DriverStatus extends DriverHealth {
 export function reasonOf({ state, history, tally, trouble, registrationSocketPath }: DriverStatus) {
   const last = history.at(-1)?.event;
   const refusal = tally.refusal === undefined ? undefined : `kubelet refused: ${tally.refusal}`;
-  switch (state) {
-    case "waiting":
-      return trouble?.text ?? "the CSI driver has not reported its name yet";
-    case "listening":
-      return refusal ? `kubelet has not called again; before, ${refusal}` : "kubelet has not called";
-    case "asked":
-      return "kubelet called GetInfo and has not reported a status";
-    case "publishing":
-      return trouble?.text ?? refusal;
-    case "refused":
-      return refusal;
-    case "standby":
-      return last?.kind === "already-registered"
-        ? `another registrar of the driver holds the registration; kubelet says: ${last.error}`
-        : `another registrar of the driver holds ${registrationSocketPath ?? "its socket"}`;
-    case "registered":
-      return undefined;
-    case "stopping":
-    case "stopped":
-      return trouble?.text;
-    default:
-      return state satisfies never;
-  }
+  const peer =
+    last?.kind === "already-registered"
+      ? `the registration; kubelet says: ${last.error}`
+      : (registrationSocketPath ?? "its socket");
+  const reasons: Readonly<Record<StateName, string | undefined>> = {
+    waiting: trouble?.text ?? "the CSI driver has not reported its name yet",
+    publishing: trouble?.text ?? refusal,
+    listening: refusal ? `kubelet has not called again; before, ${refusal}` : "kubelet has not called",
+    asked: "kubelet called GetInfo and has not reported a status",
+    registered: undefined,
+    refused: refusal,
+    standby: `another registrar of the driver holds ${peer}`,
+    stopping: trouble?.text,
+    stopped: trouble?.text,
+  };
+  return reasons[state];
 }

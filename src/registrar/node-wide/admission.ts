@@ -1,4 +1,5 @@
 import type { Logger } from "../../logging/logger";
+import type { DriverTrouble } from "../model/status";
 import { type NameLists, whyUnwanted } from "./name-lists";
 
 /** The driver that requests a name; the same object each time. */
@@ -12,23 +13,26 @@ export function createAdmission(lists: NameLists = {}) {
   let requests: { readonly name: string; readonly owner: NameOwner; readonly grant: () => void }[] = [];
 
   return {
-    /**
-     * Resolves when `owner` has the name; never while another has it, or if the lists exclude it. Gives up the owner's
-     * former request or name.
-     */
-    request: (name: string, owner: NameOwner, log: Logger): Promise<void> => {
+    /** Resolves when `owner` has the name, unless the lists exclude it. Gives up the owner's former request or name. */
+    request: (
+      name: string,
+      owner: NameOwner,
+      log: Logger,
+      onWithheld: (why: DriverTrouble) => void = () => {},
+    ): Promise<void> => {
       release(owner);
       const because = whyUnwanted(name, owner.csiAddress, lists);
       if (because !== undefined) {
         log.info("CSI driver is excluded by the name lists", { csiDriverName: name, because });
+        onWithheld({ kind: "not-wanted", text: `the name lists exclude ${name}` });
         return new Promise(() => {});
       }
       const holder = requests.find((request) => request.name === name)?.owner;
-      if (holder)
-        log.error(undefined, "Another CSI driver on this node has the name, waiting", {
-          csiDriverName: name,
-          other: holder.csiAddress,
-        });
+      if (holder) {
+        const fields = { csiDriverName: name, other: holder.csiAddress };
+        log.error(undefined, "Another CSI driver on this node has the name, waiting", fields);
+        onWithheld({ kind: "name-withheld", text: `another driver of this node has its name ${name}` });
+      }
       return new Promise((resolve) => {
         requests = [...requests, { name, owner, grant: resolve }];
         if (!holder) resolve();
@@ -37,7 +41,6 @@ export function createAdmission(lists: NameLists = {}) {
     release,
   };
 
-  /** Gives up what `owner` has or waits for; the next in line gets it. */
   function release(owner: NameOwner): void {
     const former = requests.find((request) => request.owner === owner); // There is one at most: see `request`.
     requests = requests.filter((request) => request !== former);

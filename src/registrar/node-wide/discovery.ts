@@ -1,6 +1,5 @@
-import { type FSWatcher, type Stats, watch } from "node:fs";
+import type { FSWatcher, Stats } from "node:fs";
 import { basename, join } from "node:path";
-import { errnoOf } from "../../base/errors";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { isShortage } from "../../unix/descriptors";
@@ -14,13 +13,13 @@ import {
   listNames,
 } from "../../unix/files";
 import { canHang, isWithin } from "../../unix/mounts";
-import { watchPath, watchTrouble } from "../../unix/path-watch";
+import { watchDirectory, watchPath } from "../../unix/path-watch";
 
-/** Called for sockets that fit a pattern; `captures` is what its stars stand for. */
 interface DiscoveryObserver {
-  onFound(captures: readonly string[]): void;
+  /** A socket fits the pattern, whose stars stand for `captures`. */
+  onFound(path: string, captures: readonly string[]): void;
   /** The socket is gone: alone, as in a restart of its driver, or with its directory, which may also go later. */
-  onGone(captures: readonly string[], what: "socket" | "directory"): void;
+  onGone(path: string, what: "socket" | "directory"): void;
 }
 
 /** In case inotify misses an event. */
@@ -114,12 +113,12 @@ export async function discover(
         stats: socket,
         rescan: async () => {},
         close: (what) => {
-          if (socket || what === "directory") observer.onGone(all, what);
+          if (socket || what === "directory") observer.onGone(child, what);
         },
       });
       if (socket === undefined) return;
       hasFound = true;
-      observer.onFound(all);
+      observer.onFound(child, all);
     };
     let watcher: FSWatcher | undefined;
     const rescan = async () => {
@@ -151,31 +150,23 @@ export async function discover(
   };
 
   let root: Entry | undefined;
-  let hasLooked = false;
   const lookAtRoot = async () => {
     const found = await look(rootPath);
-    const isHanging = found === "hanging";
     if (isSame(root?.stats, found)) await root?.rescan();
-    else if (!isHanging) {
+    else if (found !== "hanging") {
       root?.close("directory");
       root = isFoundDirectory(found) ? await enterDirectory(rootPath, found, rootDepth, []) : undefined;
     }
-    if (!hasLooked && !hasFound) {
-      const isAway = `${rootPath} is not a directory here: is it mounted?`;
-      const why = isHanging
-        ? `the file system of ${rootPath} does not answer`
-        : root
-          ? "no socket fits"
-          : isAway;
-      log.info("No CSI driver here yet", { pattern: pattern.text, why });
-    }
-    hasLooked = true;
   };
-  do {
-    await inTurn(lookAtRoot);
+  await inTurn(lookAtRoot);
+  const isAway = `${rootPath} is not a directory here, or does not answer: is it mounted?`;
+  const why = root === undefined ? isAway : "no socket fits";
+  if (!hasFound) log.info("No CSI driver here yet", { pattern: pattern.text, why });
+  while (!signal.aborted) {
     await rootWatch.wait(signal, LOOK_EVERY_MS);
     await rootWatch.rearm();
-  } while (!signal.aborted);
+    if (!signal.aborted) await inTurn(lookAtRoot);
+  }
   await turn;
   clearTimeout(whenShort);
   rootWatch.close();
@@ -189,38 +180,16 @@ function isSame(known: Stats | undefined, found: FileFound): boolean {
   return found.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);
 }
 
-function watchDirectory(
-  path: string,
-  onEvent: (name: string | null) => void,
-  log: Logger,
-): FSWatcher | undefined {
-  try {
-    const watcher = watch(path, { persistent: false }, (_event, name) => onEvent(name));
-    watcher.on("error", () => watcher.close());
-    return watcher;
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") {
-      const fields = { directory: path, ...watchTrouble(error) };
-      log.v(2).info("Cannot watch directory, looking at it every 30s instead", fields);
-    }
-    return undefined;
-  }
-}
-
-/** More drivers than a node has. */
 const MAX_SOCKETS = 500;
 
-/** The sockets that fit a pattern now. */
 export async function socketsFitting(pattern: string): Promise<readonly string[]> {
   let paths: readonly string[] = ["/"];
   for (const segment of segmentsOf(pattern)) {
-    const namesFitting = async (directory: string) =>
-      isPattern(segment)
-        ? (await listNames(directory)).filter((name) => matchSegment(segment, name) !== undefined)
-        : [segment];
-    const found = paths.map(async (directory) =>
-      (await namesFitting(directory)).map((name) => join(directory, name)),
-    );
+    const found = paths.map(async (directory) => {
+      const names = isPattern(segment) ? await listNames(directory) : [segment];
+      const fitting = names.filter((name) => matchSegment(segment, name) !== undefined);
+      return fitting.map((name) => join(directory, name));
+    });
     paths = (await Promise.all(found)).flat();
   }
   const files = await Promise.all(paths.map(findFile));

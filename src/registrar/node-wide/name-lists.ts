@@ -1,5 +1,5 @@
 import { invalidOption } from "../../base/errors";
-import { isPattern, matchPattern, type PathPattern, parsePattern } from "../../host-path/path-pattern";
+import { matchPattern, type PathPattern, parsePattern } from "../../host-path/path-pattern";
 import { quoteText } from "../../logging/escape";
 import { judgeDriverName } from "../driver/driver-name";
 
@@ -13,7 +13,6 @@ export interface NameLists {
   readonly deny?: readonly string[] | undefined;
 }
 
-/** The name in `*=PATTERN`. */
 const NAME_IN_PATH = "*";
 
 /** An entry of `allow`; without a pattern the name is allowed at every path. No name has a slash: `=/` begins the path. */
@@ -22,11 +21,8 @@ function parseAllowed(entry: string) {
   const at = entry.indexOf("=/");
   const name = at === -1 ? entry : entry.slice(0, at);
   const pattern = at === -1 ? undefined : parsePattern(entry.slice(at + 1), "allowed driver");
-  if (name === "" || name.startsWith("=")) throw refuse("there is no name before '='");
-  if (name.includes("=")) throw refuse("the path after '=' must begin with '/'");
-  if (name === NAME_IN_PATH && pattern?.stars !== 1)
-    throw refuse("the name '*' is what a path's '*' stands for: give *=/path with one '*'");
-  if (name !== NAME_IN_PATH && isPattern(name)) throw refuse("a name has no '*', only a path may have");
+  if (name === NAME_IN_PATH ? pattern?.stars !== 1 : name === "" || /[=*]/.test(name))
+    throw refuse("give NAME, NAME=/path, or *=/path with one '*'");
   const verdict = judgeDriverName(name);
   if (verdict.kind === "unsafe") throw refuse(`no driver of this name is registered: ${verdict.problem}`);
   return { name, pattern };

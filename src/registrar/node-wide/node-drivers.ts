@@ -12,7 +12,6 @@ interface NodeDriversOptions {
   readonly register: (csiAddress: string, kubeletRegistrationPath: string) => Registration;
   readonly driverGoneAfterMs: number;
   readonly log: Logger;
-  /** Aborted when all is to end: then nothing starts any more. */
   readonly signal: AbortSignal;
 }
 
@@ -25,7 +24,6 @@ const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
 const LOOK_FOR_ROOM_MS = 2_000;
 const REMIND_OF_ROOM_MS = 600_000;
 
-/** One driver's place, as long as its directory is there. */
 interface Place {
   readonly csiAddress: string;
   readonly registration: Registration;
@@ -34,7 +32,7 @@ interface Place {
   /** The driver's failed registrations in a row before this one. */
   readonly failures: number;
   /** In phase `serving`: the driver is away. In phase `failed`: until the next registration. */
-  timer: NodeJS.Timeout | undefined;
+  timer?: NodeJS.Timeout;
 }
 
 /** Makes the set of a node's drivers: each has one registration while its socket is there, and starts over after a failure. */
@@ -42,7 +40,6 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   const places = new Map<string, Place>();
   /** The CSI driver sockets that are there, with their paths on the host. */
   const sockets = new Map<string, string>();
-  /** The sockets whose drivers wait for file descriptors. */
   const waiting = new Set<string>();
   const descriptorsFor = createDescriptorNeed();
   let roomTimer: NodeJS.Timeout | undefined;
@@ -80,8 +77,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
       log.error(error, "Cannot register the CSI driver", { csiAddress });
       return;
     }
-    const sinceMs = performance.now();
-    const place: Place = { csiAddress, registration, sinceMs, phase: "serving", failures, timer: undefined };
+    const place: Place = { csiAddress, registration, sinceMs: performance.now(), phase: "serving", failures };
     places.set(csiAddress, place);
     registration.subscribe("driver-lost", () => expectDeparture(place));
     registration.closed
@@ -102,8 +98,10 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     place.phase = "failed";
     const failures = performance.now() - place.sinceMs < STEADY_AFTER_MS ? place.failures : 0;
     const waitMs = backoffMs(BACKOFF.failedDriver, failures);
-    const after = `${waitMs / 1000}s`;
-    log.info("Trying again later, or when the CSI driver restarts", { csiAddress, after });
+    log.info("Trying again later, or when the CSI driver restarts", {
+      csiAddress,
+      after: `${waitMs / 1000}s`,
+    });
     place.timer = setTimeout(() => startOver(failures + 1), waitMs);
   };
 

@@ -26,10 +26,7 @@ export interface NodeRegistrarOptions
 /** The same with every default filled in. */
 export type ResolvedNodeOptions = Resolved<NodeRegistrarOptions>;
 
-const nameLists = optionsOf<NameLists>({
-  allow: optional(listOf(textKind)),
-  deny: optional(listOf(textKind)),
-});
+const texts = optional(listOf(textKind));
 
 /** Fills defaults and checks all but the patterns. Throws INVALID_OPTION. */
 export function resolveNodeOptions(
@@ -41,7 +38,7 @@ export function resolveNodeOptions(
     kubeletRegistrationPaths: required(listOf(textKind)),
     reregisterOnDriverRestart: optional(flag, false),
     driverGoneAfterMs: optional(milliseconds({ orZero: true }), 30_000),
-    names: optional(nameLists, {}),
+    names: optional(optionsOf<NameLists>({ allow: texts, deny: texts }), {}),
     ...common,
     onEvent: optional(callbackOf<(event: RegistrationsEvent) => unknown>(), () => {}),
   });

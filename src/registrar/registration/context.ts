@@ -1,10 +1,11 @@
 import type { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import type { Resolved } from "../../options/start-options";
+import type { SocketFile } from "../../unix/socket-file";
+import { fitsSocketPath } from "../../unix/socket-path";
 import type { CommonOptions, PluginType } from "../model/options";
 import type { DriverFacts } from "../model/state";
-import type { RegistrationSocket } from "../socket/registration-socket";
-import { fileNameOf, registrationSocketPath } from "../socket/socket-name";
+import { createAlias, fileNameOf, nextAlias, registrationSocketPath } from "../socket/socket-name";
 
 /** The options that a registration by itself needs, complete and checked. */
 export interface RegistrationLoopOptions extends Resolved<CommonOptions> {
@@ -24,8 +25,7 @@ export interface RegistrationLoopOptions extends Resolved<CommonOptions> {
 export interface RegistrationContext {
   readonly options: RegistrationLoopOptions;
   readonly log: Logger;
-  readonly socket: RegistrationSocket;
-  /** The gRPC server behind our socket. */
+  readonly socket: SocketFile;
   readonly server: Pick<ReturnType<typeof startGrpcServer>, "hasCaller" | "connections" | "close">;
   /** Called with the reason when our socket could not be published and is tried again. */
   readonly onUnpublished: (reason: string) => void;
@@ -34,4 +34,11 @@ export interface RegistrationContext {
 export function socketPathOf({ alias, driverName }: DriverFacts, { options }: RegistrationContext): string {
   const name = alias ?? fileNameOf(options.type, driverName);
   return registrationSocketPath(options.pluginRegistrationPath, name);
+}
+
+/** Another alias for our socket, to get around kubelet's backoff; undefined if it does not fit into a socket's path. */
+export function anotherAlias(facts: DriverFacts, context: RegistrationContext): string | undefined {
+  const name = fileNameOf(context.options.type, facts.driverName);
+  const alias = facts.alias === undefined ? createAlias(name) : nextAlias(facts.alias);
+  return fitsSocketPath(socketPathOf({ ...facts, alias }, context)) ? alias : undefined;
 }

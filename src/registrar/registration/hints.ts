@@ -11,89 +11,66 @@ export interface HintedUser {
   readonly foundByPattern?: string | undefined;
 }
 
-type HintText = string | ((kubeletRegistrationPath: string, user: HintedUser) => string);
+type Hint = string | ((kubeletRegistrationPath: string, user: HintedUser) => string);
 
 /** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.37. */
-const REFUSALS: readonly { readonly text: RegExp; readonly hint: HintText }[] = [
-  {
-    text: /no handler registered for plugin type/,
-    hint: "this kubelet registers no plugins of that type: DRA drivers need Kubernetes 1.34, or before it the feature gate DynamicResourceAllocation",
-  },
-  {
-    text: /None of the versions specified|empty list for supported versions/,
-    hint: "kubelet registers CSI drivers of version 1.x: give supportedVersions such a version, 1.0.0",
-  },
-  {
-    text: /none of services supported by the plugin/,
-    hint: "give supportedVersions a service that kubelet calls and the driver serves: v1.DRAPlugin or v1beta1.DRAPlugin",
-  },
-  {
-    text: /already registered for DRA driver plugin|device plugin already connected/,
-    hint: (path) => `kubelet has registered ${path} already: does another registration of this driver run?`,
-  },
-  {
-    text: /is not among plugin supported versions/,
-    hint: "give supportedVersions the version of the device plugin API that kubelet names, v1beta1",
-  },
-  {
-    text: /failed to dial device plugin/,
-    hint: (path) =>
-      `kubelet cannot reach the device plugin at ${path} on the host: check the option endpoint, and whether the plugin listens`,
-  },
-  {
-    text: /failed to get device plugin options/,
-    hint: (path) => `the device plugin at ${path} failed GetDevicePluginOptions: see its log`,
-  },
-  {
-    text: /already registered with a higher supported version/,
-    hint: "this node has another socket under which the same driver is registered: two DaemonSets, or a leftover pod?",
-  },
-  {
-    text: /topology value collision/,
-    hint: "the driver's topology differs from a label the node has: correct the label or the driver's settings",
-  },
-  {
-    text: /driverNodeID must not be empty/,
-    hint: "the driver's NodeGetInfo returns an empty node ID: check how the driver learns its node's name",
-  },
-  {
-    text: /must be \d+ (?:characters|bytes) or less|Invalid value/,
-    hint: "the API server refuses a value of the driver's NodeGetInfo: correct what kubelet names",
-  },
-  {
-    text: /error updating (?:CSINode|Node)/,
-    hint: "kubelet could not write to the API server: is it reachable, and is kubelet authorized?",
-  },
-  {
-    text: /dial unix .*permission denied/,
-    hint: (path) => `kubelet has no permission to open ${path}: check its owner, mode and SELinux label`,
-  },
-  {
-    text: /dial unix /,
-    hint: (path, user) =>
+const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
+  [
+    /no handler registered for plugin type/,
+    "DRA drivers need Kubernetes 1.34, or before it the feature gate DynamicResourceAllocation",
+  ],
+  [
+    /None of the versions specified|empty list for supported versions/,
+    "kubelet registers CSI drivers of version 1.x: give supportedVersions such a version, 1.0.0",
+  ],
+  [
+    /none of services supported by the plugin/,
+    "give supportedVersions a service that the driver serves: v1.DRAPlugin or v1beta1.DRAPlugin",
+  ],
+  [
+    /already registered for DRA driver plugin|device plugin already connected/,
+    (path) => `kubelet has registered ${path} already: does another registration of this driver run?`,
+  ],
+  [/is not among plugin supported versions/, "give supportedVersions what kubelet names, v1beta1"],
+  [/failed to get device plugin options/, "the device plugin failed GetDevicePluginOptions: see its log"],
+  [
+    /already registered with a higher supported version/,
+    "another socket of this node has registered the same driver: two DaemonSets, or a leftover pod?",
+  ],
+  [/topology value collision/, "the driver's topology differs from a label of the node: correct either one"],
+  [/driverNodeID must not be empty/, "NodeGetInfo returns no node ID: does the driver know its node's name?"],
+  [
+    /must be \d+ (?:characters|bytes) or less|Invalid value/,
+    "the API server refuses a value of the driver's NodeGetInfo: correct what kubelet names",
+  ],
+  [
+    /error updating (?:CSINode|Node)/,
+    "the API server is away, or does not let kubelet write: see kubelet's log",
+  ],
+  [
+    /dial unix .*permission denied/,
+    (path) => `kubelet has no permission to open ${path}: check its owner, mode and SELinux label`,
+  ],
+  [
+    /dial unix |failed to dial device plugin/,
+    (path, user) =>
       `kubelet cannot reach the driver at ${path} on the host: check ${pathName(user)} and the hostPath mount`,
-  },
-  {
-    text: /code = Unimplemented/,
-    hint: (path, user) => {
+  ],
+  [
+    /code = Unimplemented/,
+    (path, user) => {
       const { foundByPattern: name } = user;
       const exclude = `leave it out with --deny-drivers=${name}, or move its socket where no pattern fits it`;
       return `what listens on ${path} does not serve CSI's Node service: ${name ? exclude : `check ${pathName(user)}`}`;
     },
-  },
-  {
-    text: /code = DeadlineExceeded/,
-    hint: "the driver's NodeGetInfo did not answer in time: see the driver's log",
-  },
-  {
-    text: /RST_STREAM with error code: PROTOCOL_ERROR/,
-    hint: (_path, { isInProcess }) =>
-      `the driver's HTTP/2 server rejected kubelet's call: kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; ${isInProcess ? "serveCsiDriver() takes it" : "csi-grpc-proxy before the driver helps"}, or a later kubelet`,
-  },
-  {
-    text: /rpc error: code = /,
-    hint: "this is the error of the driver's NodeGetInfo: see the driver's log",
-  },
+  ],
+  [/code = DeadlineExceeded/, "the driver's NodeGetInfo did not answer in time: see the driver's log"],
+  [
+    /RST_STREAM with error code: PROTOCOL_ERROR/,
+    (_path, { isInProcess }) =>
+      `kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; ${isInProcess ? "serveCsiDriver() takes it" : "csi-grpc-proxy before the driver helps"}, or a later kubelet`,
+  ],
+  [/rpc error: code = /, "this is the error of the driver's NodeGetInfo: see the driver's log"],
 ];
 
 const pathName = ({ isInProcess }: HintedUser) =>
@@ -105,7 +82,7 @@ export function hintForRefusal(
   kubeletRegistrationPath: string,
   user: HintedUser = {},
 ): string | undefined {
-  const hint = REFUSALS.find((refusal) => refusal.text.test(text))?.hint;
+  const [, hint] = REFUSALS.find(([pattern]) => pattern.test(text)) ?? [];
   return typeof hint === "function" ? hint(kubeletRegistrationPath, user) : hint;
 }
 
@@ -113,25 +90,23 @@ export function hintForRefusal(
 export async function explainRefusal(
   text: string,
   paths: DriverPaths,
-  user: Pick<HintedUser, "foundByPattern"> = {},
+  foundByPattern?: string,
   mounts = readMounts(),
 ): Promise<string | undefined> {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
   const verdict = cannotReach ? await judgeByMounts(paths, mounts) : undefined;
   if (verdict?.kind === "wrong") return `${verdict.problem}: ${verdict.fix}`;
   const isInProcess = paths.csiSocketPath === undefined;
-  return hintForRefusal(text, paths.kubeletRegistrationPath, { ...user, isInProcess });
+  return hintForRefusal(text, paths.kubeletRegistrationPath, { foundByPattern, isInProcess });
 }
 
 /**
  * Whether kubelet says that the driver is registered under another path: a peer, not a fault. Kubelet's text says
  * "higher version" for an equal one too (csi_plugin.go, validateVersions).
  */
-export function meansPeer(text: string): boolean {
-  return /already registered with a higher supported version/.test(text);
-}
+export const meansPeer = (text: string): boolean =>
+  text.includes("already registered with a higher supported version");
 
-/** What to check when kubelet does not call. */
 export function explainSilence(pluginRegistrationPath: string, connections: ConnectionTally): string {
   if (connections.rejected > 0)
     return `a client was disconnected before its first call, because it violated HTTP/2: ${connections.lastRejection}`;

@@ -1,4 +1,4 @@
-import { sweepDotSockets } from "../../unix/dot-socket";
+import { sweepDotSockets } from "../../unix/socket-file";
 import type { Inbox } from "../model/inbox";
 import { failedBy, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateName, StateOf } from "../model/state";
@@ -23,7 +23,11 @@ const ACTIVITIES: { readonly [Kind in StateName]: readonly Activity<Kind>[] } = 
   publishing: [publishSocket],
   listening: [watchOurSocket, moveFromBackoff, remindOfSilence],
   asked: [watchOurSocket, remindOfMissingStatus],
-  registered: [watchOurSocket, removeLeftovers],
+  registered: [
+    watchOurSocket,
+    // What starts of registrars left behind that were killed.
+    (_, { options }, signal) => sweepDotSockets(options.pluginRegistrationPath, signal),
+  ],
   refused: [endOrRetry, watchOurSocket],
   standby: [standBy],
   stopping: [shutDown],
@@ -31,9 +35,8 @@ const ACTIVITIES: { readonly [Kind in StateName]: readonly Activity<Kind>[] } = 
 };
 
 /**
- * One driver's registration with kubelet, from waiting for its name to its end. The loop does what the state asks for,
- * takes the next event, ends what it did, and goes to the state that follows. Resolves when the registration is over and
- * nothing is left behind; never rejects. A `stop` event ends it.
+ * One driver's registration with kubelet: the loop does what the state asks for, takes the next event, ends what it did,
+ * and goes to the state that follows. Resolves after a `stop` event, when nothing is left behind; never rejects.
  */
 export async function runRegistration(
   context: RegistrationContext,
@@ -85,22 +88,11 @@ export async function runRegistration(
 
 const STEPS_OF_A_ROUND: readonly LoopEvent["kind"][] = ["retry", "published", "get-info", "refused"];
 
-/** Whether a change is one more round of the same refusal. */
 export function isSameRound(next: RegistrationState, event: LoopEvent): boolean {
   const repeats = "facts" in next ? (next.facts?.refusals?.repeats ?? 0) : 0;
   return repeats > 0 && STEPS_OF_A_ROUND.includes(event.kind);
 }
 
-/** State `registered`: removes what starts of registrars left behind that were killed. */
-async function removeLeftovers(
-  _: StateOf<"registered">,
-  { options }: RegistrationContext,
-  signal: AbortSignal,
-): Promise<undefined> {
-  await sweepDotSockets(options.pluginRegistrationPath, signal);
-}
-
-/** Calls that run when the registration stops get this long to finish. */
 const GRACE_MS = 2_000;
 
 /** State `stopping`: removes our socket if it is still ours, then lets running calls finish. */

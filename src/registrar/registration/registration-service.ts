@@ -11,7 +11,6 @@ export interface RegistrationServiceOptions
   readonly driverName: () => string;
   /** Why kubelet gets no answer to GetInfo; undefined if it gets one. */
   readonly whyNot: () => string | undefined;
-  /** For self-checks. */
   readonly report: () => RegistrationReport;
   /** `publication` is aborted when the socket over which kubelet called is no longer ours. */
   readonly onGetInfo: (publication: AbortSignal | undefined) => void;

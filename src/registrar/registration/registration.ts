@@ -3,13 +3,13 @@ import type { EventSource, Events } from "../../base/event-source";
 import { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import type { DescriptorWait } from "../../unix/descriptors";
+import { createSocketFile } from "../../unix/socket-file";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
 import { errorOf, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
 import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
 import { createTally } from "../model/tally";
-import { createRegistrationSocket } from "../socket/registration-socket";
 import { type RegistrationContext, type RegistrationLoopOptions, socketPathOf } from "./context";
 import { meansPeer } from "./hints";
 import { runRegistration } from "./loop";
@@ -58,15 +58,15 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
 export const HISTORY_LENGTH = 50;
 
 export interface RegistrationParts {
-  readonly csiAddress: string | undefined;
-  /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
-  readonly followDriver: (inbox: Inbox<LoopEvent>, signal: AbortSignal) => Promise<void>;
-  readonly driver: () => DriverHealth;
+  readonly csiAddress?: string | undefined;
+  readonly driver: {
+    /** Puts what happens to the driver into the inbox, until `signal` is aborted. Never rejects. */
+    follow(inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void>;
+    status(): DriverHealth;
+  };
   readonly events: EventSource<RegistrarEvent>;
   readonly log: Logger;
-  /** Closes the registration when aborted. */
-  readonly signal: AbortSignal | undefined;
-  /** What the report to self-checks says of the other drivers of this process. */
+  readonly signal?: AbortSignal | undefined;
   readonly descriptorWait?: (() => DescriptorWait | undefined) | undefined;
 }
 
@@ -115,8 +115,14 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     },
     onGetInfo: (publication) => onCall(publication, { kind: "asked" }, { kind: "get-info" }),
     onRegistrationStatus: ({ pluginRegistered: registered, error }, publication) => {
-      const event = registered ? ({ kind: "accepted" } as const) : refusalEvent(error, options);
-      onCall(publication, { kind: "notified", registered, error }, event);
+      // With policy `retry` we stand by for a peer that registered the driver under another path.
+      const isPeer = options.onRegistrationFailure === "retry" && meansPeer(error);
+      const refusal = { kind: isPeer ? "already-registered" : "refused", error } as const;
+      onCall(
+        publication,
+        { kind: "notified", registered, error },
+        registered ? { kind: "accepted" } : refusal,
+      );
     },
   };
   const server = startGrpcServer({ log, newServer: createRegistrationServers(service, log) });
@@ -127,7 +133,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     connection.once("close", () => open.delete(connection));
     server.accept(connection, publication);
   };
-  const socket = createRegistrationSocket(accept, log);
+  const socket = createSocketFile(accept, log);
   let unpublished: DriverTrouble | undefined;
   const onUnpublished = (reason: string) => {
     unpublished = { kind: "not-published", text: `cannot publish the registration socket: ${reason}` };
@@ -149,7 +155,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
   const stopFollowing = new AbortController();
   const stop = () => inbox.put({ kind: "stop", reason: "stopped", outcome: { kind: "stopped" } });
   signal?.addEventListener("abort", stop, { once: true });
-  const following = parts.followDriver(inbox, stopFollowing.signal);
+  const following = parts.driver.follow(inbox, stopFollowing.signal);
   const closed = runRegistration(context, inbox, onTransition).then(async (end) => {
     outcome = end;
     signal?.removeEventListener("abort", stop);
@@ -165,7 +171,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
 
   const status = (): DriverStatus => {
     const known = facts();
-    const driver = parts.driver();
+    const driver = parts.driver.status();
     return {
       ...driver,
       trouble: driver.trouble ?? unpublished,
@@ -213,10 +219,4 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
   };
-}
-
-/** With policy `retry` we stand by for a peer that registered the driver under another path. */
-function refusalEvent(error: string, { onRegistrationFailure }: RegistrationLoopOptions): LoopEvent {
-  const isPeer = onRegistrationFailure === "retry" && meansPeer(error);
-  return { kind: isPeer ? "already-registered" : "refused", error };
 }

@@ -41,17 +41,16 @@ export function decodeReport(header: string | undefined): RegistrationReport | u
   const { state, since, reason, refusal, hasKubeletCalled, standbys, descriptorWait } = Object(report);
   const textOf = (value: unknown) => (typeof value === "string" ? boundText(value) : undefined);
   const known = textOf(state);
-  return known === undefined
-    ? undefined
-    : {
-        state: known,
-        since: Number(since),
-        reason: textOf(reason),
-        refusal: textOf(refusal),
-        hasKubeletCalled: hasKubeletCalled === true,
-        standbys: Number(standbys) || 0,
-        descriptorWait: readWait(descriptorWait),
-      };
+  if (known === undefined) return undefined;
+  return {
+    state: known,
+    since: Number(since),
+    reason: textOf(reason),
+    refusal: textOf(refusal),
+    hasKubeletCalled: hasKubeletCalled === true,
+    standbys: Number(standbys) || 0,
+    descriptorWait: readWait(descriptorWait),
+  };
 }
 
 function readWait(given: unknown): DescriptorWait | undefined {
@@ -71,10 +70,7 @@ export type SelfCheck =
 /** With fewer left, a check that fails proves nothing: it takes two, its connection and the accepted one. */
 const CHECK_DESCRIPTORS = 4;
 
-/**
- * Walks kubelet's own path: the registration socket exists, accepts a connection, and GetInfo gives `driverName` within
- * `timeoutMs` milliseconds. `ok` if this process has no file descriptors left for the walk.
- */
+/** Walks kubelet's own path: whether GetInfo gives `driverName` within `timeoutMs`. `ok` if there are no descriptors for it. */
 export async function checkRegistrationSocket(
   socketPath: string,
   driverName: string,
@@ -111,20 +107,18 @@ export async function askInfo(
   }
 }
 
-/** Makes a check that runs once at a time and whose answer holds for `cacheMs`, whatever the number of callers. */
-export function createCachedCheck(
-  check: () => Promise<SelfCheck>,
-  cacheMs = 1_000,
-  now: () => number = () => performance.now(),
-): () => Promise<SelfCheck> {
+const ANSWER_HOLDS_MS = 1_000;
+
+/** Makes a check that runs once at a time and whose answer holds for a second, whatever the number of callers. */
+export function createCachedCheck(check: () => Promise<SelfCheck>): () => Promise<SelfCheck> {
   let running: Promise<SelfCheck> | undefined;
   let validUntil = 0;
   return () => {
-    if (running === undefined || now() >= validUntil) {
+    if (running === undefined || performance.now() >= validUntil) {
       validUntil = Number.POSITIVE_INFINITY;
       running = check();
       const keep = () => {
-        validUntil = now() + cacheMs;
+        validUntil = performance.now() + ANSWER_HOLDS_MS;
       };
       running.then(keep, keep);
     }

@@ -1,8 +1,8 @@
 import { basename, join } from "node:path";
 import { RegistrarError } from "../../base/errors";
-import { randomWord } from "../../unix/dot-socket";
 import { listNames } from "../../unix/files";
-import { isDeadSocket, isSocketFile, tryConnect } from "../../unix/unix-socket";
+import { randomWord } from "../../unix/socket-file";
+import { judgeSocket } from "../../unix/unix-socket";
 import type { PluginType } from "../model/options";
 
 /** The end of every registration socket's name, as at the official registrar (node_register.go, buildSocketPath). */
@@ -36,7 +36,6 @@ export function refuseDriversOwn(socketPath: string, csiSocketPath: string): voi
 /** What an alias adds to a name. The CSI specification has no `_` in names, so no other driver's socket looks like this. */
 const ALIAS_TAIL = /-_[0-9a-z]{3}$/;
 
-/** Makes a name that stands for the driver's own in the name of its registration socket. */
 export function createAlias(driverName: string): string {
   return `${driverName}-_${randomWord(3)}`;
 }
@@ -65,11 +64,9 @@ export async function findAlias(directory: string, driverName: string): Promise<
   for (const file of await listNames(directory)) {
     const alias = file.slice(0, -SOCKET_TAIL.length);
     if (driverOfSocket(file) !== driverName || alias === driverName) continue;
-    const path = join(directory, file);
-    // No socket can be published over a symbolic link.
-    if (!(await isSocketFile(path))) continue;
-    if ((await tryConnect(path)) === undefined) return alias;
-    if (await isDeadSocket(path)) left ??= alias;
+    const found = await judgeSocket(join(directory, file));
+    if (found === "taken") return alias;
+    if (found === "dead") left ??= alias;
   }
   return left;
 }

@@ -7,9 +7,10 @@ import { monotonicMs, pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
 import { protos } from "../../grpc/protos";
 import { createSmallServer, startGrpcServer, unaryHandler } from "../../grpc/server";
+import { silentLogger } from "../../logging/logger";
 import { readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
-import { listenOnSocketFile } from "../../unix/socket-file";
+import { createSocketFile } from "../../unix/socket-file";
 import { createEventLog, type EventStream, type WithoutTime } from "../event-stream";
 import { createFaultScript, type FaultScript } from "../simulator-options";
 import {
@@ -152,14 +153,15 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   };
 }
 
-/** Listens as `listenOnSocketFile` does, to end cleanly or as in a crash. */
+/** Listens at a path, to end cleanly or as in a crash. */
 export async function listenUntilCrash(path: string, onConnection: (connection: Socket) => void) {
   const connections = new Set<Socket>();
-  const socket = await listenOnSocketFile(path, (connection) => {
+  const socket = createSocketFile((connection) => {
     connections.add(connection);
     connection.once("close", () => connections.delete(connection));
     onConnection(connection);
-  });
+  }, silentLogger);
+  await socket.publish(path, { overLiving: true, atOnce: true });
   return {
     withdraw: socket.withdraw,
     /** Closes every connection and the listener, and leaves the file behind. */

@@ -61,7 +61,10 @@ test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
   // A flag of this registrar.
   [nodeWide(OFFICIAL, "--deny-drivers=x"), [RESTARTS, /^CSI101 problem: .* not defined: -deny-drivers/]],
   [nodeWide("registrar:v1"), []],
-  [nodeWide("registrar:v1", "--allow-drivers=*"), [/^CSI101 .*: allowed driver "\*": the name '\*' is what/]],
+  [
+    nodeWide("registrar:v1", "--allow-drivers=*"),
+    [/^CSI101 .*: allowed driver "\*": give NAME, NAME=\/path, or/],
+  ],
   [
     nodeWide("registrar:v1", "--remove-startup-taint=a/b"),
     [/^CSI101 problem: .* startup taint "a\/b" would be the same for several drivers: write \{driver\}/],

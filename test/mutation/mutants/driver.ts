@@ -2,12 +2,10 @@ import { type Mutant, mutantsOf } from "../mutant";
 
 /** Mutants of what follows one driver: whether it is there, and when it is asked. */
 export const DRIVER_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/registrar/driver/driver-presence.ts", ["test/registrar/driver/driver-presence"], {
+  ...mutantsOf("src/registrar/driver/watch-driver.ts", ["test/registrar/driver/watch-driver"], {
     "a driver that was lost once is registered anew at each connection that it ends":
       "      lostAtMs = undefined;\n",
     "a driver that ends a connection for its age is lost": ["if (present === file)", "if (present !== file)"],
-  }),
-  ...mutantsOf("src/registrar/driver/watch-driver.ts", ["test/registrar/driver/watch-driver"], {
     "a driver that ended connections early is reconnected to late, however long it has kept one since": [
       "lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0",
       "earlyLosses + Math.sign(lastedMs + 1)",
@@ -32,11 +30,11 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
       "",
     ],
     "a driver that does not accept connections any more counts as there": [
-      "presence.lost();\n        if (errnoOf",
+      "presence.lost();\n    if (errnoOf",
       "if (errnoOf",
       ["test/registrar/driver", "test/registrar/start-registrar"],
     ],
-    "a driver's connections are never closed": "        connection.close();\n",
+    "a driver's connections are never closed": ["using connection", "const connection"],
     "a driver whose socket is removed or replaced counts as there, though kubelet cannot reach it": [
       "await Promise.race([ended(either), untilReplaced(path, file, either)]);",
       "await ended(either);",

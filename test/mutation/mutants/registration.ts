@@ -3,9 +3,8 @@ import { type Mutant, mutantsOf } from "../mutant";
 /** Mutants of one driver's registration: what leads from one state to the next, its names, and its end. */
 export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/registrar/socket/socket-name.ts", ["test/registrar/socket/socket-name"], {
-    "an alias that is a link is published over": "    if (!(await isSocketFile(path))) continue;\n",
     "the alias of a killed registrar is preferred to that of a living one":
-      "if ((await tryConnect(path)) === undefined) return alias;",
+      '    if (found === "taken") return alias;\n',
   }),
   ...mutantsOf("src/registrar/registration/transition.ts", ["test/registrar/registration/transition"], {
     "a driver that was renamed keeps the alias of its former name": [
@@ -35,8 +34,8 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
       ["test/registrar/start-registrar", "test/registrar/registration/registration.test"],
     ],
     "with policy retry, a driver that another registrar serves is fought over": [
-      'onRegistrationFailure === "retry" && meansPeer(error)',
-      "Object.is(onRegistrationFailure, meansPeer(error))",
+      'options.onRegistrationFailure === "retry" && meansPeer(error)',
+      "Object.is(options.onRegistrationFailure, meansPeer(error))",
       ["test/registrar/registration/states/standby"],
     ],
     "a self-check is healthy after the end": [

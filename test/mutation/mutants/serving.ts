@@ -49,20 +49,10 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
     ],
   }),
   ...mutantsOf("src/serving/driver-socket.ts", ["test/serving/driver-socket"], {
-    "a driver's socket that was put back leaves the former listener open": "    await socket.abandon();\n",
-    "another driver that lives loses its socket": [
-      "    if ((await tryConnect(path)) === undefined) {",
-      "    if (Object.is(path, undefined)) {",
-    ],
+    "another driver that lives loses its socket": ["overLiving: false", "overLiving: true"],
     "a driver's socket that somebody removes is put back a minute later": [
-      "      await watch.wait(stop.signal, LOOK_EVERY_MS);\n",
+      "      await watch.wait(signal, LOOK_EVERY_MS);\n",
       "      await new Promise((done) => setTimeout(done, 12 * LOOK_EVERY_MS));\n",
-    ],
-  }),
-  ...mutantsOf("src/unix/socket-file.ts", ["test/serving/driver-socket"], {
-    "the socket of a driver that took over is removed at the end": [
-      "      if (await isInPlace()) await",
-      "      await",
     ],
   }),
 ];

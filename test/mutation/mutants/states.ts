@@ -6,13 +6,13 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     "src/registrar/registration/states/standby.ts",
     ["test/registrar/registration/states/standby"],
     {
-      "the end of a peer that sends something is not seen": "      connection.resume();",
+      "the end of a peer that sends something is not seen": "    connection.resume();",
       "a driver of another plugin type is taken for a peer": " && info.type === context.options.type",
-      "a killed peer is noticed seconds later": '      connection.on("close", watch.hint);\n',
+      "a killed peer is noticed seconds later": '    connection.on("close", watch.hint);\n',
       "a peer that hangs up is knocked at without end":
         "if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);",
       "between two looks a peer that lives is connected to twice a second, for ever":
-        '      connection.off("close", watch.hint);\n',
+        '    connection.off("close", watch.hint);\n',
       "a peer that took our place and was gone at once is waited for half a minute": [
         '} else if (reason === "already-registered") {',
         "} else {",
@@ -44,17 +44,17 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         ["test/registrar/registration/states/slow-changes"],
       ],
       "a folder that was mounted anew is watched no more": [
-        "      await watch.rearm();\n",
+        "    await watch.rearm();\n",
         "",
         ["test/registrar/registration/states/slow-changes"],
       ],
       "each state leaves its inotify watches": [
-        "    watch.close();\n",
-        "",
+        "using watch",
+        "const watch",
         ["test/registrar/registrar-lifecycle"],
       ],
       "kubelet keeps the former node information of a driver that restarted meanwhile": [
-        "        if (state.again) return { kind: state.again, kubeletIsIdle: true };\n",
+        "      if (state.again) return { kind: state.again, kubeletIsIdle: true };\n",
         "",
         ["test/registrar/start-registrar"],
       ],

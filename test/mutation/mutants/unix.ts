@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant";
 
 /** Mutants of the sockets as files: what stands at a path, whose it is, and who replaces it. */
 export const UNIX_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/registrar/socket/registration-socket.ts", ["test/registrar/socket/registration-socket"], {
+  ...mutantsOf("src/unix/socket-file.ts", ["test/unix/socket-file"], {
     "each publication leaves a listener open": [
       "      if (published) retire(published).catch(() => {}); // It does not fail.\n",
       "",
@@ -29,39 +29,38 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     "a publication that came too late leaves a listener open": [
       "          await closeDotSocket(next);\n          return",
       "          return",
-      ["test/registrar/socket/registration-socket", "test/registrar/registration/registration.test"],
+      ["test/unix/socket-file", "test/registrar/registration/registration.test"],
     ],
-    "something else than a socket is taken for another registrar":
-      '    if (!found.isSocket()) return "blocked";\n',
-  }),
-  ...mutantsOf("src/unix/dot-socket.ts", ["test/registrar/socket/registration-socket"], {
     "a registrar that starts in the same moment is replaced": [
       "    if (!(await mayReplace())) return false;\n    await callFileSystem(path, () => rename",
       "    await callFileSystem(path, () => rename",
     ],
     "a registrar that was stopped replaces a living socket": [
-      "await delay(KUBELET_LOOKS_WITHIN_MS, undefined, { signal });",
+      "await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });",
       "await delay(KUBELET_LOOKS_WITHIN_MS);",
     ],
     "everybody may connect to the socket": ["chmod(dotPath, 0o700)", "chmod(dotPath, 0o777)"],
     "a living socket with a dot name is swept away": [
-      'typeof found === "object" && (await isDeadSocket(path))',
+      'typeof found === "object" && (await judgeSocket(path)) === "dead"',
       'typeof found === "object"',
-      ["test/unix/dot-socket"],
     ],
     "the dot-sockets of killed registrars stay for ever": [
       "    if (former && isSameSocket(former, stats)) await removeQuietly(path);\n",
       "",
-      ["test/unix/dot-socket"],
     ],
   }),
-  ...mutantsOf("src/unix/files.ts", ["test/unix", "test/registrar/socket/registration-socket"], {
+  ...mutantsOf("src/unix/files.ts", ["test/unix"], {
     "of two that find one dead socket both replace it, where the inode's number is used again": [
       "isSameFile(one, other) && one.mtimeMs === other.mtimeMs;",
       "isSameFile(one, other);",
     ],
   }),
   ...mutantsOf("src/unix/unix-socket.ts", ["test/unix/unix-socket"], {
+    "something else than a socket is taken for another registrar": [
+      '  if (!found.isSocket()) return "blocked";\n',
+      "",
+      ["test/unix/socket-file", "test/registrar/socket/socket-name"],
+    ],
     "a driver that restarted is taken for one that ended a connection, where the inode's number is used again":
       ["[found.dev, found.ino, found.mtimeMs]", "[found.dev, found.ino]"],
   }),
@@ -71,8 +70,8 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "",
     ],
     "each watch of a path leaves its inotify watches": [
-      "      for (const { watcher } of armed) watcher.close();\n      hint();",
-      "      hint();",
+      "    for (const { watcher } of armed) watcher.close();\n    hint();",
+      "    hint();",
     ],
   }),
   ...mutantsOf("src/base/pause.ts", ["test/base/pause", "test/unix/path-watch"], {

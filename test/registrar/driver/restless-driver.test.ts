@@ -1,9 +1,9 @@
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../support/controlled-waits";
 import { eventually } from "../../support/eventually";
-import { recordLog } from "../../support/recorded-log";
 import { startScriptedDriver } from "../../support/scripted-driver";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { watchAt } from "../../support/watched-driver";
 
 const FIRST_MS = 100;
 const LONGEST_MS = 10_000;
@@ -22,39 +22,26 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 afterEach(() => jest.restoreAllMocks());
 
-/** Watches the driver, and counts its answers. */
 async function startWatching() {
-  const { watchCsiDriver } = await loading;
-  const stop = new AbortController();
-  const log = recordLog();
-  let answers = 0;
-  const watching = watchCsiDriver(
-    { csiSocketPath, timeoutMs: 5_000, driverTimeoutMs: 0 },
-    { log: log.logger, signal: stop.signal },
-    { onAnswered: () => answers++, onLost: () => {}, onCall: () => {} },
-  );
+  const watch = watchAt(csiSocketPath, {}, { watch: (await loading).watchCsiDriver });
+  const answers = () => watch.answered.length;
   return {
-    log,
-    answers: () => answers,
-    untilAnswered: (times: number) => eventually(() => expect(answers).toBe(times)),
-    /** The same, ending what is held meanwhile: on a busy machine also a wait until the driver listens again. */
+    ...watch,
+    answers,
+    /** Waits for an answer, ending what is held meanwhile: on a busy machine also a wait until the driver listens again. */
     untilAnsweredAtOnce: (times: number) =>
       eventually(async () => {
         const [held] = waits.pending();
         if (held !== undefined) await waits.end(held);
-        expect(answers).toBe(times);
+        expect(answers()).toBe(times);
       }),
     /** Resolves with the waits that are held, or with none when the driver has answered this often before. */
     heldBeforeAnswer: (times: number) =>
       eventually(() => {
         const held = waits.pending();
-        expect(held.length > 0 || answers >= times).toBe(true);
+        expect(held.length > 0 || answers() >= times).toBe(true);
         return held;
       }),
-    [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await watching;
-    },
   };
 }
 

@@ -36,11 +36,6 @@ test("keeps every given value", () => {
   expect(resolveOptions(given)).toMatchObject({ ...given, csiSocketPath: "/a.sock" });
 });
 
-test("the plugin registration path is absolute from the start on, whatever the folder is later", () => {
-  const { pluginRegistrationPath } = resolveOptions({ ...required, pluginRegistrationPath: "registry" });
-  expect(pluginRegistrationPath).toBe(`${process.cwd()}/registry`);
-});
-
 // What each kind of option takes: test/options/read-options.test.ts.
 test.each<[object, string]>([
   ...["tcp://x", "csi.sock", "unix:csi.sock", "unix://csi.sock"].map((csiAddress): [object, string] => [
@@ -48,11 +43,8 @@ test.each<[object, string]>([
     `csiAddress is "${csiAddress}"; it takes the driver's unix socket, /absolute/path or`,
   ]),
   [{ csiAddress: undefined }, "csiAddress is missing"],
-  [{ csiAddress: `/${"a".repeat(107)}` }, "too long, 107 bytes is the most"],
-  [
-    { kubeletRegistrationPath: "" },
-    'kubeletRegistrationPath is ""; it takes the driver\'s socket as kubelet',
-  ],
+  [{ csiAddress: `/${"a".repeat(107)}` }, 'csiAddress is "/aaa'],
+  [{ kubeletRegistrationPath: "" }, 'kubeletRegistrationPath is ""; it takes the driver\'s socket as'],
   [{ pluginRegistrationPath: "" }, 'pluginRegistrationPath is ""; it takes the path of a directory'],
   // From about here on grpc-js ended the process.
   [{ timeoutMs: 3.6e14 }, "timeoutMs is 360000000000000; it takes milliseconds, more than 0"],
@@ -60,27 +52,18 @@ test.each<[object, string]>([
   [{ driverTimeoutMs: 2 ** 31 }, "driverTimeoutMs is 2147483648; it takes milliseconds, 0 or more"],
   [{ onRegistrationFailure: "restart" }, 'onRegistrationFailure is "restart"; it takes one of "exit", '],
   [{ reregisterOnDriverRestart: 1 }, "reregisterOnDriverRestart is 1; it takes true or false"],
-  [{ pluginRegistrationPaht: "/x" }, 'no option "pluginRegistrationPaht"; did you mean pluginRegistrationP'],
 ])("refuses %j", (given, message) => {
-  expect(() => resolveOptions({ ...required, ...given })).toThrow(
-    expect.objectContaining({
-      name: "RegistrarError",
-      code: "INVALID_OPTION",
-      message: expect.stringMatching(/^startRegistrar: /),
-    }),
-  );
-  expect(() => resolveOptions({ ...required, ...given })).toThrow(message);
+  const error = { code: "INVALID_OPTION", message: expect.stringContaining(`startRegistrar: ${message}`) };
+  expect(() => resolveOptions({ ...required, ...given })).toThrow(expect.objectContaining(error));
 });
 
 test("what another plugin speaks must be told", () => {
   const dra = { name: "gpu.example.com", endpoint: "/dra.sock", type: "DRAPlugin" } as const;
-  const missing = "supportedVersions is missing; a DRAPlugin must tell";
+  const missing = "supportedVersions is missing or empty; a DRAPlugin must tell";
   // @ts-expect-error: the type says so, too.
   expect(() => resolveRegistrationOptions(dra)).toThrow(missing);
   // @ts-expect-error: and this.
-  expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(
-    "is empty; it must name at least one",
-  );
+  expect(() => resolveRegistrationOptions({ ...dra, supportedVersions: [] })).toThrow(missing);
   const given = { ...dra, supportedVersions: ["v1.DRAPlugin"] } as const;
   expect(resolveRegistrationOptions(given)).toMatchObject(given);
   const csi = { type: "CSIPlugin", supportedVersions: ["1.0.0"] };

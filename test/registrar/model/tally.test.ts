@@ -50,9 +50,3 @@ test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
   for (const event of events) tally.count(event);
   expect(tally.current).toEqual({ ...nothing, ...expected });
 });
-
-test("begins at zero, and at never", () => {
-  const { publications, ...counts } = createTally().current;
-  expect(publications).toEqual({});
-  expect(new Set(Object.values(counts))).toEqual(new Set([0, undefined]));
-});

@@ -1,7 +1,6 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { eventually } from "../../support/eventually";
 import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
-import { startScriptedDriver } from "../../support/scripted-driver";
 
 let node: FleetNode;
 beforeEach(async () => {
@@ -81,21 +80,6 @@ test("a driver that comes back without an answer, and is killed then, goes when 
   });
   await started.state("a.csi", "waiting");
   expect(node.sockets()).toEqual(["b.csi-reg.sock"]);
-});
-
-test("a driver whose socket was replaced before its next try is not tried again", async () => {
-  writeFileSync(node.socketPath("a.csi"), "");
-  await node.driver("a.csi");
-  await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
-  await started.log.when(RETRY);
-  rmSync(node.socketPath("a.csi"));
-  const next = node.at("plugins", "a.csi", "next.sock");
-  await using _driver = await startScriptedDriver(next, { name: "a.csi" });
-  renameSync(next, node.csiAddress("a.csi"));
-  await started.register("a.csi");
-  const [registration] = started.fleet.all;
-  jest.advanceTimersByTime(30_000);
-  expect(started.fleet.all).toEqual([registration]);
 });
 
 test("a driver that fails after a long good life is tried again as soon as after a first failure", async () => {

@@ -34,10 +34,10 @@ interface Discovered {
 function find(
   pattern: string,
   observer: Partial<Parameters<typeof discover>[2]> = {},
-  stop = new AbortController(),
+  { stop = new AbortController(), discoverBy = discover } = {},
 ) {
   const log = recordLog();
-  const running = discover(
+  const running = discoverBy(
     parsePattern(folder.at(pattern), "--csi-address"),
     { log: log.logger, signal: stop.signal },
     { onFound: () => {}, onGone: () => {}, ...observer },
@@ -48,9 +48,13 @@ function find(
 /** Runs `use` while `pattern` is looked for. */
 async function discovering(pattern: string, use: (discovered: Discovered) => Promise<void>): Promise<void> {
   const said: (readonly [string, string])[] = [];
+  const names = new Map<string, string>();
   const { stop, running } = find(pattern, {
-    onFound: (captures) => said.push([captures.join(" "), "found"]),
-    onGone: (captures, what) => said.push([captures.join(" "), `${what} gone`]),
+    onFound: (path, captures) => {
+      names.set(path, captures.join(" "));
+      said.push([captures.join(" "), "found"]);
+    },
+    onGone: (path, what) => said.push([names.get(path) ?? path, `${what} gone`]),
   });
   const found = (name: string) => said.filter(([one, what]) => one === name && what === "found").length;
   const told: Discovered["told"] = (last, atLeast = 1) =>
@@ -58,55 +62,39 @@ async function discovering(pattern: string, use: (discovered: Discovered) => Pro
       expect(Object.fromEntries(said)).toEqual(last);
       for (const name of Object.keys(last)) expect(found(name)).toBeGreaterThanOrEqual(atLeast);
     });
-  try {
-    await use({ told });
-  } finally {
-    stop.abort();
-    await running;
-  }
+  await use({ told });
+  stop.abort();
+  await running;
 }
 
-test("finds what is there, and what comes", async () => {
+test("finds what is there, and what comes; passes over what does not fit or is no socket yet", async () => {
   await makeSocket("plugins", "disk", "csi.sock");
-  await makeSocket("plugins", "file", "csi.sock");
+  for (const names of [
+    ["disk", "csi.socket"],
+    [".hidden", "csi.sock"],
+    ["deep", "sub", "csi.sock"],
+  ])
+    await makeSocket("plugins", ...names);
+  mkdirSync(folder.at("plugins", "file"));
+  writeFileSync(folder.at("plugins", "file", "csi.sock"), "");
+  mkdirSync(folder.at("plugins", "directory", "csi.sock"), { recursive: true });
+  writeFileSync(folder.at("plugins", "no-directory"), "");
   await discovering("plugins/*/csi.sock", async ({ told }) => {
-    await told({ disk: "found", file: "found" });
+    await told({ disk: "found" });
     await makeSocket("plugins", "cloud", "csi.sock");
-    await told({ disk: "found", file: "found", cloud: "found" });
-  });
-});
-
-test.each([
-  ["a name that does not fit", "csi.socket"],
-  ["a hidden folder", "../.hidden/csi.sock"],
-  ["a deeper one", "sub/csi.sock"],
-])("passes over %s", async (_, path) => {
-  await makeSocket("plugins", "disk", path);
-  await makeSocket("plugins", "file", "csi.sock");
-  await discovering("plugins/*/csi.sock", ({ told }) => told({ file: "found" }));
-});
-
-test("passes over what is no socket, until it is one", async () => {
-  mkdirSync(folder.at("plugins", "disk"), { recursive: true });
-  writeFileSync(folder.at("plugins", "disk", "csi.sock"), "");
-  mkdirSync(folder.at("plugins", "file", "csi.sock"), { recursive: true });
-  writeFileSync(folder.at("plugins", "cloud"), "");
-  await makeSocket("plugins", "last", "csi.sock");
-  await discovering("plugins/*/csi.sock", async ({ told }) => {
-    await told({ last: "found" });
-    remove("plugins", "disk", "csi.sock");
-    await makeSocket("plugins", "disk", "csi.sock");
-    await told({ last: "found", disk: "found" });
+    await told({ disk: "found", cloud: "found" });
+    remove("plugins", "file", "csi.sock");
+    await makeSocket("plugins", "file", "csi.sock");
+    await told({ disk: "found", cloud: "found", file: "found" });
   });
 });
 
 test.each<[string, readonly string[], string]>([
-  ["more than one star", ["plugins", "disk", "node.sock"], "plugins/*/*.sock"],
-  ["folders behind the star", ["plugins", "disk", "node", "csi.sock"], "plugins/*/node/csi.sock"],
-  ["a star in the file name", ["plugins", "csi-disk.sock"], "plugins/csi-*.sock"],
-  ["no star", ["plugins", "csi.sock"], "plugins/csi.sock"],
-])("a pattern with %s", async (_, names, pattern) => {
-  const captures = { "plugins/*/*.sock": "disk node", "plugins/csi.sock": "" }[pattern] ?? "disk";
+  ["plugins/*/*.sock", ["plugins", "disk", "node.sock"], "disk node"],
+  ["plugins/*/node/csi.sock", ["plugins", "disk", "node", "csi.sock"], "disk"],
+  ["plugins/csi-*.sock", ["plugins", "csi-disk.sock"], "disk"],
+  ["plugins/csi.sock", ["plugins", "csi.sock"], ""],
+])("the pattern %s", async (pattern, names, captures) => {
   await discovering(pattern, async ({ told }) => {
     await makeSocket(...names);
     await told({ [captures]: "found" });
@@ -147,7 +135,7 @@ test("says once where there is nothing yet, and why", async () => {
   expect(await says("plugin/*/csi.sock")).toEqual([
     {
       pattern: folder.at("plugin/*/csi.sock"),
-      why: `${folder.at("plugin")} is not a directory here: is it mounted?`,
+      why: `${folder.at("plugin")} is not a directory here, or does not answer: is it mounted?`,
     },
   ]);
 });
@@ -199,10 +187,10 @@ test("leaves nothing behind, and says that all is gone", async () => {
   const said: string[] = [];
   await expectNothingLeft(async () => {
     const stop = new AbortController();
-    const onGone = (captures: readonly string[], what: string) => said.push(`${captures}: ${what}`);
-    await find("plugins/*/csi.sock", { onFound: () => stop.abort(), onGone }, stop).running;
+    const onGone = (path: string, what: string) => said.push(`${path}: ${what}`);
+    await find("plugins/*/csi.sock", { onFound: () => stop.abort(), onGone }, { stop }).running;
   });
-  expect(said).toEqual(["disk: directory"]);
+  expect(said).toEqual([`${folder.at("plugins", "disk", "csi.sock")}: directory`]);
 });
 
 /** Looks for sockets without inotify, while every wait of 2.5 s and more is held; `fsPromises` stands in for some of Node's calls. */
@@ -211,19 +199,14 @@ async function withoutEvents(
   fsPromises: object = {},
 ): Promise<void> {
   const waits = controlWaits();
-  for (const [name, replaced] of [
-    ["node:fs", { watch: () => new FakeWatcher() }],
-    ["node:fs/promises", fsPromises],
-  ] as const)
-    jest.doMock(name, () => ({ ...jest.requireActual<object>(name), ...replaced }));
-  const { discover: discoverAnew } = await import("../../../src/registrar/node-wide/discovery");
-  const stop = new AbortController();
+  const replace = (name: string, by: object) =>
+    jest.doMock(name, () => ({ ...jest.requireActual<object>(name), ...by }));
+  replace("node:fs", { watch: () => Object.assign(new EventEmitter(), { close() {}, unref() {} }) });
+  replace("node:fs/promises", fsPromises);
+  const { discover: discoverBy } = await import("../../../src/registrar/node-wide/discovery");
   const found: (readonly string[])[] = [];
-  const running = discoverAnew(
-    parsePattern(folder.at("*/csi.sock"), "--csi-address"),
-    { log: recordLog().logger, signal: stop.signal },
-    { onFound: (captures) => found.push(captures), onGone: () => {} },
-  );
+  const onFound = (_path: string, captures: readonly string[]) => found.push(captures);
+  const { stop, running } = find("*/csi.sock", { onFound }, { discoverBy });
   await use(waits, found);
   stop.abort();
   await running;
@@ -250,9 +233,3 @@ test("a directory that could not be read for want of file descriptors is read ag
     { readdir },
   );
 });
-
-/** A watcher that no event reaches. */
-class FakeWatcher extends EventEmitter {
-  close() {}
-  unref() {}
-}

@@ -104,23 +104,6 @@ describe("names", () => {
     expect(await started.register("a.csi")).toBe("/host/other/csi.sock");
   });
 
-  test("two drivers that swap their names are announced under these", async () => {
-    const one = await node.driver("one", { name: "a.csi" });
-    const two = await node.driver("two", { name: "b.csi" });
-    await using started = await startTestFleet(node, FOR_LONG);
-    await started.register("a.csi");
-    await started.register("b.csi");
-    await one.stop();
-    await node.driver("one", { name: "b.csi" });
-    await started.log.when(TAKEN);
-    await two.stop();
-    await node.driver("two", { name: "a.csi" });
-    await Promise.all(["one", "two"].map((folder) => started.state(folder, "listening")));
-    expect(await started.register("a.csi")).toBe("/host/two/csi.sock");
-    expect(await started.register("b.csi")).toBe("/host/one/csi.sock");
-    await eventually(() => expect(node.sockets()).toEqual(["a.csi-reg.sock", "b.csi-reg.sock"]));
-  });
-
   test("of drivers that come and go under one name, one that is there has it in the end", async () => {
     await using started = await startTestFleet(node, SOON);
     const folders = ["f0", "f1", "f2", "f3", "f4"];

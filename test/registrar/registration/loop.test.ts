@@ -46,10 +46,10 @@ test("what was done in a state has ended before the next state begins", async ()
     publish: (_path, { signal }) =>
       new Promise((_resolve, reject) => {
         steps.push("publishing");
-        signal.addEventListener("abort", async () => {
+        signal?.addEventListener("abort", async () => {
           await new Promise(setImmediate);
           steps.push("published no more");
-          reject(signal.reason);
+          reject(signal?.reason);
         });
       }),
     withdraw: async () => void steps.push("withdrawn"),

@@ -84,16 +84,12 @@ test("a state is another one where its name is, and where it publishes anew", ()
 });
 
 describe("what is known of the driver", () => {
-  test("is its name at first, and nothing else", () => {
+  test("is its name at first; then that it was registered, as soon as it was", () => {
     const state = reached(stateNamed("waiting"), { kind: "driver-named", driverName: "x.csi" });
     const known = { ...facts, everPublished: false };
     expect(state).toEqual({ kind: "publishing", reason: "driver-named", facts: known });
-  });
-
-  test("is that it was registered, as soon as it was", () => {
-    expect(reached(stateNamed("asked"), accepted)).toMatchObject({
-      facts: { ...facts, everRegistered: true },
-    });
+    const registered = reached(stateNamed("asked"), accepted);
+    expect(registered).toMatchObject({ facts: { ...facts, everRegistered: true } });
   });
 
   test("is, under another name, what does not depend on the name", () => {
@@ -133,20 +129,12 @@ describe("what is known of the socket", () => {
     });
   });
 
-  test("an alias is kept when the socket is published again", () => {
-    const listening = reached(first, published("gone", "x.csi-_abc"));
-    expect(listening).toMatchObject({ facts: { alias: "x.csi-_abc" } });
-    const gone = reached(listening, { kind: "socket-gone" });
-    expect(gone).toMatchObject({ kind: "publishing", reason: "socket-gone", facts: { alias: "x.csi-_abc" } });
-  });
-
-  test("a peer found under an alias is stood by for under that", () => {
-    const standby = reached(first, { kind: "socket-taken", alias: "x.csi-_abc" });
-    expect(standby).toMatchObject({
-      kind: "standby",
-      reason: "socket-taken",
-      facts: { alias: "x.csi-_abc" },
-    });
+  test("an alias is kept when the socket is published again, and in standby", () => {
+    const alias = "x.csi-_abc";
+    const gone = reached(first, published("gone", alias), { kind: "socket-gone" });
+    expect(gone).toMatchObject({ kind: "publishing", reason: "socket-gone", facts: { alias } });
+    const standby = reached(first, { kind: "socket-taken", alias });
+    expect(standby).toMatchObject({ kind: "standby", reason: "socket-taken", facts: { alias } });
   });
 
   test("it moves away from kubelet's backoff once", () => {
@@ -165,13 +153,10 @@ describe("while kubelet is between GetInfo and its registration status", () => {
     expect(reached(asked, refused("no"))).toMatchObject({ kind: "refused", again: "driver-restarted" });
   });
 
-  test("and again where it had registered the driver before", () => {
+  test("and again where it had registered the driver before; at another time it registers anew at once", () => {
     const asked = reached(stateNamed("registered"), getInfo, restarted);
     expect(asked).toMatchObject({ kind: "registered", askedAtMs: 5_000, again: "driver-restarted" });
     expect(reached(asked, accepted)).toMatchObject({ askedAtMs: undefined, again: "driver-restarted" });
-  });
-
-  test("a driver that restarts at another time is registered anew at once", () => {
     const anew = { kind: "publishing", reason: "driver-restarted" };
     expect(reached(stateNamed("registered"), restarted)).toMatchObject(anew);
   });
@@ -192,17 +177,13 @@ describe("while kubelet is between GetInfo and its registration status", () => {
 describe("refusals", () => {
   const round = [retry, published("gone"), getInfo] as const;
 
-  test("are counted, and how often the same text came again", () => {
-    const state = reached(stateNamed("asked"), refused("a"), ...round, refused("a"), ...round, refused("b"));
-    expect(state).toMatchObject({ refusals: { text: "b", count: 3, repeats: 0 } });
-    expect(reached(stateNamed("asked"), refused("a"), ...round, refused("a"))).toMatchObject({
-      refusals: { text: "a", count: 2, repeats: 1 },
-    });
-  });
-
-  test("are forgotten when kubelet accepts the driver", () => {
-    const state = reached(stateNamed("asked"), refused("a"), ...round, accepted, refused("a"));
-    expect(state).toMatchObject({ refusals: { count: 1, repeats: 0 } });
+  test("are counted, and how often the same text came again, until kubelet accepts the driver", () => {
+    const twice = reached(stateNamed("asked"), refused("a"), ...round, refused("a"));
+    expect(twice).toMatchObject({ refusals: { text: "a", count: 2, repeats: 1 } });
+    const other = reached(twice, ...round, refused("b"));
+    expect(other).toMatchObject({ refusals: { text: "b", count: 3, repeats: 0 } });
+    const anew = reached(twice, ...round, accepted, refused("a"));
+    expect(anew).toMatchObject({ refusals: { count: 1, repeats: 0 } });
   });
 
   test("are waited after for longer and longer: 18 s at most for the first nine, then 4 min", () => {

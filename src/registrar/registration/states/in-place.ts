@@ -3,19 +3,15 @@ import { watchPath } from "../../../unix/path-watch";
 import type { InPlaceState, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
 
-/**
- * The official registrar removes the socket that it finds, then binds its own, and fails if another socket came in
- * between. It gets this long, also with a tight CPU limit.
- */
+/** The official registrar removes the socket that it finds, then binds its own: it gets this long, also with few CPUs. */
 const ANOTHER_BINDS_WITHIN_MS = 150;
 
 /** The longest that kubelet may be between GetInfo and its status: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
 const KUBELET_BUSY_MS = 150_000;
 
 /**
- * While our socket is in place, in any state: ends when our socket is gone, dead or taken by another registrar, or when
- * the driver came back and kubelet should register it anew. A file that is not a socket in its place counts as gone:
- * kubelet has deregistered the driver by then.
+ * While our socket is in place, in any state: ends when it is gone, dead or taken by another registrar, or when the driver
+ * came back and kubelet should register it anew. A file of another kind in its place counts as gone.
  *
  * To publish again costs a deregistration and a registration at kubelet, so nothing is done while kubelet is between
  * GetInfo and its registration status (NodeGetInfo may hang for minutes, kubernetes#138170). That status makes another
@@ -27,27 +23,23 @@ export async function watchOurSocket(
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const socketPath = socketPathOf(state.facts, context);
-  const watch = await watchPath(socketPath, context.log.named("in-place"));
-  try {
-    for (;;) {
-      let found = await context.socket.look(socketPath);
-      if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))
-        found = await context.socket.look(socketPath);
-      if (found === "hanging") found = "ours"; // Nothing can be done before the file system answers.
-      if (signal.aborted) return undefined;
-      if (found === "taken") return { kind: "socket-taken", alias: state.facts.alias };
-      if (!isKubeletBusy(state, context)) {
-        if (found === "dead") return { kind: "socket-dead" };
-        if (found !== "ours")
-          return { kind: (await context.socket.hasDirectory()) ? "socket-gone" : "directory-gone" };
-        if (state.again) return { kind: state.again, kubeletIsIdle: true };
-      }
-      await watch.wait(signal, untilNextLookMs()); // The net under inotify.
-      if (signal.aborted) return undefined;
-      await watch.rearm();
+  using watch = await watchPath(socketPath, context.log.named("in-place"));
+  for (;;) {
+    let found = await context.socket.look(socketPath);
+    if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))
+      found = await context.socket.look(socketPath);
+    if (found === "hanging") found = "ours"; // Nothing can be done before the file system answers.
+    if (signal.aborted) return undefined;
+    if (found === "taken") return { kind: "socket-taken", alias: state.facts.alias };
+    if (!isKubeletBusy(state, context)) {
+      if (found === "dead") return { kind: "socket-dead" };
+      if (found !== "ours")
+        return { kind: (await context.socket.hasDirectory()) ? "socket-gone" : "directory-gone" };
+      if (state.again) return { kind: state.again, kubeletIsIdle: true };
     }
-  } finally {
-    watch.close();
+    await watch.wait(signal, untilNextLookMs()); // The net under inotify.
+    if (signal.aborted) return undefined;
+    await watch.rearm();
   }
 }
 

@@ -1,9 +1,7 @@
 import { REMINDERS, reminderMs } from "../../../base/backoff";
 import { pause } from "../../../base/pause";
-import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import type { LoopEvent, StateOf } from "../../model/state";
-import { createAlias, fileNameOf } from "../../socket/socket-name";
-import { type RegistrationContext, socketPathOf } from "../context";
+import { anotherAlias, type RegistrationContext, socketPathOf } from "../context";
 import { explainSilence } from "../hints";
 
 /** Kubelet's reconcile loop runs each second: no call for this long, after a dead socket, means backoff. */
@@ -20,24 +18,14 @@ export async function moveFromBackoff(
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   if (!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved) return undefined;
-  const alias = createAlias(fileNameOf(context.options.type, facts.driverName));
-  const was = socketPathOf(facts, context);
-  const now = socketPathOf({ ...facts, alias }, context);
   if (!(await pause(MOVE_AFTER_MS, signal))) return undefined;
   const log = context.log.named("listening");
-  if (!fitsSocketPath(now)) {
-    log.warn(
-      "Registration socket's path is too long for another name, waiting for the end of kubelet's backoff",
-      {
-        was,
-        problem: `${now} has ${Buffer.byteLength(now)} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`,
-        check: "kubelet calls within 2 min 2 s; a shorter driver name avoids the wait",
-      },
-    );
-    return undefined;
-  }
+  const alias = anotherAlias(facts, context);
+  const was = socketPathOf(facts, context);
+  if (alias === undefined)
+    return void log.warn("Kubelet backs off from a socket whose path has no room for another name", { was });
   const message = "Kubelet backs off from the socket that was left behind, publishing under another name";
-  log.info(message, { was, now });
+  log.info(message, { was, now: socketPathOf({ ...facts, alias }, context) });
   return { kind: "kubelet-silent", alias };
 }
 

@@ -12,9 +12,8 @@ const mayPass = (cause: unknown) => isShortage(cause) || errnoOf(cause) === "ETI
 
 /**
  * State `publishing`: puts our socket in place. The first time a failure is fatal, as at the official registrar, unless it may
- * pass by itself; and we replace a living socket at our path, unless the options say to stand by for
- * it: the newest registrar wins, as in a rolling update. Later, and after standby, we retry after failures, and stand by for a
- * living peer.
+ * pass by itself; and we replace a living socket, because the newest registrar wins, as in a rolling update, unless the options
+ * say to stand by for it. Later, and after standby, we retry after failures, and stand by for a living peer.
  */
 export async function publishSocket(
   state: StateOf<"publishing">,
@@ -36,7 +35,7 @@ export async function publishSocket(
   const socketPath = socketPathOf({ ...facts, alias }, context);
 
   for (let attempt = 0; !signal.aborted; attempt++) {
-    const watch = await watchPath(socketPath, log);
+    using watch = await watchPath(socketPath, log);
     try {
       refuseDriversOwn(socketPath, options.csiSocketPath ?? options.kubeletRegistrationPath);
       log.v(isSameRefusal || attempt > 0 ? 4 : 0).info("Starting Registration Server", { socketPath });
@@ -56,8 +55,6 @@ export async function publishSocket(
         return { kind: "stop", reason: "failed", outcome: failedBy(error) };
       context.onUnpublished(error.message);
       await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));
-    } finally {
-      watch.close();
     }
   }
   return undefined;

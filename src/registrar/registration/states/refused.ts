@@ -1,14 +1,10 @@
 import { pause } from "../../../base/pause";
-import { fitsSocketPath } from "../../../unix/socket-path";
 import { refusedFor } from "../../model/outcome";
-import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
-import { createAlias, fileNameOf, nextAlias } from "../../socket/socket-name";
-import { type RegistrationContext, socketPathOf } from "../context";
+import type { LoopEvent, StateOf } from "../../model/state";
+import { anotherAlias, type RegistrationContext } from "../context";
 import { explainRefusal } from "../hints";
 
-/** After so many repeats of the same text the log says that the pace is slow. */
-const SLOW_AFTER_REPEATS = 3;
-/** A line in a quarter of an hour, and the first one sooner. */
+/** How many refusals with the same text are one line of the log. */
 const REMIND_EVERY_REPEATS = 10;
 
 /**
@@ -28,7 +24,7 @@ export async function endOrRetry(
   // Only a node-wide registrar leaves the place to others.
   const foundByPattern = options.placeTaken === "stand-by" ? facts.driverName : undefined;
   const findHint = async () => {
-    const hint = await explainRefusal(text, options, { foundByPattern });
+    const hint = await explainRefusal(text, options, foundByPattern);
     return hint === undefined ? {} : { hint };
   };
 
@@ -44,20 +40,9 @@ export async function endOrRetry(
   }
 
   const fields = { attempt: count, retryIn: `${waitMs / 1000}s` };
-  const isReminder = repeats > SLOW_AFTER_REPEATS && repeats % REMIND_EVERY_REPEATS === 0;
-  if (repeats === SLOW_AFTER_REPEATS || isReminder)
-    log.error(error, "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace", {
-      ...fields,
-      ...(await findHint()),
-    });
-  else if (repeats > 0) log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
-  else log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()) });
-  return (await pause(waitMs, signal)) ? { kind: "retry", alias: aliasAfter(facts, context) } : undefined;
-}
-
-function aliasAfter(facts: DriverFacts, context: RegistrationContext): string | undefined {
-  const { alias } = facts;
-  const next =
-    alias === undefined ? createAlias(fileNameOf(context.options.type, facts.driverName)) : nextAlias(alias);
-  return fitsSocketPath(socketPathOf({ ...facts, alias: next }, context)) ? next : alias;
+  if (repeats % REMIND_EVERY_REPEATS === 0)
+    log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()) });
+  else log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
+  if (!(await pause(waitMs, signal))) return undefined;
+  return { kind: "retry", alias: anotherAlias(facts, context) ?? facts.alias };
 }

@@ -59,26 +59,21 @@ async function findPeer(
   return undefined;
 }
 
-/** Resolves when no process listens at `path`. */
 async function untilGone(path: string, context: RegistrationContext, signal: AbortSignal): Promise<void> {
-  const watch = await watchPath(path, context.log);
-  try {
-    while (!signal.aborted) {
-      const connection = connect({ path });
-      connection.on("error", () => {});
-      connection.on("close", watch.hint);
-      connection.resume(); // Unread data would hide the end of the connection.
-      const sinceMs = performance.now();
-      await watch.wait(signal, LOOK_EVERY_MS);
-      connection.off("close", watch.hint);
-      connection.destroy();
-      const found = await context.socket.look(path);
-      if (found === "gone" || found === "dead") return;
-      const heldMs = performance.now() - sinceMs;
-      if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
-      await watch.rearm();
-    }
-  } finally {
-    watch.close();
+  using watch = await watchPath(path, context.log);
+  while (!signal.aborted) {
+    const connection = connect({ path });
+    connection.on("error", () => {});
+    connection.on("close", watch.hint);
+    connection.resume(); // Unread data would hide the end of the connection.
+    const sinceMs = performance.now();
+    await watch.wait(signal, LOOK_EVERY_MS);
+    connection.off("close", watch.hint);
+    connection.destroy();
+    const found = await context.socket.look(path);
+    if (found === "gone" || found === "dead") return;
+    const heldMs = performance.now() - sinceMs;
+    if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
+    await watch.rearm();
   }
 }

@@ -1,14 +1,11 @@
-import fs, { lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import fs, { lstatSync, mkdirSync, rmSync } from "node:fs";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
-import { startCsiDriver, startKubelet } from "../../../../src/testing";
-import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { eventually } from "../../../support/eventually";
 import { registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { recordLog } from "../../../support/recorded-log";
 import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../../../support/registrar-node";
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
-import { told } from "../../../support/told";
 
 const name = "x.csi";
 let node: TestNode;
@@ -25,18 +22,10 @@ const unusable = (text: string) => ({
 });
 
 describe("the first time", () => {
-  test.each<[string, () => void, string]>([
-    ["a file in its place", () => writeFileSync(node.socketPath(name), ""), "is not a socket"],
-    ["a folder in its place", () => mkdirSync(node.socketPath(name)), "is not a socket"],
-    [
-      "a folder that is not there",
-      () => rmSync(node.pluginRegistrationPath, { recursive: true }),
-      "ENOENT: the directory does not exist: is it mounted?",
-    ],
-  ])("%s ends the registrar", async (_what, make, text) => {
-    make();
+  test("a folder that is not there ends the registrar", async () => {
+    rmSync(node.pluginRegistrationPath, { recursive: true });
     const { registrar, log } = await startTestRegistrar(node);
-    expect(await registrar.closed).toEqual(unusable(text));
+    expect(await registrar.closed).toEqual(unusable("ENOENT: the directory does not exist: is it mounted?"));
     expect(log.all("Failed to listen on socket")).toHaveLength(1);
   });
 
@@ -110,7 +99,7 @@ describe("later on", () => {
     rmSync(node.pluginRegistrationPath, { recursive: true });
     await started.log.when("Failed to listen on socket");
     const text = expect.stringMatching(
-      /^cannot publish the registration socket: cannot make .* ENOENT: the dir/,
+      /^cannot publish the registration socket: cannot listen .* ENOENT: the dir/,
     );
     const { state, trouble } = started.registrar.status();
     expect({ state, trouble }).toEqual({ state: "publishing", trouble: { kind: "not-published", text } });
@@ -125,39 +114,18 @@ describe("later on", () => {
   });
 });
 
-test("a driver that comes back under another name takes that name's place from a living socket", async () => {
+test.each([
+  ["takes that name's place from a living socket", "y.csi", startForeignSocket, "taken"],
+  ["goes by the alias that a registrar of that name left", "y.csi-_abc", leaveDeadSocket, "dead"],
+] as const)("a driver that comes back under another name %s", async (_what, file, make, found) => {
   await using started = await startTestRegistrar(node);
   await started.state("listening");
-  await using _theirs = await startForeignSocket(node.socketPath("y.csi"));
+  const socketPath = node.socketPath(file);
+  const theirs = await make(socketPath);
   await driver.kill();
   await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
   const { fields } = await started.log.when("Registration Server started", 2);
-  expect(fields).toEqual({ socketPath: node.socketPath("y.csi"), found: "taken" });
-  expect((await registerOnce(node.socketPath("y.csi"))).name).toBe("y.csi");
-});
-
-test("a driver that comes back under another name goes by the alias that a registrar of that name left", async () => {
-  const alias = node.socketPath("y.csi-_abc");
-  await leaveDeadSocket(alias);
-  await using started = await startTestRegistrar(node);
-  await started.state("listening");
-  await driver.kill();
-  await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
-  const { fields } = await started.log.when("Registration Server started", 2);
-  expect(fields).toEqual({ socketPath: alias, found: "dead" });
-});
-
-test("a registrar killed under an alias is followed by one that kubelet accepts", async () => {
-  await driver.stop();
-  await using _driver = await startCsiDriver({ csiAddress: node.csiAddress, name });
-  await using kubelet = await startKubelet({ pluginRegistrationPath: node.pluginRegistrationPath });
-  const socketPath = node.socketPath(`${name}-_abc`);
-  const killed = await startFakeRegistrar({ socketPath, info: { name, endpoint: node.csiAddress } });
-  await told(kubelet, await kubelet.registered(name));
-  await killed.crash();
-
-  await using started = await startTestRegistrar(node, { kubeletRegistrationPath: node.csiAddress });
-
-  await started.state("registered");
-  expect(started.registrar.status().registrationSocketPath).toBe(socketPath);
+  expect(fields).toEqual({ socketPath, found });
+  expect((await registerOnce(socketPath)).name).toBe("y.csi");
+  await theirs?.[Symbol.asyncDispose]();
 });

@@ -5,28 +5,32 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { connect, type Socket } from "node:net";
-import { silentLogger } from "../../../src/logging/logger";
-import { tryConnect } from "../../../src/unix/unix-socket";
-import { eventually } from "../../support/eventually";
-import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
-import { identityOf } from "../../support/identity-of";
-import { asOrdinaryUser } from "../../support/ordinary-user";
-import { createOwnedSocket, unusable, watchNames } from "../../support/owned-socket";
-import { expectNothingLeft } from "../../support/resources";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { connect, Server, type Socket } from "node:net";
+import { silentLogger } from "../../src/logging/logger";
+import { sweepDotSockets } from "../../src/unix/socket-file";
+import { tryConnect } from "../../src/unix/unix-socket";
+import { eventually } from "../support/eventually";
+import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
+import { identityOf } from "../support/identity-of";
+import { asOrdinaryUser } from "../support/ordinary-user";
+import { createOwnedSocket, unusable, watchNames } from "../support/owned-socket";
+import { expectNothingLeft } from "../support/resources";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 const NAME = "x.csi-reg.sock";
 
 let folder: TempFolder;
 let path: string;
+let living: string;
 let socket: ReturnType<typeof createOwnedSocket>;
 beforeEach(async () => {
   folder = await createTempFolder();
   path = folder.at(NAME);
+  living = folder.at("living");
   socket = createOwnedSocket();
 });
 afterEach(async () => {
@@ -38,24 +42,36 @@ afterEach(async () => {
 const filesAre = (...names: readonly string[]) =>
   eventually(() => expect(readdirSync(folder.path)).toEqual(names));
 
-test("publishes a listening socket for its owner only, and no other name stays", async () => {
-  expect(readdirSync(folder.path)).toEqual([]);
+test("publishes a listening socket for its owner only, under a dot-name at first, and shows once", async () => {
+  using seen = watchNames(folder.path);
   expect(await socket.publish(path)).toBe("gone");
-
   expect(lstatSync(path).isSocket()).toBe(true);
   expect(lstatSync(path).mode & 0o777).toBe(0o700);
   expect(await tryConnect(path)).toBeUndefined();
   expect(await socket.look(path)).toBe("ours");
   await filesAre(NAME);
-});
-
-test("is born under a dot-name, and shows once", async () => {
-  using seen = watchNames(folder.path);
-  await socket.publish(path);
-  await filesAre(NAME);
   await eventually(() => expect(seen.all).toHaveLength(3));
   const dotName = expect.stringMatching(/^\.reg-[0-9a-z]{5}$/);
   expect(seen.all).toEqual([dotName, NAME, dotName]);
+});
+
+test("a socket is its owner's only from the moment at which it accepts, and the umask stays", async () => {
+  const before = process.umask(0);
+  const { listen } = Server.prototype;
+  const modes: number[] = [];
+  const spy = jest.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server, given) {
+    const server = Reflect.apply(listen, this, [given]) as Server;
+    modes.push(statSync((given as unknown as { path: string }).path).mode & 0o777);
+    return server;
+  });
+  try {
+    await socket.publish(path);
+    expect(modes).toEqual([0o700]);
+    expect(process.umask()).toBe(0);
+  } finally {
+    spy.mockRestore();
+    process.umask(before);
+  }
 });
 
 describe("what it finds at its path", () => {
@@ -67,74 +83,48 @@ describe("what it finds at its path", () => {
     await filesAre(NAME);
   });
 
-  test("a living socket is left alone", async () => {
+  test("a living socket is left alone, and replaced where that is asked for", async () => {
     await using _theirs = await startForeignSocket(path);
     const before = lstatSync(path).ino;
     expect(await socket.publish(path)).toBe("taken");
     expect(lstatSync(path).ino).toBe(before);
     expect(socket.path).toBeUndefined();
-    await filesAre(NAME);
-  });
-
-  test("a living socket is replaced where that is asked for", async () => {
-    await using _theirs = await startForeignSocket(path);
     expect(await socket.publish(path, { overLiving: true })).toBe("taken");
     expect(await socket.look(path)).toBe("ours");
     await filesAre(NAME);
   });
 
-  test.each<[string, (path: string) => void]>([
+  test.each<[string, (path: string) => unknown]>([
     ["a regular file", (path) => writeFileSync(path, "precious")],
     ["a folder", (path) => mkdirSync(path)],
     ["a symbolic link", (path) => symlinkSync("somewhere", path)],
+    ["a symbolic link to a living socket", (path) => symlinkSync(living, path)],
   ])("%s is refused and left alone", async (_what, make) => {
+    await using _living = await startForeignSocket(living);
     make(path);
     const before = lstatSync(path).ino;
     expect(await socket.look(path)).toBe("blocked");
-    await expect(socket.publish(path, { overLiving: true })).rejects.toEqual(
-      unusable(`${path} exists but is not a socket`),
-    );
+    const error = unusable(`${path}: ENOTSOCK: it exists but is not a socket`);
+    await expect(socket.publish(path, { overLiving: true })).rejects.toEqual(error);
     expect(lstatSync(path).ino).toBe(before);
-    await filesAre(NAME);
-  });
-
-  test("a symbolic link to a living socket is refused too", async () => {
-    await using _theirs = await startForeignSocket(folder.at("theirs"));
-    symlinkSync("theirs", path);
-    await expect(socket.publish(path)).rejects.toEqual(unusable("is not a socket"));
   });
 });
 
 describe("a path that cannot be", () => {
-  test.each([107, 108])("%d bytes", async (bytes) => {
-    const name = "n".repeat(bytes - Buffer.byteLength(folder.at("")) - 1);
-    const path = folder.at(name);
-    expect(Buffer.byteLength(path)).toBe(bytes);
-    if (bytes === 107) {
-      await socket.publish(path);
-      expect(await tryConnect(path)).toBeUndefined();
-      await filesAre(name);
-    } else {
-      await expect(socket.publish(path)).rejects.toEqual(
-        unusable("has 108 bytes, a unix socket path may have 107"),
-      );
-      await filesAre();
-    }
+  test("has more than 107 bytes", async () => {
+    const longest = folder.at("n".repeat(107 - Buffer.byteLength(folder.at("")) - 1));
+    await socket.publish(longest);
+    expect(await tryConnect(longest)).toBeUndefined();
+    const error = unusable("ENAMETOOLONG: a unix socket path may have 107 bytes");
+    await expect(socket.publish(`${longest}n`)).rejects.toEqual(error);
   });
 
-  test("counts bytes, not characters", async () => {
-    await expect(socket.publish(folder.at("ü".repeat(53)))).rejects.toEqual(unusable("may have 107"));
-  });
-
-  test("a folder that is not there", async () => {
-    await expect(socket.publish(folder.at("no", NAME))).rejects.toEqual(
-      unusable("ENOENT: the directory does not exist"),
-    );
-  });
-
-  test("a file in the folder's place", async () => {
+  test.each([
+    ["a folder that is not there", "no", "ENOENT: the directory does not exist"],
+    ["a file in the folder's place", "file", "ENOTDIR: part of the path is not a directory"],
+  ])("%s", async (_what, directory, text) => {
     writeFileSync(folder.at("file"), "precious");
-    await expect(socket.publish(folder.at("file", NAME))).rejects.toEqual(unusable(folder.at("file", NAME)));
+    await expect(socket.publish(folder.at(directory, NAME))).rejects.toEqual(unusable(text));
     expect(readFileSync(folder.at("file"), "utf8")).toBe("precious");
   });
 
@@ -157,35 +147,26 @@ describe("a path that cannot be", () => {
     }));
 });
 
-test("leaves no listener behind, however often it publishes", () =>
-  expectNothingLeft(async () => {
-    for (let round = 0; round < 3; round++) await socket.publish(path);
-    await socket.withdraw();
-  }));
-
 const OTHER_NAME = "y.csi-reg.sock";
 
 describe("withdraw", () => {
-  test("removes the file and stops listening", () =>
+  test("removes the file and stops listening, however often it was published", () =>
     expectNothingLeft(async () => {
       const socket = createOwnedSocket();
-      await socket.publish(path);
+      for (let round = 0; round < 3; round++) await socket.publish(path);
       await socket.withdraw();
-      expect(readdirSync(folder.at(""))).toEqual([]);
+      await filesAre();
       expect(socket.path).toBeUndefined();
       await socket.withdraw();
     }));
 
-  test("leaves another socket that came to have our name", async () => {
+  test("leaves another socket, or another file, that came to have our name", async () => {
     await socket.publish(path);
     await using _theirs = await startForeignSocket(path);
     expect(await socket.look(path)).toBe("taken");
     await socket.withdraw();
     expect(await tryConnect(path)).toBeUndefined();
-  });
-
-  test("leaves another file that came to have our name", async () => {
-    await socket.publish(path);
+    await socket.publish(path, { overLiving: true });
     rmSync(path);
     writeFileSync(path, "precious");
     await socket.withdraw();
@@ -209,17 +190,6 @@ describe("withdraw", () => {
     await asOrdinaryUser(async () => expect(socket.withdraw()).rejects.toThrow(/permission denied/));
     expect(await tryConnect(path)).toMatchObject({ code: "ECONNREFUSED" });
   });
-
-  test("keeps the connections that are open", async () => {
-    const connections: Socket[] = [];
-    await using socket = createOwnedSocket((connection) => connections.push(connection));
-    await socket.publish(path);
-    const client = connect({ path: path });
-    await eventually(() => expect(connections).toHaveLength(1));
-    await socket.withdraw();
-    connections[0]?.end("still here");
-    expect((await client.setEncoding("utf8").toArray()).join("")).toBe("still here");
-  });
 });
 
 describe("publishing again", () => {
@@ -236,6 +206,7 @@ describe("publishing again", () => {
 
     expect(identityOf(path)).not.toBe(before);
     await eventually(() => expect(seen.visible()).toEqual([NAME]));
+    await socket.withdraw();
     connections[0]?.end("still here");
     expect((await client.setEncoding("utf8").toArray()).join("")).toBe("still here");
   });
@@ -256,36 +227,20 @@ describe("publishing again", () => {
     expect(await socket.look(path)).toBe("ours");
     expect(socket.path).toBe(path);
   });
-
-  test("after somebody removed the file makes it anew", async () => {
-    await socket.publish(path);
-    rmSync(path);
-    expect(await socket.look(path)).toBe("gone");
-    expect(await socket.publish(path)).toBe("gone");
-    expect(await tryConnect(path)).toBeUndefined();
-  });
 });
 
-describe("an aborted signal", () => {
-  test("before: nothing is made", async () => {
-    const publishing = socket.publish(path, { overLiving: true, until: AbortSignal.abort() });
+test("while it waits, an aborted signal keeps a living socket from being replaced", () =>
+  expectNothingLeft(async () => {
+    const stop = new AbortController();
+    await using _theirs = await startForeignSocket(path);
+    const before = identityOf(path);
+    const publishing = socket.publish(path, { overLiving: true, signal: stop.signal });
+    await eventually(() => expect(readdirSync(folder.path)).toHaveLength(2));
+    stop.abort();
     await expect(publishing).rejects.toMatchObject({ name: "AbortError" });
-    await filesAre();
-  });
-
-  test("meanwhile: a living socket that was to be replaced is not", () =>
-    expectNothingLeft(async () => {
-      const stop = new AbortController();
-      await using _theirs = await startForeignSocket(path);
-      const before = identityOf(path);
-      const publishing = socket.publish(path, { overLiving: true, until: stop.signal });
-      await eventually(() => expect(readdirSync(folder.path)).toHaveLength(2));
-      stop.abort();
-      await expect(publishing).rejects.toMatchObject({ name: "AbortError" });
-      expect(identityOf(path)).toBe(before);
-      await filesAre(NAME);
-    }));
-});
+    expect(identityOf(path)).toBe(before);
+    await filesAre(NAME);
+  }));
 
 /** A registration socket beside a dead one at `path`; each of its waits ends by hand. */
 async function startBesideDeadSocket() {
@@ -296,13 +251,13 @@ async function startBesideDeadSocket() {
   const wait = () => new Promise<void>((resolve) => waits.push(resolve));
   jest.resetModules();
   jest.doMock("node:timers/promises", () => ({ setTimeout: wait }));
-  const { createRegistrationSocket } = await import("../../../src/registrar/socket/registration-socket");
+  const { createSocketFile } = await import("../../src/unix/socket-file");
   const waiting = () => eventually(() => expect(waits).not.toEqual([]));
   const pass = async () => {
     await waiting();
     waits.shift()?.();
   };
-  const socket = createRegistrationSocket(() => {}, silentLogger);
+  const socket = createSocketFile(() => {}, silentLogger);
   return { ...folder, path, socket, waiting, pass };
 }
 
@@ -317,12 +272,25 @@ test("a socket that is bound and on which somebody listens a moment later is not
 
 test("of two registrars that find a dead socket, one replaces it", async () => {
   await using beside = await startBesideDeadSocket();
-  const { signal } = new AbortController();
-  const publishing = beside.socket.publish(beside.path, { overLiving: false, signal });
+  const publishing = beside.socket.publish(beside.path, { overLiving: false });
   await beside.pass();
   await beside.waiting();
   rmSync(beside.path);
   await using _other = await startForeignSocket(beside.path);
   await beside.pass();
   expect(await publishing).toBe("taken");
+});
+
+test("sweeps what a killed process left; nothing else by such a name, and no other name", async () => {
+  await leaveDeadSocket(folder.at(".reg-0a1b2"));
+  await using _living = await startForeignSocket(folder.at(".reg-11111"));
+  mkdirSync(folder.at(".reg-22222"));
+  writeFileSync(folder.at(".reg-33333"), "precious");
+  const others = [".other", ".reg-0a1b", ".reg-0a1b23", ".reg-ABCDE", "x.csi-reg.sock"];
+  for (const name of others) await leaveDeadSocket(folder.at(name));
+  const { signal } = new AbortController();
+  await sweepDotSockets(folder.path, signal, 1);
+  const kept = [".reg-11111", ".reg-22222", ".reg-33333", ...others].sort();
+  expect(readdirSync(folder.path).sort()).toEqual(kept);
+  await sweepDotSockets(folder.at("away"), signal, 1);
 });
