@@ -2,7 +2,6 @@ import dashboard from "./dashboard.json";
 import type { ResolvedBasics, ResolvedManifestOptions } from "./options";
 import { items, scalar, type Yaml, yaml } from "./template";
 
-/** A namespace for the pods. */
 export const ownNamespace = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
   # Pod security standards, which some clusters enforce by default, forbid hostPath volumes: this namespace is excepted.
   apiVersion: v1
@@ -22,6 +21,8 @@ const FS_GROUP = {
 /** What the cluster must know about the driver: CSIDriver of storage.k8s.io/v1. */
 export function csiDriver(options: ResolvedManifestOptions): Yaml {
   const { driverName, attachRequired, podInfoOnMount, storageCapacity, fsGroupPolicy } = options;
+  const { nodeAllocatableUpdatePeriod: period } = options;
+  const audiences = options.tokenAudiences.map((audience) => ({ audience }));
   const attach = attachRequired
     ? "Kubelet mounts a volume once it is attached: run an external-attacher with the controller."
     : "There is nothing to attach, so kubelet does not wait for an external-attacher.";
@@ -31,33 +32,7 @@ export function csiDriver(options: ResolvedManifestOptions): Yaml {
   const capacity = storageCapacity
     ? "The scheduler reads CSIStorageCapacity objects, which the external-provisioner must publish."
     : "The scheduler does not check the free capacity.";
-  return yaml`
-    # What the cluster must know about the driver. attachRequired and the modes cannot be changed later.
-    apiVersion: storage.k8s.io/v1
-    kind: CSIDriver
-    metadata:
-      name: ${scalar(driverName)}
-    spec:
-      # ${attach}
-      attachRequired: ${attachRequired}
-      # ${podInfo}
-      podInfoOnMount: ${podInfoOnMount}
-      # Persistent: by PersistentVolumeClaim. Ephemeral: inline in a pod, created and deleted with it; the driver must
-      # support that by creating the volume in NodePublishVolume.
-      volumeLifecycleModes:
-        ${items(options.lifecycleModes)}
-      # ${FS_GROUP[fsGroupPolicy]}
-      fsGroupPolicy: ${fsGroupPolicy}
-      # ${capacity}
-      storageCapacity: ${storageCapacity}
-      ${newerFields(options)}
-  `;
-}
-
-/** The fields that were requested: an older API server refuses a field that it does not know. */
-function newerFields(options: ResolvedManifestOptions): readonly Yaml[] {
-  const { nodeAllocatableUpdatePeriod: period, tokenAudiences } = options;
-  const audiences = JSON.stringify(tokenAudiences.map((audience) => ({ audience })));
+  // An older API server refuses a field that it does not know: these are written only on request.
   const limits = yaml`
     # Kubelet asks for the volume limit again at this interval: Kubernetes 1.35 or later. Before 1.33 the field is unknown.
     nodeAllocatableUpdatePeriodSeconds: ${period}
@@ -69,18 +44,35 @@ function newerFields(options: ResolvedManifestOptions): readonly Yaml[] {
   `;
   const tokens = yaml`
     # Tokens of the pod's service account. A driver that uses them after the mount also needs requiresRepublish: true.
-    tokenRequests: ${audiences}
+    tokenRequests: ${JSON.stringify(audiences)}
   `;
   const inSecrets = yaml`
     # The tokens are in the secrets of NodePublishVolume, not in its volume context: Kubernetes 1.35 or later.
     serviceAccountTokenInSecrets: true
   `;
-  return [
-    ...(period > 0 ? [limits] : []),
-    ...(options.preventPodSchedulingIfMissing ? [prevent] : []),
-    ...(tokenAudiences.length > 0 ? [tokens] : []),
-    ...(options.serviceAccountTokenInSecrets ? [inSecrets] : []),
-  ];
+  return yaml`
+    # What the cluster must know about the driver. attachRequired and the modes cannot be changed later.
+    apiVersion: storage.k8s.io/v1
+    kind: CSIDriver
+    metadata:
+      name: ${scalar(driverName)}
+    spec:
+      # ${attach}
+      attachRequired: ${attachRequired}
+      # ${podInfo}
+      podInfoOnMount: ${podInfoOnMount}
+      # Persistent: by PersistentVolumeClaim. Ephemeral: inline in a pod; NodePublishVolume must then create the volume.
+      volumeLifecycleModes:
+        ${items(options.lifecycleModes)}
+      # ${FS_GROUP[fsGroupPolicy]}
+      fsGroupPolicy: ${fsGroupPolicy}
+      # ${capacity}
+      storageCapacity: ${storageCapacity}
+      ${period > 0 && limits}
+      ${options.preventPodSchedulingIfMissing && prevent}
+      ${audiences.length > 0 && tokens}
+      ${options.serviceAccountTokenInSecrets && inSecrets}
+  `;
 }
 
 export const storageClass = ({ driverName, storageClassName }: ResolvedManifestOptions): Yaml => yaml`
@@ -122,8 +114,7 @@ export const inlinePod = ({ driverName, name, namespace }: ResolvedManifestOptio
 
 /** How Prometheus finds the registrars' metrics: PodMonitor of the Prometheus Operator. */
 export const podMonitor = ({ name, namespace }: Pick<ResolvedBasics, "name" | "namespace">): Yaml => yaml`
-  # Makes the Prometheus Operator scrape the registrar in each pod. Your Prometheus loads only the PodMonitors that its
-  # podMonitorSelector matches: add the labels that it requires.
+  # Your Prometheus loads only the PodMonitors that its podMonitorSelector matches: add the labels that it requires.
   apiVersion: monitoring.coreos.com/v1
   kind: PodMonitor
   metadata:
@@ -144,8 +135,7 @@ export const podMonitor = ({ name, namespace }: Pick<ResolvedBasics, "name" | "n
 
 /** Grafana's dashboard, as the sidecar of Grafana's chart finds it. */
 export const dashboardConfigMap = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
-  # A dashboard of every registrar. The sidecar of Grafana's chart loads ConfigMaps with this label, by default from
-  # Grafana's own namespace only.
+  # The sidecar of Grafana's chart loads ConfigMaps with this label, by default from Grafana's own namespace only.
   apiVersion: v1
   kind: ConfigMap
   metadata:

@@ -5,11 +5,10 @@ import { registrationSocketPath } from "../registrar/socket/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
 import { checkDriverName, checkNamed, refuseFlag } from "./names";
 
-export type VolumeLifecycleMode = "Persistent" | "Ephemeral";
-export type FsGroupPolicy = "ReadWriteOnceWithFSType" | "File" | "None";
-
-export const LIFECYCLE_MODES: readonly VolumeLifecycleMode[] = ["Persistent", "Ephemeral"];
-export const FS_GROUP_POLICIES: readonly FsGroupPolicy[] = ["ReadWriteOnceWithFSType", "File", "None"];
+export const LIFECYCLE_MODES = ["Persistent", "Ephemeral"] as const;
+export const FS_GROUP_POLICIES = ["ReadWriteOnceWithFSType", "File", "None"] as const;
+type VolumeLifecycleMode = (typeof LIFECYCLE_MODES)[number];
+type FsGroupPolicy = (typeof FS_GROUP_POLICIES)[number];
 
 /** The parts to choose from, in the order of the output. */
 export const PARTS = [
@@ -54,7 +53,7 @@ export interface ManifestOptions extends BasicOptions {
   readonly parts?: readonly Part[] | undefined;
   /** Directory of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
   readonly pluginFolder?: string | undefined;
-  /** Whether volumes are attached, by an external-attacher, before they are mounted. Default false. */
+  /** Whether volumes are attached, by an external-attacher, before they are mounted. */
   readonly attachRequired?: boolean | undefined;
   /** Whether the driver gets the pod's name. Default: true with inline volumes. */
   readonly podInfoOnMount?: boolean | undefined;
@@ -72,33 +71,23 @@ export interface ManifestOptions extends BasicOptions {
   readonly storageClassName?: string | undefined;
 }
 
-type Defined<Options> = { readonly [Key in keyof Options]-?: Exclude<Options[Key], undefined> };
-
-export type ResolvedBasics = Defined<Omit<BasicOptions, "distribution">> & Pick<BasicOptions, "distribution">;
-
+export type ResolvedBasics = ReturnType<typeof resolveBasics>;
 /** Options with every default filled in, and the paths that follow from them. */
-export interface ResolvedManifestOptions
-  extends ResolvedBasics,
-    Defined<Omit<ManifestOptions, keyof BasicOptions>> {
-  readonly pluginPath: string;
-  /** The driver's socket on the host: the path that kubelet dials. */
-  readonly kubeletRegistrationPath: string;
-}
+export type ResolvedManifestOptions = ReturnType<typeof resolveManifestOptions>;
 
 /** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
-export function resolveManifestOptions(options: ManifestOptions): ResolvedManifestOptions {
+export function resolveManifestOptions(options: ManifestOptions) {
   const { driverName, driverImage = "", pluginFolder = driverName, parts = DEFAULT_PARTS } = options;
   checkDriverName("driver-name", driverName);
   const { lifecycleModes = parts.includes("inline-pod") ? LIFECYCLE_MODES : ["Persistent"] } = options;
   const basics = resolveBasics(options, nameFrom(driverName), parts);
   const pluginPath = `${basics.kubeletRoot}/plugins/${pluginFolder}`;
-  const resolved: ResolvedManifestOptions = {
-    ...basics,
-    driverName,
-    driverImage,
+  const resolved = {
+    ...{ ...basics, driverName, driverImage, pluginFolder, pluginPath },
+    /** The driver's socket on the host: the path that kubelet dials. */
+    kubeletRegistrationPath: `${pluginPath}/csi.sock`,
     driverArgs: options.driverArgs ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
     parts: PARTS.filter((part) => parts.includes(part)),
-    pluginFolder,
     attachRequired: options.attachRequired ?? false,
     podInfoOnMount: options.podInfoOnMount ?? lifecycleModes.includes("Ephemeral"),
     lifecycleModes: LIFECYCLE_MODES.filter((mode) => lifecycleModes.includes(mode)),
@@ -109,8 +98,6 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
     tokenAudiences: options.tokenAudiences ?? [],
     serviceAccountTokenInSecrets: options.serviceAccountTokenInSecrets ?? false,
     storageClassName: options.storageClassName ?? driverName,
-    pluginPath,
-    kubeletRegistrationPath: `${pluginPath}/csi.sock`,
   };
   checkImage("driver-image", driverImage, parts);
   checkNamed("directory name", "plugin-folder", pluginFolder);
@@ -126,9 +113,14 @@ export function resolveBasics(
   options: BasicOptions,
   defaultName: string,
   parts: readonly Part[] = ["daemonset"],
-): ResolvedBasics {
-  const { image = "", name = defaultName, namespace = "kube-system", httpPort = 9809 } = options;
-  const { distribution } = options;
+) {
+  const {
+    image = "",
+    name = defaultName,
+    namespace = "kube-system",
+    httpPort = 9809,
+    distribution,
+  } = options;
   const ownRoot = distribution === undefined ? DEFAULT_KUBELET_ROOT : KUBELET_ROOTS[distribution];
   // A shell's completion ends a directory with "/".
   const kubeletRoot = (options.kubeletRoot ?? ownRoot).replace(/(?<=[^/])\/$/, "");
@@ -148,10 +140,16 @@ function checkImage(flag: string, image: string, parts: readonly Part[]): void {
 
 /** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */
 function checkPathLengths(options: ResolvedManifestOptions): void {
-  const { kubeletRegistrationPath, kubeletRoot, driverName } = options;
-  const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
+  const registrationPath = registrationSocketPath(
+    `${options.kubeletRoot}/plugins_registry`,
+    options.driverName,
+  );
   for (const [what, path, advice] of [
-    ["the driver's socket", kubeletRegistrationPath, "choose a shorter directory with --plugin-folder"],
+    [
+      "the driver's socket",
+      options.kubeletRegistrationPath,
+      "choose a shorter directory with --plugin-folder",
+    ],
     ["the registration socket", registrationPath, "only a shorter --driver-name helps"],
   ] as const) {
     if (fitsSocketPath(path)) continue;
@@ -166,12 +164,8 @@ const NEEDED_MODES: Readonly<Partial<Record<Part, VolumeLifecycleMode>>> = {
 };
 
 /** The parts for which these modes have a use. */
-export function partsFor(modes: readonly VolumeLifecycleMode[]): readonly Part[] {
-  return PARTS.filter((part) => {
-    const needed = NEEDED_MODES[part];
-    return needed === undefined || modes.includes(needed);
-  });
-}
+export const partsFor = (modes: readonly VolumeLifecycleMode[]): readonly Part[] =>
+  PARTS.filter((part) => [...modes, undefined].includes(NEEDED_MODES[part]));
 
 function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
   const useless = parts.find((part) => !partsFor(lifecycleModes).includes(part));
@@ -181,14 +175,14 @@ function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
 
 function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds = MIN_PERIOD_S): void {
   const { lifecycleModes, tokenAudiences } = options;
-  if (!(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S)) {
-    const why = `must be ${MIN_PERIOD_S} seconds or more`;
-    refuseFlag("node-allocatable-update-period", String(periodSeconds), why);
-  }
-  if (options.preventPodSchedulingIfMissing && !lifecycleModes.includes("Persistent"))
-    throw invalidOption(
-      "--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent: the scheduler looks at volumes with a claim only",
+  if (!(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S))
+    refuseFlag(
+      "node-allocatable-update-period",
+      `${periodSeconds}`,
+      `must be ${MIN_PERIOD_S} seconds or more`,
     );
+  if (options.preventPodSchedulingIfMissing && !lifecycleModes.includes("Persistent"))
+    throw invalidOption("--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent");
   if (options.serviceAccountTokenInSecrets && tokenAudiences.length === 0)
     throw invalidOption("--service-account-token-in-secrets needs --token-audience");
   const twice = tokenAudiences.find((audience, index) => tokenAudiences.indexOf(audience) !== index);
