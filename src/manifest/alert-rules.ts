@@ -1,6 +1,6 @@
 import dashboard from "./dashboard.json";
 import type { ResolvedBasics } from "./options";
-import { scalar, type Yaml, yaml } from "./template";
+import { object, type Yaml, yaml } from "./template";
 
 /** The docs, below the package's homepage. */
 export const PAGES = "https://example.com/registrar/blob/main/docs";
@@ -18,11 +18,7 @@ const notes = (severity: "critical" | "warning", page: string, query = "") => ya
 /** The alerts of every registrar. One that is down has no series: those alerts also read kube-state-metrics. */
 export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
   # Your Prometheus loads only the rules that its ruleSelector matches: add the labels that it requires.
-  apiVersion: monitoring.coreos.com/v1
-  kind: PrometheusRule
-  metadata:
-    name: registrar
-    namespace: ${scalar(namespace)}
+  ${object("monitoring.coreos.com/v1", "PrometheusRule", "registrar", namespace)}
   spec:
     groups:
       - name: registrar

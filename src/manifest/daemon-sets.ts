@@ -1,12 +1,8 @@
 import { NODE_NAME_VARIABLE, type NodeAccess } from "./node-access";
 import type { NodeWideOptions, ResolvedBasics, ResolvedManifestOptions } from "./options";
-import { items, scalar, type Yaml, yaml } from "./template";
+import { items, object, scalar, type Yaml, yaml } from "./template";
 
-/** The differences between the two DaemonSets. */
 interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "mount", Yaml>> {
-  /** When the probes answer 200. */
-  readonly alive: string;
-  readonly ready: string;
   readonly memory: string;
   readonly maxMemory: string;
   readonly driver?: Yaml;
@@ -26,11 +22,7 @@ function daemonSet(
   return yaml`
     ${parts.about}
     # Outside of kube-system the namespace must allow privileged pods: --include=namespace writes such a one.
-    apiVersion: apps/v1
-    kind: DaemonSet
-    metadata:
-      name: ${name}
-      namespace: ${scalar(options.namespace)}
+    ${object("apps/v1", "DaemonSet", options.name, options.namespace)}
       labels:
         app.kubernetes.io/name: ${name}
     spec:
@@ -64,14 +56,14 @@ function daemonSet(
               ${access?.env}
               ports:
                 - {name: healthz, containerPort: ${options.httpPort}}
-              # ${parts.alive}
+              # 200 from the first moment, also while drivers are still starting: no startup probe is needed.
               livenessProbe:
                 httpGet: {path: /healthz, port: healthz}
                 initialDelaySeconds: 20
                 periodSeconds: 20
                 timeoutSeconds: 10
                 failureThreshold: 3
-              # ${parts.ready}
+              # 200 while every driver that was found is registered.
               readinessProbe:
                 httpGet: {path: /readyz, port: healthz}
                 periodSeconds: 5
@@ -122,7 +114,6 @@ const hostPath = (name: string, path: string, type = "Directory") => yaml`
       type: ${type}
 `;
 
-/** The node plugin: a placeholder of the driver, and the registrar beside it. */
 export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess): Yaml {
   const { kubeletRoot } = options;
   return daemonSet(options, access, {
@@ -144,8 +135,6 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
       - --http-endpoint=:${options.httpPort}
       - --v=2
     `,
-    alive: "200 from the first moment, also while the driver is still starting: no startup probe is needed.",
-    ready: "200 once kubelet has registered the driver, and as long as the socket is ours.",
     memory: "32Mi",
     maxMemory: "100Mi",
     mount: yaml`- {name: plugin-dir, mountPath: /csi, readOnly: true}`,
@@ -206,8 +195,6 @@ export function nodeWideDaemonSet(
       - --v=2
       ${allowDrivers !== undefined && items([`--allow-drivers=${allowDrivers}`])}
     `,
-    alive: "Fails only if no registration socket answers: one faulty driver does not restart the others.",
-    ready: "200 while every driver that was found is registered. For one driver: /readyz?driver=NAME.",
     memory: "64Mi",
     maxMemory: "200Mi",
     mount: yaml`

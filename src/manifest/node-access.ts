@@ -12,13 +12,10 @@ import {
 import { IMPERSONATION_MINOR, neededRules, ruleText } from "../node-readiness/node-api";
 import type { StartupTaint } from "../node-readiness/startup-taint";
 import type { ResolvedBasics } from "./options";
-import { items, scalar, type Yaml, yaml } from "./template";
+import { items, object, scalar, type Yaml, yaml } from "./template";
 
-/** What a registrar changes on its Node. */
 export interface NodeAccessOptions {
-  /** As `--remove-startup-taint` takes them. */
   readonly startupTaints: readonly StartupTaint[];
-  /** As `--node-condition` takes it. */
   readonly condition: string | undefined;
   /** The names that `{driver}` stands for. Undefined: any. */
   readonly drivers: readonly string[] | undefined;
@@ -34,24 +31,20 @@ type Basics = Pick<ResolvedBasics, "name" | "namespace">;
 
 export const serviceAccount = ({ name, namespace }: Basics): Yaml => yaml`
   # The identity of the pods at the API server.
-  apiVersion: v1
-  kind: ServiceAccount
-  metadata:
-    name: ${scalar(name)}
-    namespace: ${scalar(namespace)}
+  ${object("v1", "ServiceAccount", name, namespace)}
+`;
+
+const binding = (role: string, { name, namespace }: Basics) => yaml`
+  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ${scalar(role)}}
+  subjects:
+    - {kind: ServiceAccount, name: ${scalar(name)}, namespace: ${scalar(namespace)}}
 `;
 
 /** The ClusterRole is in every OpenShift 4, as OpenShift's own CSI drivers use that SecurityContextConstraints. */
-export const sccBinding = ({ name, namespace }: Basics): Yaml => yaml`
+export const sccBinding = (basics: Basics): Yaml => yaml`
   # OpenShift admits pods with hostPath volumes and privileged containers only by a SecurityContextConstraints that allows them.
-  apiVersion: rbac.authorization.k8s.io/v1
-  kind: RoleBinding
-  metadata:
-    name: ${scalar(name)}
-    namespace: ${scalar(namespace)}
-  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: system:openshift:scc:privileged}
-  subjects:
-    - {kind: ServiceAccount, name: ${scalar(name)}, namespace: ${scalar(namespace)}}
+  ${object("rbac.authorization.k8s.io/v1", "RoleBinding", basics.name, basics.namespace)}
+  ${binding("system:openshift:scc:privileged", basics)}
 `;
 
 /** Gives a registrar access to its Node. Throws INVALID_OPTION for a taint or condition that belongs to others. */
@@ -82,11 +75,10 @@ export function nodeAccess(basics: Basics, options: NodeAccessOptions) {
   };
 }
 
+type Targets = Pick<NodeAccessOptions, "startupTaints" | "condition">;
+
 /** The registrar's arguments, by their flags. */
-export const readinessArguments = ({
-  startupTaints,
-  condition,
-}: Pick<NodeAccessOptions, "startupTaints" | "condition">) => ({
+export const readinessArguments = ({ startupTaints, condition }: Targets) => ({
   "remove-startup-taint": startupTaints.map(
     ({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`,
   ),
@@ -102,32 +94,21 @@ const WHAT_CONFINES: Readonly<Record<NodeAccessOptions["confinedBy"], string>> =
 };
 
 function rights(
-  { name, namespace }: Basics,
+  basics: Basics,
   { startupTaints, condition, confinedBy }: NodeAccessOptions,
 ): readonly Yaml[] {
-  const rules = neededRules({
-    taints: startupTaints.length > 0,
-    condition: condition !== undefined,
-    impersonation: confinedBy === "impersonation",
-  });
+  const needs = { taints: startupTaints.length > 0, condition: condition !== undefined };
+  const rules = neededRules({ ...needs, impersonation: confinedBy === "impersonation" });
   return [
     yaml`
       # What it may do. ${WHAT_CONFINES[confinedBy]}
-      apiVersion: rbac.authorization.k8s.io/v1
-      kind: ClusterRole
-      metadata:
-        name: ${scalar(name)}
+      ${object("rbac.authorization.k8s.io/v1", "ClusterRole", basics.name)}
       rules:
         ${rules.map((rule) => yaml`- ${ruleText(rule)}`)}
     `,
     yaml`
-      apiVersion: rbac.authorization.k8s.io/v1
-      kind: ClusterRoleBinding
-      metadata:
-        name: ${scalar(name)}
-      roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ${scalar(name)}}
-      subjects:
-        - {kind: ServiceAccount, name: ${scalar(name)}, namespace: ${scalar(namespace)}}
+      ${object("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", basics.name)}
+      ${binding(basics.name, basics)}
     `,
   ];
 }
@@ -165,10 +146,7 @@ function nodePolicy(
   return [
     yaml`
       # Confines that identity to its own node, and there to what it is for. It needs Kubernetes 1.${POLICY_MINOR}.
-      apiVersion: admissionregistration.k8s.io/v1
-      kind: ValidatingAdmissionPolicy
-      metadata:
-        name: ${scalar(name)}
+      ${object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", name)}
       spec:
         failurePolicy: Fail
         matchConstraints:
@@ -227,10 +205,7 @@ function nodePolicy(
           )}
     `,
     yaml`
-      apiVersion: admissionregistration.k8s.io/v1
-      kind: ValidatingAdmissionPolicyBinding
-      metadata:
-        name: ${scalar(name)}
+      ${object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", name)}
       spec:
         policyName: ${scalar(name)}
         validationActions: [Deny]
@@ -248,7 +223,7 @@ const rule = (only: string, ...expression: readonly string[]) => yaml`
   - message: a registrar may ${only}
     reason: Forbidden
     expression: |-
-      ${{ lines: expression }}
+      ${expression.join("\n")}
 `;
 
 /** The validation that a part of the Node has the same fields as before, except some. */
@@ -285,10 +260,7 @@ function readinessRule(
   return [
     yaml`
       # For the node readiness controller. Only dryRun can be changed later: delete the rule first to change another field.
-      apiVersion: readiness.node.x-k8s.io/v1alpha1
-      kind: NodeReadinessRule
-      metadata:
-        name: ${scalar(name)}
+      ${object("readiness.node.x-k8s.io/v1alpha1", "NodeReadinessRule", name)}
       spec:
         conditions:
           - type: ${scalar(condition.replaceAll(DRIVER_PLACEHOLDER, driverName))}

@@ -25,7 +25,6 @@ export type Part = (typeof PARTS)[number];
 /** The parts that are written by default, for one driver. */
 export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
 
-/** Options of every DaemonSet with a registrar, and of the objects beside it. */
 export interface BasicOptions {
   readonly image?: string | undefined;
   /** Name of the DaemonSet and the objects for it. Default: `csi-registrar`, or made from the driver's name. */
@@ -44,35 +43,28 @@ export interface NodeWideOptions extends BasicOptions {
   readonly nodes?: readonly string[] | undefined;
 }
 
-/** Options of the manifest of a driver. */
 export interface ManifestOptions extends BasicOptions {
   readonly driverName: string;
   readonly driverImage?: string | undefined;
-  /** Default: the endpoint and the node ID, as most drivers take them. */
   readonly driverArgs?: readonly string[] | undefined;
   readonly parts?: readonly Part[] | undefined;
-  /** Directory of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
+  /** Under `<kubelet root>/plugins`. Default: the driver's name. */
   readonly pluginFolder?: string | undefined;
-  /** Whether volumes are attached, by an external-attacher, before they are mounted. */
   readonly attachRequired?: boolean | undefined;
-  /** Whether the driver gets the pod's name. Default: true with inline volumes. */
   readonly podInfoOnMount?: boolean | undefined;
   readonly lifecycleModes?: readonly VolumeLifecycleMode[] | undefined;
   readonly fsGroupPolicy?: FsGroupPolicy | undefined;
   readonly storageCapacity?: boolean | undefined;
   /** Seconds after which kubelet asks for the driver's volume limit again, 10 or more. Default 0: never. */
   readonly nodeAllocatableUpdatePeriod?: number | undefined;
-  /** Whether the scheduler keeps pods with claims off nodes where the driver is not registered. Default false. */
   readonly preventPodSchedulingIfMissing?: boolean | undefined;
-  /** Audiences of tokens of the pod's service account that the driver gets; an empty one: the API server's. Default none. */
+  /** Of tokens of the pod's service account that the driver gets; an empty one: the API server's. */
   readonly tokenAudiences?: readonly string[] | undefined;
-  /** Whether these tokens are in the secrets of NodePublishVolume, not in its volume context. Default false. */
   readonly serviceAccountTokenInSecrets?: boolean | undefined;
   readonly storageClassName?: string | undefined;
 }
 
 export type ResolvedBasics = ReturnType<typeof resolveBasics>;
-/** Options with every default filled in, and the paths that follow from them. */
 export type ResolvedManifestOptions = ReturnType<typeof resolveManifestOptions>;
 
 /** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
@@ -163,7 +155,6 @@ const NEEDED_MODES: Readonly<Partial<Record<Part, VolumeLifecycleMode>>> = {
   storageclass: "Persistent",
 };
 
-/** The parts for which these modes have a use. */
 export const partsFor = (modes: readonly VolumeLifecycleMode[]): readonly Part[] =>
   PARTS.filter((part) => [...modes, undefined].includes(NEEDED_MODES[part]));
 

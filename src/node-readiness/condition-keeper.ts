@@ -9,16 +9,8 @@ import {
   planCondition,
 } from "./condition";
 import { DRIVER_PLACEHOLDER, fillIn } from "./driver-template";
-import {
-  createRewritePace,
-  earliest,
-  failed,
-  type Keeper,
-  type Pass,
-  type PassOutcome,
-  settled,
-  valueAt,
-} from "./keeper";
+import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
+import { type Answer, done } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 
 export interface ConditionStatus {
@@ -37,7 +29,8 @@ const LOOK_AGAIN_MS = 10_000;
 export function createConditionKeeper(
   template: string,
   delayMs: number,
-  { log: parentLog, random = Math.random }: { readonly log: Logger; readonly random?: () => number },
+  parentLog: Logger,
+  random = Math.random,
 ): Keeper<ConditionStatus> {
   const log = parentLog.named("condition-keeper");
   const subjects = createConditionSubjects(template);
@@ -47,13 +40,12 @@ export function createConditionKeeper(
   const goneSince = new Map<string, number>();
   const writes = new Map<string, number>();
   const pace = createRewritePace(BACKOFF.conditionFight, { random });
-  let isFullLogged = false;
 
-  const passFor = async (subject: ConditionSubject, pass: Pass): Promise<PassOutcome> => {
+  const passFor = async (subject: ConditionSubject, pass: Pass): Promise<Answer<number | undefined>> => {
     const { registration, driverName, type } = subject;
     const { store, now } = pass;
     const { node } = store;
-    if (node === undefined) return settled();
+    if (node === undefined) return done(undefined);
     /** What to write, and how long to wait before; undefined if the Node has it already. */
     const plan = (listed: boolean) => {
       const wanted = conditionFor(subject, listed);
@@ -66,7 +58,7 @@ export function createConditionKeeper(
     // CSINode is read only for a condition that would be written now.
     if (listed && plan(true)?.waitMs === 0) {
       const drivers = await pass.listedDrivers();
-      if (drivers.kind === "failed") return failed("reading CSINode", drivers);
+      if (drivers.kind === "failed") return drivers;
       listed = drivers.value.some((name) => name === driverName);
     }
     const lookAgainMs = registration.state === "registered" && !listed ? LOOK_AGAIN_MS : undefined;
@@ -74,13 +66,13 @@ export function createConditionKeeper(
     const isMissing = !listed && !NOT_OURS.includes(registration.state);
     if (!isMissing) missingSince.delete(type);
     const leftMs = isMissing ? valueAt(missingSince, type, () => now) + delayMs - now : 0;
-    if (leftMs > 0) return settled(earliest(leftMs, lookAgainMs));
+    if (leftMs > 0) return done(earliest(leftMs, lookAgainMs));
 
     const planned = plan(listed);
-    if (planned === undefined || planned.waitMs > 0) return settled(earliest(planned?.waitMs, lookAgainMs));
+    if (planned === undefined || planned.waitMs > 0) return done(earliest(planned?.waitMs, lookAgainMs));
     const { wanted, patch, value } = planned;
     const patched = await pass.api.patchStatus(patch, pass.signal);
-    if (patched.kind === "failed") return failed("setting the node's condition", patched);
+    if (patched.kind === "failed") return patched;
     store.see(patched.value);
     writes.set(type, (writes.get(type) ?? 0) + 1);
     const { status, reason } = wanted;
@@ -91,13 +83,13 @@ export function createConditionKeeper(
         ...facts,
         check: "which other registrar of this node keeps the same condition for this driver?",
       });
-    return settled(lookAgainMs);
+    return done(lookAgainMs);
   };
 
   /** Removes the conditions of drivers that have been gone for an hour, and the oldest where there are too many. */
-  const forget = async (live: readonly string[], pass: Pass): Promise<PassOutcome> => {
+  const forget = async (live: readonly string[], pass: Pass): Promise<Answer<number | undefined>> => {
     const { node } = pass.store;
-    if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return settled();
+    if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return done(undefined);
     const gone = findGone(node, template, live);
     for (const type of goneSince.keys()) if (!gone.includes(type)) goneSince.delete(type);
     const dues = gone.map((type, place) => {
@@ -107,14 +99,14 @@ export function createConditionKeeper(
     });
     const types = dues.filter(({ inMs }) => inMs <= 0).map(({ type }) => type);
     const nextInMs = earliest(...dues.map(({ inMs }) => inMs).filter((ms) => ms > 0));
-    if (types.length === 0) return settled(nextInMs);
+    if (types.length === 0) return done(nextInMs);
     const conditions = types.map((type) => ({ $patch: "delete", type }));
     const patched = await pass.api.patchStatus({ status: { conditions } }, pass.signal);
-    if (patched.kind === "failed") return failed("removing conditions from the node", patched);
+    if (patched.kind === "failed") return patched;
     pass.store.see(patched.value);
     subjects.forget(types);
     for (const condition of types) log.info("Node condition removed, its driver is gone", { condition });
-    return settled(nextInMs);
+    return done(nextInMs);
   };
 
   return {
@@ -124,18 +116,12 @@ export function createConditionKeeper(
       const types = all.map(({ type }) => type);
       for (const memory of [missingSince, writes])
         for (const type of memory.keys()) if (!types.includes(type)) memory.delete(type);
-      if (!isFullLogged && all.length === MAX_CONDITIONS) {
-        isFullLogged = true;
-        log.warn(`Limit of ${MAX_CONDITIONS} driver conditions reached, further drivers get none`, {
-          check: "which drivers register under ever new names? --allow-drivers keeps them out",
-        });
-      }
-      const outcomes: PassOutcome[] = [];
-      for (const subject of all) outcomes.push(await passFor(subject, pass));
+      const answers: Answer<number | undefined>[] = [];
+      for (const subject of all) answers.push(await passFor(subject, pass));
       const live = all.flatMap(({ type, registration }) => (registration.state === "gone" ? [] : type));
-      outcomes.push(await forget(live, pass));
-      const waits = outcomes.map((outcome) => (outcome.kind === "settled" ? outcome.againInMs : undefined));
-      return outcomes.find(({ kind }) => kind === "failed") ?? settled(earliest(...waits));
+      answers.push(await forget(live, pass));
+      const waits = answers.map((answer) => (answer.kind === "done" ? answer.value : undefined));
+      return answers.find(({ kind }) => kind === "failed") ?? done(earliest(...waits));
     },
     status: (registrations, { node }) =>
       subjects.list(registrations).map(({ type, driverName }) => {
@@ -150,7 +136,6 @@ const NOT_OURS: readonly ObservedRegistration["state"][] = ["standby", "stopping
 
 /** Makes what decides which conditions there are to keep. */
 function createConditionSubjects(template: string) {
-  const isForEach = template.includes(DRIVER_PLACEHOLDER);
   /** When each driver was last seen that was registered here, and not by another registrar since. */
   const ours = new Map<string, number>();
 
@@ -174,7 +159,7 @@ function createConditionSubjects(template: string) {
     },
     list: (registrations: readonly ObservedRegistration[]): readonly ConditionSubject[] => {
       const [first] = registrations;
-      if (!isForEach)
+      if (!template.includes(DRIVER_PLACEHOLDER))
         return first ? [{ type: template, driverName: first.driverName, registration: first }] : [];
       const byName = new Map<string, ConditionSubject["registration"]>();
       for (const registration of registrations) {

@@ -1,6 +1,7 @@
 import { BACKOFF, type Backoff } from "../base/backoff";
 import type { Logger } from "../logging/logger";
-import { createRewritePace, earliest, failed, type Keeper, settled, valueAt } from "./keeper";
+import { createRewritePace, earliest, type Keeper, valueAt } from "./keeper";
+import { done } from "./node-api";
 
 export interface CsiNodeStatus {
   readonly driverName: string;
@@ -78,19 +79,19 @@ export function createCsiNodeKeeper(
       }
       if (subjects.length === 0) {
         nextLookAt = undefined;
-        return settled();
+        return done(undefined);
       }
       nextLookAt ??= afterLeisure(now);
       const due = () =>
         earliest(nextLookAt, ...subjects.map(({ driverName }) => memoryOf(driverName).lookAt)) ?? now;
       if (now >= due()) {
         const listed = await listedDrivers();
-        if (listed.kind === "failed") return failed("reading CSINode", listed);
+        if (listed.kind === "failed") return listed;
         nextLookAt = afterLeisure(now);
         for (const { driverName, reregister } of subjects)
           onLook(driverName, reregister, listed.value.includes(driverName), now);
       }
-      return settled(due() - now);
+      return done(due() - now);
     },
     status: (registrations) =>
       registrations.flatMap(({ driverName = "" }) => {

@@ -1,13 +1,15 @@
 import { type Backoff, backoffMs } from "../base/backoff";
-import type { ApiFailure, Outcome } from "../kube-api/failure";
-import type { NodeApi } from "./node-api";
+import type { Answer, NodeApi } from "./node-api";
 import type { NodeStore } from "./node-watch";
 import type { ObservedRegistration } from "./observed-registrations";
 
 /** Keeps one part of the node's readiness as the registrations require. */
 export interface Keeper<Status> {
-  /** Compares the cluster with the registrations, and corrects it. */
-  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<PassOutcome>;
+  /**
+   * Compares the cluster with the registrations, and corrects it. Answers how many milliseconds later the next pass is due,
+   * undefined if only a change needs one. A failed pass must be repeated.
+   */
+  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<Answer<number | undefined>>;
   status(registrations: readonly ObservedRegistration[], store: NodeStore): readonly Status[];
 }
 
@@ -18,20 +20,9 @@ export interface Pass {
   readonly signal: AbortSignal;
   /** Milliseconds by a monotonic clock: the wall clock may be set during a wait. */
   readonly now: number;
-  /** The drivers that CSINode lists; read at most once in a pass. */
-  listedDrivers(): Promise<Outcome<readonly string[]>>;
+  /** The names of the drivers that CSINode lists; read at most once in a pass. */
+  listedDrivers(): Promise<Answer<readonly string[]>>;
 }
-
-export type PassOutcome =
-  /** Nothing is left to do now; the next pass is due in `againInMs`, or when something changes. */
-  | { readonly kind: "settled"; readonly againInMs?: number | undefined }
-  /** The pass must be repeated. */
-  | { readonly kind: "failed"; readonly doing: string; readonly failure: ApiFailure };
-
-export const settled = (againInMs?: number): PassOutcome => ({ kind: "settled", againInMs });
-
-export const failed = (doing: string, { failure }: { readonly failure: ApiFailure }) =>
-  ({ kind: "failed", doing, failure }) as const;
 
 /** The smallest number; undefined if there is none. */
 export function earliest(...times: readonly (number | undefined)[]): number | undefined {

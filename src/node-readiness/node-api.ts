@@ -1,5 +1,5 @@
 import type { ApiCall, ApiClient } from "../kube-api/client";
-import { type ApiFailure, failureOf, type Outcome } from "../kube-api/failure";
+import { type ApiFailure, failureOf } from "../kube-api/failure";
 import { list, tree } from "../kube-api/objects";
 
 /** A taint of a Node, with all its fields: a patch compares whole taints. */
@@ -35,28 +35,20 @@ export function parseNode(object: unknown) {
   };
 }
 
-/** What kubelet has written of a driver into CSINode. */
-export interface ListedDriver {
-  readonly name: string;
-  readonly nodeId: string;
-  readonly topologyKeys: readonly string[];
-  /** Undefined: no limit. */
-  readonly maxVolumes: number | undefined;
-}
-
-export function listedDrivers(csiNode: unknown): readonly ListedDriver[] {
-  return list(tree(tree(csiNode).spec).drivers).flatMap((driver) => {
+/** What kubelet has written of its drivers into CSINode; `maxVolumes` undefined: no limit. */
+export const listedDrivers = (csiNode: unknown) =>
+  list(tree(tree(csiNode).spec).drivers).flatMap((driver) => {
     const { name, nodeID, topologyKeys, allocatable } = tree(driver);
     const { count } = tree(allocatable);
     if (typeof name !== "string") return [];
+    const maxVolumes = typeof count === "number" ? count : undefined;
     return {
       name,
       nodeId: String(nodeID ?? ""),
       topologyKeys: list(topologyKeys).map(String).sort(),
-      maxVolumes: typeof count === "number" ? count : undefined,
+      maxVolumes,
     };
   });
-}
 
 /**
  * Whether a view of a Node is older than another of the same Node. Resource versions are growing whole numbers
@@ -93,35 +85,49 @@ export const IMPERSONATION_MINOR = 36;
 /** A node's own user. Groups are not to be named: the API server refuses a request for them, and adds its own. */
 export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
 
+/** The requested value, or what the registrar was doing when a request failed. */
+export type Answer<Value> =
+  | { readonly kind: "done"; readonly value: Value }
+  | { readonly kind: "failed"; readonly doing: string; readonly failure: ApiFailure };
+
+export const done = <Value>(value: Value) => ({ kind: "done", value }) as const;
+
 /** Makes the requests for the node `nodeName`. None rejects. */
 export function createNodeApi(client: ApiClient, nodeName: string) {
   const nodePath = `/api/v1/nodes/${encodeURIComponent(nodeName)}`;
   const csiNodePath = `/apis/storage.k8s.io/v1/csinodes/${encodeURIComponent(nodeName)}`;
 
-  const nodeFrom = async (call: ApiCall, signal: AbortSignal): Promise<Outcome<NodeView>> => {
+  const nodeFrom = async (doing: string, call: ApiCall, signal: AbortSignal): Promise<Answer<NodeView>> => {
     const answer = await client.call(call, signal);
-    if (answer.kind === "failed") return answer;
-    const value = parseNode(answer.value);
-    if (value !== undefined) return { kind: "done", value };
+    if (answer.kind === "failed") return { ...answer, doing };
+    const node = parseNode(answer.value);
+    if (node !== undefined) return done(node);
     const message = `the API server's answer to ${call.path} is not a Node`;
-    return { kind: "failed", failure: { kind: "unexpected", message } };
+    return { kind: "failed", doing, failure: { kind: "unexpected", message } };
   };
-  const patch = (path: string, contentType: string, body: object, signal: AbortSignal) =>
-    nodeFrom({ method: "PATCH", path, body, contentType }, signal);
 
   return {
-    getNode: (signal: AbortSignal) => nodeFrom({ method: "GET", path: nodePath }, signal),
+    getNode: (signal: AbortSignal) => nodeFrom("reading the Node", { method: "GET", path: nodePath }, signal),
     /** The drivers that CSINode lists; none if there is no CSINode. */
-    getListedDrivers: async (signal: AbortSignal): Promise<Outcome<readonly ListedDriver[]>> => {
+    getListedDrivers: async (signal: AbortSignal): Promise<Answer<ReturnType<typeof listedDrivers>>> => {
       const answer = await client.call({ method: "GET", path: csiNodePath }, signal);
-      if (answer.kind === "done") return { kind: "done", value: listedDrivers(answer.value) };
-      return answer.failure.kind === "not-found" ? { kind: "done", value: [] } : answer;
+      if (answer.kind === "done") return done(listedDrivers(answer.value));
+      return answer.failure.kind === "not-found" ? done([]) : { ...answer, doing: "reading CSINode" };
     },
     /** Resolves with the patched Node. Fails with `conflict` if a test of the patch fails. */
-    patchNode: (body: readonly PatchOperation[], signal: AbortSignal) =>
-      patch(nodePath, "application/json-patch+json", body, signal),
-    patchStatus: (body: object, signal: AbortSignal) =>
-      patch(`${nodePath}/status`, "application/strategic-merge-patch+json", body, signal),
+    patchNode: (body: readonly PatchOperation[], signal: AbortSignal) => {
+      const contentType = "application/json-patch+json";
+      return nodeFrom(
+        "removing startup taints",
+        { method: "PATCH", path: nodePath, body, contentType },
+        signal,
+      );
+    },
+    patchStatus: (body: object, signal: AbortSignal) => {
+      const call = { method: "PATCH", path: `${nodePath}/status`, body } as const;
+      const contentType = "application/strategic-merge-patch+json";
+      return nodeFrom("setting the node's condition", { ...call, contentType }, signal);
+    },
     /** Watches the Node. Resolves with the failure that ended the watch, if any. */
     watchNode: async (
       { resourceVersion, seconds, silentMs, onOpen, onVersion }: WatchOptions,
@@ -153,7 +159,6 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
 
 export type PolicyRule = ReturnType<typeof neededRules>[number];
 
-/** What a registrar asks the API server to do. */
 export interface AccessNeeds {
   readonly taints: boolean;
   readonly condition: boolean;

@@ -24,7 +24,7 @@ interface Deletion {
 /** A keeper whose time a test moves, beside a Node that another client may write too. */
 function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Said } = {}) {
   const log = recordLog();
-  const keeper = createConditionKeeper("{driver}/Registered", delayMs, { log: log.logger, random: () => 0 });
+  const keeper = createConditionKeeper("{driver}/Registered", delayMs, log.logger, () => 0);
   const store = createNodeStore(() => {});
   let revision = 0;
   const write = (condition?: Said, others: readonly NodeCondition[] = []) => {
@@ -60,7 +60,7 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
         return { kind: "done", value: [DRIVER] } as const;
       };
       const outcome = await keeper.pass(play.registrations, passOf(store, play.now, listed, { patchStatus }));
-      return outcome.kind === "settled" ? outcome.againInMs : undefined;
+      return outcome.kind === "done" ? outcome.value : undefined;
     },
     /** A pass with registrations of the driver in these states. */
     turn: (...states: readonly ObservedRegistration["state"][]) => {

@@ -1,5 +1,5 @@
-import type { Outcome } from "../../src/kube-api/failure";
 import { CSI_NODE_PACE, createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
+import type { Answer } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { recordLog } from "../support/recorded-log";
@@ -24,7 +24,7 @@ function createPlay(random = 1) {
     reads: 0,
     reregistered: [] as string[],
     kubeletIsAsking: false,
-    csiNode: { kind: "done", value: [DRIVER, OTHER] } as Outcome<readonly string[]>,
+    csiNode: { kind: "done", value: [DRIVER, OTHER] } as Answer<readonly string[]>,
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
     lists: (...value: readonly string[]) => {
       play.csiNode = { kind: "done", value };
@@ -43,7 +43,7 @@ function createPlay(random = 1) {
         return play.csiNode;
       };
       const outcome = await keeper.pass(registrations, passOf(store, play.now, listed));
-      return outcome.kind === "settled" ? outcome.againInMs : outcome;
+      return outcome.kind === "done" ? outcome.value : outcome;
     },
     /** Passes as they fall due, until so much time is over. */
     spend: async (ms: number) => {
@@ -204,7 +204,11 @@ test("where the Node is missing nothing is done: kubelet could not write CSINode
 test("what cannot be read says nothing about the driver", async () => {
   const play = createPlay();
   await play.pass();
-  play.csiNode = { kind: "failed", failure: { kind: "unreachable", message: "away" } };
+  play.csiNode = {
+    kind: "failed",
+    doing: "reading CSINode",
+    failure: { kind: "unreachable", message: "away" },
+  };
   play.now += lookEveryMs;
   expect(await play.pass()).toMatchObject({ kind: "failed", doing: "reading CSINode" });
   expect(play.status()).toEqual([{ driverName: DRIVER, lackingSince: undefined, reregistrations: 0 }]);

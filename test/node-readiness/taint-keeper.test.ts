@@ -41,7 +41,7 @@ function createPlay(...drivers: readonly string[]) {
         registrations,
         passOf(store, performance.now(), listed, { patchNode }),
       );
-      return outcome.kind === "settled" ? outcome.againInMs : undefined;
+      return outcome.kind === "done" ? outcome.value : undefined;
     },
   };
   return play;

@@ -1,7 +1,8 @@
 import { isLabelValue, isQualifiedName } from "../../kubelet-rules/api-validation";
 import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
+import { podMonitorOf } from "../objects";
 import { type BasicOptions, resolveBasics } from "../options";
-import { scalar, type Yaml, yaml } from "../template";
+import { object, scalar, type Yaml, yaml } from "../template";
 import { addedWords, lowerPatch, METRICS_PORT_NAME, metricsPort, type Swap, swapPatch } from "./changes";
 import {
   celText,
@@ -32,7 +33,6 @@ export const POLICY_ANNOTATIONS = {
   matchImages: `${POLICY_LABEL}/match-images`,
   kubeletRoot: `${POLICY_LABEL}/kubelet-root`,
 } as const;
-/** The policies' default names. */
 export const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
 
 /** Whose pods a policy changes. */
@@ -61,13 +61,13 @@ export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
     # The port for the metrics of the pod's registrar, if nothing in the pod may have it.
     - name: port
       expression: |-
-        ${metrics && lines(metricsPort(metrics))}
+        ${metrics && metricsPort(metrics)}
   `;
   const swap = policy(options, "swap", {
     facts: { image },
     about: yaml`
-      # Gives every official CSI registrar${whereOf(options)} another image, in the pods as they are created: DaemonSets and what owns them
-      # stay as they are. To go back, delete the policy and restart the DaemonSets.
+      # Gives the official CSI registrars of the pods that it selects another image, as the pods are created: DaemonSets and what
+      # owns them stay as they are. To go back, delete the policy and restart the DaemonSets.
     `,
     variables: yaml`
       ${metrics && port}
@@ -75,17 +75,16 @@ export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
       - name: swapped
         expression: |-
           variables.registrars.map(r, {'is': r.is, 'path': r.path, 'words': r.words, 'added': dyn(
-            ${lines(addedWords(args, metrics))}
+            ${addedWords(args, metrics)}
           )})
     `,
     patch: swapPatch(options),
   });
   const patch = lowerPatch(image, keep);
   if (options.engine === "kyverno" || patch === "") return swap;
-  // A policy can read a LimitRange as its parameter only. It is evaluated once for each, and never without one.
+  // A policy can read a LimitRange as its parameter only. API servers evaluate policies in any order.
   const limits = objectsOf(options, `${options.name ?? POLICY_NAMES.swap}-limits`, {
     about: yaml`# Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace.`,
-    // The API server evaluates policies in any order.
     reinvocation: "IfNeeded",
     params: {
       kind: yaml`paramKind: {apiVersion: v1, kind: LimitRange}`,
@@ -111,8 +110,8 @@ export function dropPolicy(options: DropOptions): readonly Yaml[] {
   return policy(options, "drop", {
     facts: { kubeletRoot },
     about: yaml`
-      # Takes every official CSI registrar${whereOf(options)} out of the pods as they are created, if the node-wide registrar finds its
-      # driver. Apply its DaemonSet first, and wait for its pods. To go back: delete this policy, restart the drivers, delete it.
+      # Takes the official CSI registrars out of the pods that it selects, as these are created, if the node-wide registrar finds their
+      # drivers. Apply its DaemonSet first, and wait for its pods. To go back: delete this policy, restart the drivers, delete it.
     `,
     variables: yaml`
       # The values of --kubelet-registration-path: behind a '=', or the next word.
@@ -138,10 +137,6 @@ export function dropPolicy(options: DropOptions): readonly Yaml[] {
   string(r.at - variables.dropped.filter(d, d.list == r.list && d.at < r.at).size())})`,
   });
 }
-
-const whereOf = ({ namespaces, namespaceLabel, nodes }: PolicyScope) =>
-  (namespaces.length === 0 && namespaceLabel === undefined ? "" : " of the namespaces selected below") +
-  (nodes === undefined ? "" : ` on ${nodes.length === 1 ? "one node" : `${nodes.length} nodes`}`);
 
 interface PolicyParts {
   readonly about: Yaml;
@@ -196,9 +191,8 @@ interface ObjectParts extends PolicyParts {
 }
 
 /** The policy and its binding, or Kyverno's, which has the API server's expressions and no bindings. */
-function objectsOf(scope: PolicyScope, policyName: string, parts: ObjectParts): readonly Yaml[] {
+function objectsOf(scope: PolicyScope, name: string, parts: ObjectParts): readonly Yaml[] {
   const { minor = IMAGE_POLICY_MINOR } = scope;
-  const name = scalar(policyName);
   const spec = yaml`
     ${parts.params?.kind}
     failurePolicy: Ignore
@@ -220,17 +214,14 @@ function objectsOf(scope: PolicyScope, policyName: string, parts: ObjectParts): 
       - patchType: JSONPatch
         jsonPatch:
           expression: |-
-            ${lines(parts.patch)}
+            ${parts.patch}
   `;
   if (scope.engine === "kyverno")
     return [
       yaml`
         ${parts.about}
         # It needs Kyverno 1.${KYVERNO_MINOR}. If Kyverno cannot evaluate it for a pod, or does not answer, that pod is created unchanged.
-        apiVersion: policies.kyverno.io/v1
-        kind: MutatingPolicy
-        metadata:
-          name: ${name}
+        ${object("policies.kyverno.io/v1", "MutatingPolicy", name)}
           ${parts.marks}
         spec:
           # Only pods, as they are created: not what owns them, and not those that exist.
@@ -249,21 +240,15 @@ function objectsOf(scope: PolicyScope, policyName: string, parts: ObjectParts): 
     yaml`
       ${parts.about}
       # ${needs} If the API server cannot evaluate it for a pod, that pod is created unchanged.
-      apiVersion: ${apiVersion}
-      kind: MutatingAdmissionPolicy
-      metadata:
-        name: ${name}
+      ${object(apiVersion, "MutatingAdmissionPolicy", name)}
         ${parts.marks}
       spec:
         ${spec}
     `,
     yaml`
-      apiVersion: ${apiVersion}
-      kind: MutatingAdmissionPolicyBinding
-      metadata:
-        name: ${name}
+      ${object(apiVersion, "MutatingAdmissionPolicyBinding", name)}
       spec:
-        policyName: ${name}
+        policyName: ${scalar(name)}
         ${parts.params?.ref}
     `,
   ];
@@ -290,32 +275,21 @@ function labelTest(text: string): Yaml {
   return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
 }
 
-const lines = (text: string): Yaml => ({ lines: text.split("\n") });
-
 /** How Prometheus finds the registrars to which the policy gives a port. Throws INVALID_OPTION. */
 export function swappedPodMonitor({ name = POLICY_NAMES.swap, namespaces }: PolicyScope): Yaml {
   checkNamed("label", "name", name);
   for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
-  return yaml`
-    # For the registrars to which the policy ${scalar(name)} gives the port "${METRICS_PORT_NAME}". Your Prometheus loads only the PodMonitors that
-    # its podMonitorSelector matches: add the labels that it requires.
-    apiVersion: monitoring.coreos.com/v1
-    kind: PodMonitor
-    metadata:
-      name: ${scalar(name)}
-      namespace: kube-system
-    spec:
+  return podMonitorOf(name, "kube-system", {
+    pods: yaml`
       namespaceSelector: ${namespaces.length === 0 ? "{any: true}" : `{matchNames: ${JSON.stringify(namespaces)}}`}
       selector: {}
-      podMetricsEndpoints:
-        - port: ${METRICS_PORT_NAME}
-          path: /metrics
-          interval: 30s
-          # The node's name is for the alerts. The DaemonSet as job: otherwise all drivers of a namespace would be one.
-          relabelings:
-            - {sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}
-            - sourceLabels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_controller_name]
-              separator: /
-              targetLabel: job
-  `;
+    `,
+    port: METRICS_PORT_NAME,
+    relabelings: yaml`
+      # The DaemonSet as job: otherwise all drivers of a namespace would be one.
+      - sourceLabels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_controller_name]
+        separator: /
+        targetLabel: job
+    `,
+  });
 }

@@ -113,17 +113,6 @@ test("each flag reaches the policy", async () => {
   expect(policy.spec.variables.at(-1).expression).toContain(String.raw`['--termination-log=/it\'s\\"\n']`);
 });
 
-test.each([[[]], [DROPPING]])(
-  "the first line of %j says whose registrars: those of the namespaces that are given",
-  async (form) => {
-    const headOf = async (...flags: readonly string[]) =>
-      /^# .* every official CSI registrar.*/m.exec((await run(IMAGE, ...form, ...flags)).stdout)?.[0];
-    for (const flag of ["--namespace=a", "--namespace-label=a"])
-      expect(await headOf(flag)).toContain("every official CSI registrar of the namespaces selected below ");
-    expect(await headOf()).not.toContain("namespaces");
-  },
-);
-
 test("--drop has two files: the registrar of the whole node, and the policy for the same folder of kubelet's", async () => {
   const flags = ["--drop", "--distribution=microk8s", "--http-port=1234", "--startup-taint={driver}/x"];
   const objects = await written(...flags, "--include=daemonset");
@@ -269,16 +258,13 @@ test.each([
 });
 
 test.each([
-  ["policy", 2_500, 40, "a second policy with another --name can take the rest"],
-  ["daemonset", 3_000, 10, "then all at once, without a list"],
-])("more nodes than fit into the %s", async (include, count, length, advice) => {
+  ["policy", 2_500, 40],
+  ["daemonset", 3_000, 10],
+])("more nodes than fit into the %s", async (include, count, length) => {
   const nodes = Array.from({ length: count }, (_, at) => `${at}`.padStart(length, "x"));
   const { status, stderr } = await run(IMAGE, "--drop", `--include=${include}`, `--nodes=${nodes}`);
-  expect([status, stderr.replace(/\d{5,}/g, "N")]).toEqual([
-    2,
-    `registrar manifest --image-policy: ${count} nodes do not fit into the ${include}: their names take N of N ` +
-      `characters; name fewer, ${advice}\n`,
-  ]);
+  expect(status).toBe(2);
+  expect(stderr).toContain(`${count} nodes do not fit into the ${include}: their names take `);
 });
 
 test("its help is one screen", async () => {

@@ -1,5 +1,4 @@
-import type { Outcome } from "../../../src/kube-api/failure";
-import type { NodeApi } from "../../../src/node-readiness/node-api";
+import type { Answer, NodeApi } from "../../../src/node-readiness/node-api";
 import type { NodeStore } from "../../../src/node-readiness/node-watch";
 import type {
   ObservedRegistration,
@@ -25,7 +24,7 @@ export const registrationIn = (
 export const passOf = (
   store: NodeStore,
   now: number,
-  listedDrivers: () => Promise<Outcome<readonly string[]>>,
+  listedDrivers: () => Promise<Answer<readonly string[]>>,
   api: object = {},
 ) => ({ store, now, listedDrivers, api: api as NodeApi, signal: new AbortController().signal });
 
