@@ -10,7 +10,7 @@ import {
 } from "./condition";
 import { DRIVER_PLACEHOLDER, fillIn } from "./driver-template";
 import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
-import { type Answer, done } from "./node-api";
+import { done, type NodeAnswer } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 
 export interface ConditionStatus {
@@ -41,7 +41,7 @@ export function createConditionKeeper(
   const writes = new Map<string, number>();
   const pace = createRewritePace(BACKOFF.conditionFight, { random });
 
-  const passFor = async (subject: ConditionSubject, pass: Pass): Promise<Answer<number | undefined>> => {
+  const passFor = async (subject: ConditionSubject, pass: Pass): Promise<NodeAnswer<number | undefined>> => {
     const { registration, driverName, type } = subject;
     const { store, now } = pass;
     const { node } = store;
@@ -87,7 +87,7 @@ export function createConditionKeeper(
   };
 
   /** Removes the conditions of drivers that have been gone for an hour, and the oldest where there are too many. */
-  const forget = async (live: readonly string[], pass: Pass): Promise<Answer<number | undefined>> => {
+  const forget = async (live: readonly string[], pass: Pass): Promise<NodeAnswer<number | undefined>> => {
     const { node } = pass.store;
     if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return done(undefined);
     const gone = findGone(node, template, live);
@@ -116,7 +116,7 @@ export function createConditionKeeper(
       const types = all.map(({ type }) => type);
       for (const memory of [missingSince, writes])
         for (const type of memory.keys()) if (!types.includes(type)) memory.delete(type);
-      const answers: Answer<number | undefined>[] = [];
+      const answers: NodeAnswer<number | undefined>[] = [];
       for (const subject of all) answers.push(await passFor(subject, pass));
       const live = all.flatMap(({ type, registration }) => (registration.state === "gone" ? [] : type));
       answers.push(await forget(live, pass));

@@ -1,5 +1,5 @@
 import { type Backoff, backoffMs } from "../base/backoff";
-import type { Answer, NodeApi } from "./node-api";
+import type { NodeAnswer, NodeApi } from "./node-api";
 import type { NodeStore } from "./node-watch";
 import type { ObservedRegistration } from "./observed-registrations";
 
@@ -9,7 +9,7 @@ export interface Keeper<Status> {
    * Compares the cluster with the registrations, and corrects it. Answers how many milliseconds later the next pass is due,
    * undefined if only a change needs one. A failed pass must be repeated.
    */
-  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<Answer<number | undefined>>;
+  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<NodeAnswer<number | undefined>>;
   status(registrations: readonly ObservedRegistration[], store: NodeStore): readonly Status[];
 }
 
@@ -21,7 +21,7 @@ export interface Pass {
   /** Milliseconds by a monotonic clock: the wall clock may be set during a wait. */
   readonly now: number;
   /** The names of the drivers that CSINode lists; read at most once in a pass. */
-  listedDrivers(): Promise<Answer<readonly string[]>>;
+  listedDrivers(): Promise<NodeAnswer<readonly string[]>>;
 }
 
 /** The smallest number; undefined if there is none. */

@@ -86,7 +86,7 @@ export const IMPERSONATION_MINOR = 36;
 export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
 
 /** The requested value, or what the registrar was doing when a request failed. */
-export type Answer<Value> =
+export type NodeAnswer<Value> =
   | { readonly kind: "done"; readonly value: Value }
   | { readonly kind: "failed"; readonly doing: string; readonly failure: ApiFailure };
 
@@ -97,7 +97,11 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
   const nodePath = `/api/v1/nodes/${encodeURIComponent(nodeName)}`;
   const csiNodePath = `/apis/storage.k8s.io/v1/csinodes/${encodeURIComponent(nodeName)}`;
 
-  const nodeFrom = async (doing: string, call: ApiCall, signal: AbortSignal): Promise<Answer<NodeView>> => {
+  const nodeFrom = async (
+    doing: string,
+    call: ApiCall,
+    signal: AbortSignal,
+  ): Promise<NodeAnswer<NodeView>> => {
     const answer = await client.call(call, signal);
     if (answer.kind === "failed") return { ...answer, doing };
     const node = parseNode(answer.value);
@@ -109,7 +113,7 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
   return {
     getNode: (signal: AbortSignal) => nodeFrom("reading the Node", { method: "GET", path: nodePath }, signal),
     /** The drivers that CSINode lists; none if there is no CSINode. */
-    getListedDrivers: async (signal: AbortSignal): Promise<Answer<ReturnType<typeof listedDrivers>>> => {
+    getListedDrivers: async (signal: AbortSignal): Promise<NodeAnswer<ReturnType<typeof listedDrivers>>> => {
       const answer = await client.call({ method: "GET", path: csiNodePath }, signal);
       if (answer.kind === "done") return done(listedDrivers(answer.value));
       return answer.failure.kind === "not-found" ? done([]) : { ...answer, doing: "reading CSINode" };

@@ -1,6 +1,6 @@
 import { type Backoff, backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
-import { type Answer, done, isOlder, type NodeApi, type NodeView } from "./node-api";
+import { done, isOlder, type NodeAnswer, type NodeApi, type NodeView } from "./node-api";
 
 export const WATCH_PACE = {
   /** After failures, and after watches that did not last. */
@@ -47,7 +47,7 @@ interface NodeWatchContext {
   readonly pace: typeof WATCH_PACE;
   readonly signal: AbortSignal;
   /** Called with each failure, and after each successful answer of the API server. */
-  readonly onHealth: (answer: Answer<undefined>) => void;
+  readonly onHealth: (answer: NodeAnswer<undefined>) => void;
   readonly random?: () => number;
 }
 
@@ -69,7 +69,7 @@ export function startNodeWatch(context: NodeWatchContext) {
     endWait = () => {};
   };
 
-  const read = async (): Promise<Answer<NodeView>> => {
+  const read = async (): Promise<NodeAnswer<NodeView>> => {
     const got = await api.getNode(signal);
     if (got.kind === "done") {
       resourceVersion = got.value.resourceVersion;
@@ -79,7 +79,7 @@ export function startNodeWatch(context: NodeWatchContext) {
   };
 
   /** Watches once. Fails with what must be reported. */
-  const watch = async (from: string): Promise<Answer<undefined>> => {
+  const watch = async (from: string): Promise<NodeAnswer<undefined>> => {
     let openedAtMs: number | undefined;
     const onOpen = () => {
       openedAtMs = performance.now();

@@ -12,10 +12,10 @@ import { CSI_NODE_PACE, type CsiNodeStatus, createCsiNodeKeeper } from "./csi-no
 import { fillIn } from "./driver-template";
 import { earliest, type Pass } from "./keeper";
 import {
-  type Answer,
   createNodeApi,
   done,
   IMPERSONATION_MINOR,
+  type NodeAnswer,
   neededRules,
   nodeUser,
   rulesText,
@@ -145,7 +145,7 @@ export function runNodeReadiness(
     changed.call();
   });
 
-  const listNames = async (): Promise<Answer<readonly string[]>> => {
+  const listNames = async (): Promise<NodeAnswer<readonly string[]>> => {
     const listed = await api.getListedDrivers(signal);
     return listed.kind === "failed" ? listed : done(listed.value.map(({ name }) => name));
   };
@@ -206,7 +206,7 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string |
 
   return {
     /** Records how the latest request of a part ended. */
-    note: (part: string, answer: Answer<unknown>): void => {
+    note: (part: string, answer: NodeAnswer<unknown>): void => {
       const before = lasting.get(part);
       if (answer.kind === "done") {
         lasting.delete(part);

@@ -1,7 +1,7 @@
 import { BACKOFF, type Backoff, backoffMs } from "../base/backoff";
 import type { Logger } from "../logging/logger";
 import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
-import { type Answer, done, type NodeView, type Taint } from "./node-api";
+import { done, type NodeAnswer, type NodeView, type Taint } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText } from "./startup-taint";
 
@@ -105,7 +105,7 @@ export function createTaintKeeper(
   const remove = async (
     due: readonly Due[],
     { store, api, signal, now }: Pass,
-  ): Promise<Answer<undefined>> => {
+  ): Promise<NodeAnswer<undefined>> => {
     const taints = due.map(({ taint }) => taint);
     for (let attempt = 1; ; attempt += 1) {
       const patch = store.node && planRemoval(store.node, taints);

@@ -1,11 +1,11 @@
 import { CSI_NODE_PACE, createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
-import type { Answer } from "../../src/node-readiness/node-api";
+import type { NodeAnswer } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { recordLog } from "../support/recorded-log";
 import { DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
 
-const { lookEveryMs, graceMs, again } = CSI_NODE_PACE;
+const { lookEveryMs, graceMs } = CSI_NODE_PACE;
 const START = 1_000_000;
 const ANEW = "CSINode lacks a driver that kubelet has registered, registering it again";
 const OTHER = "other.csi.example.com";
@@ -24,7 +24,7 @@ function createPlay(random = 1) {
     reads: 0,
     reregistered: [] as string[],
     kubeletIsAsking: false,
-    csiNode: { kind: "done", value: [DRIVER, OTHER] } as Answer<readonly string[]>,
+    csiNode: { kind: "done", value: [DRIVER, OTHER] } as NodeAnswer<readonly string[]>,
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
     lists: (...value: readonly string[]) => {
       play.csiNode = { kind: "done", value };
@@ -59,7 +59,7 @@ function createPlay(random = 1) {
   return play;
 }
 
-test("CSINode is not read before its time, and then at leisure", async () => {
+test("CSINode is not read before its time, and then at leisure; nodes that start together do not look together", async () => {
   const play = createPlay();
   expect(await play.pass()).toBe(lookEveryMs);
   await play.spend(lookEveryMs - 1);
@@ -67,11 +67,7 @@ test("CSINode is not read before its time, and then at leisure", async () => {
   await play.spend(10 * lookEveryMs);
   expect(play.reads).toBe(10);
   expect(play.log.records).toEqual([]);
-});
-
-test("nodes that start together do not look together", async () => {
   expect(await createPlay(0).pass()).toBe(lookEveryMs / 2);
-  expect(await createPlay(0.5).pass()).toBe(lookEveryMs * 0.75);
 });
 
 test("a driver that is missing for the grace is registered anew, once, and what came of it is looked at", async () => {
@@ -148,28 +144,15 @@ test("a driver that is never listed is registered anew less and less often, an h
   expect(await pausesOf(play, 9)).toEqual(minutes(1, 2, 4, 8, 16, 32, 60, 60, 60));
 });
 
-test("a driver that stayed listed for long starts afresh, one that was listed for a while does not", async () => {
-  const play = createPlay(0);
-  play.lists();
-  await pausesOf(play, 3);
-  play.lists(DRIVER);
-  await play.spend(again.maxMs / 2);
-  play.lists();
-  expect(await pausesOf(play, 2)).toEqual(minutes(16, 32));
-  play.lists(DRIVER);
-  await play.spend(3 * again.maxMs);
-  play.lists();
-  expect(await pausesOf(play, 2)).toEqual(minutes(1, 2));
-});
-
-test.each(["waiting", "publishing", "listening", "asked", "refused", "standby", "gone", "stopping"] as const)(
-  "nothing is read or done for a driver in state %s",
+test.each(["waiting", "publishing", "asked", "refused", "standby", "gone", "registered"] as const)(
+  "nothing is read or done for a driver in state %s, nor without a Node",
   async (state) => {
     const play = createPlay();
     play.lists();
     play.states(state);
+    if (state === "registered") play.store.take(undefined);
     await play.spend(3 * lookEveryMs);
-    expect({ reads: play.reads, reregistered: play.reregistered }).toEqual({ reads: 0, reregistered: [] });
+    expect([play.reads, play.reregistered]).toEqual([0, []]);
   },
 );
 
@@ -190,15 +173,6 @@ test("of two drivers only the one that is missing is registered anew", async () 
   play.lists(DRIVER);
   await play.spend(lookEveryMs + graceMs);
   expect(play.reregistered).toEqual([OTHER]);
-});
-
-test("where the Node is missing nothing is done: kubelet could not write CSINode", async () => {
-  const play = createPlay();
-  play.lists();
-  await play.spend(lookEveryMs);
-  play.store.take(undefined);
-  await play.spend(3 * lookEveryMs);
-  expect(play.reregistered).toEqual([]);
 });
 
 test("what cannot be read says nothing about the driver", async () => {

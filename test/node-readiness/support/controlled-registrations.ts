@@ -1,4 +1,4 @@
-import type { Answer, NodeApi } from "../../../src/node-readiness/node-api";
+import type { NodeAnswer, NodeApi } from "../../../src/node-readiness/node-api";
 import type { NodeStore } from "../../../src/node-readiness/node-watch";
 import type {
   ObservedRegistration,
@@ -24,7 +24,7 @@ export const registrationIn = (
 export const passOf = (
   store: NodeStore,
   now: number,
-  listedDrivers: () => Promise<Answer<readonly string[]>>,
+  listedDrivers: () => Promise<NodeAnswer<readonly string[]>>,
   api: object = {},
 ) => ({ store, now, listedDrivers, api: api as NodeApi, signal: new AbortController().signal });
 
