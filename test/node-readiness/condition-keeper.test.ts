@@ -1,6 +1,6 @@
 import { MAX_CONDITIONS } from "../../src/node-readiness/condition";
 import { createConditionKeeper } from "../../src/node-readiness/condition-keeper";
-import type { NodeCondition } from "../../src/node-readiness/node-api";
+import { done, type NodeCondition } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { recordLog } from "../support/recorded-log";
@@ -54,13 +54,17 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
     status: () => keeper.status(play.registrations, store),
     said: () => store.node?.conditions.map(({ status, reason }) => `${status} ${reason}`),
-    pass: async () => {
-      const listed = async () => {
+    pass: () => {
+      const listedDrivers = async () => {
         play.csiNodeReads += 1;
-        return { kind: "done", value: [DRIVER] } as const;
+        return done([DRIVER]);
       };
-      const outcome = await keeper.pass(play.registrations, passOf(store, play.now, listed, { patchStatus }));
-      return outcome.kind === "done" ? outcome.value : undefined;
+      return passOf(keeper, play.registrations, {
+        store,
+        now: play.now,
+        listedDrivers,
+        api: { patchStatus },
+      });
     },
     /** A pass with registrations of the driver in these states. */
     turn: (...states: readonly ObservedRegistration["state"][]) => {

@@ -1,5 +1,5 @@
 import { CSI_NODE_PACE, createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
-import type { NodeAnswer } from "../../src/node-readiness/node-api";
+import { done, type NodeAnswer } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { recordLog } from "../support/recorded-log";
@@ -24,26 +24,25 @@ function createPlay(random = 1) {
     reads: 0,
     reregistered: [] as string[],
     kubeletIsAsking: false,
-    csiNode: { kind: "done", value: [DRIVER, OTHER] } as NodeAnswer<readonly string[]>,
+    csiNode: done([DRIVER, OTHER]) as NodeAnswer<readonly string[]>,
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
     lists: (...value: readonly string[]) => {
-      play.csiNode = { kind: "done", value };
+      play.csiNode = done(value);
     },
     states: (...states: readonly ObservedRegistration["state"][]) => {
       play.registrations = states.map((state, index) => registrationIn(state, index === 0 ? DRIVER : OTHER));
     },
     /** One look at everything: how long until the next. */
-    pass: async () => {
+    pass: () => {
       const registrations = play.registrations.map((one) => ({
         ...one,
         reregister: () => !play.kubeletIsAsking && play.reregistered.push(one.driverName ?? "") > 0,
       }));
-      const listed = async () => {
+      const listedDrivers = async () => {
         play.reads += 1;
         return play.csiNode;
       };
-      const outcome = await keeper.pass(registrations, passOf(store, play.now, listed));
-      return outcome.kind === "done" ? outcome.value : outcome;
+      return passOf(keeper, registrations, { store, now: play.now, listedDrivers });
     },
     /** Passes as they fall due, until so much time is over. */
     spend: async (ms: number) => {

@@ -214,24 +214,6 @@ test.each<readonly [string, PodSpec, Changes]>([
     withDriver({ ...REGISTRAR, env: [{ ...NODE_NAME, name: "KUBE_NODE_NAME" }] }),
     swapped(1, [...READY, ...PATHS]),
   ],
-  [
-    "60 registrars with variables and probes",
-    {
-      containers: Array.from({ length: 60 }, (_, at) => ({
-        ...{ ...REGISTRAR, name: `r${at}`, env: [ENV], livenessProbe: PROBE, ...limits("32Mi", "20m") },
-      })),
-    },
-    Object.assign(
-      {},
-      ...Array.from({ length: 60 }, (_, at) => ({
-        ...swapped(at, [...READY, ...PATHS]),
-        [`containers.${at}.env.1`]: NODE_NAME,
-        [`containers.${at}.resources.limits.memory`]: "64Mi",
-        [`containers.${at}.resources.limits.cpu`]: "50m",
-        [`containers.${at}.livenessProbe.timeoutSeconds`]: 10,
-      })),
-    ),
-  ],
   ["no token", { ...withDriver(REGISTRAR), automountServiceAccountToken: false }, SWAPPED],
 ])("with %s: what the node's readiness needs", async (_what, spec, changes) => {
   expect(await changesOf(cluster, "ready", spec)).toEqual(changes);

@@ -26,53 +26,6 @@ test("the taint goes within a second of kubelet's registration status, and CSINo
   expect(csiNode.spec.drivers).toMatchObject([{ name: DRIVER, allocatable: { count: 25 } }]);
 });
 
-test("a Node that is deleted and made anew, with its taint and no CSINode, is looked after like the first", async () => {
-  await using keeper = await startKeeper(cluster);
-  const { kubectl } = cluster.controlPlane;
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  keeper.registrations.set("registered");
-  await keeper.log.when("Startup taint removed");
-  await kubectl("delete", "node", "node-1");
-  await kubectl("delete", "csinode", "node-1");
-  await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(false));
-
-  await cluster.createNode("node-1", [STARTUP_TAINT]);
-  await eventually(() =>
-    expect(keeper.readiness.status().taints[0]?.hindrance).toBe("CSINode does not list the driver"),
-  );
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await keeper.log.when("Startup taint removed", 2);
-  expect(await taints()).not.toContainEqual(STARTUP_TAINT);
-});
-
-test("the condition is True when kubelet has registered the driver, False otherwise; kubelet's own stay", async () => {
-  const conditions = async () => (await cluster.node("node-1")).conditions;
-  const type = `${DRIVER}/Registered`;
-  const own = async () => (await conditions()).find((one) => one.type === type);
-  const kubeletReports = (status: "True" | "False") =>
-    cluster.writeStatus("node-1", {
-      conditions: [{ type: "Ready", status, reason: "Kubelet", message: "" }],
-    });
-  await kubeletReports("True");
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await using keeper = await startKeeper(cluster, { condition: "{driver}/Registered", conditionDelayMs: 0 });
-  keeper.registrations.set("registered");
-  await eventually(async () => expect(await own()).toMatchObject({ status: "True", reason: "Registered" }));
-  const since = (await own())?.lastTransitionTime;
-  await kubeletReports("False");
-  await kubeletReports("True");
-  expect(await own()).toMatchObject({ status: "True", lastTransitionTime: since });
-
-  keeper.registrations.set("refused");
-  await eventually(async () => expect(await own()).toMatchObject({ status: "False", reason: "Refused" }));
-  expect((await conditions()).map((one) => `${one.type}=${one.status}`).sort()).toEqual([
-    "Ready=True",
-    `${type}=False`,
-  ]);
-  const { writes } = keeper.readiness.status().conditions[0] ?? {};
-  expect(keeper.log.all("Node condition set")).toHaveLength(writes ?? 0);
-});
-
 test("two removers and a rude third that rewrites all taints, 200 rounds: nothing lost, nothing brought back", async () => {
   const other = "other.csi.example.com";
   const otherTaint = { key: `${other}/agent-not-ready`, effect: "NoExecute" };
