@@ -92,14 +92,7 @@ test("kubelet's registration status ends the wait for an API server that was awa
   let away = true;
   const options: FixtureOptions = {
     startupTaints: ["{driver}/agent-not-ready"],
-    pace: {
-      watch: {
-        retry: { initialMs: 3_600_000, maxMs: 3_600_000 },
-        lastsMs: 60_000,
-        spreadMs: 10,
-        silentMs: 60_000,
-      },
-    },
+    pace: { watch: { ...QUICK_PACE.watch, retry: { initialMs: 3_600_000, maxMs: 3_600_000 } } },
   };
   await using fixture = await startFixture(options, (server) => {
     server.setTaints([STARTUP_TAINT]);

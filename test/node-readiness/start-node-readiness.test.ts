@@ -8,8 +8,9 @@ import {
   IN_TROUBLE,
   STARTUP_TAINT,
   startFixture,
+  WELL_AGAIN,
 } from "./support/fixture";
-import type { ScriptedApiServer } from "./support/scripted-api-server";
+import type { Fault, ScriptedApiServer } from "./support/scripted-api-server";
 
 const REMOVED = "Startup taint removed";
 const STAYS = "Startup taint stays: kubelet has registered the driver, but CSINode does not list it";
@@ -164,6 +165,7 @@ test("each driver's taint goes with its own registration, and a taint with anoth
 });
 
 const SET = "Node condition set";
+const failure = (code: number, message: string) => ({ kind: "status", code, message }) as const;
 const TYPE = `${DRIVER}/Registered`;
 const QUICK = { condition: TYPE, conditionDelayMs: 50 };
 const AT_ONCE = { condition: TYPE, conditionDelayMs: 0 };
@@ -242,16 +244,42 @@ test("a registrar that stands by leaves the condition to the one that holds the 
   expect(patches(fixture)).toBe(2);
 });
 
-test("a status that may not be written is logged, and the taints do not wait for it", async () => {
-  await using fixture = await startListed({ ...PATIENT, startupTaints: ["a/b"] }, (server) => {
-    server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
-    server.script = ({ kind }) =>
-      kind === "patch-status" ? { kind: "status", code: 403, message: "forbidden" } : undefined;
-  });
-  const { registrations, log, readiness } = fixture;
-  registrations.set("registered");
-  await log.when("Startup taint removed");
-  await eventually(() => expect(readiness.status().api.trouble?.doing).toBe("setting the node's condition"));
-  const [warning] = log.records.filter(({ severity }) => severity === "warning");
-  expect(warning?.fields.check).toContain('{apiGroups: [""], resources: [nodes/status], verbs: [patch]}');
-});
+const RULES = '{apiGroups: [""], resources: [nodes], verbs: [get, watch, patch]}';
+const STATUS_RULE = '{apiGroups: [""], resources: [nodes/status], verbs: [patch]}';
+
+test.each<[what: string, fault: Fault, kind: string, check: string]>([
+  ["a right is missing", failure(403, "forbidden"), "forbidden", `rules: [${RULES}, ${STATUS_RULE}`],
+  [
+    "the policy refuses",
+    failure(403, "ValidatingAdmissionPolicy denied"),
+    "forbidden",
+    "bound to node node-1",
+  ],
+  ["the token does not count", failure(401, "Unauthorized"), "unauthorized", "is the token of this cluster"],
+  [
+    "there is no such Node",
+    failure(404, "not found"),
+    "not-found",
+    'is there a Node "node-1"? Its name must be',
+  ],
+  ["the patch is refused", failure(409, "modified"), "conflict", "who else writes to this Node"],
+  ["no answer comes", { kind: "reset" }, "unreachable", "does the API server run"],
+])(
+  "%s: one warning with what to check, taints do not wait, and it goes on",
+  async (_what, fault, kind, check) => {
+    await using fixture = await startListed({ ...PATIENT, startupTaints: ["a/b"] }, (server) => {
+      server.setTaints([{ key: "a/b", effect: "NoSchedule" }]);
+      server.script = (request) => (request.kind === "patch-status" ? fault : undefined);
+    });
+    const { server, registrations, log, readiness } = fixture;
+    registrations.set("registered");
+    await log.when("Startup taint removed");
+    await eventually(() => expect(readiness.status().api.failures[kind]).toBeGreaterThan(1));
+    expect(readiness.status().api.trouble).toMatchObject({ kind, doing: "setting the node's condition" });
+    const warnings = log.records.filter(({ severity }) => severity === "warning");
+    expect(warnings).toMatchObject([{ fields: { check: expect.stringContaining(check) } }]);
+    server.script = () => undefined;
+    await log.when(WELL_AGAIN);
+    expect(readiness.status().api.trouble).toBeUndefined();
+  },
+);

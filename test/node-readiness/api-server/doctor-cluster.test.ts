@@ -4,14 +4,10 @@ import { startCommand } from "../../cli/commands/support/command";
 import { programPath } from "../../cluster/support/build";
 import { type ControlPlane, startControlPlane } from "../../cluster/support/control-plane";
 import { fencesIn, readText } from "../../docs/markdown";
-import { deploy, makeSickCluster, SHARES } from "../../doctor/cluster/sick-cluster";
+import { makeSickCluster, SHARES } from "../../doctor/cluster/sick-cluster";
 import { createApiWriter } from "../../support/api-writer";
-import { csiDriver, daemonSet, podStatus } from "../../support/cluster-objects";
-import { eventually } from "../../support/eventually";
-import { runCommand } from "../../support/run-command";
+import { csiDriver } from "../../support/cluster-objects";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
-import { VERSION } from "./support/dry-pods";
-import { kyvernoCrd } from "./support/install-crd";
 
 const DOCTOR = join(__dirname, "..", "..", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
@@ -96,109 +92,6 @@ test("who may list little is told the rules that are missing", async () => {
       expect.stringContaining(`resources: ["${name}"], verbs: ["list"]}`),
     ),
   ]);
-});
-
-test("--swap: what a LimitRange, a ResourceQuota and a VerticalPodAutoscaler have to be raised to", async () => {
-  const namespace = "limited";
-  const metadata = { name: "own", namespace };
-  const set = daemonSet(SHARES, { namespace, image: "x/csi-node-driver-registrar:v2.17.0" });
-  const limits = { memory: "32Mi", cpu: "1" };
-  Object.assign(set.spec.template.spec.containers[0] ?? {}, { resources: { limits } });
-  const [core, autoscaling] = [`/api/v1/namespaces/${namespace}`, "autoscaling.k8s.io"];
-  const [plural, kind] = ["verticalpodautoscalers", "VerticalPodAutoscaler"];
-  const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  await writer.create("/api/v1/namespaces", { metadata: { name: namespace } });
-  await writer.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
-    metadata: {
-      name: `${plural}.${autoscaling}`,
-      annotations: { "api-approved.kubernetes.io": "unapproved, for a test" },
-    },
-    spec: {
-      group: autoscaling,
-      scope: "Namespaced",
-      names: { plural, kind },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: open } }],
-    },
-  });
-  const daemonSets = `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
-  await writer.create(daemonSets, set);
-  const counts = { currentNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 };
-  await writer.setStatus(`${daemonSets}/${set.metadata.name}`, { ...counts, desiredNumberScheduled: 3 });
-  const maximum = { type: "Container", max: { memory: "48Mi" } };
-  await writer.create(`${core}/limitranges`, { metadata, spec: { limits: [maximum] } });
-  const hard = { "limits.memory": "40Mi" };
-  await writer.create(`${core}/resourcequotas`, { metadata, spec: { hard } });
-  await writer.setStatus(`${core}/resourcequotas/own`, { hard, used: { "limits.memory": "32Mi" } });
-  const target = { targetRef: { kind: "DaemonSet", name: set.metadata.name } };
-  await eventually(() =>
-    writer.create(`/apis/${autoscaling}/v1/namespaces/${namespace}/${plural}`, {
-      ...{ apiVersion: `${autoscaling}/v1`, kind, metadata, spec: target },
-    }),
-  );
-  const { findings } = JSON.parse((await doctor(asAdmin(), "--swap", "-o", "json")).text);
-  expect(findings.map(({ code, fix }: Record<string, string>) => `${code} ${fix}`)).toEqual([
-    "CSI105 set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange limited/own as far; " +
-      "for 3 pods with 64Mi each ResourceQuota limited/own needs limits.memory: 128Mi at least, and has 40Mi",
-    "CSI114 add to its containerPolicies: {containerName: registrar, minAllowed: {cpu: 50m}}",
-  ]);
-});
-
-test("Kyverno's policy, under the CRD of its release", async () => {
-  const words = ["--image-policy", "--policy-engine=kyverno", "--image=registrar:v1", "--namespace=storage"];
-  const { stdout: policy } = await runCommand("manifest", ...words);
-  const set = daemonSet("old.csi", { image: "x/csi-node-driver-registrar:v2.17.0" });
-  const status = podStatus({ registrar: { kind: "running", at: new Date().toISOString() } });
-  await deploy(writer, set, ["node-1"], () => status);
-  const crd = await kyvernoCrd();
-  await controlPlane.kubectl("apply", "--server-side", "-f", crd);
-  await controlPlane.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", crd);
-  writeFileSync(folder.at("policy.yaml"), policy);
-  await controlPlane.kubectl("apply", "--server-side", "--validate=strict", "-f", folder.at("policy.yaml"));
-  const { findings } = JSON.parse((await doctor(asAdmin(), "-o", "json")).text);
-  expect(findings.filter(({ code }: { code: string }) => code === "CSI215")).toMatchObject([
-    {
-      subject: "DaemonSet storage/old-node, container registrar",
-      text: expect.stringMatching(/ in 1 pod, older than Kyverno's MutatingPolicy registrar-image$/),
-    },
-  ]);
-});
-
-test("who can scrape the registrars that a policy swapped, and those on the host's network, which got no port", async () => {
-  const image = "x/csi-node-driver-registrar:v2.17.0";
-  const words = ["--image-policy", "--image=registrar:v1", "--namespace=storage", "--metrics-port=9809"];
-  const { stdout: policy } = await runCommand("manifest", ...words, ...VERSION);
-  writeFileSync(folder.at("swap.yaml"), policy);
-  await controlPlane.kubectl("apply", "--server-side", "--validate=strict", "-f", folder.at("swap.yaml"));
-  const dryRun = ["run", "probe", "--namespace=storage", `--image=${image}`, "--dry-run=server", "-o=json"];
-  await eventually(async () => expect(await controlPlane.kubectl(...dryRun)).toContain("registrar:v1"));
-  const status = podStatus({ registrar: { kind: "running", at: new Date().toISOString() } });
-  const onHost = daemonSet("host.csi", { image });
-  Object.assign(onHost.spec.template.spec, { hostNetwork: true });
-  for (const set of [daemonSet("own.csi", { image }), onHost])
-    await deploy(writer, set, ["node-1"], () => status);
-  const { registrars } = JSON.parse((await doctor(asAdmin(), "-o", "json")).text);
-  const rowOf = (name: string) =>
-    registrars.find(({ daemonSet: set }: { readonly daemonSet: string }) => set === name);
-  const reached = { endpoint: ":9809/metrics", port: "registrar", reach: "cluster", count: 1 };
-  expect(rowOf("storage/own-node")).toMatchObject({ changed: 1, metrics: [reached] });
-  expect(rowOf("storage/host-node")).toMatchObject({
-    ...{ changed: 1, metrics: [{ endpoint: null, port: null, reach: "none", count: 1 }] },
-  });
-  expect((await doctor(asAdmin(), "--driver=host.csi")).text).toMatch(
-    /^Nobody can scrape storage\/host-node, without an endpoint: /m,
-  );
-});
-
-test("a context that is not there, and a server that is away, in kubectl's words", async () => {
-  expect((await doctor(asAdmin(), "--context=blue")).stderr).toBe(
-    'registrar doctor: kubectl proxy: context "blue" does not exist\n',
-  );
-  const own = JSON.parse(await controlPlane.kubectl("config", "view", "--raw", "-o", "json"));
-  const clusters = [{ name: "cluster", cluster: { server: "https://127.0.0.1:1" } }];
-  writeFileSync(folder.at("away.kubeconfig"), JSON.stringify({ ...own, clusters }));
-  expect((await doctor(`--kubeconfig=${folder.at("away.kubeconfig")}`)).stderr).toMatch(
-    /^registrar doctor: nothing can be read of the cluster: .*127\.0\.0\.1:1: connect: connection refused\n$/,
-  );
 });
 
 test("a list of several pages is read to its end", async () => {

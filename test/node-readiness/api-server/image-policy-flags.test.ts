@@ -1,4 +1,3 @@
-import { runCommand } from "../../support/run-command";
 import { useCluster } from "./support/cluster";
 import {
   applyPolicy,
@@ -16,7 +15,6 @@ import {
   PROBE,
   REGISTRAR,
   swapped,
-  VERSION,
   withDriver,
 } from "./support/dry-pods";
 
@@ -118,22 +116,6 @@ test.each<readonly [node: string, namespace: string, Changes]>([
   ["node-2", "many", {}],
 ])("--nodes: the pod of a DaemonSet on %s, in namespace %s", async (node, namespace, changes) => {
   expect(await changesOf(cluster, namespace, onNode(node, withDriver(REGISTRAR)))).toEqual(changes);
-});
-
-test("--nodes: the API server takes no policy with more names than the command does", async () => {
-  const [, ...others] = MANY.map((name) => JSON.stringify(name));
-  const { stdout } = await runCommand(
-    "manifest",
-    "--image-policy",
-    ...VERSION,
-    IMAGE,
-    "--keep=memory,cpu",
-    "--nodes=a,b",
-  );
-  const withMore = (names: readonly string[]) => stdout.replace('"b"', names.join(",\n         "));
-  await expect(cluster.apply(withMore([...others, ...others.slice(0, 60)]))).rejects.toThrow(
-    /code point size exceeds limit: size: \d+, limit 100000/,
-  );
 });
 
 test("--nodes: the pod of a Deployment has no node's name yet, and is left alone", async () => {

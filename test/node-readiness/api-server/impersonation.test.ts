@@ -1,10 +1,6 @@
-import { findingsOf } from "../../../src/doctor/findings/finding";
-import { nodeReadiness } from "../../../src/doctor/node/judge/node-readiness";
-import { lookAtNodeReadiness } from "../../../src/doctor/node/read/node-readiness";
 import type { ApiAccess } from "../../../src/kube-api/access";
 import { type ApiCall, createApiClient } from "../../../src/kube-api/client";
 import { nodeUser } from "../../../src/node-readiness/node-api";
-import { healthyFacts } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { DRIVER } from "../support/controlled-registrations";
@@ -120,16 +116,4 @@ test("what the policy forbids and impersonation allows: the rest of its own Node
   const capacity = { status: { capacity: { "example.com/x": "64" } } };
   expect(await ask(patch(`${NODE}/status`, capacity, onStatus.type))).toBe("done");
   expect(await ask(patch(`${NODE}/status`, condition("Ready"), onStatus.type))).toBe("done");
-});
-
-test("doctor finds the rights enough", async () => {
-  await cluster.setTaints("node-1", []);
-  const nodeName = { kind: "known", name: "node-1" } as const;
-  const access = { kind: "known", access: await cluster.accessFrom("node-1") } as const;
-  const target = { startupTaints: [], hasCondition: true, impersonatesNode: true, nodeName, access };
-  const facts = healthyFacts({ facts: { nodeReadiness: await lookAtNodeReadiness(target) } });
-  expect(findingsOf([nodeReadiness], facts).map(({ status, text }) => `${status}: ${text}`)).toEqual([
-    expect.stringContaining("ok: may do what is needed: impersonate:associated-node nodes, impersonate-on:"),
-    "ok: has no startup taint of a driver that is here",
-  ]);
 });

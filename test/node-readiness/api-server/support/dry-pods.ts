@@ -48,7 +48,7 @@ export async function enforced(cluster: Cluster, ...namespaces: readonly string[
 
 /** The version of CONTROL_PLANE_KUBERNETES where it is older, such as 1.34: the policies are written for it. */
 const { CONTROL_PLANE_VERSION } = process.env;
-export const VERSION = CONTROL_PLANE_VERSION ? [`--kubernetes-version=${CONTROL_PLANE_VERSION}`] : [];
+const VERSION = CONTROL_PLANE_VERSION ? [`--kubernetes-version=${CONTROL_PLANE_VERSION}`] : [];
 
 /** Applies what `manifest --image-policy` writes, for the pods of a new namespace with this name. */
 export async function applyPolicy(cluster: Cluster, namespace: string, ...flags: readonly string[]) {
