@@ -9,7 +9,7 @@ import {
   OTHERS_PATTERN,
   patternOf,
 } from "../node-readiness/driver-template";
-import { IMPERSONATION_MINOR, neededRules, ruleText } from "../node-readiness/node-api";
+import { neededRules, ruleText } from "../node-readiness/node-api";
 import type { StartupTaint } from "../node-readiness/startup-taint";
 import type { ResolvedBasics } from "./options";
 import { items, object, scalar, type Yaml, yaml } from "./template";
@@ -87,12 +87,6 @@ export const readinessArguments = ({ startupTaints, condition }: Targets) => ({
 
 export const NODE_NAME_VARIABLE = "{name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
-const WHAT_CONFINES: Readonly<Record<NodeAccessOptions["confinedBy"], string>> = {
-  policy: 'RBAC cannot say "to its own node": the policy above does.',
-  impersonation: `As the node that its pod is on, and in no other way: it needs Kubernetes 1.${IMPERSONATION_MINOR}.`,
-  nothing: 'RBAC cannot say "to its own node": it may change every node.',
-};
-
 function rights(
   basics: Basics,
   { startupTaints, condition, confinedBy }: NodeAccessOptions,
@@ -101,7 +95,7 @@ function rights(
   const rules = neededRules({ ...needs, impersonation: confinedBy === "impersonation" });
   return [
     yaml`
-      # What it may do. ${WHAT_CONFINES[confinedBy]}
+      # RBAC cannot say "to its own node": ${confinedBy === "nothing" ? "it may change every node" : `the ${confinedBy} does`}.
       ${object("rbac.authorization.k8s.io/v1", "ClusterRole", basics.name)}
       rules:
         ${rules.map((rule) => yaml`- ${ruleText(rule)}`)}

@@ -46,7 +46,6 @@ export function createConditionKeeper(
     const { store, now } = pass;
     const { node } = store;
     if (node === undefined) return done(undefined);
-    /** What to write, and how long to wait before; undefined if the Node has it already. */
     const plan = (listed: boolean) => {
       const wanted = conditionFor(subject, listed);
       const patch = wanted && planCondition(node, wanted, new Date());
@@ -134,7 +133,6 @@ export function createConditionKeeper(
 /** States in which another registrar decides about the condition. */
 const NOT_OURS: readonly ObservedRegistration["state"][] = ["standby", "stopping", "stopped"];
 
-/** Makes what decides which conditions there are to keep. */
 function createConditionSubjects(template: string) {
   /** When each driver was last seen that was registered here, and not by another registrar since. */
   const ours = new Map<string, number>();
@@ -152,7 +150,6 @@ function createConditionSubjects(template: string) {
         if (isOver || (seenAt < now && ours.size > MAX_CONDITIONS)) ours.delete(driverName);
       }
     },
-    /** Drops drivers that left, by the types of their conditions. */
     forget: (types: readonly string[]): void => {
       for (const driverName of ours.keys())
         if (types.includes(fillIn(template, driverName) ?? "")) ours.delete(driverName);

@@ -24,7 +24,6 @@ export const CSI_NODE_PACE = {
   lookEveryMs: 5 * 60_000,
   /** CSINode must lack the driver for this time: kubelet may be about to write it. */
   graceMs: 15_000,
-  /** Between two repeated registrations of one driver. */
   again: BACKOFF.reregistration as Backoff,
 };
 
@@ -68,11 +67,10 @@ export function createCsiNodeKeeper(
 
   return {
     pass: async (registrations, { now, store, listedDrivers }) => {
-      const subjects = registrations.flatMap(({ driverName, state, reregister }) =>
-        store.node && driverName !== undefined && state === "registered" && reregister
-          ? [{ driverName, reregister }]
-          : [],
-      );
+      const subjects = registrations.flatMap(({ driverName, state, reregister }) => {
+        const isSubject = store.node && driverName !== undefined && state === "registered" && reregister;
+        return isSubject ? { driverName, reregister } : [];
+      });
       for (const [name, memory] of memories) {
         if (registrations.every(({ driverName }) => driverName !== name)) memories.delete(name);
         if (subjects.every(({ driverName }) => driverName !== name)) memory.lacking = undefined;
@@ -95,10 +93,9 @@ export function createCsiNodeKeeper(
     },
     status: (registrations) =>
       registrations.flatMap(({ driverName = "" }) => {
-        const { lacking, reregistrations } = memories.get(driverName) ?? {};
-        return reregistrations === undefined
-          ? []
-          : { driverName, lackingSince: lacking?.since, reregistrations };
+        const memory = memories.get(driverName);
+        if (memory === undefined) return [];
+        return { driverName, lackingSince: memory.lacking?.since, reregistrations: memory.reregistrations };
       }),
   };
 }

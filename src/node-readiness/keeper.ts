@@ -13,7 +13,6 @@ export interface Keeper<Status> {
   status(registrations: readonly ObservedRegistration[], store: NodeStore): readonly Status[];
 }
 
-/** What a keeper works with. */
 export interface Pass {
   readonly api: NodeApi;
   readonly store: NodeStore;
@@ -24,7 +23,6 @@ export interface Pass {
   listedDrivers(): Promise<NodeAnswer<readonly string[]>>;
 }
 
-/** The smallest number; undefined if there is none. */
 export function earliest(...times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((time) => time !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);

@@ -19,7 +19,6 @@ export interface NodeCondition {
   readonly lastHeartbeatTime?: string;
 }
 
-/** The fields of a Node that node readiness uses. */
 export type NodeView = NonNullable<ReturnType<typeof parseNode>>;
 
 /** Reads a Node; undefined for any other object. Its `uid` is another one after it was deleted and created again. */
@@ -60,7 +59,6 @@ export function isOlder(view: NodeView, than: NodeView): boolean {
   return BigInt(one) < BigInt(other);
 }
 
-/** One operation of a JSON Patch (RFC 6902). */
 export type PatchOperation =
   | { readonly op: "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
@@ -69,9 +67,7 @@ interface WatchOptions {
   /** The watch begins after this version, and the API server ends it after about `seconds`. */
   readonly resourceVersion: string;
   readonly seconds: number;
-  /** The longest time without a line. */
   readonly silentMs: number;
-  /** Called when the API server begins to answer. */
   readonly onOpen: () => void;
   /** The Node up to this version: undefined if it did not change, null if it was deleted. */
   readonly onVersion: (resourceVersion: string, node: NodeView | null | undefined) => void;
@@ -187,7 +183,6 @@ export function neededRules({ taints, condition, impersonation }: AccessNeeds) {
   ];
 }
 
-/** A rule as YAML on one line. */
 export function ruleText({ apiGroups, resources, verbs }: PolicyRule): string {
   const list = (words: readonly string[]) => `[${words.map((word) => word || '""').join(", ")}]`;
   return `{apiGroups: ${list(apiGroups)}, resources: ${list(resources)}, verbs: ${list(verbs)}}`;

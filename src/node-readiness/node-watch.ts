@@ -27,7 +27,6 @@ export function createNodeStore(onChange: () => void) {
     onChange();
   };
   return {
-    /** Undefined until it is read, and after it is deleted. */
     get node() {
       return node;
     },
@@ -46,7 +45,6 @@ interface NodeWatchContext {
   readonly store: NodeStore;
   readonly pace: typeof WATCH_PACE;
   readonly signal: AbortSignal;
-  /** Called with each failure, and after each successful answer of the API server. */
   readonly onHealth: (answer: NodeAnswer<undefined>) => void;
   readonly random?: () => number;
 }
@@ -78,7 +76,6 @@ export function startNodeWatch(context: NodeWatchContext) {
     return got;
   };
 
-  /** Watches once. Fails with what must be reported. */
   const watch = async (from: string): Promise<NodeAnswer<undefined>> => {
     let openedAtMs: number | undefined;
     const onOpen = () => {

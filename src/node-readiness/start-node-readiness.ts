@@ -71,8 +71,7 @@ export function startNodeReadiness(
   const { all, subscribe } = Object(registrations) as Partial<ObservedRegistrations>;
   if (typeof all !== "function" || typeof subscribe !== "function")
     throw invalidOption(
-      `startNodeReadiness takes what observeRegistrations() returns, not ${show(registrations)}; ` +
-        "for one registration that is observeRegistrations(only(registration))",
+      `startNodeReadiness takes what observeRegistrations() returns, not ${show(registrations)}`,
     );
   const resolved = resolveNodeReadinessOptions(options, registrations.scope === "node-wide");
   const { logger } = START_OPTIONS;
@@ -199,13 +198,11 @@ export function runNodeReadiness(
 }
 
 /** Collects the current failures. Each kind is logged once, and their end when none is left. */
-function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string | undefined) {
-  /** By part. */
+function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) {
   const lasting = new Map<string, Trouble>();
   const failures: Record<string, number> = {};
 
   return {
-    /** Records how the latest request of a part ended. */
     note: (part: string, answer: NodeAnswer<unknown>): void => {
       const before = lasting.get(part);
       if (answer.kind === "done") {
@@ -222,9 +219,8 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string |
       const since = before?.kind === kind ? before.since : Date.now();
       lasting.set(part, { kind, doing, message, since });
       if (isLogged) return;
-      const check = adviceOn(failure);
       log.warn("API server request for node readiness failed, will retry; registration is not affected", {
-        ...{ doing, err: message, ...(check !== undefined && { check }) },
+        ...{ doing, err: message, check: adviceOn(failure) },
       });
     },
     get current(): Trouble | undefined {
@@ -237,7 +233,7 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string |
 function adviceOn(
   { kind, message }: ApiFailure,
   { nodeName, startupTaints, condition, impersonateNode }: ResolvedOptions,
-): string | undefined {
+): string {
   const needs = { taints: startupTaints.length > 0, condition: condition !== undefined };
   const rules = neededRules({ ...needs, impersonation: impersonateNode });
   const since = impersonateNode ? `, and the API server needs Kubernetes 1.${IMPERSONATION_MINOR}` : "";
@@ -251,5 +247,5 @@ function adviceOn(
     "not-found": `is there a Node ${JSON.stringify(nodeName)}? Its name must be the pod's spec.nodeName`,
     conflict: "who else writes to this Node all the time, or what admission rule refuses the patch?",
   };
-  return advice[kind];
+  return advice[kind] ?? "is the API server well? kubectl get --raw '/readyz?verbose'";
 }

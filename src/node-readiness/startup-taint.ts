@@ -30,13 +30,10 @@ export function parseStartupTaint(text: string) {
 }
 
 /** The startup taints of one driver, except those that would belong to others because of its name. */
-export function startupTaintsOf(
-  driverName: string,
-  startupTaints: readonly StartupTaint[],
-): readonly StartupTaint[] {
+export function startupTaintsOf(driverName: string, startupTaints: readonly StartupTaint[]) {
   return startupTaints.flatMap(({ key: template, effect }) => {
     const key = fillIn(template, driverName);
-    return key === undefined ? [] : [{ key, effect }];
+    return key === undefined ? [] : { key, effect };
   });
 }
 
@@ -46,10 +43,7 @@ export function findTaints(node: NodeView, wanted: readonly StartupTaint[]): rea
   );
 }
 
-/**
- * The patch that removes taints, the last one first; undefined if the Node has none of them. `spec.taints` is one atomic
- * list that other clients write too: the API server rejects the patch if another taint has the place now.
- */
+/** The patch that removes taints, the last one first; undefined if the Node has none of them. `spec.taints` is an atomic list. */
 export function planRemoval(
   node: NodeView,
   wanted: readonly StartupTaint[],

@@ -28,7 +28,6 @@ export const TAINT_PACE = {
 
 /** After so many conflicts in a row, each answered with a fresh read, there is a pause. */
 const TRIES_AT_ONCE = 5;
-/** So many passes must find CSINode without the driver before there is a warning. */
 const UNLISTED_PASSES = 4;
 
 interface Due {
@@ -43,7 +42,6 @@ interface Memory {
   /** Undefined while the taint is not on, or kubelet has not registered the driver. */
   overdueSince?: number | undefined;
   hindrance?: string | undefined;
-  /** The latest passes in a row that found CSINode without the driver. */
   unlistedPasses: number;
 }
 
