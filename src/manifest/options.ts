@@ -131,23 +131,14 @@ function checkImage(flag: string, image: string, parts: readonly Part[]): void {
 }
 
 /** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */
-function checkPathLengths(options: ResolvedManifestOptions): void {
-  const registrationPath = registrationSocketPath(
-    `${options.kubeletRoot}/plugins_registry`,
-    options.driverName,
+function checkPathLengths({ kubeletRegistrationPath, kubeletRoot, driverName }: ResolvedManifestOptions) {
+  const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
+  const long = [kubeletRegistrationPath, registrationPath].find((path) => !fitsSocketPath(path));
+  if (long === undefined) return;
+  const bytes = `${Buffer.byteLength(long)} bytes of ${MAX_SOCKET_PATH_BYTES}`;
+  throw invalidOption(
+    `a socket on the host would be ${long}, ${bytes}: shorten --plugin-folder or --driver-name`,
   );
-  for (const [what, path, advice] of [
-    [
-      "the driver's socket",
-      options.kubeletRegistrationPath,
-      "choose a shorter directory with --plugin-folder",
-    ],
-    ["the registration socket", registrationPath, "only a shorter --driver-name helps"],
-  ] as const) {
-    if (fitsSocketPath(path)) continue;
-    const bytes = `${Buffer.byteLength(path)} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
-    throw invalidOption(`${what} would be ${path} on the host: ${bytes}; ${advice}`);
-  }
 }
 
 const NEEDED_MODES: Readonly<Partial<Record<Part, VolumeLifecycleMode>>> = {

@@ -132,9 +132,11 @@ test("paths that are too long for a socket on the host are refused: 107 bytes pa
   const kubeletRoot = "/var/snap/microk8s/common/var/lib/kubelet";
   const folderOf = (bytes: number) => "f".repeat(bytes - `${kubeletRoot}/plugins//csi.sock`.length);
   expect(resolve({ kubeletRoot, pluginFolder: folderOf(107) }).kubeletRegistrationPath).toHaveLength(107);
-  expect(() => resolve({ kubeletRoot, pluginFolder: folderOf(108) })).toThrow(/108 bytes.*--plugin-folder$/);
+  expect(() => resolve({ kubeletRoot, pluginFolder: folderOf(108) })).toThrow(
+    /108 bytes of 107: shorten --plug/,
+  );
   const driverName = "d".repeat(60);
   expect(() => resolve({ kubeletRoot, driverName, pluginFolder: "x" })).toThrow(
-    /^the registration socket would be .*plugins_registry\/d+-reg\.sock on the host: 128 bytes.*shorter --driver-name helps$/,
+    /d+-reg\.sock, 128 bytes of 107/,
   );
 });
