@@ -58,7 +58,7 @@ export function createConditionKeeper(
     if (listed && plan(true)?.waitMs === 0) {
       const drivers = await pass.listedDrivers();
       if (drivers.kind === "failed") return drivers;
-      listed = drivers.value.some((name) => name === driverName);
+      listed = drivers.value.some(({ name }) => name === driverName);
     }
     const lookAgainMs = registration.state === "registered" && !listed ? LOOK_AGAIN_MS : undefined;
 

@@ -87,7 +87,12 @@ export function createCsiNodeKeeper(
         if (listed.kind === "failed") return listed;
         nextLookAt = afterLeisure(now);
         for (const { driverName, reregister } of subjects)
-          onLook(driverName, reregister, listed.value.includes(driverName), now);
+          onLook(
+            driverName,
+            reregister,
+            listed.value.some(({ name }) => name === driverName),
+            now,
+          );
       }
       return done(due() - now);
     },

@@ -19,8 +19,8 @@ export interface Pass {
   readonly signal: AbortSignal;
   /** Milliseconds by a monotonic clock: the wall clock may be set during a wait. */
   readonly now: number;
-  /** The names of the drivers that CSINode lists; read at most once in a pass. */
-  listedDrivers(): Promise<NodeAnswer<readonly string[]>>;
+  /** The drivers that CSINode lists; read at most once in a pass. */
+  listedDrivers(): Promise<NodeAnswer<readonly { readonly name: string }[]>>;
 }
 
 export function earliest(...times: readonly (number | undefined)[]): number | undefined {

@@ -13,7 +13,6 @@ import { fillIn } from "./driver-template";
 import { earliest, type Pass } from "./keeper";
 import {
   createNodeApi,
-  done,
   IMPERSONATION_MINOR,
   type NodeAnswer,
   neededRules,
@@ -144,15 +143,11 @@ export function runNodeReadiness(
     changed.call();
   });
 
-  const listNames = async (): Promise<NodeAnswer<readonly string[]>> => {
-    const listed = await api.getListedDrivers(signal);
-    return listed.kind === "failed" ? listed : done(listed.value.map(({ name }) => name));
-  };
   const run = async () => {
     let attempt = 0;
     while (!signal.aborted) {
-      let listed: ReturnType<typeof listNames> | undefined;
-      const listedDrivers = () => (listed ??= listNames());
+      let listed: ReturnType<Pass["listedDrivers"]> | undefined;
+      const listedDrivers = () => (listed ??= api.getListedDrivers(signal));
       const pass: Pass = { api, store, signal, now: performance.now(), listedDrivers };
       const all = registrations.all();
       warnOfNames(all);

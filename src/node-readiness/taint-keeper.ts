@@ -138,7 +138,7 @@ export function createTaintKeeper(
 
       const listed = await pass.listedDrivers();
       if (listed.kind === "failed") return listed;
-      const ready = due.filter(({ driverName }) => listed.value.includes(driverName));
+      const ready = due.filter(({ driverName }) => listed.value.some(({ name }) => name === driverName));
       for (const one of due) {
         const memory = memoryOf(one);
         memory.unlistedPasses = ready.includes(one) ? 0 : memory.unlistedPasses + 1;

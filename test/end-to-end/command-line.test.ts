@@ -155,8 +155,8 @@ describe("what cannot be meant ends it with 1, and a line that says why", () => 
     [pair("/p/*/s", "unix:///h/*/s"), "a pattern must be an absolute path"],
     [[...pair("/p/*/s"), "--driver-gone-after=-1s"], "driver-gone-after must not be negative"],
     [[...pair("/p/*/s"), "--driver-gone-after=1000h"], "driver-gone-after must be 24 days at most"],
-    [[...pair("/p/*/s"), "--remove-startup-taint=a"], "as in {driver}/agent-not-ready"],
-    [[...pair("/p/*/s"), "--node-condition=a"], "for the driver's name, as in {driver}/Registered"],
+    [[...pair("/p/*/s"), "--remove-startup-taint=a"], "several drivers: write {driver}, "],
+    [[...pair("/p/*/s"), "--node-condition=a"], "would be the same for several drivers"],
   ])("%j", async (flags, why) => {
     const { status, stderr } = await runCommand("--plugin-registration-path=/nowhere", ...flags);
     expect(stderr).toContain(why);

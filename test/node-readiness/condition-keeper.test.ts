@@ -57,7 +57,7 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     pass: () => {
       const listedDrivers = async () => {
         play.csiNodeReads += 1;
-        return done([DRIVER]);
+        return done([{ name: DRIVER }]);
       };
       return passOf(keeper, play.registrations, {
         store,

@@ -24,10 +24,10 @@ function createPlay(random = 1) {
     reads: 0,
     reregistered: [] as string[],
     kubeletIsAsking: false,
-    csiNode: done([DRIVER, OTHER]) as NodeAnswer<readonly string[]>,
+    csiNode: done([{ name: DRIVER }, { name: OTHER }]) as NodeAnswer<readonly { readonly name: string }[]>,
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
-    lists: (...value: readonly string[]) => {
-      play.csiNode = done(value);
+    lists: (...names: readonly string[]) => {
+      play.csiNode = done(names.map((name) => ({ name })));
     },
     states: (...states: readonly ObservedRegistration["state"][]) => {
       play.registrations = states.map((state, index) => registrationIn(state, index === 0 ? DRIVER : OTHER));

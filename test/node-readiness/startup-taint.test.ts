@@ -51,9 +51,9 @@ test.each([
   ["a/b:Never", "the effect must be one of NoSchedule"],
   ["a/b:NoSchedule:", "the effect must be one of"],
   ["a=b:NoSchedule", "without a value"],
-  ["node.kubernetes.io/not-ready", "Kubernetes' node controllers"],
-  ["node.cloudprovider.kubernetes.io/uninitialized", "the cloud's controller"],
-  ["readiness.k8s.io/x:NoSchedule", "a node condition"],
+  ["node.kubernetes.io/not-ready", "its own controller takes it off"],
+  ["node.cloudprovider.kubernetes.io/uninitialized", "its own controller"],
+  ["readiness.k8s.io/x:NoSchedule", "its own controller"],
 ])("%p is refused", (text, why) => {
   const message = expect.stringContaining(why);
   expect(() => parseStartupTaint(text)).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message }));

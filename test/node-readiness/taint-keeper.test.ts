@@ -24,7 +24,7 @@ function createPlay(...drivers: readonly string[]) {
     play.patches += 1;
     return nodeAsEver();
   };
-  const listedDrivers = async () => done([FOUGHT]);
+  const listedDrivers = async () => done([{ name: FOUGHT }]);
   const play = {
     log,
     patches: 0,

@@ -16,7 +16,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI101 problem: .*"Ready": this is kubelet's own condition/, { args: ["--node-condition=Ready"] }],
   [/^CSI101 problem: does not start: node condition "a b": the type/, { args: ["--node-condition=a b"] }],
   [/^CSI101 problem: does not start: .*the type must/, { args: ["--node-condition={driver}"] }],
-  [/^CSI101 problem: .*node controllers put/, { args: ["--remove-startup-taint=node.kubernetes.io/x"] }],
+  [/^CSI101 problem: .*its own controller/, { args: ["--remove-startup-taint=node.kubernetes.io/x"] }],
   [/^CSI101 problem: .*the effect must be one of/, { args: ["--remove-startup-taint=a/b:Foo"] }],
   [/^CSI101 problem: .* node condition "\$\(TYPE\)": the type/, { args: ["--node-condition=$(TYPE)"] }],
   [
@@ -83,7 +83,7 @@ test.each<readonly [what: string, changes: Changes, expected: readonly RegExp[]]
   [
     "this registrar, with a taint for one driver",
     { ...NODE_WIDE, args: [...(NODE_WIDE.args ?? []), "--remove-startup-taint=a/b"] },
-    [/^CSI101 problem: .* startup taint "a\/b" would be the same for several drivers: write \{driver\}/],
+    [/^CSI101 problem: .* "a\/b" would be the same for several drivers: write \{driver\}/],
   ],
   ["another program", { ...NODE_WIDE, container: { image: "x/y:v1" } }, [/^CSI101 unknown/]],
 ])("paths with * of %s", (_what, changes, expected) => {
