@@ -11,15 +11,8 @@ const FOUGHT = "Another client keeps changing the node condition, writing it les
 const MINUTE_MS = 60_000;
 const FALSE = { status: "False", reason: "NotRegistered" };
 
-interface Said {
-  readonly status: string;
-  readonly reason: string;
-}
-
-interface Deletion {
-  readonly type: string;
-  readonly $patch?: "delete";
-}
+type Said = Readonly<Record<"status" | "reason", string>>;
+type Written = Said & { readonly type: string; readonly $patch?: "delete" };
 
 /** A keeper whose time a test moves, beside a Node that another client may write too. */
 function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Said } = {}) {
@@ -32,14 +25,14 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     const conditions = [...(condition ? [{ type: TYPE, ...condition }] : []), ...others];
     store.see({ uid: play.uid, resourceVersion: `${revision}`, taints: [], conditions });
   };
-  const patchStatus = async (patch: { status: { conditions: [Said & Deletion] } }) => {
+  const patchStatus = async (patch: { status: { conditions: [Written] } }) => {
     const [condition] = patch.status.conditions;
     const { status, reason, type, $patch = `${status} ${reason}` } = condition;
     play.writes.push({ at: play.now, said: $patch, type });
     write($patch === "delete" ? undefined : condition);
     const value = store.node;
     if (play.opponent) write(play.opponent);
-    return { kind: "done", value };
+    return done(value);
   };
   const play = {
     log,
@@ -59,12 +52,8 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
         play.csiNodeReads += 1;
         return done([{ name: DRIVER }]);
       };
-      return passOf(keeper, play.registrations, {
-        store,
-        now: play.now,
-        listedDrivers,
-        api: { patchStatus },
-      });
+      const given = { store, now: play.now, listedDrivers, api: { patchStatus } };
+      return passOf(keeper, play.registrations, given);
     },
     /** A pass with registrations of the driver in these states. */
     turn: (...states: readonly ObservedRegistration["state"][]) => {

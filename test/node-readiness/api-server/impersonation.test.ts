@@ -54,38 +54,23 @@ test("the registrar watches its Node, reads CSINode and keeps its condition, bes
   expect(keeper.readiness.status().api.trouble).toBeUndefined();
 });
 
-test.each<[string, ApiCall, string | undefined, RegExp]>([
-  ["itself: its Node", get(NODE), "", /^forbidden: nodes "node-1" is forbidden: User "system:serviceaccount/],
-  ["another node", get("/api/v1/nodes/node-2"), nodeUser("node-2"), /^forbidden: .*impersonate/],
-  ["another user", get(NODE), "admin", /^forbidden: .*impersonate/],
-  ["its node: all", get("/api/v1/nodes"), undefined, /^forbidden: .*impersonate-on:associated-node:list/],
-  [
-    "its node: all nodes as they change",
-    get("/api/v1/nodes?watch=true&timeoutSeconds=1"),
-    undefined,
-    /^forbidden: .*cannot read all nodes, only its own Node/,
-  ],
-  [
-    "its node: another Node's status",
-    patch("/api/v1/nodes/node-2/status", condition(TYPE)),
-    undefined,
-    /not allowed to modify/,
-  ],
-  ["its node: another CSINode", get(`${CSI_NODES}/node-2`), undefined, /^forbidden: /],
-  [
-    "its node: a label",
-    patch(NODE, { metadata: { labels: { pool: "x" } } }),
-    undefined,
-    /impersonate-on:associated-node:patch/,
-  ],
-  [
-    "its node: its taints",
-    patch(NODE, [{ op: "remove", path: "/spec/taints/0" }], "json-patch"),
-    undefined,
-    /^forbidden: /,
-  ],
-  ["its node: secrets", get("/api/v1/namespaces/kube-system/secrets"), undefined, /^forbidden: /],
-])("is refused, asked as %s", async (_what, call, user, refusal) => {
+const LABEL = patch(NODE, { metadata: { labels: { pool: "x" } } });
+const TAINTS = patch(NODE, [{ op: "remove", path: "/spec/taints/0" }], "json-patch");
+const OTHERS_STATUS = patch("/api/v1/nodes/node-2/status", condition(TYPE));
+const WATCH = get("/api/v1/nodes?watch=true&timeoutSeconds=1");
+
+test.each<[what: string, ApiCall, RegExp, user?: string]>([
+  ["itself: its Node", get(NODE), /^forbidden: nodes "node-1" is forbidden: User "system:serviceaccount/, ""],
+  ["another node", get("/api/v1/nodes/node-2"), /^forbidden: .*impersonate/, nodeUser("node-2")],
+  ["another user", get(NODE), /^forbidden: .*impersonate/, "admin"],
+  ["its node: all", get("/api/v1/nodes"), /^forbidden: .*impersonate-on:associated-node:list/],
+  ["its node: all as they change", WATCH, /^forbidden: .*cannot read all nodes, only its own Node/],
+  ["its node: another Node's status", OTHERS_STATUS, /not allowed to modify/],
+  ["its node: another CSINode", get(`${CSI_NODES}/node-2`), /^forbidden: /],
+  ["its node: a label", LABEL, /impersonate-on:associated-node:patch/],
+  ["its node: its taints", TAINTS, /^forbidden: /],
+  ["its node: secrets", get("/api/v1/namespaces/kube-system/secrets"), /^forbidden: /],
+])("is refused, asked as %s", async (_what, call, refusal, user = nodeUser("node-1")) => {
   await cluster.setTaints("node-1", [FOREIGN_TAINT, STARTUP_TAINT]);
   expect(await ask(call, user)).toMatch(refusal);
 });

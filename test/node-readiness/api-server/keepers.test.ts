@@ -4,27 +4,7 @@ import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
 import { startKeeper, useCluster } from "./support/cluster";
 
 const cluster = useCluster();
-beforeEach(async () => {
-  await cluster.writeCsiNode("node-1", []);
-  await cluster.setTaints("node-1", [FOREIGN_TAINT, STARTUP_TAINT]);
-});
-
 const taints = async () => (await cluster.node("node-1")).taints;
-
-test("the taint goes within a second of kubelet's registration status, and CSINode has the limit by then", async () => {
-  await using keeper = await startKeeper(cluster);
-  await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(true));
-  keeper.registrations.set("asked");
-  // Kubelet writes CSINode, driver and limit at once, and tells the registrar behind that.
-  await cluster.writeCsiNode("node-1", [DRIVER], 25);
-  expect(await taints()).toContainEqual(STARTUP_TAINT);
-  keeper.registrations.set("registered");
-  const removed = await keeper.log.when("Startup taint removed");
-  expect(await taints()).toEqual([FOREIGN_TAINT]);
-  expect(removed.fields).toMatchObject({ taint: `${STARTUP_TAINT.key}:NoSchedule` });
-  const csiNode = JSON.parse(await cluster.controlPlane.kubectl("get", "csinode", "node-1", "-o", "json"));
-  expect(csiNode.spec.drivers).toMatchObject([{ name: DRIVER, allocatable: { count: 25 } }]);
-});
 
 test("two removers and a rude third that rewrites all taints, 200 rounds: nothing lost, nothing brought back", async () => {
   const other = "other.csi.example.com";

@@ -48,11 +48,6 @@ describe("the policy and RBAC that manifest writes", () => {
     for (const node of ["node-1", "node-2"]) await cluster.setTaints(node, [FOREIGN_TAINT, STARTUP_TAINT]);
   });
 
-  test("allow to remove the startup taint from the own node", async () => {
-    expect(await patch([REMOVAL])).toMatchObject({ kind: "done" });
-    expect((await cluster.node("node-1")).taints).toEqual([FOREIGN_TAINT]);
-  });
-
   test("allow to set the own condition on the own node, and nobody's is lost", async () => {
     expect(await patch(sized("message", 1_024), onStatus)).toMatchObject({ kind: "done" });
     expect(await patch(condition(OWN_CONDITION), onStatus)).toMatchObject({ kind: "done" });

@@ -192,17 +192,13 @@ function applyJsonPatch(
 /** Merges conditions by type, as the API server does with a strategic merge patch. */
 function mergeConditions(
   node: StoredNode,
-  patch: { readonly status: { readonly conditions: readonly NodeCondition[] } },
+  patch: { readonly status: { readonly conditions: readonly (NodeCondition & { $patch?: string })[] } },
 ): StoredNode {
-  const given = patch.status.conditions;
-  const isDeleted = (condition: object) => "$patch" in condition;
-  const merged = node.status.conditions.map((old) => ({
-    ...old,
-    ...given.find(({ type }) => type === old.type),
-  }));
-  const added = given.filter(({ type }) => node.status.conditions.every((old) => old.type !== type));
-  const conditions = [...merged, ...added].filter((condition) => !isDeleted(condition));
-  return { ...node, status: { conditions } };
+  const conditions = new Map(node.status.conditions.map((condition) => [condition.type, condition]));
+  for (const { $patch, ...given } of patch.status.conditions)
+    if ($patch === "delete") conditions.delete(given.type);
+    else conditions.set(given.type, { ...conditions.get(given.type), ...given });
+  return { ...node, status: { conditions: [...conditions.values()] } };
 }
 
 function readRequest({ url = "/", method, headers, socket }: IncomingMessage) {

@@ -123,21 +123,14 @@ async function startCluster() {
       token: { kind: "value", value: await token(name) },
     }),
     /** As kubelet of the node does it, with its own certificate: NodeRestriction watches. */
-    writeCsiNode: async (name: string, drivers: readonly string[], limit?: number) => {
+    writeCsiNode: async (name: string, drivers: readonly string[]) => {
       const kubelet = kubelets[name] ?? admin;
       const { uid } = await node(name);
       const body = {
         kind: "CSINode",
         apiVersion: "storage.k8s.io/v1",
         metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }] },
-        spec: {
-          drivers: drivers.map((driver) => ({
-            name: driver,
-            nodeID: name,
-            topologyKeys: [],
-            ...(limit !== undefined && { allocatable: { count: limit } }),
-          })),
-        },
+        spec: { drivers: drivers.map((driver) => ({ name: driver, nodeID: name, topologyKeys: [] })) },
       };
       const created = await kubelet.call({ method: "POST", path: csiNodePath, body }, signal);
       if (created.kind === "failed")
