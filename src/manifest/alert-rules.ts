@@ -2,7 +2,6 @@ import dashboard from "./dashboard.json";
 import type { ResolvedBasics } from "./options";
 import { object, type Yaml, yaml } from "./template";
 
-/** The docs, below the package's homepage. */
 export const PAGES = "https://example.com/registrar/blob/main/docs";
 
 const OF_DRIVER = "?var-driver={{ $labels.driver_name }}";

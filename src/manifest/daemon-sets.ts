@@ -3,8 +3,7 @@ import type { NodeWideOptions, ResolvedBasics, ResolvedManifestOptions } from ".
 import { items, object, scalar, type Yaml, yaml } from "./template";
 
 interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "mount", Yaml>> {
-  readonly memory: string;
-  readonly maxMemory: string;
+  readonly memory: readonly [request: string, limit: string];
   readonly driver?: Yaml;
   /** The directory of the drivers' sockets. */
   readonly socketDirectory: Yaml;
@@ -79,8 +78,8 @@ function daemonSet(
                 capabilities: {drop: [ALL]}
                 seccompProfile: {type: RuntimeDefault}
               resources:
-                requests: {cpu: 10m, memory: ${parts.memory}}
-                limits: {memory: ${parts.maxMemory}}
+                requests: {cpu: 10m, memory: ${parts.memory[0]}}
+                limits: {memory: ${parts.memory[1]}}
               volumeMounts:
                 ${parts.mount}
                 - {name: registration-dir, mountPath: /registration}
@@ -135,8 +134,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
       - --http-endpoint=:${options.httpPort}
       - --v=2
     `,
-    memory: "32Mi",
-    maxMemory: "100Mi",
+    memory: ["32Mi", "100Mi"],
     mount: yaml`- {name: plugin-dir, mountPath: /csi, readOnly: true}`,
     driver: driverContainer(options),
     socketDirectory: hostPath("plugin-dir", options.pluginPath, "DirectoryOrCreate"),
@@ -195,8 +193,7 @@ export function nodeWideDaemonSet(
       - --v=2
       ${allowDrivers !== undefined && items([`--allow-drivers=${allowDrivers}`])}
     `,
-    memory: "64Mi",
-    maxMemory: "200Mi",
+    memory: ["64Mi", "200Mi"],
     mount: yaml`
       - name: plugins-dir
         mountPath: /plugins

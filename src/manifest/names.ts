@@ -21,7 +21,6 @@ type Rule = readonly [accepts: (value: string) => boolean, why: string];
 
 const matches = (pattern: RegExp) => (value: string) => pattern.test(value);
 
-/** What the API server accepts as a value. */
 const RULES = {
   /** Parts of other names, and values of labels (RFC 1123 label). */
   label: [isLabel, "must be 1 to 63 lower case letters, digits and '-', with a letter or digit at both ends"],

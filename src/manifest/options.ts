@@ -22,22 +22,18 @@ export const PARTS = [
   "dashboard",
 ] as const;
 export type Part = (typeof PARTS)[number];
-/** The parts that are written by default, for one driver. */
 export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
 
 export interface BasicOptions {
   readonly image?: string | undefined;
-  /** Name of the DaemonSet and the objects for it. Default: `csi-registrar`, or made from the driver's name. */
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
-  /** Decides kubelet's root where that is not given, and what the pods need to be admitted. */
   readonly distribution?: Distribution | undefined;
   readonly kubeletRoot?: string | undefined;
   readonly httpPort?: number | undefined;
 }
 
 export interface NodeWideOptions extends BasicOptions {
-  /** As `--allow-drivers` takes it. Default: every driver. */
   readonly allowDrivers?: string | undefined;
   /** Names of the nodes that it is for. Default: every Linux node. */
   readonly nodes?: readonly string[] | undefined;
@@ -158,11 +154,7 @@ function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
 function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds = MIN_PERIOD_S): void {
   const { lifecycleModes, tokenAudiences } = options;
   if (!(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S))
-    refuseFlag(
-      "node-allocatable-update-period",
-      `${periodSeconds}`,
-      `must be ${MIN_PERIOD_S} seconds or more`,
-    );
+    refuseFlag("node-allocatable-update-period", `${periodSeconds}`, `must be ${MIN_PERIOD_S} s or more`);
   if (options.preventPodSchedulingIfMissing && !lifecycleModes.includes("Persistent"))
     throw invalidOption("--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent");
   if (options.serviceAccountTokenInSecrets && tokenAudiences.length === 0)

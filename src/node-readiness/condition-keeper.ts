@@ -34,7 +34,6 @@ export function createConditionKeeper(
 ): Keeper<ConditionStatus> {
   const log = parentLog.named("condition-keeper");
   const subjects = createConditionSubjects(template);
-  /** Since when the driver is not registered, by type. */
   const missingSince = new Map<string, number>();
   /** Since when this keeper has known the condition of a driver that is gone, by type. */
   const goneSince = new Map<string, number>();
@@ -138,7 +137,6 @@ function createConditionSubjects(template: string) {
   const ours = new Map<string, number>();
 
   return {
-    /** Records which drivers are registered here, and which left. */
     remember: (registrations: readonly ObservedRegistration[], now: number): void => {
       for (const { driverName, state } of registrations) {
         if (driverName === undefined) continue;

@@ -5,10 +5,7 @@ import type { ObservedRegistration } from "./observed-registrations";
 
 /** Keeps one part of the node's readiness as the registrations require. */
 export interface Keeper<Status> {
-  /**
-   * Compares the cluster with the registrations, and corrects it. Answers how many milliseconds later the next pass is due,
-   * undefined if only a change needs one. A failed pass must be repeated.
-   */
+  /** Corrects the cluster. Answers the milliseconds until the next pass, undefined: until a change. A failed one is repeated. */
   pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<NodeAnswer<number | undefined>>;
   status(registrations: readonly ObservedRegistration[], store: NodeStore): readonly Status[];
 }
@@ -28,17 +25,13 @@ export function earliest(...times: readonly (number | undefined)[]): number | un
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** The value of a key, which is made and kept if the map has none. */
 export function valueAt<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   const value = map.get(key) ?? make();
   map.set(key, value);
   return value;
 }
 
-/**
- * How long to wait, in milliseconds, before a value is written that another client keeps changing: the same value is
- * rewritten at once `freeRewrites` times. Twice the longest wait without a write ends the waits.
- */
+/** Waits before a value is written again that another client keeps changing. Twice the longest wait without a write ends them. */
 export function createRewritePace(backoff: Backoff, { freeRewrites = 3, random = Math.random } = {}) {
   const writes = new Map<string, { value: string; at: number; rewrites: number; notBefore: number }>();
   return {

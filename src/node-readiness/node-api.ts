@@ -49,10 +49,7 @@ export const listedDrivers = (csiNode: unknown) =>
     };
   });
 
-/**
- * Whether a view of a Node is older than another of the same Node. Resource versions are growing whole numbers
- * (KEP-5504). Other versions never count as older: an old view then costs a patch that fails its test.
- */
+/** Whether a view is older than another of the same Node. Resource versions are growing whole numbers (KEP-5504). */
 export function isOlder(view: NodeView, than: NodeView): boolean {
   const [one, other] = [view.resourceVersion, than.resourceVersion];
   if (view.uid !== than.uid || !/^\d+$/.test(one) || !/^\d+$/.test(other)) return false;
@@ -105,6 +102,8 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
     const message = `the API server's answer to ${call.path} is not a Node`;
     return { kind: "failed", doing, failure: { kind: "unexpected", message } };
   };
+  const patch = (doing: string, path: string, type: string, body: object, signal: AbortSignal) =>
+    nodeFrom(doing, { method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
 
   return {
     getNode: (signal: AbortSignal) => nodeFrom("reading the Node", { method: "GET", path: nodePath }, signal),
@@ -114,20 +113,11 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
       if (answer.kind === "done") return done(listedDrivers(answer.value));
       return answer.failure.kind === "not-found" ? done([]) : { ...answer, doing: "reading CSINode" };
     },
-    /** Resolves with the patched Node. Fails with `conflict` if a test of the patch fails. */
-    patchNode: (body: readonly PatchOperation[], signal: AbortSignal) => {
-      const contentType = "application/json-patch+json";
-      return nodeFrom(
-        "removing startup taints",
-        { method: "PATCH", path: nodePath, body, contentType },
-        signal,
-      );
-    },
-    patchStatus: (body: object, signal: AbortSignal) => {
-      const call = { method: "PATCH", path: `${nodePath}/status`, body } as const;
-      const contentType = "application/strategic-merge-patch+json";
-      return nodeFrom("setting the node's condition", { ...call, contentType }, signal);
-    },
+    /** Fails with `conflict` if a test of the patch fails. */
+    patchNode: (body: readonly PatchOperation[], signal: AbortSignal) =>
+      patch("removing startup taints", nodePath, "json-patch", body, signal),
+    patchStatus: (body: object, signal: AbortSignal) =>
+      patch("setting the node's condition", `${nodePath}/status`, "strategic-merge-patch", body, signal),
     /** Watches the Node. Resolves with the failure that ended the watch, if any. */
     watchNode: async (
       { resourceVersion, seconds, silentMs, onOpen, onVersion }: WatchOptions,

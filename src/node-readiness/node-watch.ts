@@ -50,9 +50,8 @@ interface NodeWatchContext {
 }
 
 /**
- * Keeps the store up to date until `signal` is aborted: one read, then watches, each from the version where the last one
- * ended. It reads again if the API server no longer has that version (410) or refuses the request, and after a watch that
- * stayed silent: the API server accepts a watch from a version that it will only reach in days.
+ * Keeps the store up to date: one read, then watches, each from where the last one ended. It reads again after a 410, a refusal,
+ * and a watch that stayed silent: the API server accepts a watch from a version that it will only reach in days.
  */
 export function startNodeWatch(context: NodeWatchContext) {
   const { api, store, pace, signal, onHealth, random = Math.random } = context;

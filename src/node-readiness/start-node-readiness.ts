@@ -70,7 +70,7 @@ export function startNodeReadiness(
   const { all, subscribe } = Object(registrations) as Partial<ObservedRegistrations>;
   if (typeof all !== "function" || typeof subscribe !== "function")
     throw invalidOption(
-      `startNodeReadiness takes what observeRegistrations() returns, not ${show(registrations)}`,
+      `startNodeReadiness takes what observeRegistrations() gives, not ${show(registrations)}`,
     );
   const resolved = resolveNodeReadinessOptions(options, registrations.scope === "node-wide");
   const { logger } = START_OPTIONS;

@@ -22,7 +22,6 @@ export interface TaintStatus {
 export const TAINT_PACE = {
   /** While CSINode does not list a driver that kubelet says is registered. */
   unlisted: BACKOFF.unlistedDriver as Backoff,
-  /** Between removals of a taint that another client adds again and again. */
   fight: BACKOFF.taintFight as Backoff,
 };
 

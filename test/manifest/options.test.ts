@@ -60,7 +60,7 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ name: "a.b" }, /^--name "a.b" must be 1 to 63 lower case letters/],
   [{ name: "x".repeat(64) }, /^--name/],
   [{ namespace: "-" }, /^--namespace "-"/],
-  [{ nodeAllocatableUpdatePeriod: 9 }, /^--node-allocatable-update-period "9" must be 10 seconds or more$/],
+  [{ nodeAllocatableUpdatePeriod: 9 }, /^--node-allocatable-update-period "9" must be 10 s or more$/],
   [{ nodeAllocatableUpdatePeriod: 0 }, /^--node-allocatable-update-period "0"/],
   [{ preventPodSchedulingIfMissing: true, lifecycleModes: ["Ephemeral"] }, /^--prevent.* needs .* Persis/],
   [{ serviceAccountTokenInSecrets: true }, /^--service-account-token-in-secrets needs --token-audience$/],

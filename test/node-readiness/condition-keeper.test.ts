@@ -38,7 +38,6 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     log,
     write,
     now: 1_000_000,
-    /** When the keeper wrote, and what. */
     writes: [] as { readonly at: number; readonly said: string; readonly type: string }[],
     csiNodeReads: 0,
     uid: "1",
@@ -55,7 +54,6 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
       const given = { store, now: play.now, listedDrivers, api: { patchStatus } };
       return passOf(keeper, play.registrations, given);
     },
-    /** A pass with registrations of the driver in these states. */
     turn: (...states: readonly ObservedRegistration["state"][]) => {
       play.registrations = states.map((state) => registrationIn(state));
       return play.pass();

@@ -32,7 +32,6 @@ function createPlay(random = 1) {
     states: (...states: readonly ObservedRegistration["state"][]) => {
       play.registrations = states.map((state, index) => registrationIn(state, index === 0 ? DRIVER : OTHER));
     },
-    /** One look at everything: how long until the next. */
     pass: () => {
       const registrations = play.registrations.map((one) => ({
         ...one,

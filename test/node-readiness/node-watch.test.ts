@@ -10,7 +10,6 @@ import {
   WELL_AGAIN,
 } from "./support/fixture";
 
-/** The requests so far, watches with the version from where they begin. */
 const looks = ({ server }: Fixture) =>
   server.requests.map(({ kind, resourceVersion }) => (kind === "watch" ? `watch ${resourceVersion}` : kind));
 

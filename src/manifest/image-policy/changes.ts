@@ -127,7 +127,6 @@ const mayBeTaken = (port: number) =>
     `variables.containers.exists(c, c.is.name != r.is.name && ${namesPort(`${port}`)})`,
   ].join(" ||\n  ");
 
-/** Where swapped registrars serve metrics. */
 export interface MetricsPorts {
   /** In pods with a network of their own. Undefined: they get none. */
   readonly port?: number | undefined;
@@ -169,7 +168,6 @@ export function addedWords(args: readonly AddedArgument[], metrics: MetricsPorts
   return [...lists, ...(metrics ? [endpoint] : [])].join(" +\n") || "[]";
 }
 
-/** What registrars get. */
 export interface Swap {
   readonly image: string;
   readonly args: readonly AddedArgument[];

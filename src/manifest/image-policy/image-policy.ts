@@ -35,7 +35,6 @@ export const POLICY_ANNOTATIONS = {
 } as const;
 export const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
 
-/** Whose pods a policy changes. */
 export interface PolicyScope {
   readonly name?: string | undefined;
   /** Names of other images that have the official registrar: the last part, without tag. */
@@ -144,7 +143,6 @@ interface PolicyParts {
   readonly patch: string;
 }
 
-/** A policy of the registrars that are known by their image, and its binding. */
 function policy(
   scope: PolicyScope,
   kind: keyof typeof POLICY_NAMES,
@@ -185,7 +183,6 @@ function policy(
 interface ObjectParts extends PolicyParts {
   readonly marks?: Yaml;
   readonly reinvocation: "Never" | "IfNeeded";
-  /** Which parameters it is evaluated with. */
   readonly params?: { readonly kind: Yaml; readonly ref: Yaml };
   readonly conditions: Yaml;
 }

@@ -19,7 +19,6 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
   ours.registrations.set("registered");
   theirs.registrations.set("registered", other);
 
-  /** Resolves with whether the patch was accepted. */
   const patchNode = async (type: string, body: object) =>
     (await cluster.patch("/api/v1/nodes/node-1", type, body)).kind === "done";
   let rude = true;
@@ -34,7 +33,6 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
       if (await patchNode("merge-patch", { metadata, spec: { taints: [taint, ...kept] } })) rewrites += 1;
     }
   })();
-  /** Adds to the list what is not there, as a node group's manager does. */
   const putOn = async () => {
     for (;;) {
       const node = await cluster.node("node-1");

@@ -27,17 +27,12 @@ const sized = (field: string, length: number) => ({
   status: { conditions: [{ ...CONDITION.status.conditions[0], [field]: "x".repeat(length) }] },
 });
 /** A record of who wrote so many labels. */
-const claimOf = (labels: number) => ({
-  ...{ manager: "x", operation: "Update", apiVersion: "v1", time: "2026-01-01T00:00:00Z" },
-  fieldsType: "FieldsV1",
-  fieldsV1: {
-    "f:metadata": {
-      "f:labels": Object.fromEntries(
-        Array.from({ length: labels }, (_, at) => [`f:example.com/label-${at}-${"x".repeat(20)}`, {}]),
-      ),
-    },
-  },
-});
+const claimOf = (labels: number) => {
+  const keys = Array.from({ length: labels }, (_, at) => `f:example.com/label-${at}-${"x".repeat(20)}`);
+  const fieldsV1 = { "f:metadata": { "f:labels": Object.fromEntries(keys.map((key) => [key, {}])) } };
+  const write = { manager: "x", operation: "Update", apiVersion: "v1", time: "2026-01-01T00:00:00Z" };
+  return { ...write, fieldsType: "FieldsV1", fieldsV1 };
+};
 const REMOVAL = { op: "remove", path: "/spec/taints/1" } as const;
 const EFFECT = "/spec/taints/0/effect";
 const effect = "NoExecute";

@@ -16,7 +16,6 @@ export const IN_TROUBLE =
   "API server request for node readiness failed, will retry; registration is not affected";
 export const WELL_AGAIN = "API server requests for node readiness succeed again";
 
-/** Short waits for tests. */
 export const QUICK_PACE = {
   watch: { retry: { initialMs: 10, maxMs: 50 }, lastsMs: 60_000, spreadMs: 10, silentMs: 60_000 },
   taint: { unlisted: { initialMs: 10, maxMs: 50 }, fight: { initialMs: 10, maxMs: 50 } },
@@ -56,7 +55,6 @@ export async function startFixture(
       server.listed = drivers;
       for (const driver of drivers) started.registrations.set("registered", driver);
     },
-    /** The kinds of the requests so far. */
     kinds: () => server.requests.map(({ kind }) => kind),
     [Symbol.asyncDispose]: async () => {
       await started.readiness.close();

@@ -17,7 +17,6 @@ const KINDS: Readonly<Record<string, string>> = {
   "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "ask-for-right",
 };
 
-/** A Node object as a server keeps it. */
 interface StoredNode {
   readonly kind: "Node";
   readonly apiVersion: "v1";
@@ -131,14 +130,12 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
   const server = {
     access,
     requests: requests as readonly SeenRequest[],
-    /** The Node as it is stored. */
     get node() {
       return node;
     },
     get watches() {
       return watches.size;
     },
-    /** Drivers that CSINode lists. */
     listed: [] as readonly string[],
     /** What RBAC does not allow: `patch nodes/status`. */
     denied: [] as readonly string[],
@@ -159,7 +156,6 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
       change({});
       http.closeAllConnections();
     },
-    /** Writes a line to every watch. */
     tellWatches,
     /** Ends every watch, as a server does when its time is over. */
     endWatches: () => {

@@ -109,14 +109,11 @@ async function startCluster() {
   return {
     controlPlane,
     folder: folder.path,
-    /** As an administrator. */
     admin,
     patch,
-    /** Applies YAML with server-side validation. */
     apply,
     createNode,
     node,
-    /** With a token that is bound to a pod on this node. */
     accessFrom: async (name: string): Promise<ApiAccess> => ({
       server: controlPlane.url,
       authority,

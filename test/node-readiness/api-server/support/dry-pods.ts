@@ -3,7 +3,6 @@ import { eventually } from "../../../support/eventually";
 import { runCommand } from "../../../support/run-command";
 import type { Cluster } from "./cluster";
 
-/** A pod's spec as JSON. */
 export type PodSpec = Readonly<Record<string, unknown>>;
 /** What differs: the path, and what is there now. Undefined: removed. */
 export type Changes = Readonly<Record<string, unknown>>;
