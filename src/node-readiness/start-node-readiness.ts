@@ -69,9 +69,7 @@ export function startNodeReadiness(
 ): NodeReadiness {
   const { all, subscribe } = Object(registrations) as Partial<ObservedRegistrations>;
   if (typeof all !== "function" || typeof subscribe !== "function")
-    throw invalidOption(
-      `startNodeReadiness takes what observeRegistrations() gives, not ${show(registrations)}`,
-    );
+    throw invalidOption(`startNodeReadiness takes observeRegistrations(...), not ${show(registrations)}`);
   const resolved = resolveNodeReadinessOptions(options, registrations.scope === "node-wide");
   const { logger } = START_OPTIONS;
   const read = readOptions<Pick<ResolvedStartOptions, "logger">>("startNodeReadiness", others, { logger });

@@ -66,7 +66,7 @@ test("refuses what are no options and no registrations", () => {
   const registration = { status: () => ({}), subscribe: () => () => {} };
   expect(refused(() => start(createRegistrations()))).toContain("takes an object of options, not undefined");
   for (const wrong of [registration, undefined])
-    expect(refused(() => start(wrong, options))).toContain("takes what observeRegistrations() gives, not ");
+    expect(refused(() => start(wrong, options))).toContain("takes observeRegistrations(...), not ");
   const withLogger = () => start(createRegistrations(), options, { logger: 5 });
   expect(refused(withLogger)).toContain("logger is 5; it takes console");
   for (const given of [registration, undefined, only(Promise.resolve(registration) as never)])
