@@ -165,6 +165,7 @@ test("a driver that another registrar took over is not said to be gone when it l
 test.each([
   ["stopped", "registered"],
   ["stopping", "registered"],
+  ["standby", "registered"],
   ["registered", "stopped"],
 ] as const)(
   "of two registrations with one name, %s and %s, the one that goes on is judged",

@@ -15,6 +15,7 @@ import type { Fault, ScriptedApiServer } from "./support/scripted-api-server";
 const REMOVED = "Startup taint removed";
 const STAYS = "Startup taint stays: kubelet has registered the driver, but CSINode does not list it";
 const TAINTS = [FOREIGN_TAINT, STARTUP_TAINT];
+const failure = (code: number, message: string) => ({ kind: "status", code, message }) as const;
 
 /** Node readiness of a node with a startup taint and another one, whose watch has begun. */
 async function startTainted(options?: FixtureOptions, taints: readonly (typeof STARTUP_TAINT)[] = TAINTS) {
@@ -94,6 +95,14 @@ test("a Node with a taint that is none is a failed request, not the end of the p
   await log.when(REMOVED);
 });
 
+test("a removal that is forbidden is not tried again at once", async () => {
+  await using fixture = await startTainted();
+  fixture.server.script = ({ kind }) => (kind === "patch-node" ? failure(403, "forbidden") : undefined);
+  fixture.register(DRIVER);
+  await fixture.log.when(IN_TROUBLE);
+  expect(fixture.kinds().slice(2)).toEqual(["get-csinode", "patch-node"]);
+});
+
 test("a taint that another client adds again and again is removed ever less often (aws-ebs#2447, aws-efs#1613)", async () => {
   const fight = { initialMs: 60_000, maxMs: 60_000 };
   await using fixture = await startTainted({
@@ -151,7 +160,6 @@ test("each driver's taint goes with its own registration, and a taint with anoth
 });
 
 const SET = "Node condition set";
-const failure = (code: number, message: string) => ({ kind: "status", code, message }) as const;
 const TYPE = `${DRIVER}/Registered`;
 const QUICK = { condition: TYPE, conditionDelayMs: 50 };
 const PATIENT = { condition: TYPE, conditionDelayMs: 3_600_000 };
