@@ -1,22 +1,23 @@
 import dashboard from "./dashboard.json";
 import type { ResolvedBasics } from "./options";
-import { scalar, type Yaml, yaml } from "./template";
+import { object, type Yaml, yaml } from "./template";
 
-/** The docs, below the package's homepage. */
 export const PAGES = "https://example.com/registrar/blob/main/docs";
 
-/** The path of our dashboard at any Grafana. */
-const DASHBOARD = `/d/${dashboard.uid}`;
+const OF_DRIVER = "?var-driver={{ $labels.driver_name }}";
+
+/** The labels and first annotations of an alert: a page of the docs, and our dashboard at any Grafana. */
+const notes = (severity: "critical" | "warning", page: string, query = "") => yaml`
+  labels: {severity: ${severity}}
+  annotations:
+    runbook_url: ${PAGES}/${page}
+    dashboard_url: /d/${dashboard.uid}${query}
+`;
 
 /** The alerts of every registrar. One that is down has no series: those alerts also read kube-state-metrics. */
 export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
-  # Alerts for every driver that has a registrar. The label node comes from the PodMonitor. Your Prometheus loads only
-  # the rules that its ruleSelector matches: add the labels that it requires.
-  apiVersion: monitoring.coreos.com/v1
-  kind: PrometheusRule
-  metadata:
-    name: registrar
-    namespace: ${scalar(namespace)}
+  # Your Prometheus loads only the rules that its ruleSelector matches: add the labels that it requires.
+  ${object("monitoring.coreos.com/v1", "PrometheusRule", "registrar", namespace)}
   spec:
     groups:
       - name: registrar
@@ -26,10 +27,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
               registrar_registered == 0 unless on (namespace, pod, driver_name) registrar_state{state="standby"}
               == 1
             for: 5m
-            labels: {severity: critical}
-            annotations:
-              runbook_url: ${PAGES}/troubleshooting.md#a-pod-waits-driver-name-not-found
-              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
+            ${notes("critical", "troubleshooting.md#a-pod-waits-driver-name-not-found", OF_DRIVER)}
               summary: CSI driver {{ $labels.driver_name }} is not registered on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} runs, but kubelet has not registered
@@ -38,10 +36,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
                 that the driver has not answered yet.
           - alert: CSIDriverRefused
             expr: increase(registrar_notices_total{result="refused"}[15m]) > 0
-            labels: {severity: warning}
-            annotations:
-              runbook_url: ${PAGES}/troubleshooting.md#why-kubelet-refuses-a-driver
-              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
+            ${notes("warning", "troubleshooting.md#why-kubelet-refuses-a-driver", OF_DRIVER)}
               summary: Kubelet refuses CSI driver {{ $labels.driver_name }} on node {{ $labels.node }}
               description: >-
                 Kubelet refused to register the driver of {{ $labels.namespace }}/{{ $labels.pod }}; the
@@ -49,10 +44,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
                 the registrar exits, and CSIRegistrarRestarting fires.
           - alert: CSIRegistrarRestarting
             expr: increase(kube_pod_container_status_restarts_total{container=~".*registrar.*"}[15m]) >= 3
-            labels: {severity: warning}
-            annotations:
-              runbook_url: ${PAGES}/troubleshooting.md#the-registrar-restarts-again-and-again
-              dashboard_url: ${DASHBOARD}
+            ${notes("warning", "troubleshooting.md#the-registrar-restarts-again-and-again")}
               summary: The registrar in {{ $labels.namespace }}/{{ $labels.pod }} restarts again and again
               description: >-
                 \`kubectl describe pod\` shows under Last State why it exited, with kubelet's error if it refused
@@ -62,10 +54,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
               group(last_over_time(registrar_build_info[1d]) or ALERTS{alertname="CSIRegistrarsUnseen"})
               unless group(registrar_build_info)
             for: 15m
-            labels: {severity: warning}
-            annotations:
-              runbook_url: ${PAGES}/operations.md#alerts
-              dashboard_url: ${DASHBOARD}
+            ${notes("warning", "operations.md#alerts")}
               summary: No registrar is scraped in this cluster
               description: >-
                 Prometheus scraped registrars, and now it scrapes none: the pods are down, or their PodMonitor or port
@@ -77,10 +66,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
               unless on (namespace, job, node) registrar_build_info
               and on (namespace, job) registrar_build_info and on (node) kube_node_info
             for: 15m
-            labels: {severity: warning}
-            annotations:
-              runbook_url: ${PAGES}/operations.md#alerts
-              dashboard_url: ${DASHBOARD}
+            ${notes("warning", "operations.md#alerts")}
               summary: Node {{ $labels.node }} has lost the registrar of {{ $labels.job }}
               description: >-
                 Within a day Prometheus scraped a registrar of {{ $labels.job }} on this node, and on others it
@@ -89,10 +75,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIDriverNotRegistrable
             expr: registrar_driver_trouble == 1
             for: 10m
-            labels: {severity: warning}
-            annotations:
-              runbook_url: ${PAGES}/operations.md#alerts
-              dashboard_url: ${DASHBOARD}
+            ${notes("warning", "operations.md#alerts")}
               summary: "A CSI driver on node {{ $labels.node }} cannot be registered: {{ $labels.reason }}"
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} found the driver socket {{
@@ -104,10 +87,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
             expr: >-
               sum without (reason) (increase(
               registrar_publications_total{reason!~"driver-named|kubelet-silent|retry"}[1h])) >= 6
-            labels: {severity: warning}
-            annotations:
-              runbook_url: ${PAGES}/troubleshooting.md#two-registrars
-              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
+            ${notes("warning", "troubleshooting.md#two-registrars", OF_DRIVER)}
               summary: The registration of CSI driver {{ $labels.driver_name }} on node {{ $labels.node }} does not last
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} published its registration socket
@@ -117,10 +97,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIDriverDisconnected
             expr: registrar_driver_connected{driver_name!="unknown-driver"} == 0
             for: 5m
-            labels: {severity: warning}
-            annotations:
-              runbook_url: ${PAGES}/operations.md#alerts
-              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
+            ${notes("warning", "operations.md#alerts", OF_DRIVER)}
               summary: CSI driver {{ $labels.driver_name }} has no connection on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} has had no connection to the driver
@@ -129,10 +106,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIRegistrarStandby
             expr: registrar_state{state="standby"} == 1
             for: 15m
-            labels: {severity: warning}
-            annotations:
-              runbook_url: ${PAGES}/troubleshooting.md#two-registrars
-              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
+            ${notes("warning", "troubleshooting.md#two-registrars", OF_DRIVER)}
               summary: CSI driver {{ $labels.driver_name }} has two registrars on node {{ $labels.node }}
               description: >-
                 The registrar in {{ $labels.namespace }}/{{ $labels.pod }} has stood by for 15 minutes because
@@ -140,10 +114,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
           - alert: CSIStartupTaintStays
             expr: registrar_startup_taint_overdue == 1
             for: 1m
-            labels: {severity: warning}
-            annotations:
-              runbook_url: ${PAGES}/node-readiness.md#when-the-api-server-fails
-              dashboard_url: ${DASHBOARD}?var-driver={{ $labels.driver_name }}
+            ${notes("warning", "node-readiness.md#when-the-api-server-fails", OF_DRIVER)}
               summary: >-
                 Startup taint {{ $labels.taint }} of CSI driver {{ $labels.driver_name }} stays on node {{
                 $labels.node }}

@@ -1,58 +1,40 @@
 import { NODE_NAME_VARIABLE, type NodeAccess } from "./node-access";
 import type { NodeWideOptions, ResolvedBasics, ResolvedManifestOptions } from "./options";
-import { items, scalar, type Yaml, yaml } from "./template";
+import { items, object, scalar, type Yaml, yaml } from "./template";
 
-/** The differences between the two DaemonSets. */
-interface DaemonSetParts {
-  readonly options: ResolvedBasics;
-  readonly access: NodeAccess | undefined;
-  readonly about: Yaml;
-  /** Fields of its spec. */
-  readonly update: Yaml;
-  /** Names of the nodes that it is for. Undefined: every Linux node. */
-  readonly nodes?: readonly string[] | undefined;
-  readonly annotations?: Yaml;
-  readonly registrar: {
-    readonly args: Yaml;
-    /** When the probes answer 200. */
-    readonly alive: string;
-    readonly ready: string;
-    readonly memory: string;
-    readonly maxMemory: string;
-    readonly mount: Yaml;
-  };
+interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "mount", Yaml>> {
+  readonly memory: readonly [request: string, limit: string];
   readonly driver?: Yaml;
   /** The directory of the drivers' sockets. */
   readonly socketDirectory: Yaml;
   readonly volumes?: Yaml;
 }
 
-/** Makes a DaemonSet for every Linux node, whatever its taints. Without `access` it has no token. */
-function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Yaml {
-  const { about, update, annotations, nodes, driver, socketDirectory, volumes } = parts;
+/** Makes a DaemonSet for every Linux node or for `nodes`, whatever their taints. Without `access` it has no token. */
+function daemonSet(
+  options: ResolvedBasics & Pick<NodeWideOptions, "nodes">,
+  access: NodeAccess | undefined,
+  { driver, ...parts }: DaemonSetParts,
+): Yaml {
   const name = scalar(options.name);
   const isOpenShift = options.distribution === "openshift";
   return yaml`
-    ${about}
+    ${parts.about}
     # Outside of kube-system the namespace must allow privileged pods: --include=namespace writes such a one.
-    apiVersion: apps/v1
-    kind: DaemonSet
-    metadata:
-      name: ${name}
-      namespace: ${scalar(options.namespace)}
+    ${object("apps/v1", "DaemonSet", options.name, options.namespace)}
       labels:
         app.kubernetes.io/name: ${name}
     spec:
       selector:
         matchLabels:
           app.kubernetes.io/name: ${name}
-      ${update}
+      ${parts.update}
       template:
         metadata:
           labels:
             app.kubernetes.io/name: ${name}
-          ${(isOpenShift || annotations !== undefined) && yaml`annotations:`}
-            ${annotations}
+          ${(isOpenShift || driver !== undefined) && yaml`annotations:`}
+            ${driver && yaml`kubectl.kubernetes.io/default-container: driver`}
             ${isOpenShift && yaml`openshift.io/required-scc: privileged`}
         spec:
           # A node without its registrar runs no pod that has a volume: start early, go last.
@@ -61,33 +43,32 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
             - operator: Exists
           nodeSelector:
             kubernetes.io/os: linux
-          ${nodes && affinityTo(nodes)}
+          ${options.nodes && affinityTo(options.nodes)}
           automountServiceAccountToken: false
           ${(isOpenShift || access !== undefined) && yaml`serviceAccountName: ${name}`}
           containers:
             - name: registrar
               image: ${scalar(options.image)}
               args:
-                ${registrar.args}
+                ${parts.args}
                 ${access?.args}
               ${access?.env}
               ports:
                 - {name: healthz, containerPort: ${options.httpPort}}
-              # ${registrar.alive}
+              # 200 from the first moment, also while drivers are still starting: no startup probe is needed.
               livenessProbe:
                 httpGet: {path: /healthz, port: healthz}
                 initialDelaySeconds: 20
                 periodSeconds: 20
                 timeoutSeconds: 10
                 failureThreshold: 3
-              # ${registrar.ready}
+              # 200 while every driver that was found is registered.
               readinessProbe:
                 httpGet: {path: /readyz, port: healthz}
                 periodSeconds: 5
               # \`kubectl describe pod\` then shows why it ended.
               terminationMessagePolicy: FallbackToLogsOnError
-              # Root, because kubelet's plugins_registry belongs to root; nothing else is needed. Nodes that enforce SELinux also
-              # need \`seLinuxOptions: {type: spc_t}\`: others may not write there, nor open the socket of a privileged driver.
+              # plugins_registry belongs to root. Nodes that enforce SELinux also need \`seLinuxOptions: {type: spc_t}\`.
               securityContext:
                 ${isOpenShift && yaml`seLinuxOptions: {type: spc_t}`}
                 runAsUser: 0
@@ -97,22 +78,21 @@ function daemonSet({ options, access, registrar, ...parts }: DaemonSetParts): Ya
                 capabilities: {drop: [ALL]}
                 seccompProfile: {type: RuntimeDefault}
               resources:
-                requests: {cpu: 10m, memory: ${registrar.memory}}
-                limits: {memory: ${registrar.maxMemory}}
+                requests: {cpu: 10m, memory: ${parts.memory[0]}}
+                limits: {memory: ${parts.memory[1]}}
               volumeMounts:
-                ${registrar.mount}
+                ${parts.mount}
                 - {name: registration-dir, mountPath: /registration}
                 ${access?.mount}
             ${driver}
           volumes:
-            ${socketDirectory}
-            # Where kubelet looks for registration sockets. Directory, not DirectoryOrCreate: if it is missing, the path is
-            # wrong for this node (see --kubelet-root), and a pod that cannot start says so.
+            ${parts.socketDirectory}
+            # Directory, not DirectoryOrCreate: with a wrong --kubelet-root the pod does not start, and says why.
             - name: registration-dir
               hostPath:
                 path: ${options.kubeletRoot}/plugins_registry
                 type: Directory
-            ${volumes}
+            ${parts.volumes}
             ${access?.volume}
   `;
 }
@@ -133,15 +113,10 @@ const hostPath = (name: string, path: string, type = "Directory") => yaml`
       type: ${type}
 `;
 
-/** The node plugin: a placeholder of the driver, and the registrar beside it. */
 export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess): Yaml {
-  const { kubeletRoot, pluginPath } = options;
-  return daemonSet({
-    options,
-    access,
-    about: yaml`
-      # The driver and, beside it, the registrar that tells kubelet of it. ${access ? "Only the registrar is given a token." : "Neither is given a token."}
-    `,
+  const { kubeletRoot } = options;
+  return daemonSet(options, access, {
+    about: yaml`# The driver, and the registrar beside it. ${access ? "Only the registrar" : "Neither"} is given a token.`,
     update: yaml`
       updateStrategy:
         type: RollingUpdate
@@ -150,26 +125,19 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
           # Never two pods of one driver on a node: kubelet knows one endpoint for a driver's name.
           maxSurge: 0
     `,
-    annotations: yaml`kubectl.kubernetes.io/default-container: driver`,
-    registrar: {
-      args: yaml`
-        # The driver's socket as this container sees it, then as kubelet does, on the host.
-        - --csi-address=/csi/csi.sock
-        - --kubelet-registration-path=${options.kubeletRegistrationPath}
-        # A refusal is tried again after 1 s to 30 s, not after the minutes of a crash loop, and alerts see it.
-        - --on-registration-failure=retry
-        - --http-endpoint=:${options.httpPort}
-        - --v=2
-      `,
-      alive:
-        "200 from the first moment, also while the driver is still starting: no startup probe is needed.",
-      ready: "200 once kubelet has registered the driver, and as long as the socket is ours.",
-      memory: "32Mi",
-      maxMemory: "100Mi",
-      mount: yaml`- {name: plugin-dir, mountPath: /csi, readOnly: true}`,
-    },
+    args: yaml`
+      # The driver's socket as this container sees it, then as kubelet does, on the host.
+      - --csi-address=/csi/csi.sock
+      - --kubelet-registration-path=${options.kubeletRegistrationPath}
+      # A refusal is tried again after 1 s to 30 s, not after the minutes of a crash loop, and alerts see it.
+      - --on-registration-failure=retry
+      - --http-endpoint=:${options.httpPort}
+      - --v=2
+    `,
+    memory: ["32Mi", "100Mi"],
+    mount: yaml`- {name: plugin-dir, mountPath: /csi, readOnly: true}`,
     driver: driverContainer(options),
-    socketDirectory: hostPath("plugin-dir", pluginPath, "DirectoryOrCreate"),
+    socketDirectory: hostPath("plugin-dir", options.pluginPath, "DirectoryOrCreate"),
     volumes: yaml`
       ${hostPath("pods-dir", `${kubeletRoot}/pods`)}
       ${hostPath("plugins-dir", `${kubeletRoot}/plugins`)}
@@ -179,8 +147,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
 }
 
 const driverContainer = ({ driverImage, driverArgs, kubeletRoot }: ResolvedManifestOptions) => yaml`
-  # A placeholder for your driver: correct its arguments, privileges, mounts and resources. It must listen on
-  # /csi/csi.sock and answer NodeGetInfo with a node ID.
+  # A placeholder for your driver, which must listen on /csi/csi.sock: correct arguments, privileges and mounts.
   - name: driver
     image: ${scalar(driverImage)}
     args:${driverArgs.length === 0 ? " []" : ""}
@@ -207,14 +174,8 @@ export function nodeWideDaemonSet(
   access?: NodeAccess,
 ): Yaml {
   const { kubeletRoot, httpPort, allowDrivers } = options;
-  return daemonSet({
-    options,
-    access,
-    nodes: options.nodes,
-    about: yaml`
-      # One registrar on each node for every CSI driver there, in place of a sidecar in each driver's DaemonSet.
-      # When to choose it: docs/node-wide.md.
-    `,
+  return daemonSet(options, access, {
+    about: yaml`# One registrar on each node for every CSI driver there. When to choose it: docs/node-wide.md.`,
     update: yaml`
       minReadySeconds: 10
       updateStrategy:
@@ -224,28 +185,22 @@ export function nodeWideDaemonSet(
           maxSurge: 1
           maxUnavailable: 0
     `,
-    registrar: {
-      args: yaml`
-        # Each * stands for the same text in both.
-        - --csi-address=/plugins/*/csi.sock
-        - --kubelet-registration-path=${kubeletRoot}/plugins/*/csi.sock
-        - --http-endpoint=:${httpPort}
-        - --v=2
-        ${allowDrivers === undefined ? undefined : items([`--allow-drivers=${allowDrivers}`])}
-      `,
-      alive:
-        "Fails only if no driver's registration socket answers: one faulty driver does not restart the others.",
-      ready: "200 while every driver that was found is registered. For one driver: /readyz?driver=NAME.",
-      memory: "64Mi",
-      maxMemory: "200Mi",
-      mount: yaml`
-        - name: plugins-dir
-          mountPath: /plugins
-          readOnly: true
-          # Without it the container keeps a copy of each mount, and volumes stay busy.
-          mountPropagation: HostToContainer
-      `,
-    },
+    args: yaml`
+      # Each * stands for the same text in both.
+      - --csi-address=/plugins/*/csi.sock
+      - --kubelet-registration-path=${kubeletRoot}/plugins/*/csi.sock
+      - --http-endpoint=:${httpPort}
+      - --v=2
+      ${allowDrivers !== undefined && items([`--allow-drivers=${allowDrivers}`])}
+    `,
+    memory: ["64Mi", "200Mi"],
+    mount: yaml`
+      - name: plugins-dir
+        mountPath: /plugins
+        readOnly: true
+        # Without it the container keeps a copy of each mount, and volumes stay busy.
+        mountPropagation: HostToContainer
+    `,
     socketDirectory: hostPath("plugins-dir", `${kubeletRoot}/plugins`),
   });
 }

@@ -17,42 +17,31 @@ const IMAGE = new RegExp(
   `^(?:${DOMAIN}/)?${PATH_PART}(?:/${PATH_PART})*(?::\\w[\\w.-]{0,127})?(?:@${DIGEST})?$`,
 );
 
-/** What the API server accepts as a value. */
+type Rule = readonly [accepts: (value: string) => boolean, why: string];
+
+const matches = (pattern: RegExp) => (value: string) => pattern.test(value);
+
 const RULES = {
   /** Parts of other names, and values of labels (RFC 1123 label). */
-  label: {
-    accepts: isLabel,
-    why: "must be 1 to 63 lower case letters, digits and '-', with a letter or digit at both ends",
-  },
+  label: [isLabel, "must be 1 to 63 lower case letters, digits and '-', with a letter or digit at both ends"],
   /** Names of objects (RFC 1123 subdomain). */
-  subdomain: {
-    accepts: isSubdomain,
-    why: "must be lower case letters, digits and '-' in parts joined by '.', as in a DNS name",
-  },
+  subdomain: [
+    isSubdomain,
+    "must be lower case letters, digits and '-' in parts joined by '.', as in a DNS name",
+  ],
   /** The API server does not parse image references, but kubelet does. */
-  image: {
-    accepts: (value: string) => IMAGE.test(value),
-    why: "is not an image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case",
-  },
-  /** The last part of a reference's name. */
-  "image name": {
-    accepts: (value: string) => /^[a-z0-9][a-z0-9._-]*$/.test(value),
-    why: "must be the last part of an image's name, without registry, '/', tag and digest",
-  },
+  image: [matches(IMAGE), "is not an image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case"],
+  "image name": [matches(/^[a-z0-9][a-z0-9._-]*$/), "must be the last part of an image's name, without tag"],
   /** Absolute paths on the host that a container can mount at the same place. */
-  "host path": {
-    accepts: (value: string) => /^(?:\/(?!\.\.?(?:\/|$))[^/:\s]+)+$/.test(value),
-    why: "must be an absolute path without '.', '..', ':', spaces and a '/' at its end",
-  },
-  "directory name": {
-    accepts: (value: string) => /^[A-Za-z0-9][\w.-]*$/.test(value),
-    why: "must be the name of a directory: letters, digits, '-', '_' and '.', no '/'",
-  },
-};
+  "host path": [
+    matches(/^(?:\/(?!\.\.?(?:\/|$))[^/:\s]+)+$/),
+    "must be an absolute path below '/', without '..', ':' and spaces",
+  ],
+  "directory name": [matches(/^[A-Za-z0-9][\w.-]*$/), "must be letters, digits, '-', '_' and '.', no '/'"],
+} as const satisfies Readonly<Record<string, Rule>>;
 
-/** Throws INVALID_OPTION unless the value of the flag is of this kind. */
 export function checkNamed(kind: keyof typeof RULES, flag: string, value: string): void {
-  const { accepts, why } = RULES[kind];
+  const [accepts, why] = RULES[kind];
   if (!accepts(value)) refuseFlag(flag, value, why);
 }
 
@@ -67,27 +56,23 @@ export function checkPinned(flag: string, image: string): void {
 export function checkDriverName(flag: string, value: string): void {
   const verdict = judgeDriverName(value);
   if (verdict.kind !== "valid") refuseFlag(flag, value, `is not a driver name: ${verdict.problem}`);
-  const rule = "use lower case letters, digits and '-' in parts joined by '.'";
-  if (!isSubdomain(value)) refuseFlag(flag, value, `cannot name a CSIDriver object: ${rule}`);
+  checkNamed("subdomain", flag, value);
 }
 
 /** What names of nodes take up beside themselves, and how much of it fits. */
 const ROOM_FOR_NODES = {
   /** CEL compiles expressions of 100,000 characters at most. */
-  policy: { perName: 6, most: 99_900, advice: "a second policy with another --name can take the rest" },
+  policy: { perName: 6, most: 99_900 },
   /** `kubectl apply` keeps the object in annotations, which may have 256 KiB together. */
-  daemonset: { perName: 80, most: 250_000, advice: "then all at once, without a list" },
+  daemonset: { perName: 80, most: 250_000 },
 } as const;
 
 /** Throws INVALID_OPTION for names that no Node can have, and for more than fit. */
 export function checkNodes(nodes: readonly string[], object: keyof typeof ROOM_FOR_NODES): void {
   const wrong = nodes.find((node) => !isSubdomain(node));
-  if (wrong !== undefined) throw invalidOption(`node ${quoteText(wrong)} ${RULES.subdomain.why}`);
-  const { perName, most, advice } = ROOM_FOR_NODES[object];
+  if (wrong !== undefined) throw invalidOption(`node ${quoteText(wrong)} ${RULES.subdomain[1]}`);
+  const { perName, most } = ROOM_FOR_NODES[object];
   const size = nodes.reduce((sum, { length }) => sum + length + perName, 0);
-  if (size > most)
-    throw invalidOption(
-      `${nodes.length} nodes do not fit into the ${object}: their names take ${size} of ${most} characters; ` +
-        `name fewer, ${advice}`,
-    );
+  const names = `their names take ${size} of ${most} characters`;
+  if (size > most) throw invalidOption(`${nodes.length} nodes do not fit into the ${object}: ${names}`);
 }

@@ -5,11 +5,10 @@ import { registrationSocketPath } from "../registrar/socket/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
 import { checkDriverName, checkNamed, refuseFlag } from "./names";
 
-export type VolumeLifecycleMode = "Persistent" | "Ephemeral";
-export type FsGroupPolicy = "ReadWriteOnceWithFSType" | "File" | "None";
-
-export const LIFECYCLE_MODES: readonly VolumeLifecycleMode[] = ["Persistent", "Ephemeral"];
-export const FS_GROUP_POLICIES: readonly FsGroupPolicy[] = ["ReadWriteOnceWithFSType", "File", "None"];
+export const LIFECYCLE_MODES = ["Persistent", "Ephemeral"] as const;
+export const FS_GROUP_POLICIES = ["ReadWriteOnceWithFSType", "File", "None"] as const;
+type VolumeLifecycleMode = (typeof LIFECYCLE_MODES)[number];
+type FsGroupPolicy = (typeof FS_GROUP_POLICIES)[number];
 
 /** The parts to choose from, in the order of the output. */
 export const PARTS = [
@@ -23,82 +22,60 @@ export const PARTS = [
   "dashboard",
 ] as const;
 export type Part = (typeof PARTS)[number];
-/** The parts that are written by default, for one driver. */
 export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
 
-/** Options of every DaemonSet with a registrar, and of the objects beside it. */
 export interface BasicOptions {
   readonly image?: string | undefined;
-  /** Name of the DaemonSet and the objects for it. Default: `csi-registrar`, or made from the driver's name. */
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
-  /** Decides kubelet's root where that is not given, and what the pods need to be admitted. */
   readonly distribution?: Distribution | undefined;
   readonly kubeletRoot?: string | undefined;
   readonly httpPort?: number | undefined;
 }
 
 export interface NodeWideOptions extends BasicOptions {
-  /** As `--allow-drivers` takes it. Default: every driver. */
   readonly allowDrivers?: string | undefined;
   /** Names of the nodes that it is for. Default: every Linux node. */
   readonly nodes?: readonly string[] | undefined;
 }
 
-/** Options of the manifest of a driver. */
 export interface ManifestOptions extends BasicOptions {
   readonly driverName: string;
   readonly driverImage?: string | undefined;
-  /** Default: the endpoint and the node ID, as most drivers take them. */
   readonly driverArgs?: readonly string[] | undefined;
   readonly parts?: readonly Part[] | undefined;
-  /** Directory of the driver's socket under `<kubelet root>/plugins`. Default: the driver's name. */
+  /** Under `<kubelet root>/plugins`. Default: the driver's name. */
   readonly pluginFolder?: string | undefined;
-  /** Whether volumes are attached, by an external-attacher, before they are mounted. Default false. */
   readonly attachRequired?: boolean | undefined;
-  /** Whether the driver gets the pod's name. Default: true with inline volumes. */
   readonly podInfoOnMount?: boolean | undefined;
   readonly lifecycleModes?: readonly VolumeLifecycleMode[] | undefined;
   readonly fsGroupPolicy?: FsGroupPolicy | undefined;
   readonly storageCapacity?: boolean | undefined;
   /** Seconds after which kubelet asks for the driver's volume limit again, 10 or more. Default 0: never. */
   readonly nodeAllocatableUpdatePeriod?: number | undefined;
-  /** Whether the scheduler keeps pods with claims off nodes where the driver is not registered. Default false. */
   readonly preventPodSchedulingIfMissing?: boolean | undefined;
-  /** Audiences of tokens of the pod's service account that the driver gets; an empty one: the API server's. Default none. */
+  /** Of tokens of the pod's service account that the driver gets; an empty one: the API server's. */
   readonly tokenAudiences?: readonly string[] | undefined;
-  /** Whether these tokens are in the secrets of NodePublishVolume, not in its volume context. Default false. */
   readonly serviceAccountTokenInSecrets?: boolean | undefined;
   readonly storageClassName?: string | undefined;
 }
 
-type Defined<Options> = { readonly [Key in keyof Options]-?: Exclude<Options[Key], undefined> };
-
-export type ResolvedBasics = Defined<Omit<BasicOptions, "distribution">> & Pick<BasicOptions, "distribution">;
-
-/** Options with every default filled in, and the paths that follow from them. */
-export interface ResolvedManifestOptions
-  extends ResolvedBasics,
-    Defined<Omit<ManifestOptions, keyof BasicOptions>> {
-  readonly pluginPath: string;
-  /** The driver's socket on the host: the path that kubelet dials. */
-  readonly kubeletRegistrationPath: string;
-}
+export type ResolvedBasics = ReturnType<typeof resolveBasics>;
+export type ResolvedManifestOptions = ReturnType<typeof resolveManifestOptions>;
 
 /** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
-export function resolveManifestOptions(options: ManifestOptions): ResolvedManifestOptions {
+export function resolveManifestOptions(options: ManifestOptions) {
   const { driverName, driverImage = "", pluginFolder = driverName, parts = DEFAULT_PARTS } = options;
   checkDriverName("driver-name", driverName);
   const { lifecycleModes = parts.includes("inline-pod") ? LIFECYCLE_MODES : ["Persistent"] } = options;
   const basics = resolveBasics(options, nameFrom(driverName), parts);
   const pluginPath = `${basics.kubeletRoot}/plugins/${pluginFolder}`;
-  const resolved: ResolvedManifestOptions = {
-    ...basics,
-    driverName,
-    driverImage,
+  const resolved = {
+    ...{ ...basics, driverName, driverImage, pluginFolder, pluginPath },
+    /** The driver's socket on the host: the path that kubelet dials. */
+    kubeletRegistrationPath: `${pluginPath}/csi.sock`,
     driverArgs: options.driverArgs ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
     parts: PARTS.filter((part) => parts.includes(part)),
-    pluginFolder,
     attachRequired: options.attachRequired ?? false,
     podInfoOnMount: options.podInfoOnMount ?? lifecycleModes.includes("Ephemeral"),
     lifecycleModes: LIFECYCLE_MODES.filter((mode) => lifecycleModes.includes(mode)),
@@ -109,8 +86,6 @@ export function resolveManifestOptions(options: ManifestOptions): ResolvedManife
     tokenAudiences: options.tokenAudiences ?? [],
     serviceAccountTokenInSecrets: options.serviceAccountTokenInSecrets ?? false,
     storageClassName: options.storageClassName ?? driverName,
-    pluginPath,
-    kubeletRegistrationPath: `${pluginPath}/csi.sock`,
   };
   checkImage("driver-image", driverImage, parts);
   checkNamed("directory name", "plugin-folder", pluginFolder);
@@ -126,9 +101,14 @@ export function resolveBasics(
   options: BasicOptions,
   defaultName: string,
   parts: readonly Part[] = ["daemonset"],
-): ResolvedBasics {
-  const { image = "", name = defaultName, namespace = "kube-system", httpPort = 9809 } = options;
-  const { distribution } = options;
+) {
+  const {
+    image = "",
+    name = defaultName,
+    namespace = "kube-system",
+    httpPort = 9809,
+    distribution,
+  } = options;
   const ownRoot = distribution === undefined ? DEFAULT_KUBELET_ROOT : KUBELET_ROOTS[distribution];
   // A shell's completion ends a directory with "/".
   const kubeletRoot = (options.kubeletRoot ?? ownRoot).replace(/(?<=[^/])\/$/, "");
@@ -147,17 +127,14 @@ function checkImage(flag: string, image: string, parts: readonly Part[]): void {
 }
 
 /** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */
-function checkPathLengths(options: ResolvedManifestOptions): void {
-  const { kubeletRegistrationPath, kubeletRoot, driverName } = options;
+function checkPathLengths({ kubeletRegistrationPath, kubeletRoot, driverName }: ResolvedManifestOptions) {
   const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
-  for (const [what, path, advice] of [
-    ["the driver's socket", kubeletRegistrationPath, "choose a shorter directory with --plugin-folder"],
-    ["the registration socket", registrationPath, "only a shorter --driver-name helps"],
-  ] as const) {
-    if (fitsSocketPath(path)) continue;
-    const bytes = `${Buffer.byteLength(path)} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
-    throw invalidOption(`${what} would be ${path} on the host: ${bytes}; ${advice}`);
-  }
+  const long = [kubeletRegistrationPath, registrationPath].find((path) => !fitsSocketPath(path));
+  if (long === undefined) return;
+  const bytes = `${Buffer.byteLength(long)} bytes of ${MAX_SOCKET_PATH_BYTES}`;
+  throw invalidOption(
+    `a socket on the host would be ${long}, ${bytes}: shorten --plugin-folder or --driver-name`,
+  );
 }
 
 const NEEDED_MODES: Readonly<Partial<Record<Part, VolumeLifecycleMode>>> = {
@@ -165,13 +142,8 @@ const NEEDED_MODES: Readonly<Partial<Record<Part, VolumeLifecycleMode>>> = {
   storageclass: "Persistent",
 };
 
-/** The parts for which these modes have a use. */
-export function partsFor(modes: readonly VolumeLifecycleMode[]): readonly Part[] {
-  return PARTS.filter((part) => {
-    const needed = NEEDED_MODES[part];
-    return needed === undefined || modes.includes(needed);
-  });
-}
+export const partsFor = (modes: readonly VolumeLifecycleMode[]): readonly Part[] =>
+  PARTS.filter((part) => [...modes, undefined].includes(NEEDED_MODES[part]));
 
 function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
   const useless = parts.find((part) => !partsFor(lifecycleModes).includes(part));
@@ -181,14 +153,10 @@ function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
 
 function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds = MIN_PERIOD_S): void {
   const { lifecycleModes, tokenAudiences } = options;
-  if (!(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S)) {
-    const why = `must be ${MIN_PERIOD_S} seconds or more`;
-    refuseFlag("node-allocatable-update-period", String(periodSeconds), why);
-  }
+  if (!(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S))
+    refuseFlag("node-allocatable-update-period", `${periodSeconds}`, `must be ${MIN_PERIOD_S} s or more`);
   if (options.preventPodSchedulingIfMissing && !lifecycleModes.includes("Persistent"))
-    throw invalidOption(
-      "--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent: the scheduler looks at volumes with a claim only",
-    );
+    throw invalidOption("--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent");
   if (options.serviceAccountTokenInSecrets && tokenAudiences.length === 0)
     throw invalidOption("--service-account-token-in-secrets needs --token-audience");
   const twice = tokenAudiences.find((audience, index) => tokenAudiences.indexOf(audience) !== index);

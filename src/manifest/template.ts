@@ -5,7 +5,7 @@ export interface Yaml {
 /** YAML, a list of it, or text; undefined, and false alone on a line, leave the line out. */
 type Piece = Yaml | readonly Yaml[] | string | number | boolean | undefined;
 
-/** Makes YAML of a template. Inserted YAML is alone on its line; text is inserted unquoted, unless by `scalar(text)`. */
+/** Makes YAML of a template. Inserted YAML and several lines are alone on their line; `scalar(text)` quotes text. */
 export function yaml(texts: TemplateStringsArray, ...pieces: readonly Piece[]): Yaml {
   const source = texts.reduce((before, text, place) => `${before}\0${place - 1}\0${text}`).split("\n");
   const written = source.filter((line) => line.trim() !== "");
@@ -17,7 +17,8 @@ export function yaml(texts: TemplateStringsArray, ...pieces: readonly Piece[]): 
     if (alone === undefined || alone === false) return [];
     if (typeof alone === "object")
       return [alone].flat().flatMap((piece) => piece.lines.map((inner) => before + inner));
-    return text.replace(/\0(\d+)\0/g, (_, at: string) => String(pieces[Number(at)]));
+    const filled = text.replace(/\0(\d+)\0/g, (_, at: string) => String(pieces[Number(at)]));
+    return filled.split("\n").map((inner, at) => (at === 0 ? inner : before + inner));
   });
   return { lines };
 }
@@ -35,6 +36,15 @@ const WORDS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 export function scalar(text: string): string {
   return PLAIN.test(text) && !WORDS.test(text) && !text.endsWith(":") ? text : JSON.stringify(text);
 }
+
+/** The first lines of an object. Lines of its metadata may follow, indented. */
+export const object = (apiVersion: string, kind: string, name: string, namespace?: string): Yaml => yaml`
+  apiVersion: ${apiVersion}
+  kind: ${kind}
+  metadata:
+    name: ${scalar(name)}
+    ${namespace !== undefined && yaml`namespace: ${scalar(namespace)}`}
+`;
 
 export function items(texts: readonly string[]): Yaml {
   return { lines: texts.map((text) => `- ${scalar(text)}`) };

@@ -9,16 +9,8 @@ import {
   planCondition,
 } from "./condition";
 import { DRIVER_PLACEHOLDER, fillIn } from "./driver-template";
-import {
-  createRewritePace,
-  earliest,
-  failed,
-  type Keeper,
-  type Pass,
-  type PassOutcome,
-  settled,
-  valueAt,
-} from "./keeper";
+import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
+import { done, type NodeAnswer } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 
 export interface ConditionStatus {
@@ -37,24 +29,22 @@ const LOOK_AGAIN_MS = 10_000;
 export function createConditionKeeper(
   template: string,
   delayMs: number,
-  { log: parentLog, random = Math.random }: { readonly log: Logger; readonly random?: () => number },
+  parentLog: Logger,
+  random = Math.random,
 ): Keeper<ConditionStatus> {
   const log = parentLog.named("condition-keeper");
   const subjects = createConditionSubjects(template);
-  /** Since when the driver is not registered, by type. */
   const missingSince = new Map<string, number>();
   /** Since when this keeper has known the condition of a driver that is gone, by type. */
   const goneSince = new Map<string, number>();
   const writes = new Map<string, number>();
   const pace = createRewritePace(BACKOFF.conditionFight, { random });
-  let isFullLogged = false;
 
-  const passFor = async (subject: ConditionSubject, pass: Pass): Promise<PassOutcome> => {
+  const passFor = async (subject: ConditionSubject, pass: Pass): Promise<NodeAnswer<number | undefined>> => {
     const { registration, driverName, type } = subject;
     const { store, now } = pass;
     const { node } = store;
-    if (node === undefined) return settled();
-    /** What to write, and how long to wait before; undefined if the Node has it already. */
+    if (node === undefined) return done(undefined);
     const plan = (listed: boolean) => {
       const wanted = conditionFor(subject, listed);
       const patch = wanted && planCondition(node, wanted, new Date());
@@ -66,21 +56,21 @@ export function createConditionKeeper(
     // CSINode is read only for a condition that would be written now.
     if (listed && plan(true)?.waitMs === 0) {
       const drivers = await pass.listedDrivers();
-      if (drivers.kind === "failed") return failed("reading CSINode", drivers);
-      listed = drivers.value.some((name) => name === driverName);
+      if (drivers.kind === "failed") return drivers;
+      listed = drivers.value.some(({ name }) => name === driverName);
     }
     const lookAgainMs = registration.state === "registered" && !listed ? LOOK_AGAIN_MS : undefined;
 
     const isMissing = !listed && !NOT_OURS.includes(registration.state);
     if (!isMissing) missingSince.delete(type);
     const leftMs = isMissing ? valueAt(missingSince, type, () => now) + delayMs - now : 0;
-    if (leftMs > 0) return settled(earliest(leftMs, lookAgainMs));
+    if (leftMs > 0) return done(earliest(leftMs, lookAgainMs));
 
     const planned = plan(listed);
-    if (planned === undefined || planned.waitMs > 0) return settled(earliest(planned?.waitMs, lookAgainMs));
+    if (planned === undefined || planned.waitMs > 0) return done(earliest(planned?.waitMs, lookAgainMs));
     const { wanted, patch, value } = planned;
     const patched = await pass.api.patchStatus(patch, pass.signal);
-    if (patched.kind === "failed") return failed("setting the node's condition", patched);
+    if (patched.kind === "failed") return patched;
     store.see(patched.value);
     writes.set(type, (writes.get(type) ?? 0) + 1);
     const { status, reason } = wanted;
@@ -91,13 +81,13 @@ export function createConditionKeeper(
         ...facts,
         check: "which other registrar of this node keeps the same condition for this driver?",
       });
-    return settled(lookAgainMs);
+    return done(lookAgainMs);
   };
 
   /** Removes the conditions of drivers that have been gone for an hour, and the oldest where there are too many. */
-  const forget = async (live: readonly string[], pass: Pass): Promise<PassOutcome> => {
+  const forget = async (live: readonly string[], pass: Pass): Promise<NodeAnswer<number | undefined>> => {
     const { node } = pass.store;
-    if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return settled();
+    if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return done(undefined);
     const gone = findGone(node, template, live);
     for (const type of goneSince.keys()) if (!gone.includes(type)) goneSince.delete(type);
     const dues = gone.map((type, place) => {
@@ -107,14 +97,14 @@ export function createConditionKeeper(
     });
     const types = dues.filter(({ inMs }) => inMs <= 0).map(({ type }) => type);
     const nextInMs = earliest(...dues.map(({ inMs }) => inMs).filter((ms) => ms > 0));
-    if (types.length === 0) return settled(nextInMs);
+    if (types.length === 0) return done(nextInMs);
     const conditions = types.map((type) => ({ $patch: "delete", type }));
     const patched = await pass.api.patchStatus({ status: { conditions } }, pass.signal);
-    if (patched.kind === "failed") return failed("removing conditions from the node", patched);
+    if (patched.kind === "failed") return patched;
     pass.store.see(patched.value);
     subjects.forget(types);
     for (const condition of types) log.info("Node condition removed, its driver is gone", { condition });
-    return settled(nextInMs);
+    return done(nextInMs);
   };
 
   return {
@@ -124,18 +114,12 @@ export function createConditionKeeper(
       const types = all.map(({ type }) => type);
       for (const memory of [missingSince, writes])
         for (const type of memory.keys()) if (!types.includes(type)) memory.delete(type);
-      if (!isFullLogged && all.length === MAX_CONDITIONS) {
-        isFullLogged = true;
-        log.warn(`Limit of ${MAX_CONDITIONS} driver conditions reached, further drivers get none`, {
-          check: "which drivers register under ever new names? --allow-drivers keeps them out",
-        });
-      }
-      const outcomes: PassOutcome[] = [];
-      for (const subject of all) outcomes.push(await passFor(subject, pass));
+      const answers: NodeAnswer<number | undefined>[] = [];
+      for (const subject of all) answers.push(await passFor(subject, pass));
       const live = all.flatMap(({ type, registration }) => (registration.state === "gone" ? [] : type));
-      outcomes.push(await forget(live, pass));
-      const waits = outcomes.map((outcome) => (outcome.kind === "settled" ? outcome.againInMs : undefined));
-      return outcomes.find(({ kind }) => kind === "failed") ?? settled(earliest(...waits));
+      answers.push(await forget(live, pass));
+      const waits = answers.map((answer) => (answer.kind === "done" ? answer.value : undefined));
+      return answers.find(({ kind }) => kind === "failed") ?? done(earliest(...waits));
     },
     status: (registrations, { node }) =>
       subjects.list(registrations).map(({ type, driverName }) => {
@@ -148,14 +132,11 @@ export function createConditionKeeper(
 /** States in which another registrar decides about the condition. */
 const NOT_OURS: readonly ObservedRegistration["state"][] = ["standby", "stopping", "stopped"];
 
-/** Makes what decides which conditions there are to keep. */
 function createConditionSubjects(template: string) {
-  const isForEach = template.includes(DRIVER_PLACEHOLDER);
   /** When each driver was last seen that was registered here, and not by another registrar since. */
   const ours = new Map<string, number>();
 
   return {
-    /** Records which drivers are registered here, and which left. */
     remember: (registrations: readonly ObservedRegistration[], now: number): void => {
       for (const { driverName, state } of registrations) {
         if (driverName === undefined) continue;
@@ -167,14 +148,13 @@ function createConditionSubjects(template: string) {
         if (isOver || (seenAt < now && ours.size > MAX_CONDITIONS)) ours.delete(driverName);
       }
     },
-    /** Drops drivers that left, by the types of their conditions. */
     forget: (types: readonly string[]): void => {
       for (const driverName of ours.keys())
         if (types.includes(fillIn(template, driverName) ?? "")) ours.delete(driverName);
     },
     list: (registrations: readonly ObservedRegistration[]): readonly ConditionSubject[] => {
       const [first] = registrations;
-      if (!isForEach)
+      if (!template.includes(DRIVER_PLACEHOLDER))
         return first ? [{ type: template, driverName: first.driverName, registration: first }] : [];
       const byName = new Map<string, ConditionSubject["registration"]>();
       for (const registration of registrations) {

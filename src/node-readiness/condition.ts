@@ -25,7 +25,6 @@ export function parseConditionType(text: string): string {
 }
 
 const GONE_REASON = "DriverGone";
-/** After this time without the driver its condition is removed. */
 export const GONE_FOR_GOOD_MS = 60 * 60_000;
 /** A Node has room for about 1,000. The API server sends each to all clients that watch Nodes. */
 export const MAX_CONDITIONS = 64;
@@ -63,10 +62,7 @@ export function conditionFor(
   }
 }
 
-/**
- * The strategic merge patch of the Node's status that sets the condition; undefined if only its message would change. The
- * API server merges conditions by type (core/v1, NodeStatus), so the patch changes no other one and needs no test.
- */
+/** The patch of the Node's status; undefined if only the message would change. Conditions merge by type (core/v1, NodeStatus). */
 export function planCondition(node: NodeView, wanted: WantedCondition, now: Date): object | undefined {
   const current = node.conditions.find(({ type }) => type === wanted.type);
   if (current?.status === wanted.status && current.reason === wanted.reason) return undefined;

@@ -1,6 +1,7 @@
 import { BACKOFF, type Backoff } from "../base/backoff";
 import type { Logger } from "../logging/logger";
-import { createRewritePace, earliest, failed, type Keeper, settled, valueAt } from "./keeper";
+import { createRewritePace, earliest, type Keeper, valueAt } from "./keeper";
+import { done } from "./node-api";
 
 export interface CsiNodeStatus {
   readonly driverName: string;
@@ -23,7 +24,6 @@ export const CSI_NODE_PACE = {
   lookEveryMs: 5 * 60_000,
   /** CSINode must lack the driver for this time: kubelet may be about to write it. */
   graceMs: 15_000,
-  /** Between two repeated registrations of one driver. */
   again: BACKOFF.reregistration as Backoff,
 };
 
@@ -67,37 +67,40 @@ export function createCsiNodeKeeper(
 
   return {
     pass: async (registrations, { now, store, listedDrivers }) => {
-      const subjects = registrations.flatMap(({ driverName, state, reregister }) =>
-        store.node && driverName !== undefined && state === "registered" && reregister
-          ? [{ driverName, reregister }]
-          : [],
-      );
+      const subjects = registrations.flatMap(({ driverName, state, reregister }) => {
+        const isSubject = store.node && driverName !== undefined && state === "registered" && reregister;
+        return isSubject ? { driverName, reregister } : [];
+      });
       for (const [name, memory] of memories) {
         if (registrations.every(({ driverName }) => driverName !== name)) memories.delete(name);
         if (subjects.every(({ driverName }) => driverName !== name)) memory.lacking = undefined;
       }
       if (subjects.length === 0) {
         nextLookAt = undefined;
-        return settled();
+        return done(undefined);
       }
       nextLookAt ??= afterLeisure(now);
       const due = () =>
         earliest(nextLookAt, ...subjects.map(({ driverName }) => memoryOf(driverName).lookAt)) ?? now;
       if (now >= due()) {
         const listed = await listedDrivers();
-        if (listed.kind === "failed") return failed("reading CSINode", listed);
+        if (listed.kind === "failed") return listed;
         nextLookAt = afterLeisure(now);
         for (const { driverName, reregister } of subjects)
-          onLook(driverName, reregister, listed.value.includes(driverName), now);
+          onLook(
+            driverName,
+            reregister,
+            listed.value.some(({ name }) => name === driverName),
+            now,
+          );
       }
-      return settled(due() - now);
+      return done(due() - now);
     },
     status: (registrations) =>
       registrations.flatMap(({ driverName = "" }) => {
-        const { lacking, reregistrations } = memories.get(driverName) ?? {};
-        return reregistrations === undefined
-          ? []
-          : { driverName, lackingSince: lacking?.since, reregistrations };
+        const memory = memories.get(driverName);
+        if (memory === undefined) return [];
+        return { driverName, lackingSince: memory.lacking?.since, reregistrations: memory.reregistrations };
       }),
   };
 }

@@ -36,7 +36,6 @@ export const DRIVERS_PATTERN = `^[^/]*[.]${escaped(DOMAIN_OF_DRIVERS)}/`;
 const isOfOthers = (name: string) =>
   new RegExp(OTHERS_PATTERN).test(name) && !new RegExp(DRIVERS_PATTERN).test(name);
 
-/** Whether the driver's name is part of the domain. */
 export function dependsOnDriver(template: string): boolean {
   const [domain = "", ...rest] = template.split("/");
   return rest.length > 0 && domain.includes(DRIVER_PLACEHOLDER);

@@ -1,17 +1,15 @@
 import { type Backoff, backoffMs } from "../base/backoff";
-import type { ApiFailure, Outcome } from "../kube-api/failure";
-import type { NodeApi } from "./node-api";
+import type { NodeAnswer, NodeApi } from "./node-api";
 import type { NodeStore } from "./node-watch";
 import type { ObservedRegistration } from "./observed-registrations";
 
 /** Keeps one part of the node's readiness as the registrations require. */
 export interface Keeper<Status> {
-  /** Compares the cluster with the registrations, and corrects it. */
-  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<PassOutcome>;
+  /** Corrects the cluster. Answers the milliseconds until the next pass, undefined: until a change. A failed one is repeated. */
+  pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<NodeAnswer<number | undefined>>;
   status(registrations: readonly ObservedRegistration[], store: NodeStore): readonly Status[];
 }
 
-/** What a keeper works with. */
 export interface Pass {
   readonly api: NodeApi;
   readonly store: NodeStore;
@@ -19,37 +17,21 @@ export interface Pass {
   /** Milliseconds by a monotonic clock: the wall clock may be set during a wait. */
   readonly now: number;
   /** The drivers that CSINode lists; read at most once in a pass. */
-  listedDrivers(): Promise<Outcome<readonly string[]>>;
+  listedDrivers(): Promise<NodeAnswer<readonly { readonly name: string }[]>>;
 }
 
-export type PassOutcome =
-  /** Nothing is left to do now; the next pass is due in `againInMs`, or when something changes. */
-  | { readonly kind: "settled"; readonly againInMs?: number | undefined }
-  /** The pass must be repeated. */
-  | { readonly kind: "failed"; readonly doing: string; readonly failure: ApiFailure };
-
-export const settled = (againInMs?: number): PassOutcome => ({ kind: "settled", againInMs });
-
-export const failed = (doing: string, { failure }: { readonly failure: ApiFailure }) =>
-  ({ kind: "failed", doing, failure }) as const;
-
-/** The smallest number; undefined if there is none. */
 export function earliest(...times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((time) => time !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** The value of a key, which is made and kept if the map has none. */
 export function valueAt<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   const value = map.get(key) ?? make();
   map.set(key, value);
   return value;
 }
 
-/**
- * How long to wait, in milliseconds, before a value is written that another client keeps changing: the same value is
- * rewritten at once `freeRewrites` times. Twice the longest wait without a write ends the waits.
- */
+/** Waits before a value is written again that another client keeps changing. Twice the longest wait without a write ends them. */
 export function createRewritePace(backoff: Backoff, { freeRewrites = 3, random = Math.random } = {}) {
   const writes = new Map<string, { value: string; at: number; rewrites: number; notBefore: number }>();
   return {

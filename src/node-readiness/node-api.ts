@@ -1,5 +1,5 @@
 import type { ApiCall, ApiClient } from "../kube-api/client";
-import { type ApiFailure, failureOf, type Outcome } from "../kube-api/failure";
+import { type ApiFailure, failureOf } from "../kube-api/failure";
 import { list, tree } from "../kube-api/objects";
 
 /** A taint of a Node, with all its fields: a patch compares whole taints. */
@@ -19,7 +19,6 @@ export interface NodeCondition {
   readonly lastHeartbeatTime?: string;
 }
 
-/** The fields of a Node that node readiness uses. */
 export type NodeView = NonNullable<ReturnType<typeof parseNode>>;
 
 /** Reads a Node; undefined for any other object. Its `uid` is another one after it was deleted and created again. */
@@ -35,40 +34,28 @@ export function parseNode(object: unknown) {
   };
 }
 
-/** What kubelet has written of a driver into CSINode. */
-export interface ListedDriver {
-  readonly name: string;
-  readonly nodeId: string;
-  readonly topologyKeys: readonly string[];
-  /** Undefined: no limit. */
-  readonly maxVolumes: number | undefined;
-}
-
-export function listedDrivers(csiNode: unknown): readonly ListedDriver[] {
-  return list(tree(tree(csiNode).spec).drivers).flatMap((driver) => {
+/** What kubelet has written of its drivers into CSINode; `maxVolumes` undefined: no limit. */
+export const listedDrivers = (csiNode: unknown) =>
+  list(tree(tree(csiNode).spec).drivers).flatMap((driver) => {
     const { name, nodeID, topologyKeys, allocatable } = tree(driver);
     const { count } = tree(allocatable);
     if (typeof name !== "string") return [];
+    const maxVolumes = typeof count === "number" ? count : undefined;
     return {
       name,
       nodeId: String(nodeID ?? ""),
       topologyKeys: list(topologyKeys).map(String).sort(),
-      maxVolumes: typeof count === "number" ? count : undefined,
+      maxVolumes,
     };
   });
-}
 
-/**
- * Whether a view of a Node is older than another of the same Node. Resource versions are growing whole numbers
- * (KEP-5504). Other versions never count as older: an old view then costs a patch that fails its test.
- */
+/** Whether a view is older than another of the same Node. Resource versions are growing whole numbers (KEP-5504). */
 export function isOlder(view: NodeView, than: NodeView): boolean {
   const [one, other] = [view.resourceVersion, than.resourceVersion];
   if (view.uid !== than.uid || !/^\d+$/.test(one) || !/^\d+$/.test(other)) return false;
   return BigInt(one) < BigInt(other);
 }
 
-/** One operation of a JSON Patch (RFC 6902). */
 export type PatchOperation =
   | { readonly op: "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
@@ -77,9 +64,7 @@ interface WatchOptions {
   /** The watch begins after this version, and the API server ends it after about `seconds`. */
   readonly resourceVersion: string;
   readonly seconds: number;
-  /** The longest time without a line. */
   readonly silentMs: number;
-  /** Called when the API server begins to answer. */
   readonly onOpen: () => void;
   /** The Node up to this version: undefined if it did not change, null if it was deleted. */
   readonly onVersion: (resourceVersion: string, node: NodeView | null | undefined) => void;
@@ -93,35 +78,46 @@ export const IMPERSONATION_MINOR = 36;
 /** A node's own user. Groups are not to be named: the API server refuses a request for them, and adds its own. */
 export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
 
+/** The requested value, or what the registrar was doing when a request failed. */
+export type NodeAnswer<Value> =
+  | { readonly kind: "done"; readonly value: Value }
+  | { readonly kind: "failed"; readonly doing: string; readonly failure: ApiFailure };
+
+export const done = <Value>(value: Value) => ({ kind: "done", value }) as const;
+
 /** Makes the requests for the node `nodeName`. None rejects. */
 export function createNodeApi(client: ApiClient, nodeName: string) {
   const nodePath = `/api/v1/nodes/${encodeURIComponent(nodeName)}`;
   const csiNodePath = `/apis/storage.k8s.io/v1/csinodes/${encodeURIComponent(nodeName)}`;
 
-  const nodeFrom = async (call: ApiCall, signal: AbortSignal): Promise<Outcome<NodeView>> => {
+  const nodeFrom = async (
+    doing: string,
+    call: ApiCall,
+    signal: AbortSignal,
+  ): Promise<NodeAnswer<NodeView>> => {
     const answer = await client.call(call, signal);
-    if (answer.kind === "failed") return answer;
-    const value = parseNode(answer.value);
-    if (value !== undefined) return { kind: "done", value };
+    if (answer.kind === "failed") return { ...answer, doing };
+    const node = parseNode(answer.value);
+    if (node !== undefined) return done(node);
     const message = `the API server's answer to ${call.path} is not a Node`;
-    return { kind: "failed", failure: { kind: "unexpected", message } };
+    return { kind: "failed", doing, failure: { kind: "unexpected", message } };
   };
-  const patch = (path: string, contentType: string, body: object, signal: AbortSignal) =>
-    nodeFrom({ method: "PATCH", path, body, contentType }, signal);
+  const patch = (doing: string, path: string, type: string, body: object, signal: AbortSignal) =>
+    nodeFrom(doing, { method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
 
   return {
-    getNode: (signal: AbortSignal) => nodeFrom({ method: "GET", path: nodePath }, signal),
+    getNode: (signal: AbortSignal) => nodeFrom("reading the Node", { method: "GET", path: nodePath }, signal),
     /** The drivers that CSINode lists; none if there is no CSINode. */
-    getListedDrivers: async (signal: AbortSignal): Promise<Outcome<readonly ListedDriver[]>> => {
+    getListedDrivers: async (signal: AbortSignal): Promise<NodeAnswer<ReturnType<typeof listedDrivers>>> => {
       const answer = await client.call({ method: "GET", path: csiNodePath }, signal);
-      if (answer.kind === "done") return { kind: "done", value: listedDrivers(answer.value) };
-      return answer.failure.kind === "not-found" ? { kind: "done", value: [] } : answer;
+      if (answer.kind === "done") return done(listedDrivers(answer.value));
+      return answer.failure.kind === "not-found" ? done([]) : { ...answer, doing: "reading CSINode" };
     },
-    /** Resolves with the patched Node. Fails with `conflict` if a test of the patch fails. */
+    /** Fails with `conflict` if a test of the patch fails. */
     patchNode: (body: readonly PatchOperation[], signal: AbortSignal) =>
-      patch(nodePath, "application/json-patch+json", body, signal),
+      patch("removing startup taints", nodePath, "json-patch", body, signal),
     patchStatus: (body: object, signal: AbortSignal) =>
-      patch(`${nodePath}/status`, "application/strategic-merge-patch+json", body, signal),
+      patch("setting the node's condition", `${nodePath}/status`, "strategic-merge-patch", body, signal),
     /** Watches the Node. Resolves with the failure that ended the watch, if any. */
     watchNode: async (
       { resourceVersion, seconds, silentMs, onOpen, onVersion }: WatchOptions,
@@ -153,7 +149,6 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
 
 export type PolicyRule = ReturnType<typeof neededRules>[number];
 
-/** What a registrar asks the API server to do. */
 export interface AccessNeeds {
   readonly taints: boolean;
   readonly condition: boolean;
@@ -178,7 +173,6 @@ export function neededRules({ taints, condition, impersonation }: AccessNeeds) {
   ];
 }
 
-/** A rule as YAML on one line. */
 export function ruleText({ apiGroups, resources, verbs }: PolicyRule): string {
   const list = (words: readonly string[]) => `[${words.map((word) => word || '""').join(", ")}]`;
   return `{apiGroups: ${list(apiGroups)}, resources: ${list(resources)}, verbs: ${list(verbs)}}`;

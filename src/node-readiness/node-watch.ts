@@ -1,7 +1,6 @@
 import { type Backoff, backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
-import type { ApiFailure } from "../kube-api/failure";
-import { isOlder, type NodeApi, type NodeView } from "./node-api";
+import { done, isOlder, type NodeAnswer, type NodeApi, type NodeView } from "./node-api";
 
 export const WATCH_PACE = {
   /** After failures, and after watches that did not last. */
@@ -19,7 +18,7 @@ const GOOD_WATCH_MS = 30_000;
 
 export type NodeStore = ReturnType<typeof createNodeStore>;
 
-/** Makes what holds the Node as it was last seen; it calls `onChange` for another Node, or another state of it. */
+/** Holds the Node as it was last seen; calls `onChange` for another Node, or another state of it. */
 export function createNodeStore(onChange: () => void) {
   let node: NodeView | undefined;
   const take = (read: NodeView | undefined): void => {
@@ -28,7 +27,6 @@ export function createNodeStore(onChange: () => void) {
     onChange();
   };
   return {
-    /** Undefined until it is read, and after it is deleted. */
     get node() {
       return node;
     },
@@ -47,15 +45,13 @@ interface NodeWatchContext {
   readonly store: NodeStore;
   readonly pace: typeof WATCH_PACE;
   readonly signal: AbortSignal;
-  /** Called with each failure, and with undefined after each successful answer of the API server. */
-  readonly onHealth: (failure: ApiFailure | undefined) => void;
+  readonly onHealth: (answer: NodeAnswer<undefined>) => void;
   readonly random?: () => number;
 }
 
 /**
- * Keeps the store up to date until `signal` is aborted: one read, then watches, each from the version where the last one
- * ended. It reads again if the API server no longer has that version (410) or refuses the request, and after a watch that
- * stayed silent: the API server accepts a watch from a version that it will only reach in days.
+ * Keeps the store up to date: one read, then watches, each from where the last one ended. It reads again after a 410, a refusal,
+ * and a watch that stayed silent: the API server accepts a watch from a version that it will only reach in days.
  */
 export function startNodeWatch(context: NodeWatchContext) {
   const { api, store, pace, signal, onHealth, random = Math.random } = context;
@@ -70,23 +66,20 @@ export function startNodeWatch(context: NodeWatchContext) {
     endWait = () => {};
   };
 
-  const read = async (): Promise<ApiFailure | undefined> => {
+  const read = async (): Promise<NodeAnswer<NodeView>> => {
     const got = await api.getNode(signal);
-    if (got.kind === "failed") {
-      if (got.failure.kind === "not-found") store.take(undefined);
-      return got.failure;
-    }
-    resourceVersion = got.value.resourceVersion;
-    store.take(got.value);
-    return undefined;
+    if (got.kind === "done") {
+      resourceVersion = got.value.resourceVersion;
+      store.take(got.value);
+    } else if (got.failure.kind === "not-found") store.take(undefined);
+    return got;
   };
 
-  /** Returns how long the watch was open, undefined if it never was, and the failure that ended it. */
-  const watch = async (from: string) => {
+  const watch = async (from: string): Promise<NodeAnswer<undefined>> => {
     let openedAtMs: number | undefined;
     const onOpen = () => {
       openedAtMs = performance.now();
-      onHealth(undefined);
+      onHealth(done(undefined));
     };
     const onVersion = (version: string, node: NodeView | null | undefined) => {
       resourceVersion = version;
@@ -97,34 +90,25 @@ export function startNodeWatch(context: NodeWatchContext) {
     const times = { resourceVersion: from, seconds, silentMs: pace.silentMs };
     const failure = await api.watchNode({ ...times, onOpen, onVersion }, signal);
     const openMs = openedAtMs === undefined ? undefined : performance.now() - openedAtMs;
-    return { openMs, failure };
-  };
-
-  /** Reads or watches once. Returns a failure that must be reported. */
-  const step = async (): Promise<ApiFailure | undefined> => {
-    const from = resourceVersion;
-    if (from === undefined) return read();
-    const { openMs, failure } = await watch(from);
     const isGood = openMs !== undefined && openMs >= GOOD_WATCH_MS;
     if (isGood) attempt = 0;
     const wasSilent = resourceVersion === from && openMs !== undefined && openMs >= pace.silentMs / 2;
     if (wasSilent || (failure !== undefined && failure.kind !== "unreachable")) resourceVersion = undefined;
     // A connection that broke is not a failure yet: the next attempt will show.
     const hasBroken = openMs !== undefined && failure?.kind === "unreachable";
-    const isUsual = failure === undefined || failure.kind === "expired" || hasBroken;
-    if (isUsual && !signal.aborted) {
-      const more = isGood ? 0 : backoffMs(pace.retry, attempt++, random);
-      await wait(pace.spreadMs * random() + more);
-    }
-    return isUsual ? undefined : failure;
+    if (failure !== undefined && failure.kind !== "expired" && !hasBroken)
+      return { kind: "failed", doing: "watching the Node", failure };
+    const more = isGood ? 0 : backoffMs(pace.retry, attempt++, random);
+    await wait(pace.spreadMs * random() + more);
+    return done(undefined);
   };
 
   const run = async () => {
     while (!signal.aborted) {
-      const failure = await step();
-      if (failure === undefined || signal.aborted) continue;
-      onHealth(failure);
-      await wait((failure.retryAfterMs ?? 0) + backoffMs(pace.retry, attempt, random));
+      const answer = await (resourceVersion === undefined ? read() : watch(resourceVersion));
+      if (answer.kind === "done" || signal.aborted) continue;
+      onHealth(answer);
+      await wait((answer.failure.retryAfterMs ?? 0) + backoffMs(pace.retry, attempt, random));
       attempt += 1;
     }
   };

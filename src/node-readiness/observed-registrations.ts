@@ -36,9 +36,7 @@ export function observeRegistrations(registrations: Registrations): ObservedRegi
   const { all, subscribe } = Object(registrations) as Partial<Registrations>;
   const areTheirs = Array.isArray(all) && all.every((one) => typeof one?.subscribe === "function");
   if (typeof subscribe !== "function" || !areTheirs)
-    throw invalidOption(
-      "observeRegistrations takes a node-wide registrar, or only(registration) of a registration that was awaited",
-    );
+    throw invalidOption("observeRegistrations takes a node-wide registrar, or only(registration), awaited");
   return {
     scope: registrations.scope,
     all: () =>

@@ -66,12 +66,9 @@ export function parseTargets(given: {
 }) {
   const startupTaints = given.startupTaints.map(parseStartupTaint);
   const condition = given.condition === undefined ? undefined : parseConditionType(given.condition);
-  const requirePlaceholder = (what: string, text: string, example: string) => {
-    if (!given.severalDrivers || text.includes(DRIVER_PLACEHOLDER)) return;
-    const advice = `write ${DRIVER_PLACEHOLDER} for the driver's name, as in ${DRIVER_PLACEHOLDER}/${example}`;
-    throw invalidOption(`${what} ${quoteText(text)} would be the same for several drivers: ${advice}`);
-  };
-  for (const taint of given.startupTaints) requirePlaceholder("startup taint", taint, "agent-not-ready");
-  if (condition !== undefined) requirePlaceholder("node condition", condition, "Registered");
-  return { startupTaints, condition };
+  const texts = given.severalDrivers ? [...given.startupTaints, ...(condition ? [condition] : [])] : [];
+  const same = texts.find((text) => !text.includes(DRIVER_PLACEHOLDER));
+  if (same === undefined) return { startupTaints, condition };
+  const advice = `write ${DRIVER_PLACEHOLDER}, which stands for the driver's name`;
+  throw invalidOption(`${quoteText(same)} would be the same for several drivers: ${advice}`);
 }

@@ -3,18 +3,18 @@ import { invalidOption, messageOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
 import { show } from "../base/refuse-option";
 import { createApiClient } from "../kube-api/client";
-import type { ApiFailure, Outcome } from "../kube-api/failure";
+import type { ApiFailure } from "../kube-api/failure";
 import type { Logger, LoggerOption } from "../logging/logger";
 import { readOptions } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
 import { CSI_NODE_PACE, type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
 import { fillIn } from "./driver-template";
-import { earliest, failed, type Pass } from "./keeper";
+import { earliest, type Pass } from "./keeper";
 import {
   createNodeApi,
   IMPERSONATION_MINOR,
-  type NodeApi,
+  type NodeAnswer,
   neededRules,
   nodeUser,
   rulesText,
@@ -69,22 +69,21 @@ export function startNodeReadiness(
 ): NodeReadiness {
   const { all, subscribe } = Object(registrations) as Partial<ObservedRegistrations>;
   if (typeof all !== "function" || typeof subscribe !== "function")
-    throw invalidOption(
-      `startNodeReadiness takes what observeRegistrations() returns, not ${show(registrations)}; ` +
-        "for one registration that is observeRegistrations(only(registration))",
-    );
+    throw invalidOption(`startNodeReadiness takes observeRegistrations(...), not ${show(registrations)}`);
   const resolved = resolveNodeReadinessOptions(options, registrations.scope === "node-wide");
   const { logger } = START_OPTIONS;
   const read = readOptions<Pick<ResolvedStartOptions, "logger">>("startNodeReadiness", others, { logger });
   return runNodeReadiness(registrations, resolved, { log: read.logger });
 }
 
+type ResolvedOptions = ReturnType<typeof resolveNodeReadinessOptions>;
+
 const PACE = { watch: WATCH_PACE, taint: TAINT_PACE, csiNode: CSI_NODE_PACE };
 
 /** Starts with options that were checked; tests give a shorter `pace`. */
 export function runNodeReadiness(
   registrations: ObservedRegistrations,
-  options: ReturnType<typeof resolveNodeReadinessOptions>,
+  options: ResolvedOptions,
   { log: parentLog, pace }: { readonly log: Logger; readonly pace?: Partial<typeof PACE> | undefined },
 ): NodeReadiness {
   const { nodeName, access, impersonateNode, startupTaints, condition, conditionDelayMs } = options;
@@ -98,43 +97,35 @@ export function runNodeReadiness(
   const client = createApiClient(access, impersonateNode ? nodeUser(nodeName) : undefined);
   const api = createNodeApi(client, nodeName);
   const store = createNodeStore(changed.call);
-  const rules = neededRules({
-    taints: startupTaints.length > 0,
-    condition: condition !== undefined,
-    impersonation: impersonateNode,
-  });
-  const since = impersonateNode ? `, and the API server needs Kubernetes 1.${IMPERSONATION_MINOR}` : "";
-  const troubles = createTroubles(parentLog, nodeName, `${rulesText(rules)}${since}`);
+  const troubles = createTroubles(log, (failure) => adviceOn(failure, options));
   const keepers = {
     taints: createTaintKeeper(startupTaints, parentLog, paces.taint),
     ...(condition !== undefined && {
-      condition: createConditionKeeper(condition, conditionDelayMs, { log: parentLog }),
+      condition: createConditionKeeper(condition, conditionDelayMs, parentLog),
     }),
     CSINode: createCsiNodeKeeper(parentLog, paces.csiNode),
   };
   const templates = startupTaints.map(({ key }) => key).concat(condition ?? []);
-  let warned: readonly string[] = [];
-  /** Warns once of each driver whose name would make a taint or condition one of others. */
+  let warnedOf = "";
+  /** Warns of the drivers whose names would make a taint or condition one of others, when they change. */
   const warnOfNames = (all: readonly ObservedRegistration[]) => {
-    const names = [...new Set(all.flatMap(({ driverName }) => driverName ?? []))];
-    const refused = names.filter((name) => templates.some((one) => fillIn(one, name) === undefined));
-    for (const csiDriverName of refused.filter((name) => !warned.includes(name)))
+    const names = new Set(all.flatMap(({ driverName }) => driverName ?? []));
+    const isRefused = (name: string) => templates.some((one) => fillIn(one, name) === undefined);
+    const csiDriverName = [...names].filter(isRefused).join(", ");
+    if (csiDriverName !== "" && csiDriverName !== warnedOf)
       log.warn("Driver name is in a domain of other programs, not changing its taints and conditions", {
         csiDriverName,
         names: templates.join(", "),
         check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
       });
-    warned = refused;
+    warnedOf = csiDriverName;
   };
 
   const watch = startNodeWatch({
-    api,
-    store,
-    signal,
-    pace: paces.watch,
-    onHealth: (failure) => {
-      if (failure === undefined) answering.call();
-      troubles.note("watch", "watching the Node", failure);
+    ...{ api, store, signal, pace: paces.watch },
+    onHealth: (answer) => {
+      if (answer.kind === "done") answering.call();
+      troubles.note("watch", answer);
     },
   });
 
@@ -154,7 +145,7 @@ export function runNodeReadiness(
     let attempt = 0;
     while (!signal.aborted) {
       let listed: ReturnType<Pass["listedDrivers"]> | undefined;
-      const listedDrivers = () => (listed ??= namesListed(api, signal));
+      const listedDrivers = () => (listed ??= api.getListedDrivers(signal));
       const pass: Pass = { api, store, signal, now: performance.now(), listedDrivers };
       const all = registrations.all();
       warnOfNames(all);
@@ -162,17 +153,14 @@ export function runNodeReadiness(
       let hasFailed = false;
       for (const [part, keeper] of Object.entries(keepers)) {
         // A Node whose fields are not what they should be must not end the process.
-        const outcome = await keeper
-          .pass(all, pass)
-          .catch((error) => failed(part, { failure: { kind: "unexpected", message: messageOf(error) } }));
+        const answer = await keeper.pass(all, pass).catch((error) => {
+          const failure = { kind: "unexpected", message: messageOf(error) } as const;
+          return { kind: "failed", doing: part, failure } as const;
+        });
         if (signal.aborted) return;
-        if (outcome.kind === "settled") {
-          waits.push(outcome.againInMs);
-          troubles.note(part, part, undefined);
-        } else {
-          hasFailed = true;
-          troubles.note(part, outcome.doing, outcome.failure);
-        }
+        troubles.note(part, answer);
+        if (answer.kind === "done") waits.push(answer.value);
+        else hasFailed = true;
       }
       if (hasFailed) await answering.wait(signal, backoffMs(BACKOFF.apiServer, attempt));
       else await changed.wait(signal, earliest(...waits));
@@ -202,64 +190,55 @@ export function runNodeReadiness(
   };
 }
 
-async function namesListed(api: NodeApi, signal: AbortSignal): Promise<Outcome<readonly string[]>> {
-  const listed = await api.getListedDrivers(signal);
-  return listed.kind === "failed" ? listed : { ...listed, value: listed.value.map(({ name }) => name) };
-}
-
-/** Collects the current failures. Each kind is logged once, with `rules` for RBAC, and their end when none is left. */
-function createTroubles(parentLog: Logger, nodeName: string, rules: string) {
-  const log = parentLog.named("node-readiness");
-  /** By part, with its beginning by a monotonic clock. */
-  const lasting = new Map<string, Trouble & { readonly from: number }>();
+/** Collects the current failures. Each kind is logged once, and their end when none is left. */
+function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) {
+  const lasting = new Map<string, Trouble>();
   const failures: Record<string, number> = {};
 
   return {
-    /** Records how the latest request of a part ended: `failure` is undefined for a success. */
-    note: (part: string, doing: string, failure: ApiFailure | undefined): void => {
+    note: (part: string, answer: NodeAnswer<unknown>): void => {
       const before = lasting.get(part);
-      if (failure === undefined) {
+      if (answer.kind === "done") {
         lasting.delete(part);
-        if (before !== undefined && lasting.size === 0)
-          log.info("API server requests for node readiness succeed again", {
-            doing,
-            after: `${Math.round((performance.now() - before.from) / 1000)}s`,
-          });
+        if (before === undefined || lasting.size > 0) return;
+        const after = `${Math.round((Date.now() - before.since) / 1000)}s`;
+        log.info("API server requests for node readiness succeed again", { doing: before.doing, after });
         return;
       }
+      const { doing, failure } = answer;
       const { kind, message } = failure;
       failures[kind] = (failures[kind] ?? 0) + 1;
       const isLogged = [...lasting.values()].some((trouble) => trouble.kind === kind);
-      const now = { since: Date.now(), from: performance.now() };
-      const { since, from } = before?.kind === kind ? before : now;
-      lasting.set(part, { kind, doing, message, since, from });
+      const since = before?.kind === kind ? before.since : Date.now();
+      lasting.set(part, { kind, doing, message, since });
       if (isLogged) return;
-      const check = adviceOn(failure, nodeName, rules);
       log.warn("API server request for node readiness failed, will retry; registration is not affected", {
-        doing,
-        err: message,
-        ...(check !== undefined && { check }),
+        ...{ doing, err: message, check: adviceOn(failure) },
       });
     },
     get current(): Trouble | undefined {
-      return [...lasting.values()].sort((one, other) => one.from - other.from)[0];
+      return [...lasting.values()].sort((one, other) => one.since - other.since)[0];
     },
-    /** The number of failures since the start, by kind. */
     failures,
   };
 }
 
-function adviceOn({ kind, message }: ApiFailure, nodeName: string, rules: string): string | undefined {
-  const isOfPolicy = kind === "forbidden" && /admission|polic/i.test(message);
-  if (isOfPolicy)
+function adviceOn(
+  { kind, message }: ApiFailure,
+  { nodeName, startupTaints, condition, impersonateNode }: ResolvedOptions,
+): string {
+  const needs = { taints: startupTaints.length > 0, condition: condition !== undefined };
+  const rules = neededRules({ ...needs, impersonation: impersonateNode });
+  const since = impersonateNode ? `, and the API server needs Kubernetes 1.${IMPERSONATION_MINOR}` : "";
+  if (kind === "forbidden" && /admission|polic/i.test(message))
     return `does the policy allow this taint, and is the pod's token bound to node ${nodeName}?`;
   const advice: Partial<Record<ApiFailure["kind"], string>> = {
     unreachable: "does the API server run, can this pod reach it, and does its certificate fit the CA here?",
     "no-credentials": "is the service account's token mounted (automountServiceAccountToken: true)?",
     unauthorized: "is the token of this cluster, not expired, and does its service account still exist?",
-    forbidden: `bind the service account to a ClusterRole with these rules: ${rules}`,
+    forbidden: `bind the service account to a ClusterRole with these rules: ${rulesText(rules)}${since}`,
     "not-found": `is there a Node ${JSON.stringify(nodeName)}? Its name must be the pod's spec.nodeName`,
     conflict: "who else writes to this Node all the time, or what admission rule refuses the patch?",
   };
-  return advice[kind];
+  return advice[kind] ?? "is the API server well? kubectl get --raw '/readyz?verbose'";
 }

@@ -6,15 +6,8 @@ import type { NodeView, PatchOperation, Taint } from "./node-api";
 export type StartupTaint = ReturnType<typeof parseStartupTaint>;
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-/** Who adds and removes the taints of a domain: without them, pods would be scheduled to an unhealthy node. */
-const KEPT_BY_OTHERS: ReadonlyMap<string, string> = new Map([
-  ["node.kubernetes.io", "Kubernetes' node controllers put it on and take it off"],
-  ["node.cloudprovider.kubernetes.io", "the cloud's controller takes it off"],
-  [
-    "readiness.k8s.io",
-    "the node readiness controller takes it off: have this registrar keep a node condition for it",
-  ],
-]);
+/** Domains of controllers' taints: without them, pods would be scheduled to an unhealthy node. */
+const KEPT_BY_OTHERS = ["node.kubernetes.io", "node.cloudprovider.kubernetes.io", "readiness.k8s.io"];
 
 /** Reads `KEY` (every effect) or `KEY:Effect`. Throws INVALID_OPTION for invalid taints, and for those of controllers. */
 export function parseStartupTaint(text: string) {
@@ -24,19 +17,18 @@ export function parseStartupTaint(text: string) {
     : (templateProblem("the key", key, "example.com/agent-not-ready") ??
       (rest.length > 0 || (effect !== undefined && !EFFECTS.includes(effect))
         ? `the effect must be one of ${EFFECTS.join(", ")}`
-        : KEPT_BY_OTHERS.get(key.split("/")[0] ?? "")));
+        : KEPT_BY_OTHERS.includes(key.split("/")[0] ?? "")
+          ? "its own controller takes it off"
+          : undefined));
   if (problem !== undefined) throw invalidOption(`startup taint ${quoteText(text)}: ${problem}`);
   return { key, effect };
 }
 
 /** The startup taints of one driver, except those that would belong to others because of its name. */
-export function startupTaintsOf(
-  driverName: string,
-  startupTaints: readonly StartupTaint[],
-): readonly StartupTaint[] {
+export function startupTaintsOf(driverName: string, startupTaints: readonly StartupTaint[]) {
   return startupTaints.flatMap(({ key: template, effect }) => {
     const key = fillIn(template, driverName);
-    return key === undefined ? [] : [{ key, effect }];
+    return key === undefined ? [] : { key, effect };
   });
 }
 
@@ -46,10 +38,7 @@ export function findTaints(node: NodeView, wanted: readonly StartupTaint[]): rea
   );
 }
 
-/**
- * The patch that removes taints, the last one first; undefined if the Node has none of them. `spec.taints` is one atomic
- * list that other clients write too: the API server rejects the patch if another taint has the place now.
- */
+/** The patch that removes taints, the last one first; undefined if the Node has none of them. `spec.taints` is an atomic list. */
 export function planRemoval(
   node: NodeView,
   wanted: readonly StartupTaint[],

@@ -1,16 +1,7 @@
 import { BACKOFF, type Backoff, backoffMs } from "../base/backoff";
 import type { Logger } from "../logging/logger";
-import {
-  createRewritePace,
-  earliest,
-  failed,
-  type Keeper,
-  type Pass,
-  type PassOutcome,
-  settled,
-  valueAt,
-} from "./keeper";
-import type { NodeView, Taint } from "./node-api";
+import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
+import { done, type NodeAnswer, type NodeView, type Taint } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText } from "./startup-taint";
 
@@ -31,13 +22,11 @@ export interface TaintStatus {
 export const TAINT_PACE = {
   /** While CSINode does not list a driver that kubelet says is registered. */
   unlisted: BACKOFF.unlistedDriver as Backoff,
-  /** Between removals of a taint that another client adds again and again. */
   fight: BACKOFF.taintFight as Backoff,
 };
 
 /** After so many conflicts in a row, each answered with a fresh read, there is a pause. */
 const TRIES_AT_ONCE = 5;
-/** So many passes must find CSINode without the driver before there is a warning. */
 const UNLISTED_PASSES = 4;
 
 interface Due {
@@ -50,8 +39,8 @@ interface Memory {
   removals: number;
   lastRemovalMs?: number;
   /** Undefined while the taint is not on, or kubelet has not registered the driver. */
-  overdue?: { readonly since: number; readonly hindrance: string | undefined } | undefined;
-  /** The latest passes in a row that found CSINode without the driver. */
+  overdueSince?: number | undefined;
+  hindrance?: string | undefined;
   unlistedPasses: number;
 }
 
@@ -71,7 +60,8 @@ export function createTaintKeeper(
     valueAt<Memory>(memories, nameOf(driverName, taint), () => ({ removals: 0, unlistedPasses: 0 }));
   const hinder = (one: Due, hindrance: string | undefined) => {
     const memory = memoryOf(one);
-    memory.overdue = { since: memory.overdue?.since ?? Date.now(), hindrance };
+    memory.overdueSince ??= Date.now();
+    memory.hindrance = hindrance;
   };
 
   const findDue = (registrations: readonly ObservedRegistration[], node: NodeView): readonly Due[] =>
@@ -87,9 +77,8 @@ export function createTaintKeeper(
     const present = due.map(({ driverName, taint }) => nameOf(driverName, taint));
     for (const [name, memory] of memories) {
       if (!known.includes(name.split("\n")[0])) memories.delete(name);
-      if (present.includes(name)) continue;
-      memory.overdue = undefined;
-      memory.unlistedPasses = 0;
+      const off = { overdueSince: undefined, hindrance: undefined, unlistedPasses: 0 };
+      if (!present.includes(name)) Object.assign(memory, off);
     }
   };
 
@@ -105,26 +94,28 @@ export function createTaintKeeper(
       const memory = memoryOf(one);
       memory.removals += 1;
       memory.lastRemovalMs = Math.max(0, Date.now() - registeredAt);
-      memory.overdue = undefined;
+      memory.overdueSince = undefined;
       log.info("Startup taint removed", { ...facts, afterRegistration: `${memory.lastRemovalMs / 1000}s` });
     }
   };
 
-  const remove = async (due: readonly Due[], { store, api, signal, now }: Pass): Promise<PassOutcome> => {
+  const remove = async (
+    due: readonly Due[],
+    { store, api, signal, now }: Pass,
+  ): Promise<NodeAnswer<undefined>> => {
     const taints = due.map(({ taint }) => taint);
     for (let attempt = 1; ; attempt += 1) {
       const patch = store.node && planRemoval(store.node, taints);
-      if (patch === undefined) return settled();
+      if (patch === undefined) return done(undefined);
       const patched = await api.patchNode(patch, signal);
       if (patched.kind === "done") {
         note(due, patched.value, now);
         store.see(patched.value);
-        return settled();
+        return done(undefined);
       }
-      if (patched.failure.kind !== "conflict" || attempt >= TRIES_AT_ONCE)
-        return failed("removing startup taints", patched);
+      if (patched.failure.kind !== "conflict" || attempt >= TRIES_AT_ONCE) return patched;
       const fresh = await api.getNode(signal);
-      if (fresh.kind === "failed") return failed("reading the Node", fresh);
+      if (fresh.kind === "failed") return fresh;
       store.take(fresh.value);
     }
   };
@@ -142,11 +133,11 @@ export function createTaintKeeper(
         if (waitMs > 0) waits.push(waitMs);
         return waitMs <= 0;
       });
-      if (due.length === 0) return settled(earliest(...waits));
+      if (due.length === 0) return done(earliest(...waits));
 
       const listed = await pass.listedDrivers();
-      if (listed.kind === "failed") return failed("reading CSINode", listed);
-      const ready = due.filter(({ driverName }) => listed.value.includes(driverName));
+      if (listed.kind === "failed") return listed;
+      const ready = due.filter(({ driverName }) => listed.value.some(({ name }) => name === driverName));
       for (const one of due) {
         const memory = memoryOf(one);
         memory.unlistedPasses = ready.includes(one) ? 0 : memory.unlistedPasses + 1;
@@ -160,7 +151,7 @@ export function createTaintKeeper(
           });
       }
       const removed = await remove(ready, pass);
-      if (removed.kind === "settled") return settled(earliest(...waits));
+      if (removed.kind === "done") return done(earliest(...waits));
       for (const one of ready) hinder(one, removed.failure.message);
       return removed;
     },
@@ -169,19 +160,15 @@ export function createTaintKeeper(
         if (driverName === undefined) return [];
         return startupTaintsOf(driverName, wanted).map((startupTaint) => {
           const found = node && findTaints(node, [startupTaint])[0];
-          const {
-            removals = 0,
-            lastRemovalMs,
-            overdue,
-          } = memories.get(nameOf(driverName, startupTaint)) ?? {};
+          const memory = memories.get(nameOf(driverName, startupTaint));
           return {
             driverName,
             taint: found ? taintText(found) : startupTaint.key,
             present: found !== undefined,
-            overdueSince: found && overdue?.since,
-            hindrance: found && overdue?.hindrance,
-            removals,
-            lastRemovalMs,
+            overdueSince: found && memory?.overdueSince,
+            hindrance: found && memory?.hindrance,
+            removals: memory?.removals ?? 0,
+            lastRemovalMs: memory?.lastRemovalMs,
           };
         });
       }),

@@ -125,7 +125,7 @@ test.each([
   [pair("/p/*/s", "/h/a/s"), "each '*' must stand for the same in both"],
   [[...pair("/p/*/s", "/h/*/s"), "--csi-address=/q/*/s"], "each needs its own"],
   [[...pair("/p/*/s"), "--driver-gone-after=1000h"], "driver-gone-after must be 24 days at most"],
-  [[...pair("/p/*/s"), "--remove-startup-taint=a"], "as in {driver}/agent-not-ready"],
+  [[...pair("/p/*/s"), "--remove-startup-taint=a"], "several drivers: write {driver}, "],
 ])("%j cannot be meant: exit code 1, and a line that says why", async (flags, why) => {
   const { status, stderr } = await runCommand("--plugin-registration-path=/nowhere", ...flags);
   expect(stderr).toContain(why);

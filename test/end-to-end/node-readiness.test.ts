@@ -144,7 +144,7 @@ nodeTest("doctor with the registrar's arguments says what keeps the taint on", a
 test("without the flags nothing of it is loaded: it lies in parts of its own", () => {
   const textOf = (part: string) =>
     readFileSync(join(__dirname, "..", "..", "dist", "cli", `${part}.js`), "utf8");
-  const patchType = "application/json-patch+json";
+  const patchType = "strategic-merge-patch";
   expect(textOf("node-readiness").includes(patchType)).toBe(true);
   expect(textOf("register").includes(patchType)).toBe(false);
 });

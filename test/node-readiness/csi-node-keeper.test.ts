@@ -1,11 +1,11 @@
-import type { Outcome } from "../../src/kube-api/failure";
 import { CSI_NODE_PACE, createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
+import { done, type NodeAnswer } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { recordLog } from "../support/recorded-log";
 import { DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
 
-const { lookEveryMs, graceMs, again } = CSI_NODE_PACE;
+const { lookEveryMs, graceMs } = CSI_NODE_PACE;
 const START = 1_000_000;
 const ANEW = "CSINode lacks a driver that kubelet has registered, registering it again";
 const OTHER = "other.csi.example.com";
@@ -24,26 +24,24 @@ function createPlay(random = 1) {
     reads: 0,
     reregistered: [] as string[],
     kubeletIsAsking: false,
-    csiNode: { kind: "done", value: [DRIVER, OTHER] } as Outcome<readonly string[]>,
+    csiNode: done([{ name: DRIVER }, { name: OTHER }]) as NodeAnswer<readonly { readonly name: string }[]>,
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
-    lists: (...value: readonly string[]) => {
-      play.csiNode = { kind: "done", value };
+    lists: (...names: readonly string[]) => {
+      play.csiNode = done(names.map((name) => ({ name })));
     },
     states: (...states: readonly ObservedRegistration["state"][]) => {
       play.registrations = states.map((state, index) => registrationIn(state, index === 0 ? DRIVER : OTHER));
     },
-    /** One look at everything: how long until the next. */
-    pass: async () => {
+    pass: () => {
       const registrations = play.registrations.map((one) => ({
         ...one,
         reregister: () => !play.kubeletIsAsking && play.reregistered.push(one.driverName ?? "") > 0,
       }));
-      const listed = async () => {
+      const listedDrivers = async () => {
         play.reads += 1;
         return play.csiNode;
       };
-      const outcome = await keeper.pass(registrations, passOf(store, play.now, listed));
-      return outcome.kind === "settled" ? outcome.againInMs : outcome;
+      return passOf(keeper, registrations, { store, now: play.now, listedDrivers });
     },
     /** Passes as they fall due, until so much time is over. */
     spend: async (ms: number) => {
@@ -59,7 +57,7 @@ function createPlay(random = 1) {
   return play;
 }
 
-test("CSINode is not read before its time, and then at leisure", async () => {
+test("CSINode is not read before its time, and then at leisure; nodes that start together do not look together", async () => {
   const play = createPlay();
   expect(await play.pass()).toBe(lookEveryMs);
   await play.spend(lookEveryMs - 1);
@@ -67,11 +65,7 @@ test("CSINode is not read before its time, and then at leisure", async () => {
   await play.spend(10 * lookEveryMs);
   expect(play.reads).toBe(10);
   expect(play.log.records).toEqual([]);
-});
-
-test("nodes that start together do not look together", async () => {
   expect(await createPlay(0).pass()).toBe(lookEveryMs / 2);
-  expect(await createPlay(0.5).pass()).toBe(lookEveryMs * 0.75);
 });
 
 test("a driver that is missing for the grace is registered anew, once, and what came of it is looked at", async () => {
@@ -101,11 +95,13 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   expect(play.status()).toEqual([]);
 });
 
-test("a driver that left is forgotten (issue 35)", async () => {
+test("of two drivers only the one that is missing is registered anew; one that left is forgotten (issue 35)", async () => {
   const play = createPlay();
-  play.lists();
+  play.states("registered", "registered");
+  play.lists(DRIVER);
   await play.spend(lookEveryMs + graceMs);
-  expect(play.status()).toMatchObject([{ reregistrations: 1 }]);
+  expect(play.reregistered).toEqual([OTHER]);
+  expect(play.status()).toMatchObject([{ reregistrations: 0 }, { reregistrations: 1 }]);
   const left = play.registrations;
   play.registrations = [];
   await play.pass();
@@ -148,28 +144,15 @@ test("a driver that is never listed is registered anew less and less often, an h
   expect(await pausesOf(play, 9)).toEqual(minutes(1, 2, 4, 8, 16, 32, 60, 60, 60));
 });
 
-test("a driver that stayed listed for long starts afresh, one that was listed for a while does not", async () => {
-  const play = createPlay(0);
-  play.lists();
-  await pausesOf(play, 3);
-  play.lists(DRIVER);
-  await play.spend(again.maxMs / 2);
-  play.lists();
-  expect(await pausesOf(play, 2)).toEqual(minutes(16, 32));
-  play.lists(DRIVER);
-  await play.spend(3 * again.maxMs);
-  play.lists();
-  expect(await pausesOf(play, 2)).toEqual(minutes(1, 2));
-});
-
-test.each(["waiting", "publishing", "listening", "asked", "refused", "standby", "gone", "stopping"] as const)(
-  "nothing is read or done for a driver in state %s",
+test.each(["waiting", "publishing", "asked", "refused", "standby", "gone", "registered"] as const)(
+  "nothing is read or done for a driver in state %s, nor without a Node",
   async (state) => {
     const play = createPlay();
     play.lists();
     play.states(state);
+    if (state === "registered") play.store.take(undefined);
     await play.spend(3 * lookEveryMs);
-    expect({ reads: play.reads, reregistered: play.reregistered }).toEqual({ reads: 0, reregistered: [] });
+    expect([play.reads, play.reregistered]).toEqual([0, []]);
   },
 );
 
@@ -184,27 +167,14 @@ test("while kubelet is asking about the driver nothing is said or counted, and t
   expect(await pausesOf(play, 2)).toEqual(minutes(1, 2));
 });
 
-test("of two drivers only the one that is missing is registered anew", async () => {
-  const play = createPlay();
-  play.states("registered", "registered");
-  play.lists(DRIVER);
-  await play.spend(lookEveryMs + graceMs);
-  expect(play.reregistered).toEqual([OTHER]);
-});
-
-test("where the Node is missing nothing is done: kubelet could not write CSINode", async () => {
-  const play = createPlay();
-  play.lists();
-  await play.spend(lookEveryMs);
-  play.store.take(undefined);
-  await play.spend(3 * lookEveryMs);
-  expect(play.reregistered).toEqual([]);
-});
-
 test("what cannot be read says nothing about the driver", async () => {
   const play = createPlay();
   await play.pass();
-  play.csiNode = { kind: "failed", failure: { kind: "unreachable", message: "away" } };
+  play.csiNode = {
+    kind: "failed",
+    doing: "reading CSINode",
+    failure: { kind: "unreachable", message: "away" },
+  };
   play.now += lookEveryMs;
   expect(await play.pass()).toMatchObject({ kind: "failed", doing: "reading CSINode" });
   expect(play.status()).toEqual([{ driverName: DRIVER, lackingSince: undefined, reregistrations: 0 }]);

@@ -4,8 +4,8 @@ const BACKOFF = { initialMs: 10, maxMs: 100 };
 const [NAME, VALUE] = ["x/Ready", "True Registered"];
 
 /** A pace at which the same was written so often, always at the time 0. */
-function paceAfter(writes: number, freeRewrites?: number) {
-  const pace = createRewritePace(BACKOFF, freeRewrites === undefined ? {} : { freeRewrites });
+function paceAfter(writes: number) {
+  const pace = createRewritePace(BACKOFF);
   const answers = Array.from({ length: writes }, () => pace.wrote(NAME, VALUE, 0));
   return { pace, answers };
 }
@@ -15,10 +15,6 @@ test("three times the same is written again at once; then the waits grow to the 
   expect(waits).toEqual([0, 0, 0, 10, 20, 40, 100]);
   expect(paceAfter(4).pace.waitMs(NAME, VALUE, 7)).toBe(3);
   expect(paceAfter(4).pace.waitMs(NAME, VALUE, 11)).toBe(0);
-});
-
-test("where nothing is free the first write is waited for", () => {
-  expect([1, 2, 3].map((writes) => paceAfter(writes, 0).pace.waitMs(NAME, VALUE, 0))).toEqual([10, 20, 40]);
 });
 
 test("that there are waits from now on is told once", () => {

@@ -10,7 +10,6 @@ import {
   WELL_AGAIN,
 } from "./support/fixture";
 
-/** The requests so far, watches with the version from where they begin. */
 const looks = ({ server }: Fixture) =>
   server.requests.map(({ kind, resourceVersion }) => (kind === "watch" ? `watch ${resourceVersion}` : kind));
 
@@ -92,14 +91,7 @@ test("kubelet's registration status ends the wait for an API server that was awa
   let away = true;
   const options: FixtureOptions = {
     startupTaints: ["{driver}/agent-not-ready"],
-    pace: {
-      watch: {
-        retry: { initialMs: 3_600_000, maxMs: 3_600_000 },
-        lastsMs: 60_000,
-        spreadMs: 10,
-        silentMs: 60_000,
-      },
-    },
+    pace: { watch: { ...QUICK_PACE.watch, retry: { initialMs: 3_600_000, maxMs: 3_600_000 } } },
   };
   await using fixture = await startFixture(options, (server) => {
     server.setTaints([STARTUP_TAINT]);

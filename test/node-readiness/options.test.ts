@@ -65,8 +65,8 @@ test("refuses what are no options and no registrations", () => {
   const options = { nodeName: "node-1", access: ACCESS };
   const registration = { status: () => ({}), subscribe: () => () => {} };
   expect(refused(() => start(createRegistrations()))).toContain("takes an object of options, not undefined");
-  expect(refused(() => start(registration, options))).toContain("observeRegistrations(only(registration))");
-  expect(refused(() => start())).toContain("takes what observeRegistrations() returns, not undefined");
+  for (const wrong of [registration, undefined])
+    expect(refused(() => start(wrong, options))).toContain("takes observeRegistrations(...), not ");
   const withLogger = () => start(createRegistrations(), options, { logger: 5 });
   expect(refused(withLogger)).toContain("logger is 5; it takes console");
   for (const given of [registration, undefined, only(Promise.resolve(registration) as never)])

@@ -1,5 +1,5 @@
+import { done } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
-import { startupTaintsOf } from "../../src/node-readiness/startup-taint";
 import { createTaintKeeper } from "../../src/node-readiness/taint-keeper";
 import { recordLog } from "../support/recorded-log";
 import { passOf, registrationIn } from "./support/controlled-registrations";
@@ -13,35 +13,26 @@ function createPlay(...drivers: readonly string[]) {
   const log = recordLog();
   const keeper = createTaintKeeper(WANTED, log.logger, PACE);
   const store = createNodeStore(() => {});
-  const taints = drivers.map((driver) => ({
-    key: startupTaintsOf(driver, WANTED)[0]?.key ?? "",
-    effect: "NoSchedule",
-  }));
+  const taints = drivers.map((driver) => ({ key: `${driver}/agent-not-ready`, effect: "NoSchedule" }));
   let revision = 0;
   const nodeAsEver = () => {
     revision += 1;
-    return {
-      kind: "done",
-      value: { uid: "1", resourceVersion: `${revision}`, taints, conditions: [] },
-    } as const;
+    return done({ uid: "1", resourceVersion: `${revision}`, taints, conditions: [] });
   };
   store.see(nodeAsEver().value);
+  const patchNode = async () => {
+    play.patches += 1;
+    return nodeAsEver();
+  };
+  const listedDrivers = async () => done([{ name: FOUGHT }]);
   const play = {
     log,
     patches: 0,
     /** A pass with these drivers registered, of which CSINode lists one: the wait until the next. */
-    pass: async (...registered: readonly string[]) => {
+    pass: (...registered: readonly string[]) => {
       const registrations = registered.map((driver) => registrationIn("registered", driver));
-      const patchNode = async () => {
-        play.patches += 1;
-        return nodeAsEver();
-      };
-      const listed = async () => ({ kind: "done", value: [FOUGHT] }) as const;
-      const outcome = await keeper.pass(
-        registrations,
-        passOf(store, performance.now(), listed, { patchNode }),
-      );
-      return outcome.kind === "settled" ? outcome.againInMs : undefined;
+      const now = performance.now();
+      return passOf(keeper, registrations, { store, now, listedDrivers, api: { patchNode } });
     },
   };
   return play;
@@ -49,7 +40,7 @@ function createPlay(...drivers: readonly string[]) {
 
 test("a driver that CSINode lacks is not looked up without a pause while another one's taint is fought for", async () => {
   const play = createPlay(FOUGHT, UNLISTED);
-  const looks: (number | undefined)[] = [];
+  const looks: unknown[] = [];
   for (let look = 0; look < 8; look += 1) looks.push(await play.pass(FOUGHT, UNLISTED));
   // Removed again three times at once; then both wait, for what becomes of CSINode and for peace.
   expect(play.patches).toBe(4);

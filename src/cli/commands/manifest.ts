@@ -1,7 +1,6 @@
 import { invalidOption } from "../../base/errors";
 import { nameListsFrom } from "../../flags/paths";
-import type { NodeAccessOptions } from "../../manifest/node-access";
-import { POLICY_MINOR } from "../../manifest/node-policy";
+import { type NodeAccessOptions, POLICY_MINOR } from "../../manifest/node-access";
 import {
   DEFAULT_PARTS,
   type ManifestOptions,

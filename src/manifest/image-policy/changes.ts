@@ -31,9 +31,6 @@ interface Change {
   readonly value: string;
 }
 
-const EXEC_PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
-const hasExec = (probe: string) => `r.is.?${probe}.?exec.hasValue()`;
-
 /** The change that raises a limit below `least`. */
 function raiseLimit(resource: string, least: string): Change {
   const limit = `r.is.?resources.?limits[?'${resource}']`;
@@ -58,8 +55,8 @@ function raiseLimit(resource: string, least: string): Change {
 const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
   memory: [raiseLimit("memory", LEAST.memory)],
   cpu: [raiseLimit("cpu", LEAST.cpu)],
-  "probe-timeouts": EXEC_PROBES.map((probe) => ({
-    when: `${hasExec(probe)} && r.is.${probe}.?timeoutSeconds.orValue(1) < ${LEAST.probeTimeoutSeconds}`,
+  "probe-timeouts": ["livenessProbe", "readinessProbe", "startupProbe"].map((probe) => ({
+    when: `r.is.?${probe}.?exec.hasValue() && r.is.${probe}.?timeoutSeconds.orValue(1) < ${LEAST.probeTimeoutSeconds}`,
     op: "add",
     path: `/${probe}/timeoutSeconds`,
     value: String(LEAST.probeTimeoutSeconds),
@@ -104,7 +101,6 @@ const needsName = [
 ].join(" &&\n  ");
 const NODE_NAME =
   "{'name': dyn('NODE_NAME'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'spec.nodeName'}})}";
-/** Adds an item to a list of the container, which it may not have. */
 const addTo = (field: "env" | "ports", when: string, item: string): readonly Change[] =>
   [
     { size: "== 0", path: `/${field}`, value: `[${item}]` },
@@ -131,7 +127,6 @@ const mayBeTaken = (port: number) =>
     `variables.containers.exists(c, c.is.name != r.is.name && ${namesPort(`${port}`)})`,
   ].join(" ||\n  ");
 
-/** Where swapped registrars serve metrics. */
 export interface MetricsPorts {
   /** In pods with a network of their own. Undefined: they get none. */
   readonly port?: number | undefined;
@@ -173,7 +168,6 @@ export function addedWords(args: readonly AddedArgument[], metrics: MetricsPorts
   return [...lists, ...(metrics ? [endpoint] : [])].join(" +\n") || "[]";
 }
 
-/** What registrars get. */
 export interface Swap {
   readonly image: string;
   readonly args: readonly AddedArgument[];

@@ -1,16 +1,9 @@
 import { isLabelValue, isQualifiedName } from "../../kubelet-rules/api-validation";
 import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
+import { podMonitorOf } from "../objects";
 import { type BasicOptions, resolveBasics } from "../options";
-import { scalar, type Yaml, yaml } from "../template";
-import {
-  addedWords,
-  lowerPatch,
-  METRICS_PORT_NAME,
-  type MetricsPorts,
-  metricsPort,
-  type Swap,
-  swapPatch,
-} from "./changes";
+import { object, scalar, type Yaml, yaml } from "../template";
+import { addedWords, lowerPatch, METRICS_PORT_NAME, metricsPort, type Swap, swapPatch } from "./changes";
 import {
   celText,
   containersVariable,
@@ -40,10 +33,8 @@ export const POLICY_ANNOTATIONS = {
   matchImages: `${POLICY_LABEL}/match-images`,
   kubeletRoot: `${POLICY_LABEL}/kubelet-root`,
 } as const;
-/** The policies' default names. */
 export const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
 
-/** Whose pods a policy changes. */
 export interface PolicyScope {
   readonly name?: string | undefined;
   /** Names of other images that have the official registrar: the last part, without tag. */
@@ -58,81 +49,68 @@ export interface PolicyScope {
   readonly minor?: number | undefined;
 }
 
-type DropOptions = PolicyScope & Pick<Swap, "image"> & Pick<BasicOptions, "distribution" | "kubeletRoot">;
-
 /** The API server refuses a pod whose annotation with this prefix names a container that the pod does not have. */
 export const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
-export function swapPolicy({ image, args, keep, metrics, ...scope }: PolicyScope & Swap): readonly Yaml[] {
+export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
+  const { image, args, keep, metrics, matchImages } = options;
   checkPinned("image", image);
-  const swap = policy(scope, {
-    kind: "swap",
+  const port = yaml`
+    # The port for the metrics of the pod's registrar, if nothing in the pod may have it.
+    - name: port
+      expression: |-
+        ${metrics && metricsPort(metrics)}
+  `;
+  const swap = policy(options, "swap", {
     facts: { image },
     about: yaml`
-      # Gives every official CSI registrar${whereOf(scope)} another image, in the pods as they are created: DaemonSets and what owns them
-      # stay as they are. To go back, delete the policy and restart the DaemonSets.
+      # Gives the official CSI registrars of the pods that it selects another image, as the pods are created: DaemonSets and what
+      # owns them stay as they are. To go back, delete the policy and restart the DaemonSets.
     `,
     variables: yaml`
-      ${metrics && portVariable(metrics)}
+      ${metrics && port}
       # With the arguments that each one gets, right behind the program: its own come after them, and so they count.
       - name: swapped
         expression: |-
           variables.registrars.map(r, {'is': r.is, 'path': r.path, 'words': r.words, 'added': dyn(
-            ${lines(addedWords(args, metrics))}
+            ${addedWords(args, metrics)}
           )})
     `,
-    patch: swapPatch({ image, args, keep, metrics }),
+    patch: swapPatch(options),
   });
-  const lowered = lowerPatch(image, keep);
-  return scope.engine === "kyverno" || lowered === ""
-    ? swap
-    : [...swap, ...limitsPolicy(scope, image, lowered)];
-}
-
-const portVariable = (metrics: MetricsPorts) => yaml`
-  # The port for the metrics of the pod's registrar, if nothing in the pod may have it.
-  - name: port
-    expression: |-
-      ${lines(metricsPort(metrics))}
-`;
-
-/** A policy can read a LimitRange as its parameter only. It is evaluated once for each, and never without one. */
-function limitsPolicy(scope: PolicyScope, image: string, patch: string): readonly Yaml[] {
-  const ourName = image.replace(/.*\//, "").replace(/[:@].*/, "");
-  return kubernetesPolicy({
-    name: scalar(`${scope.name ?? POLICY_NAMES.swap}-limits`),
-    minor: scope.minor,
-    about: yaml`
-      # Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace. The API server
-      # evaluates policies in any order, and this one again after the others if it matched before them.
+  const patch = lowerPatch(image, keep);
+  if (options.engine === "kyverno" || patch === "") return swap;
+  // A policy can read a LimitRange as its parameter only. API servers evaluate policies in any order.
+  const limits = objectsOf(options, `${options.name ?? POLICY_NAMES.swap}-limits`, {
+    about: yaml`# Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace.`,
+    reinvocation: "IfNeeded",
+    params: {
+      kind: yaml`paramKind: {apiVersion: v1, kind: LimitRange}`,
+      ref: yaml`paramRef: {selector: {}, parameterNotFoundAction: Allow}`,
+    },
+    conditions: matchConditions([...matchImages, image.replace(/.*\//, "").replace(/[:@].*/, "")]),
+    variables: yaml`
+      - name: max
+        expression: params.spec.limits.filter(l, l.type == 'Container').map(l, l.?max.orValue({}))[?0].orValue({})
     `,
-    spec: specOf(scope, {
-      reinvocation: "IfNeeded",
-      params: yaml`paramKind: {apiVersion: v1, kind: LimitRange}`,
-      conditions: matchConditions([...scope.matchImages, ourName]),
-      variables: yaml`
-        - name: max
-          expression: params.spec.limits.filter(l, l.type == 'Container').map(l, l.?max.orValue({}))[?0].orValue({})
-      `,
-      patch,
-    }),
-    params: yaml`paramRef: {selector: {}, parameterNotFoundAction: Allow}`,
+    patch,
   });
+  return [...swap, ...limits];
 }
+
+type DropOptions = PolicyScope & Pick<Swap, "image"> & Pick<BasicOptions, "distribution" | "kubeletRoot">;
 
 /** Takes every registrar out of the pods whose driver the node-wide one finds, except a pod's only container. Throws INVALID_OPTION. */
-export function dropPolicy({ image, distribution, kubeletRoot, ...scope }: DropOptions): readonly Yaml[] {
-  checkPinned("image", image);
-  const { kubeletRoot: root } = resolveBasics({ image, distribution, kubeletRoot }, "csi-registrar");
-  const path = celText(servedPattern(root));
-  return policy(scope, {
-    kind: "drop",
-    facts: { kubeletRoot: root },
+export function dropPolicy(options: DropOptions): readonly Yaml[] {
+  checkPinned("image", options.image);
+  const { kubeletRoot } = resolveBasics(options, "csi-registrar");
+  const path = celText(servedPattern(kubeletRoot));
+  return policy(options, "drop", {
+    facts: { kubeletRoot },
     about: yaml`
-      # Takes every official CSI registrar${whereOf(scope)} out of the pods as they are created, if the node-wide registrar finds its
-      # driver. Apply that one's DaemonSet first, and wait for its pods. To go back, delete this policy, restart the drivers'
-      # DaemonSets, and delete that DaemonSet last.
+      # Takes the official CSI registrars out of the pods that it selects, as these are created, if the node-wide registrar finds their
+      # drivers. Apply its DaemonSet first, and wait for its pods. To go back: delete this policy, restart the drivers, delete it.
     `,
     variables: yaml`
       # The values of --kubelet-registration-path: behind a '=', or the next word.
@@ -159,97 +137,97 @@ export function dropPolicy({ image, distribution, kubeletRoot, ...scope }: DropO
   });
 }
 
-const whereOf = ({ namespaces, namespaceLabel, nodes }: PolicyScope) =>
-  (namespaces.length === 0 && namespaceLabel === undefined ? "" : " of the namespaces selected below") +
-  (nodes === undefined ? "" : ` on ${nodes.length === 1 ? "one node" : `${nodes.length} nodes`}`);
-
 interface PolicyParts {
-  readonly kind: keyof typeof POLICY_NAMES;
-  readonly facts: Partial<Record<keyof typeof POLICY_ANNOTATIONS, string>>;
   readonly about: Yaml;
   readonly variables: Yaml;
   readonly patch: string;
 }
 
-function policy(scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
-  const { matchImages, namespaces, name: policyName = POLICY_NAMES[parts.kind] } = scope;
-  checkNamed("label", "name", policyName);
+function policy(
+  scope: PolicyScope,
+  kind: keyof typeof POLICY_NAMES,
+  {
+    facts,
+    ...parts
+  }: PolicyParts & { readonly facts: Partial<Record<keyof typeof POLICY_ANNOTATIONS, string>> },
+): readonly Yaml[] {
+  const { matchImages, namespaces, nodes, name = POLICY_NAMES[kind] } = scope;
+  checkNamed("label", "name", name);
   for (const image of matchImages) {
     checkNamed("image name", "match-image", image);
     if (isOtherSidecar(image))
       refuseFlag("match-image", image, "is another sidecar, which a registrar cannot replace");
   }
-  if (scope.nodes !== undefined) checkNodes(scope.nodes, "policy");
+  if (nodes !== undefined) checkNodes(nodes, "policy");
   for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
-  const name = scalar(policyName);
-  const facts = { ...parts.facts, ...(matchImages.length > 0 && { matchImages: matchImages.join(",") }) };
-  const annotations = Object.entries(facts).map(
-    ([key, value]) => yaml`${POLICY_ANNOTATIONS[key as keyof typeof facts]}: ${scalar(value)}`,
-  );
-  const marks = yaml`
-    # registrar doctor --cluster knows the policy by these.
-    labels: {${POLICY_LABEL}: ${parts.kind}}
-    annotations:
-      ${annotations}
-  `;
-  const spec = specOf(scope, {
+  const annotations = { ...facts, ...(matchImages.length > 0 && { matchImages: matchImages.join(",") }) };
+  return objectsOf(scope, name, {
+    ...parts,
+    marks: yaml`
+      # registrar doctor --cluster knows the policy by these.
+      labels: {${POLICY_LABEL}: ${kind}}
+      annotations:
+        ${Object.entries(annotations).map(
+          ([key, value]) => yaml`${POLICY_ANNOTATIONS[key as keyof typeof facts]}: ${scalar(value)}`,
+        )}
+    `,
     reinvocation: "Never",
     conditions: matchConditions(matchImages),
     variables: yaml`
       ${registrarsVariable(matchImages)}
       ${parts.variables}
     `,
-    patch: parts.patch,
   });
-  return scope.engine === "kyverno"
-    ? [kyvernoPolicy({ name, about: parts.about, marks, spec })]
-    : kubernetesPolicy({ name, about: parts.about, marks, spec, minor: scope.minor });
 }
 
-interface SpecParts {
-  readonly reinvocation: "Never" | "IfNeeded";
-  readonly params?: Yaml;
-  readonly conditions: Yaml;
-  readonly variables: Yaml;
-  readonly patch: string;
-}
-
-const specOf = (scope: PolicyScope, { reinvocation, params, ...parts }: SpecParts): Yaml => yaml`
-  ${params}
-  failurePolicy: Ignore
-  reinvocationPolicy: ${reinvocation}
-  matchConstraints:
-    resourceRules:
-      - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
-    # A pod, or a DaemonSet's template, opts out by this label.
-    objectSelector:
-      matchExpressions:
-        - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
-    ${namespaceSelector(scope)}
-  matchConditions:
-    ${parts.conditions}
-  variables:
-    ${containersVariable(scope.nodes)}
-    ${parts.variables}
-  mutations:
-    - patchType: JSONPatch
-      jsonPatch:
-        expression: |-
-          ${lines(parts.patch)}
-`;
-
-interface PolicyObject {
-  readonly name: string;
-  readonly about: Yaml;
-  readonly minor?: PolicyScope["minor"];
+interface ObjectParts extends PolicyParts {
   readonly marks?: Yaml;
-  readonly spec: Yaml;
-  readonly params?: Yaml;
+  readonly reinvocation: "Never" | "IfNeeded";
+  readonly params?: { readonly kind: Yaml; readonly ref: Yaml };
+  readonly conditions: Yaml;
 }
 
-/** The policy and its binding; `params` says which parameters it is evaluated with. */
-function kubernetesPolicy({ name, about, marks, spec, params, minor }: PolicyObject): readonly Yaml[] {
-  const isStable = minor === undefined || minor >= IMAGE_POLICY_MINOR;
+/** The policy and its binding, or Kyverno's, which has the API server's expressions and no bindings. */
+function objectsOf(scope: PolicyScope, name: string, parts: ObjectParts): readonly Yaml[] {
+  const { minor = IMAGE_POLICY_MINOR } = scope;
+  const spec = yaml`
+    ${parts.params?.kind}
+    failurePolicy: Ignore
+    reinvocationPolicy: ${parts.reinvocation}
+    matchConstraints:
+      resourceRules:
+        - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+      # A pod, or a DaemonSet's template, opts out by this label.
+      objectSelector:
+        matchExpressions:
+          - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
+      ${namespaceSelector(scope)}
+    matchConditions:
+      ${parts.conditions}
+    variables:
+      ${containersVariable(scope.nodes)}
+      ${parts.variables}
+    mutations:
+      - patchType: JSONPatch
+        jsonPatch:
+          expression: |-
+            ${parts.patch}
+  `;
+  if (scope.engine === "kyverno")
+    return [
+      yaml`
+        ${parts.about}
+        # It needs Kyverno 1.${KYVERNO_MINOR}. If Kyverno cannot evaluate it for a pod, or does not answer, that pod is created unchanged.
+        ${object("policies.kyverno.io/v1", "MutatingPolicy", name)}
+          ${parts.marks}
+        spec:
+          # Only pods, as they are created: not what owns them, and not those that exist.
+          autogen: {podControllers: {controllers: []}}
+          evaluation: {background: {enabled: false}, mutateExisting: {enabled: false}}
+          ${spec}
+      `,
+    ];
+  const isStable = minor >= IMAGE_POLICY_MINOR;
   const version = isStable ? "v1" : minor >= BETA_POLICY_MINOR ? "v1beta1" : "v1alpha1";
   const apiVersion = `admissionregistration.k8s.io/${version}`;
   const needs = isStable
@@ -257,44 +235,21 @@ function kubernetesPolicy({ name, about, marks, spec, params, minor }: PolicyObj
     : `It needs the API server's flags --feature-gates=MutatingAdmissionPolicy=true and --runtime-config=${apiVersion}=true.`;
   return [
     yaml`
-      ${about}
+      ${parts.about}
       # ${needs} If the API server cannot evaluate it for a pod, that pod is created unchanged.
-      apiVersion: ${apiVersion}
-      kind: MutatingAdmissionPolicy
-      metadata:
-        name: ${name}
-        ${marks}
+      ${object(apiVersion, "MutatingAdmissionPolicy", name)}
+        ${parts.marks}
       spec:
         ${spec}
     `,
     yaml`
-      apiVersion: ${apiVersion}
-      kind: MutatingAdmissionPolicyBinding
-      metadata:
-        name: ${name}
+      ${object(apiVersion, "MutatingAdmissionPolicyBinding", name)}
       spec:
-        policyName: ${name}
-        ${params}
+        policyName: ${scalar(name)}
+        ${parts.params?.ref}
     `,
   ];
 }
-
-/** The same for Kyverno, which has the API server's expressions, and no bindings. */
-const kyvernoPolicy = ({ name, about, marks, spec }: PolicyObject): Yaml =>
-  yaml`
-    ${about}
-    # It needs Kyverno 1.${KYVERNO_MINOR}. If Kyverno cannot evaluate it for a pod, or does not answer, that pod is created unchanged.
-    apiVersion: policies.kyverno.io/v1
-    kind: MutatingPolicy
-    metadata:
-      name: ${name}
-      ${marks}
-    spec:
-      # Only pods, as they are created: not what owns them, and not those that exist.
-      autogen: {podControllers: {controllers: []}}
-      evaluation: {background: {enabled: false}, mutateExisting: {enabled: false}}
-      ${spec}
-  `;
 
 function namespaceSelector({ namespaces, namespaceLabel }: PolicyScope): Yaml | undefined {
   const named = namespaces.length === 0 ? [] : [inList("kubernetes.io/metadata.name", namespaces)];
@@ -317,33 +272,21 @@ function labelTest(text: string): Yaml {
   return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
 }
 
-const lines = (text: string): Yaml => ({ lines: text.split("\n") });
-
 /** How Prometheus finds the registrars to which the policy gives a port. Throws INVALID_OPTION. */
 export function swappedPodMonitor({ name = POLICY_NAMES.swap, namespaces }: PolicyScope): Yaml {
   checkNamed("label", "name", name);
   for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
-  return yaml`
-    # Makes the Prometheus Operator scrape every registrar to which the policy ${scalar(name)} gives the port "${METRICS_PORT_NAME}",
-    # in the pods of every chart. Your Prometheus loads only the PodMonitors that its podMonitorSelector matches: add the labels
-    # that it requires.
-    apiVersion: monitoring.coreos.com/v1
-    kind: PodMonitor
-    metadata:
-      name: ${scalar(name)}
-      namespace: kube-system
-    spec:
+  return podMonitorOf(name, "kube-system", {
+    pods: yaml`
       namespaceSelector: ${namespaces.length === 0 ? "{any: true}" : `{matchNames: ${JSON.stringify(namespaces)}}`}
       selector: {}
-      podMetricsEndpoints:
-        - port: ${METRICS_PORT_NAME}
-          path: /metrics
-          interval: 30s
-          # The node's name is for the alerts. The DaemonSet as job: otherwise all drivers of a namespace would be one.
-          relabelings:
-            - {sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}
-            - sourceLabels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_controller_name]
-              separator: /
-              targetLabel: job
-  `;
+    `,
+    port: METRICS_PORT_NAME,
+    relabelings: yaml`
+      # The DaemonSet as job: otherwise all drivers of a namespace would be one.
+      - sourceLabels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_controller_name]
+        separator: /
+        targetLabel: job
+    `,
+  });
 }

@@ -6,7 +6,6 @@ export const celText = (text: string) =>
 
 export const celList = (texts: readonly string[]) => `[${texts.map(celText).join(", ")}]`;
 
-/** A regular expression that matches this text only. */
 export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** The last part of its name in kubernetes-csi, Calico (no `csi-`), Rancher, OpenShift (`ose-*`, `*-rhel9`), Chainguard. */
@@ -17,7 +16,6 @@ export const PROGRAM = "/csi-node-driver-registrar";
 /** Image names of the other sidecars of kubernetes-csi, in its registry and in mirrors. */
 const OTHER_SIDECAR =
   /(?:^|-)(?:livenessprobe|provisioner|attacher|resizer|snapshotter|snapshot-controller|snapshot-metadata|health-monitor-(?:controller|agent)|cluster-driver-registrar)(?:-fips|-rhel[0-9]+)?$/;
-/** Whether an image cannot have a registrar. */
 export const isOtherSidecar = (imageName: string): boolean => OTHER_SIDECAR.test(imageName);
 
 /** A regular expression of CEL and JavaScript for a registrar's image: by the last part of its name, whatever its tag or digest. */
@@ -67,33 +65,31 @@ export function matchConditions(matchImages: readonly string[]): Yaml {
 export const NODES_VARIABLE = "nodes";
 
 /** The variable `containers`: each one, and where it is; none in a pod that is not meant for one of the nodes. */
-export function containersVariable(nodes: readonly string[] | undefined): readonly Yaml[] {
-  const names = { lines: JSON.stringify(nodes, null, 1)?.split("\n") ?? [] };
+export function containersVariable(nodes: readonly string[] | undefined): Yaml {
+  const only = yaml`
+    # The DaemonSet controller writes the name of a pod's node into its affinity. Other controllers do not.
+    - name: ${NODES_VARIABLE}
+      expression: |-
+        ${JSON.stringify(nodes, null, 1)}
+  `;
   const isElsewhere = yaml`
     !object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms.orValue([])
       .exists(t, t.?matchFields.orValue([]).exists(f, f.key == 'metadata.name' && f.operator == 'In' &&
         f.?values.orValue([]).exists(name, name in variables.${NODES_VARIABLE}))) ? [] :
   `;
-  const only = yaml`
-    # The DaemonSet controller writes the name of a pod's node into its affinity. Other controllers do not.
-    - name: ${NODES_VARIABLE}
-      expression: |-
-        ${names}
-  `;
-  const containers = yaml`
+  return yaml`
+    ${nodes && only}
     - name: containers
       expression: |-
         ${nodes && isElsewhere}
         object.spec.containers.transformList(i, c, {'list': dyn('containers'), 'at': dyn(i), 'is': dyn(c)}) +
         object.spec.?initContainers.orValue([]).transformList(i, c, {'list': dyn('initContainers'), 'at': dyn(i), 'is': dyn(c)})
   `;
-  return nodes === undefined ? [containers] : [only, containers];
 }
 
 /**
  * The variable `registrars`: where each one is, and the words of its command line. The DaemonSet controller replaces a pod's
- * node affinity by the node's name, so that a pod for Windows may show only in its paths. A container or exec probe that
- * runs another program is left alone, because our image does not have that program.
+ * node affinity by the node's name, so that a pod for Windows may show only in its paths.
  */
 export function registrarsVariable(matchImages: readonly string[]): Yaml {
   return yaml`

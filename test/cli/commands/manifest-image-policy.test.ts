@@ -105,13 +105,6 @@ test("each flag reaches the policy", async () => {
   expect(policy.spec.variables.at(-1).expression).toContain(String.raw`['--termination-log=/it\'s\\"\n']`);
 });
 
-test.each([[[]], [DROPPING]])("the first line of %j names the namespaces that are selected", async (form) => {
-  const headOf = async (...flags: readonly string[]) =>
-    /^# .* every official CSI registrar.*/m.exec((await run(IMAGE, ...form, ...flags)).stdout)?.[0];
-  expect(await headOf("--namespace-label=a")).toContain("of the namespaces selected below ");
-  expect(await headOf()).not.toContain("namespaces");
-});
-
 test("--drop has two files: the registrar of the whole node, and the policy for the same folder of kubelet's", async () => {
   const flags = ["--drop", "--distribution=microk8s", "--http-port=1234", "--startup-taint={driver}/x"];
   const objects = await written(...flags, "--include=daemonset");
@@ -222,4 +215,14 @@ test.each([
 
 test.each(["-image-policy", "--image-policy=1"])("%s is the same form", async (flag) => {
   expect((await runCommand("manifest", flag, IMAGE)).stdout).toBe((await run(IMAGE)).stdout);
+});
+
+test.each([
+  ["policy", 2_500, 40],
+  ["daemonset", 3_000, 10],
+])("more nodes than fit into the %s", async (include, count, length) => {
+  const nodes = Array.from({ length: count }, (_, at) => `${at}`.padStart(length, "x"));
+  const { status, stderr } = await run(IMAGE, "--drop", `--include=${include}`, `--nodes=${nodes}`);
+  expect(status).toBe(2);
+  expect(stderr).toContain(`${count} nodes do not fit into the ${include}: their names take `);
 });

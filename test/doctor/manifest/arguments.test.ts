@@ -67,7 +67,7 @@ test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
   ],
   [
     nodeWide("registrar:v1", "--remove-startup-taint=a/b"),
-    [/^CSI101 problem: .* startup taint "a\/b" would be the same for several drivers: write \{driver\}/],
+    [/^CSI101 problem: .* "a\/b" would be the same for several drivers: write \{driver\}/],
   ],
   [nodeWide("x/y:v1"), [/^CSI101 unknown/]],
 ])("paths with *: %j", (changes, expected) => {

@@ -17,7 +17,7 @@ const RIGHTS = ["get nodes", "watch nodes", "patch nodes", "patch nodes/status",
 const LISTED = {
   name: "x.csi",
   nodeId: "n1",
-  topologyKeys: [] as readonly string[],
+  topologyKeys: [] as string[],
   maxVolumes: undefined as number | undefined,
 };
 
@@ -34,7 +34,7 @@ function asked(changes: Partial<Asked> = {}, taints: readonly Taint[] = []): Nod
     ...changes,
   };
 }
-const failed = (failure: ApiFailure) => ({ kind: "failed", failure }) as const;
+const failed = (failure: ApiFailure) => ({ kind: "failed", doing: "", failure }) as const;
 const without = (...denied: string[]) => ({
   kind: "done" as const,
   value: { allowed: RIGHTS.filter((right) => !denied.includes(right)), denied },

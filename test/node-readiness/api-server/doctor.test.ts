@@ -36,18 +36,6 @@ test("with what manifest writes it finds the rights enough, and says of each tai
   expect((await doctor())[1]).toMatch(/^problem: node-1 has .* taint x\.csi\/agent-not-ready:NoSchedule/);
 });
 
-test("a Node that is not there, and a token that does not count", async () => {
-  expect(await doctor({ nodeName: { kind: "known", name: "node-9" } })).toEqual([
-    expect.stringMatching(/^ok/),
-    expect.stringMatching(/^problem: node-9 is no Node of this cluster/),
-  ]);
-  const token = { kind: "value", value: "not-a-token" } as const;
-  const access = { ...(await cluster.accessFrom("node-1")), token };
-  expect(await doctor({ access: { kind: "known", access } })).toEqual([
-    expect.stringMatching(/^problem: the API server .* Unauthorized; fix: see whether this pod/),
-  ]);
-});
-
 test("without the role it names each right that is missing, and the rules that give them are enough", async () => {
   const { kubectl } = cluster.controlPlane;
   await kubectl("delete", "clusterrole", ACCOUNT);

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { PODS } from "../../charts/pods";
 import { useCluster } from "./support/cluster";
 import {
   applyPolicy,
@@ -19,20 +18,13 @@ const cluster = useCluster(async (started) => {
   await enforced(started, "charts");
 });
 
-interface Probe {
-  readonly exec?: object;
-  readonly timeoutSeconds?: number;
-}
-interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly command?: readonly string[];
+interface Container extends Readonly<Record<"name" | "image", string>> {
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
   readonly envFrom?: readonly object[];
   readonly volumeMounts?: readonly { readonly name: string }[];
   readonly resources?: { readonly limits?: { readonly memory?: string } };
-  readonly livenessProbe?: Probe;
+  readonly livenessProbe?: { readonly exec?: object; readonly timeoutSeconds?: number };
   readonly ports?: readonly { readonly containerPort: number }[];
 }
 interface Template {
@@ -44,20 +36,14 @@ interface Template {
   readonly serviceAccount?: string;
   readonly serviceAccountName?: string;
 }
-interface Row {
-  readonly project: string;
-  readonly path: string;
-  readonly workloads: readonly {
-    readonly kind: string;
-    readonly metadata: { readonly name: string };
-    readonly spec: { readonly template: { readonly spec: Template } };
-  }[];
+interface Workload {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly template: { readonly spec: Template } };
 }
 
-const FILE = join(__dirname, "..", "..", "charts", "pods.json");
-const ROWS: readonly Row[] = JSON.parse(readFileSync(FILE, "utf8"));
-const WORKLOADS = ROWS.flatMap(({ project, path, workloads }) =>
-  workloads.map(
+const WORKLOADS = PODS.flatMap(({ project, path, workloads }) =>
+  (workloads as readonly Workload[]).map(
     ({ kind, metadata, spec }) => [`${project} ${path} ${metadata.name}`, kind, spec.template.spec] as const,
   ),
 );
@@ -136,23 +122,3 @@ test.each(WORKLOADS)(
 );
 
 const isForWindows = ({ nodeSelector }: Template) => nodeSelector?.["kubernetes.io/os"] === "windows";
-const WINDOWS = WORKLOADS.filter(([, , template]) => isForWindows(template));
-
-test.each(WINDOWS)(
-  "%s: is for Windows, and would be known without its nodeSelector",
-  async (_name, kind, template) => {
-    const { nodeSelector: _, ...pod } = podOf(kind, template);
-    expect(await changesOf(cluster, "charts", pod)).toEqual({});
-  },
-);
-
-test("the rows have what this is about", () => {
-  const changes = WORKLOADS.map(([, , template]) => Object.keys(expectedChanges(template)).join());
-  const matching = (pattern: RegExp) => changes.filter((paths) => pattern.test(paths)).length;
-  expect(matching(/image/)).toBeGreaterThan(90);
-  expect(matching(/ports/)).toBeGreaterThan(20);
-  expect(matching(/^(?!.*ports).*image/)).toBeGreaterThan(20);
-  expect(matching(/image.*image.*image/)).toBeGreaterThan(0);
-  expect(matching(/memory/)).toBeGreaterThan(2);
-  expect(matching(/timeoutSeconds/)).toBeGreaterThan(1);
-});

@@ -14,10 +14,7 @@ const cluster = useCluster(async (started) => {
 interface Container {
   readonly name: string;
 }
-const pod = (containers: readonly Container[], initContainers: readonly Container[] = []): PodSpec => ({
-  containers,
-  initContainers,
-});
+const pod = (containers: readonly Container[]): PodSpec => ({ containers });
 const DRIVER = { name: "driver", image: "driver:v1" };
 const registrar = (name: string, path: string, more = {}) => ({
   name,
@@ -28,68 +25,46 @@ const registrar = (name: string, path: string, more = {}) => ({
 const PLUGINS = "/var/lib/kubelet/plugins";
 const served = (name: string, more = {}) => registrar(name, `${PLUGINS}/x.csi/csi.sock`, more);
 const sidecar = { restartPolicy: "Always" };
+const [FIRST, SECOND] = ["first", "second"].map((name) => ({ ...DRIVER, name }));
+const given = (...args: readonly string[]) => ({ args });
+const variable = (name: string) => ({ env: [{ name, value: `${PLUGINS}/y/csi.sock` }] });
 
-test.each<readonly [string, PodSpec, left: string]>([
-  ["the registrar goes", pod([served("r"), DRIVER]), "driver"],
+/** Pods of the driver and one registrar, and whether it stays. */
+const ONE: readonly (readonly [what: string, path: string, more: object, stays: boolean])[] = [
+  ["served", `${PLUGINS}/x.csi/csi.sock`, {}, false],
+  ["a path in a word of its own", "", given("--kubelet-registration-path", `${PLUGINS}/x/csi.sock`), false],
+  ["a flag with one dash", "", given(`-kubelet-registration-path=${PLUGINS}/x/csi.sock`), false],
+  ["a path in a variable", "$(SOCKET)", variable("SOCKET"), false],
+  ["a path in another variable", "/x/csi.sock", variable("A"), true],
+  ["a deeper driver", `${PLUGINS}/a/b/csi.sock`, {}, true],
+  ["another socket", `${PLUGINS}/a/x.sock`, {}, true],
+  ["another root", `/k${PLUGINS}/a/csi.sock`, {}, true],
+  ["one of the whole node", `${PLUGINS}/*/csi.sock`, {}, true],
+  ["an image of another name", `${PLUGINS}/x/csi.sock`, { image: "example.com/registrar:v1" }, true],
   [
-    "each of several goes, whatever is between them",
-    pod(
-      [served("a"), DRIVER, served("b"), { ...DRIVER, name: "last" }, served("c")],
-      [
-        { ...DRIVER, name: "first" },
-        served("d", sidecar),
-        served("e", sidecar),
-        { ...DRIVER, name: "second" },
-      ],
-    ),
-    "first second driver last",
+    "an address",
+    "",
+    given(`--csi-address=${PLUGINS}/x/csi.sock`, "-kubelet-registration-path=/x.sock"),
+    true,
   ],
-  [
-    "its path may be a word of its own, or a variable",
-    pod([
-      DRIVER,
-      registrar("a", "", { args: ["--kubelet-registration-path", `${PLUGINS}/x/csi.sock`] }),
-      registrar("b", "$(SOCKET)", { env: [{ name: "SOCKET", value: `${PLUGINS}/y/csi.sock` }] }),
-    ]),
-    "driver",
-  ],
-  ["one whose driver is deeper stays", pod([DRIVER, registrar("r", `${PLUGINS}/a/b/csi.sock`)]), "driver r"],
-  ["one with another socket stays", pod([DRIVER, registrar("r", `${PLUGINS}/a/x.sock`)]), "driver r"],
-  ["one under another root stays", pod([DRIVER, registrar("r", `/k${PLUGINS}/a/csi.sock`)]), "driver r"],
-  ["one of the whole node stays", pod([DRIVER, registrar("r", `${PLUGINS}/*/csi.sock`)]), "driver r"],
-  [
-    "one with an image of another name stays, as what the other policy has swapped",
-    pod([DRIVER, served("r", { image: "example.com/registrar:v1" })]),
-    "driver r",
-  ],
-  ["a pod is never left empty", pod([served("r")]), "r"],
-  [
-    "one whose driver's socket another variable names stays",
-    pod([DRIVER, registrar("r", "/x/csi.sock", { env: [{ name: "A", value: `${PLUGINS}/y/csi.sock` }] })]),
-    "driver r",
-  ],
-  [
-    "one whose address alone is such a path stays",
-    pod([
-      DRIVER,
-      registrar("r", "", {
-        args: [`--csi-address=${PLUGINS}/x/csi.sock`, "-kubelet-registration-path=/x/csi.sock"],
-      }),
-    ]),
-    "driver r",
-  ],
-  [
-    "a flag with one dash is the same",
-    pod([DRIVER, registrar("r", "", { args: [`-kubelet-registration-path=${PLUGINS}/x/csi.sock`] })]),
-    "driver",
-  ],
-  ["60 containers", pod([DRIVER, ...Array.from({ length: 59 }, (_, at) => served(`r${at}`))]), "driver"],
-])("%s", async (_what, spec, left) => {
-  const { containers, initContainers = [] } = await dryRun(cluster, "drop", spec);
-  const names = [initContainers, containers].flatMap((list) =>
-    (list as readonly Container[]).map(({ name }) => name),
-  );
-  expect(names.join(" ")).toBe(left);
+];
+
+test.each<readonly [what: string, containers: readonly object[], left: string]>([
+  ["several", [served("a"), DRIVER, served("b"), { ...DRIVER, name: "last" }, served("c")], "driver last"],
+  ["a pod's only container", [served("r")], "r"],
+  ["60 containers", [DRIVER, ...Array.from({ length: 59 }, (_, at) => served(`r${at}`))], "driver"],
+  ...ONE.map(([what, path, more, stays]) => {
+    return [what, [DRIVER, registrar("r", path, more)], stays ? "driver r" : "driver"] as const;
+  }),
+])("%s: what stays", async (_what, containers, left) => {
+  const { containers: stay } = await dryRun(cluster, "drop", { containers });
+  expect((stay as readonly Container[]).map(({ name }) => name).join(" ")).toBe(left);
+});
+
+test("native sidecars go too", async () => {
+  const initContainers = [FIRST, served("d", sidecar), served("e", sidecar), SECOND];
+  const spec = await dryRun(cluster, "drop", { containers: [served("a"), DRIVER], initContainers });
+  expect(spec).toMatchObject({ containers: [DRIVER], initContainers: [FIRST, SECOND] });
 });
 
 test("--nodes: the registrars of other nodes stay", async () => {

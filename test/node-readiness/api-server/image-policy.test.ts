@@ -162,13 +162,6 @@ test.each<readonly [string, PodSpec, Changes]>([
     swapped(0, undefined, "initContainers"),
   ],
   [
-    "60 containers, half of them registrars",
-    withDriver(
-      ...Array.from({ length: 59 }, (_, at) => ({ ...(at % 2 ? REGISTRAR : DRIVER), name: `c${at}` })),
-    ),
-    Object.assign({}, ...Array.from({ length: 29 }, (_, at) => swapped(2 * at + 2, [RETRY, ...PATHS]))),
-  ],
-  [
     "60 registrars with everything that can be changed",
     {
       containers: Array.from({ length: 60 }, (_, at) => ({
@@ -198,27 +191,4 @@ test.each<readonly [string, PodSpec, Changes]>([
   ),
 ])("%s: changed exactly as meant", async (_what, spec, changes) => {
   expect(await changesOf(cluster, "swap", spec)).toEqual(changes);
-});
-
-test("a pod that was swapped takes an ephemeral container, which stays as it is given", async () => {
-  const pods = "/api/v1/namespaces/swap/pods";
-  const metadata = { name: "debugged", namespace: "swap" };
-  const body = { apiVersion: "v1", kind: "Pod", metadata, spec: withDriver(REGISTRAR) };
-  const { signal } = new AbortController();
-  expect(await cluster.admin.call({ method: "POST", path: pods, body }, signal)).toMatchObject({
-    kind: "done",
-  });
-  const debug = { name: "debug", image: REGISTRAR.image, args: PATHS };
-  const added = await cluster.patch(`${pods}/debugged/ephemeralcontainers`, "strategic-merge-patch", {
-    spec: { ephemeralContainers: [debug] },
-  });
-  expect(added).toMatchObject({
-    kind: "done",
-    value: {
-      spec: {
-        containers: [DRIVER, { image: OURS, args: [...ADDED, ...PATHS] }],
-        ephemeralContainers: [debug],
-      },
-    },
-  });
 });

@@ -1,8 +1,6 @@
-import { lookAtNodeReadiness } from "../../../src/doctor/node/read/node-readiness";
 import type { ApiAccess } from "../../../src/kube-api/access";
 import { type ApiCall, createApiClient } from "../../../src/kube-api/client";
 import { nodeUser } from "../../../src/node-readiness/node-api";
-import { healthyFacts, sayings } from "../../doctor/node/healthy-facts";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { DRIVER } from "../support/controlled-registrations";
@@ -56,38 +54,23 @@ test("the registrar watches its Node, reads CSINode and keeps its condition, bes
   expect(keeper.readiness.status().api.trouble).toBeUndefined();
 });
 
-test.each<[string, ApiCall, string | undefined, RegExp]>([
-  ["itself: its Node", get(NODE), "", /^forbidden: nodes "node-1" is forbidden: User "system:serviceaccount/],
-  ["another node", get("/api/v1/nodes/node-2"), nodeUser("node-2"), /^forbidden: .*impersonate/],
-  ["another user", get(NODE), "admin", /^forbidden: .*impersonate/],
-  ["its node: all", get("/api/v1/nodes"), undefined, /^forbidden: .*impersonate-on:associated-node:list/],
-  [
-    "its node: all nodes as they change",
-    get("/api/v1/nodes?watch=true&timeoutSeconds=1"),
-    undefined,
-    /^forbidden: .*cannot read all nodes, only its own Node/,
-  ],
-  [
-    "its node: another Node's status",
-    patch("/api/v1/nodes/node-2/status", condition(TYPE)),
-    undefined,
-    /not allowed to modify/,
-  ],
-  ["its node: another CSINode", get(`${CSI_NODES}/node-2`), undefined, /^forbidden: /],
-  [
-    "its node: a label",
-    patch(NODE, { metadata: { labels: { pool: "x" } } }),
-    undefined,
-    /impersonate-on:associated-node:patch/,
-  ],
-  [
-    "its node: its taints",
-    patch(NODE, [{ op: "remove", path: "/spec/taints/0" }], "json-patch"),
-    undefined,
-    /^forbidden: /,
-  ],
-  ["its node: secrets", get("/api/v1/namespaces/kube-system/secrets"), undefined, /^forbidden: /],
-])("is refused, asked as %s", async (_what, call, user, refusal) => {
+const LABEL = patch(NODE, { metadata: { labels: { pool: "x" } } });
+const TAINTS = patch(NODE, [{ op: "remove", path: "/spec/taints/0" }], "json-patch");
+const OTHERS_STATUS = patch("/api/v1/nodes/node-2/status", condition(TYPE));
+const WATCH = get("/api/v1/nodes?watch=true&timeoutSeconds=1");
+
+test.each<[what: string, ApiCall, RegExp, user?: string]>([
+  ["itself: its Node", get(NODE), /^forbidden: nodes "node-1" is forbidden: User "system:serviceaccount/, ""],
+  ["another node", get("/api/v1/nodes/node-2"), /^forbidden: .*impersonate/, nodeUser("node-2")],
+  ["another user", get(NODE), /^forbidden: .*impersonate/, "admin"],
+  ["its node: all", get("/api/v1/nodes"), /^forbidden: .*impersonate-on:associated-node:list/],
+  ["its node: all as they change", WATCH, /^forbidden: .*cannot read all nodes, only its own Node/],
+  ["its node: another Node's status", OTHERS_STATUS, /not allowed to modify/],
+  ["its node: another CSINode", get(`${CSI_NODES}/node-2`), /^forbidden: /],
+  ["its node: a label", LABEL, /impersonate-on:associated-node:patch/],
+  ["its node: its taints", TAINTS, /^forbidden: /],
+  ["its node: secrets", get("/api/v1/namespaces/kube-system/secrets"), /^forbidden: /],
+])("is refused, asked as %s", async (_what, call, refusal, user = nodeUser("node-1")) => {
   await cluster.setTaints("node-1", [FOREIGN_TAINT, STARTUP_TAINT]);
   expect(await ask(call, user)).toMatch(refusal);
 });
@@ -118,16 +101,4 @@ test("what the policy forbids and impersonation allows: the rest of its own Node
   const capacity = { status: { capacity: { "example.com/x": "64" } } };
   expect(await ask(patch(`${NODE}/status`, capacity, onStatus.type))).toBe("done");
   expect(await ask(patch(`${NODE}/status`, condition("Ready"), onStatus.type))).toBe("done");
-});
-
-test("doctor finds the rights enough", async () => {
-  await cluster.setTaints("node-1", []);
-  const nodeName = { kind: "known", name: "node-1" } as const;
-  const access = { kind: "known", access: await cluster.accessFrom("node-1") } as const;
-  const target = { startupTaints: [], hasCondition: true, impersonatesNode: true, nodeName, access };
-  const facts = healthyFacts({ facts: { nodeReadiness: await lookAtNodeReadiness(target) } });
-  expect(sayings("node-readiness", facts)).toEqual([
-    expect.stringContaining("may do what is needed: impersonate:associated-node nodes, impersonate-on:"),
-    "ok: node-1 has no startup taint of a driver that is here",
-  ]);
 });

@@ -4,74 +4,7 @@ import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
 import { startKeeper, useCluster } from "./support/cluster";
 
 const cluster = useCluster();
-beforeEach(async () => {
-  await cluster.writeCsiNode("node-1", []);
-  await cluster.setTaints("node-1", [FOREIGN_TAINT, STARTUP_TAINT]);
-});
-
 const taints = async () => (await cluster.node("node-1")).taints;
-
-test("the taint goes within a second of kubelet's registration status, and CSINode has the limit by then", async () => {
-  await using keeper = await startKeeper(cluster);
-  await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(true));
-  keeper.registrations.set("asked");
-  // Kubelet writes CSINode, driver and limit at once, and tells the registrar behind that.
-  await cluster.writeCsiNode("node-1", [DRIVER], 25);
-  expect(await taints()).toContainEqual(STARTUP_TAINT);
-  keeper.registrations.set("registered");
-  const removed = await keeper.log.when("Startup taint removed");
-  expect(await taints()).toEqual([FOREIGN_TAINT]);
-  expect(removed.fields).toMatchObject({ taint: `${STARTUP_TAINT.key}:NoSchedule` });
-  const csiNode = JSON.parse(await cluster.controlPlane.kubectl("get", "csinode", "node-1", "-o", "json"));
-  expect(csiNode.spec.drivers).toMatchObject([{ name: DRIVER, allocatable: { count: 25 } }]);
-});
-
-test("a Node that is deleted and made anew, with its taint and no CSINode, is looked after like the first", async () => {
-  await using keeper = await startKeeper(cluster);
-  const { kubectl } = cluster.controlPlane;
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  keeper.registrations.set("registered");
-  await keeper.log.when("Startup taint removed");
-  await kubectl("delete", "node", "node-1");
-  await kubectl("delete", "csinode", "node-1");
-  await eventually(() => expect(keeper.readiness.status().taints[0]?.present).toBe(false));
-
-  await cluster.createNode("node-1", [STARTUP_TAINT]);
-  await eventually(() =>
-    expect(keeper.readiness.status().taints[0]?.hindrance).toBe("CSINode does not list the driver"),
-  );
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await keeper.log.when("Startup taint removed", 2);
-  expect(await taints()).not.toContainEqual(STARTUP_TAINT);
-});
-
-test("the condition is True when kubelet has registered the driver, False otherwise; kubelet's own stay", async () => {
-  const conditions = async () => (await cluster.node("node-1")).conditions;
-  const type = `${DRIVER}/Registered`;
-  const own = async () => (await conditions()).find((one) => one.type === type);
-  const kubeletReports = (status: "True" | "False") =>
-    cluster.writeStatus("node-1", {
-      conditions: [{ type: "Ready", status, reason: "Kubelet", message: "" }],
-    });
-  await kubeletReports("True");
-  await cluster.writeCsiNode("node-1", [DRIVER]);
-  await using keeper = await startKeeper(cluster, { condition: "{driver}/Registered", conditionDelayMs: 0 });
-  keeper.registrations.set("registered");
-  await eventually(async () => expect(await own()).toMatchObject({ status: "True", reason: "Registered" }));
-  const since = (await own())?.lastTransitionTime;
-  await kubeletReports("False");
-  await kubeletReports("True");
-  expect(await own()).toMatchObject({ status: "True", lastTransitionTime: since });
-
-  keeper.registrations.set("refused");
-  await eventually(async () => expect(await own()).toMatchObject({ status: "False", reason: "Refused" }));
-  expect((await conditions()).map((one) => `${one.type}=${one.status}`).sort()).toEqual([
-    "Ready=True",
-    `${type}=False`,
-  ]);
-  const { writes } = keeper.readiness.status().conditions[0] ?? {};
-  expect(keeper.log.all("Node condition set")).toHaveLength(writes ?? 0);
-});
 
 test("two removers and a rude third that rewrites all taints, 200 rounds: nothing lost, nothing brought back", async () => {
   const other = "other.csi.example.com";
@@ -86,7 +19,6 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
   ours.registrations.set("registered");
   theirs.registrations.set("registered", other);
 
-  /** Resolves with whether the patch was accepted. */
   const patchNode = async (type: string, body: object) =>
     (await cluster.patch("/api/v1/nodes/node-1", type, body)).kind === "done";
   let rude = true;
@@ -101,7 +33,6 @@ test("two removers and a rude third that rewrites all taints, 200 rounds: nothin
       if (await patchNode("merge-patch", { metadata, spec: { taints: [taint, ...kept] } })) rewrites += 1;
     }
   })();
-  /** Adds to the list what is not there, as a node group's manager does. */
   const putOn = async () => {
     for (;;) {
       const node = await cluster.node("node-1");

@@ -1,6 +1,5 @@
-import type { Outcome } from "../../../src/kube-api/failure";
+import type { Keeper, Pass } from "../../../src/node-readiness/keeper";
 import type { NodeApi } from "../../../src/node-readiness/node-api";
-import type { NodeStore } from "../../../src/node-readiness/node-watch";
 import type {
   ObservedRegistration,
   ObservedRegistrations,
@@ -20,29 +19,26 @@ export const registrationIn = (
   refusal: state === "refused" ? "topology clash" : undefined,
 });
 
-export const passOf = (
-  store: NodeStore,
-  now: number,
-  listedDrivers: () => Promise<Outcome<readonly string[]>>,
-  api: object = {},
-) => ({ store, now, listedDrivers, api: api as NodeApi, signal: new AbortController().signal });
-
-export type ControlledRegistrations = ReturnType<typeof createRegistrations>;
+/** A keeper's pass: the wait until the next, or why it failed. */
+export async function passOf(
+  keeper: Keeper<unknown>,
+  registrations: readonly ObservedRegistration[],
+  { api, ...given }: Omit<Pass, "api" | "signal"> & { readonly api?: object },
+) {
+  const { signal } = new AbortController();
+  const answer = await keeper.pass(registrations, { ...given, api: Object(api) as NodeApi, signal });
+  return answer.kind === "done" ? answer.value : answer;
+}
 
 /** Makes registrations whose states a test sets; at first there is one, which waits for kubelet. */
 export function createRegistrations() {
   const byName = new Map([[DRIVER, registrationIn("listening")]]);
   const listeners = new Set<() => void>();
-  const reregistered: string[] = [];
   const tell = () => {
     for (const listener of listeners) listener();
   };
   const observed: ObservedRegistrations = {
-    all: () =>
-      [...byName].map(([name, registration]) => ({
-        ...registration,
-        reregister: () => reregistered.push(name) > 0,
-      })),
+    all: () => [...byName.values()],
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -50,7 +46,6 @@ export function createRegistrations() {
   };
   return {
     ...observed,
-    reregistered: reregistered as readonly string[],
     set: (state: State, driverName = DRIVER) => {
       byName.set(driverName, registrationIn(state, driverName));
       tell();

@@ -185,14 +185,13 @@ function applyJsonPatch(
 
 function mergeConditions(
   node: StoredNode,
-  patch: { readonly status: { readonly conditions: readonly NodeCondition[] } },
+  patch: { readonly status: { readonly conditions: readonly (NodeCondition & { $patch?: string })[] } },
 ): StoredNode {
-  const given = patch.status.conditions;
-  const isDeleted = (condition: object) => "$patch" in condition;
-  const merged = new Map(node.status.conditions.map((old) => [old.type, old]));
-  for (const one of given) merged.set(one.type, { ...merged.get(one.type), ...one });
-  const conditions = [...merged.values()].filter((condition) => !isDeleted(condition));
-  return { ...node, status: { conditions } };
+  const conditions = new Map(node.status.conditions.map((condition) => [condition.type, condition]));
+  for (const { $patch, ...given } of patch.status.conditions)
+    if ($patch === "delete") conditions.delete(given.type);
+    else conditions.set(given.type, { ...conditions.get(given.type), ...given });
+  return { ...node, status: { conditions: [...conditions.values()] } };
 }
 
 function readRequest({ url = "/", method, headers, socket }: IncomingMessage) {

@@ -17,8 +17,7 @@ import {
   swappedPodMonitor,
 } from "../../../manifest/image-policy/image-policy";
 import { refuseFlag } from "../../../manifest/names";
-import { readinessArguments } from "../../../manifest/node-access";
-import { POLICY_MINOR } from "../../../manifest/node-policy";
+import { POLICY_MINOR, readinessArguments } from "../../../manifest/node-access";
 import { makeNodeWideManifests } from "../../../manifest/parts";
 import { streamOf } from "../../../manifest/template";
 import { parseTargets } from "../../../node-readiness/options";

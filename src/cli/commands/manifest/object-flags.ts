@@ -3,7 +3,7 @@ import type { CommandFlag } from "../../../flags/command-flags";
 import { type FlagValues, fieldOf } from "../../../flags/grammar";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../../flags/kinds";
 import { DISTRIBUTIONS } from "../../../host-path/kubelet-roots";
-import { POLICY_MINOR } from "../../../manifest/node-policy";
+import { POLICY_MINOR } from "../../../manifest/node-access";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES, PARTS, type Part } from "../../../manifest/options";
 import { isNodeWidePart } from "../../../manifest/parts";
 import { parseOurImage } from "../../our-image";

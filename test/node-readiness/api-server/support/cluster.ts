@@ -106,16 +106,15 @@ async function startCluster() {
       token: { kind: "value", value: await token(name) },
     }),
     /** As kubelet of the node does it, with its own certificate: NodeRestriction watches. */
-    writeCsiNode: async (name: string, drivers: readonly string[], limit?: number) => {
+    writeCsiNode: async (name: string, drivers: readonly string[]) => {
       const kubelet = kubelets[name] ?? admin;
       const { uid } = await node(name);
       const { spec, ...rest } = csiNode(name, Object.fromEntries(drivers.map((driver) => [driver, name])));
-      const allocatable = limit === undefined ? {} : { allocatable: { count: limit } };
       const ownerReferences = [{ apiVersion: "v1", kind: "Node", name, uid }];
       const body = {
         ...rest,
         metadata: { name, ownerReferences },
-        spec: { drivers: spec.drivers.map((driver) => ({ ...driver, ...allocatable })) },
+        spec,
       };
       const created = await kubelet.call({ method: "POST", path: csiNodePath, body }, signal);
       if (created.kind === "failed")
