@@ -10,16 +10,18 @@ export interface KlogSinkOptions extends Pick<LoggingConfig, "verbosity" | "vmod
   readonly lineOf: (record: LogRecord, timeMs: number) => string;
   readonly writeLine: WriteLine;
   readonly writeInfo: WriteLine;
+  /** The wall clock in milliseconds since the epoch, with a fraction. @default Date.now */
+  readonly now?: (() => number) | undefined;
 }
 
 /** Writes one line for each record, at once. */
-export function createKlogSink({ lineOf, ...options }: KlogSinkOptions): LogSink {
+export function createKlogSink({ lineOf, now = Date.now, ...options }: KlogSinkOptions): LogSink {
   const fileVerbosity = createFileVerbosity(options.vmodule);
   return {
     enabled: (wanted, file) => wanted <= options.verbosity || wanted <= fileVerbosity(file),
     write: (record) => {
       const write = record.severity === "info" ? options.writeInfo : options.writeLine;
-      write(lineOf(record, Date.now()));
+      write(lineOf(record, now()));
     },
   };
 }
@@ -58,5 +60,20 @@ export function createLineWriter(fd: number): WriteLine {
     const bytes = Buffer.from(isTorn ? `\n${line}` : line);
     const { written } = writeAll(fd, bytes, MAX_PAUSES);
     if (written > 0) isTorn = written < bytes.length;
+  };
+}
+
+/** When both clocks are further apart than this, in milliseconds, the wall clock was set. */
+const TOLERANCE_MS = 2;
+
+/** Makes a wall clock with the fractions of a millisecond that klog's lines show; it follows when the system's clock is set. */
+export function createPreciseClock(): () => number {
+  let offset = Number.NaN;
+  return () => {
+    const [wallMs, monotonicMs] = [Date.now(), performance.now()];
+    const precise = offset + monotonicMs;
+    if (Math.abs(precise - wallMs) <= TOLERANCE_MS) return precise;
+    offset = wallMs - monotonicMs;
+    return wallMs;
   };
 }

@@ -39,6 +39,7 @@ export function createConditionKeeper(
   const goneSince = new Map<string, number>();
   const writes = new Map<string, number>();
   const pace = createRewritePace(BACKOFF.conditionFight, { random });
+  let isFullLogged = false;
 
   const passFor = async (subject: ConditionSubject, pass: Pass): Promise<NodeAnswer<number | undefined>> => {
     const { registration, driverName, type } = subject;
@@ -114,6 +115,12 @@ export function createConditionKeeper(
       const types = all.map(({ type }) => type);
       for (const memory of [missingSince, writes])
         for (const type of memory.keys()) if (!types.includes(type)) memory.delete(type);
+      if (!isFullLogged && all.length === MAX_CONDITIONS) {
+        isFullLogged = true;
+        log.warn(`Limit of ${MAX_CONDITIONS} driver conditions reached, further drivers get none`, {
+          check: "which drivers register under ever new names? --allow-drivers keeps them out",
+        });
+      }
       const answers: NodeAnswer<number | undefined>[] = [];
       for (const subject of all) answers.push(await passFor(subject, pass));
       const live = all.flatMap(({ type, registration }) => (registration.state === "gone" ? [] : type));

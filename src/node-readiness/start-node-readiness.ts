@@ -192,7 +192,8 @@ export function runNodeReadiness(
 
 /** Collects the current failures. Each kind is logged once, and their end when none is left. */
 function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) {
-  const lasting = new Map<string, Trouble>();
+  /** By part, with its beginning by a monotonic clock. */
+  const lasting = new Map<string, Trouble & { readonly from: number }>();
   const failures: Record<string, number> = {};
 
   return {
@@ -201,7 +202,7 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) 
       if (answer.kind === "done") {
         lasting.delete(part);
         if (before === undefined || lasting.size > 0) return;
-        const after = `${Math.round((Date.now() - before.since) / 1000)}s`;
+        const after = `${Math.round((performance.now() - before.from) / 1000)}s`;
         log.info("API server requests for node readiness succeed again", { doing: before.doing, after });
         return;
       }
@@ -209,15 +210,16 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) 
       const { kind, message } = failure;
       failures[kind] = (failures[kind] ?? 0) + 1;
       const isLogged = [...lasting.values()].some((trouble) => trouble.kind === kind);
-      const since = before?.kind === kind ? before.since : Date.now();
-      lasting.set(part, { kind, doing, message, since });
+      const now = { since: Date.now(), from: performance.now() };
+      const { since, from } = before?.kind === kind ? before : now;
+      lasting.set(part, { kind, doing, message, since, from });
       if (isLogged) return;
       log.warn("API server request for node readiness failed, will retry; registration is not affected", {
         ...{ doing, err: message, check: adviceOn(failure) },
       });
     },
     get current(): Trouble | undefined {
-      return [...lasting.values()].sort((one, other) => one.since - other.since)[0];
+      return [...lasting.values()].sort((one, other) => one.from - other.from)[0];
     },
     failures,
   };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { createJsonLine } from "../../src/logging/json-line";
-import { createKlogSink, createLineWriter } from "../../src/logging/klog-sink";
+import { createKlogSink, createLineWriter, createPreciseClock } from "../../src/logging/klog-sink";
 import { createTextLine } from "../../src/logging/klog-text";
 import { createLogger } from "../../src/logging/logger";
 import type { VmoduleRule } from "../../src/logging/logging-options";
@@ -159,4 +159,26 @@ test("a reader that went away is no error", () => {
   expect(() => fs.writeSync(writer, "x")).toThrow(expect.objectContaining({ code: "EPIPE" }));
   expect(() => createLineWriter(writer)("x\n")).not.toThrow();
   expect(() => createLineWriter(1_000_000)("a descriptor that is closed\n")).not.toThrow();
+});
+
+test.each([
+  [
+    "fractions of a millisecond, which never go back",
+    [1000, 1000, 1001],
+    [10, 10.25, 11.75],
+    [1000, 1000.25, 1001.75],
+  ],
+  [
+    "the system's clock where it is set, forward and back",
+    [1000, 5000, 400],
+    [10, 10, 10],
+    [1000, 5000, 400],
+  ],
+])("the clock tells %s", (_what, wall, monotonic, shown) => {
+  const clock = createPreciseClock();
+  for (const [at, expected] of shown.entries()) {
+    jest.spyOn(Date, "now").mockReturnValue(wall[at] ?? 0);
+    jest.spyOn(performance, "now").mockReturnValue(monotonic[at] ?? 0);
+    expect(clock()).toBe(expected);
+  }
 });

@@ -149,9 +149,11 @@ test("the number of conditions is limited, and a driver without a name gets none
   const named = Array.from({ length: 100 }, (_, at) => registrationIn("listening", nameOf(at)));
   play.registrations = [unnamed, ...named];
   await play.pass();
+  await play.pass();
   expect(play.writes.length).toBeLessThanOrEqual(2 * MAX_CONDITIONS);
   expect(play.status().map(({ type }) => type)).toContain(`${nameOf(0)}/Registered`);
   expect(play.status()).toHaveLength(MAX_CONDITIONS);
+  expect(play.log.all("Limit of 64 driver conditions reached, further drivers get none")).toHaveLength(1);
 });
 
 test("a driver that another registrar took over is not said to be gone when it leaves this one's folders", async () => {

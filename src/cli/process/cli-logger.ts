@@ -1,4 +1,4 @@
-import { createKlogSink, createLineWriter } from "../../logging/klog-sink";
+import { createKlogSink, createLineWriter, createPreciseClock } from "../../logging/klog-sink";
 import { createTextLine } from "../../logging/klog-text";
 import { createLogger, type Logger } from "../../logging/logger";
 import type { LoggingConfig, LoggingResolution } from "../../logging/logging-options";
@@ -19,5 +19,7 @@ export async function createCliLogger(logging: LoggingResolution): Promise<Logge
       : createTextLine(process.pid);
   const writeLine = createLineWriter(STDERR_FD);
   const writeInfo = config.splitStream ? createLineWriter(STDOUT_FD) : writeLine;
-  return createLogger(limitRepeats(createKlogSink({ ...config, lineOf, writeLine, writeInfo })));
+  return createLogger(
+    limitRepeats(createKlogSink({ ...config, lineOf, writeLine, writeInfo, now: createPreciseClock() })),
+  );
 }
