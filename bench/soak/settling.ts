@@ -86,7 +86,7 @@ function registrationOf({ kubelet, driver: driverOf }: SoakNode, driver: string)
 
 /**
  * An alias stands between name and tail where kubelet backed off from the usual name; see
- * src/registrar/socket/socket-name.ts.
+ * src/registrar/model/socket-name.ts.
  */
 function isOf(driver: string, socket: string): boolean {
   return socket.startsWith(driver) && /^(-_[0-9a-z]{3})?-reg\.sock$/.test(socket.slice(driver.length));

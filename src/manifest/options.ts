@@ -1,7 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { DEFAULT_KUBELET_ROOT, type Distribution, KUBELET_ROOTS } from "../host-path/kubelet-roots";
 import { MIN_LIMIT_PERIOD_S as MIN_PERIOD_S } from "../kubelet-rules/api-validation";
-import { registrationSocketPath } from "../registrar/socket/socket-name";
+import { registrationSocketPath } from "../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../unix/socket-path";
 import { checkDriverName, checkNamed, refuseFlag } from "./names";
 

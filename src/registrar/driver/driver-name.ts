@@ -3,7 +3,7 @@ import { isExtendedResource, isSubdomain } from "../../kubelet-rules/api-validat
 import { quoteText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
 import type { PluginType } from "../model/options";
-import { SOCKET_TAIL } from "../socket/socket-name";
+import { SOCKET_TAIL } from "../model/socket-name";
 
 type DriverNameVerdict =
   | { readonly kind: "valid" }

@@ -4,8 +4,8 @@ import type { Resolved } from "../../options/start-options";
 import type { SocketFile } from "../../unix/socket-file";
 import { fitsSocketPath } from "../../unix/socket-path";
 import type { CommonOptions, PluginType } from "../model/options";
+import { createAlias, fileNameOf, nextAlias, registrationSocketPath } from "../model/socket-name";
 import type { DriverFacts } from "../model/state";
-import { createAlias, fileNameOf, nextAlias, registrationSocketPath } from "../socket/socket-name";
 
 /** The options that a registration by itself needs, complete and checked. */
 export interface RegistrationLoopOptions extends Resolved<CommonOptions> {

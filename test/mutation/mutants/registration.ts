@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant";
 
 /** Mutants of one driver's registration: what leads from one state to the next, its names, and its end. */
 export const REGISTRATION_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/registrar/socket/socket-name.ts", ["test/registrar/socket/socket-name"], {
+  ...mutantsOf("src/registrar/model/socket-name.ts", ["test/registrar/model/socket-name"], {
     "the alias of a killed registrar is preferred to that of a living one":
       '    if (found === "taken") return alias;\n',
   }),

@@ -90,7 +90,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         [
           "test/registrar/registration/states/publishing",
           "test/registrar/registration/states/listening",
-          "test/registrar/socket/socket-name",
+          "test/registrar/model/socket-name",
         ],
       ],
       "a driver that was renamed leaves its new name's place to a registrar that is about to go": [

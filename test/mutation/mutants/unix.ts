@@ -59,7 +59,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     "something else than a socket is taken for another registrar": [
       '  if (!found.isSocket()) return "blocked";\n',
       "",
-      ["test/unix/socket-file", "test/registrar/socket/socket-name"],
+      ["test/unix/socket-file", "test/registrar/model/socket-name"],
     ],
     "a driver that restarted is taken for one that ended a connection, where the inode's number is used again":
       ["[found.dev, found.ino, found.mtimeMs]", "[found.dev, found.ino]"],

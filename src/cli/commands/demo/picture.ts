@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { SOCKET_TAIL } from "../../../registrar/socket/socket-name";
+import { SOCKET_TAIL } from "../../../registrar/model/socket-name";
 import type { CallResult } from "../../../simulator/kubelet/events";
 import { nodeIdsOf } from "../../../simulator/kubelet/objects";
 import type { Happening, RegistrarRole, Role } from "./happenings";

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { attempt, invalidOption, messageOf } from "../../../base/errors";
 import { escapeJson } from "../../../logging/escape";
-import { registrationSocketPath } from "../../../registrar/socket/socket-name";
+import { registrationSocketPath } from "../../../registrar/model/socket-name";
 import { createTimeline, type Happening, type Role } from "./happenings";
 
 export const DRIVER_NAME = "demo.csi";

@@ -1,5 +1,5 @@
 import { messageOf } from "../../../base/errors";
-import { registrationSocketPath } from "../../../registrar/socket/socket-name";
+import { registrationSocketPath } from "../../../registrar/model/socket-name";
 import { check, grouped, problem, unread, type Verdicts } from "../../findings/finding";
 import { isTemplate, LEAVE_ONE, together } from "../../findings/words";
 import type { Deployment, ManifestFacts } from "../read/deployments";

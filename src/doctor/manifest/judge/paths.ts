@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path/posix";
 import { isPattern, matchSegments, segmentsOf } from "../../../host-path/path-pattern";
 import { list, text, tree } from "../../../kube-api/objects";
-import { registrationSocketPath } from "../../../registrar/socket/socket-name";
+import { registrationSocketPath } from "../../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import {
   directoryFor,

@@ -1,5 +1,5 @@
 import { judgeDriverName } from "../../../registrar/driver/driver-name";
-import { registrationSocketPath } from "../../../registrar/socket/socket-name";
+import { registrationSocketPath } from "../../../registrar/model/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 import { check, ok, problem, unknown, unread, warning } from "../../findings/finding";
 import { kubeletDirectoryOf, MOUNT_IT } from "../../findings/registration-directory";

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { PluginInfo } from "../../../grpc/protos";
+import { driverOfSocket } from "../../../registrar/model/socket-name";
 import { whyUnwanted } from "../../../registrar/node-wide/name-lists";
-import { driverOfSocket } from "../../../registrar/socket/socket-name";
 import { isWithin } from "../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
 import { answerIn, isDead, type SeenDriver } from "../read/facts";

@@ -3,8 +3,8 @@ import { errnoOf, RegistrarError } from "../../../base/errors";
 import { isShortage } from "../../../unix/descriptors";
 import { watchPath } from "../../../unix/path-watch";
 import { failedBy } from "../../model/outcome";
+import { fileNameOf, findAlias, refuseDriversOwn } from "../../model/socket-name";
 import type { LoopEvent, StateOf } from "../../model/state";
-import { fileNameOf, findAlias, refuseDriversOwn } from "../../socket/socket-name";
 import { type RegistrationContext, socketPathOf } from "../context";
 
 /** Whether descriptors or memory were short, or the file system was slow, as on a node that starts everything at once. */

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { judgeDriverName } from "../../../src/registrar/driver/driver-name";
-import { createAlias, findAlias, nextAlias } from "../../../src/registrar/socket/socket-name";
+import { createAlias, findAlias, nextAlias } from "../../../src/registrar/model/socket-name";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 

@@ -3,7 +3,7 @@ import { RegistrarError } from "../../base/errors";
 import { listNames } from "../../unix/files";
 import { randomWord } from "../../unix/socket-file";
 import { judgeSocket } from "../../unix/unix-socket";
-import type { PluginType } from "../model/options";
+import type { PluginType } from "./options";
 
 /** The end of every registration socket's name, as at the official registrar (node_register.go, buildSocketPath). */
 export const SOCKET_TAIL = "-reg.sock";
