@@ -206,7 +206,7 @@ test.each([
   [[IMAGE, "--arg=--timeout=0s"], /no registrar starts with these --arg: timeout must be more than 0/],
   [[IMAGE, "--arg=--node-condition-delay=-1s"], /node-condition-delay must not be negative/],
   [[IMAGE, "--arg=--v=1", "--arg=-v=2"], /--arg gives --v more than once/],
-  [[IMAGE, "--arg=--csi-address=/x"], /cannot be the same for every driver/],
+  [[IMAGE, "--arg=--csi-address=/x"], /cannot be set for every driver/],
   [[IMAGE, "--arg=--node-condition=x"], /needs rights, too: give --node-condition/],
   [[IMAGE, "--arg=--health-port=1"], /has no effect, or is deprecated/],
 ])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {

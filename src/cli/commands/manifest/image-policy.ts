@@ -226,7 +226,7 @@ function sidecarArgument(word: string): AddedArgument {
   if (line.flags.ignored.length > 0 || Object.hasOwn(flagTable.deprecated, name ?? ""))
     return refuse("has no effect, or is deprecated: leave it out");
   if (name === undefined) return refuse("is not a flag: write --arg=--FLAG=VALUE");
-  if (NOT_FOR_ALL.includes(name)) return refuse("cannot be the same for every driver of a cluster");
+  if (NOT_FOR_ALL.includes(name)) return refuse("cannot be set for every driver of a cluster");
   if (INSTEAD[name]) return refuse(`needs rights, too: give ${INSTEAD[name]}`);
   const port = Number(httpEndpointOf(line.flags)?.replace(/.*:/, "")) || undefined;
   return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false, port };
