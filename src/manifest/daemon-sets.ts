@@ -129,7 +129,7 @@ export function nodePlugin(options: ResolvedManifestOptions, access?: NodeAccess
       # The driver's socket as this container sees it, then as kubelet does, on the host.
       - --csi-address=/csi/csi.sock
       - --kubelet-registration-path=${options.kubeletRegistrationPath}
-      # A refusal is tried again after 1 s to 30 s, not after the minutes of a crash loop, and alerts see it.
+      # A refusal does not end the container: the first nine are tried again after 2 s to 18 s, and alerts see them.
       - --on-registration-failure=retry
       - --http-endpoint=:${options.httpPort}
       - --v=2
