@@ -20,6 +20,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     /-require-driver -> take --require-driver out, or/,
     { args: ["--require-driver"], container: { image: OFFICIAL } },
   ],
+  [
+    /^CSI101 unknown: starts or not: the official registrar has --logtostderr before v2\.11 only -> take/,
+    { args: ["--logtostderr"], container: { image: OFFICIAL.replace(/:v.*/, "@sha256:0") } },
+  ],
   [/^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
   [/^CSI101 problem: .*required parameter/, { args: ["--kubelet-registration-path="] }],
   [

@@ -59,7 +59,7 @@ function judgePatterns({ program, unseen, settings }: Deployment): Statement | u
 }
 
 function judgeStart({ program, unseen, settings, literals, chart, source }: Deployment): Statement {
-  const { refusal, ignored, kubeletRegistrationPath: told } = settings;
+  const { refusal, doubtful, ignored, kubeletRegistrationPath: told } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")
     return unknown(`runs an unknown program: ${program.why}`, "if it is this registrar's, use --image");
@@ -68,6 +68,11 @@ function judgeStart({ program, unseen, settings, literals, chart, source }: Depl
     const advice = `${(literal ?? refusal).advice}${placeInChart(chart, "arguments")}`;
     return problem(`does not start: ${refusal.problem}`, advice);
   }
+  if (doubtful !== undefined)
+    return unknown(
+      `starts or not: the official registrar has --${doubtful} before v2.11 only`,
+      `take --${doubtful} out, or give the image a tag with its release`,
+    );
   if (ignored !== undefined) {
     const text = `ignores all from the word ${ignored.words[0]} on: ${ignored.words.join(" ")}`;
     return told === "" ? problem(text, ignored.advice) : warning(text, ignored.advice);

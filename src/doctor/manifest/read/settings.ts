@@ -12,6 +12,8 @@ import type { Program } from "./program";
 export interface RegistrarSettings {
   /** Why the registrar does not start with them, and what to do; undefined: it starts. */
   readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
+  /** A flag with which only some releases of the official registrar start, where the image does not say its release. */
+  readonly doubtful?: string;
   readonly csiAddress: string;
   readonly kubeletRegistrationPath: string;
   readonly pluginRegistrationPath: string;
@@ -34,6 +36,7 @@ export function settingsOf(args: readonly string[], program: Program): Registrar
   const settings = ourSettings(words);
   if (program.kind !== "official") return settings;
   const answer = askOfficial(words, program.release);
+  if (answer.kind === "unclear") return { ...settings, doubtful: answer.flag };
   return answer.kind === "refused" ? { ...settings, refusal: answer, task: undefined } : settings;
 }
 
