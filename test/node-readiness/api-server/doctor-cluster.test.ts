@@ -137,8 +137,8 @@ test("--swap: what a LimitRange, a ResourceQuota and a VerticalPodAutoscaler hav
   );
   const { findings } = JSON.parse((await doctor(asAdmin(), "--swap", "-o", "json")).text);
   expect(findings.map(({ code, fix }: Record<string, string>) => `${code} ${fix}`)).toEqual([
-    "CSI105 set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange limited/own as far; " +
-      "for 3 pods with 64Mi each ResourceQuota limited/own needs limits.memory: 128Mi at least, and has 40Mi",
+    "CSI105 set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange limited/own to 64Mi at least; " +
+      "raise limits.memory in ResourceQuota limited/own, for 3 pods, to 128Mi at least",
     "CSI114 add to its containerPolicies: {containerName: registrar, minAllowed: {cpu: 50m}}",
   ]);
 });
