@@ -48,12 +48,12 @@ function metricsText({ endpoint, port, reach, count }: Metrics): string {
 }
 type Metrics = ClusterReport["registrars"][number]["metrics"][number];
 
-/** Which registrars nobody can scrape, and what to do about it. */
+/** Which registrars Prometheus cannot scrape, and what to do about it. */
 function unscrapedLines({ registrars }: ClusterReport, { width }: TableLook): readonly string[] {
   const own = registrars.filter(({ metrics }) => metrics.some(({ reach }) => /^(?:none|pod)$/.test(reach)));
   if (own.length === 0) return [];
   const names = firstOf([...new Set(own.map(({ daemonSet }) => plain(daemonSet)))]);
-  return wrap(`Nobody can scrape ${names}: ${HOW_TO_SCRAPE}`, width);
+  return wrap(`Prometheus cannot scrape ${names}: ${HOW_TO_SCRAPE}`, width);
 }
 
 const HOW_TO_SCRAPE =

@@ -51,7 +51,7 @@ test("--swap shows the registrars, and what it would change in them", async () =
   const { code, text } = await onSickCluster("--swap=example.com/registrar:v2");
   expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS +METRICS\n/);
   expect(text).toMatch(
-    /\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.\nNobody can scrape/,
+    /\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.\nPrometheus cannot scrape/,
   );
   expect(code).toBe(0);
 });

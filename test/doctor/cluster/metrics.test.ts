@@ -60,7 +60,7 @@ test.each<Row>([
   const text = renderClusterTable(await (await clusterWith(...changes)).report(), LOOK);
   const shown = cell === "-" ? cell : `1: ${cell}`;
   expect(text).toMatch(new RegExp(`^storage/files-node .* the same +${literal(shown)}$`, "m"));
-  expect(/^Nobody can scrape .*files-node/m.test(text)).toBe(/^none|own pod/.test(cell));
+  expect(/^Prometheus cannot scrape .*files-node/m.test(text)).toBe(/^none|own pod/.test(cell));
 });
 
 test("for programs; and with --swap what the official registrars would serve", async () => {
@@ -72,5 +72,7 @@ test("for programs; and with --swap what the official registrars would serve", a
   expect(metricsOf(await cluster.swapReport(""))).toEqual([served]);
   const without = await (await clusterWith(official)).swapReport("");
   expect(metricsOf(without)).toEqual([{ endpoint: null, port: null, reach: "none", count: 1 }]);
-  expect(renderClusterTable(without, LOOK)).toMatch(/\nNobody can scrape storage\/files-node: set --http/);
+  expect(renderClusterTable(without, LOOK)).toMatch(
+    /\nPrometheus cannot scrape storage\/files-node: set --http/,
+  );
 });

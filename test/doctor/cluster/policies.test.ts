@@ -50,14 +50,22 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 warning: .* because it runs sh, which/,
     { flags: SWAP, set: { command: ["sh", "-c", "exec csi-node-driver-registrar"] } },
   ],
-  ["a policy for other nodes", undefined, { flags: [...SWAP, "--nodes=node-2"] }],
+  [
+    "a policy for nodes that are not there",
+    /^CSI215 warning: names nodes that are not there: node-2, node-3 -> correct --nodes/,
+    { flags: [...SWAP, "--nodes=node-2,node-3"] },
+  ],
   [
     "a policy for this node, too",
     / worked -> delete them one by one, and not the other nodes': kubectl -n storage delete pod disk-node-\S+;/,
-    { flags: [...SWAP, "--nodes=node-2,node-1"] },
+    { flags: [...SWAP, "--nodes=node-1"] },
   ],
   ["this registrar in the DaemonSet", undefined, { flags: SWAP, set: { image: OURS } }],
-  ["a pod older than --drop", /made before MutatingAdmissionPolicy registrar-drop/, { flags: DROP }],
+  [
+    "a pod older than --drop",
+    /made before MutatingAdmissionPolicy registrar-drop worked -> apply the DaemonSet of .* then restart/,
+    { flags: DROP },
+  ],
   ["a driver's socket elsewhere", /^CSI215 warning: .* would not find/, { flags: DROP, set: DEEP }],
   [
     "a registrar with an AppArmor annotation",
@@ -70,6 +78,11 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ["a dropped registrar", /^CSI216 problem: .* -> apply the Dae/, { flags: DROP, inPod: null }],
   ["the same after the policy was deleted", /^CSI216 problem/, { inPod: null }],
   ["a dropped registrar, and one for the node", undefined, { flags: DROP, inPod: null, hasNodeWide: true }],
+  [
+    "a dropped registrar after the policy was deleted, and one for the node",
+    /^CSI215 warning: has no registrar in 1 pod, and no policy takes it out now: .* -> restart them before/,
+    { inPod: null, hasNodeWide: true },
+  ],
   ["a pod that Kyverno swapped", undefined, { flags: [...SWAP, KYVERNO], inPod: { image: OURS } }],
   [
     "a pod that Kyverno missed",
@@ -211,7 +224,7 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
   const wrong = await clusterOf({ set: { resources: { limits: { memory: "lots" } } } });
   expect(renderClusterTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
-    /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\nNobody can scrape/,
+    /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\nPrometheus cannot scrape/,
   );
   const done = await clusterOf({ flags: SWAP, architecture: "s390x", inPod: { image: OURS } });
   expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");

@@ -157,7 +157,10 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   ["CSI105 problem: .* 100Mi, and LimitRange ns/o allows 50Mi", memory("100Mi", OFFICIAL), max("50Mi")],
   ["CSI105 problem: .* limit of 100Mi, and LimitRange ns/o has min 128Mi", ENOUGH, min("128Mi")],
   ["CSI105 problem: is in the namespace of LimitRange ns/o, whose default is above", {}, range(WRONG)],
-  ["CSI105 .* request of 128Mi, and its limit allows 100Mi: .* -> lower it", requests("128Mi", "100Mi")],
+  [
+    "CSI105 .* request of 128Mi, and its limit allows 100Mi: .* -> lower the request, or raise that l",
+    requests("128Mi", "100Mi"),
+  ],
   ["CSI105 problem: .* its limit allows 100Mi", requests("128Mi", "100Mi", OFFICIAL)],
   ["CSI105 .* request of 128Mi, and .* ns/o allows 100Mi", requests("128Mi"), byDefault("100Mi")],
   ['CSI105 problem: .* request of "1MB", which is not a quantity of 0 or more', requests("1MB")],

@@ -185,7 +185,7 @@ test("who can scrape the registrars that a policy swapped, and those on the host
     ...{ changed: 1, metrics: [{ endpoint: null, port: null, reach: "none", count: 1 }] },
   });
   expect((await doctor(asAdmin(), "--driver=host.csi")).text).toMatch(
-    /^Nobody can scrape storage\/host-node: set --http-endpoint/m,
+    /^Prometheus cannot scrape storage\/host-node: set --http-endpoint/m,
   );
 });
 

@@ -9,8 +9,13 @@ import { version } from "../../process/version";
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
 const EVERY_MS = 10_000;
 
-/** The report of the first look that finds no problem, or of the last within `waitMs`. */
-export async function lookUntilHealthy<Report extends { readonly healthy: boolean }>(
+interface Looked {
+  readonly healthy: boolean;
+  readonly nodes?: readonly { readonly state: string }[];
+}
+
+/** The report of the first look that finds no problem, with no registrar that only starts, or of the last within `waitMs`. */
+export async function lookUntilHealthy<Report extends Looked>(
   look: () => Promise<Report>,
   waitMs = 0,
   everyMs = 1_000,
@@ -19,7 +24,8 @@ export async function lookUntilHealthy<Report extends { readonly healthy: boolea
   for (;;) {
     const report = await look();
     const leftMs = until - performance.now();
-    if (report.healthy || leftMs <= 0) return report;
+    const isStarting = report.nodes?.some(({ state }) => state === "starting");
+    if ((report.healthy && !isStarting) || leftMs <= 0) return report;
     await delay(Math.min(everyMs, leftMs));
   }
 }
@@ -31,7 +37,7 @@ interface ClusterFlags extends Partial<ClusterTarget> {
 }
 
 /** The same of a cluster, through kubectl. Progress goes to a terminal. */
-export async function lookAtCluster<Report extends { readonly healthy: boolean }>(
+export async function lookAtCluster<Report extends Looked>(
   flags: ClusterFlags,
   report: (reading: ClusterReading) => Report,
 ): Promise<Report> {

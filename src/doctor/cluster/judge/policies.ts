@@ -1,5 +1,5 @@
 import { isPattern } from "../../../host-path/path-pattern";
-import type { Tree } from "../../../kube-api/objects";
+import { type Tree, text } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { APPARMOR_PREFIX, OPT_OUT, type PolicyEngine } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
@@ -32,14 +32,40 @@ const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
         "apply the binding that registrar manifest --image-policy writes beside it",
       ),
     ),
+  ...facts.policies.map((policy) => judgeNodes(policy, facts)),
+  ...facts.units.map((unit) => judgeTakenOut(unit, facts)),
   ...facts.units.flatMap((unit) => judgeUnit(unit, facts)),
 ]);
+
+/** A misspelt node, or one that is gone: the policy changes no pod there. */
+function judgeNodes(policy: ImagePolicy, { nodes, target }: ClusterFacts): Verdict | undefined {
+  const others = [...(policy.nodes ?? [])].map(text).filter((name) => nodes?.has(name) === false);
+  if (others.length === 0 || target.node !== undefined) return undefined;
+  const fix = "correct --nodes or --nodes-file, and apply the policy again";
+  return warning(nameOf(policy), `names nodes that are not there: ${boundText(others.join(", "))}`, fix);
+}
+
+const isThereNodeWide = ({ units }: ClusterFacts) => units.some(({ driver }) => driver.kind === "every");
+
+/** Pods stay without a registrar after the policy that took it out was deleted. CSI216 has those that are not registered. */
+function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | undefined {
+  const { uid, namespace, shortName } = unit.set;
+  const pods = (facts.podsOf.get(uid) ?? []).filter((pod) => isWithoutRegistrar({ pod, unit }));
+  const isKnown = facts.unread.every(({ resource }) => !resource.startsWith("mutating"));
+  const isTakenOut = facts.policies.some(({ kind }) => kind === "drop");
+  if (pods.length === 0 || !isKnown || isTakenOut || !isThereNodeWide(facts)) return undefined;
+  const text = `has no registrar in ${counted(pods.length, "pod")}, and no policy takes it out now: the driver needs the registrar of the whole node`;
+  const fix = `restart them before that one is deleted: kubectl -n ${namespace} rollout restart daemonset/${shortName}`;
+  return { ...warning(unit.registrar.place, text, fix), nodes: nodesOf(pods) };
+}
 
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */
 function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): readonly Verdict[] {
   return matchedPods(unit, facts).flatMap(({ match, left }) => {
     if (left.length === 0) return [];
-    return [{ ...judgeMatch(unit, match, left), objects: [unit.registrar.object], nodes: nodesOf(left) }];
+    return [
+      { ...judgeMatch(unit, match, left, facts), objects: [unit.registrar.object], nodes: nodesOf(left) },
+    ];
   });
 }
 
@@ -80,7 +106,12 @@ function isDone(pod: RegistrarPod, { policy, leftAlone }: PolicyMatch, unit: Reg
   return leftAlone !== undefined || policy.image === image;
 }
 
-function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly RegistrarPod[]): Verdict {
+function judgeMatch(
+  unit: RegistrarUnit,
+  match: PolicyMatch,
+  pods: readonly RegistrarPod[],
+  facts: ClusterFacts,
+): Verdict {
   const { policy, leftAlone } = match;
   const { place } = unit.registrar;
   const { namespace, shortName } = unit.set;
@@ -97,10 +128,14 @@ function judgeMatch(unit: RegistrarUnit, match: PolicyMatch, pods: readonly Regi
     policy.nodes === undefined
       ? `restart them: kubectl -n ${namespace} rollout restart daemonset/${shortName}`
       : `delete them one by one, and not the other nodes': kubectl -n ${namespace} delete pod ${pod}`;
+  const first =
+    policy.kind === "drop" && !isThereNodeWide(facts)
+      ? "apply the DaemonSet of --include=daemonset, then "
+      : "";
   return warning(
     place,
     `${has}, made before ${nameOf(policy)} worked`,
-    `${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`,
+    `${first}${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`,
   );
 }
 

@@ -205,7 +205,7 @@ function judgeRefused({ one, resource, own, request, ranges, bounds }: Limits): 
     const low = ranges.find(({ least }) => amount > 0 && amount < amountOf(least));
     if (low) return refused(`${has} ${value}, and ${low.of} has min ${low.least}`, `raise it${place}`);
     const high = [...bounds, ...ranges].find(({ most }) => exceeds(amount, most));
-    const fix = `lower it${place}, or raise that`;
+    const fix = `lower the ${what}${place}, or raise that limit`;
     return high && refused(`${has} ${value}, and ${high.of} allows ${high.most}`, fix);
   };
   const wrong = ranges.find(({ most, byDefault }) => exceeds(amountOf(byDefault), most));
