@@ -17,7 +17,8 @@ export function createTextLine(pid: number): (record: LogRecord, timeMs: number)
   return (record, timeMs) => {
     const offsetMs = new Date(timeMs).getTimezoneOffset() * 60_000;
     const [, month, day, clock] = LOCAL_TIME.exec(new Date(timeMs - offsetMs).toISOString()) ?? [];
-    const header = `${SEVERITY_LETTERS[record.severity]}${month}${day} ${clock}000 ${paddedPid}`;
+    const microseconds = String(Math.floor((timeMs % 1) * 1000)).padStart(3, "0"); // Below the clock's milliseconds.
+    const header = `${SEVERITY_LETTERS[record.severity]}${month}${day} ${clock}${microseconds} ${paddedPid}`;
     return `${header} ${record.file}.ts:${record.line}] ${klogMessage(record)}\n`;
   };
 }

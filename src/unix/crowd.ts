@@ -21,8 +21,9 @@ export interface CrowdOptions<Connection> {
 
 /**
  * Bounds the connections of one listener to `max`, and to fewer when file descriptors run short. The newest stays, because it
- * may be kubelet's: the oldest in the first class of `evictionOrder` is closed, else the oldest of all. It is closed after every accepted connection had a chance to send: of hundreds that connect at once kubelet's may be among
- * the oldest. A client that waits for our first bytes needs `settleMs` for that.
+ * may be kubelet's: the oldest in the first class of `evictionOrder` is closed, else the oldest of all. It is closed after
+ * every accepted connection had a chance to send: of hundreds that connect at once kubelet's may be among the oldest. A client
+ * that waits for our first bytes needs `settleMs` for that.
  */
 export function createCrowd<Connection extends { readonly socket: Socket }>(
   options: CrowdOptions<Connection>,

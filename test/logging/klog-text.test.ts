@@ -7,7 +7,7 @@ const dec31 = new Date(2024, 11, 31, 0, 0, 0).getTime();
 
 test.each<[Partial<LogRecord>, number, number, string]>([
   [{}, jan2, 1, 'I0102 15:04:05.000000       1 csi-driver.ts:12] "Msg"'],
-  [{ severity: "warning" }, jan2 + 7, 4194304, 'W0102 15:04:05.007000 4194304 csi-driver.ts:12] "Msg"'],
+  [{ severity: "warning" }, jan2 + 7.0625, 4194304, 'W0102 15:04:05.007062 4194304 csi-driver.ts:12] "Msg"'],
   [{ severity: "error" }, jan2 + 999, 99, 'E0102 15:04:05.999000      99 csi-driver.ts:12] "Msg"'],
   [{ file: "main", line: 0 }, dec31, 1, 'I1231 00:00:00.000000       1 main.ts:0] "Msg"'],
 ])("header of %j", (change, timeMs, pid, line) => {
