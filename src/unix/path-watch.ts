@@ -9,9 +9,12 @@ type Armed = { readonly directory: string; readonly inode: number; readonly watc
 
 /** The directories without a watch: the limits are those of a user and a process, and may leave each driver's without. */
 const unwatched = new Set<string>();
+/** Directories vanish without a word: at so many the set begins anew. */
+const MAX_UNWATCHED = 1_000;
 
 function tellUnwatched(log: Logger, directory: string, error: unknown): void {
   if (unwatched.has(directory)) return;
+  if (unwatched.size >= MAX_UNWATCHED) unwatched.clear();
   const isFirst = unwatched.size === 0;
   unwatched.add(directory);
   // Inotify's limits are not those of `ulimit`.

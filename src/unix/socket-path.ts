@@ -9,7 +9,10 @@ export function fitsSocketPath(path: string): boolean {
   return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 }
 
-/** The path in `/csi/csi.sock`, `unix:///csi/csi.sock`, `unix:/csi/csi.sock`, and gRPC's relative `unix:csi.sock`, `unix://csi.sock`. */
+/**
+ * The path in `/csi/csi.sock`, `unix:///csi/csi.sock`, `unix:/csi/csi.sock`, and gRPC's relative `unix:csi.sock` and
+ * `unix://csi.sock`. Undefined for any other address.
+ */
 export function pathInUnixAddress(address: string): string | undefined {
   const path = address.startsWith("/") ? address : /^unix:(?:\/\/|(?!\/\/))([^@].*)/s.exec(address)?.[1];
   // To gRPC two slashes at the beginning name a host; to Linux they are one.

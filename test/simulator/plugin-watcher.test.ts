@@ -68,9 +68,11 @@ test("a socket that is removed and replaced in one breath is one new generation"
 
 test("makes its directory, and says what stands in its way", async () => {
   writeFileSync(path("file"), "");
-  const blocked = startKubelet({ pluginRegistrationPath: path("file") });
-  const message = expect.stringContaining(path("file"));
-  await expect(blocked).rejects.toMatchObject({ code: "INVALID_OPTION", message });
+  for (const pluginRegistrationPath of [path("file"), "/proc/none/one"]) {
+    const message = expect.stringContaining(pluginRegistrationPath);
+    const blocked = startKubelet({ pluginRegistrationPath });
+    await expect(blocked).rejects.toMatchObject({ code: "INVALID_OPTION", message });
+  }
   await node.kubelet({ pluginRegistrationPath: path("new/one") });
   expect(existsSync(path("new/one"))).toBe(true);
 });

@@ -18,8 +18,7 @@ export async function bareCall(
     createConnection: () => guardFromServer(connect({ path: socketPath })),
   });
   const closed = new AbortController();
-  // The request fails, too.
-  session.on("error", () => {}).once("close", () => closed.abort());
+  session.on("error", () => {}); // The request fails, too.
   const timer = setTimeout(() => session.destroy(), timeoutMs);
   try {
     const grpc = { ":method": "POST", "content-type": "application/grpc", te: "trailers" };
@@ -27,6 +26,7 @@ export async function bareCall(
     let trailers: IncomingHttpHeaders = {};
     request
       .on("error", () => {})
+      .once("close", () => closed.abort()) // Also of a stream that the server reset before it answered.
       .once("trailers", (received) => {
         trailers = received;
       });

@@ -106,7 +106,7 @@ export function startPluginWatcher(
   };
 
   try {
-    mkdirSync(pluginRegistrationPath, { recursive: true, mode: 0o755 });
+    makeDirectory(pluginRegistrationPath);
     scan(pluginRegistrationPath);
   } catch (cause) {
     close();
@@ -121,6 +121,13 @@ export function startPluginWatcher(
 }
 
 const isHidden = (path: string) => basename(path).startsWith(".");
+
+/** Step by step: in /proc, where nothing can be made, Node's own `recursive` never returns. */
+function makeDirectory(path: string): void {
+  if (statOf(path)?.isDirectory()) return;
+  if (dirname(path) !== path) makeDirectory(dirname(path));
+  mkdirSync(path, { mode: 0o755 });
+}
 
 /** Inode numbers are used again at once, the time of birth is not. */
 function sameFile(a: BigIntStats, b: BigIntStats): boolean {

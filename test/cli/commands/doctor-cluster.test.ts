@@ -106,6 +106,12 @@ test.each<readonly [said: string, script: string]>([
   }),
 );
 
+test("no folder for kubectl's socket: one line, and exit code 3", async () => {
+  using command = startCommand(["doctor", "--cluster"], { TMPDIR: "/nonexistent" });
+  expect(await command.exitCode()).toBe(3);
+  expect(command.stderr).toMatch(/^registrar doctor: cannot make a folder for kubectl's socket: ENOENT.*\n$/);
+});
+
 test("a server that is away: kubectl's words", async () => {
   const message = "dial tcp 127.0.0.1:8080: connect: connection refused";
   const { code, stderr } = await withAnswer("", 502, { message });

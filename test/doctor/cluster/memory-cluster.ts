@@ -26,6 +26,8 @@ export function createMemoryCluster() {
   const stored: { readonly path: string; object: Any }[] = [];
   /** By resource or path, or for all: the failure in place of the list. */
   const refusals = new Map<string, ListFailure>();
+  /** Of the present reading, which takes minutes. */
+  let pages = 0;
 
   const list: ListApi["list"] = async ({ path, query = {}, asTable = false }, onPage) => {
     const resource = path.split("/").at(-1) ?? "";
@@ -37,8 +39,7 @@ export function createMemoryCluster() {
       .filter((one) => isIn(one.path) && isSelected(one.object, query))
       .map(({ object }) => (asTable ? rowOf(object) : object));
     // A page for each, so that nothing is lost between pages, and an empty one at the end.
-    for (const item of objects) onPage([item], NOW_MS);
-    onPage([], NOW_MS);
+    for (const item of [...objects.map((one) => [one]), []]) onPage(item, NOW_MS + 10_000 * pages++);
     return undefined;
   };
 
@@ -63,6 +64,7 @@ export function createMemoryCluster() {
   };
   const reading = (target: Partial<ClusterTarget> = {}, ours: OurImage = {}) => {
     const whole = { context: undefined, node: undefined, driver: undefined, ...target };
+    pages = 0;
     return readCluster({ list }, whole, ours, () => {});
   };
   return {

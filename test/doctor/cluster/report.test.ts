@@ -63,6 +63,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI201 .*\(OOMKilled, exit code 137\) -> see what/, crashed({ exitCode: 137, reason: "OOMKilled" })],
   [/^CSI201 .*-> see what ended it, its memory limit or a probe: kubectl/, crashed({ exitCode: 143 })],
   [/^CSI201 .*has restarted 3 times/, restarted(3, 9)],
+  [/^CSI201 .*has restarted once \(exit code 1\)/, withRegistrar(crashLoop({}, 1))],
   [
     /^CSI202 problem: .*has a pod that does not start: container registrar does not start: ImagePullBackOff: no such image -> see its events: kubectl -n storage describe pod disk-node-node-1$/,
     waitingFor("ImagePullBackOff", "no such image"),

@@ -130,6 +130,18 @@ test("a driver that hangs is one problem, too, and is asked no further", async (
   expect(registered.says("registration-endpoint")).toMatch(/in time: .*; fix: see the driver's log/);
 });
 
+test.each([
+  ["ECONNREFUSED", "problem"],
+  ["EAGAIN", "problem"],
+  ["EACCES", "unknown"],
+  ["EMFILE", "unknown"],
+])("of a driver's socket that does not accept this user's connection, %s: %s", (errno, status) => {
+  const seen = { ownership: { mode: 0o700, uid: 0, gid: 0 }, inode: "1:2", errno, explanation: errno };
+  const socket = { kind: "not-accepting", path: "/csi/csi.sock", ...seen } as const;
+  const facts = healthyFacts({ facts: { driver: { socket, identity: undefined } } });
+  expect(sayings("driver-socket", facts)).toEqual([expect.stringMatching(`^${status}: `)]);
+});
+
 test("a deadline that runs out while doctor itself cannot run is nobody's fault", async () => {
   await using node = await createDoctorNode();
   const driver = await node.driver();

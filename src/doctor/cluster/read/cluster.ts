@@ -82,7 +82,8 @@ export async function readCluster(
   const unread = new Map<Resource, ListFailure>();
   const unreadObjects: Unread[] = [];
   const counts = new Map<Resource, number>();
-  let nowMs = Date.now();
+  /** The API server's time when the reading began: what started since then is recent, however long the lists are. */
+  let beganMs: number | undefined;
 
   /** Resolves with what `parse` returns, except undefined; an object for which it throws goes to `unreadObjects`. */
   const read = async <Value>(
@@ -99,7 +100,7 @@ export async function readCluster(
     const maxBytes = resource === "daemonsets" ? MAX_DAEMON_SET_BYTES : undefined;
     const request = { path, query, asTable: AS_TABLE.includes(resource), maxBytes };
     const failure = await api.list(request, (items, dateMs) => {
-      nowMs = dateMs;
+      beganMs ??= dateMs;
       for (const item of items)
         try {
           const value = parse(item);
@@ -137,7 +138,12 @@ export async function readCluster(
     const lists = sets.flatMap((set) =>
       podFields.map((fields) => {
         const query = { labelSelector: set.selector, ...fields };
-        return read("pods", query, (item) => readRegistrarPod(item, set, nowMs, readRunning), set.namespace);
+        return read(
+          "pods",
+          query,
+          (item) => readRegistrarPod(item, set, beganMs ?? Date.now(), readRunning),
+          set.namespace,
+        );
       }),
     );
     const namespaces = [...new Set(sets.map(({ namespace }) => namespace))];
@@ -209,7 +215,7 @@ export async function readCluster(
   const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
   return {
     target,
-    nowMs,
+    nowMs: beganMs ?? Date.now(),
     sets,
     limitObjects,
     unreadObjects,

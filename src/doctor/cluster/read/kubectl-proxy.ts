@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { invalidOption } from "../../../base/errors";
+import { invalidOption, messageOf } from "../../../base/errors";
 
 export interface KubectlOptions {
   readonly context?: string | undefined;
@@ -37,7 +37,7 @@ const NOT_FOUND = 127;
  * without such a context or file. Leaves no process and no file behind, also when this process is killed.
  */
 export async function startKubectlProxy({ context, kubeconfig, onMessage }: KubectlOptions) {
-  const folder = mkdtempSync(join(tmpdir(), "kubectl-"));
+  const folder = makeFolder();
   const socketPath = join(folder, "api.sock");
   const words = [
     "proxy",
@@ -82,4 +82,12 @@ export async function startKubectlProxy({ context, kubeconfig, onMessage }: Kube
   }
   isServing = true;
   return { socketPath, [Symbol.asyncDispose]: close };
+}
+
+function makeFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "kubectl-"));
+  } catch (cause) {
+    throw invalidOption(`cannot make a folder for kubectl's socket: ${messageOf(cause)}`, { cause });
+  }
 }

@@ -129,5 +129,6 @@ function isRestarting(container: Container, nowMs: number): boolean {
 function restartsText({ name, restarts, exitCode, endReason, message }: Container): string {
   const how = [endReason === "Error" ? "" : endReason, exitCode === undefined ? "" : `exit code ${exitCode}`];
   const ended = how.some(Boolean) ? ` (${how.filter(Boolean).join(", ")})` : "";
-  return `container ${name} has restarted ${restarts} times${ended}${message && `: ${message}`}`;
+  const often = restarts === 1 ? "once" : `${restarts} times`;
+  return `container ${name} has restarted ${often}${ended}${message && `: ${message}`}`;
 }

@@ -16,7 +16,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
-import { announces, hasNoSocket, type SeenDriver, type SocketFacts } from "../read/facts";
+import { announces, hasNoSocket, isDead, isStuck, type SeenDriver, type SocketFacts } from "../read/facts";
 import {
   DRIVER,
   DRIVER_HANGS,
@@ -78,7 +78,8 @@ function judgeKubeletPath(path: string, view: View): Verdict {
 function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   const text = lead + socketText(socket);
   if (socket.kind === "accepting") return ok(socket.path, `${text} (${ownershipText(socket.ownership)})`);
-  const say = socket.kind === "out-of-reach" ? unread : problem;
+  const isClosed = socket.kind === "not-accepting" || socket.kind === "out-of-reach";
+  const say = isClosed && !isDead(socket) && !isStuck(socket) ? unread : problem;
   return say(socket.path, text, ...remedyFor(socket, view, view.target.csiSocketPath));
 }
 
