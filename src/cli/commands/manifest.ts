@@ -14,14 +14,14 @@ import { NO_TAINTS_AS_NODE, parseTargets } from "../../node-readiness/options";
 import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { print } from "../process/print";
-import { isImagePolicy, runImagePolicy } from "./manifest/image-policy";
+import { isImagePolicy, policyOnlyFlags, runImagePolicy } from "./manifest/image-policy";
 import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./manifest/object-flags";
 
 const runObjects = createCommand(
   {
     name: "manifest",
     describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
-    flags: objectFlags,
+    flags: { ...policyOnlyFlags, ...objectFlags } as typeof objectFlags,
     failureExitCode: EXIT_USAGE,
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",

@@ -191,7 +191,7 @@ test.each<readonly [words: string, complaint: RegExp]>([
   ["--kubernetes-version=1.30 --unconfined --node-condition=a/b", /--unconfined is for .* before 1.30/],
   ["--kubernetes-version=1.29 --node-condition=a/b", /; --unconfined writes rights/],
   ["--kubernetes-version=2", /--kubernetes-version: "2" is not a version of Kubernetes/],
-  ["--image-policy=false --drop", /there is no flag --drop; see registrar manifest --help/],
+  ["--image-policy=false --drop", /--drop: it needs --image-policy beside it/],
   ["--http-port=0", /--http-port "0" must be from 1 to 65535/],
   ["--distribution=microk9s", /did you mean microk8s\?/],
   ["--lifecycle-mode=Persistent,ephemeral", /--lifecycle-mode: "ephemeral" is not.*Ephemeral/],

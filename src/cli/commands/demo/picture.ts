@@ -116,23 +116,28 @@ const COLOURS: Readonly<Record<Lane, string>> = {
 /** The rows appear one after the other, once. Where CSS does not play, the whole picture is there. */
 const APPEAR_EVERY_S = 0.7;
 
+/** No variables, which programs other than browsers do not know. */
 const STYLE = `
-svg { --paper: #ffffff; --ink: #1f2328; --faint: #59636e; --edge: #d1d9e0; --band: #fff3e0 }
+text { font: 12px -apple-system, BlinkMacSystemFont, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif }
+text { fill: #1f2328; stroke: #ffffff; stroke-width: 4px; paint-order: stroke; text-anchor: middle }
+.title { font-size: 16px; font-weight: 600; text-anchor: start }
+.time { font-size: 11px; fill: #59636e; text-anchor: end; font-variant-numeric: tabular-nums }
+.deed { font-weight: 600; stroke: none; text-anchor: start }
+.name { font-weight: 600 }
+.answer { font-size: 11px; fill: #59636e }
+.caption { font-weight: 600; fill: #ffffff; stroke: none }
+.paper { fill: #ffffff }
+.edge { stroke: #d1d9e0 }
+.band { fill: #fff3e0 }
 @media (prefers-color-scheme: dark) {
-svg { --paper: #0d1117; --ink: #f0f6fc; --faint: #9198a1; --edge: #3d444d; --band: #2d2013 }
+text { fill: #f0f6fc; stroke: #0d1117 }
+.time, .answer { fill: #9198a1 }
+.paper { fill: #0d1117 }
+.edge { stroke: #3d444d }
+.band { fill: #2d2013 }
 }
 @media (prefers-reduced-motion: no-preference) { .row { animation: appear 0.3s backwards } }
 @keyframes appear { from { opacity: 0 } }
-text { font: 12px -apple-system, BlinkMacSystemFont, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif }
-text { fill: var(--ink); stroke: var(--paper); stroke-width: 4px; paint-order: stroke; text-anchor: middle }
-.title { font-size: 16px; font-weight: 600; text-anchor: start }
-.time { font-size: 11px; fill: var(--faint); text-anchor: end; font-variant-numeric: tabular-nums }
-.deed { font-weight: 600; stroke: none; text-anchor: start }
-.name { font-weight: 600 }
-.answer { font-size: 11px; fill: var(--faint) }
-.caption { font-weight: 600; fill: #ffffff; stroke: none }
-.paper { fill: var(--paper) }
-.band { fill: var(--band) }
 `;
 
 /** Draws the rows as a sequence picture: an SVG document that needs nothing but a sans-serif font. */
@@ -159,7 +164,7 @@ export function renderSvg(rows: readonly Row[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
 <title>${escapeXml(titles.join("; "))}</title>
 <style>${STYLE}</style>
-<rect class="paper" style="stroke: var(--edge)" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10"/>
+<rect class="paper edge" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="10"/>
 ${[...lifelines, ...drawn].join("\n")}
 </svg>
 `;

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { attempt, invalidOption, messageOf } from "../../../base/errors";
+import { attempt, invalidOption, messageOf, refuse } from "../../../base/errors";
 import { httpEndpointOf, startProblemOf } from "../../../flags/checks";
 import type { CommandFlag } from "../../../flags/command-flags";
 import type { FlagValues } from "../../../flags/grammar";
@@ -68,6 +68,16 @@ const flags = {
   "kubelet-root": forDrop(objectFlags["kubelet-root"]),
   "http-port": forDrop(objectFlags["http-port"]),
 } as const;
+
+/** Flags of this form only: without --image-policy they say so. */
+export const policyOnlyFlags = Object.fromEntries(
+  Object.entries<CommandFlag>(flags)
+    .filter(([name]) => !Object.hasOwn(objectFlags, name))
+    .map(([name, { bare }]): readonly [string, CommandFlag] => {
+      const parse = () => refuse("it needs --image-policy beside it");
+      return [name, { describe: "", hidden: true, parse, ...(bare !== undefined && { bare }) }];
+    }),
+);
 
 /** Whether the words have --image-policy, also with an invalid value, which this form of the command refuses. */
 export const isImagePolicy = (argv: readonly string[]) =>

@@ -6,6 +6,8 @@ import { LIMIT_RESOURCES, nameOf, readCsiDriver, type Unread, unreadAt } from ".
 import type { OurImage } from "../../manifest/read/program";
 import type { ListApi, ListFailure } from "./list-api";
 import {
+  type Attached,
+  countAttachment,
   needsIn,
   readAttachment,
   readAutoscaler,
@@ -168,6 +170,8 @@ export async function readCluster(
     return { ...(await readSets(images)), images, policies, bindings: own, namespaces: new Map(namespaces) };
   };
 
+  // A large cluster has 100,000 of them: only their numbers are kept.
+  const attached = new Map<string, Attached>();
   const waitingOn = isOne ? `,spec.nodeName=${target.node}` : "";
   const [
     { sets, pods, limitObjects, images, policies, bindings, namespaces },
@@ -176,7 +180,7 @@ export async function readCluster(
     csiDriverSpecs,
     pending,
     events,
-    attachments,
+    exhausted,
   ] = await Promise.all([
     readAdmitted(),
     read("nodes", named, readNodeRow),
@@ -188,7 +192,9 @@ export async function readCluster(
     ),
     read("volumeattachments", {}, (item) => {
       const attachment = readAttachment(item);
-      return isMeant(attachment?.node) ? attachment : undefined;
+      if (attachment === undefined || !isMeant(attachment.node)) return undefined;
+      countAttachment(attached, attachment);
+      return attachment.isExhausted ? attachment : undefined;
     }),
   ]);
   // Only these drivers and an autoscaler may not get on.
@@ -232,9 +238,9 @@ export async function readCluster(
     csiNodes: ifRead("csinodes", new Map(csiNodes)),
     csiDrivers: ifRead("csidrivers", new Set(csiDriverSpecs.map(({ name }) => name))),
     csiDriverSpecs,
-    exhausted: attachments.filter(({ isExhausted }) => isExhausted),
+    exhausted,
     autoscalers,
-    needs: needsIn(attachments, pending, events.flat()),
+    needs: needsIn([...attached.values()], pending, events.flat()),
     unread: [...unread]
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([resource, failure]) => ({ resource, apiGroup: GROUPS.get(resource), ...failure })),

@@ -35,7 +35,8 @@ export function readNeedEvent(object: unknown) {
 
 const RESOURCE_EXHAUSTED = 8;
 
-type Attachment = NonNullable<ReturnType<typeof readAttachment>>;
+/** How many VolumeAttachments of a driver a node has. */
+export type Attached = ReturnType<typeof countAttachment>;
 
 /** A VolumeAttachment. `isExhausted`: the driver refused it with gRPC's ResourceExhausted, as the node has no room for it. */
 export function readAttachment(object: unknown) {
@@ -47,10 +48,21 @@ export function readAttachment(object: unknown) {
   return { driver, node, isExhausted };
 }
 
+export function countAttachment(
+  sums: Map<string, { readonly node: string; readonly driver: string; attachments: number }>,
+  { node, driver }: { readonly node: string; readonly driver: string },
+) {
+  const key = `${node} ${driver}`;
+  const sum = sums.get(key) ?? { node, driver, attachments: 0 };
+  sum.attachments += 1;
+  sums.set(key, sum);
+  return sum;
+}
+
 export type Need = ReturnType<typeof needsIn>[number];
 
 export function needsIn(
-  attachments: readonly Attachment[],
+  attached: readonly Attached[],
   pods: readonly PendingPod[],
   events: readonly NeedEvent[],
 ) {
@@ -59,11 +71,12 @@ export function needsIn(
     const others = byPod.get(uid)?.map(({ driver }) => driver) ?? [];
     return [...new Set([...inlineDrivers, ...others])].map((driver) => ({ node, driver, pod: name }));
   });
-  const groups = grouped([...attachments, ...waiting], ({ node, driver }) => `${node} ${driver}`);
+  const groups = grouped([...attached, ...waiting], ({ node, driver }) => `${node} ${driver}`);
   return Array.from(groups.values(), (ones) => {
     const [{ node, driver }] = ones;
     const own = ones.flatMap((one) => ("pod" in one ? one.pod : []));
-    return { node, driver, pods: own, attachments: ones.length - own.length };
+    const attachments = ones.reduce((sum, one) => sum + ("pod" in one ? 0 : one.attachments), 0);
+    return { node, driver, pods: own, attachments };
   });
 }
 

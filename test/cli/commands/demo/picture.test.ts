@@ -110,10 +110,11 @@ test("the picture: every element is closed and every text escaped; only those wh
   ]);
 });
 
-test("the picture is drawn for light and for dark systems, in the same variables", () => {
-  const [light, dark] = Array.from(renderSvg(ROWS).matchAll(/svg \{ (--.*) \}/g), ([, all = ""]) =>
-    all.match(/--\w+/g),
-  );
-  expect(dark).not.toHaveLength(0);
-  expect(light).toEqual(dark);
+test("dark systems get other colours for what others have in plain ones", () => {
+  const [, light = "", dark = ""] =
+    /<style>(.*)@media \(prefers-color-scheme: dark\) \{(.*?)@media/s.exec(renderSvg(ROWS)) ?? [];
+  const coloured = (css: string) =>
+    css.match(/^[.\w, ]+ \{.*#[\da-f]{6}/gm)?.flatMap((rule) => rule.match(/^text|\.\w+/g) ?? []);
+  expect(coloured(dark)).toContain(".paper");
+  expect(coloured(light)).toEqual(expect.arrayContaining(coloured(dark) ?? []));
 });
