@@ -94,7 +94,6 @@ const goodCall = (streamId: number) => getInfoCall(streamId, "localhost");
 const goodbye = frame(GOAWAY, 0, 0, Buffer.alloc(8));
 const ping = frame(PING, 0, 0, Buffer.alloc(8));
 const NOT_HTTP2 = { closed: /^not HTTP\/2/ };
-/** Each Node says something else. */
 const BROKEN = /^HTTP\/2 error/;
 
 const givenUp = (call: Buffer, n: number) => Buffer.concat([call, reset(2 * n + 1)]);

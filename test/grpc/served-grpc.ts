@@ -74,7 +74,6 @@ export async function serveGrpc({ limits, getInfo = () => INFO }: ServeOptions =
     listener,
     records,
     notices,
-    /** A client that has sent this. */
     connect(...sent: readonly Buffer[]) {
       const client = connectRaw(path);
       client.socket.write(Buffer.concat(sent));
@@ -99,7 +98,6 @@ export interface ReceivedFrame extends FrameHeader {
 export function connectRaw(path: string) {
   const socket = connect(path);
   const frames: ReceivedFrame[] = [];
-  /** grpc-status by stream. */
   const statuses = new Map<number, string | undefined>();
   let wake = () => {};
   socket.on(

@@ -29,7 +29,6 @@ export function frame(
 /** SETTINGS_HEADER_TABLE_SIZE 0: whoever reads the answers keeps no table. */
 const NO_TABLE = Buffer.from([0, 1, 0, 0, 0, 0]);
 
-/** A client's first words. */
 export const HELLO: Buffer = Buffer.concat([CLIENT_PREFACE, frame(SETTINGS, 0, 0, NO_TABLE)]);
 
 export function bytesOf(hex: string): Buffer {
@@ -70,7 +69,6 @@ export function getInfoCall(streamId: number, authority: string): Buffer {
   ]);
 }
 
-/** What a client sends that makes one call. */
 export const ONE_CALL: Buffer = Buffer.concat([HELLO, getInfoCall(1, RAW_PATH)]);
 
 /** Recorded bytes; what begins with `#` is a comment. */
@@ -78,7 +76,6 @@ export function fixture(name: string): Buffer {
   return bytesOf(readFileSync(join(__dirname, "fixtures", name), "latin1").replace(/^#.*$/gm, ""));
 }
 
-/** Cuts bytes into chunks of `length` bytes. */
 export const chunksOf = (bytes: Buffer, length: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
     bytes.subarray(index * length, (index + 1) * length),

@@ -37,9 +37,7 @@ const files = () => readdirSync(node.pluginRegistrationPath);
 interface Moment {
   /** What the driver answers, its name by default; none: there is no driver. */
   readonly answers?: readonly Answer[];
-  /** What is there before it starts. */
   readonly found?: () => Promise<void>;
-  /** Resolves when the moment has come. */
   readonly arrive: (started: TestRegistrar) => Promise<unknown>;
   /** What is left in the folder, being somebody else's. */
   readonly remains?: readonly string[];

@@ -52,7 +52,6 @@ const STARS = [
   "--csi-address=/csi/*/csi.sock",
   "--kubelet-registration-path=/var/lib/kubelet/plugins/*/csi.sock",
 ];
-/** Node-wide mode's paths. */
 const nodeWide = (image: string, ...more: readonly string[]): Changes => ({
   args: [...STARS, ...more],
   plugin: { hostPath: { path: "/var/lib/kubelet/plugins" } },

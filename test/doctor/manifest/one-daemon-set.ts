@@ -15,7 +15,6 @@ export interface Changes {
   readonly container?: object;
   readonly pod?: object;
   readonly spec?: object;
-  /** The volume at /csi. */
   readonly plugin?: object;
   /** The host's folder at /registration. */
   readonly registry?: string;

@@ -4,7 +4,6 @@ import { readDeployments } from "../../../src/doctor/manifest/read/deployments";
 import { CSI_DRIVER, daemonSet, said } from "./one-daemon-set";
 
 const LIVENESS = "x/livenessprobe:v2.19.0";
-/** A pod on the node's network. */
 const ON_NODE = { hostNetwork: true };
 const HEALTH = "--health-port=1";
 const REGISTRAR = daemonSet().spec.template.spec.containers[0];
@@ -13,7 +12,6 @@ const REGISTRAR = daemonSet().spec.template.spec.containers[0];
 const pod = (containers: readonly object[], more: object = {}) =>
   daemonSet({ name: "a", pod: { containers: [REGISTRAR, ...containers], ...more } });
 
-/** A pod without a registrar. */
 const other = (containers: readonly object[], more: object = {}, name = "b") => ({
   kind: "Deployment",
   metadata: { name, namespace: "ns" },

@@ -5,7 +5,6 @@ const exec = (...words: readonly string[]) => ({
   livenessProbe: { exec: { command: ["/csi-node-driver-registrar", ...words] } },
 });
 const mode = (word: string) => exec(`--mode=${word}`, TOLD);
-/** A registrar that serves HTTP. */
 const serving = (container: object, pod = {}, endpoint = ":2"): Changes => ({
   args: [`--http-endpoint=${endpoint}`],
   container,

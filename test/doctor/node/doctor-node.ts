@@ -31,7 +31,6 @@ export async function createDoctorNode() {
       await folder.driver({ csiAddress, ...options });
       return csiAddress;
     },
-    /** A registrar of ours, for the driver. */
     registrar: async (options?: Partial<RegistrarOptions>) => {
       const paths = { csiAddress, pluginRegistrationPath: directory, kubeletRegistrationPath: csiAddress };
       return keep(await startTestRegistrar({ options: paths }, options));

@@ -8,7 +8,6 @@ type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;
 const DIRECTORY = "/registration";
 const CSI = "/csi/csi.sock";
 
-/** A place in the mount table. */
 export function placeAt(path: string, fileSystem = "ext4", isMountPoint = true) {
   const mount = { device: "8:1", mountPoint: DIRECTORY, isWholeFileSystem: false };
   return { path, fileSystem, isMountPoint, ...mount };

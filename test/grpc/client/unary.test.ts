@@ -10,7 +10,6 @@ import { gate, INFO, type ServeOptions, serveGrpc } from "../served-grpc";
 /** So long that a test which waits for it fails. */
 const LONG_MS = 600_000;
 
-/** A client of a server whose GetInfo is `getInfo`. */
 async function clientOf(getInfo: NonNullable<ServeOptions["getInfo"]>) {
   const served = await serveGrpc({ getInfo });
   const client = createUnixClient(served.path);

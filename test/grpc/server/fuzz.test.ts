@@ -42,7 +42,6 @@ const greetings = fc.oneof(
   { weight: 1, arbitrary: fc.constant(CLIENT_PREFACE) },
   { weight: 1, arbitrary: bytes({ maxLength: 24 }) },
 );
-/** How much of it all is sent. */
 const ends = fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, share);
 
 /** What a client sends on one connection: often all valid, often damaged in some bytes, cut anywhere. */
@@ -102,7 +101,6 @@ describe("whatever a client sends", () => {
   });
 });
 
-/** One client's life. */
 async function visit({ path }: Served, chunks: readonly Buffer[], goodbye: "end" | "destroy" | "never read") {
   const client = connect(path);
   client.on("error", () => {}); // We may be cut off while we write.

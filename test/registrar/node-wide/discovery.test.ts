@@ -45,7 +45,6 @@ function find(
   return { stop, log, running };
 }
 
-/** Runs `use` while `pattern` is looked for. */
 async function discovering(pattern: string, use: (discovered: Discovered) => Promise<void>): Promise<void> {
   const said: (readonly [string, string])[] = [];
   const names = new Map<string, string>();
