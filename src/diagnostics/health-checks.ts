@@ -5,7 +5,7 @@ import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registrations";
 import { describeWait, descriptorFix } from "../unix/descriptors";
 
-export interface CheckResult {
+interface CheckResult {
   readonly passed: boolean;
   /** Why it failed, or a remark on a check that passed. */
   readonly text?: string | undefined;

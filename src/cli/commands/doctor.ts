@@ -42,7 +42,7 @@ const EXIT_PROBLEM = 1;
 /** Not everything could be read. */
 const EXIT_UNSEEN = 3;
 
-/** Where to look on a node, and what its registrar is told. */
+/** Where to look on a node, and the flags of its registrar. */
 const NODE_FLAGS = {
   "csi-address": {
     ...textFlag("CSI driver socket as seen from here"),
@@ -194,6 +194,6 @@ async function nodeReadinessIn(flags: FlagValues<typeof FLAGS>): Promise<NodeRea
   if (removeStartupTaint.length === 0 && nodeCondition === "") return undefined;
   const { nodeReadinessTarget } = await import("../node-readiness");
   const asked = { removeStartupTaint, nodeCondition, impersonateNode, nodeName };
-  // Of what is refused, the start problem says why.
+  // The start problem says why a flag is refused.
   return nodeReadinessTarget(asked, process.env).catch(() => undefined);
 }

@@ -45,18 +45,24 @@ function judgeNodes(policy: ImagePolicy, { nodes, target }: ClusterFacts): Verdi
   return warning(nameOf(policy), `names nodes that are not there: ${boundText(others.join(", "))}`, fix);
 }
 
-const isThereNodeWide = ({ units }: ClusterFacts) => units.some(({ driver }) => driver.kind === "every");
+const nodeWideIn = ({ units }: ClusterFacts) => units.find(({ driver }) => driver.kind === "every")?.set;
+
+const restartOf = ({ namespace, shortName }: RegistrarUnit["set"]) =>
+  `kubectl -n ${namespace} rollout restart daemonset/${shortName}`;
 
 /** Pods stay without a registrar after the policy that took it out was deleted. CSI216 has those that are not registered. */
 function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | undefined {
-  const { uid, namespace, shortName } = unit.set;
-  const pods = (facts.podsOf.get(uid) ?? []).filter((pod) => isWithoutRegistrar({ pod, unit }));
+  const pods = (facts.podsOf.get(unit.set.uid) ?? []).filter((pod) => isWithoutRegistrar({ pod, unit }));
   const isKnown = facts.unread.every(({ resource }) => !resource.startsWith("mutating"));
   const isTakenOut = facts.policies.some(({ kind }) => kind === "drop");
-  if (pods.length === 0 || !isKnown || isTakenOut || !isThereNodeWide(facts)) return undefined;
+  if (pods.length === 0 || !isKnown || isTakenOut || nodeWideIn(facts) === undefined) return undefined;
   const text = `has no registrar in ${counted(pods.length, "pod")}, and no policy takes it out now: the driver needs the registrar of the whole node`;
-  const fix = `restart them before that one is deleted: kubectl -n ${namespace} rollout restart daemonset/${shortName}`;
-  return { ...warning(unit.registrar.place, text, fix), nodes: nodesOf(pods) };
+  const fix = `restart them before that one is deleted: ${restartOf(unit.set)}`;
+  return {
+    ...warning(unit.registrar.place, text, fix),
+    objects: [unit.registrar.object],
+    nodes: nodesOf(pods),
+  };
 }
 
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */
@@ -114,7 +120,7 @@ function judgeMatch(
 ): Verdict {
   const { policy, leftAlone } = match;
   const { place } = unit.registrar;
-  const { namespace, shortName } = unit.set;
+  const { namespace } = unit.set;
   const images = [...new Set(pods.map((pod) => boundText(imageIn(pod, unit) ?? "")))].join(" and ");
   const has = `has ${images} in ${counted(pods.length, "pod")}`;
   if (leftAlone !== undefined) {
@@ -126,10 +132,10 @@ function judgeMatch(
   const pod = pods[0]?.name.split("/").at(-1);
   const restart =
     policy.nodes === undefined
-      ? `restart them: kubectl -n ${namespace} rollout restart daemonset/${shortName}`
+      ? `restart them: ${restartOf(unit.set)}`
       : `delete them one by one, and not the other nodes': kubectl -n ${namespace} delete pod ${pod}`;
   const first =
-    policy.kind === "drop" && !isThereNodeWide(facts)
+    policy.kind === "drop" && nodeWideIn(facts) === undefined
       ? "apply the DaemonSet of --include=daemonset, then "
       : "";
   return warning(
@@ -139,8 +145,8 @@ function judgeMatch(
   );
 }
 
-function haveNodeWide(_first: Place, { units }: ClusterFacts): string {
-  const set = units.find(({ driver }) => driver.kind === "every")?.set;
+function haveNodeWide(_first: Place, facts: ClusterFacts): string {
+  const set = nodeWideIn(facts);
   return set === undefined
     ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
     : `see why it has no ready pod there: kubectl -n ${set.namespace} describe daemonset ${set.shortName}`;

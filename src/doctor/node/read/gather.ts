@@ -194,7 +194,7 @@ export function lookAtSelinux(procfs: string, sysfs: string) {
 const readText = (path: string) => attempt(() => readFileSync(path, "utf8"));
 
 /** Lists sockets and what is named like one, as kubelet's plugin watcher does: also in subfolders, no hidden names. */
-export async function listRegistrations(directory: string) {
+async function listRegistrations(directory: string) {
   const isHidden = ({ name }: Dirent) => name.startsWith(".");
   const isWanted = (entry: Dirent) =>
     !isHidden(entry) && (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL));
