@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import { request } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
+import { eventually } from "../support/eventually";
 import { httpOf } from "./support/http";
 import { nodeTest } from "./support/node";
 
@@ -37,6 +39,12 @@ nodeTest("metrics describe the process and the build; --metrics-path moves all o
 nodeTest("--enable-pprof serves profiles, and the command line", async (node) => {
   const registrar = node.registrar(ENDPOINT, "--enable-pprof");
   const http = await httpOf(registrar);
+  const client = request(`http://127.0.0.1:${http.port}/debug/pprof/profile?seconds=300`);
+  client.on("error", () => {}).end();
+  const short = () => http.get("/debug/pprof/profile?seconds=0.01");
+  await eventually(async () => expect((await short()).status).toBe(409));
+  client.destroy(); // A profile ends with its client.
+  await eventually(async () => expect((await short()).status).toBe(200));
   const { headers, body } = await http.get("/debug/pprof/profile?seconds=0.2");
   expect(headers["content-disposition"]).toBe('attachment; filename="cpu.cpuprofile"');
   expect(Object.keys(JSON.parse(body))).toEqual(expect.arrayContaining(["nodes", "samples"]));

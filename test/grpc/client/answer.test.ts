@@ -40,6 +40,8 @@ test.each<[string, Buffer, number]>([
   ["all after an empty group", Buffer.concat([Buffer.from("7b7c", "hex"), times(ENTRY, 300_000)]), 1_998],
   ["fields of each kind", times(MIXED, 400), 200 * MIXED.length],
 ])("%s: the first thousand", (_what, message, length) => {
-  expect(firstFields(message)).toEqual(message.subarray(0, length));
-  if (length === ALL) expect(firstFields(message)).toBe(message);
+  const first = firstFields(message);
+  expect(first).toHaveLength(Math.min(length, message.length));
+  expect(message.subarray(0, length).equals(first)).toBe(true); // Of 4 MB Jest takes seconds to compare each byte.
+  if (length === ALL) expect(first).toBe(message);
 });
