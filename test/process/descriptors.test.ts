@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { connect, type NetConnectOpts, type Socket } from "node:net";
 import { join } from "node:path";
 import { httpOf } from "../end-to-end/support/http";
+import type { LogLine } from "../end-to-end/support/log-line";
 import { nodeTest, registered } from "../end-to-end/support/node";
 import {
   allRegistered,
@@ -13,7 +14,6 @@ import {
   socketOf,
   socketsIn,
 } from "../end-to-end/support/node-wide";
-import type { LogLine } from "../end-to-end/support/log-line";
 import type { CliProcess } from "../end-to-end/support/process";
 import { descriptorsOf } from "../end-to-end/support/resources";
 import { registrarIn } from "../end-to-end/support/surroundings";

@@ -109,13 +109,13 @@ describe("driverTimeoutMs", () => {
   const timedOut = (why: string, cause?: object) => ({
     name: "RegistrarError",
     code: "DRIVER_TIMEOUT",
-    message: expect.stringMatching(new RegExp(`within the driver timeout of 0.05 s${why}$`)),
+    message: expect.stringMatching(new RegExp(`within the driver timeout of 0.4 s${why}$`)),
     ...(cause && { cause: expect.objectContaining(cause) }),
   });
 
   test("ends the wait for a driver that does not come", () =>
     expectNothingLeft(async () => {
-      await using watch = watchAt(socketPath, { driverTimeoutMs: 50 });
+      await using watch = watchAt(socketPath, { driverTimeoutMs: 400 });
       const why = "; the last attempt failed: ENOENT: no such socket yet: .*";
       await expect(watch.ended).rejects.toMatchObject(timedOut(why, { code: "ENOENT" }));
     }));
@@ -134,7 +134,7 @@ describe("driverTimeoutMs", () => {
 
   test("ends the wait for a driver that does not answer", async () => {
     await using _driver = await startScriptedDriver(socketPath, "hang");
-    await using watch = watchAt(socketPath, { driverTimeoutMs: 50 });
+    await using watch = watchAt(socketPath, { driverTimeoutMs: 400 });
     await expect(watch.ended).rejects.toMatchObject(timedOut(""));
   });
 
