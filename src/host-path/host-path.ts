@@ -31,7 +31,7 @@ export type HostPathVerdict =
 const FITS: HostPathVerdict = { kind: "fits" };
 const UNKNOWN: HostPathVerdict = { kind: "unknown" };
 const wrong = (problem: string, fix: string): HostPathVerdict => ({ kind: "wrong", problem, fix });
-const USUAL_FOLDER = `${DEFAULT_KUBELET_ROOT}/plugins/NAME`;
+const USUAL_DIRECTORY = `${DEFAULT_KUBELET_ROOT}/plugins/NAME`;
 
 /** Judges the path that kubelet gets by the mounts of this container. */
 export async function judgeByMounts(
@@ -103,12 +103,12 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
       ? FITS
       : wrong(
           "the driver's socket is in an emptyDir volume, whose host path changes with each pod",
-          `make that volume a hostPath: ${USUAL_FOLDER}, and name the socket in it`,
+          `make that volume a hostPath: ${USUAL_DIRECTORY}, and name the socket in it`,
         );
   if (socket.fileSystem === "overlay" && registry?.isMountPoint && registry.fileSystem !== "overlay")
     return wrong(
       `no directory of the host is mounted at ${dirname(csiSocketPath)}`,
-      `mount the hostPath ${USUAL_FOLDER} there, in this container and in the driver's`,
+      `mount the hostPath ${USUAL_DIRECTORY} there, in this container and in the driver's`,
     );
   if (socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath)) return UNKNOWN;
   const root = registry?.device === socket.device ? kubeletRootOf(registry.path) : undefined;

@@ -13,15 +13,15 @@ export interface ScratchDriverOptions {
   /** Where the registration socket goes. */
   readonly pluginRegistrationPath: string;
   readonly nodeId: string;
-  /** Kubelet's folder of pods, which must have the same path in here. */
-  readonly podsFolder: string;
+  /** Kubelet's directory of pods, which must have the same path in here. */
+  readonly podsDirectory: string;
   readonly signal?: AbortSignal;
   readonly logger?: LoggerOption;
 }
 
 /** Starts the driver: it listens, then registers itself with kubelet. */
 export function startScratchDriver(options: ScratchDriverOptions): Promise<ServedCsiDriver> {
-  const { nodeId, podsFolder, ...serving } = options;
+  const { nodeId, podsDirectory, ...serving } = options;
 
   const identity: IdentityHandlers = {
     GetPluginInfo: answering(() => ({ name: NAME, vendorVersion: VERSION })),
@@ -34,7 +34,7 @@ export function startScratchDriver(options: ScratchDriverOptions): Promise<Serve
     NodeGetCapabilities: answering(() => ({})),
     NodePublishVolume: answering(async (request) => {
       const { targetPath, volumeCapability, volumeContext } = request;
-      checkTarget(targetPath, podsFolder);
+      checkTarget(targetPath, podsDirectory);
       if (volumeContext["csi.storage.k8s.io/ephemeral"] !== "true")
         throw failure("INVALID_ARGUMENT", `${NAME} has inline volumes only, declared in the pod`);
       if (volumeCapability?.block) throw failure("INVALID_ARGUMENT", "there are no block volumes");
@@ -43,7 +43,7 @@ export function startScratchDriver(options: ScratchDriverOptions): Promise<Serve
       return {};
     }),
     NodeUnpublishVolume: answering(async ({ targetPath }) => {
-      checkTarget(targetPath, podsFolder);
+      checkTarget(targetPath, podsDirectory);
       await unpublish(targetPath);
       return {};
     }),

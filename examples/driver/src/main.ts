@@ -11,7 +11,7 @@ const driver = await startScratchDriver({
   endpoint: env.ENDPOINT ?? `${kubelet}/plugins/${NAME}/csi.sock`,
   pluginRegistrationPath: env.PLUGIN_REGISTRATION_PATH ?? "/registration",
   nodeId: env.NODE_ID ?? hostname(),
-  podsFolder: `${kubelet}/pods`,
+  podsDirectory: `${kubelet}/pods`,
   signal: stop.signal,
   logger: console,
 });

@@ -6,7 +6,7 @@ import { failure, type PublishRequest } from "./csi.ts";
 
 const run = promisify(execFile);
 
-/** Where a volume's data is: in kubelet's folder of the pod, or in a tmpfs that is mounted there. */
+/** Where a volume's data is: in kubelet's directory of the pod, or in a tmpfs that is mounted there. */
 export type Medium = { readonly kind: "disk" } | { readonly kind: "memory"; readonly size: string };
 
 /** Reads a volume's attributes: `medium: disk` (the default), or `medium: memory` with `size: 64Mi` (the default). */
@@ -19,10 +19,10 @@ export function parseMedium(attributes: PublishRequest["volumeContext"]): Medium
   return { kind: "memory", size: `${digits}${unit.charAt(0).toLowerCase()}` };
 }
 
-/** Where a pod's volume goes must be below kubelet's folder of pods: what is there is removed with the volume. */
-export function checkTarget(path: string, podsFolder: string): void {
-  const isBelow = isAbsolute(path) && normalize(path) === path && path.startsWith(`${podsFolder}${sep}`);
-  if (!isBelow) throw failure("INVALID_ARGUMENT", `target_path ${path} is not below ${podsFolder}`);
+/** Where a pod's volume goes must be below kubelet's directory of pods: what is there is removed with the volume. */
+export function checkTarget(path: string, podsDirectory: string): void {
+  const isBelow = isAbsolute(path) && normalize(path) === path && path.startsWith(`${podsDirectory}${sep}`);
+  if (!isBelow) throw failure("INVALID_ARGUMENT", `target_path ${path} is not below ${podsDirectory}`);
 }
 
 /** Makes the volume at `path`; does nothing where it is there, since kubelet may ask again. */

@@ -26,7 +26,7 @@ beforeEach(async () => {
     endpoint: csiAddress,
     pluginRegistrationPath,
     nodeId: "node-7",
-    podsFolder: `${folder}/pods`,
+    podsDirectory: `${folder}/pods`,
   });
   client = new Client(`unix:${csiAddress}`, credentials.createInsecure(), {
     "grpc.default_authority": "localhost", // As kubelet calls a driver.
@@ -65,7 +65,7 @@ test("kubelet registers it, with its node ID, and forgets it when it goes", asyn
   assert.equal(existsSync(driver.options.csiAddress), false);
 });
 
-test("a volume is an empty folder that can be written to, and is gone with what is in it", async () => {
+test("a volume is an empty directory that can be written to, and is gone with what is in it", async () => {
   await call("NodePublishVolume", inline());
   await call("NodePublishVolume", inline());
   await writeFile(`${target()}/data`, "kept as long as the pod");

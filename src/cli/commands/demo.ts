@@ -18,14 +18,14 @@ export const runDemo = createCommand(
     name: "demo",
     describe:
       "Plays registrations with real processes and explains each step: this registrar, a simulated CSI driver and a " +
-      "simulated kubelet, on real sockets in a temporary folder. It ends by itself within 15 s.",
+      "simulated kubelet, on real sockets in a temporary directory. It ends by itself within 15 s.",
     flags: {
       scenario: choiceFlag(
         "play this one only",
         SCENARIOS.map(({ name }) => name),
       ),
       list: switchFlag("list the scenarios and play none"),
-      keep: switchFlag("keep the folder, with the output of each process in a .log file"),
+      keep: switchFlag("keep the directory, with the output of each process in a .log file"),
       svg: textFlag("save a picture of the demo in this file"),
       registrar: textFlag("play with another registrar's program, such as the official one"),
     },
@@ -61,9 +61,9 @@ export async function perform(
   // Checked before anything is played, so that a path that cannot be written fails at once.
   if (svg !== undefined) save(svg, "");
   const stage = openStage(programs, keep);
-  const { folder, timeline } = stage;
+  const { directory, timeline } = stage;
   const play = createPlay(stage, signal, stepMs);
-  say(`The registrar, a simulated CSI driver and a simulated kubelet, on real sockets in ${folder}`);
+  say(`The registrar, a simulated CSI driver and a simulated kubelet, on real sockets in ${directory}`);
   try {
     for (const [index, scenario] of scenarios.entries()) {
       play.chapter(scenario.title, scenario.about);
@@ -81,7 +81,7 @@ export async function perform(
     const text = "The demo is over and stops every process.";
     timeline.add({ role: "demo", kind: "deed", text, atMs: Date.now() });
     await stage.clear();
-    if (keep) say(`\nKept: ${folder}; its .log files have the output of each process.`);
+    if (keep) say(`\nKept: ${directory}; its .log files have the output of each process.`);
     if (svg !== undefined) save(svg, renderSvg(sequenceOf(timeline.all, play.startedAt)));
   }
 }

@@ -28,14 +28,14 @@ import { parseCsiAddress } from "../../unix/socket-path";
 export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
   const paths = await resolvePaths(flags, nodeDirectory(process.env));
   if (paths.kind === "missing") return fail(paths.message);
-  const folder = paths.pluginRegistrationPath;
+  const directory = paths.pluginRegistrationPath;
   try {
     const meant = isNodeWide(flags)
       ? meantByPatterns(flags)
       : meantByPath(flags, paths.kubeletRegistrationPath);
-    const { sockets, problem } = await socketsIn(folder);
+    const { sockets, problem } = await socketsIn(directory);
     const asking = sockets.map((name) =>
-      askRegistrar(join(folder, name), flags.timeoutMs).catch(() => undefined),
+      askRegistrar(join(directory, name), flags.timeoutMs).catch(() => undefined),
     );
     const answers = (await Promise.all(asking)).filter((answer) => answer !== undefined);
     const mine = answers.filter(({ endpoint }) => meant.fits(endpoint));
@@ -45,7 +45,7 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
     }
     const unserved = wanted === "health" ? await meant.findUnserved(mine, answers) : meant.text;
     if (unserved === undefined) return 0;
-    return fail(problem ?? `no registrar for ${unserved} answers on a socket in ${folder}`);
+    return fail(problem ?? `no registrar for ${unserved} answers on a socket in ${directory}`);
   } catch (error) {
     return fail(messageOf(error));
   }
@@ -113,13 +113,13 @@ function whyNotReady(reports: readonly SelfReport[]): string | undefined {
 
 /** The registration sockets there, or why they are unknown, which does not matter while there is no driver. */
 async function socketsIn(
-  folder: string,
+  directory: string,
 ): Promise<{ readonly sockets: readonly string[]; readonly problem?: string }> {
   try {
-    const names = await callFileSystem(folder, () => readdir(folder));
+    const names = await callFileSystem(directory, () => readdir(directory));
     return { sockets: names.filter((name) => name.endsWith(SOCKET_TAIL)) };
   } catch (error) {
-    const problem = `cannot read the plugin registration directory ${folder}: ${messageOf(error)}`;
+    const problem = `cannot read the plugin registration directory ${directory}: ${messageOf(error)}`;
     return { sockets: [], problem: `${problem}; is it mounted, and --plugin-registration-path right?` };
   }
 }

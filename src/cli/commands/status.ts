@@ -108,8 +108,10 @@ function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
 export async function unseenRegistrations({ target, directory }: Facts): Promise<string | undefined> {
   const hostProblem = await hostRootProblem(target);
   if (hostProblem !== undefined) return hostProblem;
-  if (directory.kind === "folder") return undefined;
-  return `cannot read ${directory.path}: ${"errno" in directory ? directory.errno : directory.kind}`;
+  if (directory.kind === "directory") return undefined;
+  if (directory.kind === "not-a-directory")
+    return `${directory.path} is ${directory.fileType}, not a directory`;
+  return `cannot read ${directory.path}: ${directory.kind === "missing" ? "ENOENT" : directory.errno}`;
 }
 
 /** The rows that came or changed, and those that went. */

@@ -17,7 +17,7 @@ const PART = /^part:(.*)$/;
  * `scripts/code-cache.mjs` puts V8's code cache beside a part in an image. V8 refuses a cache of another version, and
  * compiles the text. Node's own compile cache lacks every function that is compiled at its first call: nearly all.
  */
-export function createRequireOfParts(require: Require, file: string, folder: string): Require {
+export function createRequireOfParts(require: Require, file: string, directory: string): Require {
   const loaded = new Map<string, object>();
 
   const run = (path: string): object => {
@@ -27,14 +27,14 @@ export function createRequireOfParts(require: Require, file: string, folder: str
       ...(existsSync(cache) && { cachedData: readFileSync(cache) }),
     });
     const module = { exports: {} };
-    (script.runInThisContext() as Part)(module.exports, requireOrRun, module, file, folder);
+    (script.runInThisContext() as Part)(module.exports, requireOrRun, module, file, directory);
     return module.exports;
   };
 
   const requireOrRun = (name: string): unknown => {
     const [, part] = PART.exec(name) ?? [];
     if (part === undefined) return require(name);
-    const exports = loaded.get(part) ?? run(join(folder, "cli", part));
+    const exports = loaded.get(part) ?? run(join(directory, "cli", part));
     loaded.set(part, exports);
     return exports;
   };

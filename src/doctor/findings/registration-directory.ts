@@ -4,10 +4,10 @@ import { isWithin, type MountPlace } from "../../unix/mounts";
 import { type Verdict, warning } from "./finding";
 import { isTemplate } from "./words";
 
-/** The folder in kubelet's root that its plugin watcher watches. */
+/** The directory in kubelet's root that its plugin watcher watches. */
 const NAME = "plugins_registry";
 
-/** What to do if the container has another folder in its place. */
+/** What to do if the container has another directory in its place. */
 export const MOUNT_IT = `mount the host's <kubelet root>/${NAME} there, or name it with --plugin-registration-path`;
 
 /** Whether a path of the host has a registration directory's name. */

@@ -87,7 +87,7 @@ test.each(["doctor", "status"])(
     writeFileSync(folder.at("file"), "");
     for (const [name, what] of [
       ["nope", "is not there"],
-      ["file", "is not a folder"],
+      ["file", "is not a directory"],
     ] as const)
       expect(await runCommand(command, `--host-root=${folder.at(name)}`, "-o", "json")).toEqual({
         status: 3,

@@ -11,7 +11,7 @@ type Case = readonly [check: string, status: Status, text: RegExp, changes: Chan
 const DEEP = `/${"d".repeat(100)}`;
 const CSI = "/var/lib/kubelet/plugins/x.csi/csi.sock";
 
-const FILE: DirectoryFacts = { kind: "not-a-folder", path: "/r", fileType: "a file" };
+const FILE: DirectoryFacts = { kind: "not-a-directory", path: "/r", fileType: "a file" };
 const OUT_OF_REACH: DirectoryFacts = { kind: "out-of-reach", path: "/r", errno: "EACCES" };
 const WRONG = { kind: "wrong", problem: "on the host it is /h", fix: "write it" } as const;
 
@@ -24,7 +24,7 @@ const socket = (path: string, found: Partial<SocketFacts>) =>
 const kubeletSocket = (found: Partial<SocketFacts>): Changes => ({
   folder: { kubeletSocket: socket("/k.sock", found) },
 });
-const kubeletPath = (path: string | undefined, found: object = { folderInSight: false }): Changes => ({
+const kubeletPath = (path: string | undefined, found: object = { isDirectoryInSight: false }): Changes => ({
   facts: {
     target: { ...healthyFacts().target, kubeletRegistrationPath: path },
     kubeletPath: socket(path ?? "", { kind: "missing", ...found }),
@@ -44,10 +44,10 @@ const OTHER_USER = {
 const directory = (facts: DirectoryFacts): Changes => ({ facts: { directory: facts } });
 
 test.each<Case>([
-  ["registration-directory", "ok", /is a folder \(mode 0750, owner 0:0\)/, {}],
+  ["registration-directory", "ok", /is a directory \(mode 0750, owner 0:0\)/, {}],
   ["registration-directory", "unknown", /cannot be read: EAC/, directory(OUT_OF_REACH)],
   ["registration-directory", "problem", /^\/r is not there/, directory({ kind: "missing", path: "/r" })],
-  ["registration-directory", "problem", /^\/r is a file, not a folder/, directory(FILE)],
+  ["registration-directory", "problem", /^\/r is a file, not a directory/, directory(FILE)],
 
   ["directory-writable", "ok", /\(user ID 0\)/, {}],
   ["directory-writable", "problem", /EACCES \(user ID 65534; mode 0750/, unwritable("EACCES", 65534)],
@@ -104,7 +104,7 @@ test.each<Case>([
   ["kubelet-path", "problem", /no absolute path/, kubeletPath("csi.sock")],
   ["kubelet-path", "problem", /no absolute path/, kubeletPath(`unix://${CSI}`)],
   ["kubelet-path", "warning", /registration directory/, kubeletPath("/k/plugins_registry/x.sock")],
-  ["kubelet-path", "problem", /is not there/, kubeletPath(CSI, { folderInSight: true })],
+  ["kubelet-path", "problem", /is not there/, kubeletPath(CSI, { isDirectoryInSight: true })],
   ["kubelet-path", "ok", /and accepts connections/, kubeletPath(CSI, accepting("1:2"))],
   ["kubelet-path", "ok", /fits the mounts of this container/, hostPath({ kind: "fits" })],
   ["kubelet-path", "problem", /another socket/, kubeletPath(CSI, accepting("7:7"))],

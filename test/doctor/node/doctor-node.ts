@@ -17,7 +17,7 @@ export const IMPATIENT_MS = 1_000;
 
 export type DoctorNode = Awaited<ReturnType<typeof createDoctorNode>>;
 
-/** A node in a folder, what is wrong with it, and the doctor's look. */
+/** A node in a directory, what is wrong with it, and the doctor's look. */
 export async function createDoctorNode() {
   const folder = await createTestNode();
   const { csiAddress, pluginDir: directory, keep } = folder;

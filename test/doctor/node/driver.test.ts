@@ -24,9 +24,9 @@ const NOTHING = () => {};
 
 test.each([
   [NOTHING, "csi.sock", /^problem: .*is not there; fix: start the driver/, /^unknown: /],
-  [NOTHING, "no/csi.sock", /nor is its folder; fix: mount the folder here/, /^unknown: /],
+  [NOTHING, "no/csi.sock", /nor is its directory; fix: mount the directory here/, /^unknown: /],
   [FILE, "csi.sock", /^problem: .*csi\.sock is a file, not a socket/, /^unknown: /],
-  [NOTHING, "reg", /reg is a folder, not a socket/, /^unknown: /],
+  [NOTHING, "reg", /reg is a directory, not a socket/, /^unknown: /],
   [PLUGIN, "reg/y-reg.sock", /^ok: /, /fails GetPluginInfo: Unimplemented: .*; fix: correct --csi/],
 ])("no driver: %p, and %s is named", async (arrange, name, ofSocket, ofDriver) => {
   await using node = await createDoctorNode();

@@ -3,7 +3,7 @@ import type { DirectoryFacts, Facts } from "../../../src/doctor/node/read/gather
 import { reportOn } from "../../../src/doctor/node/report";
 import type { RegistrationReport } from "../../../src/registrar/registration/self-check";
 
-type Folder = Extract<DirectoryFacts, { readonly kind: "folder" }>;
+type Folder = Extract<DirectoryFacts, { readonly kind: "directory" }>;
 
 const DIRECTORY = "/registration";
 const CSI = "/csi/csi.sock";
@@ -22,7 +22,7 @@ export function healthyFacts(
   } = {},
 ): Facts {
   const endpoint = "/var/lib/kubelet/plugins/x.csi/csi.sock";
-  const missing = { kind: "missing", path: endpoint, folderInSight: false } as const;
+  const missing = { kind: "missing", path: endpoint, isDirectoryInSight: false } as const;
   const ownership = { mode: 0o755, uid: 0, gid: 0 };
   const identity = { kind: "answered", value: { name: "x.csi", vendorVersion: "1", manifest: {} } } as const;
   const plugin = { type: "CSIPlugin", name: "x.csi", endpoint, supportedVersions: ["1.0.0"] };
@@ -43,13 +43,13 @@ export function healthyFacts(
     registrars: [],
     kubeletPath: missing,
     directory: {
-      kind: "folder",
+      kind: "directory",
       path: DIRECTORY,
       ownership: { mode: 0o750, uid: 0, gid: 0 },
       unwritable: undefined,
       unwatchable: undefined,
       place: placeAt("/var/lib/kubelet/plugins_registry"),
-      kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", folderInSight: false },
+      kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", isDirectoryInSight: false },
       ...changes.folder,
     },
     registrations: [

@@ -41,9 +41,9 @@ test("the directory's place is that of what a symbolic link leads to", async () 
   mkdirSync(folder.at("kubelet"));
   symlinkSync("kubelet", folder.at("link"));
   const facts = await lookAtDirectory(folder.at("link"), procfs);
-  expect(facts).toMatchObject({ kind: "folder", place: { path: "/kubelet" } });
+  expect(facts).toMatchObject({ kind: "directory", place: { path: "/kubelet" } });
   const unseen = await lookAtDirectory(folder.at("link"), folder.at("none"));
-  expect(unseen).toMatchObject({ kind: "folder", place: undefined });
+  expect(unseen).toMatchObject({ kind: "directory", place: undefined });
 });
 
 test.each([

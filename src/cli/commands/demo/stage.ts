@@ -24,13 +24,13 @@ export interface Programs {
 export type Stage = ReturnType<typeof openStage>;
 
 /**
- * A folder that stands for a node, and the processes on it: none yet. With `keep`, the folder stays, with the output of each
- * process in it. Throws INVALID_OPTION if the folder cannot be made.
+ * A directory that stands for a node, and the processes on it: none yet. With `keep`, the directory stays, with the output of each
+ * process in it. Throws INVALID_OPTION if the directory cannot be made.
  */
 export function openStage({ cli, registrar }: Programs, keep: boolean) {
-  const folder = makeFolder();
-  const csiAddress = join(folder, "plugins", DRIVER_NAME, "csi.sock");
-  const pluginDir = join(folder, "plugins_registry");
+  const directory = makeDirectory();
+  const csiAddress = join(directory, "plugins", DRIVER_NAME, "csi.sock");
+  const pluginDir = join(directory, "plugins_registry");
   mkdirSync(dirname(csiAddress), { recursive: true });
   mkdirSync(pluginDir);
 
@@ -60,7 +60,7 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
     let lastLine = "nothing";
     const onLine = (line: string) => {
       lastLine = escapeJson(line);
-      if (keep) appendFileSync(join(folder, `${role.replace(" ", "-")}.log`), `${line}\n`);
+      if (keep) appendFileSync(join(directory, `${role.replace(" ", "-")}.log`), `${line}\n`);
       // An event, or a line of a registrar's log.
       const report = attempt(() => JSON.parse(line));
       if (report?.kind !== undefined || report?.from !== undefined)
@@ -85,7 +85,7 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
   };
 
   return {
-    folder,
+    directory,
     timeline,
     /** Aborted when an actor ended unasked; the reason names it and quotes its last line. */
     mishap: mishap.signal,
@@ -94,16 +94,16 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
     deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
     clear: async () => {
       await Promise.all(Array.from(actors.keys(), (role) => end(role, "SIGTERM")));
-      if (!keep) rmSync(folder, { recursive: true, force: true });
+      if (!keep) rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-function makeFolder(): string {
+function makeDirectory(): string {
   try {
     return mkdtempSync(join(tmpdir(), "demo-"));
   } catch (cause) {
-    const text = `cannot make a folder in ${tmpdir()}: ${messageOf(cause)}; name another folder by TMPDIR`;
+    const text = `cannot make a directory in ${tmpdir()}: ${messageOf(cause)}; name another directory by TMPDIR`;
     throw invalidOption(text, { cause });
   }
 }

@@ -51,7 +51,7 @@ export async function resolveTarget(
 /** Why nothing of the host can be looked at; undefined if it can. */
 export async function hostRootProblem({ hostRoot = "/" }: Pick<Target, "hostRoot">) {
   if (await isDirectory(hostRoot)) return undefined;
-  return `--host-root=${hostRoot} ${(await exists(hostRoot)) ? "is not a folder" : "is not there"}: nothing of the host can be looked at`;
+  return `--host-root=${hostRoot} ${(await exists(hostRoot)) ? "is not a directory" : "is not there"}: nothing of the host can be looked at`;
 }
 
 function onePath(path: string | undefined): string | undefined {

@@ -145,7 +145,7 @@ export interface RegistrarUnit {
   readonly registrar: Deployment;
   /** Only the driver itself tells its name. */
   readonly driver: {
-    /** `known`: the cluster has this name; `guessed`: it is the socket's folder; `every`: of all drivers of a node. */
+    /** `known`: the cluster has this name; `guessed`: it is the socket's directory; `every`: of all drivers of a node. */
     readonly kind: "known" | "guessed" | "every";
     readonly name: string;
   };

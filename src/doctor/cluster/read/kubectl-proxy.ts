@@ -20,7 +20,7 @@ const QUESTION = /^Please enter (Username|Password):/m;
 const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
 /**
  * Replaces the shell with kubectl, beside a watch that waits for the end of our pipe: the kernel closes the pipe however we
- * end, even by SIGKILL. The watch then ends kubectl and removes its socket's folder ($1). Without stdin kubectl ends where it
+ * end, even by SIGKILL. The watch then ends kubectl and removes its socket's directory ($1). Without stdin kubectl ends where it
  * would wait for a user name.
  */
 const SCRIPT = `
@@ -37,8 +37,8 @@ const NOT_FOUND = 127;
  * without such a context or file. Leaves no process and no file behind, also when this process is killed.
  */
 export async function startKubectlProxy({ context, kubeconfig, onMessage }: KubectlOptions) {
-  const folder = makeFolder();
-  const socketPath = join(folder, "api.sock");
+  const directory = makeDirectory();
+  const socketPath = join(directory, "api.sock");
   const words = [
     "proxy",
     `--unix-socket=${socketPath}`,
@@ -46,7 +46,7 @@ export async function startKubectlProxy({ context, kubeconfig, onMessage }: Kube
     ...(context === undefined ? [] : [`--context=${context}`]),
     ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
   ];
-  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", folder, ...words]);
+  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", directory, ...words]);
   let isServing = false;
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -61,7 +61,7 @@ export async function startKubectlProxy({ context, kubeconfig, onMessage }: Kube
   const close = async () => {
     child.stdin.destroy();
     await ended;
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   };
   const serving = new Promise<undefined>((resolve) => {
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -84,10 +84,10 @@ export async function startKubectlProxy({ context, kubeconfig, onMessage }: Kube
   return { socketPath, [Symbol.asyncDispose]: close };
 }
 
-function makeFolder(): string {
+function makeDirectory(): string {
   try {
     return mkdtempSync(join(tmpdir(), "kubectl-"));
   } catch (cause) {
-    throw invalidOption(`cannot make a folder for kubectl's socket: ${messageOf(cause)}`, { cause });
+    throw invalidOption(`cannot make a directory for kubectl's socket: ${messageOf(cause)}`, { cause });
   }
 }

@@ -120,7 +120,7 @@ function judgedLater({ kind, spec }: Tree) {
   return isSet && tree(spec).selector === undefined
     ? {
         why: "it has no selector, so it is a patch of another object",
-        advice: "apply it first: kubectl kustomize FOLDER | registrar doctor -f -",
+        advice: "apply it first: kubectl kustomize DIRECTORY | registrar doctor -f -",
       }
     : undefined;
 }

@@ -59,7 +59,7 @@ function judgeKubeletPath(path: string, view: View): Verdict {
     return unknown(path, `${GIVEN}; at ${csiSocketPath} is no socket to compare it with`);
   // The same path may be another socket here than on the host.
   const isUnsure = path === csiSocketPath && hostPath.kind !== "fits";
-  const isUnseen = found === undefined || (found.kind === "missing" && !found.folderInSight);
+  const isUnseen = found === undefined || (found.kind === "missing" && !found.isDirectoryInSight);
   if (isUnsure || isUnseen || isPattern(path))
     return hostPath.kind === "fits"
       ? ok(path, `${GIVEN}, and it fits the mounts of this container`)

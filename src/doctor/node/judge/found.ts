@@ -51,7 +51,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   if (twin !== undefined) return bad(path, both, "remove one of the two deployments", `twins ${name}`);
   // CSI015 or CSI019 judges its registration socket.
   const isJudged = registrations.some((one) => one.isLeft && one.name === name);
-  if (driver.isRegistered || isJudged || directory.kind !== "folder") return undefined;
+  if (driver.isRegistered || isJudged || directory.kind !== "directory") return undefined;
   const isNodeWide = target.pattern !== undefined || registrars.some((one) => one.isNodeWide);
   return bad(
     path,

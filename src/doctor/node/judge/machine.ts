@@ -15,7 +15,7 @@ const commandLine = check("CSI001", "command-line", ({ target: { startProblem } 
 });
 
 const kubelet = check("CSI012", "kubelet", ({ directory }: View) => {
-  if (directory.kind !== "folder") return undefined;
+  if (directory.kind !== "directory") return undefined;
   const { kubeletSocket: socket } = directory;
   if (socket.kind === "accepting") return ok("kubelet", `runs: it accepts connections on ${socket.path}`);
   if (!isDead(socket)) return unknown("kubelet", "cannot be seen from here");
@@ -29,7 +29,7 @@ const INOTIFY_LIMITS: Readonly<Record<string, string>> = {
 };
 
 const inotify = check("CSI013", "inotify", ({ directory, host }: View) => {
-  if (directory.kind !== "folder") return undefined;
+  if (directory.kind !== "directory") return undefined;
   const { unwatchable } = directory;
   if (host.uid !== 0) return unknown("inotify", "has limits per user: only root can try kubelet's");
   if (unwatchable === undefined)
@@ -58,19 +58,19 @@ const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: View) 
 const registrationDirectory = check("CSI008", "registration-directory", ({ directory, host }: View) => {
   const { path, kind } = directory;
   switch (kind) {
-    case "folder":
-      return ok(path, `is a folder (${ownershipText(directory.ownership)})`);
+    case "directory":
+      return ok(path, `is a directory (${ownershipText(directory.ownership)})`);
     case "missing":
       return problem(path, "is not there", MOUNT_IT);
-    case "not-a-folder":
-      return problem(path, `is ${directory.fileType}, not a folder`, MOUNT_IT);
+    case "not-a-directory":
+      return problem(path, `is ${directory.fileType}, not a directory`, MOUNT_IT);
     case "out-of-reach":
       return unread(path, `cannot be read: ${directory.errno}`, remedyForErrno(directory.errno, { host }));
   }
 });
 
 const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: View) => {
-  if (directory.kind !== "folder") return undefined;
+  if (directory.kind !== "directory") return undefined;
   const { uid = "unknown" } = host;
   const { path, unwritable, ownership } = directory;
   if (unwritable === undefined) return ok(path, `may be written to by us (user ID ${uid})`);
@@ -87,7 +87,7 @@ const directoryWritable = check("CSI009", "directory-writable", ({ directory, ho
 
 const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => {
   const { directory, registrations, host } = view;
-  if (directory.kind !== "folder") return undefined;
+  if (directory.kind !== "directory") return undefined;
   const { path, place } = directory;
   const unsure = (text: string) =>
     unknown(path, text, "compare with plugins_registry in kubelet's --root-dir");
@@ -111,9 +111,9 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
 
 const socketPath = check("CSI011", "socket-path", ({ targetName: name, directory, target }: View) => {
   if (name === undefined || judgeDriverName(name).kind === "unsafe") return undefined;
-  const place = directory.kind === "folder" ? directory.place : undefined;
+  const place = directory.kind === "directory" ? directory.place : undefined;
   const onHost = place ? [kubeletDirectoryOf(place, target.kubeletRegistrationPath)] : [];
-  const paths = [directory.path, ...onHost].map((folder) => registrationSocketPath(folder, name));
+  const paths = [directory.path, ...onHost].map((directory) => registrationSocketPath(directory, name));
   const [longest = ""] = paths.sort((one, other) => Buffer.byteLength(other) - Buffer.byteLength(one));
   const bytes = Buffer.byteLength(longest);
   return bytes > MAX_SOCKET_PATH_BYTES

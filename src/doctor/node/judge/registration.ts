@@ -24,7 +24,7 @@ const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
 const registrationCheck = check("CSI015", "registration", (view: View) => {
   const { directory, registrations, isWhole, targetName } = view;
-  if (directory.kind !== "folder") return undefined;
+  if (directory.kind !== "directory") return undefined;
   const { path } = directory;
   const theirs = registrations.filter((one) => one.isTargets);
   if (theirs.length > 0) return theirs.map((one) => judgeRegistration(one, view));
@@ -62,7 +62,7 @@ function judgeRegistration({ path, plugin, trouble, report, socket }: Published,
       `is not registered yet: its registrar is ${state}${reason === undefined ? "" : `: ${reason}`}`,
       `look again in a while, and ${SEE_REGISTRAR}`,
     );
-  const { place, kubeletSocket } = view.directory.kind === "folder" ? view.directory : {};
+  const { place, kubeletSocket } = view.directory.kind === "directory" ? view.directory : {};
   const isDown = kubeletSocket?.kind === "not-accepting" ? "kubelet-down" : undefined;
   return problem(
     name,
@@ -114,7 +114,7 @@ function judgeOther({ path, plugin, trouble, socket }: Published, view: View): V
 }
 
 const CORRECT_PATH =
-  "correct the registrar's --kubelet-registration-path and the hostPath of the driver's folder";
+  "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
 
 const registrationEndpoint = check("CSI016", "registration-endpoint", (view: View) =>
   view.answering.map((one) => judgeEndpoint(one, view)),
@@ -136,7 +136,7 @@ function judgeEndpoint({ plugin, isTargets, endpoint, path }: Answering, view: V
     return problem(name, `${saidAt}, not at ${told}`, fixPath);
   const { socket, identity } = endpoint;
   const isOnHost = isInSight(socket.path, view) || (inode !== undefined && socketsOnHost.has(inode));
-  const isHidden = socket.kind === "missing" && !socket.folderInSight && !isOnHost;
+  const isHidden = socket.kind === "missing" && !socket.isDirectoryInSight && !isOnHost;
   if (isHidden || isUnread(socket.errno))
     return ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
   if (socket.kind !== "accepting") {

@@ -26,7 +26,9 @@ export function driversIn(view: View): readonly DriverRow[] {
   const pods = view.pods?.kind === "answered" ? view.pods.value : undefined;
   const podsOf = (name: string | null) =>
     (pods ?? []).flatMap(({ pod, drivers }) => (name !== null && drivers.has(name) ? pod : []));
-  const names = new Set(view.directory.kind === "folder" ? pods?.flatMap(({ drivers }) => [...drivers]) : []);
+  const names = new Set(
+    view.directory.kind === "directory" ? pods?.flatMap(({ drivers }) => [...drivers]) : [],
+  );
   const missing = [...names]
     .filter((name) => !seen.some((row) => row.name === name))
     .map((name) =>
@@ -78,7 +80,7 @@ export const waitingText = ({ pid, socket }: RunningRegistrar): string =>
 function driverTrouble(one: Answering, view: View): string | undefined {
   const places = [one.endpoint ?? [], view.drivers.filter((driver) => isOf(one, driver, view))].flat();
   const there = places.find(({ socket }) => {
-    const isHidden = socket.kind === "missing" && !socket.folderInSight && !isInSight(socket.path, view);
+    const isHidden = socket.kind === "missing" && !socket.isDirectoryInSight && !isInSight(socket.path, view);
     return !isHidden && !isUnread(socket.errno);
   });
   return there && silenceOf(there);

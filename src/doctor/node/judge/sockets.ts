@@ -16,7 +16,7 @@ const KEEP_SOCKET =
 const REMEDIES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "see what is mounted there, and whether its server runs",
   ELOOP: "correct the symbolic links: they form a loop",
-  ENOTDIR: "correct the path: a part of it is not a folder",
+  ENOTDIR: "correct the path: a part of it is not a directory",
   EMFILE: "raise the limit of open files: ulimit -n",
 };
 const isForbidden = (errno: string | undefined) => errno === "EACCES" || errno === "EPERM";
@@ -45,7 +45,7 @@ export function socketText(socket: SocketFacts): string {
     case "not-accepting":
       return `does not accept a connection (${ownershipText(socket.ownership)}): ${socket.explanation}`;
     case "missing":
-      return socket.folderInSight ? "is not there" : "is not there, nor is its folder";
+      return socket.isDirectoryInSight ? "is not there" : "is not there, nor is its directory";
     case "not-a-socket":
       return `is ${socket.fileType}, not a socket`;
     case "out-of-reach":
@@ -72,7 +72,7 @@ export function silenceOf({ socket, identity }: Pick<SeenDriver, "socket" | "ide
 
 /** The cause of everything that fails because a driver is down; undefined for a socket whose path may be wrong. */
 export function downCause(socket: SocketFacts, path = socket.path): string | undefined {
-  if (socket.kind === "missing" && socket.folderInSight) return `missing ${path}`;
+  if (socket.kind === "missing" && socket.isDirectoryInSight) return `missing ${path}`;
   return isDead(socket) ? `down ${socket.inode}` : undefined;
 }
 
@@ -90,7 +90,7 @@ export function remedyFor(
 ): [fix: string, cause?: string | undefined] {
   const cause = downCause(socket, path);
   if (cause !== undefined) return [START_DRIVER, cause];
-  if (socket.kind === "missing") return ["mount the folder here, or correct the path"];
+  if (socket.kind === "missing") return ["mount the directory here, or correct the path"];
   if (socket.kind === "not-a-socket") return ["name the driver's socket itself"];
   if (socket.kind === "too-long") return ["use a shorter path"];
   if (isStuck(socket)) return [DRIVER_HANGS, namelessCause(socket)];

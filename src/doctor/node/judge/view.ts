@@ -87,7 +87,7 @@ export function viewOf(facts: Facts) {
     bad: isWhole ? problem : warning,
     /** Whether the node has no living driver and no registrar that answers, as far as that can be seen. */
     isDeserted:
-      directory.kind === "folder" && !drivers.some(({ isNode }) => isNode) && answering.length === 0,
+      directory.kind === "directory" && !drivers.some(({ isNode }) => isNode) && answering.length === 0,
     /** The registrars that wait for a driver's socket. */
     waiting: facts.registrars.filter(
       ({ isNodeWide, endpoint, socket }) =>
@@ -131,7 +131,7 @@ export function isOf(
 export function isInSight(path: string, { directory }: View): boolean {
   const root = dirname(directory.path);
   return (
-    directory.kind === "folder" &&
+    directory.kind === "directory" &&
     directory.place?.isMountPoint === false &&
     root !== "/" &&
     isWithin(path, root)

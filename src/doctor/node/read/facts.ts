@@ -42,8 +42,8 @@ export type SocketFacts = {
       /** Errno and what it usually means. */
       readonly explanation: string;
     }
-  /** `folderInSight`: its folder exists here, so the socket does not lie behind an unseen mount. */
-  | { readonly kind: "missing"; readonly folderInSight: boolean }
+  /** `isDirectoryInSight`: its directory exists here, so the socket does not lie behind an unseen mount. */
+  | { readonly kind: "missing"; readonly isDirectoryInSight: boolean }
   | { readonly kind: "not-a-socket"; readonly fileType: string }
   | { readonly kind: "out-of-reach"; readonly errno: string }
   | { readonly kind: "too-long"; readonly bytes: number }

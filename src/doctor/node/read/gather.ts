@@ -26,7 +26,7 @@ export interface GatherOptions {
 
 const PROC = "/proc";
 const SYS = "/sys";
-/** Drivers have their socket in a folder of their own, some a folder deeper. */
+/** Drivers have their socket in a directory of their own, some a directory deeper. */
 const MAX_DEPTH = 4;
 /** More than a node has drivers. */
 const MAX_SOCKETS = 500;
@@ -120,7 +120,7 @@ async function inGroups<One, Result>(items: readonly One[], look: (item: One) =>
   return results;
 }
 
-/** The sockets below kubelet's `plugins`, except in kubelet's own folders there, which hold mounted volumes. */
+/** The sockets below kubelet's `plugins`, except in kubelet's own directories there, which hold mounted volumes. */
 function socketsUnder(directory: string) {
   const isKubelets = ({ name }: Dirent) => name === "kubernetes.io" || name === "globalmount";
   return walk(
@@ -136,13 +136,13 @@ export async function lookAtDirectory(path: string, procfs: string) {
   const stats = await statsOrErrno(path);
   if (stats === "ENOENT") return { kind: "missing", path } as const;
   if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats } as const;
-  if (!stats.isDirectory()) return { kind: "not-a-folder", path, fileType: fileTypeOf(stats) } as const;
+  if (!stats.isDirectory()) return { kind: "not-a-directory", path, fileType: fileTypeOf(stats) } as const;
   const { errno } = await listRegistrations(path);
   if (errno !== undefined) return { kind: "out-of-reach", path, errno } as const;
   const rights = constants.W_OK | constants.X_OK;
   const real = await callFileSystem(path, () => realpath(path)).catch(() => path);
   return {
-    kind: "folder" as const,
+    kind: "directory" as const,
     path,
     ownership: stats as Ownership,
     /** Errno of asking for the right to write, ENOSPC without a free inode; undefined if a file could be made. */
@@ -193,7 +193,7 @@ export function lookAtSelinux(procfs: string, sysfs: string) {
 
 const readText = (path: string) => attempt(() => readFileSync(path, "utf8"));
 
-/** Lists sockets and what is named like one, as kubelet's plugin watcher does: also in subfolders, no hidden names. */
+/** Lists sockets and what is named like one, as kubelet's plugin watcher does: also in subdirectories, no hidden names. */
 async function listRegistrations(directory: string) {
   const isHidden = ({ name }: Dirent) => name.startsWith(".");
   const isWanted = (entry: Dirent) =>
@@ -227,7 +227,7 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
 
 /**
  * Asks kubelet's Pods API, which has its socket in kubelet's root, beside the registration directory (1.37, `PodsAPI`).
- * Undefined where none is seen: an older kubelet, or a container that does not have the folder.
+ * Undefined where none is seen: an older kubelet, or a container that does not have the directory.
  */
 async function lookAtPods(pluginRegistrationPath: string, timeoutMs: number) {
   const socket = await lookAtSocket(join(dirname(pluginRegistrationPath), "pods-api", "pods-api.sock"));

@@ -18,7 +18,8 @@ export async function lookAtSocket(path: string, tryReach = tryConnect): Promise
   // Before anything else: libuv would cut the path and connect to another one.
   if (bytes > MAX_SOCKET_PATH_BYTES) return { kind: "too-long", path, bytes };
   const stats = await statsOrErrno(path);
-  if (stats === "ENOENT") return { kind: "missing", path, folderInSight: await isDirectory(dirname(path)) };
+  if (stats === "ENOENT")
+    return { kind: "missing", path, isDirectoryInSight: await isDirectory(dirname(path)) };
   if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats };
   if (!stats.isSocket()) return { kind: "not-a-socket", path, fileType: fileTypeOf(stats) };
   const seen = { path, ownership: stats, inode: `${stats.dev}:${stats.ino}` };
@@ -36,7 +37,7 @@ export const errnoIn = (error: unknown): string => errnoOf(error) ?? "EIO";
 
 export function fileTypeOf(stats: Stats): string {
   if (stats.isFile()) return "a file";
-  if (stats.isDirectory()) return "a folder";
+  if (stats.isDirectory()) return "a directory";
   return stats.isSocket() ? "a socket" : "a device or pipe";
 }
 
