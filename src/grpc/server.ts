@@ -104,7 +104,7 @@ interface Connection extends GuardedClient {
 export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcServerOptions) {
   const bounds = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits, unfinishedBytes: 0 };
   const log = parentLog.named("server");
-  const warnOfViolation = createPacedWarning(log, "Closed a connection that does not speak gRPC");
+  const warnOfViolation = createPacedWarning(log, "Closed a connection that broke HTTP/2 or a limit");
   const credentials = ServerCredentials.createInsecure();
   const crowd = createCrowd<Connection>({
     max: bounds.maxConnections,
@@ -148,7 +148,7 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
     if (reason !== undefined) {
       tally.rejected += 1;
       tally.lastRejection = reason;
-      log.v(2).info("Closed a connection that does not speak gRPC", { reason });
+      log.v(2).info("Closed a connection that broke HTTP/2 or a limit", { reason });
       warnOfViolation({ reason });
     } else if (!calls.everCalled() && socket.bytesRead > 0) {
       tally.cutBeforeCall += 1;

@@ -6,7 +6,7 @@ import { connectRaw, gate, INFO, openDescriptors, serveGrpc } from "../served-gr
 import { CONTINUATION, frame, getInfoCall, HELLO, ONE_CALL, PING, RAW_PATH } from "../wire";
 
 const TOO_MUCH = "Too many connections, closed one";
-const NO_GRPC = "Closed a connection that does not speak gRPC";
+const BROKEN = "Closed a connection that broke HTTP/2 or a limit";
 
 test("leaves no descriptor of clients that break the rules, and no flood of warnings", async () => {
   await using served = await serveGrpc();
@@ -27,7 +27,7 @@ test("leaves no descriptor of clients that break the rules, and no flood of warn
     lastRejection: "HTTP/2 error PROTOCOL_ERROR: CONTINUATION: unexpected",
   });
   const ofSeverity = (wanted: string) => served.records.filter(({ severity }) => severity === wanted);
-  expect(ofSeverity("warning")).toMatchObject([{ message: NO_GRPC }]);
+  expect(ofSeverity("warning")).toMatchObject([{ message: BROKEN }]);
   expect(ofSeverity("info").filter(({ verbosity }) => verbosity === 2)).toHaveLength(200);
 });
 
