@@ -3,8 +3,8 @@ import { list, type Tree, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../../node-readiness/options";
 import { flat, type Nested } from "../../findings/finding";
-import { placeInChart } from "../read/charts";
 import type { Deployment } from "../read/deployments";
+import { placeInChart } from "./chart-places";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {

@@ -1,23 +1,21 @@
-import { list, numberOrNone, type Tree, text, tree } from "../../../kube-api/objects";
+import { list, numberOrNone, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { flat } from "../../findings/finding";
 import { counted, isTemplate, RENDER_FIRST } from "../../findings/words";
-import { fixInChart, placeInChart } from "../read/charts";
-import type { Deployment, ManifestFacts } from "../read/deployments";
+import type { Deployment } from "../read/deployments";
+import { amountOf, exceeds, type Limits, limitIn, limitsOn, quantityOf } from "../read/limits";
 import { nameOf } from "../read/objects";
 import type { ProbeFacts } from "../read/probes";
-import { amountOf, exceeds, quantityOf } from "../read/quantities";
+import { fixInChart, placeInChart } from "./chart-places";
 import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
 
-type Resource = "memory" | "cpu";
+type Resource = Limits["resource"];
+type Bound = Limits["bounds"][number];
 const NAMES = { memory: "memory", cpu: "CPU" };
 /** What fixes propose, and what they ask for at least. */
 const ENOUGH = { memory: "100Mi", cpu: "200m" };
 const ASKED = { memory: LEAST.memory, cpu: ENOUGH.cpu };
-
-type Limits = ReturnType<typeof limitsOn>;
-type Bound = Limits["bounds"][number];
 
 /** Judges the least of the limits on a container, unless the API server refuses one whatever the program. */
 const limitCheck = (
@@ -32,7 +30,11 @@ const limitCheck = (
     const [bound] = limits.bounds.filter(({ amount }) => amount > 0).sort((a, b) => a.amount - b.amount);
     const found = bound && judgeBound(bound, one);
     if (found)
-      return { ...found, text: `${bound.text}: ${found.text}`, fix: fixOf(limits, bound, found.fix) };
+      return {
+        ...found,
+        text: `${textOf(resource, bound)}: ${found.text}`,
+        fix: fixOf(limits, bound, found.fix),
+      };
     return one.program.kind === "ours" ? (judgeTemplate(limits) ?? judgeAutoscaler(limits)) : undefined;
   });
 
@@ -95,51 +97,14 @@ function range({ least, most }: typeof START, cpus: number): string {
   return `${(least / cpus).toFixed(1)} to ${(most / cpus).toFixed(1)} s`;
 }
 
-/** A limit of a container or a pod. A missing limit is `0`, which Kubernetes takes for no limit, too. */
-function limitIn({ resources }: Tree, resource: Resource): string {
-  const { limits } = tree(resources);
-  const template = [resources, limits].find((whole) => typeof whole === "string" && isTemplate(whole));
-  return text(template ?? tree(limits)[resource] ?? "0");
-}
-
-/** The limits on a container: its own, or its namespace's default, and its pod's; and what else its namespace has. */
-function limitsOn(one: Deployment, { limitObjects }: ManifestFacts, resource: Resource) {
-  const { container, pod } = one.source;
-  const [own, ofPod] = [limitIn(container, resource), limitIn(pod, resource)];
-  const beside = (wanted: string) =>
-    limitObjects.filter(({ kind, metadata }) => {
-      const { namespace = "default" } = tree(metadata);
-      return kind === wanted && namespace === (one.object.namespace ?? "default");
-    });
-  const items = beside("LimitRange").flatMap((object) =>
-    list(tree(object.spec).limits).map((item) => {
-      const amountIn = (field: string) => text(tree(tree(item)[field])[resource]);
-      return {
-        of: `LimitRange ${nameOf(object)}`,
-        type: tree(item).type,
-        most: amountIn("max"),
-        least: amountIn("min"),
-        given: amountIn("default"),
-        ratio: amountIn("maxLimitRequestRatio"),
-        // The API server takes the maximum for a default that is missing.
-        byDefault: amountIn("default") || amountIn("max"),
-      };
-    }),
-  );
-  const ranges = items.filter(({ type }) => type === "Container");
-  const what = `${NAMES[resource]} limit of`;
-  const bounds = [
-    { of: "its limit", most: own, text: `has a ${what} ${own}` },
-    { of: "its pod", most: ofPod, text: `is in a pod with a ${what} ${ofPod}` },
-    ...(own === "0" ? ranges : []).map(({ of, byDefault: most }) => ({
-      ...{ of, most },
-      text: `gets a ${what} ${most} from ${of}`,
-    })),
-  ].map((bound) => ({ ...bound, amount: amountOf(bound.most) }));
-  const request = text(tree(tree(container.resources).requests)[resource] ?? "0");
-  const podRanges = items.filter(({ type }) => type === "Pod");
-  return { one, resource, own, ofPod, request, ranges, podRanges, bounds, beside };
-}
+/** How a limit came to the container. */
+const TEXTS: Readonly<Record<Bound["from"], (what: string, of: string) => string>> = {
+  container: (what) => `has a ${what}`,
+  pod: (what) => `is in a pod with a ${what}`,
+  default: (what, of) => `gets a ${what} from ${of}`,
+};
+const textOf = (resource: Resource, { from, of, most }: Bound) =>
+  TEXTS[from](`${NAMES[resource]} limit of ${most}`, of);
 
 const SCOPES: readonly unknown[] = ["NotTerminating", "NotBestEffort"];
 
@@ -148,7 +113,7 @@ function fixOf(limits: Limits, bound: Bound, own = ""): string {
   const { one, resource, ofPod, request, ranges, podRanges, beside } = limits;
   const { object, pod, container } = one.source;
   const [asked, key] = [amountOf(ASKED[resource]), `limits.${resource}`];
-  const isOwn = bound.of === "its limit";
+  const isOwn = bound.from === "container";
   const requested = amountOf(request) > 0 ? request : bound.most;
   const others = list(pod.containers).filter((other) => other !== container);
   const ofAll = others.reduce<number>((sum, other) => sum + amountOf(limitIn(tree(other), resource)), asked);
@@ -217,11 +182,11 @@ function judgeRefused({ one, resource, own, request, ranges, bounds }: Limits): 
   );
 }
 
-function judgeTemplate({ bounds }: Limits): Statement | undefined {
+function judgeTemplate({ resource, bounds }: Limits): Statement | undefined {
   const template = bounds.find(({ most }) => isTemplate(most));
   return (
     template && {
-      ...unknown(`${boundText(template.text)}, which is a template`, RENDER_FIRST),
+      ...unknown(`${boundText(textOf(resource, template))}, which is a template`, RENDER_FIRST),
       isUnread: true,
     }
   );
@@ -233,7 +198,7 @@ const isOff = (mode: unknown) => ["Off", "off", "false"].includes(text(mode));
 /** A VerticalPodAutoscaler scales a limit with the request that it measured for another program, but no limit of a pod. */
 function judgeAutoscaler({ one, resource, bounds, beside }: Limits): Statement | undefined {
   const { object, container } = one;
-  if (!bounds.some(({ of, amount }) => of !== "its pod" && amount > 0)) return undefined;
+  if (!bounds.some(({ from, amount }) => from !== "pod" && amount > 0)) return undefined;
   const found = beside("VerticalPodAutoscaler").find(({ spec }) => {
     const { targetRef, updatePolicy, resourcePolicy } = tree(spec);
     const { kind, name } = tree(targetRef);

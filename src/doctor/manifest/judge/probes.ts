@@ -1,11 +1,11 @@
 import { isPattern } from "../../../host-path/path-pattern";
 import type { Nested } from "../../findings/finding";
 import { isTemplate } from "../../findings/words";
-import { placeInChart } from "../read/charts";
 import type { Deployment } from "../read/deployments";
 import { onHost } from "../read/mounts";
 import type { ProbeFacts } from "../read/probes";
 import { flagIn } from "../read/start";
+import { placeInChart } from "./chart-places";
 import { eachDeployment, isReadable, problem, type Statement, warning } from "./each-deployment";
 
 const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;

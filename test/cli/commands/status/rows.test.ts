@@ -38,8 +38,8 @@ test.each<[string, DriverRow[], DriverRow[], string[]]>([
 test.each<readonly [Parameters<typeof healthyFacts>[0], string | undefined]>([
   [{}, undefined],
   [{ facts: { directory: { kind: "out-of-reach", path: "/registration", errno: "EPERM" } } }, "EPERM"],
-  [{ facts: { directory: { kind: "missing", path: "/registration" } } }, "missing"],
-])("a folder that may not be read is no folder without drivers: %j", async (changes, why) => {
+  [{ facts: { directory: { kind: "missing", path: "/registration" } } }, "ENOENT"],
+])("a directory that may not be read is no directory without drivers: %j", async (changes, why) => {
   const unseen = await unseenRegistrations(healthyFacts(changes));
   expect(unseen).toBe(why && `cannot read /registration: ${why}`);
 });
