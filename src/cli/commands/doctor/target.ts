@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { KNOWN_DIRECTORIES } from "../../../doctor/findings/registration-directory";
 import type { Target } from "../../../doctor/node/read/facts";
-import { statsOrErrno } from "../../../doctor/node/read/socket";
+import { statsOrErrno } from "../../../doctor/node/read/files";
 import { CONTAINER_DIRECTORY } from "../../../flags/paths";
 import { flagTable } from "../../../flags/table";
 import { isPattern } from "../../../host-path/path-pattern";

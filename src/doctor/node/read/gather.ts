@@ -13,7 +13,9 @@ import { tryConnect } from "../../../unix/unix-socket";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { askDriver, askIdentity, askPods, askRegistration } from "./calls";
 import { answerIn, hasNoSocket, isDead, isStuck, type Ownership, type Target } from "./facts";
-import { errnoIn, fileTypeOf, findRegistrars, lookAtSocket, statsOrErrno, walk } from "./socket";
+import { errnoIn, fileTypeOf, statsOrErrno, walk } from "./files";
+import { findRegistrars } from "./processes";
+import { lookAtSocket } from "./socket";
 
 export interface GatherOptions {
   /** Bounds each call, in milliseconds; NodeGetInfo takes up to ten times as long. */
