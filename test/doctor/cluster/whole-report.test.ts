@@ -1,3 +1,4 @@
+import { renderClusterTable } from "../../../src/doctor/cluster/table";
 import {
   csiDriver,
   daemonSet,
@@ -210,8 +211,16 @@ describe("of one driver", () => {
       "CSI209",
     ]);
     const set = { path: "/var/lib/kubelet/plugins/*/csi.sock" };
-    const nodeWide = await makeCluster({ set, inCsiNode: {}, hasPod: false });
+    const nodeWide = await makeCluster({ set, inCsiNode: {} });
     expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208");
+    nodeWide.refusals.set("csinodes", { kind: "forbidden", message: "no" });
+    expect(await codes(nodeWide, OTHER.driver)).not.toContain("CSI208");
+    const names = { "f.csi": "i", "e.csi": "i", "d.csi": "i", "c.csi": "i", "b.csi": "i" };
+    const mistyped = await (await makeCluster({ inCsiNode: names })).report({ driver: "disc.csi.example" });
+    const others = `the cluster has ${DISK}, b\\.csi, c\\.csi, d\\.csi, e\\.csi and 1 more$`;
+    expect(renderClusterTable(mistyped, { width: 300, colors: false })).toMatch(
+      new RegExp(`^No driver disc\\.csi\\.example: .*${others}`, "ms"),
+    );
   });
 
   test("nothing is said of another one's pods, volumes and autoscaler", async () => {

@@ -169,7 +169,7 @@ test("words", () => {
   expect(tooLong(120)).toBe("has 120 bytes, a unix socket path may have 107");
   expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
   expect(podsText(["a", "b", "c"])).toBe("3 pods (a, b, c)");
-  expect(podsText(["a", "b", "c", "d"])).toBe("4 pods (a, b, c, ...)");
+  expect(podsText([..."abcdefgh"])).toBe("8 pods (a, b, c, d, e and 3 more)");
   expect(together(["a", "b"])).toEqual(["a and b", "both"]);
   expect(together(["a", "b", "c", "d"])).toEqual(["a, b, c and d", "all"]);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell

@@ -1,8 +1,9 @@
+import { nearWord } from "../../../base/near-word";
 import { check, grouped, problem, unread, warning } from "../../findings/finding";
-import { APPLY_CSI_DRIVER, counted, podsText } from "../../findings/words";
+import { APPLY_CSI_DRIVER, counted, firstOf, podsText } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
 import { because, inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
-import type { Place } from "./places";
+import { EVERY_DRIVER, type Place } from "./places";
 
 const compareNode = ({ node }: Place) =>
   `compare its DaemonSet with the node's taints, labels and pods: kubectl describe node ${node}`;
@@ -25,11 +26,13 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
     inState("unprovided"),
     because("is needed, and ", () => advice),
   );
-  const { target, places, units } = facts;
-  const isThere = places.length > 0 || units.some(({ driver }) => driver.name === target.driver);
-  return target.driver === undefined || isThere
-    ? needed
-    : problem(target.driver, "is in no CSINode, and no DaemonSet registers it", advice);
+  const { driver } = facts.target;
+  // Without CSINodes it may be in one.
+  if (driver === undefined || facts.csiNodes === undefined || facts.driverNames.has(driver)) return needed;
+  const names = [...facts.driverNames].filter((name) => name !== EVERY_DRIVER).sort();
+  const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
+  const fix = others ? `install it, or correct --driver: the cluster has ${others}` : advice;
+  return problem(driver, "is in no CSINode, and no DaemonSet registers it", fix);
 });
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
