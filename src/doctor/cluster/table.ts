@@ -1,4 +1,5 @@
 import { plain } from "../../logging/escape";
+import { METRICS_PORT_NAME } from "../../manifest/image-policy/changes";
 import { renderColumns, renderReport, type TableLook, wrap } from "../findings/table";
 import { counted, firstOf } from "../findings/words";
 import { eitherLines } from "../manifest/judge/swap";
@@ -38,7 +39,8 @@ function registrarTable({ registrars }: ClusterReport): readonly string[] {
 
 function metricsText({ endpoint, port, reach, count }: Metrics): string {
   const toWhom = {
-    cluster: port === null ? " (no named port)" : "",
+    // Other names are in no PodMonitor that registrar manifest --image-policy writes.
+    cluster: port === null ? " (no named port)" : port === METRICS_PORT_NAME ? "" : ` (port ${port})`,
     node: " (to its node only)",
     pod: " (to its own pod only)",
     none: "",

@@ -32,6 +32,7 @@ type Row = readonly [cell: string, changes: Parameters<typeof clusterWith>];
 test.each<Row>([
   [":9809/metrics", [{ args: [OPEN], ...port }]],
   [":9809/metrics", [{ args: ["--health-port=9809"], ...port }]],
+  [":9809/metrics (port healthz)", [{ args: [OPEN], ports: [{ ...port.ports[0], name: "healthz" }] }]],
   [":9809/metrics (no named port)", [{ args: [OPEN] }]],
   [":9809/m (no named port)", [{ args: [OPEN, "--metrics-path=/m"], ports: [{ containerPort: 9809 }] }]],
   [":9809/metrics (no named port)", [{ args: [OPEN], ports: [{ name: "other", containerPort: 1 }] }]],
