@@ -9,7 +9,7 @@ type Change = { readonly args?: readonly string[] } & Readonly<Record<string, un
 
 /** The pods of a DaemonSet whose registrar and driver have these fields, beside one that serves to all. */
 async function clusterWith(registrar: Change, pod: object = {}, driver: object = {}) {
-  const cluster = await makeCluster({ hasPod: false });
+  const cluster = await makeCluster({ podsOn: [] });
   const set = daemonSet(FILES);
   const { spec } = set.spec.template;
   const [own, beside] = spec.containers;

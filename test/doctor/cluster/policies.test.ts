@@ -13,6 +13,8 @@ const PENDING =
   /^CSI215 warning: has registry\S+ in 1 pod, made before MutatingAdmissionPolicy registrar-image worked -> restart them: kubectl -n storage rollout restart daemonset\/disk-node; if they stay so, see the API server's log$/;
 const DEEP = { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] };
 
+const pulling = { kind: "waiting", reason: "ImagePullBackOff", message: "no such image" } as const;
+
 const saidIn = async (world: World) =>
   (await (await clusterOf(world)).report()).findings
     .filter(({ code }) => ["CSI215", "CSI216"].includes(code))
@@ -92,6 +94,33 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ["a pod of a template without a registrar", undefined, { inPod: null, generations: ["2", "1"] }],
 ])("%s", async (_what, expected, world) => {
   expect(await saidIn(world)).toEqual(expected === undefined ? [] : [expect.stringMatching(expected)]);
+});
+
+test.each<readonly [what: string, advice: readonly RegExp[], pods: Pick<World, "inPod" | "status">]>([
+  [
+    "an image that cannot be pulled",
+    [
+      /^CSI202 .*; its image is from MutatingAdmissionPolicy registrar-image: apply that with another, or delete it/,
+      /^CSI215 .* worked -> leave them until .*; not working: 1 pod \(storage\/disk-node-node-1\)$/,
+    ],
+    { inPod: { image: OURS }, status: podStatus({ registrar: pulling, driver: running }) },
+  ],
+  [
+    "a driver that cannot be pulled",
+    [/^CSI202 .* -> see its events: kubectl [^;]*$/, /^CSI215 .* -> restart them/],
+    { inPod: { image: OURS }, status: podStatus({ registrar: running, driver: pulling }) },
+  ],
+  [
+    "an image of the DaemonSet that cannot be pulled",
+    [/^CSI202 .* -> see its events: kubectl [^;]*$/, /^CSI215 .* -> restart them/],
+    { status: podStatus({ registrar: pulling, driver: running }) },
+  ],
+  ["none and no other registrar", [/^CSI215 .* leave them until/, /^CSI216 /], { inPod: null }],
+])("a changed pod with %s, beside one that is not changed", async (_what, advice, pods) => {
+  const flags = pods.inPod === null ? DROP : SWAP;
+  const all = await said(await clusterOf({ flags, inOthers: [{}], ...pods }));
+  const own = all.filter((one) => /^CSI2(?:02|15|16)/.test(one));
+  expect(own).toEqual(advice.map((pattern) => expect.stringMatching(pattern)));
 });
 
 test("each registrar with its image in the DaemonSet and in its pods", async () => {

@@ -25,6 +25,9 @@ export interface World {
   readonly policyObjects?: (objects: readonly Written[]) => readonly Written[];
   /** What admission made of the registrar in the pod; null: nothing is left. */
   readonly inPod?: Container | null;
+  /** The same of pods on node-2 and so on, which have no Node. */
+  readonly inOthers?: readonly (Container | null)[];
+  readonly status?: object;
   readonly set?: Container;
   readonly setLabels?: Readonly<Record<string, string>>;
   readonly setAnnotations?: Readonly<Record<string, string>>;
@@ -61,15 +64,18 @@ function changed(set: Daemon, change: Container | null, labels = {}, annotations
 }
 
 /** A node with one driver; its DaemonSet has the official registrar. */
-export async function clusterOf({ flags, inPod = {}, ...world }: World) {
+export async function clusterOf({ flags, inPod = {}, inOthers = [], ...world }: World) {
   const { policyObjects = (all) => all, generations: [ofSet, ofPod] = ["2", "2"] } = world;
   const official = daemonSet(DISK, { image: OFFICIAL });
   const own = changed(official, world.set ?? {}, world.setLabels, world.setAnnotations);
   const annotations = { "deprecated.daemonset.template.generation": ofSet };
+  const inPods = new Map([inPod, ...inOthers].map((change, n) => [`node-${n + 1}`, change]));
   const cluster = await makeCluster({
     ...(world.architecture && { architecture: world.architecture }),
+    ...(world.status && { status: world.status }),
+    podsOn: [...inPods.keys()],
     daemon: { ...own, metadata: { ...own.metadata, ...{ annotations } } },
-    admit: (set) => changed(set, inPod, { "pod-template-generation": ofPod }),
+    admit: (set, node) => changed(set, inPods.get(node) ?? null, { "pod-template-generation": ofPod }),
   });
   if (world.hasNodeWide) {
     const nodeWide = daemonSet("all", { name: "csi-registrar", path: PATTERN });

@@ -38,7 +38,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
 });
 
 test("--swap: what raised limits meet in their namespace, and what a driver's own pods may lose", async () => {
-  const cluster = await makeCluster({ hasPod: false });
+  const cluster = await makeCluster({ podsOn: [] });
   const set = daemonSet(FILES, { image: "x/csi-node-driver-registrar:v2.17.0" });
   Object.assign(set.spec.template.spec.containers[0] ?? {}, {
     resources: { limits: { memory: "32Mi", cpu: "1" } },
@@ -206,7 +206,7 @@ describe("of one driver", () => {
   test("a driver that is known by its DaemonSet, by a CSINode, or only by the registrar of all drivers", async () => {
     const codes = async (cluster: ReturnType<typeof createMemoryCluster>, driver: string) =>
       toldBy(await cluster.report({ driver })).map((line) => line.slice(0, 6));
-    expect(await codes(await makeCluster({ inCsiNode: {}, hasPod: false }), DISK)).toEqual([]);
+    expect(await codes(await makeCluster({ inCsiNode: {}, podsOn: [] }), DISK)).toEqual([]);
     expect(await codes(await makeCluster({ inCsiNode: { [DISK]: "i", [FILES]: "i" } }), FILES)).toEqual([
       "CSI209",
     ]);

@@ -4,7 +4,7 @@ import { boundText } from "../../../logging/escape";
 import { APPARMOR_PREFIX, OPT_OUT, type PolicyEngine } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { check, grouped, ok, type Verdict, warning } from "../../findings/finding";
-import { counted } from "../../findings/words";
+import { counted, podsText } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import { hookOf } from "../../manifest/read/pod";
 import type { RegistrarPod } from "../read/pod";
@@ -67,15 +67,14 @@ function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | unde
 
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */
 function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): readonly Verdict[] {
-  return matchedPods(unit, facts).flatMap(({ match, left }) => {
+  return matchedPods(unit, facts).flatMap((matched) => {
+    const { left } = matched;
     if (left.length === 0) return [];
-    return [
-      { ...judgeMatch(unit, match, left, facts), objects: [unit.registrar.object], nodes: nodesOf(left) },
-    ];
+    return [{ ...judgeMatch(unit, matched, facts), objects: [unit.registrar.object], nodes: nodesOf(left) }];
   });
 }
 
-/** A DaemonSet's pods by the policy that comes nearest to a change of them, as some are for some nodes only; `left`: unchanged. */
+/** A DaemonSet's pods by the policy that comes nearest to a change of them, as some are for some nodes only; `done`: changed by it. */
 function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
   const { registrar, set } = unit;
   if (registrar.program.kind === "ours") return [];
@@ -89,16 +88,18 @@ function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
   const byMatch = grouped(own, ({ node }) =>
     matches.find(({ policy }) => policy.nodes === undefined || policy.nodes.has(node)),
   );
-  return [...byMatch].flatMap(([match, pods]) =>
-    match === undefined ? [] : { match, pods, left: pods.filter((pod) => !isDone(pod, match, unit)) },
-  );
+  return [...byMatch].flatMap(([match, pods]) => {
+    if (match === undefined) return [];
+    const done = new Set(pods.filter((pod) => isDone(pod, match, unit)));
+    return { match, done, left: pods.filter((pod) => !done.has(pod)) };
+  });
 }
 
 /** How far the policies' change of a registrar is, in pods; null: no policy changes it. */
 export function progressOf(unit: RegistrarUnit, facts: ClusterFacts) {
   const changing = matchedPods(unit, facts).filter(({ match }) => match.leftAlone === undefined);
   if (changing.length === 0) return null;
-  return changing.reduce((sum, { pods, left }) => sum + pods.length - left.length, 0);
+  return changing.reduce((sum, { done }) => sum + done.size, 0);
 }
 
 const imageIn = ({ running }: RegistrarPod, { registrar }: RegistrarUnit) =>
@@ -112,24 +113,48 @@ function isDone(pod: RegistrarPod, { policy, leftAlone }: PolicyMatch, unit: Reg
   return leftAlone !== undefined || policy.image === image;
 }
 
+const isOfRegistrar = ({ state, unit }: Place) =>
+  state.container !== undefined && state.container.name === unit?.registrar.container;
+const isUnregistered = inState("unscheduled", "unregistered", "dropped");
+/** A restart of the pods that the policy has not changed would make more such places. */
+const isUnwell = (place: Place) => isUnregistered(place) || isOfRegistrar(place);
+
+/** What to do about a container that does not start with the image that a policy gave it; undefined for any other. */
+export function undoText(place: Place, facts: ClusterFacts): string | undefined {
+  const { unit, pod } = place;
+  if (unit === undefined || pod === undefined || !isOfRegistrar(place)) return undefined;
+  const giver = matchedPods(unit, facts).find(
+    ({ match, done }) => match.policy.image === imageIn(pod, unit) && done.has(pod),
+  )?.match.policy;
+  if (giver === undefined) return undefined;
+  return `its image is from ${nameOf(giver)}: apply that with another, or delete it to have the DaemonSet's back, and 5 s later delete the pod`;
+}
+
 function judgeMatch(
   unit: RegistrarUnit,
-  match: PolicyMatch,
-  pods: readonly RegistrarPod[],
+  { match, done, left }: ReturnType<typeof matchedPods>[number],
   facts: ClusterFacts,
 ): Verdict {
   const { policy, leftAlone } = match;
   const { place } = unit.registrar;
   const { namespace } = unit.set;
-  const images = [...new Set(pods.map((pod) => boundText(imageIn(pod, unit) ?? "")))].join(" and ");
-  const has = `has ${images} in ${counted(pods.length, "pod")}`;
+  const images = [...new Set(left.map((pod) => boundText(imageIn(pod, unit) ?? "")))].join(" and ");
+  const has = `has ${images} in ${counted(left.length, "pod")}`;
   if (leftAlone !== undefined) {
     const text = `${has}: ${nameOf(policy)} leaves it, because ${leftAlone.why}`;
     return leftAlone.fix === undefined
       ? ok(place, text)
       : warning(place, text, `${leftAlone.fix}, or ${LEAVE_IT}`);
   }
-  const pod = pods[0]?.name.split("/").at(-1);
+  const made = `${has}, made before ${nameOf(policy)} worked`;
+  const unwell = facts.places.flatMap((one) =>
+    one.unit === unit && one.pod && done.has(one.pod) && isUnwell(one) ? one.pod.name : [],
+  );
+  if (unwell.length > 0) {
+    const fix = `leave them until the pods that it changed work, or delete the policy; not working: ${podsText(unwell)}`;
+    return warning(place, made, fix);
+  }
+  const pod = left[0]?.name.split("/").at(-1);
   const restart =
     policy.nodes === undefined
       ? `restart them: ${restartOf(unit.set)}`
@@ -138,11 +163,7 @@ function judgeMatch(
     policy.kind === "drop" && nodeWideIn(facts) === undefined
       ? "apply the DaemonSet of --include=daemonset, then "
       : "";
-  return warning(
-    place,
-    `${has}, made before ${nameOf(policy)} worked`,
-    `${first}${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`,
-  );
+  return warning(place, made, `${first}${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`);
 }
 
 function haveNodeWide(_first: Place, facts: ClusterFacts): string {

@@ -4,6 +4,7 @@ import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterFacts } from "./facts";
 import { because, inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
+import { undoText } from "./policies";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...judgeGroups(facts, inState("unregistered"), because("is not in CSINode: ", whereToLook)),
@@ -34,7 +35,7 @@ function healthyDrivers({ places }: ClusterFacts): Verdicts {
 const isRestarting =
   (ofRegistrar: boolean) =>
   ({ state }: Place) =>
-    state.container?.isRegistrar === ofRegistrar;
+    state.kind === "restarting" && state.container?.isRegistrar === ofRegistrar;
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   const { name, exitCode, message } = state.container ?? {};
@@ -45,8 +46,10 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   return `see why it ended: ${log}`;
 }
 
-const seeEvents = ({ pod }: Place, { target }: ClusterFacts) =>
-  `see its events: ${kubectlFor(target, pod, "describe pod")}`;
+function seeEvents(place: Place, facts: ClusterFacts): string {
+  const events = `see its events: ${kubectlFor(facts.target, place.pod, "describe pod")}`;
+  return [events, undoText(place, facts)].filter(Boolean).join("; ");
+}
 
 /** Our image where its pods' nodes need another: as admission left the pods, or as `swapped` would have them. */
 export const architectures = check<ClusterFacts>("CSI217", "architectures", (facts) => {

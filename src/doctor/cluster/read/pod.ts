@@ -15,6 +15,7 @@ const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 export interface PodTrouble {
   readonly kind: "unscheduled" | "blocked" | "restarting";
   readonly reason: string;
+  /** The one that does not work; undefined if that is the pod. */
   readonly container?: Container;
 }
 
@@ -109,14 +110,15 @@ function troubleIn(containers: readonly Container[], nowMs: number, quietMs: num
   return container && { kind: "restarting", reason: restartsText(container), container };
 }
 
-function blocked(container: string, why: string): PodTrouble {
-  return { kind: "blocked", reason: `container ${container} does not start: ${why}` };
+function blocked(container: string, why: string) {
+  return { kind: "blocked", reason: `container ${container} does not start: ${why}` } as const;
 }
 
-function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
+function blockOf(container: Container, quietMs: number): PodTrouble | undefined {
+  const { name, waiting, waitingMessage } = container;
   if (waiting === undefined || waiting === "CrashLoopBackOff") return undefined;
   if (ON_ITS_WAY.includes(waiting) && quietMs < CREATION_MS) return undefined;
-  return blocked(name, [waiting, waitingMessage].filter(Boolean).join(": "));
+  return { ...blocked(name, [waiting, waitingMessage].filter(Boolean).join(": ")), container };
 }
 
 function isRestarting(container: Container, nowMs: number): boolean {
