@@ -13,6 +13,12 @@ const PENDING =
   /^CSI215 warning: has registry\S+ in 1 pod, made before MutatingAdmissionPolicy registrar-image worked -> restart them: kubectl -n storage rollout restart daemonset\/disk-node; if they stay so, see the API server's log$/;
 const DEEP = { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] };
 
+/** A pod that the drop changed, one that the swap did, and one that neither did. */
+const BOTH: World = {
+  ...{ flags: DROP, otherFlags: SWAP, hasNodeWide: true },
+  ...{ inPod: null, inOthers: [{ image: OURS }, {}] },
+};
+const KNOWN = "corp/node-driver-registrar:v0";
 const pulling = { kind: "waiting", reason: "ImagePullBackOff", message: "no such image" } as const;
 
 const saidIn = async (world: World) =>
@@ -91,6 +97,16 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 warning: .* made before Kyverno's MutatingPolicy registrar-image worked .* its webhooks/,
     { flags: [...SWAP, KYVERNO] },
   ],
+  [
+    "a swap and a drop for the same pods",
+    /^CSI215 warning: is changed by MutatingAdmissionPolicy registrar-drop and MutatingAdmissionPolicy registrar-image: what a pod gets depends on which of them is evaluated first -> leave one of the policies to these pods, and restart/,
+    BOTH,
+  ],
+  [
+    "a swap to an image that the drop takes out",
+    /has corp\/node-driver-registrar:v0 in 1 pod, made before MutatingAdmissionPolicy registrar-drop worked/,
+    { flags: DROP, otherFlags: ["--image-policy", `--image=${KNOWN}`], inPod: { image: KNOWN } },
+  ],
   ["a pod of a template without a registrar", undefined, { inPod: null, generations: ["2", "1"] }],
 ])("%s", async (_what, expected, world) => {
   expect(await saidIn(world)).toEqual(expected === undefined ? [] : [expect.stringMatching(expected)]);
@@ -152,6 +168,7 @@ test.each<readonly [changed: number | null, World]>([
   [1, { flags: [...SWAP, "--nodes=node-1"], inPod: { image: OURS } }],
   [0, { flags: SWAP, inPod: { image: "registrar:v0" } }],
   [1, { flags: DROP, inPod: null, hasNodeWide: true }],
+  [2, BOTH],
 ])("%s of its pods have what the policy gives: %j", async (changed, world) => {
   const { registrars } = await (await clusterOf(world)).report();
   expect(registrars.find(({ daemonSet }) => daemonSet === "storage/disk-node")).toMatchObject({ changed });

@@ -4,7 +4,7 @@ import { boundText } from "../../../logging/escape";
 import { APPARMOR_PREFIX, OPT_OUT, type PolicyEngine } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { check, grouped, ok, type Verdict, warning } from "../../findings/finding";
-import { counted, podsText } from "../../findings/words";
+import { counted, podsText, together } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import { hookOf } from "../../manifest/read/pod";
 import type { RegistrarPod } from "../read/pod";
@@ -68,31 +68,42 @@ function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | unde
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */
 function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): readonly Verdict[] {
   return matchedPods(unit, facts).flatMap((matched) => {
-    const { left } = matched;
-    if (left.length === 0) return [];
-    return [{ ...judgeMatch(unit, matched, facts), objects: [unit.registrar.object], nodes: nodesOf(left) }];
+    const isContested = new Set(matched.matches.map(({ policy }) => policy.image)).size > 1;
+    const pods = isContested ? matched.pods : matched.left;
+    if (pods.length === 0) return [];
+    const verdict = (isContested ? judgeContest : judgeMatch)(unit, matched, facts);
+    return [{ ...verdict, objects: [unit.registrar.object], nodes: nodesOf(pods) }];
   });
 }
 
-/** A DaemonSet's pods by the policy that comes nearest to a change of them, as some are for some nodes only; `done`: changed by it. */
+/** A DaemonSet's pods by the policies that decide on them, as some are for some nodes only; `done`: changed by one of these. */
 function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
   const { registrar, set } = unit;
   if (registrar.program.kind === "ours") return [];
-  const rankOf = ({ leftAlone }: PolicyMatch) => (leftAlone === undefined ? 0 : leftAlone.fix ? 1 : 2);
-  const matches = facts.policies
-    .flatMap((policy) => matchesOf(unit, policy, facts))
-    .toSorted((one, other) => rankOf(one) - rankOf(other));
+  const all = facts.policies.flatMap((policy) => matchesOf(unit, policy, facts));
   const own = (facts.podsOf.get(set.uid) ?? []).filter(
     (pod) => isWithoutRegistrar({ pod, unit }) || imageIn(pod, unit) !== undefined,
   );
-  const byMatch = grouped(own, ({ node }) =>
-    matches.find(({ policy }) => policy.nodes === undefined || policy.nodes.has(node)),
-  );
-  return [...byMatch].flatMap(([match, pods]) => {
+  const groups = grouped(own, (pod) => String(decidingOn(pod, all).map((one) => all.indexOf(one))));
+  return [...groups.values()].flatMap((pods) => {
+    const matches = decidingOn(pods[0], all);
+    const [match] = matches;
     if (match === undefined) return [];
-    const done = new Set(pods.filter((pod) => isDone(pod, match, unit)));
-    return { match, done, left: pods.filter((pod) => !done.has(pod)) };
+    const done = new Set(pods.filter((pod) => matches.some((one) => isDone(pod, one, unit))));
+    return { match, matches, pods, done, left: pods.filter((pod) => !done.has(pod)) };
   });
+}
+
+/** What decides on a new pod of this one's node: all that would change it; without any, what comes nearest to that. */
+function decidingOn({ node }: RegistrarPod, all: readonly PolicyMatch[]): readonly PolicyMatch[] {
+  const here = all.filter(({ policy }) => policy.nodes === undefined || policy.nodes.has(node));
+  const changing = here.filter(({ leftAlone }) => leftAlone === undefined);
+  // Whichever comes first, nothing is left of a swap to an image that a drop knows.
+  const drops = changing.filter(({ policy }) => policy.kind === "drop");
+  const isLasting = ({ policy: { image = "" } }: PolicyMatch) =>
+    drops.every(({ policy }) => !policy.images.test(image));
+  const nearest = here.find(({ leftAlone }) => leftAlone?.fix !== undefined) ?? here[0];
+  return changing.length > 0 ? changing.filter(isLasting) : nearest ? [nearest] : [];
 }
 
 /** How far the policies' change of a registrar is, in pods; null: no policy changes it. */
@@ -116,28 +127,38 @@ function isDone(pod: RegistrarPod, { policy, leftAlone }: PolicyMatch, unit: Reg
 const isOfRegistrar = ({ state, unit }: Place) =>
   state.container !== undefined && state.container.name === unit?.registrar.container;
 const isUnregistered = inState("unscheduled", "unregistered", "dropped");
-/** A restart of the pods that the policy has not changed would make more such places. */
-const isUnwell = (place: Place) => isUnregistered(place) || isOfRegistrar(place);
+
+/** The pods that the policies changed and that do not work: a restart of the others would make more of them. */
+function unwellIn(unit: RegistrarUnit, { done }: Matched, { places }: ClusterFacts): readonly string[] {
+  const isUnwell = (place: Place) => isUnregistered(place) || isOfRegistrar(place);
+  const own = places.filter((place) => place.unit === unit && isUnwell(place));
+  return own.flatMap(({ pod }) => (pod && done.has(pod) ? pod.name : []));
+}
 
 /** What to do about a container that does not start with the image that a policy gave it; undefined for any other. */
 export function undoText(place: Place, facts: ClusterFacts): string | undefined {
   const { unit, pod } = place;
   if (unit === undefined || pod === undefined || !isOfRegistrar(place)) return undefined;
-  const giver = matchedPods(unit, facts).find(
-    ({ match, done }) => match.policy.image === imageIn(pod, unit) && done.has(pod),
-  )?.match.policy;
+  const matches = matchedPods(unit, facts).flatMap((one) => (one.done.has(pod) ? one.matches : []));
+  const giver = matches.find(({ policy }) => policy.image === imageIn(pod, unit));
   if (giver === undefined) return undefined;
-  return `its image is from ${nameOf(giver)}: apply that with another, or delete it to have the DaemonSet's back, and 5 s later delete the pod`;
+  return `its image is from ${nameOf(giver.policy)}: apply that with another, or delete it to have the DaemonSet's back, and 5 s later delete the pod`;
 }
 
-function judgeMatch(
-  unit: RegistrarUnit,
-  { match, done, left }: ReturnType<typeof matchedPods>[number],
-  facts: ClusterFacts,
-): Verdict {
-  const { policy, leftAlone } = match;
+type Matched = ReturnType<typeof matchedPods>[number];
+
+/** Several policies change the pods in different ways: API servers evaluate policies in any order. */
+function judgeContest(unit: RegistrarUnit, matched: Matched, facts: ClusterFacts): Verdict {
+  const [names] = together([...new Set(matched.matches.map(({ policy }) => nameOf(policy)))]);
+  const text = `is changed by ${names}: what a pod gets depends on which of them is evaluated first`;
+  const then = unwellIn(unit, matched, facts).length > 0 ? "" : `, and ${restartText(unit, matched)}`;
+  return warning(unit.registrar.place, text, `leave one of the policies to these pods${then}`);
+}
+
+function judgeMatch(unit: RegistrarUnit, matched: Matched, facts: ClusterFacts): Verdict {
+  const { left } = matched;
+  const { policy, leftAlone } = matched.match;
   const { place } = unit.registrar;
-  const { namespace } = unit.set;
   const images = [...new Set(left.map((pod) => boundText(imageIn(pod, unit) ?? "")))].join(" and ");
   const has = `has ${images} in ${counted(left.length, "pod")}`;
   if (leftAlone !== undefined) {
@@ -146,24 +167,20 @@ function judgeMatch(
       ? ok(place, text)
       : warning(place, text, `${leftAlone.fix}, or ${LEAVE_IT}`);
   }
-  const made = `${has}, made before ${nameOf(policy)} worked`;
-  const unwell = facts.places.flatMap((one) =>
-    one.unit === unit && one.pod && done.has(one.pod) && isUnwell(one) ? one.pod.name : [],
-  );
-  if (unwell.length > 0) {
-    const fix = `leave them until the pods that it changed work, or delete the policy; not working: ${podsText(unwell)}`;
-    return warning(place, made, fix);
-  }
-  const pod = left[0]?.name.split("/").at(-1);
-  const restart =
-    policy.nodes === undefined
-      ? `restart them: ${restartOf(unit.set)}`
-      : `delete them one by one, and not the other nodes': kubectl -n ${namespace} delete pod ${pod}`;
-  const first =
-    policy.kind === "drop" && nodeWideIn(facts) === undefined
-      ? "apply the DaemonSet of --include=daemonset, then "
-      : "";
-  return warning(place, made, `${first}${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`);
+  const unwell = unwellIn(unit, matched, facts);
+  const isAlone = policy.kind === "drop" && nodeWideIn(facts) === undefined;
+  const first = isAlone ? "apply the DaemonSet of --include=daemonset, then " : "";
+  const fix =
+    unwell.length > 0
+      ? `leave them until the pods that it changed work, or delete the policy; not working: ${podsText(unwell)}`
+      : `${first}${restartText(unit, matched)}; if they stay so, see ${ENGINES[policy.engine][1]}`;
+  return warning(place, `${has}, made before ${nameOf(policy)} worked`, fix);
+}
+
+function restartText({ set }: RegistrarUnit, { matches, pods, left }: Matched): string {
+  if (matches.every(({ policy }) => policy.nodes === undefined)) return `restart them: ${restartOf(set)}`;
+  const [pod] = [...left, ...pods];
+  return `delete them one by one, and not the other nodes': kubectl -n ${set.namespace} delete pod ${pod?.name.split("/").at(-1)}`;
 }
 
 function haveNodeWide(_first: Place, facts: ClusterFacts): string {
