@@ -10,7 +10,7 @@ const DROP = [...SWAP, "--drop", "--include=policy"];
 const KYVERNO = "--policy-engine=kyverno";
 const MINE = /made before MutatingAdmissionPolicy mine worked/;
 const PENDING =
-  /^CSI215 warning: has registry\S+ in 1 pod, made before MutatingAdmissionPolicy registrar-image worked -> restart them: kubectl -n storage rollout restart daemonset\/disk-node; if they stay so, see the API server's log$/;
+  /^CSI215 warning: has registry\S+ in 1 pod, made before MutatingAdmissionPolicy registrar-image worked -> restart them: kubectl --context=east -n storage rollout restart daemonset disk-node; if they stay so, see the API server's log$/;
 const DEEP = { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] };
 
 /** A pod that the drop changed, one that the swap did, and one that neither did. */
@@ -22,7 +22,7 @@ const KNOWN = "corp/node-driver-registrar:v0";
 const pulling = { kind: "waiting", reason: "ImagePullBackOff", message: "no such image" } as const;
 
 const saidIn = async (world: World) =>
-  (await (await clusterOf(world)).report()).findings
+  (await (await clusterOf(world)).report({ context: "east" })).findings
     .filter(({ code }) => ["CSI215", "CSI216"].includes(code))
     .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
 
@@ -65,7 +65,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   [
     "a policy for this node, too",
-    / worked -> delete them one by one, and not the other nodes': kubectl -n storage delete pod disk-node-\S+;/,
+    / worked -> delete them one by one, and not the other nodes': kubectl --context=east -n storage delete pod disk-node-\S+;/,
     { flags: [...SWAP, "--nodes=node-1"] },
   ],
   ["this registrar in the DaemonSet", undefined, { flags: SWAP, set: { image: OURS } }],

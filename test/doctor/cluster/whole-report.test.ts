@@ -71,7 +71,8 @@ describe("a cluster with several troubles", () => {
   };
 
   test("each has its cause, and what follows from it", async () => {
-    const { findings } = await (await sick()).report();
+    const { findings } = await (await sick()).report({ context: "east" });
+    expect(findings.filter(({ fix }) => /kubectl (?!--context=east )/.test(fix ?? ""))).toEqual([]);
     const told = findings.map(({ code, subject, follows, nodes }) =>
       [code, subject.replace(/.*DaemonSet /, ""), follows ?? "-", nodes.join("+")].join(" "),
     );

@@ -2,11 +2,11 @@ import { nearWord } from "../../../base/near-word";
 import { check, grouped, problem, unread, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER, counted, firstOf, podsText } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import { because, inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
+import { because, inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, placeCheck } from "./groups";
 import { EVERY_DRIVER, type Place } from "./places";
 
-const compareNode = ({ node }: Place) =>
-  `compare its DaemonSet with the node's taints, labels and pods: kubectl describe node ${node}`;
+const compareNode = ({ node }: Place, { target }: ClusterFacts) =>
+  `compare its DaemonSet with the node's taints, labels and pods: ${kubectlFor(target, "describe node", node)}`;
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   ...judgeGroups(facts, inState("uncovered"), because("is needed, and ", compareNode)),
@@ -14,7 +14,7 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
     .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
     .map(({ name, object, current, desired }) => {
       const text = `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`;
-      const fix = `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`;
+      const fix = `see its events: ${kubectlFor(facts.target, "describe daemonset", name)}`;
       return { ...problem(`DaemonSet ${name}`, text, fix), objects: [object] };
     }),
 ]);
@@ -87,11 +87,11 @@ const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) => {
   return facts.autoscalers.map((name) => warning(`Deployment ${name}`, text, fix));
 });
 
-const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places }) => {
+const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places, target }) => {
   const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
   if (away.length === 0) return [];
   const text = "are not ready, or not there any more: the status of their drivers may be outdated";
-  const fix = "see why kubelet does not report: kubectl describe node";
+  const fix = `see why kubelet does not report: ${kubectlFor(target, "describe node", away[0])}`;
   return { ...warning("nodes", text, fix), cause: NODES_AWAY, nodes: away };
 });
 

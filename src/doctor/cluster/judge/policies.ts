@@ -10,7 +10,7 @@ import { hookOf } from "../../manifest/read/pod";
 import type { RegistrarPod } from "../read/pod";
 import { type ImagePolicy, isByName, NAME_LABEL, selects } from "../read/policy";
 import type { ClusterFacts } from "./facts";
-import { because, inState, nodesOf, placeCheck } from "./groups";
+import { because, inState, kubectlFor, nodesOf, placeCheck } from "./groups";
 import { isWithoutRegistrar, type Place, type RegistrarUnit } from "./places";
 
 const ENGINES: Readonly<Record<PolicyEngine, readonly [kind: string, log: string]>> = {
@@ -47,8 +47,8 @@ function judgeNodes(policy: ImagePolicy, { nodes, target }: ClusterFacts): Verdi
 
 const nodeWideIn = ({ units }: ClusterFacts) => units.find(({ driver }) => driver.kind === "every")?.set;
 
-const restartOf = ({ namespace, shortName }: RegistrarUnit["set"]) =>
-  `kubectl -n ${namespace} rollout restart daemonset/${shortName}`;
+const restartOf = ({ set }: RegistrarUnit, { target }: ClusterFacts) =>
+  kubectlFor(target, "rollout restart daemonset", set.name);
 
 /** Pods stay without a registrar after the policy that took it out was deleted. CSI216 has those that are not registered. */
 function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | undefined {
@@ -57,7 +57,7 @@ function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | unde
   const isTakenOut = facts.policies.some(({ kind }) => kind === "drop");
   if (pods.length === 0 || !isKnown || isTakenOut || nodeWideIn(facts) === undefined) return undefined;
   const text = `has no registrar in ${counted(pods.length, "pod")}, and no policy takes it out now: the driver needs the registrar of the whole node`;
-  const fix = `restart them before that one is deleted: ${restartOf(unit.set)}`;
+  const fix = `restart them before that one is deleted: ${restartOf(unit, facts)}`;
   return {
     ...warning(unit.registrar.place, text, fix),
     objects: [unit.registrar.object],
@@ -151,7 +151,7 @@ type Matched = ReturnType<typeof matchedPods>[number];
 function judgeContest(unit: RegistrarUnit, matched: Matched, facts: ClusterFacts): Verdict {
   const [names] = together([...new Set(matched.matches.map(({ policy }) => nameOf(policy)))]);
   const text = `is changed by ${names}: what a pod gets depends on which of them is evaluated first`;
-  const then = unwellIn(unit, matched, facts).length > 0 ? "" : `, and ${restartText(unit, matched)}`;
+  const then = unwellIn(unit, matched, facts).length > 0 ? "" : `, and ${restartText(unit, matched, facts)}`;
   return warning(unit.registrar.place, text, `leave one of the policies to these pods${then}`);
 }
 
@@ -173,21 +173,22 @@ function judgeMatch(unit: RegistrarUnit, matched: Matched, facts: ClusterFacts):
   const fix =
     unwell.length > 0
       ? `leave them until the pods that it changed work, or delete the policy; not working: ${podsText(unwell)}`
-      : `${first}${restartText(unit, matched)}; if they stay so, see ${ENGINES[policy.engine][1]}`;
+      : `${first}${restartText(unit, matched, facts)}; if they stay so, see ${ENGINES[policy.engine][1]}`;
   return warning(place, `${has}, made before ${nameOf(policy)} worked`, fix);
 }
 
-function restartText({ set }: RegistrarUnit, { matches, pods, left }: Matched): string {
-  if (matches.every(({ policy }) => policy.nodes === undefined)) return `restart them: ${restartOf(set)}`;
+function restartText(unit: RegistrarUnit, { matches, pods, left }: Matched, facts: ClusterFacts): string {
+  if (matches.every(({ policy }) => policy.nodes === undefined))
+    return `restart them: ${restartOf(unit, facts)}`;
   const [pod] = [...left, ...pods];
-  return `delete them one by one, and not the other nodes': kubectl -n ${set.namespace} delete pod ${pod?.name.split("/").at(-1)}`;
+  return `delete them one by one, and not the other nodes': ${kubectlFor(facts.target, "delete pod", pod?.name)}`;
 }
 
 function haveNodeWide(_first: Place, facts: ClusterFacts): string {
   const set = nodeWideIn(facts);
   return set === undefined
     ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
-    : `see why it has no ready pod there: kubectl -n ${set.namespace} describe daemonset ${set.shortName}`;
+    : `see why it has no ready pod there: ${kubectlFor(facts.target, "describe daemonset", set.name)}`;
 }
 
 interface PolicyMatch {
