@@ -85,6 +85,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   ["a dropped registrar", /^CSI216 problem: .* -> apply the Dae/, { flags: DROP, inPod: null }],
   ["the same after the policy was deleted", /^CSI216 problem/, { inPod: null }],
+  ["the same on a node that is away", undefined, { inOthers: [null] }],
   ["a dropped registrar, and one for the node", undefined, { flags: DROP, inPod: null, hasNodeWide: true }],
   [
     "a dropped registrar after the policy was deleted, and one for the node",
