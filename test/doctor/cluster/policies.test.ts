@@ -100,7 +100,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   [
     "a swap and a drop for the same pods",
-    /^CSI215 warning: is changed by MutatingAdmissionPolicy registrar-drop and MutatingAdmissionPolicy registrar-image: what a pod gets depends on which of them is evaluated first -> leave one of the policies to these pods, and restart/,
+    /^CSI215 warning: is changed by MutatingAdmissionPolicy registrar-drop and MutatingAdmissionPolicy registrar-image: what a pod gets depends on which of them is evaluated first -> delete one of them, or/,
     BOTH,
   ],
   [

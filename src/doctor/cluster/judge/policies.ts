@@ -98,12 +98,13 @@ function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
 function decidingOn({ node }: RegistrarPod, all: readonly PolicyMatch[]): readonly PolicyMatch[] {
   const here = all.filter(({ policy }) => policy.nodes === undefined || policy.nodes.has(node));
   const changing = here.filter(({ leftAlone }) => leftAlone === undefined);
+  const nearest = here.find(({ leftAlone }) => leftAlone?.fix !== undefined) ?? here[0];
+  if (changing.length === 0) return nearest ? [nearest] : [];
   // Whichever comes first, nothing is left of a swap to an image that a drop knows.
   const drops = changing.filter(({ policy }) => policy.kind === "drop");
-  const isLasting = ({ policy: { image = "" } }: PolicyMatch) =>
-    drops.every(({ policy }) => !policy.images.test(image));
-  const nearest = here.find(({ leftAlone }) => leftAlone?.fix !== undefined) ?? here[0];
-  return changing.length > 0 ? changing.filter(isLasting) : nearest ? [nearest] : [];
+  return changing.filter(
+    ({ policy: { image = "" } }) => !drops.some(({ policy }) => policy.images.test(image)),
+  );
 }
 
 /** How far the policies' change of a registrar is, in pods; null: no policy changes it. */
@@ -128,36 +129,29 @@ const isOfRegistrar = ({ state, unit }: Place) =>
   state.container !== undefined && state.container.name === unit?.registrar.container;
 const isUnregistered = inState("unscheduled", "unregistered", "dropped");
 
-/** The pods that the policies changed and that do not work: a restart of the others would make more of them. */
-function unwellIn(unit: RegistrarUnit, { done }: Matched, { places }: ClusterFacts): readonly string[] {
-  const isUnwell = (place: Place) => isUnregistered(place) || isOfRegistrar(place);
-  const own = places.filter((place) => place.unit === unit && isUnwell(place));
-  return own.flatMap(({ pod }) => (pod && done.has(pod) ? pod.name : []));
-}
-
-/** What to do about a container that does not start with the image that a policy gave it; undefined for any other. */
-export function undoText(place: Place, facts: ClusterFacts): string | undefined {
+/** What to do about a container that does not start with the image that a policy gave it; empty for any other. */
+export function undoText(place: Place, facts: ClusterFacts): string {
   const { unit, pod } = place;
-  if (unit === undefined || pod === undefined || !isOfRegistrar(place)) return undefined;
+  if (unit === undefined || pod === undefined || !isOfRegistrar(place)) return "";
   const matches = matchedPods(unit, facts).flatMap((one) => (one.done.has(pod) ? one.matches : []));
-  const giver = matches.find(({ policy }) => policy.image === imageIn(pod, unit));
-  if (giver === undefined) return undefined;
-  return `its image is from ${nameOf(giver.policy)}: apply that with another, or delete it to have the DaemonSet's back, and 5 s later delete the pod`;
+  const giver = matches.find(({ policy }) => policy.image === imageIn(pod, unit))?.policy;
+  const advice = "apply that with another, or delete it to have the DaemonSet's back";
+  return giver ? `; its image is from ${nameOf(giver)}: ${advice}, and 5 s later delete the pod` : "";
 }
 
 type Matched = ReturnType<typeof matchedPods>[number];
 
 /** Several policies change the pods in different ways: API servers evaluate policies in any order. */
-function judgeContest(unit: RegistrarUnit, matched: Matched, facts: ClusterFacts): Verdict {
-  const [names] = together([...new Set(matched.matches.map(({ policy }) => nameOf(policy)))]);
+function judgeContest({ registrar }: RegistrarUnit, { matches }: Matched): Verdict {
+  const [names] = together([...new Set(matches.map(({ policy }) => nameOf(policy)))]);
   const text = `is changed by ${names}: what a pod gets depends on which of them is evaluated first`;
-  const then = unwellIn(unit, matched, facts).length > 0 ? "" : `, and ${restartText(unit, matched, facts)}`;
-  return warning(unit.registrar.place, text, `leave one of the policies to these pods${then}`);
+  const fix =
+    "delete one of them, or give them other namespaces or nodes; then look again for what to restart";
+  return warning(registrar.place, text, fix);
 }
 
-function judgeMatch(unit: RegistrarUnit, matched: Matched, facts: ClusterFacts): Verdict {
-  const { left } = matched;
-  const { policy, leftAlone } = matched.match;
+function judgeMatch(unit: RegistrarUnit, { match, done, left }: Matched, facts: ClusterFacts): Verdict {
+  const { policy, leftAlone } = match;
   const { place } = unit.registrar;
   const images = [...new Set(left.map((pod) => boundText(imageIn(pod, unit) ?? "")))].join(" and ");
   const has = `has ${images} in ${counted(left.length, "pod")}`;
@@ -167,21 +161,23 @@ function judgeMatch(unit: RegistrarUnit, matched: Matched, facts: ClusterFacts):
       ? ok(place, text)
       : warning(place, text, `${leftAlone.fix}, or ${LEAVE_IT}`);
   }
-  const unwell = unwellIn(unit, matched, facts);
+  const made = `${has}, made before ${nameOf(policy)} worked`;
+  // A restart would make more of them.
+  const unwell = facts.places.filter(
+    (one) => one.unit === unit && (isUnregistered(one) || isOfRegistrar(one)),
+  );
+  const changed = unwell.flatMap(({ pod }) => (pod && done.has(pod) ? pod.name : []));
+  if (changed.length > 0) {
+    const advice = "leave them until the pods that it changed work, or delete the policy";
+    return warning(place, made, `${advice}; not working: ${podsText(changed)}`);
+  }
+  const restart =
+    policy.nodes === undefined
+      ? `restart them: ${restartOf(unit, facts)}`
+      : `delete them one by one, and not the other nodes': ${kubectlFor(facts.target, "delete pod", left[0]?.name)}`;
   const isAlone = policy.kind === "drop" && nodeWideIn(facts) === undefined;
   const first = isAlone ? "apply the DaemonSet of --include=daemonset, then " : "";
-  const fix =
-    unwell.length > 0
-      ? `leave them until the pods that it changed work, or delete the policy; not working: ${podsText(unwell)}`
-      : `${first}${restartText(unit, matched, facts)}; if they stay so, see ${ENGINES[policy.engine][1]}`;
-  return warning(place, `${has}, made before ${nameOf(policy)} worked`, fix);
-}
-
-function restartText(unit: RegistrarUnit, { matches, pods, left }: Matched, facts: ClusterFacts): string {
-  if (matches.every(({ policy }) => policy.nodes === undefined))
-    return `restart them: ${restartOf(unit, facts)}`;
-  const [pod] = [...left, ...pods];
-  return `delete them one by one, and not the other nodes': ${kubectlFor(facts.target, "delete pod", pod?.name)}`;
+  return warning(place, made, `${first}${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`);
 }
 
 function haveNodeWide(_first: Place, facts: ClusterFacts): string {

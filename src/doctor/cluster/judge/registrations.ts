@@ -46,10 +46,8 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   return `see why it ended: ${log}`;
 }
 
-function seeEvents(place: Place, facts: ClusterFacts): string {
-  const events = `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}`;
-  return [events, undoText(place, facts)].filter(Boolean).join("; ");
-}
+const seeEvents = (place: Place, facts: ClusterFacts) =>
+  `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}${undoText(place, facts)}`;
 
 /** Our image where its pods' nodes need another: as admission left the pods, or as `swapped` would have them. */
 export const architectures = check<ClusterFacts>("CSI217", "architectures", (facts) => {
