@@ -127,11 +127,6 @@ test.each<readonly [what: string, advice: readonly RegExp[], pods: Pick<World, "
     [/^CSI202 .* -> see its events: kubectl [^;]*$/, /^CSI215 .* -> restart them/],
     { inPod: { image: OURS }, status: podStatus({ registrar: running, driver: pulling }) },
   ],
-  [
-    "an image of the DaemonSet that cannot be pulled",
-    [/^CSI202 .* -> see its events: kubectl [^;]*$/, /^CSI215 .* -> restart them/],
-    { status: podStatus({ registrar: pulling, driver: running }) },
-  ],
   ["none and no other registrar", [/^CSI215 .* leave them until/, /^CSI216 /], { inPod: null }],
 ])("a changed pod with %s, beside one that is not changed", async (_what, advice, pods) => {
   const flags = pods.inPod === null ? DROP : SWAP;
@@ -288,10 +283,11 @@ test("the registrar of the whole node: drivers that it has not found, and pods o
     return findings.filter(({ status }) => status === "problem").map(({ code }) => code);
   };
   expect(await codes()).toEqual(["CSI101"]);
-  const driver = running;
   expect(await codes("disk-node-node-1", podStatus({ driver: crashing }))).toEqual(["CSI101", "CSI203"]);
   for (const registrar of [crashing, waiting])
-    expect(await codes("csi-registrar-node-1", podStatus({ registrar, driver }))).toContain("CSI216");
+    expect(await codes("csi-registrar-node-1", podStatus({ registrar, driver: running }))).toContain(
+      "CSI216",
+    );
   const alone = await clusterOf({ inPod: null });
   await alone.setStatus(`${pods}/disk-node-node-1`, podStatus({ driver: crashing }));
   await expectSaid(alone, /^CSI203 problem/);

@@ -27,7 +27,7 @@ export interface ClusterWriter {
 export const DISK = "disk.csi.example.com";
 export const FILES = "files.csi.example.com";
 export const SHARES = "shares.csi.example.com";
-export const BACKUP = "backup.csi.example.com";
+const BACKUP = "backup.csi.example.com";
 export const REFUSAL =
   "kubelet refused the driver: RegisterPlugin error -- plugin registration failed with err: rpc error: code = " +
   'Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /csi/csi.sock: connect: no ' +

@@ -9,7 +9,7 @@ import {
   volumeAttachment,
 } from "../../support/cluster-objects";
 import { ago, type Changes, createMemoryCluster, makeCluster, running, said, WELL } from "./memory-cluster";
-import { BACKUP, DISK, deploy, FILES, makeSickCluster, SHARES, STORAGE } from "./sick-cluster";
+import { DISK, deploy, FILES, makeSickCluster, STORAGE } from "./sick-cluster";
 
 describe("what may not be read is unknown, and the rule that is missing is named", () => {
   const AWAY = /^CSI204 problem/;
@@ -63,42 +63,16 @@ test("--swap: what raised limits meet in their namespace, and what a driver's ow
   ]);
 });
 
-describe("a cluster with several troubles", () => {
-  const sick = async () => {
-    const cluster = createMemoryCluster();
-    await makeSickCluster(cluster, Date.parse(ago(0)));
-    return cluster;
-  };
-
-  test("each has its cause, and what follows from it", async () => {
-    const { findings } = await (await sick()).report({ context: "east" });
-    expect(findings.filter(({ fix }) => /kubectl (?!--context=east )/.test(fix ?? ""))).toEqual([]);
-    const told = findings.map(({ code, subject, follows, nodes }) =>
-      [code, subject.replace(/.*DaemonSet /, ""), follows ?? "-", nodes.join("+")].join(" "),
-    );
-    expect(told).toEqual([
-      "CSI102 storage/disk-node, container registrar - ",
-      `CSI201 ${DISK} CSI102 node-1+node-2+node-4`,
-      `CSI203 ${FILES} - node-2`,
-      `CSI207 ${FILES} - node-4`,
-      `CSI208 ${BACKUP} - node-1`,
-      `CSI209 ${SHARES} - `,
-      "CSI210 nodes - node-3",
-      `CSI211 ${BACKUP} CSI208 node-1`,
-      `CSI211 ${DISK} CSI102 node-1+node-2`,
-      `CSI211 ${FILES} CSI207 node-4`,
-    ]);
-  });
-
-  test("of one node, of one driver, of one that is not there", async () => {
-    const cluster = await sick();
-    const ofNode = await cluster.report({ node: "node-4" });
-    expect(new Set(ofNode.nodes.map(({ node }) => node))).toEqual(new Set(["node-4"]));
-    const ofDriver = await cluster.report({ driver: FILES });
-    expect(ofDriver.drivers.map(({ name }) => name)).toEqual([FILES]);
-    expect(ofDriver.findings.map(({ code }) => code)).toEqual(["CSI203", "CSI207", "CSI210", "CSI211"]);
-    await expect(cluster.report({ node: "node-9" })).rejects.toThrow("there is no node node-9");
-  });
+test("a cluster with several troubles: of one node, of one driver, of one that is not there", async () => {
+  const cluster = createMemoryCluster();
+  await makeSickCluster(cluster, Date.parse(ago(0)));
+  const ofNode = await cluster.report({ node: "node-4", context: "east" });
+  expect(ofNode.findings.filter(({ fix }) => /kubectl (?!--context=east )/.test(fix ?? ""))).toEqual([]);
+  expect(new Set(ofNode.nodes.map(({ node }) => node))).toEqual(new Set(["node-4"]));
+  const ofDriver = await cluster.report({ driver: FILES });
+  expect(ofDriver.drivers.map(({ name }) => name)).toEqual([FILES]);
+  expect(ofDriver.findings.map(({ code }) => code)).toEqual(["CSI203", "CSI207", "CSI210", "CSI211"]);
+  await expect(cluster.report({ node: "node-9" })).rejects.toThrow("there is no node node-9");
 });
 
 /** Code, status, subject, the code that it follows from, and the nodes. */
