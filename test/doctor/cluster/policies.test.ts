@@ -18,6 +18,8 @@ const BOTH: World = {
   ...{ inPod: null, inOthers: [{ image: OURS }, {}] },
 };
 const KNOWN = "corp/node-driver-registrar:v0";
+const crashing = { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } } as const;
+const CRASHING = podStatus({ registrar: crashing, driver: running });
 const pulling = { kind: "waiting", reason: "ImagePullBackOff", message: "no such image" } as const;
 
 const saidIn = async (world: World) =>
@@ -121,6 +123,7 @@ test.each<readonly [what: string, advice: readonly RegExp[], pods: Pick<World, "
     ],
     { inPod: { image: OURS }, status: podStatus({ registrar: pulling, driver: running }) },
   ],
+  ["an image that ends at once", [/^CSI215 .* -> leave th/], { inPod: { image: OURS }, status: CRASHING }],
   [
     "a driver that cannot be pulled",
     [/^CSI202 .* -> see its events: kubectl [^;]*$/, /^CSI215 .* -> restart them/],
@@ -272,7 +275,6 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
 });
 
 test("the registrar of the whole node: drivers that it has not found, and pods of its own that do not run", async () => {
-  const crashing = { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } } as const;
   const pods = "/api/v1/namespaces/storage/pods";
   const codes = async (pod?: string, status: object = {}) => {
     const cluster = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });

@@ -39,8 +39,7 @@ export function causeOf(place: Place, { manifestFindings }: ClusterFacts): strin
   const { state, unit, driver, node, pod } = place;
   if (state.kind === "node-away") return NODES_AWAY;
   if (state.kind === "dropped") return NODE_WIDE_AWAY;
-  const isOfRegistrar =
-    state.kind === "unregistered" || (state.kind === "restarting" && state.container?.isRegistrar);
+  const isOfRegistrar = state.kind === "unregistered" || state.container?.isRegistrar;
   const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
   const reason = pod?.trouble && state === pod.trouble ? pod.trouble.reason : "";
   // Without what differs from node to node and from time to time.

@@ -23,7 +23,7 @@ const REASONS = {
  * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `contradicted`:
  * CSINode and the Node's annotation, by which volumes are attached, have two node IDs. `duplicate`: several pods register it.
  */
-export interface PlaceState extends Pick<PodTrouble, "container"> {
+export interface PlaceState extends Pick<PodTrouble, "container" | "blocked"> {
   readonly kind: keyof typeof REASONS | "uncovered" | "contradicted" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
 }

@@ -125,8 +125,8 @@ function isDone(pod: RegistrarPod, { policy, leftAlone }: PolicyMatch, unit: Reg
   return leftAlone !== undefined || policy.image === image;
 }
 
-const isOfRegistrar = ({ state, unit }: Place) =>
-  state.container !== undefined && state.container.name === unit?.registrar.container;
+const isOfRegistrar = ({ state: { blocked, container }, unit }: Place) =>
+  unit !== undefined && unit.registrar.container === (blocked ?? container?.name);
 const isUnregistered = inState("unscheduled", "unregistered", "dropped");
 
 /** What to do about a container that does not start with the image that a policy gave it; empty for any other. */

@@ -35,7 +35,7 @@ function healthyDrivers({ places }: ClusterFacts): Verdicts {
 const isRestarting =
   (ofRegistrar: boolean) =>
   ({ state }: Place) =>
-    state.kind === "restarting" && state.container?.isRegistrar === ofRegistrar;
+    state.container?.isRegistrar === ofRegistrar;
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   const { name, exitCode, message } = state.container ?? {};

@@ -15,8 +15,10 @@ const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 export interface PodTrouble {
   readonly kind: "unscheduled" | "blocked" | "restarting";
   readonly reason: string;
-  /** The one that does not work; undefined if that is the pod. */
+  /** The one that ends again and again. */
   readonly container?: Container;
+  /** The name of the one that kubelet cannot start. */
+  readonly blocked?: string;
 }
 
 export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
@@ -110,15 +112,14 @@ function troubleIn(containers: readonly Container[], nowMs: number, quietMs: num
   return container && { kind: "restarting", reason: restartsText(container), container };
 }
 
-function blocked(container: string, why: string) {
-  return { kind: "blocked", reason: `container ${container} does not start: ${why}` } as const;
+function blocked(container: string, why: string): PodTrouble {
+  return { kind: "blocked", reason: `container ${container} does not start: ${why}` };
 }
 
-function blockOf(container: Container, quietMs: number): PodTrouble | undefined {
-  const { name, waiting, waitingMessage } = container;
+function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
   if (waiting === undefined || waiting === "CrashLoopBackOff") return undefined;
   if (ON_ITS_WAY.includes(waiting) && quietMs < CREATION_MS) return undefined;
-  return { ...blocked(name, [waiting, waitingMessage].filter(Boolean).join(": ")), container };
+  return { ...blocked(name, [waiting, waitingMessage].filter(Boolean).join(": ")), blocked: name };
 }
 
 function isRestarting(container: Container, nowMs: number): boolean {
