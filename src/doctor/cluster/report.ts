@@ -1,6 +1,7 @@
 import { list, text, tree } from "../../kube-api/objects";
 import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { reportFindings } from "../findings/report";
+import { LOCALHOST } from "../manifest/judge/probes";
 import { judgeSwap, readSwap } from "../manifest/judge/swap";
 import type { Deployment } from "../manifest/read/deployments";
 import { tagOf } from "../manifest/read/program";
@@ -123,8 +124,6 @@ const withCounts = <Row>(rows: readonly Row[]) =>
     count: same.length,
   }));
 
-const LOOPBACK = /^(?:localhost$|127\.|::1$)/;
-
 /** Where a registrar of ours serves metrics, and to whom. Undefined: not known, or another program, which has none. */
 function metricsOf({ program, settings, source, unseen, pod }: Deployment) {
   if (program.kind !== "ours" || unseen !== undefined || settings.refusal !== undefined) return undefined;
@@ -134,7 +133,7 @@ function metricsOf({ program, settings, source, unseen, pod }: Deployment) {
   // Such as kube-rbac-proxy, which serves what the loopback address has.
   const upstream = new RegExp(`(?:localhost|127\\.0\\.0\\.1|\\[::1\\]):${port}\\b`);
   const isProxied = () => pod.drivers.some((one) => wordsOf(one).some((word) => upstream.test(word)));
-  const isOpen = !LOOPBACK.test(host) || isProxied();
+  const isOpen = !LOCALHOST.test(host) || isProxied();
   const { containers, initContainers, hostNetwork } = source.pod;
   const declared = [...list(containers), ...list(initContainers)]
     .flatMap((container) => list(tree(container).ports).map(tree))

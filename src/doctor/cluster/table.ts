@@ -1,11 +1,11 @@
 import { plain } from "../../logging/escape";
+import { METRICS_PORT_NAME } from "../../manifest/image-policy/changes";
 import { renderColumns, renderReport, type TableLook, wrap } from "../findings/table";
-import { counted } from "../findings/words";
+import { counted, firstOf } from "../findings/words";
 import { eitherLines } from "../manifest/judge/swap";
 import type { ClusterReport } from "./report";
 
-/** So many nodes of a cause are named, and so many rows shown; programs get all. */
-const NAMED = 5;
+/** So many rows are shown; programs get all. */
 const SHOWN = 20;
 
 /** For people: the drivers, the nodes where one is not well, and last the causes, the worst at the end; of a swap its registrars. */
@@ -39,7 +39,8 @@ function registrarTable({ registrars }: ClusterReport): readonly string[] {
 
 function metricsText({ endpoint, port, reach, count }: Metrics): string {
   const toWhom = {
-    cluster: port === null ? " (no named port)" : "",
+    // Other names are in no PodMonitor that registrar manifest --image-policy writes.
+    cluster: port === null ? " (no named port)" : port === METRICS_PORT_NAME ? "" : ` (port ${port})`,
     node: " (to its node only)",
     pod: " (to its own pod only)",
     none: "",
@@ -70,9 +71,12 @@ function imageText({ image, program, count }: Image, ofSet: string | null): stri
 }
 type Image = ClusterReport["registrars"][number]["pods"][number];
 
-function driverTable({ drivers }: ClusterReport): readonly string[] {
+function driverTable({ drivers, target }: ClusterReport): readonly string[] {
+  const { driver } = target;
   if (drivers.length === 0)
-    return ["No driver: no DaemonSet has a registrar, and no CSINode lists a driver."];
+    return driver === null
+      ? ["No driver: no DaemonSet has a registrar, and no CSINode lists a driver."]
+      : [`No driver ${plain(driver)}: no DaemonSet registers it, and no CSINode lists it.`];
   const rows = drivers.map(({ name, registered, nodes, csiDriver, daemonSets }) => [
     plain(name),
     `${registered.toLocaleString("en")} of ${nodes.toLocaleString("en")}`,
@@ -108,9 +112,4 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
 function nodesRemark({ nodes, status }: ClusterReport["findings"][number]) {
   if (nodes.length === 0 || status === "ok") return [];
   return [["on ", `${counted(nodes.length, "node")}: ${firstOf(nodes)}`] as const];
-}
-
-function firstOf(names: readonly string[]): string {
-  const left = names.length - NAMED;
-  return names.slice(0, NAMED).join(", ") + (left > 0 ? ` and ${left.toLocaleString("en")} more` : "");
 }

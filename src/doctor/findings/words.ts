@@ -15,13 +15,17 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-const NAMED = 3;
+const NAMED = 5;
 
-/** `2 pods (default/a, default/b)`, with the first names only. */
-export function podsText(pods: readonly string[]): string {
-  const more = pods.length > NAMED ? ", ..." : "";
-  return `${counted(pods.length, "pod")} (${pods.slice(0, NAMED).join(", ")}${more})`;
+/** `a, b, c, d, e and 3 more`. */
+export function firstOf(names: readonly string[]): string {
+  const left = names.length - NAMED;
+  return names.slice(0, NAMED).join(", ") + (left > 0 ? ` and ${left.toLocaleString("en")} more` : "");
 }
+
+/** `2 pods (default/a, default/b)`. */
+export const podsText = (pods: readonly string[]): string =>
+  `${counted(pods.length, "pod")} (${firstOf(pods)})`;
 
 /** Whether a text has placeholders, which an installer or kubelet will fill in. */
 export function isTemplate(text: string): boolean {

@@ -169,6 +169,7 @@ test.each([
   ["--cluster --timeout=2s", "-f and --cluster look at no node; leave --timeout out"],
   ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],
   ["--image=x", "--image needs -f or --cluster beside it"],
+  ["--swap", "--swap needs -f or --cluster beside it"],
   ...["node", "driver", "context"].map((flag) => [`--${flag}=x`, `--${flag} needs --cluster beside it`]),
 ])("%s is a usage error", async (words = "", complaint = "") => {
   await expectUsageError(["doctor", ...words.split(" ")], complaint);

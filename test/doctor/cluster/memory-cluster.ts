@@ -117,9 +117,10 @@ export interface Changes {
   readonly set?: SetChanges;
   /** The DaemonSet itself, and what admission makes of its template. */
   readonly daemon?: ReturnType<typeof daemonSet>;
-  readonly admit?: (set: ReturnType<typeof daemonSet>) => ReturnType<typeof daemonSet>;
+  readonly admit?: (set: ReturnType<typeof daemonSet>, node: string) => ReturnType<typeof daemonSet>;
   readonly desired?: number;
-  readonly hasPod?: boolean;
+  /** Default: node-1, the only Node. The status is of the pod there, others are well. */
+  readonly podsOn?: readonly string[];
   readonly hasCsiDriver?: boolean;
 }
 
@@ -132,7 +133,8 @@ export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster>
   await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", inCsiNode));
   if (more.hasCsiDriver ?? true) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
   const set = more.daemon ?? daemonSet(DISK, more.set);
-  await deploy(cluster, set, (more.hasPod ?? true) ? ["node-1"] : [], () => status, more);
+  const statusOn = (name: string) => (name === "node-1" ? status : WELL);
+  await deploy(cluster, set, more.podsOn ?? ["node-1"], statusOn, more);
   return cluster;
 }
 

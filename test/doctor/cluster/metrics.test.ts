@@ -9,7 +9,7 @@ type Change = { readonly args?: readonly string[] } & Readonly<Record<string, un
 
 /** The pods of a DaemonSet whose registrar and driver have these fields, beside one that serves to all. */
 async function clusterWith(registrar: Change, pod: object = {}, driver: object = {}) {
-  const cluster = await makeCluster({ hasPod: false });
+  const cluster = await makeCluster({ podsOn: [] });
   const set = daemonSet(FILES);
   const { spec } = set.spec.template;
   const [own, beside] = spec.containers;
@@ -32,6 +32,7 @@ type Row = readonly [cell: string, changes: Parameters<typeof clusterWith>];
 test.each<Row>([
   [":9809/metrics", [{ args: [OPEN], ...port }]],
   [":9809/metrics", [{ args: ["--health-port=9809"], ...port }]],
+  [":9809/metrics (port healthz)", [{ args: [OPEN], ports: [{ ...port.ports[0], name: "healthz" }] }]],
   [":9809/metrics (no named port)", [{ args: [OPEN] }]],
   [":9809/m (no named port)", [{ args: [OPEN, "--metrics-path=/m"], ports: [{ containerPort: 9809 }] }]],
   [":9809/metrics (no named port)", [{ args: [OPEN], ports: [{ name: "other", containerPort: 1 }] }]],

@@ -8,13 +8,22 @@ const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const SWAP = ["--image-policy", `--image=${OURS}`];
 const DROP = [...SWAP, "--drop", "--include=policy"];
 const KYVERNO = "--policy-engine=kyverno";
-const MINE = /made before MutatingAdmissionPolicy mine worked/;
 const PENDING =
-  /^CSI215 warning: has registry\S+ in 1 pod, made before MutatingAdmissionPolicy registrar-image worked -> restart them: kubectl -n storage rollout restart daemonset\/disk-node; if they stay so, see the API server's log$/;
+  /^CSI215 warning: has registry\S+ in 1 pod, made before MutatingAdmissionPolicy registrar-image worked -> restart them: kubectl --context=east -n storage rollout restart daemonset disk-node; if they stay so, see the API server's log$/;
 const DEEP = { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] };
 
+/** A pod that the drop changed, one that the swap did, and one that neither did. */
+const BOTH: World = {
+  ...{ flags: DROP, otherFlags: SWAP, hasNodeWide: true },
+  ...{ inPod: null, inOthers: [{ image: OURS }, {}] },
+};
+const KNOWN = "corp/node-driver-registrar:v0";
+const crashing = { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } } as const;
+const CRASHING = podStatus({ registrar: crashing, driver: running });
+const pulling = { kind: "waiting", reason: "ImagePullBackOff", message: "no such image" } as const;
+
 const saidIn = async (world: World) =>
-  (await (await clusterOf(world)).report()).findings
+  (await (await clusterOf(world)).report({ context: "east" })).findings
     .filter(({ code }) => ["CSI215", "CSI216"].includes(code))
     .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
 
@@ -23,7 +32,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ["a swapped pod", undefined, { flags: SWAP, inPod: { image: OURS } }],
   ["a pod that the policy did not change", PENDING, { flags: SWAP }],
   ["an earlier policy's image", /has registrar:v0 in/, { flags: SWAP, inPod: { image: "registrar:v0" } }],
-  ["another name", MINE, { flags: [...SWAP, "--name=mine"] }],
+  ["another name", /made before MutatingAdmissionPolicy mine worked/, { flags: [...SWAP, "--name=mine"] }],
   [
     "a policy of somebody else",
     undefined,
@@ -57,7 +66,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   [
     "a policy for this node, too",
-    / worked -> delete them one by one, and not the other nodes': kubectl -n storage delete pod disk-node-\S+;/,
+    / worked -> delete them one by one, and not the other nodes': kubectl --context=east -n storage delete pod disk-node-\S+;/,
     { flags: [...SWAP, "--nodes=node-1"] },
   ],
   ["this registrar in the DaemonSet", undefined, { flags: SWAP, set: { image: OURS } }],
@@ -77,6 +86,7 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
   ],
   ["a dropped registrar", /^CSI216 problem: .* -> apply the Dae/, { flags: DROP, inPod: null }],
   ["the same after the policy was deleted", /^CSI216 problem/, { inPod: null }],
+  ["the same on a node that is away", undefined, { inOthers: [null] }],
   ["a dropped registrar, and one for the node", undefined, { flags: DROP, inPod: null, hasNodeWide: true }],
   [
     "a dropped registrar after the policy was deleted, and one for the node",
@@ -89,9 +99,42 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 warning: .* made before Kyverno's MutatingPolicy registrar-image worked .* its webhooks/,
     { flags: [...SWAP, KYVERNO] },
   ],
+  [
+    "a swap and a drop for the same pods",
+    /^CSI215 warning: is changed by MutatingAdmissionPolicy registrar-drop and MutatingAdmissionPolicy registrar-image: what a pod gets depends on which of them is evaluated first -> delete one of them, or/,
+    BOTH,
+  ],
+  [
+    "a swap to an image that the drop takes out",
+    /has corp\/node-driver-registrar:v0 in 1 pod, made before MutatingAdmissionPolicy registrar-drop worked/,
+    { flags: DROP, otherFlags: ["--image-policy", `--image=${KNOWN}`], inPod: { image: KNOWN } },
+  ],
   ["a pod of a template without a registrar", undefined, { inPod: null, generations: ["2", "1"] }],
 ])("%s", async (_what, expected, world) => {
   expect(await saidIn(world)).toEqual(expected === undefined ? [] : [expect.stringMatching(expected)]);
+});
+
+test.each<readonly [what: string, advice: readonly RegExp[], pods: Pick<World, "inPod" | "status">]>([
+  [
+    "an image that cannot be pulled",
+    [
+      /^CSI202 .*; its image is from MutatingAdmissionPolicy registrar-image: apply that with another, or delete it/,
+      /^CSI215 .* worked -> leave them until .*; not working: 1 pod \(storage\/disk-node-node-1\)$/,
+    ],
+    { inPod: { image: OURS }, status: podStatus({ registrar: pulling, driver: running }) },
+  ],
+  ["an image that ends at once", [/^CSI215 .* -> leave th/], { inPod: { image: OURS }, status: CRASHING }],
+  [
+    "a driver that cannot be pulled",
+    [/^CSI202 .* -> see its events: kubectl [^;]*$/, /^CSI215 .* -> restart them/],
+    { inPod: { image: OURS }, status: podStatus({ registrar: running, driver: pulling }) },
+  ],
+  ["none and no other registrar", [/^CSI215 .* leave them until/, /^CSI216 /], { inPod: null }],
+])("a changed pod with %s, beside one that is not changed", async (_what, advice, pods) => {
+  const flags = pods.inPod === null ? DROP : SWAP;
+  const all = await said(await clusterOf({ flags, inOthers: [{}], ...pods }));
+  const own = all.filter((one) => /^CSI2(?:02|15|16)/.test(one));
+  expect(own).toEqual(advice.map((pattern) => expect.stringMatching(pattern)));
 });
 
 test("each registrar with its image in the DaemonSet and in its pods", async () => {
@@ -123,6 +166,7 @@ test.each<readonly [changed: number | null, World]>([
   [1, { flags: [...SWAP, "--nodes=node-1"], inPod: { image: OURS } }],
   [0, { flags: SWAP, inPod: { image: "registrar:v0" } }],
   [1, { flags: DROP, inPod: null, hasNodeWide: true }],
+  [2, BOTH],
 ])("%s of its pods have what the policy gives: %j", async (changed, world) => {
   const { registrars } = await (await clusterOf(world)).report();
   expect(registrars.find(({ daemonSet }) => daemonSet === "storage/disk-node")).toMatchObject({ changed });
@@ -231,8 +275,6 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
 });
 
 test("the registrar of the whole node: drivers that it has not found, and pods of its own that do not run", async () => {
-  const crashing = { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } } as const;
-  const waiting = { kind: "waiting", reason: "ContainerCreating", message: "" } as const;
   const pods = "/api/v1/namespaces/storage/pods";
   const codes = async (pod?: string, status: object = {}) => {
     const cluster = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
@@ -241,10 +283,9 @@ test("the registrar of the whole node: drivers that it has not found, and pods o
     return findings.filter(({ status }) => status === "problem").map(({ code }) => code);
   };
   expect(await codes()).toEqual(["CSI101"]);
-  const driver = running;
   expect(await codes("disk-node-node-1", podStatus({ driver: crashing }))).toEqual(["CSI101", "CSI203"]);
-  for (const registrar of [crashing, waiting])
-    expect(await codes("csi-registrar-node-1", podStatus({ registrar, driver }))).toContain("CSI216");
+  for (const one of [crashing, pulling])
+    expect(await codes("csi-registrar-node-1", podStatus({ registrar: one }))).toContain("CSI216");
   const alone = await clusterOf({ inPod: null });
   await alone.setStatus(`${pods}/disk-node-node-1`, podStatus({ driver: crashing }));
   await expectSaid(alone, /^CSI203 problem/);

@@ -21,10 +21,15 @@ type Daemon = ReturnType<typeof daemonSet>;
 export interface World {
   /** Of `registrar manifest --image-policy`; undefined: no policy. */
   readonly flags?: readonly string[];
+  /** Of another policy. */
+  readonly otherFlags?: readonly string[];
   /** How the policy's objects differ from what the command writes. */
   readonly policyObjects?: (objects: readonly Written[]) => readonly Written[];
   /** What admission made of the registrar in the pod; null: nothing is left. */
   readonly inPod?: Container | null;
+  /** The same of pods on node-2 and so on, which have no Node. */
+  readonly inOthers?: readonly (Container | null)[];
+  readonly status?: object;
   readonly set?: Container;
   readonly setLabels?: Readonly<Record<string, string>>;
   readonly setAnnotations?: Readonly<Record<string, string>>;
@@ -61,22 +66,26 @@ function changed(set: Daemon, change: Container | null, labels = {}, annotations
 }
 
 /** A node with one driver; its DaemonSet has the official registrar. */
-export async function clusterOf({ flags, inPod = {}, ...world }: World) {
+export async function clusterOf({ flags, inPod = {}, inOthers = [], ...world }: World) {
   const { policyObjects = (all) => all, generations: [ofSet, ofPod] = ["2", "2"] } = world;
   const official = daemonSet(DISK, { image: OFFICIAL });
   const own = changed(official, world.set ?? {}, world.setLabels, world.setAnnotations);
   const annotations = { "deprecated.daemonset.template.generation": ofSet };
+  const inPods = new Map([inPod, ...inOthers].map((change, n) => [`node-${n + 1}`, change]));
   const cluster = await makeCluster({
     ...(world.architecture && { architecture: world.architecture }),
+    ...(world.status && { status: world.status }),
+    podsOn: [...inPods.keys()],
     daemon: { ...own, metadata: { ...own.metadata, ...{ annotations } } },
-    admit: (set) => changed(set, inPod, { "pod-template-generation": ofPod }),
+    admit: (set, node) => changed(set, inPods.get(node) ?? null, { "pod-template-generation": ofPod }),
   });
   if (world.hasNodeWide) {
     const nodeWide = daemonSet("all", { name: "csi-registrar", path: PATTERN });
     await deploy(cluster, nodeWide, ["node-1"], () => WELL);
   }
-  for (const object of policyObjects(flags === undefined ? [] : await policyOf(flags)))
-    await cluster.create(LISTS[object.kind] ?? "", object);
+  for (const words of [flags, world.otherFlags])
+    for (const object of policyObjects(words === undefined ? [] : await policyOf(words)))
+      await cluster.create(LISTS[object.kind] ?? "", object);
   const labels = { "kubernetes.io/metadata.name": "storage", ...world.namespaceLabels };
   await cluster.create("/api/v1/namespaces", { metadata: { name: "storage", labels } });
   return cluster;

@@ -167,7 +167,7 @@ test("a pod that is being deleted does not count", async () => {
 });
 
 test("a pod that waits where the DaemonSet has none, by the event; and not one that waits for something else", async () => {
-  const cluster = await makeCluster({ ...none, hasPod: false });
+  const cluster = await makeCluster({ ...none, podsOn: [] });
   const waits = await cluster.create("/api/v1/namespaces/default/pods", waitingPod("db", "node-1"));
   await cluster.create("/api/v1/namespaces/default/pods", waitingPod("web", "node-1"));
   await cluster.create("/api/v1/namespaces/default/events", failedMount(waits, DISK, "node-1"));

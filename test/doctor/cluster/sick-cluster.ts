@@ -27,7 +27,7 @@ export interface ClusterWriter {
 export const DISK = "disk.csi.example.com";
 export const FILES = "files.csi.example.com";
 export const SHARES = "shares.csi.example.com";
-export const BACKUP = "backup.csi.example.com";
+const BACKUP = "backup.csi.example.com";
 export const REFUSAL =
   "kubelet refused the driver: RegisterPlugin error -- plugin registration failed with err: rpc error: code = " +
   'Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /csi/csi.sock: connect: no ' +
@@ -42,13 +42,13 @@ export const STORAGE = "/apis/storage.k8s.io/v1";
 
 type Daemon = ReturnType<typeof daemonSet>;
 
-/** `admit`: what admission makes of the template of a pod. */
+/** `admit`: what admission makes of the template of a pod on a node. */
 export async function deploy(
   writer: ClusterWriter,
   set: Daemon,
   nodes: readonly string[],
   statusOn: (node: string) => object,
-  { isScheduled = true, desired = nodes.length, admit = (set: Daemon) => set } = {},
+  { isScheduled = true, desired = nodes.length, admit = (set: Daemon, _node: string) => set } = {},
 ): Promise<void> {
   const stored = await writer.create(DAEMON_SETS, set);
   await writer.setStatus(`${DAEMON_SETS}/${stored.metadata.name}`, {
@@ -56,7 +56,7 @@ export async function deploy(
     ...{ numberMisscheduled: 0, numberReady: nodes.length },
   });
   for (const name of nodes) {
-    const pod = await writer.create(PODS, registrarPod(admit(stored), name, { isScheduled }));
+    const pod = await writer.create(PODS, registrarPod(admit(stored, name), name, { isScheduled }));
     await writer.setStatus(`${PODS}/${pod.metadata.name}`, statusOn(name));
   }
 }

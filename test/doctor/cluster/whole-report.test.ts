@@ -1,3 +1,4 @@
+import { renderClusterTable } from "../../../src/doctor/cluster/table";
 import {
   csiDriver,
   daemonSet,
@@ -8,7 +9,7 @@ import {
   volumeAttachment,
 } from "../../support/cluster-objects";
 import { ago, type Changes, createMemoryCluster, makeCluster, running, said, WELL } from "./memory-cluster";
-import { BACKUP, DISK, deploy, FILES, makeSickCluster, SHARES, STORAGE } from "./sick-cluster";
+import { DISK, deploy, FILES, makeSickCluster, STORAGE } from "./sick-cluster";
 
 describe("what may not be read is unknown, and the rule that is missing is named", () => {
   const AWAY = /^CSI204 problem/;
@@ -37,7 +38,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
 });
 
 test("--swap: what raised limits meet in their namespace, and what a driver's own pods may lose", async () => {
-  const cluster = await makeCluster({ hasPod: false });
+  const cluster = await makeCluster({ podsOn: [] });
   const set = daemonSet(FILES, { image: "x/csi-node-driver-registrar:v2.17.0" });
   Object.assign(set.spec.template.spec.containers[0] ?? {}, {
     resources: { limits: { memory: "32Mi", cpu: "1" } },
@@ -62,41 +63,20 @@ test("--swap: what raised limits meet in their namespace, and what a driver's ow
   ]);
 });
 
-describe("a cluster with several troubles", () => {
-  const sick = async () => {
-    const cluster = createMemoryCluster();
-    await makeSickCluster(cluster, Date.parse(ago(0)));
-    return cluster;
-  };
-
-  test("each has its cause, and what follows from it", async () => {
-    const { findings } = await (await sick()).report();
-    const told = findings.map(({ code, subject, follows, nodes }) =>
-      [code, subject.replace(/.*DaemonSet /, ""), follows ?? "-", nodes.join("+")].join(" "),
-    );
-    expect(told).toEqual([
-      "CSI102 storage/disk-node, container registrar - ",
-      `CSI201 ${DISK} CSI102 node-1+node-2+node-4`,
-      `CSI203 ${FILES} - node-2`,
-      `CSI207 ${FILES} - node-4`,
-      `CSI208 ${BACKUP} - node-1`,
-      `CSI209 ${SHARES} - `,
-      "CSI210 nodes - node-3",
-      `CSI211 ${BACKUP} CSI208 node-1`,
-      `CSI211 ${DISK} CSI102 node-1+node-2`,
-      `CSI211 ${FILES} CSI207 node-4`,
-    ]);
-  });
-
-  test("of one node, of one driver, of one that is not there", async () => {
-    const cluster = await sick();
-    const ofNode = await cluster.report({ node: "node-4" });
-    expect(new Set(ofNode.nodes.map(({ node }) => node))).toEqual(new Set(["node-4"]));
-    const ofDriver = await cluster.report({ driver: FILES });
-    expect(ofDriver.drivers.map(({ name }) => name)).toEqual([FILES]);
-    expect(ofDriver.findings.map(({ code }) => code)).toEqual(["CSI203", "CSI207", "CSI210", "CSI211"]);
-    await expect(cluster.report({ node: "node-9" })).rejects.toThrow("there is no node node-9");
-  });
+test("a cluster with several troubles: of one node, of one driver, of one that is not there", async () => {
+  const cluster = createMemoryCluster();
+  await makeSickCluster(cluster, Date.parse(ago(0)));
+  const ofNode = await cluster.report({ node: "node-4", context: "east" });
+  expect(ofNode.findings.filter(({ fix }) => /kubectl (?!--context=east )/.test(fix ?? ""))).toEqual([]);
+  expect(new Set(ofNode.nodes.map(({ node }) => node))).toEqual(new Set(["node-4"]));
+  const ofDriver = await cluster.report({ driver: FILES });
+  expect(toldBy(ofDriver)).toEqual([
+    `CSI203 problem ${FILES} - node-2`,
+    `CSI207 problem ${FILES} - node-4`,
+    "CSI210 warning nodes - node-3",
+    `CSI211 problem ${FILES} CSI207 node-4`,
+  ]);
+  await expect(cluster.report({ node: "node-9" })).rejects.toThrow("there is no node node-9");
 });
 
 /** Code, status, subject, the code that it follows from, and the nodes. */
@@ -205,13 +185,21 @@ describe("of one driver", () => {
   test("a driver that is known by its DaemonSet, by a CSINode, or only by the registrar of all drivers", async () => {
     const codes = async (cluster: ReturnType<typeof createMemoryCluster>, driver: string) =>
       toldBy(await cluster.report({ driver })).map((line) => line.slice(0, 6));
-    expect(await codes(await makeCluster({ inCsiNode: {}, hasPod: false }), DISK)).toEqual([]);
+    expect(await codes(await makeCluster({ inCsiNode: {}, podsOn: [] }), DISK)).toEqual([]);
     expect(await codes(await makeCluster({ inCsiNode: { [DISK]: "i", [FILES]: "i" } }), FILES)).toEqual([
       "CSI209",
     ]);
     const set = { path: "/var/lib/kubelet/plugins/*/csi.sock" };
-    const nodeWide = await makeCluster({ set, inCsiNode: {}, hasPod: false });
+    const nodeWide = await makeCluster({ set, inCsiNode: {} });
     expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208");
+    nodeWide.refusals.set("csinodes", { kind: "forbidden", message: "no" });
+    expect(await codes(nodeWide, OTHER.driver)).not.toContain("CSI208");
+    const names = { "f.csi": "i", "e.csi": "i", "d.csi": "i", "c.csi": "i", "b.csi": "i" };
+    const mistyped = await (await makeCluster({ inCsiNode: names })).report({ driver: "disc.csi.example" });
+    const others = `the cluster has ${DISK}, b\\.csi, c\\.csi, d\\.csi, e\\.csi and 1 more$`;
+    expect(renderClusterTable(mistyped, { width: 300, colors: false })).toMatch(
+      new RegExp(`^No driver disc\\.csi\\.example: .*${others}`, "ms"),
+    );
   });
 
   test("nothing is said of another one's pods, volumes and autoscaler", async () => {

@@ -112,12 +112,11 @@ describe("a report of a swap, by subject", () => {
   const summary = { problem: 0, warning: 0, unknown: 1, ok: 0 };
   const swapped = { swap: "example.com/registrar:v1", swapped: 2 };
 
-  test("without findings it says what was swapped, and nothing of a sum", () => {
+  test("without findings it has the tables, what was swapped or the sum, and the next step", () => {
     const none = { ...report(), summary };
-    const render = (swap: string, next: readonly string[] = []) =>
-      renderReport(none, look, { swapped: { swap, swapped: 2 }, next });
-    expect(render("x/y:v1")).toBe("2 registrars swapped to x/y:v1: that adds no problem.\n");
-    expect(render("", ["Apply it."])).toBe("2 registrars swapped: that adds no problem.\nApply it.\n");
+    expect(renderReport(none, look, { swapped, next: ["Apply it."] })).toBe(
+      "2 registrars swapped to example.com/registrar:v1: that adds no problem.\nApply it.\n",
+    );
     expect(renderReport(none, look, { tables: [["NAME"], []] })).toBe(
       "NAME\n\nNot everything could be read: 0 problems, 0 warnings, 1 unknown.\n",
     );
@@ -169,7 +168,7 @@ test("words", () => {
   expect(tooLong(120)).toBe("has 120 bytes, a unix socket path may have 107");
   expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
   expect(podsText(["a", "b", "c"])).toBe("3 pods (a, b, c)");
-  expect(podsText(["a", "b", "c", "d"])).toBe("4 pods (a, b, c, ...)");
+  expect(podsText([..."abcdefgh"])).toBe("8 pods (a, b, c, d, e and 3 more)");
   expect(together(["a", "b"])).toEqual(["a and b", "both"]);
   expect(together(["a", "b", "c", "d"])).toEqual(["a, b, c and d", "all"]);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell

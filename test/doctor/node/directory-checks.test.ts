@@ -1,7 +1,6 @@
 import type { Status } from "../../../src/doctor/findings/finding";
 import type { SocketFacts } from "../../../src/doctor/node/read/facts";
 import type { DirectoryFacts } from "../../../src/doctor/node/read/gather";
-import { reportOn } from "../../../src/doctor/node/report";
 import type { HostPathVerdict } from "../../../src/host-path/host-path";
 import { healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
 
@@ -122,14 +121,6 @@ test("a path that is wrong by the mounts is a problem, though a driver answers t
   const expected = /^problem: .* on the host it is \/h; fix: write it$/;
   for (const check of ["kubelet-path", "registration-endpoint"])
     expect(sayings(check, facts)).toEqual([expect.stringMatching(expected)]);
-});
-
-test("each problem and each warning comes with a fix of one line", () => {
-  const changes = { folder: { unwritable: "EROFS", unwatchable: "EMFILE" }, facts: { registrations: [] } };
-  const { findings } = reportOn(healthyFacts(changes));
-  const bad = findings.filter(({ status }) => status === "problem" || status === "warning");
-  expect(bad.map(({ check }) => check)).toEqual(["directory-writable", "inotify", "registration"]);
-  for (const { fix } of bad) expect(fix).toMatch(/^[^\n]+$/);
 });
 
 test("a registrar in a container that has the directory mounted by itself does not see what is beside it", () => {

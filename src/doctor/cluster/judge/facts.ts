@@ -23,7 +23,9 @@ export function conclude(reading: ClusterReading) {
   const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
     target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
-  const places = placesIn(reading, all).filter(({ driver, unit }) => isMeant(driver, unit));
+  const everywhere = placesIn(reading, all);
+  const names = [...all.map(({ driver }) => driver.name), ...everywhere.map(({ driver }) => driver)];
+  const places = everywhere.filter(({ driver, unit }) => isMeant(driver, unit));
   const manifests = manifestsOf({ ...reading, units }, reading.images);
   const findings = findingsOf(CLUSTER_MANIFEST_CHECKS, manifests);
   const running = runningFindings(reading, manifests);
@@ -33,6 +35,8 @@ export function conclude(reading: ClusterReading) {
     ...reading,
     units,
     places,
+    /** Of all drivers, also of those that are not asked for. */
+    driverNames: new Set(names),
     podsOf: grouped(reading.pods, ({ setUid }) => setUid),
     /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
     manifestFindings: leadingFirst(found.filter(({ status }) => status !== "ok")),

@@ -53,8 +53,9 @@ export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }
 
-export function kubectlFor({ context }: ClusterTarget, pod: Place["pod"], verb: string): string {
-  const [namespace = "", name = ""] = pod?.name.split("/") ?? [];
+/** A command for an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at. */
+export function kubectlFor({ context }: ClusterTarget, verb: string, object = ""): string {
+  const [name = "", namespace] = object.split("/").toReversed();
   const chosen = context === undefined ? "" : ` --context=${context}`;
-  return `kubectl${chosen} -n ${namespace} ${verb} ${name}`;
+  return `kubectl${chosen}${namespace === undefined ? "" : ` -n ${namespace}`} ${verb} ${name}`;
 }

@@ -1,11 +1,12 @@
+import { nearWord } from "../../../base/near-word";
 import { check, grouped, problem, unread, warning } from "../../findings/finding";
-import { APPLY_CSI_DRIVER, counted, podsText } from "../../findings/words";
+import { APPLY_CSI_DRIVER, counted, firstOf, podsText } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import { because, inState, judgeGroups, NODES_AWAY, nodesOf, placeCheck } from "./groups";
-import type { Place } from "./places";
+import { because, inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, placeCheck } from "./groups";
+import { EVERY_DRIVER, type Place } from "./places";
 
-const compareNode = ({ node }: Place) =>
-  `compare its DaemonSet with the node's taints, labels and pods: kubectl describe node ${node}`;
+const compareNode = ({ node }: Place, { target }: ClusterFacts) =>
+  `compare its DaemonSet with the node's taints, labels and pods: ${kubectlFor(target, "describe node", node)}`;
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   ...judgeGroups(facts, inState("uncovered"), because("is needed, and ", compareNode)),
@@ -13,7 +14,7 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
     .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
     .map(({ name, object, current, desired }) => {
       const text = `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`;
-      const fix = `see its events: kubectl -n ${name.replace("/", " describe daemonset ")}`;
+      const fix = `see its events: ${kubectlFor(facts.target, "describe daemonset", name)}`;
       return { ...problem(`DaemonSet ${name}`, text, fix), objects: [object] };
     }),
 ]);
@@ -25,11 +26,13 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
     inState("unprovided"),
     because("is needed, and ", () => advice),
   );
-  const { target, places, units } = facts;
-  const isThere = places.length > 0 || units.some(({ driver }) => driver.name === target.driver);
-  return target.driver === undefined || isThere
-    ? needed
-    : problem(target.driver, "is in no CSINode, and no DaemonSet registers it", advice);
+  const { driver } = facts.target;
+  // Without CSINodes it may be in one.
+  if (driver === undefined || facts.csiNodes === undefined || facts.driverNames.has(driver)) return needed;
+  const names = [...facts.driverNames].filter((name) => name !== EVERY_DRIVER).sort();
+  const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
+  const fix = others ? `install it, or correct --driver: the cluster has ${others}` : advice;
+  return problem(driver, "is in no CSINode, and no DaemonSet registers it", fix);
 });
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
@@ -84,11 +87,11 @@ const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) => {
   return facts.autoscalers.map((name) => warning(`Deployment ${name}`, text, fix));
 });
 
-const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places }) => {
+const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places, target }) => {
   const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
   if (away.length === 0) return [];
   const text = "are not ready, or not there any more: the status of their drivers may be outdated";
-  const fix = "see why kubelet does not report: kubectl describe node";
+  const fix = `see why kubelet does not report: ${kubectlFor(target, "describe node", away[0])}`;
   return { ...warning("nodes", text, fix), cause: NODES_AWAY, nodes: away };
 });
 

@@ -23,7 +23,7 @@ const REASONS = {
  * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `contradicted`:
  * CSINode and the Node's annotation, by which volumes are attached, have two node IDs. `duplicate`: several pods register it.
  */
-export interface PlaceState extends Pick<PodTrouble, "container"> {
+export interface PlaceState extends Pick<PodTrouble, "container" | "blocked"> {
   readonly kind: keyof typeof REASONS | "uncovered" | "contradicted" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
 }
@@ -78,9 +78,7 @@ export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[
       const need = mentioned.find((one) => one.need)?.need;
       const place = { driver, node, isListed, unit, pod, need };
       const names = mentioned.flatMap((one) => one.pod?.name ?? []);
-      const isDropped = names.length === 1 && isWithoutRegistrar(place) && !served.has(node);
-      if (isDropped && pod?.trouble === undefined) return { ...place, state: state("dropped") };
-      return { ...place, state: stateOf(place, names, reading, unitsByDriver) };
+      return { ...place, state: stateOf(place, names, reading, { provided: unitsByDriver, served }) };
     });
 }
 
@@ -105,7 +103,7 @@ function stateOf(
   place: Omit<Place, "state">,
   podNames: readonly string[],
   reading: ClusterReading,
-  provided: ReadonlyMap<string, unknown>,
+  { provided, served }: { provided: ReadonlyMap<string, unknown>; served: ReadonlySet<unknown> },
 ): PlaceState {
   const { node, driver, unit, pod, isListed } = place;
   if (node !== undefined && reading.nodes !== undefined && reading.nodes.get(node)?.isReady !== true)
@@ -119,6 +117,7 @@ function stateOf(
   if (podNames.length > 1)
     return { kind: "duplicate", reason: `${together(podNames).join(" ")} register it` };
   if (pod.trouble !== undefined) return pod.trouble;
+  if (isWithoutRegistrar(place) && !served.has(node)) return state("dropped");
   // Only the registrar of all drivers knows which ones there are.
   if (unit.driver.kind === "every") return state("registered");
   if (isListed !== false) return isListed ? heldTo(place, reading) : state("unseen");

@@ -4,13 +4,13 @@ import { boundText } from "../../../logging/escape";
 import { APPARMOR_PREFIX, OPT_OUT, type PolicyEngine } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { check, grouped, ok, type Verdict, warning } from "../../findings/finding";
-import { counted } from "../../findings/words";
+import { counted, podsText, together } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import { hookOf } from "../../manifest/read/pod";
 import type { RegistrarPod } from "../read/pod";
 import { type ImagePolicy, isByName, NAME_LABEL, selects } from "../read/policy";
 import type { ClusterFacts } from "./facts";
-import { because, inState, nodesOf, placeCheck } from "./groups";
+import { because, inState, kubectlFor, nodesOf, placeCheck } from "./groups";
 import { isWithoutRegistrar, type Place, type RegistrarUnit } from "./places";
 
 const ENGINES: Readonly<Record<PolicyEngine, readonly [kind: string, log: string]>> = {
@@ -47,8 +47,8 @@ function judgeNodes(policy: ImagePolicy, { nodes, target }: ClusterFacts): Verdi
 
 const nodeWideIn = ({ units }: ClusterFacts) => units.find(({ driver }) => driver.kind === "every")?.set;
 
-const restartOf = ({ namespace, shortName }: RegistrarUnit["set"]) =>
-  `kubectl -n ${namespace} rollout restart daemonset/${shortName}`;
+const restartOf = ({ set }: RegistrarUnit, { target }: ClusterFacts) =>
+  kubectlFor(target, "rollout restart daemonset", set.name);
 
 /** Pods stay without a registrar after the policy that took it out was deleted. CSI216 has those that are not registered. */
 function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | undefined {
@@ -57,7 +57,7 @@ function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | unde
   const isTakenOut = facts.policies.some(({ kind }) => kind === "drop");
   if (pods.length === 0 || !isKnown || isTakenOut || nodeWideIn(facts) === undefined) return undefined;
   const text = `has no registrar in ${counted(pods.length, "pod")}, and no policy takes it out now: the driver needs the registrar of the whole node`;
-  const fix = `restart them before that one is deleted: ${restartOf(unit.set)}`;
+  const fix = `restart them before that one is deleted: ${restartOf(unit, facts)}`;
   return {
     ...warning(unit.registrar.place, text, fix),
     objects: [unit.registrar.object],
@@ -67,30 +67,43 @@ function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | unde
 
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */
 function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): readonly Verdict[] {
-  return matchedPods(unit, facts).flatMap(({ match, left }) => {
-    if (left.length === 0) return [];
-    return [
-      { ...judgeMatch(unit, match, left, facts), objects: [unit.registrar.object], nodes: nodesOf(left) },
-    ];
+  return matchedPods(unit, facts).flatMap((matched) => {
+    const isContested = new Set(matched.matches.map(({ policy }) => policy.image)).size > 1;
+    const pods = isContested ? matched.pods : matched.left;
+    if (pods.length === 0) return [];
+    const verdict = (isContested ? judgeContest : judgeMatch)(unit, matched, facts);
+    return [{ ...verdict, objects: [unit.registrar.object], nodes: nodesOf(pods) }];
   });
 }
 
-/** A DaemonSet's pods by the policy that comes nearest to a change of them, as some are for some nodes only; `left`: unchanged. */
+/** A DaemonSet's pods by the policies that decide on them, as some are for some nodes only; `done`: changed by one of these. */
 function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
   const { registrar, set } = unit;
   if (registrar.program.kind === "ours") return [];
-  const rankOf = ({ leftAlone }: PolicyMatch) => (leftAlone === undefined ? 0 : leftAlone.fix ? 1 : 2);
-  const matches = facts.policies
-    .flatMap((policy) => matchesOf(unit, policy, facts))
-    .toSorted((one, other) => rankOf(one) - rankOf(other));
+  const all = facts.policies.flatMap((policy) => matchesOf(unit, policy, facts));
   const own = (facts.podsOf.get(set.uid) ?? []).filter(
     (pod) => isWithoutRegistrar({ pod, unit }) || imageIn(pod, unit) !== undefined,
   );
-  const byMatch = grouped(own, ({ node }) =>
-    matches.find(({ policy }) => policy.nodes === undefined || policy.nodes.has(node)),
-  );
-  return [...byMatch].flatMap(([match, pods]) =>
-    match === undefined ? [] : { match, pods, left: pods.filter((pod) => !isDone(pod, match, unit)) },
+  const groups = grouped(own, (pod) => String(decidingOn(pod, all).map((one) => all.indexOf(one))));
+  return [...groups.values()].flatMap((pods) => {
+    const matches = decidingOn(pods[0], all);
+    const [match] = matches;
+    if (match === undefined) return [];
+    const done = new Set(pods.filter((pod) => matches.some((one) => isDone(pod, one, unit))));
+    return { match, matches, pods, done, left: pods.filter((pod) => !done.has(pod)) };
+  });
+}
+
+/** What decides on a new pod of this one's node: all that would change it; without any, what comes nearest to that. */
+function decidingOn({ node }: RegistrarPod, all: readonly PolicyMatch[]): readonly PolicyMatch[] {
+  const here = all.filter(({ policy }) => policy.nodes === undefined || policy.nodes.has(node));
+  const changing = here.filter(({ leftAlone }) => leftAlone === undefined);
+  const nearest = here.find(({ leftAlone }) => leftAlone?.fix !== undefined) ?? here[0];
+  if (changing.length === 0) return nearest ? [nearest] : [];
+  // Whichever comes first, nothing is left of a swap to an image that a drop knows.
+  const drops = changing.filter(({ policy }) => policy.kind === "drop");
+  return changing.filter(
+    ({ policy: { image = "" } }) => !drops.some(({ policy }) => policy.images.test(image)),
   );
 }
 
@@ -98,7 +111,7 @@ function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
 export function progressOf(unit: RegistrarUnit, facts: ClusterFacts) {
   const changing = matchedPods(unit, facts).filter(({ match }) => match.leftAlone === undefined);
   if (changing.length === 0) return null;
-  return changing.reduce((sum, { pods, left }) => sum + pods.length - left.length, 0);
+  return changing.reduce((sum, { done }) => sum + done.size, 0);
 }
 
 const imageIn = ({ running }: RegistrarPod, { registrar }: RegistrarUnit) =>
@@ -112,44 +125,66 @@ function isDone(pod: RegistrarPod, { policy, leftAlone }: PolicyMatch, unit: Reg
   return leftAlone !== undefined || policy.image === image;
 }
 
-function judgeMatch(
-  unit: RegistrarUnit,
-  match: PolicyMatch,
-  pods: readonly RegistrarPod[],
-  facts: ClusterFacts,
-): Verdict {
+const isOfRegistrar = ({ state: { blocked, container }, unit }: Place) =>
+  unit !== undefined && unit.registrar.container === (blocked ?? container?.name);
+const isUnregistered = inState("unscheduled", "unregistered", "dropped");
+
+/** What to do about a container that does not start with the image that a policy gave it; empty for any other. */
+export function undoText(place: Place, facts: ClusterFacts): string {
+  const { unit, pod } = place;
+  if (unit === undefined || pod === undefined || !isOfRegistrar(place)) return "";
+  const matches = matchedPods(unit, facts).flatMap((one) => (one.done.has(pod) ? one.matches : []));
+  const giver = matches.find(({ policy }) => policy.image === imageIn(pod, unit))?.policy;
+  const advice = "apply that with another, or delete it to have the DaemonSet's back";
+  return giver ? `; its image is from ${nameOf(giver)}: ${advice}, and 5 s later delete the pod` : "";
+}
+
+type Matched = ReturnType<typeof matchedPods>[number];
+
+/** Several policies change the pods in different ways: API servers evaluate policies in any order. */
+function judgeContest({ registrar }: RegistrarUnit, { matches }: Matched): Verdict {
+  const [names] = together([...new Set(matches.map(({ policy }) => nameOf(policy)))]);
+  const text = `is changed by ${names}: what a pod gets depends on which of them is evaluated first`;
+  const fix =
+    "delete one of them, or give them other namespaces or nodes; then look again for what to restart";
+  return warning(registrar.place, text, fix);
+}
+
+function judgeMatch(unit: RegistrarUnit, { match, done, left }: Matched, facts: ClusterFacts): Verdict {
   const { policy, leftAlone } = match;
   const { place } = unit.registrar;
-  const { namespace } = unit.set;
-  const images = [...new Set(pods.map((pod) => boundText(imageIn(pod, unit) ?? "")))].join(" and ");
-  const has = `has ${images} in ${counted(pods.length, "pod")}`;
+  const images = [...new Set(left.map((pod) => boundText(imageIn(pod, unit) ?? "")))].join(" and ");
+  const has = `has ${images} in ${counted(left.length, "pod")}`;
   if (leftAlone !== undefined) {
     const text = `${has}: ${nameOf(policy)} leaves it, because ${leftAlone.why}`;
     return leftAlone.fix === undefined
       ? ok(place, text)
       : warning(place, text, `${leftAlone.fix}, or ${LEAVE_IT}`);
   }
-  const pod = pods[0]?.name.split("/").at(-1);
+  const made = `${has}, made before ${nameOf(policy)} worked`;
+  // A restart would make more of them.
+  const unwell = facts.places.filter(
+    (one) => one.unit === unit && (isUnregistered(one) || isOfRegistrar(one)),
+  );
+  const changed = unwell.flatMap(({ pod }) => (pod && done.has(pod) ? pod.name : []));
+  if (changed.length > 0) {
+    const advice = "leave them until the pods that it changed work, or delete the policy";
+    return warning(place, made, `${advice}; not working: ${podsText(changed)}`);
+  }
   const restart =
     policy.nodes === undefined
-      ? `restart them: ${restartOf(unit.set)}`
-      : `delete them one by one, and not the other nodes': kubectl -n ${namespace} delete pod ${pod}`;
-  const first =
-    policy.kind === "drop" && nodeWideIn(facts) === undefined
-      ? "apply the DaemonSet of --include=daemonset, then "
-      : "";
-  return warning(
-    place,
-    `${has}, made before ${nameOf(policy)} worked`,
-    `${first}${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`,
-  );
+      ? `restart them: ${restartOf(unit, facts)}`
+      : `delete them one by one, and not the other nodes': ${kubectlFor(facts.target, "delete pod", left[0]?.name)}`;
+  const isAlone = policy.kind === "drop" && nodeWideIn(facts) === undefined;
+  const first = isAlone ? "apply the DaemonSet of --include=daemonset, then " : "";
+  return warning(place, made, `${first}${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`);
 }
 
 function haveNodeWide(_first: Place, facts: ClusterFacts): string {
   const set = nodeWideIn(facts);
   return set === undefined
     ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
-    : `see why it has no ready pod there: kubectl -n ${set.namespace} describe daemonset ${set.shortName}`;
+    : `see why it has no ready pod there: ${kubectlFor(facts.target, "describe daemonset", set.name)}`;
 }
 
 interface PolicyMatch {

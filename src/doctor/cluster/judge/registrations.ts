@@ -4,6 +4,7 @@ import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterFacts } from "./facts";
 import { because, inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
+import { undoText } from "./policies";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...judgeGroups(facts, inState("unregistered"), because("is not in CSINode: ", whereToLook)),
@@ -18,9 +19,9 @@ function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
     return "see the log of the registrar of the whole node there, and its --allow-drivers and --deny-drivers";
   const { container, program, unseen, settings } = unit.registrar;
   if (program.kind !== "ours" || unseen !== undefined)
-    return `see ${kubectlFor(target, pod, "logs")} -c ${container}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
+    return `see ${kubectlFor(target, "logs", pod?.name)} -c ${container}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
   const paths = `--csi-address=${settings.csiAddress} --kubelet-registration-path=${settings.kubeletRegistrationPath}`;
-  return `ask there: ${kubectlFor(target, pod, "exec")} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
+  return `ask there: ${kubectlFor(target, "exec", pod?.name)} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
 }
 
 function healthyDrivers({ places }: ClusterFacts): Verdicts {
@@ -38,15 +39,15 @@ const isRestarting =
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   const { name, exitCode, message } = state.container ?? {};
-  const log = `${kubectlFor(target, pod, "logs")} -c ${name} --previous`;
+  const log = `${kubectlFor(target, "logs", pod?.name)} -c ${name} --previous`;
   if (message !== "") return `do what the message says; the whole log: ${log}`;
   if (exitCode === 137 || exitCode === 143)
-    return `see what ended it, its memory limit or a probe: ${kubectlFor(target, pod, "describe pod")}`;
+    return `see what ended it, its memory limit or a probe: ${kubectlFor(target, "describe pod", pod?.name)}`;
   return `see why it ended: ${log}`;
 }
 
-const seeEvents = ({ pod }: Place, { target }: ClusterFacts) =>
-  `see its events: ${kubectlFor(target, pod, "describe pod")}`;
+const seeEvents = (place: Place, facts: ClusterFacts) =>
+  `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}${undoText(place, facts)}`;
 
 /** Our image where its pods' nodes need another: as admission left the pods, or as `swapped` would have them. */
 export const architectures = check<ClusterFacts>("CSI217", "architectures", (facts) => {

@@ -54,13 +54,8 @@ const AS_TABLE: readonly Resource[] = ["nodes", "namespaces"];
 /** More is kept of DaemonSets than of other objects; 5,000 of them fit. */
 const MAX_DAEMON_SET_BYTES = 64 * 2 ** 20;
 
-/** Most API servers before Kubernetes 1.36 do not have the policies; Kyverno's and the autoscalers come with an add-on. */
-const MAY_BE_ABSENT: readonly Resource[] = [
-  "mutatingadmissionpolicies",
-  "mutatingadmissionpolicybindings",
-  "mutatingpolicies",
-  "verticalpodautoscalers",
-];
+/** Of these groups. Most API servers before Kubernetes 1.36 do not have the policies; the others come with an add-on. */
+const MAY_BE_ABSENT = /^(?:admissionregistration|autoscaling|policies\.kyverno)\b/;
 
 /** kubectl without any configuration tries this address. */
 const NO_CLUSTER = /(?:127\.0\.0\.1|\[::1\]|localhost):8080/;
@@ -96,7 +91,7 @@ export async function readCluster(
     version = "v1",
   ): Promise<readonly Value[]> => {
     const values: Value[] = [];
-    const apiGroup = GROUPS.get(resource);
+    const apiGroup = GROUPS.get(resource) ?? "";
     const group = apiGroup ? `/apis/${apiGroup}/${version}` : "/api/v1";
     const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
     const maxBytes = resource === "daemonsets" ? MAX_DAEMON_SET_BYTES : undefined;
@@ -117,7 +112,7 @@ export async function readCluster(
     const older = resource.startsWith("mutatingadmission") ? OLDER[version] : undefined;
     if (failure?.kind === "not-found" && older !== undefined)
       return read(resource, query, parse, namespace, older);
-    if (failure !== undefined && !(MAY_BE_ABSENT.includes(resource) && (await isAbsent(failure, group))))
+    if (failure !== undefined && !(MAY_BE_ABSENT.test(apiGroup) && (await isAbsent(failure, group))))
       unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
     return values;
   };

@@ -15,7 +15,10 @@ const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 export interface PodTrouble {
   readonly kind: "unscheduled" | "blocked" | "restarting";
   readonly reason: string;
+  /** The one that ends again and again. */
   readonly container?: Container;
+  /** The name of the one that kubelet cannot start. */
+  readonly blocked?: string;
 }
 
 export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
@@ -116,7 +119,7 @@ function blocked(container: string, why: string): PodTrouble {
 function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
   if (waiting === undefined || waiting === "CrashLoopBackOff") return undefined;
   if (ON_ITS_WAY.includes(waiting) && quietMs < CREATION_MS) return undefined;
-  return blocked(name, [waiting, waitingMessage].filter(Boolean).join(": "));
+  return { ...blocked(name, [waiting, waitingMessage].filter(Boolean).join(": ")), blocked: name };
 }
 
 function isRestarting(container: Container, nowMs: number): boolean {

@@ -18,7 +18,6 @@ export function readRegistrarSet(object: unknown, ours?: OurImage) {
     uid: text(uid),
     name: nameOf(object),
     namespace: found.namespace ?? "",
-    shortName: found.name,
     object: found,
     selector: selectorOf(tree(spec).selector),
     registrars,

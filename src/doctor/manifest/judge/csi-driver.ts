@@ -5,7 +5,7 @@ import { isSubdomain, MIN_LIMIT_PERIOD_S } from "../../../kubelet-rules/api-vali
 import { boundText } from "../../../logging/escape";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES } from "../../../manifest/options";
 import { check, problem, warning as warningOf } from "../../findings/finding";
-import { APPLY_CSI_DRIVER, isTemplate } from "../../findings/words";
+import { APPLY_CSI_DRIVER, firstOf, isTemplate } from "../../findings/words";
 import type { Deployment, ManifestFacts } from "../read/deployments";
 import { driverDirectoryIn, MAX_NAME_LENGTH } from "../read/pod";
 import { eachDeployment, type Statement, unknown, warning } from "./each-deployment";
@@ -41,8 +41,6 @@ const manifestCsiDriverFields = check<ManifestFacts>(
     ]),
 );
 
-const NAMED = 3;
-
 /** The driver's name is what its pod says, or the directory of its socket if a CSIDriver is called so. */
 function judgeName(one: Deployment, { deployments, csiDrivers }: ManifestFacts): Statement | undefined {
   const [name] = one.pod.driverNames;
@@ -57,7 +55,7 @@ function judgeName(one: Deployment, { deployments, csiDrivers }: ManifestFacts):
   const near = nearWord(called, others, 2);
   if (near === undefined && name === undefined && others.length > 0) return undefined;
   return warning(
-    `has the driver ${called} without a CSIDriver object, and there is one for ${near ?? known.slice(0, NAMED).join(", ")}`,
+    `has the driver ${called} without a CSIDriver object, and there is one for ${near ?? firstOf(known)}`,
     near === undefined ? APPLY_CSI_DRIVER : "use one name for both",
   );
 }

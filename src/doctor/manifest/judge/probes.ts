@@ -8,7 +8,7 @@ import { flagIn } from "../read/start";
 import { placeInChart } from "./chart-places";
 import { eachDeployment, isReadable, problem, type Statement, warning } from "./each-deployment";
 
-const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
+export const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 
 export const manifestProbes = eachDeployment("CSI104", "manifest-probes", (one) =>
   one.program.kind === "unknown"

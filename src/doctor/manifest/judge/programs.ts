@@ -1,6 +1,8 @@
 import { resolve } from "node:path/posix";
 import { list, text, tree } from "../../../kube-api/objects";
 import { boundText } from "../../../logging/escape";
+import { APPARMOR_PREFIX } from "../../../manifest/image-policy/image-policy";
+import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { isWithin } from "../../../unix/mounts";
 import { isTemplate } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
@@ -10,7 +12,7 @@ import { eachDeployment, problem, type Statement, unknown, warning } from "./eac
 
 /** All that our image has, by the Dockerfile. Its PATH finds one of them, by its name. */
 const IN_OUR_IMAGE = [
-  "/csi-node-driver-registrar",
+  PROGRAM,
   "/registrar/cli.js",
   "/nodejs/bin/node",
   ...["/csi-sidecars", "/usr/local/bin/csi-sidecars", "csi-sidecars"],
@@ -107,13 +109,11 @@ function judgeNodeOptions(one: Deployment): Statement | undefined {
     : warning("has NODE_OPTIONS, which change this registrar's Node, too", fix);
 }
 
-const APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/";
-
 /** A profile from the node's files limits what the container's program may do. */
 function judgeProfiles({ source: { object, pod, container } }: Deployment): readonly Statement[] {
   const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
   const { metadata } = object.kind === "Pod" ? object : tree(tree(object.spec).template);
-  const annotation = text(tree(tree(metadata).annotations)[`${APP_ARMOR}${text(container.name)}`]);
+  const annotation = text(tree(tree(metadata).annotations)[`${APPARMOR_PREFIX}${text(container.name)}`]);
   const [, annotated] = /^localhost\/(.*)$/s.exec(annotation) ?? [];
   const [seccomp, appArmor] = [security.seccompProfile, security.appArmorProfile].map((profile) =>
     tree(profile).type === "Localhost" ? text(tree(profile).localhostProfile) : undefined,

@@ -108,15 +108,6 @@ test("a FIFO in a folder is named and not read, a FIFO by its name is read", asy
   expect(one).toMatchObject({ status: 0, stderr: "" });
 });
 
-test("doctor says that it does not read the directories in a directory", async () => {
-  await using folder = await createTempFolder();
-  mkdirSync(folder.at("node"));
-  writeFileSync(folder.at("node", "a.yaml"), GOOD);
-  const { status, stderr } = await runCommand("doctor", "-f", folder.path);
-  expect(stderr).toMatch(/no \.yaml, \.yml or \.json file, and the directories below it are not read/);
-  expect(status).toBe(3);
-});
-
 test("a hook that says rm 400,000 times is searched once", async () => {
   const lifecycle = { preStop: { exec: { command: ["rm ".repeat(400_000)] } } };
   const pod = { kind: "Pod", metadata: { name: "long" }, spec: { containers: [{ name: "a", lifecycle }] } };
@@ -154,6 +145,7 @@ test.each([
   [["empty.yaml"], /^registrar doctor: no registrar in these files: .* name its image with --image=IMAGE$/m],
   // A CSIDriver by itself is judged; beside a pod the registrar was meant.
   [["driver.yaml", "pod.yaml"], /^registrar doctor: no registrar in these files/],
+  [["all"], /no \.yaml, \.yml or \.json file, and the directories below it are not read/],
   [["binary.yaml"], /cannot read .*binary\.yaml: it is a template: \{\{\\u001b\[31m\\u009b, line 2; /],
 ])("with nothing to judge in %j it could not look: exit code 3", async (names, said) => {
   await using folder = await createTempFolder();
@@ -161,7 +153,9 @@ test.each([
   writeFileSync(folder.at("driver.yaml"), JSON.stringify(CSI_DRIVER));
   writeFileSync(folder.at("pod.yaml"), "kind: Pod\nspec: {containers: [{image: x:v1}]}");
   writeFileSync(folder.at("binary.yaml"), "a: b\n{{\x1b[31m\x9b");
-  const files = names.map((name) => (name.startsWith("-") ? name : `-f=${folder.at(name)}`));
+  mkdirSync(folder.at("all/node"), { recursive: true });
+  writeFileSync(folder.at("all/node/a.yaml"), GOOD);
+  const files = names.map((name) => `-f=${folder.at(name)}`);
   const { status, stdout, stderr } = await runCommand("doctor", ...files);
   expect([status, stdout]).toEqual([3, ""]);
   expect(stderr).toMatch(said);

@@ -126,10 +126,3 @@ test.each<readonly [object, RegExp]>([
   );
   expect((await swap(["--swap"], object)).stdout).toMatch(/^0 registrars swapped\. Not everything/m);
 });
-
-test("it is refused without -f", async () => {
-  expect(await runCommand("doctor", "--swap")).toMatchObject({
-    status: 2,
-    stderr: expect.stringMatching(/--swap needs -f or --cluster beside it/),
-  });
-});
