@@ -21,8 +21,8 @@ export function mountsOf(container: Tree, pod: Tree) {
         subPath,
         /** The host's directory; undefined for other volumes than a hostPath. */
         hostPath: path === undefined ? undefined : plainPath(`${text(path)}/${subPath}`),
-        /** `hostPath`, `emptyDir`, ...; undefined: the pod has no such volume. */
-        volumeKind: Object.keys(volume ?? {}).find((key) => key !== "name"),
+        /** `hostPath`, `emptyDir` (the default), ...; undefined: the pod has no such volume. */
+        volumeKind: volume && (Object.keys(volume).find((key) => key !== "name") ?? "emptyDir"),
       };
     });
 }
