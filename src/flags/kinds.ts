@@ -1,5 +1,6 @@
 import { attempt, refuse } from "../base/errors";
 import { nearWord } from "../base/near-word";
+import { directoryPath, type OptionKind, socketPathKind } from "../options/option-kinds";
 import type { CommandFlag } from "./command-flags";
 import { parseBool, parseDurationMs } from "./values";
 
@@ -9,6 +10,15 @@ const flag = <Item>(describe: string, parse: (text: string) => Item) =>
   ({ describe, parse }) satisfies CommandFlag;
 
 export const textFlag = (describe: string) => flag(describe, (text) => text);
+
+/** Takes what an option of the library takes. */
+const optionFlag =
+  <Value>({ takes, read }: OptionKind<Value>) =>
+  (describe: string) =>
+    flag(describe, (text) => attempt(() => read(text, describe)) ?? refuse(`"${text}" is not ${takes}`));
+
+export const directoryFlag = optionFlag(directoryPath);
+export const socketFlag = optionFlag(socketPathKind);
 
 /** Takes a text each time it is given; `parse` makes a value of each. */
 export const listFlag = <Value = string>(

@@ -5,6 +5,7 @@ import type { FlagValues } from "../../flags/grammar";
 import {
   choiceFlag,
   countFlag,
+  directoryFlag,
   durationFlag,
   eventOutputFlag,
   listFlag,
@@ -39,7 +40,7 @@ const NO_CSI_DRIVER =
 
 const flags = {
   "plugin-registration-path": {
-    ...textFlag("plugin registration directory to watch, created if missing"),
+    ...directoryFlag("plugin registration directory to watch, created if missing"),
     required: true,
   },
   "node-name": { ...textFlag("the node's name"), default: "node-1" },

@@ -28,6 +28,7 @@ test.each(["-h", "-help"])("%s is --help", async (word) => {
 const DRIVER = "driver --csi-address x --name y";
 const KUBELET = "kubelet --plugin-registration-path x";
 const NO_VALUE = "is not one of its values";
+const NO_SOCKET_PATH = "is not the path of a unix socket, 107 bytes at most";
 const SEE_DRIVER = "see registrar driver --help";
 
 test.each<readonly [words: string, complaint: string]>([
@@ -44,6 +45,9 @@ test.each<readonly [words: string, complaint: string]>([
   ["driver", `it needs --csi-address and --name; ${SEE_DRIVER}`],
   ["driver --csi-address x --name", `--name needs a value; ${SEE_DRIVER}`],
   [`${DRIVER} z`, `it takes flags only, no other words; ${SEE_DRIVER}`],
+  ["driver --csi-address= --name x", `--csi-address: "" ${NO_SOCKET_PATH}`],
+  [`legacy --csi-address /${"x".repeat(107)}`, `--csi-address: "/${"x".repeat(107)}" ${NO_SOCKET_PATH}`],
+  ["kubelet --plugin-registration-path=", '--plugin-registration-path: "" is not the path of a directory'],
   [`${DRIVER} --rename-to z`, `--rename-to needs --restart-every beside it; ${SEE_DRIVER}`],
   [`${DRIVER} --listen-after 5`, '--listen-after: "5" is not a duration; write 500ms, 2s or 1m30s'],
   [`${DRIVER} --max-volumes -1`, '--max-volumes: "-1" is not a whole number'],
