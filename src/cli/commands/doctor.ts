@@ -133,7 +133,7 @@ export const runDoctor = createCommand(
         "findings: [{code, check, status, subject, text, objects, fix, follows, followsIndex}]}.",
         "With --cluster, drivers has other fields, and there are nodes and registrars. docs/doctor.md has them, docs/doctor-codes.md every code.",
       ].join(" "),
-      "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",
+      "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read; 130 Ctrl-C; 143 SIGTERM.",
     ],
   },
   async (flags, settings) => {
