@@ -37,6 +37,7 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
   const timeline = createTimeline();
   const actors = new Map<Role, ReturnType<typeof startProcess>>();
   const mishap = new AbortController();
+  const watchdog = startWatchdog();
 
   const registrarCommand = [
     ...registrar,
@@ -71,7 +72,9 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
         mishap.abort(new MissedStep(`the ${role} ended (${how}); its last line: ${lastLine}`));
     };
     timeline.add({ role: "demo", kind: "start", who: role, atMs: Date.now() });
-    actors.set(role, startProcess(commands[role], onLine, onEnd));
+    const actor = startProcess(commands[role], onLine, onEnd);
+    actors.set(role, actor);
+    if (actor.child.pid !== undefined) watchdog.stdin.write(`${actor.child.pid}\n`);
   };
 
   /** Resolves when the process is gone; it gets SIGKILL after 3 s. */
@@ -94,6 +97,7 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
     deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
     clear: async () => {
       await Promise.all(Array.from(actors.keys(), (role) => end(role, "SIGTERM")));
+      watchdog.kill();
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -106,6 +110,14 @@ function makeFolder(): string {
     const text = `cannot make a folder in ${tmpdir()}: ${messageOf(cause)}; name another folder by TMPDIR`;
     throw invalidOption(text, { cause });
   }
+}
+
+/** Ends the processes whose IDs it reads when its stdin ends: this process was killed. Without a shell there is none. */
+function startWatchdog() {
+  const script = 'while read -r id; do ids="$ids $id"; done; kill $ids';
+  const child = spawn("sh", ["-c", script], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  for (const one of [child, child.stdin]) one.on("error", () => {});
+  return child;
 }
 
 /** Starts a process, in a group of its own: Ctrl-C reaches only the demo. `onEnd` is called when its output is read. */
