@@ -78,7 +78,7 @@ interface GrpcServerOptions {
 export interface ConnectionTally {
   readonly accepted: number;
   readonly open: number;
-  /** Ended before a whole call arrived, without breaking a rule; but for those that sent nothing, as a standby registrar. */
+  /** Ended before a whole call arrived, without breaking a rule, except those that sent nothing: a standby registrar. */
   readonly cutBeforeCall: number;
   /** Closed because the client broke HTTP/2 or a bound. */
   readonly rejected: number;

@@ -112,7 +112,7 @@ function makeFolder(): string {
   }
 }
 
-/** Ends the processes whose IDs it reads when its stdin ends: this process was killed. Without a shell there is none. */
+/** A shell, if the machine has one, that ends the processes whose IDs it has read when its stdin ends: this process was killed. */
 function startWatchdog() {
   const script = 'while read -r id; do ids="$ids $id"; done; kill $ids';
   const child = spawn("sh", ["-c", script], { stdio: ["pipe", "ignore", "ignore"], detached: true });

@@ -54,7 +54,7 @@ const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => 
   return [judgeWords, judgeMounts, judgeNodeOptions, judgeProfiles, judgeFips].map((judge) => judge(one));
 });
 
-/** What becomes of a probe that cannot run depends on the runtime: https://github.com/kubernetes/kubernetes/issues/106682 */
+/** The runtime decides whether a probe that cannot run fails: https://github.com/kubernetes/kubernetes/issues/106682 */
 function judgeWords(one: Deployment): readonly Statement[] {
   const uses = [
     { what: "is started by", word: one.command[0] },
