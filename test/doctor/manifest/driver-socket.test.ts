@@ -56,7 +56,7 @@ test.each<readonly [made: string, fix: string, driver: object]>([
 
 test.each([
   ["/csi/y.sock", "write --csi-address=/csi/x.sock"],
-  ["/registration/x.sock", "correct --csi-address, or the mount that it is in"],
+  ["/registration/x.sock", "correct --csi-address, or its mount"],
   ["/csi/csi.sock", "use one name for both: x.sock in --csi-address and --kubelet-registration-path", "z"],
 ])("of a wrong --csi-address=%s, CSI115 alone says what to do: %s", (csiAddress, fix, told = "x") => {
   const args = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${PATH}/${told}.sock`];

@@ -44,9 +44,8 @@ function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedDi
 
 function judgePaths(
   { csiAddress, told }: { readonly csiAddress: string; readonly told: string },
-  one: Deployment,
+  { settings, mounts, pod, place: subject }: Deployment,
 ): Statement | undefined {
-  const { settings, mounts, place } = one;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(
@@ -68,18 +67,20 @@ function judgePaths(
       `tells kubelet ${told}, which ${tooLong(Buffer.byteLength(told))}`,
       "use a shorter directory",
     );
-  if (told.replace(/\/{2,}/g, "/") !== expected) {
-    const { made, awaited } = driverSocketOf(one) ?? {};
-    if (made !== undefined && made !== awaited) return undefined; // What CSI115 says of --csi-address comes first.
-    return problem(
-      `tells kubelet ${told}, but on the host the driver's socket is ${expected}`,
-      csiAddress === settings.csiAddress
-        ? `write --kubelet-registration-path=${expected}`
-        : `correct --kubelet-registration-path, or the mount at ${mount.mountPath}`,
-    );
-  }
+  const place = placeOf(csiAddress, mounts);
+  // Then CSI115 says what to do about both flags.
+  const isMadeElsewhere = !isPattern(settings.csiAddress) && (pod.driverSocket?.place ?? place) !== place;
+  if (told.replace(/\/{2,}/g, "/") !== expected)
+    return isMadeElsewhere
+      ? undefined
+      : problem(
+          `tells kubelet ${told}, but on the host the driver's socket is ${expected}`,
+          csiAddress === settings.csiAddress
+            ? `write --kubelet-registration-path=${expected}`
+            : `correct --kubelet-registration-path, or the mount at ${mount.mountPath}`,
+        );
   return (
-    (isPattern(told) ? undefined : judgeDriverPlace(told, place, "has the driver's socket")) ??
+    (isPattern(told) ? undefined : judgeDriverPlace(told, subject, "has the driver's socket")) ??
     ok(`tells kubelet where the driver's socket is on the host: ${told}`)
   );
 }
@@ -135,41 +136,24 @@ const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registr
       );
 });
 
-/**
- * Where the registrar waits for the driver's socket, and where the driver makes it. Undefined for pods with several
- * registrars or sockets: whose is whose is not known.
- */
-function driverSocketOf(one: Deployment) {
-  const { settings, mounts, pod } = one;
-  const awaited = placeOf(settings.csiAddress, mounts);
-  const [socket, ...others] = pod.driverSockets;
-  if (!isReadable(one) || awaited === undefined || isTemplate(awaited) || isPattern(awaited))
-    return undefined;
-  if (socket === undefined || !socket.isKnown || pod.registrars > 1) return undefined;
-  if (others.some((other) => !other.isKnown || other.place !== socket.place)) return undefined;
-  return { container: socket.container, path: socket.path, made: socket.place, awaited };
-}
-
 const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", (one) => {
-  const socket = driverSocketOf(one);
-  if (socket === undefined) return undefined;
-  const { container, path, made, awaited } = socket;
   const { csiAddress, kubeletRegistrationPath: told } = one.settings;
-  if (awaited === made) return ok(`waits for the socket that container ${container} makes: ${path}`);
-  const isOfSameDirectory = made !== undefined && dirname(made) === dirname(awaited);
+  const place = placeOf(csiAddress, one.mounts);
+  if (!isReadable(one) || place === undefined || isTemplate(place) || isPattern(place)) return undefined;
+  if (one.pod.driverSocket === undefined) return undefined;
+  const { container, path, place: made } = one.pod.driverSocket;
+  if (place === made) return ok(`waits for the socket that container ${container} makes: ${path}`);
+  const name = basename(path);
   const [ofName, ofDirectory] =
     told === made
-      ? [
-          `write --csi-address=${join(dirname(csiAddress), basename(path))}`,
-          "correct --csi-address, or the mount that it is in",
-        ]
+      ? [`write --csi-address=${join(dirname(csiAddress), name)}`, "correct --csi-address, or its mount"]
       : [
-          `use one name for both: ${basename(path)} in --csi-address and --kubelet-registration-path`,
+          `use one name for both: ${name} in --csi-address and --kubelet-registration-path`,
           `mount the volume of ${dirname(csiAddress)} at ${dirname(path)} in container ${container}`,
         ];
   return problem(
-    `waits for ${awaited}, and container ${container} makes its socket at ${made ?? `${path}, on no volume`}`,
-    isOfSameDirectory ? ofName : ofDirectory,
+    `waits for ${place}, and container ${container} makes its socket at ${made ?? `${path}, on no volume`}`,
+    made !== undefined && dirname(made) === dirname(place) ? ofName : ofDirectory,
   );
 });
 
