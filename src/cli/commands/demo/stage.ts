@@ -10,6 +10,8 @@ import { createTimeline, type Happening, type Role } from "./happenings";
 
 export const DRIVER_NAME = "demo.csi";
 const GRACE_MS = 3_000;
+/** A shell that ends the processes whose IDs it has read when its stdin ends: the demo was killed. */
+const WATCH = 'while read -r id; do ids="$ids $id"; done; kill $ids';
 
 export class MissedStep extends Error {
   override readonly name = "MissedStep";
@@ -37,7 +39,8 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
   const timeline = createTimeline();
   const actors = new Map<Role, ReturnType<typeof startProcess>>();
   const mishap = new AbortController();
-  const watchdog = startWatchdog();
+  const watchdog = spawn("sh", ["-c", WATCH], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  for (const one of [watchdog, watchdog.stdin]) one.on("error", () => {}); // A machine without a shell.
 
   const registrarCommand = [
     ...registrar,
@@ -110,14 +113,6 @@ function makeFolder(): string {
     const text = `cannot make a folder in ${tmpdir()}: ${messageOf(cause)}; name another folder by TMPDIR`;
     throw invalidOption(text, { cause });
   }
-}
-
-/** A shell, if the machine has one, that ends the processes whose IDs it has read when its stdin ends: this process was killed. */
-function startWatchdog() {
-  const script = 'while read -r id; do ids="$ids $id"; done; kill $ids';
-  const child = spawn("sh", ["-c", script], { stdio: ["pipe", "ignore", "ignore"], detached: true });
-  for (const one of [child, child.stdin]) one.on("error", () => {});
-  return child;
 }
 
 /** Starts a process, in a group of its own: Ctrl-C reaches only the demo. `onEnd` is called when its output is read. */

@@ -88,7 +88,6 @@ function judgeMounts({ mounts }: Deployment): readonly Statement[] {
   );
 }
 
-/** Options that load a file or package. */
 const LOADING = /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)(?:=|\s+)(\S+)/;
 
 function judgeNodeOptions(one: Deployment): Statement | undefined {
