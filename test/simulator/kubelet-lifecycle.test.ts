@@ -140,8 +140,7 @@ test.each(["x.csi", "x.csi-_2"])(
 test("fake timers stop nothing of it but what gRPC needs", async () => {
   jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
   try {
-    const timings = { backoffInitialMs: 20, dialMs: 50, nodeGetInfoMs: 50 };
-    const kubelet = await node.kubelet({ timings });
+    const kubelet = await node.kubelet({ timings: { backoffInitialMs: 20, dialMs: 50, nodeGetInfoMs: 50 } });
     await using mute = createServer((socket) => socket.resume()).listen(node.socketPath("mute"));
     await kubelet.events.when("failed", { where: ({ socketPath }) => socketPath === mute.address() });
     await node.driver({ listenAfterMs: 1, faults: [{ kind: "hang", method: "NodeGetInfo", times: 1 }] });
