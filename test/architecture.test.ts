@@ -124,7 +124,6 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "cli/commands/demo.ts": "the same",
   "cli/commands/demo/stage.ts": "the same",
   "grpc/client/unary.ts": "a deadline, which grpc-js takes as a time of the day",
-  "simulator/kubelet/calls.ts": "the same",
 };
 
 test("the time of day is looked at only where it is meant", () => {

@@ -6,7 +6,6 @@ export interface CommandFlag extends Flag {
   /** A letter that stands for the name. */
   readonly alias?: string;
   readonly required?: boolean;
-  /** Left out of the help. */
   readonly hidden?: boolean;
   /** What the help shows instead of a default. */
   readonly defaultDescription?: string | undefined;

@@ -1,27 +1,36 @@
 import { attempt, refuse } from "../base/errors";
 import { nearWord } from "../base/near-word";
-import type { CommandFlag } from "./command-flags";
+import { directoryPath, type OptionKind, socketPathKind } from "../options/option-kinds";
 import { parseBool, parseDurationMs } from "./values";
 
 // The kinds of flags of our own commands. The user reads what `parse` throws after the flag's name.
 
-const flag = <Item>(describe: string, parse: (text: string) => Item) =>
-  ({ describe, parse }) satisfies CommandFlag;
-
-export const textFlag = (describe: string) => flag(describe, (text) => text);
-
-/** Takes a text each time it is given; `parse` makes a value of each. */
-export const listFlag = <Value = string>(
+export const textFlag = <Value = string>(
   describe: string,
   parse: (text: string) => Value = (text) => text as Value,
-) => ({ ...flag(describe, parse), join: (values: readonly Value[]) => values });
+): { readonly describe: string; readonly parse: (text: string) => NoInfer<Value> } => ({ describe, parse });
+
+/** Takes what an option of the library takes. */
+const optionFlag =
+  <Value>({ takes, read }: OptionKind<Value>) =>
+  (describe: string) =>
+    textFlag(describe, (text) => attempt(() => read(text, describe)) ?? refuse(`"${text}" is not ${takes}`));
+
+export const directoryFlag = optionFlag(directoryPath);
+export const socketFlag = optionFlag(socketPathKind);
+
+/** Takes a text each time it is given; `parse` makes a value of each. */
+export const listFlag = <Value = string>(describe: string, parse?: (text: string) => Value) => ({
+  ...textFlag(describe, parse),
+  join: (values: readonly Value[]) => values,
+});
 
 /** The same where `parse` makes a key and its value; the value of all is an object. Each key may be given once. */
 export const pairsFlag = <Value>(
   describe: string,
   parse: (text: string) => readonly [key: string, value: Value],
 ) => ({
-  ...flag(describe, parse),
+  ...textFlag(describe, parse),
   join: (pairs: readonly ReturnType<typeof parse>[]): Readonly<Record<string, Value>> => {
     const keys = pairs.map(([key]) => key);
     const twice = keys.find((key, at) => keys.indexOf(key) !== at);
@@ -32,26 +41,26 @@ export const pairsFlag = <Value>(
 });
 
 /** Takes `500ms`, `1m30s`; the value is in milliseconds. */
-export const durationFlag = (describe: string) => flag(describe, parseDuration);
+export const durationFlag = (describe: string) => textFlag(describe, parseDuration);
 
 /** Limit of a call, more than 0. */
-export const timeoutFlag = (describe: string) => ({ ...durationFlag(describe), parse: parseTimeout });
+export const timeoutFlag = (describe: string) => textFlag(describe, parseTimeout);
 
-export const countFlag = (describe: string) => flag(describe, parseCount);
+export const countFlag = (describe: string) => textFlag(describe, parseCount);
 
 export const choiceFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) =>
-  flag(`${describe}: ${choices.join(", ")}`, (text) => parseChoice(text, choices));
+  textFlag(`${describe}: ${choices.join(", ")}`, (text) => parseChoice(text, choices));
 
 /** Takes several choices: separated by commas, and each time it is given. */
 export const choicesFlag = <Choice extends string>(describe: string, choices: readonly Choice[]) => ({
-  ...flag(`${describe}, with commas: ${choices.join(", ")}`, (text) =>
+  ...textFlag(`${describe}, with commas: ${choices.join(", ")}`, (text) =>
     text.split(",").map((word) => parseChoice(word, choices)),
   ),
   join: (lists: readonly (readonly Choice[])[]): readonly Choice[] => lists.flat(),
 });
 
 /** Takes the registrar's booleans, after `=` only; true without a value. */
-export const switchFlag = (describe: string) => ({ ...flag(describe, parseSwitch), bare: "true" });
+export const switchFlag = (describe: string) => ({ ...textFlag(describe, parseSwitch), bare: "true" });
 
 export const outputFlag = <const Form extends string>(
   describe: string,

@@ -10,6 +10,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { messageOf } from "../base/errors";
+import { startTimer, stopTimer } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import { createCrowd } from "../unix/crowd";
@@ -77,7 +78,7 @@ interface GrpcServerOptions {
 export interface ConnectionTally {
   readonly accepted: number;
   readonly open: number;
-  /** Ended before a whole call arrived, without breaking a rule; but for those that sent nothing, as a standby registrar. */
+  /** Ended before a whole call arrived, without breaking a rule, except those that sent nothing: a standby registrar. */
   readonly cutBeforeCall: number;
   /** Closed because the client broke HTTP/2 or a bound. */
   readonly rejected: number;
@@ -163,9 +164,9 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
       if (injector) injector.destroy();
       else socket.destroy();
     }
-    const cut = setTimeout(crowd.closeAll, graceMs);
+    const cut = startTimer(crowd.closeAll, graceMs);
     await lastGone;
-    clearTimeout(cut);
+    stopTimer(cut);
   }
 
   /** Closes idle connections at once, the others after `graceMs` at most; never rejects. Repeated calls join the first. */

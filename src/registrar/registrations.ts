@@ -15,7 +15,7 @@ export interface Registrations {
   readonly scope: "one-driver" | "node-wide";
   /** The present registrations, oldest first. */
   readonly all: readonly Registration[];
-  /** Node-wide: the sockets that have no registration, for want of file descriptors; undefined if there are none. */
+  /** Node-wide: the sockets that wait for file descriptors before they can be registered; undefined: no socket waits. */
   readonly waitingSockets?: WaitingSockets | undefined;
   /** Calls `listener` with each event of each registration from now on; the function returned ends that. */
   subscribe(listener: (event: RegistrationsEvent) => unknown): () => void;

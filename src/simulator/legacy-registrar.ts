@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
 import { RegistrarError } from "../base/errors";
 import { callUnary } from "../grpc/client/unary";
 import { protos } from "../grpc/protos";
@@ -21,11 +20,10 @@ const CALL_MS = 1_000;
  */
 export async function legacyObject(
   mode: (typeof LEGACY_MODES)[number],
-  address: string,
+  csiAddress: string,
   nodeName: string,
   signal: AbortSignal,
 ): Promise<object> {
-  const csiAddress = resolve(address);
   const { identity, node } = protos;
   // Its grpc-go sent the address as the authority, as kubelets up to 1.24 do.
   const client = createKubeletClient(csiAddress, csiAddress);

@@ -19,6 +19,7 @@ test.each<readonly [argv: readonly string[], values: object]>([
   [["--csi-address=/a", "--csi-address=/b", "--timeout=no"], { csiAddress: "/b", timeout: "no" }],
   [["--csi-address", "-x"], { csiAddress: "-x" }],
   [["--csi-address=", '--timeout="1s"'], { csiAddress: "", timeout: '"1s"' }],
+  [["--cluster=f"], { cluster: false }],
   [["-f", "a", "--cluster", "--swap", "-f=b"], { file: ["a", "b"], cluster: true, swap: "" }],
 ])("%j is read as the registrar reads it: %j", (argv, values) => {
   expect(read(...argv).values).toEqual(given(values));

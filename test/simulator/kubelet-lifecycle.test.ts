@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { BACKOFF } from "../../src/base/backoff";
@@ -139,10 +140,13 @@ test.each(["x.csi", "x.csi-_2"])(
 test("fake timers stop nothing of it but what gRPC needs", async () => {
   jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
   try {
-    const faults = [{ kind: "refuse", reason: "no", times: 1 }] as const;
-    const kubelet = await node.kubelet({ faults, timings: { backoffInitialMs: 20 } });
-    await node.driver({ listenAfterMs: 1 });
+    const kubelet = await node.kubelet({ timings: { backoffInitialMs: 20, dialMs: 50, nodeGetInfoMs: 50 } });
+    await using mute = createServer((socket) => socket.resume()).listen(node.socketPath("mute"));
+    await kubelet.events.when("failed", { where: ({ socketPath }) => socketPath === mute.address() });
+    await node.driver({ listenAfterMs: 1, faults: [{ kind: "hang", method: "NodeGetInfo", times: 1 }] });
     await node.plugin();
+    const { reason } = await kubelet.refused(DRIVER);
+    expect(reason).toContain("rpc error: code = DeadlineExceeded desc = context deadline exceeded");
     await kubelet.registered(DRIVER);
   } finally {
     jest.useRealTimers();

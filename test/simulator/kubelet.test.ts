@@ -160,14 +160,11 @@ test.each<[problem: string, text: string, driver: Partial<CsiDriverOptions>]>([
 });
 
 test.each(["close", "restart"] as const)("nothing of a dial that a %s cuts short goes on", async (end) => {
-  const silent = createServer();
   let connections = 0;
-  silent.on("connection", (socket) => {
+  await using _silent = createServer((socket) => {
     connections += 1;
     socket.on("error", () => {}).resume(); // Unread, it would not see that kubelet has hung up, and stay open.
-  });
-  await new Promise<void>((resolve) => silent.listen(`${node.pluginDir}/silent.sock`, resolve));
-  await using _silent = { [Symbol.asyncDispose]: async () => void silent.close() };
+  }).listen(`${node.pluginDir}/silent.sock`);
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 
   const before = timers();

@@ -39,15 +39,11 @@ import { hostRootProblem, resolveTarget } from "./doctor/target";
 /** Columns without a terminal. */
 const DEFAULT_WIDTH = 100;
 const EXIT_PROBLEM = 1;
-/** Not everything could be read. */
 const EXIT_UNSEEN = 3;
 
 /** Where to look on a node, and the flags of its registrar. */
 const NODE_FLAGS = {
-  "csi-address": {
-    ...textFlag("CSI driver socket as seen from here"),
-    parse: (text: string) => resolve(parseCsiAddress(text)),
-  },
+  "csi-address": textFlag("CSI driver socket as seen from here", (text) => resolve(parseCsiAddress(text))),
   "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
   "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
@@ -70,22 +66,14 @@ const FLAGS = {
   context: { ...textFlag("with --cluster: kubectl's context"), implies: "cluster" },
   kubeconfig: textFlag("with --cluster: kubectl's file"),
   image: textFlag("with -f or --cluster: this registrar's image, or one to swap"),
-  swap: {
-    ...textFlag("with -f or --cluster: what a swap to our image changes"),
-    bare: "",
-    parse: parseOurImage,
-  },
+  swap: { ...textFlag("with -f or --cluster: what a swap to our image changes", parseOurImage), bare: "" },
   ...NODE_FLAGS,
   wait: { ...durationFlag("look again until no problem is found, at most so long"), conflicts: "file" },
   output: outputFlag("for people or programs", ["text", "json"]),
-  explain: {
-    ...textFlag("a finding's CODE: print why it matters and the fix, and look at nothing"),
-    parse: parseCode,
-  },
+  explain: textFlag("a finding's CODE: print why it matters and the fix, and look at nothing", parseCode),
   verbose: switchFlag("list what is ok or unknown, too; the JSON always has it"),
 } as const;
 
-/** Says why drivers are not registered, and changes nothing; resolves with the exit code. */
 export const runDoctor = createCommand(
   {
     name: "doctor",
@@ -133,7 +121,7 @@ export const runDoctor = createCommand(
         "findings: [{code, check, status, subject, text, objects, fix, follows, followsIndex}]}.",
         "With --cluster, drivers has other fields, and there are nodes and registrars. docs/doctor.md has them, docs/doctor-codes.md every code.",
       ].join(" "),
-      "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read.",
+      "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read; 130 Ctrl-C; 143 SIGTERM.",
     ],
   },
   async (flags, settings) => {

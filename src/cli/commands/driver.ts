@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
 import {
@@ -11,6 +10,7 @@ import {
   parseChoice,
   parseDuration,
   parseFault,
+  socketFlag,
   textFlag,
   timesOf,
 } from "../../flags/kinds";
@@ -34,7 +34,7 @@ export const runDriver = createCommand(
     name: "driver",
     describe: `Simulates a CSI driver, as far as registration sees one; ${WHAT_IT_IS_NOT}`,
     flags: {
-      "csi-address": { ...textFlag("path of the unix socket to listen on"), required: true },
+      "csi-address": { ...socketFlag("path of the unix socket to listen on"), required: true },
       name: { ...textFlag("name for GetPluginInfo; invalid names are allowed"), required: true },
       "vendor-version": { ...textFlag("version for GetPluginInfo"), default: DEFAULT_ANSWERS.vendorVersion },
       "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: DEFAULT_ANSWERS.nodeId },
@@ -72,7 +72,7 @@ export const runDriver = createCommand(
     const answers = { vendorVersion, nodeId, maxVolumes, topology, nodeCapabilities, health };
     const options = { csiAddress, ...answers, listenAfterMs, faults };
     const { output, restartEvery, renameTo = flags.name } = flags;
-    if ((await tryConnect(resolve(csiAddress))) === undefined)
+    if ((await tryConnect(csiAddress)) === undefined)
       throw new RegistrarError(
         "SOCKET_UNUSABLE",
         `a process listens on ${csiAddress} already: stop that driver first, or give another --csi-address`,

@@ -5,6 +5,7 @@ import type { FlagValues } from "../../flags/grammar";
 import {
   choiceFlag,
   countFlag,
+  directoryFlag,
   durationFlag,
   eventOutputFlag,
   listFlag,
@@ -39,13 +40,12 @@ const NO_CSI_DRIVER =
 
 const flags = {
   "plugin-registration-path": {
-    ...textFlag("plugin registration directory to watch, created if missing"),
+    ...directoryFlag("plugin registration directory to watch, created if missing"),
     required: true,
   },
   "node-name": { ...textFlag("the node's name"), default: "node-1" },
   "kubelet-version": {
-    ...textFlag("which kubelet to simulate, from 1.13 on"),
-    parse: parseKubeletVersion,
+    ...textFlag("which kubelet to simulate, from 1.13 on", parseKubeletVersion),
     default: NEWEST_SIMULATED,
   },
   refuse: textFlag("refuse every driver with this text"),
@@ -59,15 +59,11 @@ const flags = {
     parsePeriod,
   ),
   "restart-every": durationFlag("be killed and start again at this interval"),
-  until: {
-    ...textFlag("end with 0 when kubelet has registered a driver: registered=NAME"),
-    parse: parseCondition,
-  },
+  until: textFlag("end with 0 when kubelet has registered a driver: registered=NAME", parseCondition),
   timeout: { ...timeoutFlag("end with 1 if --until has not happened after this time"), implies: "until" },
-  print: {
-    ...textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`),
-    parse: (text: string) => text.split(",").map((name) => parseChoice(name.trim(), PRINTABLE)),
-  },
+  print: textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`, (text) =>
+    text.split(",").map((name) => parseChoice(name.trim(), PRINTABLE)),
+  ),
   output: eventOutputFlag,
 } as const;
 
@@ -180,7 +176,6 @@ function faultsOf(given: FlagValues<typeof flags>): readonly KubeletFault[] {
   return faults;
 }
 
-/** Describes the steps of a simulated kubelet: who called whom, how long it took, why it waits. */
 const narrateKubelet: Narrator<KubeletEvent> = (event) => LINES[event.kind](event as never);
 
 const LINES: {

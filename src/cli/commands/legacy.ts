@@ -1,4 +1,4 @@
-import { choiceFlag, outputFlag, textFlag } from "../../flags/kinds";
+import { choiceFlag, outputFlag, socketFlag, textFlag } from "../../flags/kinds";
 import { LEGACY_MODES, legacyObject } from "../../simulator/legacy-registrar";
 import { createCommand } from "../command-line";
 import { unlessStopped, untilStopped } from "../process/signals";
@@ -12,7 +12,7 @@ export const runLegacy = createCommand(
       "prints the object that was written to the API server then. It writes nothing itself.",
     ].join(" "),
     flags: {
-      "csi-address": { ...textFlag("the driver's socket"), required: true },
+      "csi-address": { ...socketFlag("the driver's socket"), required: true },
       mode: { ...choiceFlag("what driver-registrar had to do", LEGACY_MODES), default: "node-register" },
       node: { ...textFlag("the node's name"), default: "node-1" },
       output: outputFlag("form of the object", ["yaml", "json"]),

@@ -41,7 +41,6 @@ const runObjects = createCommand(
   async (values) => print(makeAll(values)),
 );
 
-/** Writes Kubernetes objects as YAML, or a policy; resolves with the exit code. */
 export const runManifest = (argv: readonly string[]) =>
   isImagePolicy(argv) ? runImagePolicy(argv) : runObjects(argv);
 

@@ -47,7 +47,7 @@ export const runStatus = createCommand(
     examples: ["status", "status --watch", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
       "JSON: a list, with --watch a line each, of {name, state, since, reason, csiSocket, registrationSocket, waitingPods}; null is unknown.",
-      "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag; 3 could not look; 143 SIGTERM, 130 Ctrl-C.",
+      "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag; 3 could not look; without --watch, 130 Ctrl-C, 143 SIGTERM.",
     ],
   },
   async (flags) => {

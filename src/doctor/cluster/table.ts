@@ -49,7 +49,6 @@ function metricsText({ endpoint, port, reach, count }: Metrics): string {
 }
 type Metrics = ClusterReport["registrars"][number]["metrics"][number];
 
-/** Which registrars Prometheus cannot scrape, and what to do about it. */
 function unscrapedLines({ registrars }: ClusterReport, { width }: TableLook): readonly string[] {
   const own = registrars.filter(({ metrics }) => metrics.some(({ reach }) => /^(?:none|pod)$/.test(reach)));
   if (own.length === 0) return [];

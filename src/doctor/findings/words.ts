@@ -4,7 +4,6 @@ export function tooLong(bytes: number): string {
   return `has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
 }
 
-/** The architectures for which this registrar's image is built. */
 export const OUR_ARCHITECTURES: readonly string[] = ["amd64", "arm64"];
 
 /** What to do about a driver without a CSIDriver object: Kubernetes then attaches its volumes first. */
@@ -32,7 +31,6 @@ export function isTemplate(text: string): boolean {
   return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
 }
 
-/** What to do about files with placeholders that an installer fills in. */
 export const RENDER_FIRST = "render the file first";
 
 /** What to do about two registrars of one driver on a node: they take the registration from each other. */

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { type ChannelOptions, Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { LONGEST_WAIT_MS, startTimer, stopTimer } from "../../base/pause";
 import { boundText, boundTexts } from "../../logging/escape";
 import { MAX_MESSAGE_BYTES } from "../guard/frames";
 import { guardFromServer } from "../guard/guards";
@@ -32,16 +33,19 @@ export function callUnary<Request, Response>(
   options: UnaryCallOptions,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const { signal } = options;
-    const refuse = (when: string) =>
-      reject(Object.assign(new Error(`1 CANCELLED: aborted ${when} the call`), { code: status.CANCELLED }));
+    const { signal, timeoutMs } = options;
+    const fail = (code: status, details: string) =>
+      reject(Object.assign(new Error(`${code} ${status[code]}: ${details}`), { code, details }));
+    const late = [status.DEADLINE_EXCEEDED, `Deadline exceeded after ${timeoutMs / 1000}s`] as const;
     // Not left to `cancel`: even a call cancelled at once may reach the server.
-    if (signal?.aborted) return refuse("before");
+    if (signal?.aborted) return fail(status.CANCELLED, "aborted before the call");
     const startedAt = performance.now();
-    const cancel = () => {
+    const giveUp = (...why: Parameters<typeof fail>) => {
+      stopTimer(limit);
       call.cancel();
-      refuse("during"); // grpc-js needs timers for that, which a test may have replaced.
+      fail(...why); // grpc-js needs timers for that, which a test may have replaced.
     };
+    const cancel = () => giveUp(status.CANCELLED, "aborted during the call");
     const call = client.makeUnaryRequest(
       method.path,
       method.requestSerialize,
@@ -51,14 +55,18 @@ export function callUnary<Request, Response>(
       },
       request,
       Metadata.fromHttp2Headers({ ...options.metadata }),
-      { deadline: Date.now() + options.timeoutMs },
+      { deadline: Date.now() + timeoutMs },
       (error, response) => {
         signal?.removeEventListener("abort", cancel);
-        const isLate = !signal?.aborted && performance.now() - startedAt >= options.timeoutMs;
-        if (error) reject(understood(error, options.timeoutMs, isLate));
+        stopTimer(limit);
+        // A server knows the deadline, too: where its clock is first (grpc-go, tonic) it cancels the call in words of its own.
+        if (error?.code === status.CANCELLED && performance.now() - startedAt >= timeoutMs) fail(...late);
+        else if (error) reject(understood(error, timeoutMs));
         else resolve(boundTexts(response as Response, MAX_ANSWER_TEXT_LENGTH));
       },
     );
+    // Of the same moment grpc-js' own timer comes first and says more, unless a test has replaced it.
+    const limit = startTimer(() => giveUp(...late), Math.min(timeoutMs, LONGEST_WAIT_MS));
     signal?.addEventListener("abort", cancel, { once: true });
     call.on("metadata", (headers: Metadata) => {
       const values = Object.entries(headers.getMap()).map(([key, value]) => [key, String(value)]);
@@ -67,15 +75,8 @@ export function callUnary<Request, Response>(
   });
 }
 
-/**
- * Statuses outside of 1 to 16 count as UNKNOWN. A server knows our deadline too: where its clock is first (grpc-go, tonic) it
- * cancels the call in words of its own.
- */
-function understood(error: ServiceError, timeoutMs: number, isLate: boolean): ServiceError {
-  if (isLate && error.code === status.CANCELLED) {
-    const message = `4 DEADLINE_EXCEEDED: Deadline exceeded after ${timeoutMs / 1000}s`;
-    return Object.assign(error, { code: status.DEADLINE_EXCEEDED, message });
-  }
+/** Statuses outside of 1 to 16 count as UNKNOWN. */
+function understood(error: ServiceError, timeoutMs: number): ServiceError {
   if (statusCodeOf(error) !== undefined)
     return Object.assign(error, { message: boundText(callFailureText(error.message, timeoutMs)) });
   const message = `2 UNKNOWN: the answer cannot be understood: status ${error.code}, ${error.details || "no text"}`;

@@ -100,7 +100,6 @@ export function createClientCalls(bounds: ClientBounds, now: () => number = () =
     },
     /** Whether a whole request ever arrived. */
     everCalled: () => everCalled,
-    /** How many calls have begun that are not answered. */
     running: () => running.size,
   };
 }

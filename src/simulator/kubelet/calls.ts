@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { getSystemErrorMap } from "node:util";
 import { type Client, connectivityState, type ServiceError } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../../base/errors";
-import { monotonicMs, pause } from "../../base/pause";
+import { monotonicMs, pause, startTimer, stopTimer } from "../../base/pause";
 import { createUnixClient } from "../../grpc/client/unary";
 import { HTTP2_ERRORS } from "../../grpc/guard/frames";
 import type { NodeInfo, PluginInfo } from "../../grpc/protos";
@@ -28,20 +28,25 @@ export function createKubeletClient(socketPath: string, authority: string): Clie
 export function connected(client: Client, timeoutMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const channel = client.getChannel();
-    const deadline = Date.now() + timeoutMs;
-    const giveUp = (why: string) => reject(new RegistrarError("ABORTED", why));
-    if (signal.aborted) return giveUp("context canceled");
-    const cancel = () => giveUp("context canceled");
+    let isOver = false;
+    const end = (failure?: string) => {
+      isOver = true;
+      stopTimer(limit);
+      signal.removeEventListener("abort", cancel);
+      if (failure === undefined) resolve();
+      else reject(new RegistrarError("ABORTED", failure));
+    };
+    const cancel = () => end("context canceled");
+    const limit = startTimer(end, timeoutMs, "context deadline exceeded");
+    if (signal.aborted) return cancel();
     signal.addEventListener("abort", cancel, { once: true });
     // Not `waitForReady`: it looks once more after the channel was closed, which makes grpc-js (1.14) dial again.
-    const look = (late?: Error) => {
-      if (signal.aborted) return;
-      const state = late ? undefined : channel.getConnectivityState(true);
-      if (state !== undefined && state !== connectivityState.READY)
-        return channel.watchConnectivityState(state, deadline, look);
-      signal.removeEventListener("abort", cancel);
-      if (late) giveUp("context deadline exceeded");
-      else resolve();
+    const look = () => {
+      if (isOver) return;
+      const state = channel.getConnectivityState(true);
+      if (state !== connectivityState.READY)
+        return channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, look);
+      end();
     };
     look();
   });

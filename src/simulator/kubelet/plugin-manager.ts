@@ -8,7 +8,6 @@ import type { DeregistrationCause, IntroducedPlugin, RefusalStage } from "./even
 import { createPluginHandlers, type PluginHandler, type Refusal } from "./plugin-handlers";
 import { type DesiredPlugin, startPluginWatcher } from "./plugin-watcher";
 
-/** The wait of a path after its latest failure, in milliseconds. */
 interface PathBackoff {
   readonly waitMs: number;
   /** When it ends, by `monotonicMs()`. */

@@ -31,19 +31,19 @@ const NO_VALUE = "is not one of its values";
 const SEE_DRIVER = "see registrar driver --help";
 
 test.each<readonly [words: string, complaint: string]>([
-  ["driver --csi-adress /tmp/x --name x", "there is no flag --csi-adress; did you mean --csi-address?"],
   ...["yes", "2", "TrUe", ""].map((value): [string, string] => [
     `doctor --cluster=${value}`,
     `--cluster: "${value}" is not true or false; leave the value out for true`,
   ]),
   ["status -w=yes", '--watch: "yes" is not true or false; leave the value out for true'],
   ["status --timeout 0", "--timeout: it must be greater than 0"],
-  ["demo --list true", "it takes flags only, no other words; see registrar demo --help"],
   ["demo --list --list=false", "--list is given more than once"],
   ["driver --constructor x", `there is no flag --constructor; ${SEE_DRIVER}`],
   ["driver", `it needs --csi-address and --name; ${SEE_DRIVER}`],
   ["driver --csi-address x --name", `--name needs a value; ${SEE_DRIVER}`],
   [`${DRIVER} z`, `it takes flags only, no other words; ${SEE_DRIVER}`],
+  ["driver --csi-address= --name x", '--csi-address: "" is not the path of a unix socket, 107 bytes at most'],
+  ["kubelet --plugin-registration-path=", '--plugin-registration-path: "" is not the path of a directory'],
   [`${DRIVER} --rename-to z`, `--rename-to needs --restart-every beside it; ${SEE_DRIVER}`],
   [`${DRIVER} --listen-after 5`, '--listen-after: "5" is not a duration; write 500ms, 2s or 1m30s'],
   [`${DRIVER} --max-volumes -1`, '--max-volumes: "-1" is not a whole number'],
@@ -67,15 +67,6 @@ test.each<readonly [words: string, complaint: string]>([
   ["demo --scenario socket-delete", `--scenario: "socket-delete" ${NO_VALUE}; did you mean socket-deleted?`],
 ])("registrar %s ends with 2 and one line", async (words, complaint) => {
   await expectUsageError(words.split(" "), complaint);
-});
-
-test("a switch takes every boolean of the sidecar, and is on without a value", async () => {
-  const line = ["manifest", "--include=csidriver", "--driver-name=x"];
-  for (const [value, written] of [
-    ...["", "=1", "=T", "=true"].map((on) => [on, "attachRequired: true"]),
-    ...["=0", "=f", "=FALSE"].map((off) => [off, "attachRequired: false"]),
-  ])
-    expect((await runCommand(...line, `--attach-required${value}`)).stdout).toContain(written);
 });
 
 test.each([

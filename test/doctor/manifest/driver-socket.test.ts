@@ -11,11 +11,11 @@ const VOLUMES = {
 };
 
 /** What is said of a registrar beside these drivers. */
-function saidBeside(drivers: readonly object[], volumes: readonly object[] = []) {
+function saidBeside(drivers: readonly object[], volumes: readonly object[] = [], registrar?: object) {
   const onHost = Object.entries(VOLUMES).map(([name, path]) => ({ name, hostPath: { path } }));
   const all = [...onHost, { name: "empty", emptyDir: {} }, ...volumes];
   const containers = drivers.map((driver, n) => ({ name: `driver${n}`, volumeMounts: AT_CSI, ...driver }));
-  return saidOf({ pod: { containers: [REGISTRAR, ...containers], volumes: all } });
+  return saidOf({ pod: { containers: [{ ...REGISTRAR, ...registrar }, ...containers], volumes: all } });
 }
 
 const endpoint = (address: string, ...volumeMounts: readonly object[]): object => ({
@@ -52,6 +52,16 @@ test.each<readonly [made: string, fix: string, driver: object]>([
   expect(saidBeside([driver])).toEqual([
     `CSI115 problem: waits for ${PATH}/csi.sock, and container driver0 ${made} -> ${fix}`,
   ]);
+});
+
+test.each([
+  ["/csi/y.sock", "write --csi-address=/csi/x.sock"],
+  ["/registration/x.sock", "correct --csi-address, or its mount"],
+  ["/csi/csi.sock", "use one name for both: x.sock in --csi-address and --kubelet-registration-path", "z"],
+])("of a wrong --csi-address=%s, CSI115 alone says what to do: %s", (csiAddress, fix, told = "x") => {
+  const args = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${PATH}/${told}.sock`];
+  const lines = saidBeside([endpoint("unix:///csi/x.sock")], [], { args });
+  expect(lines).toEqual([expect.stringMatching(`^CSI115 problem: waits for .* -> ${fix}$`)]);
 });
 
 test.each<readonly [what: string, ...drivers: object[]]>([

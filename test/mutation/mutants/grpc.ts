@@ -43,7 +43,7 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
       ["test/grpc/server/close"],
     ],
     "calls that run on keep a registrar from ending": [
-      "setTimeout(crowd.closeAll, graceMs)",
+      "startTimer(crowd.closeAll, graceMs)",
       "setTimeout(() => {}, graceMs)",
       ["test/grpc/server/close"],
     ],
@@ -76,7 +76,7 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
     "a connection that grpc-js forgets keeps its descriptor":
       "      for (const socket of open) socket.destroy();\n",
     "a registrar that asks its driver cannot be closed under fake timers": [
-      '      refuse("during");',
+      "      fail(...why);",
       "     ",
       ["test/registrar/registrar-lifecycle"],
     ],

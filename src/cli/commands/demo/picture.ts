@@ -12,7 +12,6 @@ type Content =
   | ReturnType<typeof note>
   | ReturnType<typeof call>;
 
-/** One row of a sequence picture, from top to bottom. */
 export type Row = Content & { readonly atMs: number };
 
 const note = (lane: Lane, text: string) => ({ kind: "note", lane, text }) as const;

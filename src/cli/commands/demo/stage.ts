@@ -10,6 +10,8 @@ import { createTimeline, type Happening, type Role } from "./happenings";
 
 export const DRIVER_NAME = "demo.csi";
 const GRACE_MS = 3_000;
+/** A shell that ends the processes whose IDs it has read when its stdin ends: the demo was killed. */
+const WATCH = 'while read -r id; do ids="$ids $id"; done; kill $ids';
 
 export class MissedStep extends Error {
   override readonly name = "MissedStep";
@@ -37,6 +39,8 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
   const timeline = createTimeline();
   const actors = new Map<Role, ReturnType<typeof startProcess>>();
   const mishap = new AbortController();
+  const watchdog = spawn("sh", ["-c", WATCH], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  for (const one of [watchdog, watchdog.stdin]) one.on("error", () => {}); // A machine without a shell.
 
   const registrarCommand = [
     ...registrar,
@@ -71,7 +75,9 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
         mishap.abort(new MissedStep(`the ${role} ended (${how}); its last line: ${lastLine}`));
     };
     timeline.add({ role: "demo", kind: "start", who: role, atMs: Date.now() });
-    actors.set(role, startProcess(commands[role], onLine, onEnd));
+    const actor = startProcess(commands[role], onLine, onEnd);
+    actors.set(role, actor);
+    if (actor.child.pid !== undefined) watchdog.stdin.write(`${actor.child.pid}\n`);
   };
 
   /** Resolves when the process is gone; it gets SIGKILL after 3 s. */
@@ -94,6 +100,7 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
     deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
     clear: async () => {
       await Promise.all(Array.from(actors.keys(), (role) => end(role, "SIGTERM")));
+      watchdog.kill();
       if (!keep) rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -32,11 +32,7 @@ const forDrop = <Row extends CommandFlag>(row: Row) =>
 
 const flags = {
   "image-policy": switchFlag("this form of the command"),
-  image: {
-    ...textFlag("image of the registrar, with a tag or digest"),
-    required: true,
-    parse: parseOurImage,
-  },
+  image: { ...textFlag("image of the registrar, with a tag or digest", parseOurImage), required: true },
   name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
   "kubernetes-version": objectFlags["kubernetes-version"],
   "policy-engine": {
@@ -86,7 +82,6 @@ export const isImagePolicy = (argv: readonly string[]) =>
     return flag !== undefined && attempt(() => parseBool(text)) !== false;
   });
 
-/** Writes a policy that swaps the registrars of every chart; resolves with the exit code. */
 export const runImagePolicy = createCommand(
   {
     name: "manifest --image-policy",

@@ -31,11 +31,7 @@ const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
 export const objectFlags = {
   "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), ...NAMED_FOR_DRIVER },
   // The official registrar does not know the flags that are written.
-  image: {
-    ...textFlag("image of the registrar, for the daemonset"),
-    ...RUN_BY_DAEMON_SET,
-    parse: parseOurImage,
-  },
+  image: { ...textFlag("image of the registrar, for the daemonset", parseOurImage), ...RUN_BY_DAEMON_SET },
   "driver-image": { ...textFlag("image of the driver, for the daemonset"), ...RUN_BY_DAEMON_SET },
   // Its DaemonSet has maxSurge.
   "node-wide": {
@@ -98,7 +94,7 @@ export const objectFlags = {
   },
   "startup-taint": forDaemonSet(listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect")),
   "node-condition": forDaemonSet(textFlag("type of a condition of the node that the registrar keeps")),
-  "kubernetes-version": { ...textFlag("the cluster's version: refuses what it lacks"), parse: parseMinor },
+  "kubernetes-version": textFlag("the cluster's version: refuses what it lacks", parseMinor),
   "node-access": {
     ...forDaemonSet(
       choiceFlag("what confines it to its node", ["policy", "impersonation"] as const),

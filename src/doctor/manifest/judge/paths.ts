@@ -1,4 +1,4 @@
-import { basename, dirname } from "node:path/posix";
+import { basename, dirname, join } from "node:path/posix";
 import { isPattern, matchSegments, segmentsOf } from "../../../host-path/path-pattern";
 import { list, text, tree } from "../../../kube-api/objects";
 import { registrationSocketPath } from "../../../registrar/model/socket-name";
@@ -44,8 +44,8 @@ function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedDi
 
 function judgePaths(
   { csiAddress, told }: { readonly csiAddress: string; readonly told: string },
-  { settings, mounts, place }: Deployment,
-): Statement {
+  { settings, mounts, pod, place: subject }: Deployment,
+): Statement | undefined {
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(
@@ -55,7 +55,8 @@ function judgePaths(
   const expected = onHost(csiAddress, mounts);
   if (expected === undefined)
     return problem(
-      `has the driver's socket in a volume of kind ${mount.volumeKind ?? "none"}, where kubelet cannot reach it`,
+      undeclared(mount) ??
+        `has the driver's socket in a volume of kind ${mount.volumeKind}, where kubelet cannot reach it`,
       "make it a hostPath: <kubelet root>/plugins/NAME",
     );
   const template = [told, expected].find(isTemplate);
@@ -66,18 +67,28 @@ function judgePaths(
       `tells kubelet ${told}, which ${tooLong(Buffer.byteLength(told))}`,
       "use a shorter directory",
     );
+  const place = placeOf(csiAddress, mounts);
+  // Then CSI115 says what to do about both flags.
+  const isMadeElsewhere = !isPattern(settings.csiAddress) && (pod.driverSocket?.place ?? place) !== place;
   if (told.replace(/\/{2,}/g, "/") !== expected)
-    return problem(
-      `tells kubelet ${told}, but on the host the driver's socket is ${expected}`,
-      csiAddress === settings.csiAddress
-        ? `write --kubelet-registration-path=${expected}`
-        : `correct --kubelet-registration-path, or the mount at ${mount.mountPath}`,
-    );
+    return isMadeElsewhere
+      ? undefined
+      : problem(
+          `tells kubelet ${told}, but on the host the driver's socket is ${expected}`,
+          csiAddress === settings.csiAddress
+            ? `write --kubelet-registration-path=${expected}`
+            : `correct --kubelet-registration-path, or the mount at ${mount.mountPath}`,
+        );
   return (
-    (isPattern(told) ? undefined : judgeDriverPlace(told, place, "has the driver's socket")) ??
+    (isPattern(told) ? undefined : judgeDriverPlace(told, subject, "has the driver's socket")) ??
     ok(`tells kubelet where the driver's socket is on the host: ${told}`)
   );
 }
+
+const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
+  volumeKind === undefined
+    ? `mounts the volume ${volume}, and its pod has no volume of that name: the API server refuses it`
+    : undefined;
 
 const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registration-directory", (one) => {
   const { unseen, program, settings, mounts, pod, source } = one;
@@ -93,7 +104,8 @@ const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registr
   const host = onHost(directory, mounts);
   if (host === undefined)
     return problem(
-      `has a volume of kind ${mount.volumeKind ?? "none"} at ${directory}, where kubelet does not look`,
+      undeclared(mount) ??
+        `has a volume of kind ${mount.volumeKind} at ${directory}, where kubelet does not look`,
       mountIt,
     );
   if (mount.isReadOnly)
@@ -124,21 +136,24 @@ const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registr
       );
 });
 
-/** Says nothing of pods with several registrars or sockets: whose is whose is not known. */
 const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", (one) => {
-  const { settings, mounts, pod } = one;
-  const place = placeOf(settings.csiAddress, mounts);
-  const [socket, ...others] = pod.driverSockets;
+  const { csiAddress, kubeletRegistrationPath: told } = one.settings;
+  const place = placeOf(csiAddress, one.mounts);
   if (!isReadable(one) || place === undefined || isTemplate(place) || isPattern(place)) return undefined;
-  if (socket === undefined || !socket.isKnown || pod.registrars > 1) return undefined;
-  if (others.some((other) => !other.isKnown || other.place !== socket.place)) return undefined;
-  const { container, path, place: made } = socket;
+  if (one.pod.driverSocket === undefined) return undefined;
+  const { container, path, place: made } = one.pod.driverSocket;
   if (place === made) return ok(`waits for the socket that container ${container} makes: ${path}`);
+  const name = basename(path);
+  const [ofName, ofDirectory] =
+    told === made
+      ? [`write --csi-address=${join(dirname(csiAddress), name)}`, "correct --csi-address, or its mount"]
+      : [
+          `use one name for both: ${name} in --csi-address and --kubelet-registration-path`,
+          `mount the volume of ${dirname(csiAddress)} at ${dirname(path)} in container ${container}`,
+        ];
   return problem(
     `waits for ${place}, and container ${container} makes its socket at ${made ?? `${path}, on no volume`}`,
-    made !== undefined && dirname(made) === dirname(place)
-      ? `use one name for both: ${basename(path)} in --csi-address and --kubelet-registration-path`
-      : `mount the volume of ${dirname(settings.csiAddress)} at ${dirname(path)} in container ${container}`,
+    made !== undefined && dirname(made) === dirname(place) ? ofName : ofDirectory,
   );
 });
 

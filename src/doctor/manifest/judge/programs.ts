@@ -56,7 +56,7 @@ const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => 
   return [judgeWords, judgeMounts, judgeNodeOptions, judgeProfiles, judgeFips].map((judge) => judge(one));
 });
 
-/** What becomes of a probe that cannot run depends on the runtime: https://github.com/kubernetes/kubernetes/issues/106682 */
+/** The runtime decides whether a probe that cannot run fails: https://github.com/kubernetes/kubernetes/issues/106682 */
 function judgeWords(one: Deployment): readonly Statement[] {
   const uses = [
     { what: "is started by", word: one.command[0] },
@@ -90,7 +90,6 @@ function judgeMounts({ mounts }: Deployment): readonly Statement[] {
   );
 }
 
-/** Options that load a file or package. */
 const LOADING = /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)(?:=|\s+)(\S+)/;
 
 function judgeNodeOptions(one: Deployment): Statement | undefined {

@@ -163,7 +163,6 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
     const settings = settingsOf(start.args, program);
     return {
       object: found,
-      /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
       place: placeText(found),
       /** Where a check reads what no other one asks for. */
       source: { object, pod, container },
@@ -184,7 +183,6 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
         program.kind === "unknown"
           ? undefined
           : start.args.find((word) => /^--?[a-z][\w-]*\S*\s+--?[a-z][\w-]*/.test(word.trim())),
-      /** Variables without a value in the driver's paths. */
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, program),

@@ -21,8 +21,8 @@ export function mountsOf(container: Tree, pod: Tree) {
         subPath,
         /** The host's directory; undefined for other volumes than a hostPath. */
         hostPath: path === undefined ? undefined : plainPath(`${text(path)}/${subPath}`),
-        /** `hostPath`, `emptyDir`, ...; undefined: the pod has no such volume. */
-        volumeKind: Object.keys(volume ?? {}).find((key) => key !== "name"),
+        /** `hostPath`, `emptyDir` (the default), ...; undefined: the pod has no such volume. */
+        volumeKind: volume && (Object.keys(volume).find((key) => key !== "name") ?? "emptyDir"),
       };
     });
 }
@@ -48,14 +48,16 @@ export function onHost(path: string, mounts: readonly MountedDirectory[]): strin
 /** The flags that most drivers have; it may also stand in a shell's command line. */
 const ENDPOINT = /(?:^|\s)--?(?:csi-)?endpoint(?:=|\s+)["']?([^\s"']+)/g;
 
-/** The sockets of these containers, except those that they do not tell. */
-export function driverSocketsOf(containers: readonly Tree[], pod: Tree) {
-  return containers.flatMap((container) => {
+/** The socket that one of these containers tells, or several as the same one. */
+export function driverSocketOf(containers: readonly Tree[], pod: Tree) {
+  const [socket, ...others] = containers.flatMap((container) => {
     const path = pathOf(endpointOf(container));
     if (path === undefined) return [];
     const place = placeOf(path, mountsOf(container, pod));
-    return [{ container: text(container.name), path, place, isKnown: ![path, place ?? ""].some(isTemplate) }];
+    return [{ container: text(container.name), path, place, isOpen: [path, place ?? ""].some(isTemplate) }];
   });
+  const isUnclear = socket?.isOpen || others.some(({ isOpen, place }) => isOpen || place !== socket?.place);
+  return isUnclear ? undefined : socket;
 }
 
 function endpointOf(container: Tree): string {

@@ -3,7 +3,7 @@ import { OS_LABELS, WINDOWS_BUILD, WINDOWS_LABELS } from "../../../manifest/imag
 import type { FoundObject } from "../../findings/finding";
 import { isTemplate } from "../../findings/words";
 import { accountName } from "./access";
-import { driverSocketsOf } from "./mounts";
+import { driverSocketOf } from "./mounts";
 import { type NodeRules, nodeRulesOf } from "./node-rules";
 import { placeText } from "./objects";
 import { portsOf } from "./ports";
@@ -45,7 +45,7 @@ export function readPod(owner: FoundObject, object: Tree, registrars: readonly T
     registrars: registrars.length,
     /** What its driver is called, as far as a flag or a variable tells; none if there are several. */
     driverNames: registrars.length > 1 ? [] : driverNameIn(drivers),
-    driverSockets: driverSocketsOf(drivers, pod),
+    driverSocket: registrars.length > 1 ? undefined : driverSocketOf(drivers, pod),
     /** Its ServiceAccount, as `NAMESPACE/NAME`. */
     account: accountName(tree(object.metadata).namespace, pod.serviceAccountName ?? pod.serviceAccount),
     /** Undefined: the ServiceAccount decides. */

@@ -101,12 +101,13 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
   const isNamedSo = /^\/plugins_registry$|\/kubelet\/plugins_registry$/.test(place.path);
   const others = host.otherDirectories.join(", ");
+  const onFileSystem = place.path === path ? "" : ` (${place.path} on its file system)`;
   if (isNamedSo && others !== "")
-    return unsure(`is ${place.path}; this node has ${others} too, and kubelet may use either`);
-  if (isNamedSo) return ok(path, `has a path of kubelet's: ${place.path}`);
+    return unsure(`may be kubelet's${onFileSystem}; this node has ${others} too, and kubelet may use either`);
+  if (isNamedSo) return ok(path, `has a path of kubelet's${onFileSystem}`);
   if (place.fileSystem === "overlay")
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, "not-kubelets");
-  return unsure(`is ${place.path} on its file system, no known kubelet's registration directory`);
+  return unsure(`is not the registration directory of a known kubelet${onFileSystem}`);
 });
 
 const socketPath = check("CSI011", "socket-path", ({ targetName: name, directory, target }: View) => {

@@ -82,7 +82,6 @@ export const nodeInfoCause = (name: string | undefined): string => `node-info ${
 
 export const duplicatesCause = (endpoint: string): string => `duplicates ${endpoint}`;
 
-/** What to do about a driver's socket that accepts no connection, and its cause. */
 export function remedyFor(
   socket: SocketFacts,
   facts: Pick<Facts, "host">,

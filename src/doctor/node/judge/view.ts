@@ -88,7 +88,6 @@ export function viewOf(facts: Facts) {
     /** Whether the node has no living driver and no registrar that answers, as far as that can be seen. */
     isDeserted:
       directory.kind === "directory" && !drivers.some(({ isNode }) => isNode) && answering.length === 0,
-    /** The registrars that wait for a driver's socket. */
     waiting: facts.registrars.filter(
       ({ isNodeWide, endpoint, socket }) =>
         !isNodeWide &&
@@ -108,7 +107,6 @@ function isNodeDriver({ identity, nodeInfo }: SeenDriver): boolean {
   return ![identity, nodeInfo].some((answer) => answer?.kind === "failed" && answer.code === "Unimplemented");
 }
 
-/** Whether a registration is this driver's. */
 export function isOf(
   { plugin, endpoint }: Pick<RegistrationFacts, "endpoint"> & { readonly plugin: PluginInfo | undefined },
   driver: SeenDriver,

@@ -106,7 +106,6 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     host: {
       uid,
       selinux: lookAtSelinux(PROC, SYS),
-      /** The registration directories of other known kubelets that exist here. */
       otherDirectories: await otherDirectories(pluginRegistrationPath, known),
     },
     nodeReadiness,
