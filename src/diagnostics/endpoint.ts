@@ -19,7 +19,6 @@ export function parseListenAddress(text: string) {
 
 /** The paths of the HTTP endpoint besides that of the metrics. */
 export const FIXED_PATHS = ["/healthz", "/livez", "/readyz", "/statusz"] as const;
-/** Those of `--enable-pprof`. */
 export const PROFILE_PATHS = [
   "/debug/pprof/",
   "/debug/pprof/cmdline",

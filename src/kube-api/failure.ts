@@ -1,7 +1,6 @@
 import { boundText } from "../logging/escape";
 import { tree } from "./objects";
 
-/** Why a request to the API server failed. */
 export interface ApiFailure {
   readonly kind: /** No answer: no connection, no certificate that can be trusted, or no answer in time. */
     | "unreachable"

@@ -5,7 +5,6 @@ import { items, object, scalar, type Yaml, yaml } from "./template";
 interface DaemonSetParts extends Readonly<Record<"about" | "update" | "args" | "mount", Yaml>> {
   readonly memory: readonly [request: string, limit: string];
   readonly driver?: Yaml;
-  /** The directory of the drivers' sockets. */
   readonly socketDirectory: Yaml;
   readonly volumes?: Yaml;
 }

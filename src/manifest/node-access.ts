@@ -77,7 +77,6 @@ export function nodeAccess(basics: Basics, options: NodeAccessOptions) {
 
 type Targets = Pick<NodeAccessOptions, "startupTaints" | "condition">;
 
-/** The registrar's arguments, by their flags. */
 export const readinessArguments = ({ startupTaints, condition }: Targets) => ({
   "remove-startup-taint": startupTaints.map(
     ({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`,

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { attempt } from "../../src/base/errors";
 import { type RunningCommand, startCommand } from "../cli/commands/support/command";
-import { eventually } from "../support/eventually";
 import { runCommand } from "../support/run-command";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
@@ -51,13 +50,6 @@ test.each<NodeJS.Signals>(["SIGINT", "SIGTERM"])("%s ends it with 130, and leave
     expect(processesIn(folder)).toEqual([]);
   }),
 );
-
-test("killed, it leaves no process", () =>
-  withDemo([], async (demo, folder) => {
-    await demo.line(/GetPluginInfo/);
-    await demo.end("SIGKILL");
-    await eventually(() => expect(processesIn(folder)).toEqual([]));
-  }));
 
 test.each([
   ["false", "exit code 1"],

@@ -27,7 +27,6 @@ export interface Verdict {
   readonly cause?: string | undefined;
   /** The doctor could not read something that it was asked for: without a problem, the exit code is still not 0. */
   readonly isUnread?: boolean | undefined;
-  /** The nodes concerned, in the report on a cluster. */
   readonly nodes?: readonly string[] | undefined;
 }
 

@@ -31,7 +31,6 @@ interface Change {
   readonly value: string;
 }
 
-/** The change that raises a limit below `least`. */
 function raiseLimit(resource: string, least: string): Change {
   const limit = `r.is.?resources.?limits[?'${resource}']`;
   const given = `quantity(${limit}.orValue(''))`;

@@ -23,7 +23,6 @@ export interface NodeRegistrarOptions
   readonly onEvent?: ((event: RegistrationsEvent) => unknown) | undefined;
 }
 
-/** The same with every default filled in. */
 export type ResolvedNodeOptions = Resolved<NodeRegistrarOptions>;
 
 const texts = optional(listOf(textKind));

@@ -54,7 +54,6 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   close(): Promise<RegistrationOutcome>;
 }
 
-/** How many changes of state are remembered. */
 export const HISTORY_LENGTH = 50;
 
 export interface RegistrationParts {

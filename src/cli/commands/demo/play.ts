@@ -43,7 +43,6 @@ export function createPlay(stage: Stage, signal: AbortSignal, stepMs: number) {
       timeline.add({ role: "demo", kind: "deed", text, atMs: deedAt });
       await act();
     },
-    /** Waits until it happens, then says so. */
     step: async (sign: Sign, text: string) => {
       const timeout = AbortSignal.timeout(stepMs);
       const limit = AbortSignal.any([interrupted, timeout]);

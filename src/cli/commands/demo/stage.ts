@@ -75,9 +75,7 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
         mishap.abort(new MissedStep(`the ${role} ended (${how}); its last line: ${lastLine}`));
     };
     timeline.add({ role: "demo", kind: "start", who: role, atMs: Date.now() });
-    const actor = startProcess(commands[role], onLine, onEnd);
-    actors.set(role, actor);
-    if (actor.child.pid !== undefined) watchdog.stdin.write(`${actor.child.pid}\n`);
+    actors.set(role, startProcess(commands[role], onLine, onEnd));
   };
 
   /** Resolves when the process is gone; it gets SIGKILL after 3 s. */
@@ -100,7 +98,6 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
     deleteRegistrationSocket: () => unlinkSync(registrationSocketPath(pluginDir, DRIVER_NAME)),
     clear: async () => {
       await Promise.all(Array.from(actors.keys(), (role) => end(role, "SIGTERM")));
-      watchdog.kill();
       if (!keep) rmSync(directory, { recursive: true, force: true });
     },
   };

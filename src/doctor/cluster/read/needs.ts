@@ -35,7 +35,6 @@ export function readNeedEvent(object: unknown) {
 
 const RESOURCE_EXHAUSTED = 8;
 
-/** How many VolumeAttachments of a driver a node has. */
 export type Attached = ReturnType<typeof countAttachment>;
 
 /** A VolumeAttachment. `isExhausted`: the driver refused it with gRPC's ResourceExhausted, as the node has no room for it. */

@@ -14,7 +14,6 @@ const LISTEN_FLAGS = [
 const LIVENESS_PROBE = /(?:^|[/-])liveness-?probe(?:[:@].*)?$/;
 const LIVENESS_PORT = 9808;
 
-/** The TCP ports that containers listen on or declare. */
 export function portsOf(containers: readonly Tree[], isOnNode: boolean) {
   return containers.flatMap((one) => {
     const declared = list(one.ports)

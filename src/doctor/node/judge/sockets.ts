@@ -24,7 +24,6 @@ const isForbidden = (errno: string | undefined) => errno === "EACCES" || errno =
 /** Whether a look failed because of this process: it says nothing about what is there. */
 export const isUnread = (errno: string | undefined): boolean => isForbidden(errno) || errno === "EMFILE";
 
-/** What to do about a path that cannot be looked at. */
 export function remedyForErrno(errno: string | undefined, { host }: Pick<Facts, "host">): string {
   if (!isForbidden(errno))
     return REMEDIES[errno ?? ""] ?? "see the kernel's messages about that file system: dmesg";
