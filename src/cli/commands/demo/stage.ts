@@ -10,8 +10,6 @@ import { createTimeline, type Happening, type Role } from "./happenings";
 
 export const DRIVER_NAME = "demo.csi";
 const GRACE_MS = 3_000;
-/** A shell that ends the processes whose IDs it has read when its stdin ends: the demo was killed. */
-const WATCH = 'while read -r id; do ids="$ids $id"; done; kill $ids';
 
 export class MissedStep extends Error {
   override readonly name = "MissedStep";
@@ -39,8 +37,6 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
   const timeline = createTimeline();
   const actors = new Map<Role, ReturnType<typeof startProcess>>();
   const mishap = new AbortController();
-  const watchdog = spawn("sh", ["-c", WATCH], { stdio: ["pipe", "ignore", "ignore"], detached: true });
-  for (const one of [watchdog, watchdog.stdin]) one.on("error", () => {}); // A machine without a shell.
 
   const registrarCommand = [
     ...registrar,
