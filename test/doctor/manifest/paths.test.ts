@@ -26,6 +26,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI103 problem: mounts \/registration read-only/,
     { container: mounts({ name: "registration", mountPath: "/registration", readOnly: true }) },
   ],
+  [
+    /^CSI103 problem: mounts .*, and kubelet looks in its plugins_registry only/,
+    { registry: "/data/plugins" },
+  ],
   [/^CSI103 problem: mounts .*, and kubelet looks in/, { registry: "/data/plugins_registry/x" }],
   [
     /^CSI103 problem: makes its socket at .*, which has 108 bytes/,

@@ -58,6 +58,7 @@ test.each<Case>([
   ["directory-kubelets", "ok", /has a path of kubelet's \(\/var\/lib\/kubelet\/plugins_registry on its/, {}],
   ["directory-kubelets", "ok", /has a path/, place("/lib/kubelet/plugins_registry")],
   ["directory-kubelets", "ok", /has a path/, place("/plugins_registry")],
+  ["directory-kubelets", "ok", /has a path/, place("/snap/microk8s/var/lib/kubelet/plugins_registry")],
   ["directory-kubelets", "unknown", /of a known kubelet \(\/srv\S+ on its/, place("/srv/plugins_registry")],
   [
     "directory-kubelets",
