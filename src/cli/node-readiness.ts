@@ -9,7 +9,7 @@ import { observeRegistrations } from "../node-readiness/observed-registrations";
 import { NODE_NAME_VARIABLES, resolveNodeReadinessOptions } from "../node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
 import { parseStartupTaint } from "../node-readiness/startup-taint";
-import type { Registrations } from "../registrar/registrations";
+import type { Registrations } from "../registrar/registration/registrations";
 
 /** Checks what needs the environment, and returns the function that starts it. Rejects with INVALID_OPTION. */
 export async function prepareNodeReadiness(

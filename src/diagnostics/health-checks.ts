@@ -2,7 +2,7 @@ import { boundText, escapeUnprintable } from "../logging/escape";
 import type { StateName } from "../registrar/model/state";
 import { type DriverStatus, reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
-import type { Registrations } from "../registrar/registrations";
+import type { Registrations } from "../registrar/registration/registrations";
 import { describeWait, descriptorFix } from "../unix/descriptors";
 
 interface CheckResult {

@@ -4,7 +4,7 @@ import { boundText, escapeJson } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import type { DriverCall } from "../registrar/model/events";
-import type { Registrations } from "../registrar/registrations";
+import type { Registrations } from "../registrar/registration/registrations";
 import { registrationsThatCount } from "./health-checks";
 import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 import { nodeReadinessMetrics, type ViewNodeReadiness } from "./node-readiness";

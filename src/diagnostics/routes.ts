@@ -1,8 +1,8 @@
 import { escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import type { Registration } from "../registrar/registration/registration";
+import type { Registrations } from "../registrar/registration/registrations";
 import type { SelfCheck } from "../registrar/registration/self-check";
-import type { Registrations } from "../registrar/registrations";
 import { checkMetricsPath, type FIXED_PATHS } from "./endpoint";
 import { type HealthCheck, passes, readinessChecks, runChecks } from "./health-checks";
 import { textAnswer } from "./http/connection";

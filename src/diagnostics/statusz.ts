@@ -1,7 +1,7 @@
 import { boundText, escapeJson, quoteText } from "../logging/escape";
 import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
-import type { Registrations } from "../registrar/registrations";
+import type { Registrations } from "../registrar/registration/registrations";
 import { textAnswer } from "./http/connection";
 import { NO_DESCRIPTORS, type ProcessFacts } from "./metric-table";
 import { describeNodeReadiness, type ViewNodeReadiness } from "./node-readiness";

@@ -2,7 +2,7 @@
 
 export { type ApiAccess, type Environment, inClusterAccess, type Secret } from "../kube-api/access";
 export { accessFromKubeconfig } from "../kube-api/kubeconfig";
-export { only, type Registrations } from "../registrar/registrations";
+export { only, type Registrations } from "../registrar/registration/registrations";
 export {
   type ObservedRegistration,
   type ObservedRegistrations,

@@ -1,6 +1,6 @@
 import { invalidOption } from "../base/errors";
 import type { StateName } from "../registrar/model/state";
-import type { Registrations } from "../registrar/registrations";
+import type { Registrations } from "../registrar/registration/registrations";
 
 /** The state of a registration, as far as a node's readiness depends on it. */
 export interface ObservedRegistration {

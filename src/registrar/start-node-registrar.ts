@@ -10,7 +10,7 @@ import { createAdmission } from "./node-wide/admission";
 import { discover } from "./node-wide/discovery";
 import { createNodeDrivers } from "./node-wide/node-drivers";
 import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./node-wide/options";
-import type { Registrations, RegistrationsEvent } from "./registrations";
+import type { Registrations, RegistrationsEvent } from "./registration/registrations";
 import { registerDriver } from "./start-registrar";
 
 /** The registrations of every driver of a node, and what happens to each. */

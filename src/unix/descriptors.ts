@@ -21,8 +21,8 @@ export function descriptorLimit(): number {
 const OF_EACH_DRIVER = 3;
 const OF_OTHERS = 32;
 
-/** Makes the function that says how many file descriptors this process needs for so many drivers: besides those open now. */
-export function createDescriptorNeed(): (drivers: number) => number {
+/** How many file descriptors this process needs for so many drivers, besides those open now. */
+export function countDescriptorNeed(): (drivers: number) => number {
   const others = countDescriptors() + OF_OTHERS;
   return (drivers) => others + OF_EACH_DRIVER * drivers;
 }

@@ -2,8 +2,8 @@ import { fails, passes, readinessChecks, runChecks } from "../../src/diagnostics
 import type { RegistrationOutcome } from "../../src/registrar/model/outcome";
 import type { DriverStatus } from "../../src/registrar/model/status";
 import type { Registration } from "../../src/registrar/registration/registration";
+import type { Registrations } from "../../src/registrar/registration/registrations";
 import type { SelfCheck } from "../../src/registrar/registration/self-check";
-import type { Registrations } from "../../src/registrar/registrations";
 
 const NO_MATCH = "warn: some health checks cannot be excluded: no matches for x, y";
 

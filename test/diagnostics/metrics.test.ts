@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { createMetricsRoute } from "../../src/diagnostics/metrics";
 import { silentLogger } from "../../src/logging/logger";
 import type { Registration } from "../../src/registrar/registration/registration";
-import type { Registrations, RegistrationsEvent } from "../../src/registrar/registrations";
+import type { Registrations, RegistrationsEvent } from "../../src/registrar/registration/registrations";
 import { PROCESS_FACTS } from "../support/diagnostics";
 import { registerOnce } from "../support/fake-kubelet";
 import { DRIVER, serveRegistrar } from "./support";

@@ -3,7 +3,7 @@ import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
-import { only } from "../../src/registrar/registrations";
+import { only } from "../../src/registrar/registration/registrations";
 import { createRegistrations } from "./support/controlled-registrations";
 
 const ACCESS = { server: "https://10.0.0.1:443", authority: undefined };

@@ -1,7 +1,7 @@
 import type { ProcessFacts } from "../../src/diagnostics/metric-table";
 import { createRoutes, type RoutesOptions } from "../../src/diagnostics/routes";
 import { startDiagnosticsServer } from "../../src/diagnostics/server";
-import { only } from "../../src/registrar/registrations";
+import { only } from "../../src/registrar/registration/registrations";
 import type { TestFleet } from "./fleet-node";
 import { askHttp } from "./http";
 import type { TestRegistrar } from "./registrar-node";

@@ -16,10 +16,10 @@ import type { Logger } from "../../logging/logger";
 import type { LoggingResolution } from "../../logging/logging-options";
 import { resolveOptions } from "../../registrar/model/options";
 import type { Registration } from "../../registrar/registration/registration";
-import { only, type Registrations } from "../../registrar/registrations";
+import { only, type Registrations } from "../../registrar/registration/registrations";
 import type { NodeRegistrar } from "../../registrar/start-node-registrar";
 import { registerDriver } from "../../registrar/start-registrar";
-import { createDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/descriptors";
+import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/descriptors";
 import { absoluteCsiAddress } from "../../unix/socket-path";
 import { createCliLogger } from "../process/cli-logger";
 import { collectWhenQuiet, keepHeapSmall } from "../process/garbage";
@@ -59,7 +59,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
       : undefined;
     checkPaths(flags);
     signal.throwIfAborted();
-    const [needed, limit] = [createDescriptorNeed()(1), descriptorLimit()];
+    const [needed, limit] = [countDescriptorNeed()(1), descriptorLimit()];
     if (limit < needed)
       log.warn("Too few file descriptors: kubelet, probes and scrapers may get no connection", {
         limit,

@@ -1,6 +1,6 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
-import type { Registrations } from "../../registrar/registrations";
+import type { Registrations } from "../../registrar/registration/registrations";
 
 /** Long enough for all drivers of a node to register one after the other. */
 const QUIET_MS = 10_000;

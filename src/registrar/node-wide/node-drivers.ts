@@ -1,11 +1,11 @@
 import { BACKOFF, backoffMs } from "../../base/backoff";
 import type { Logger } from "../../logging/logger";
 import { createPacedWarning } from "../../logging/repeats";
-import { createDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/descriptors";
+import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/descriptors";
 import { mayAccept, tryConnect } from "../../unix/unix-socket";
 import type { RegistrationOutcome } from "../model/outcome";
 import type { Registration } from "../registration/registration";
-import type { WaitingSockets } from "../registrations";
+import type { WaitingSockets } from "../registration/registrations";
 
 interface NodeDriversOptions {
   /** Registers the driver behind a socket. Throws INVALID_OPTION for a path that cannot be used. */
@@ -41,7 +41,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   /** The CSI driver sockets that are there, with their paths on the host. */
   const sockets = new Map<string, string>();
   const waiting = new Set<string>();
-  const descriptorsFor = createDescriptorNeed();
+  const descriptorsFor = countDescriptorNeed();
   let roomTimer: NodeJS.Timeout | undefined;
   const warnOfWait = createPacedWarning(log, "CSI drivers wait for file descriptors", REMIND_OF_ROOM_MS);
 

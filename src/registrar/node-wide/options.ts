@@ -2,7 +2,7 @@ import { callbackOf, flag, listOf, milliseconds, textKind } from "../../options/
 import { checkFor, optional, optionsOf, readOptions, required } from "../../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
 import { COMMON_OPTIONS, type RegistrarOptions } from "../model/options";
-import type { RegistrationsEvent } from "../registrations";
+import type { RegistrationsEvent } from "../registration/registrations";
 import { checkNameLists, type NameLists } from "./name-lists";
 
 /** The options of a node-wide registrar. Times are milliseconds, 24 days at most. */

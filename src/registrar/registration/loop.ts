@@ -8,6 +8,7 @@ import { moveFromBackoff, remindOfSilence } from "./states/listening";
 import { publishSocket } from "./states/publishing";
 import { endOrRetry } from "./states/refused";
 import { standBy } from "./states/standby";
+import { shutDown } from "./states/stopping";
 import { isStateChange, transition } from "./transition";
 
 /** One thing that is done in a state. Ends promptly when `signal` is aborted, because the state is left. */
@@ -91,24 +92,4 @@ const STEPS_OF_A_ROUND: readonly LoopEvent["kind"][] = ["retry", "published", "g
 export function isSameRound(next: RegistrationState, event: LoopEvent): boolean {
   const repeats = "facts" in next ? (next.facts?.refusals?.repeats ?? 0) : 0;
   return repeats > 0 && STEPS_OF_A_ROUND.includes(event.kind);
-}
-
-const GRACE_MS = 2_000;
-
-/** State `stopping`: removes our socket if it is still ours, then lets running calls finish. */
-async function shutDown(
-  { outcome }: StateOf<"stopping">,
-  { socket, server, log: parentLog }: RegistrationContext,
-): Promise<LoopEvent> {
-  const log = parentLog.named("stopping");
-  let end = outcome;
-  const { path } = socket;
-  try {
-    await socket.withdraw();
-  } catch (error) {
-    log.error(error, "Failed to remove socket with error", { socket: path });
-    if (outcome.kind === "stopped") end = failedBy(error);
-  }
-  await server.close({ graceMs: GRACE_MS });
-  return { kind: "closed", outcome: end };
 }

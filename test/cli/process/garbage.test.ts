@@ -4,7 +4,7 @@ import { connect, createServer } from "node:net";
 import { promisify } from "node:util";
 import { createEventSource } from "../../../src/base/event-source";
 import { collectWhenQuiet, SMALL_HEAP } from "../../../src/cli/process/garbage";
-import type { Registrations } from "../../../src/registrar/registrations";
+import type { Registrations } from "../../../src/registrar/registration/registrations";
 import { createTempFolder } from "../../support/temp-folder";
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] }));

@@ -118,7 +118,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
       ],
     },
   ),
-  ...mutantsOf("src/registrar/registration/loop.ts", ["test/registrar/registrar-lifecycle"], {
+  ...mutantsOf("src/registrar/registration/states/stopping.ts", ["test/registrar/registrar-lifecycle"], {
     "kubelet's calls that are under way at the end are cut off": [
       "{ graceMs: GRACE_MS }",
       "{ graceMs: 0 * GRACE_MS }",

@@ -1,6 +1,6 @@
-import type { DescriptorWait } from "../unix/descriptors";
-import type { RegistrarEvent } from "./model/events";
-import type { Registration } from "./registration/registration";
+import type { DescriptorWait } from "../../unix/descriptors";
+import type { RegistrarEvent } from "../model/events";
+import type { Registration } from "./registration";
 
 export type RegistrationsEvent = RegistrarEvent & { readonly registration: Registration };
 
