@@ -121,15 +121,23 @@ export function rowChanges(
   now: string,
 ): readonly DriverRow[] {
   const shown = new Set(before.map((row) => JSON.stringify(row)));
-  const gone = before.filter((row) => !rows.some((other) => isSameDriver(row, other)));
+  /** Drivers that are new, or whose socket moved or has another path here than at kubelet. */
+  const came = new Set(rows.filter((row) => !before.some((other) => isSameSocket(row, other))));
+  const gone: DriverRow[] = [];
+  for (const row of before) {
+    const sameName = () => [...came].find(({ name }) => name !== null && name === row.name);
+    const found = rows.find((other) => isSameSocket(row, other)) ?? sameName();
+    if (found) came.delete(found);
+    else gone.push(row);
+  }
   return [
     ...rows.filter((row) => !shown.has(JSON.stringify(row))),
     ...gone.map((row) => ({ ...row, state: "gone", since: now, reason: null })),
   ];
 }
 
-/** A driver without a known name is identified by its socket. */
-function isSameDriver(one: DriverRow, other: DriverRow): boolean {
-  if (one.name !== null && other.name !== null) return one.name === other.name;
-  return one.csiSocket !== null && one.csiSocket === other.csiSocket;
+/** Without a known socket it is that of the same name; a driver without a known name may be any behind its socket. */
+function isSameSocket(one: DriverRow, other: DriverRow): boolean {
+  if (one.csiSocket !== other.csiSocket) return false;
+  return one.name === other.name || (one.csiSocket !== null && (one.name === null || other.name === null));
 }

@@ -21,7 +21,7 @@ test.each<[string, DriverRow[], DriverRow[], string[]]>([
   ["hanging", [row("x", "unpublished", TOLD)], [row(null, "unpublished", TOLD)], ["null unpublished"]],
   ["answering", [row(null, "unpublished", TOLD)], [row("x", "unpublished", TOLD)], ["x unpublished"]],
   ["gone", [REGISTERED], [], ["x gone"]],
-  ["without a former socket", [REGISTERED, row("x", "unpublished", OTHER)], [REGISTERED], []],
+  ["one of its name gone", [REGISTERED, row("x", "unpublished", OTHER)], [REGISTERED], ["x gone"]],
   ["another name", [REGISTERED], [row("y", "unpublished", TOLD)], ["y unpublished", "x gone"]],
   [
     "gone, and another hanging",
