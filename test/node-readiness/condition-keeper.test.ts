@@ -20,9 +20,9 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
   const keeper = createConditionKeeper("{driver}/Registered", delayMs, log.logger, () => 0);
   const store = createNodeStore(() => {});
   let revision = 0;
-  const write = (condition?: Said, others: readonly NodeCondition[] = []) => {
+  const write = (condition?: Said) => {
     revision += 1;
-    const conditions = [...(condition ? [{ type: TYPE, ...condition }] : []), ...others];
+    const conditions = [...(condition ? [{ type: TYPE, ...condition }] : []), ...play.others];
     store.see({ uid: play.uid, resourceVersion: `${revision}`, taints: [], conditions });
   };
   const patchStatus = async (patch: { status: { conditions: [Written] } }) => {
@@ -43,6 +43,7 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     uid: "1",
     /** What another client writes when the keeper has written. */
     opponent,
+    others: [] as readonly NodeCondition[],
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
     status: () => keeper.status(play.registrations, store),
     said: () => store.node?.conditions.map(({ status, reason }) => `${status} ${reason}`),
@@ -128,16 +129,23 @@ test("the condition of a driver that has been gone for an hour is removed, and n
   expect(play.said()).toEqual(["True Registered"]);
 });
 
-test("where there are too many conditions the oldest one of a driver that is gone goes at once", async () => {
-  const play = createPlay();
-  const others = Array.from({ length: MAX_CONDITIONS }, (_, at) => ({
-    ...{ type: `d${at}.x/Registered`, status: "False", reason: "DriverGone" },
-    lastHeartbeatTime: `2026-01-01T00:00:${String((at + 30) % 60).padStart(2, "0")}Z`,
-  }));
-  play.write({ status: "True", reason: "Registered" }, others);
-  expect(await play.pass()).toBe(60 * MINUTE_MS);
-  expect(play.writes).toMatchObject([{ said: "delete", type: "d30.x/Registered" }]);
-});
+test.each<[string, year: number, turns: "registered"[][], written: string[]]>([
+  ["another registrar's", 2026, [["registered"]], ["delete d30.x/Registered"]],
+  ["not written again", 2099, [[], []], [`False DriverGone ${TYPE}`, `delete ${TYPE}`]],
+])(
+  "where there are too many conditions the oldest one of a driver that is gone goes at once: %s",
+  async (_what, year, turns, written) => {
+    const play = createPlay();
+    await play.turn("registered");
+    play.others = Array.from({ length: MAX_CONDITIONS }, (_, at) => ({
+      ...{ type: `d${at}.x/Registered`, status: "False", reason: "DriverGone" },
+      lastHeartbeatTime: `${year}-01-01T00:00:${String((at + 30) % 60).padStart(2, "0")}Z`,
+    }));
+    play.write({ status: "True", reason: "Registered" });
+    for (const turn of turns) expect(await play.turn(...turn)).toBe(60 * MINUTE_MS);
+    expect(play.writes.slice(1).map(({ said, type }) => `${said} ${type}`)).toEqual(written);
+  },
+);
 
 test("the number of conditions is limited, and a driver without a name gets none", async () => {
   const play = createPlay();
