@@ -14,31 +14,21 @@ const loading = import("../../../support/registrar-node");
 
 const LOOK_EVERY_MS = 5_000;
 /** Longer than kubelet may be between GetInfo and its registration status. */
-const TOO_LONG_MS = 150_001;
+const TOO_LONG_MS = 155_000;
 const name = "x.csi";
 let node: TestNode;
-let passedMs = 0;
+let nowMs = 0;
 beforeEach(async () => {
   node = await (await loading).createTestNode();
-  // The looks are at whole multiples of their distance: the next one is a whole distance away.
-  const now = performance.now.bind(performance);
-  passedMs = LOOK_EVERY_MS - (now() % LOOK_EVERY_MS);
-  jest.spyOn(performance, "now").mockImplementation(() => now() + passedMs);
+  // The clock stands: looks are at whole multiples of their distance, so that each is a whole distance away.
+  jest.spyOn(performance, "now").mockImplementation(() => nowMs);
 });
 afterEach(() => node[Symbol.asyncDispose]());
 afterEach(() => jest.restoreAllMocks());
 
 const publications = ({ registrar }: TestRegistrar) => registrar.status().tally.publications;
-/** Ends the wait for the next look, and resolves when the one after that is waited for. */
-async function look(): Promise<void> {
-  const isLook = (ms: number) => ms <= LOOK_EVERY_MS;
-  const before = await eventually(() => {
-    const found = waits.pending().find(isLook);
-    if (found === undefined) throw new Error("no look is waited for");
-    return found;
-  });
-  await waits.end(before);
-}
+/** Resolves when the next look is waited for. */
+const untilIdle = () => eventually(() => expect(waits.pending()).toContain(LOOK_EVERY_MS));
 
 test("a folder that was mounted anew without a sign is watched from the next look on", async () => {
   const folders = ["one", "other"].map((root) => join(node.pluginRegistrationPath, root, "kubelet", "reg"));
@@ -49,13 +39,14 @@ test("a folder that was mounted anew without a sign is watched from the next loo
   await using started = await (await loading).startListening(node, {
     pluginRegistrationPath: join(mount, "kubelet/reg"),
   });
+  await untilIdle(); // It watches the folder by now.
   const file = `${name}-reg.sock`;
   linkSync(join(one, file), join(other, file));
   symlinkSync("other", `${mount}~`);
   renameSync(`${mount}~`, mount);
   expect(identityOf(join(mount, "kubelet/reg", file))).toBe(identityOf(join(one, file)));
-  await look();
-  await eventually(() => expect(waits.pending().some((ms) => ms <= LOOK_EVERY_MS)).toBe(true));
+  await waits.end(LOOK_EVERY_MS);
+  await untilIdle();
 
   rmSync(join(other, file));
   await eventually(() => expect(publications(started)).toHaveProperty(["directory-gone"], 1));
@@ -67,8 +58,8 @@ test("a kubelet that asked and then says nothing for too long is waited for no m
   await kubelet.getInfo();
   await started.state("asked");
   rmSync(node.socketPath(name));
-  passedMs += TOO_LONG_MS;
-  await look();
+  nowMs += TOO_LONG_MS;
+  await waits.end(LOOK_EVERY_MS);
   await eventually(() => expect(publications(started)).toHaveProperty(["socket-gone"], 1));
 });
 
