@@ -5,6 +5,7 @@ import {
   type SelfCheck,
 } from "../../../src/registrar/registration/self-check";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
+import { PATIENCE_MS } from "../../support/history";
 import { createTestNode, startListening, type TestNode } from "../../support/registrar-node";
 import { expectNothingLeft } from "../../support/resources";
 
@@ -15,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
-const check = (driverName = name, timeoutMs = 2_000) =>
+const check = (driverName = name, timeoutMs = PATIENCE_MS) =>
   checkRegistrationSocket(node.socketPath(name), driverName, timeoutMs);
 
 test("a registrar at work answers with its driver's name, and does not take the check for kubelet", async () => {
