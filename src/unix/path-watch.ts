@@ -50,6 +50,11 @@ export function watchDirectory(
 export async function watchPath(path: string, log: Logger) {
   let armed: readonly Armed[] = [];
   let closed = false;
+  /** The next arming is due, and serves all events until it begins: another process may make them faster than this one works. */
+  let isDue = false;
+  let hasChanged = false;
+  /** Directories whose watch is gone. */
+  const replaced = new Set<string>();
   const { call: hint, wait } = createWakeUp();
 
   const arm = (directory: string, inode: number, name: string): Armed | undefined => {
@@ -57,13 +62,18 @@ export async function watchPath(path: string, log: Logger) {
       const isSelf = changed === basename(directory);
       if (changed !== null && changed !== name && !isSelf) return;
       // A new directory may have the old one's inode number, but not its watch.
-      rearm(isSelf ? directory : undefined).then(hint, hint);
+      if (isSelf) replaced.add(directory);
+      hasChanged = true;
+      void rearm();
     };
     const watcher = watchDirectory(directory, onEvent, log);
     return watcher && { directory, inode, watcher };
   };
 
-  const armNow = async (replaced: string | undefined) => {
+  const armNow = async () => {
+    const [hints, gone] = [hasChanged, new Set(replaced)];
+    isDue = hasChanged = false;
+    replaced.clear();
     const wanted: Armed[] = [];
     for (let child = path, existing = 0; existing < 2 && !closed; child = dirname(child)) {
       const directory = dirname(child);
@@ -71,7 +81,7 @@ export async function watchPath(path: string, log: Logger) {
       if (typeof found !== "string") {
         existing++;
         const same = armed.find((one) => one.directory === directory && one.inode === found.ino);
-        const isKept = same !== undefined && directory !== replaced;
+        const isKept = same !== undefined && !gone.has(directory);
         const one = isKept ? same : arm(directory, found.ino, basename(child));
         if (one) wanted.push(one);
       }
@@ -80,11 +90,13 @@ export async function watchPath(path: string, log: Logger) {
     for (const old of armed) if (!wanted.includes(old)) old.watcher.close();
     armed = wanted;
     if (closed) for (const { watcher } of armed) watcher.close();
+    if (hints) hint();
   };
 
   let arming = Promise.resolve();
-  const rearm = (replaced?: string): Promise<void> => {
-    arming = arming.then(() => armNow(replaced));
+  const rearm = (): Promise<void> => {
+    if (!isDue) arming = arming.then(armNow);
+    isDue = true;
     return arming;
   };
 
@@ -100,7 +112,7 @@ export async function watchPath(path: string, log: Logger) {
     /** Hints for the caller, at what inotify cannot see. */
     hint,
     /** Watches a directory again that was replaced: inotify dies with its directory, and a re-mount is silent. */
-    rearm: (): Promise<void> => rearm(),
+    rearm,
     close,
     [Symbol.dispose]: close,
   };

@@ -72,6 +72,20 @@ test("says nothing of other files in the folder", async () => {
   expect(await isHinted(watch)).toBe(false);
 });
 
+test("looks once at what changes faster than it can look", async () => {
+  using watch = await startWatch(folder.at("a.sock"));
+  const stat = jest.spyOn(fs.promises, "stat");
+  for (let round = 0; round < 1_000; round++) {
+    writeFileSync(folder.at("a.sock"), "");
+    rmSync(folder.at("a.sock"));
+  }
+  await watch.wait(never);
+  await quiet(watch);
+  await watch.rearm(); // In its turn.
+  expect(stat.mock.calls.length).toBeLessThan(100);
+  stat.mockRestore();
+});
+
 test("follows the path down as its folders are made, one by one", async () => {
   using watch = await startWatch(folder.at("a", "b", "c", "x.sock"));
   for (const made of [folder.at("a"), folder.at("a", "b"), folder.at("a", "b", "c")]) {

@@ -126,16 +126,24 @@ export async function discover(
       const listed = await listNames(path, lookAgainWhenShort);
       for (const name of new Set([...entries.keys(), ...listed])) await lookAt(name);
     };
-    const onEvent = (name: string | null): void => {
-      turn = inTurn(async () => {
-        if (isClosed) return;
-        // The directory itself changed: its watch may be gone, though another one has its path and even its inode.
-        if (name === basename(path)) {
-          watcher?.close();
-          watcher = undefined;
-        }
-        await (name === null || watcher === undefined ? rescan() : lookAt(name));
-      });
+    /** The names in events since the last look; null: any. A driver may make events faster than they are looked at. */
+    const changed = new Set<string | null>();
+    const onEvent = (event: string | null): void => {
+      if (event !== null && event !== basename(path) && matchSegment(segment, event) === undefined) return;
+      if (changed.size === 0) void inTurn(lookAtChanged);
+      changed.add(event);
+    };
+    const lookAtChanged = async () => {
+      const names = [...changed];
+      changed.clear();
+      if (isClosed) return;
+      // The directory itself changed: its watch may be gone, though another one has its path and even its inode.
+      if (names.includes(basename(path))) {
+        watcher?.close();
+        watcher = undefined;
+      }
+      if (watcher === undefined || names.includes(null)) return rescan();
+      for (const name of names) await lookAt(name ?? "");
     };
     await rescan();
     return {
@@ -177,7 +185,7 @@ export async function discover(
 function isSame(known: Stats | undefined, found: FileFound): boolean {
   if (typeof found === "string" || known === undefined)
     return typeof found === "string" && known === undefined;
-  return found.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);
+  return known.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);
 }
 
 const MAX_SOCKETS = 500;

@@ -1,5 +1,13 @@
 import { EventEmitter } from "node:events";
-import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import fs, {
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { parsePattern } from "../../../src/host-path/path-pattern";
 import { discover } from "../../../src/registrar/node-wide/discovery";
@@ -161,6 +169,21 @@ test("finds a socket again that was made anew with the inode number of its prede
     utimesSync(path, atime, new Date(mtimeMs + 1_000));
     await told({ disk: "found" }, 2);
   });
+});
+
+test("looks once at what changes faster than it can look", async () => {
+  await makeSocket("plugins", "disk", "csi.sock");
+  const stat = jest.spyOn(fs.promises, "stat");
+  await discovering("plugins/*/csi.sock", async ({ told }) => {
+    await told({ disk: "found" });
+    for (let round = 0; round < 1_000; round++) {
+      remove("plugins", "disk", "csi.sock");
+      writeFileSync(folder.at("plugins", "disk", "csi.sock"), "");
+    }
+    await told({ disk: "socket gone" });
+  });
+  expect(stat.mock.calls.length).toBeLessThan(100);
+  stat.mockRestore();
 });
 
 test.each([
