@@ -43,7 +43,6 @@ const KINDS: Readonly<Record<number, ApiFailure["kind"]>> = {
   504: "unavailable",
 };
 
-/** Reads a status code and, if there is one, a Status object. */
 export function failureOf(code: number, body: unknown, retryAfter: string | undefined): ApiFailure {
   const { kind: bodyKind, reason, message: given } = tree(body);
   const hasMessage = typeof given === "string" && given !== "";

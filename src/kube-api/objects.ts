@@ -16,7 +16,6 @@ export function text(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** A text that is not empty, or undefined. */
 export function textOrNone(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }

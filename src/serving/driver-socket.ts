@@ -8,6 +8,8 @@ export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 
 /** In case inotify misses an event. */
 const LOOK_EVERY_MS = 5_000;
+/** It may last: a driver of another pod may have the path. */
+const REMIND_EVERY_MS = 10 * 60_000;
 
 /** Listens at `csiAddress`, and again whenever its socket is gone, unless another process listens there: the newest driver wins. */
 export async function keepListening(
@@ -22,7 +24,7 @@ export async function keepListening(
   await socket.publish(csiAddress, { overLiving: true, atOnce: true, signal });
   const watch = await watchPath(csiAddress, log);
   const another = "Another process listens on the driver's socket, waiting until it ends";
-  const warnOfAnother = createPacedWarning(log, another);
+  const warnOfAnother = createPacedWarning(log, another, REMIND_EVERY_MS);
   const warnOfFailure = createPacedWarning(log, "Cannot listen on the driver's socket again");
 
   const lookAfter = async (): Promise<void> => {

@@ -36,7 +36,7 @@ test("one story by its name; its folder is kept, with what each process said, an
     expect(demo.lines.join(" ")).not.toContain("CSINode object");
     expect(processesIn(folder)).toEqual([]);
     expect(readFileSync(svg, "utf8")).toMatch(
-      /GetPluginInfo.*GetInfo.*NodeGetInfo.*NotifyRegistrationStatus/s,
+      /publishes demo.csi-reg.sock.*GetInfo.*NodeGetInfo.*CSINode.*NotifyRegistrationStatus.*its socket is gone/s,
     );
   });
 });

@@ -32,7 +32,6 @@ const STATUS_WIDTH = Math.max(...STATUSES.map((status) => LOOKS[status].word.len
 
 const EXPLAIN = "More about a code: registrar doctor --explain CODE";
 
-/** A report as a table for people tells it. */
 interface Told<Row extends ReportedFinding> extends Pick<Report, "healthy" | "summary"> {
   readonly findings: readonly Row[];
 }

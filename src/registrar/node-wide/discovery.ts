@@ -126,23 +126,23 @@ export async function discover(
       const listed = await listNames(path, lookAgainWhenShort);
       for (const name of new Set([...entries.keys(), ...listed])) await lookAt(name);
     };
-    /** The names in events since the last look; null: any. A driver may make events faster than they are looked at. */
+    /** The names in events since the last look; null: any, or too many. A driver may make events faster than they are looked at. */
     const changed = new Set<string | null>();
     const onEvent = (event: string | null): void => {
       if (event !== null && event !== basename(path) && matchSegment(segment, event) === undefined) return;
       if (changed.size === 0) void inTurn(lookAtChanged);
-      changed.add(event);
+      changed.add(changed.size < MAX_SOCKETS ? event : null);
     };
     const lookAtChanged = async () => {
       const names = [...changed];
       changed.clear();
       if (isClosed) return;
-      // The directory itself changed: its watch may be gone, though another one has its path and even its inode.
-      if (names.includes(basename(path))) {
+      // The directory itself may have changed: its watch may be gone, though another one has its path and even its inode.
+      if (names.includes(basename(path)) || names.includes(null)) {
         watcher?.close();
         watcher = undefined;
       }
-      if (watcher === undefined || names.includes(null)) return rescan();
+      if (watcher === undefined) return rescan();
       for (const name of names) await lookAt(name ?? "");
     };
     await rescan();

@@ -43,7 +43,6 @@ const NOT_FOUND = "the registrar of the whole node has not found it";
 /** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
 
-/** What names a driver on a node. */
 interface Mention extends Pick<Place, "driver" | "node"> {
   readonly pod?: RegistrarPod;
   readonly unit?: RegistrarUnit;

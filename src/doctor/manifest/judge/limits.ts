@@ -97,14 +97,11 @@ function range({ least, most }: typeof START, cpus: number): string {
   return `${(least / cpus).toFixed(1)} to ${(most / cpus).toFixed(1)} s`;
 }
 
-/** How a limit came to the container. */
-const TEXTS: Readonly<Record<Bound["from"], (what: string, of: string) => string>> = {
-  container: (what) => `has a ${what}`,
-  pod: (what) => `is in a pod with a ${what}`,
-  default: (what, of) => `gets a ${what} from ${of}`,
-};
-const textOf = (resource: Resource, { from, of, most }: Bound) =>
-  TEXTS[from](`${NAMES[resource]} limit of ${most}`, of);
+function textOf(resource: Resource, { from, of, most }: Bound): string {
+  const limit = `a ${NAMES[resource]} limit of ${most}`;
+  if (from === "default") return `gets ${limit} from ${of}`;
+  return from === "pod" ? `is in a pod with ${limit}` : `has ${limit}`;
+}
 
 const SCOPES: readonly unknown[] = ["NotTerminating", "NotBestEffort"];
 

@@ -19,13 +19,6 @@ const answered = (error?: string): Happening => ({
   result: error === undefined ? { kind: "ok" } : { kind: "error", error },
 });
 
-const csiNode = {
-  apiVersion: "storage.k8s.io/v1",
-  kind: "CSINode",
-  metadata: { name: "n", ownerReferences: [] },
-  spec: { drivers: [{ name: "x.csi", nodeID: "n", topologyKeys: [] }] },
-} as const;
-
 test.each<readonly [what: string, happenings: readonly Happening[], rows: readonly string[]]>([
   [
     "calls go to the registrar that published last",
@@ -48,28 +41,9 @@ test.each<readonly [what: string, happenings: readonly Happening[], rows: readon
     [called("dial"), called("NodeGetInfo", "DeadlineExceeded")],
     ["NodeGetInfo kubelet>driver: DeadlineExceeded"],
   ],
-  [
-    "kubelet writes the API objects",
-    [{ role: "kubelet", kind: "csi-node-changed", csiNode, atMs: 1 }],
-    ["CSINode kubelet>API objects: drivers: x.csi"],
-  ],
-  [
-    "a registrar has notes, except where its socket is in place",
-    [
-      moved("registrar", "publishing"),
-      moved("registrar", "publishing", "socket-gone"),
-      moved("registrar", "standby"),
-    ],
-    [
-      "publishes x.csi-reg.sock registrar",
-      "its socket is gone registrar",
-      "stands by: another socket is there registrar",
-    ],
-  ],
 ])("%s", (_what, happenings, expected) => {
   const told = sequenceOf(happenings, 0).map((row) => {
-    if (row.kind === "call") return `${row.text} ${row.lane}>${row.to}: ${row.answer}`;
-    return row.kind === "note" ? `${row.text} ${row.lane}` : row.text;
+    return row.kind === "call" ? `${row.text} ${row.lane}>${row.to}: ${row.answer}` : row.text;
   });
   expect(told).toEqual(expected);
 });
@@ -108,13 +82,4 @@ test("the picture: every element is closed and every text escaped; only those wh
     "CSI driver",
     "kubelet",
   ]);
-});
-
-test("dark systems get other colours for what others have in plain ones", () => {
-  const [, light = "", dark = ""] =
-    /<style>(.*)@media \(prefers-color-scheme: dark\) \{(.*?)@media/s.exec(renderSvg(ROWS)) ?? [];
-  const coloured = (css: string) =>
-    css.match(/^[.\w, ]+ \{.*#[\da-f]{6}/gm)?.flatMap((rule) => rule.match(/^text|\.\w+/g) ?? []);
-  expect(coloured(dark)).toContain(".paper");
-  expect(coloured(light)).toEqual(expect.arrayContaining(coloured(dark) ?? []));
 });
