@@ -21,7 +21,6 @@ export interface HealthCheck {
 export const passes = (text?: string): CheckResult => ({ passed: true, text });
 export const fails = (text: string): CheckResult => ({ passed: false, text });
 
-/** A driver's name, or its socket's address until it answers. */
 function nameOf({ status, csiAddress }: Registration): string {
   return status().identity?.name ?? csiAddress ?? "";
 }

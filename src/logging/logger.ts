@@ -13,7 +13,6 @@ export interface LogRecord {
   /** Line in that source file; 0 where the build did not stamp it. */
   readonly line: number;
   readonly message: string;
-  /** The error that `error()` got, or undefined. */
   readonly error: unknown;
   readonly fields: LogFields;
 }

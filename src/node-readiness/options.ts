@@ -10,7 +10,6 @@ import { parseStartupTaint } from "./startup-taint";
 /** The variables in which charts pass the name of the pod's node; the first that is set counts. */
 export const NODE_NAME_VARIABLES = ["NODE_NAME", "KUBE_NODE_NAME"];
 
-/** Options of `startNodeReadiness`. */
 export interface NodeReadinessOptions {
   /** The name of the Node object of this node. */
   readonly nodeName: string;

@@ -9,6 +9,7 @@ import { beginRegistered, registration, SCENARIOS, type Scenario } from "./demo/
 import { MissedStep, openStage, type Programs } from "./demo/stage";
 import { durationText } from "./event-lines";
 
+const NAMES = SCENARIOS.map(({ name }) => name);
 const EXIT_MISSED = 1;
 /** A shell's code for a program that SIGINT ended. */
 const EXIT_INTERRUPTED = 130;
@@ -20,10 +21,7 @@ export const runDemo = createCommand(
       "Plays registrations with real processes and explains each step: this registrar, a simulated CSI driver and a " +
       "simulated kubelet, on real sockets in a temporary directory. It ends by itself within 15 s.",
     flags: {
-      scenario: choiceFlag(
-        "play this one only",
-        SCENARIOS.map(({ name }) => name),
-      ),
+      scenario: choiceFlag("play this one only", NAMES),
       list: switchFlag("list the scenarios and play none"),
       keep: switchFlag("keep the directory, with the output of each process in a .log file"),
       svg: textFlag("save a picture of the demo in this file"),

@@ -121,22 +121,23 @@ export function rowChanges(
   now: string,
 ): readonly DriverRow[] {
   const shown = new Set(before.map((row) => JSON.stringify(row)));
-  /** Drivers that are new, or whose socket moved or has another path here than at kubelet. */
-  const came = new Set(rows.filter((row) => !before.some((other) => isSameSocket(row, other))));
-  const gone: DriverRow[] = [];
-  for (const row of before) {
-    const sameName = () => [...came].find(({ name }) => name !== null && name === row.name);
-    const found = rows.find((other) => isSameSocket(row, other)) ?? sameName();
-    if (found) came.delete(found);
-    else gone.push(row);
-  }
+  const came = without(rows, before);
+  const gone = without(before, rows).filter(({ name }) => {
+    // Its socket moved, or has another path here than at kubelet.
+    const at = came.findIndex((one) => name !== null && one.name === name);
+    if (at >= 0) came.splice(at, 1);
+    return at < 0;
+  });
   return [
     ...rows.filter((row) => !shown.has(JSON.stringify(row))),
     ...gone.map((row) => ({ ...row, state: "gone", since: now, reason: null })),
   ];
 }
 
-/** Without a known socket it is that of the same name; a driver without a known name may be any behind its socket. */
+const without = (rows: readonly DriverRow[], others: readonly DriverRow[]) =>
+  rows.filter((row) => !others.some((other) => isSameSocket(row, other)));
+
+/** A driver without a known name may be any behind its socket. */
 function isSameSocket(one: DriverRow, other: DriverRow): boolean {
   if (one.csiSocket !== other.csiSocket) return false;
   return one.name === other.name || (one.csiSocket !== null && (one.name === null || other.name === null));

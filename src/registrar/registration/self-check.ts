@@ -62,7 +62,6 @@ function readWait(given: unknown): DescriptorWait | undefined {
 /** How a registration socket was found. The texts are the official registrar's (node_register.go, httpServer). */
 export type SelfCheck =
   | { readonly kind: "ok" }
-  /** There is no file at its path. */
   | { readonly kind: "missing"; readonly text: string }
   /** It is not a socket, does not answer, or answers for another driver. */
   | { readonly kind: "wrong"; readonly text: string };

@@ -54,11 +54,11 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
     "a folder that could not be read for want of descriptors is read half a minute later":
       "    whenShort = setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);\n",
     "a driver's socket made anew is not seen, where the inode's number is used again": [
-      "return found.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);",
+      "return known.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);",
       "return isSameFile(known, found);",
     ],
     "a folder made anew is not watched, where the inode's number is used again":
-      "          watcher?.close();\n          watcher = undefined;\n",
+      "        watcher?.close();\n        watcher = undefined;\n",
     "each folder that goes leaves its inotify watch": [
       "        watcher?.close();\n        for (const entry",
       "        for (const entry",

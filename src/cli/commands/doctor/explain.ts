@@ -12,10 +12,8 @@ export function parseCode(text: string): string {
   const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS];
   const known = checks.find(({ code, name }) => code === text.toUpperCase() || name === text);
   if (known !== undefined) return known.code;
-  const near = nearWord(
-    text,
-    checks.map(({ name }) => name),
-  );
+  const names = checks.map(({ name }) => name);
+  const near = nearWord(text, names);
   const advice = near === undefined ? "docs/doctor-codes.md lists them" : `did you mean ${near}?`;
   return refuse(`"${text}" is not a code of a finding; ${advice}`);
 }

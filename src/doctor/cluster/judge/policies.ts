@@ -52,17 +52,14 @@ const restartOf = ({ set }: RegistrarUnit, { target }: ClusterFacts) =>
 
 /** Pods stay without a registrar after the policy that took it out was deleted. CSI216 has those that are not registered. */
 function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | undefined {
-  const pods = (facts.podsOf.get(unit.set.uid) ?? []).filter((pod) => isWithoutRegistrar({ pod, unit }));
+  const { registrar, set } = unit;
+  const pods = (facts.podsOf.get(set.uid) ?? []).filter((pod) => isWithoutRegistrar({ pod, unit }));
   const isKnown = facts.unread.every(({ resource }) => !resource.startsWith("mutating"));
   const isTakenOut = facts.policies.some(({ kind }) => kind === "drop");
   if (pods.length === 0 || !isKnown || isTakenOut || nodeWideIn(facts) === undefined) return undefined;
   const text = `has no registrar in ${counted(pods.length, "pod")}, and no policy takes it out now: the driver needs the registrar of the whole node`;
   const fix = `restart them before that one is deleted: ${restartOf(unit, facts)}`;
-  return {
-    ...warning(unit.registrar.place, text, fix),
-    objects: [unit.registrar.object],
-    nodes: nodesOf(pods),
-  };
+  return { ...warning(registrar.place, text, fix), objects: [registrar.object], nodes: nodesOf(pods) };
 }
 
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */

@@ -83,7 +83,6 @@ export function isWindowsImage(image: unknown): boolean {
   return /-win-registrar$/.test(partsOf(text(image)).name);
 }
 
-/** The last part of an image's name, without tag and digest. */
 export const lastPart = (image: string): string => partsOf(image).name;
 
 /** The release that an image's tag names; undefined for an image without a tag. */
