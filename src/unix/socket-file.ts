@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { attempt, errnoOf, messageOf, RegistrarError, systemError } from "../base/errors";
 import { pause } from "../base/pause";
 import type { Logger } from "../logging/logger";
-import { callFileSystem } from "./file-calls";
+import { callFileSystem, timedOut } from "./file-calls";
 import { type FileFound, findFile, findLink, isSameFile, isSameSocket, listNames } from "./files";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "./socket-path";
 import { judgeSocket, type SocketFound } from "./unix-socket";
@@ -18,6 +18,8 @@ import { judgeSocket, type SocketFound } from "./unix-socket";
 const KUBELET_LOOKS_WITHIN_MS = 100;
 /** A dot-name lives for moments, and its socket listens after fewer. */
 const LEFTOVER_AFTER_MS = 10_000;
+/** Between two attempts to close a listener whose file system hangs. */
+const CLOSE_AGAIN_MS = 1_000;
 /** As long as the shortest `<driver>-reg.sock`, so that it fits wherever that fits. */
 const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
 
@@ -86,7 +88,9 @@ export function createSocketFile(
       await callFileSystem(path, () => unlink(path));
     } catch (error) {
       // Another process may be clearing the directory at this moment.
-      if (errnoOf(error) !== "ENOENT") throw error;
+      if (errnoOf(error) === "ENOENT") return;
+      published = former; // The next call tries again.
+      throw error;
     }
   };
 
@@ -123,14 +127,18 @@ export function createSocketFile(
       );
       try {
         if (published?.path !== path) await withdraw();
-        const mayReplace = async () => overLiving || isStillThere(there, await findLink(path));
+        const mayReplace = async () => {
+          const now = await findLink(path);
+          if (now === "hanging") throw timedOut(path); // Which is not another's socket.
+          return overLiving || isStillThere(there, now);
+        };
         if (!(await giveName(next.dotPath, path, mayReplace, options))) {
           await closeDotSocket(next);
           return "taken";
         }
       } catch (error) {
         await closeDotSocket(next);
-        throw error;
+        throw options.signal?.aborted ? error : socketUnusable(path, error, next.dotPath);
       }
       if (published) retire(published).catch(() => {}); // It does not fail.
       published = { ...next, withdrawn, path };
@@ -172,7 +180,7 @@ async function bindDotSocket(path: string, onConnection: (connection: Socket) =>
     return { dotPath, server, stats, directory: directoryStats };
   } catch (error) {
     await closeDotSocket({ server, dotPath });
-    throw socketUnusable(path, error);
+    throw socketUnusable(path, error, dotPath);
   }
 }
 
@@ -195,7 +203,7 @@ function listenPrivately(server: Server, path: string): void {
  * Gives the socket its real name. If the name is free, it links a second name and removes the dot-name 100 ms later, because
  * kubelet logs an error if a file from an inotify event is away. Else it renames the dot-name over the old file after 100 ms,
  * so that kubelet sees one Create event. Returns false if the name is taken and `mayReplace` returns false, now or right
- * before the renaming. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted before that.
+ * before the renaming. Rejects when `signal` is aborted before that.
  */
 async function giveName(
   dotPath: string,
@@ -214,18 +222,15 @@ async function giveName(
     }
     await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });
   }
-  try {
-    if (!(await mayReplace())) return false;
-    await callFileSystem(path, () => rename(dotPath, path));
-    return true;
-  } catch (error) {
-    throw socketUnusable(path, error);
-  }
+  if (!(await mayReplace())) return false;
+  await callFileSystem(path, () => rename(dotPath, path));
+  return true;
 }
 
-/** Stops listening, unless the file system hangs: libuv unlinks the name that was bound, on the main thread. */
-async function closeDotSocket({ server, dotPath }: Pick<Published, "server" | "dotPath">) {
-  if ((await findLink(dotPath)) !== "hanging") server.close();
+/** Stops listening, later if the file system hangs: libuv unlinks the name that was bound, on the main thread. */
+async function closeDotSocket(bound: Pick<Published, "server" | "dotPath">): Promise<void> {
+  if ((await findLink(bound.dotPath)) !== "hanging") bound.server.close();
+  else setTimeout(closeDotSocket, CLOSE_AGAIN_MS, bound).unref();
 }
 
 /** Removes dot-names that killed processes left behind: sockets that are dead, and still are after 10 s. Never rejects. */
@@ -260,9 +265,10 @@ export const randomWord = (length: number): string =>
 const removeQuietly = (path: string): Promise<void> =>
   callFileSystem(path, () => rm(path, { force: true })).catch(() => {});
 
-function socketUnusable(path: string, error: unknown): RegistrarError {
+/** The same text each time, without the dot-name: the log writes equal lines once a minute. */
+function socketUnusable(path: string, error: unknown, dotPath = path): RegistrarError {
   const errno = errnoOf(error) ?? "";
-  const reason = EXPLANATIONS[errno] ?? messageOf(error);
+  const reason = EXPLANATIONS[errno] ?? messageOf(error).replaceAll(dotPath, path);
   const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;
   return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
 }

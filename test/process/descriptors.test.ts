@@ -155,8 +155,9 @@ nodeTest("where nothing can be opened it keeps what it has, and heals afterwards
   await registrar.line("Lost connection");
   rmSync(join(node.pluginDir, socketOf(B)));
   await add(LATE);
-  const failed = await registrar.line("Failed to listen on socket", { nth: 2 });
-  expect(failed.fields.err).toContain("EMFILE");
+  const failed = await registrar.line("Failed to listen on socket");
+  // The same text each time: equal lines come once a minute.
+  expect(failed.fields.err).toMatch(/EMFILE: listen EMFILE: .*-reg\.sock$/);
 
   limitOf(registrar, 1_000);
   await registered(kubelet, { driverName: LATE });

@@ -1,4 +1,4 @@
-import {
+import fs, {
   chmodSync,
   lstatSync,
   mkdirSync,
@@ -189,6 +189,8 @@ describe("withdraw", () => {
     await eventually(() => expect(readdirSync(folder.at("d"))).toEqual([NAME]));
     await asOrdinaryUser(async () => expect(socket.withdraw()).rejects.toThrow(/permission denied/));
     expect(await tryConnect(path)).toMatchObject({ code: "ECONNREFUSED" });
+    await socket.withdraw();
+    expect(readdirSync(folder.at("d"))).toEqual([]);
   });
 });
 
@@ -213,6 +215,11 @@ describe("publishing again", () => {
 
   test("under another name takes the first away before: there are never two", async () => {
     await socket.publish(path);
+    const full = Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+    const unlink = jest.spyOn(fs.promises, "unlink").mockRejectedValueOnce(full);
+    await expect(socket.publish(folder.at(OTHER_NAME))).rejects.toEqual(unusable("EIO"));
+    unlink.mockRestore();
+    await filesAre(NAME);
     using seen = watchNames(folder.path);
     expect(await socket.publish(folder.at(OTHER_NAME))).toBe("gone");
     await eventually(() => expect(seen.visible()).toEqual([NAME, OTHER_NAME]));
@@ -228,6 +235,21 @@ describe("publishing again", () => {
     expect(socket.path).toBe(path);
   });
 });
+
+test("a file system that hangs is not another's socket, and when it goes on nothing is left", () =>
+  expectNothingLeft(async () => {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    for (const call of ["chmod", "link"] as const)
+      jest.spyOn(fs.promises, call).mockImplementationOnce(() => held);
+    const publishing = [path, folder.at(OTHER_NAME)].map((path) => createOwnedSocket().publish(path));
+    for (const one of publishing) await expect(one).rejects.toEqual(unusable("ETIMEDOUT"));
+    goOn();
+    await filesAre();
+    jest.restoreAllMocks();
+  }));
 
 test("while it waits, an aborted signal keeps a living socket from being replaced", () =>
   expectNothingLeft(async () => {
