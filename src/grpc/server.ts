@@ -74,7 +74,6 @@ interface GrpcServerOptions {
   readonly limits?: Partial<GrpcServerLimits> | undefined;
 }
 
-/** Counts of connections since the start. */
 export interface ConnectionTally {
   readonly accepted: number;
   readonly open: number;

@@ -14,7 +14,6 @@ export interface KlogSinkOptions extends Pick<LoggingConfig, "verbosity" | "vmod
   readonly now?: (() => number) | undefined;
 }
 
-/** Writes one line for each record, at once. */
 export function createKlogSink({ lineOf, now = Date.now, ...options }: KlogSinkOptions): LogSink {
   const fileVerbosity = createFileVerbosity(options.vmodule);
   return {

@@ -66,7 +66,6 @@ export function createCrowd<Connection extends { readonly socket: Socket }>(
     get members(): readonly Connection[] {
       return [...open.keys()];
     },
-    /** Adds a connection until its socket is closed. */
     admit(connection: Connection): void {
       const shortage = open.size >= ALWAYS_ALLOWED_CONNECTIONS ? descriptorShortage() : undefined;
       open.set(connection, performance.now());

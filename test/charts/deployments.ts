@@ -45,7 +45,6 @@ interface PodSpec {
   readonly volumes?: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
 }
 
-/** Of the pods of Linux. */
 function deploymentsOf({ project, workloads }: PodsRow): readonly Deployment[] {
   return (workloads as readonly Workload[]).flatMap(({ metadata, spec: { template } }) => {
     const { containers, volumes = [] } = template.spec;

@@ -33,7 +33,6 @@ export interface PodsRow {
 
 export const PODS: readonly PodsRow[] = JSON.parse(readFileSync(join(__dirname, "pods.json"), "utf8"));
 
-/** A row's objects, as `-f` reads them. */
 export function objectsOf({ workloads, csiDrivers }: PodsRow): readonly object[] {
   return [...workloads, ...csiDrivers.map((name) => ({ kind: "CSIDriver", metadata: { name } }))];
 }
@@ -43,7 +42,6 @@ export function findingsIn(...rows: readonly PodsRow[]) {
   return findingsOf(MANIFEST_CHECKS, readerOf(rows)({})).filter(({ status }) => status !== "ok");
 }
 
-/** What doctor says of the swap in a row. */
 export function findingsOfSwapIn(row: PodsRow) {
   const swap = readSwap(readerOf([row]), {});
   return swap.swapped === 0 ? [] : judgeSwap(swap).findings;

@@ -104,7 +104,6 @@ function createRoute() {
       const status = () => ({ identity: { name } });
       tell({ kind: "driver-call", call, registration: { status } as unknown as Registration });
     },
-    /** The lines that count calls. */
     scrape: async () => {
       const { body } = await route(request, new AbortController().signal);
       return String(body).match(/^csi_sidecar_operations_seconds_count\{.*/gm) ?? [];

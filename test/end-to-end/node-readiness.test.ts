@@ -49,7 +49,6 @@ const start = (node: TestNode, flags: readonly string[], env: NodeJS.ProcessEnv)
     ...env,
   });
 
-/** Doctor's findings with the registrar's arguments. */
 async function doctor(node: TestNode, ...flags: readonly string[]) {
   const env = { ...NO_POD, KUBECONFIG: kubeconfig, NODE_NAME };
   using command = startCommand(["doctor", ...registrarArguments(node), "--output=json", ...flags], env);

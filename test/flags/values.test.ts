@@ -14,7 +14,6 @@ import {
 const bad = "parse error";
 const range = "value out of range";
 
-/** The value, or the error's text. */
 function outcomeOf<Value>(parse: (text: string) => Value, text: string): Value | string {
   try {
     return parse(text);
@@ -23,7 +22,6 @@ function outcomeOf<Value>(parse: (text: string) => Value, text: string): Value |
   }
 }
 
-/** What each of these texts is read as. */
 const all = <Outcome>(outcome: Outcome, ...texts: readonly string[]) =>
   texts.map((text) => [text, outcome] as const);
 

@@ -16,7 +16,6 @@ test.each<[string, readonly string[], number]>([
   expect(parsePattern(text, "csiAddresses")).toEqual({ text, segments, stars });
 });
 
-/** That a call throws INVALID_OPTION with these texts. */
 function expectInvalid(call: () => unknown, ...texts: readonly string[]) {
   expect(call).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   for (const text of texts) expect(call).toThrow(text);

@@ -4,7 +4,6 @@ type Event = { readonly atMs: number } & (
   | { readonly kind: "tick"; readonly count: number }
   | { readonly kind: "tock"; readonly why?: { readonly kind: string }; readonly path?: string }
 );
-/** What an error looks like. */
 const failure = (code: string, text: string) => ({ code, message: expect.stringContaining(text) });
 const KINDS = { tick: true, tock: true } as const;
 const makeLog = () => createEventLog<Event>("the clock", KINDS);

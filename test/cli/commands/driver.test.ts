@@ -8,7 +8,6 @@ import { type RunningCommand, startCommand } from "./support/command";
 const { identity, node } = protos;
 const bounds = { timeoutMs: 10_000 };
 
-/** A running driver in a folder of its own. */
 async function withDriver(
   flags: readonly string[],
   use: (driver: RunningCommand, csiAddress: string) => Promise<void>,

@@ -2,7 +2,6 @@ import { type CsiDriverOptions, startCsiDriver } from "../../../src/testing";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
 
-/** The command beside a driver. */
 async function legacy(driver: Partial<CsiDriverOptions>, ...flags: readonly string[]) {
   await using folder = await createTempFolder();
   const csiAddress = folder.at("csi.sock");

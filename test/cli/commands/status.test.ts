@@ -7,7 +7,6 @@ import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { startCommand } from "./support/command";
 
-/** A test on a node with kubelet's folders. */
 function nodeTest(name: string, body: (node: ReturnType<typeof makeNode>) => Promise<void>, run = test) {
   run(name, async () => {
     await using folder = await createTempFolder();

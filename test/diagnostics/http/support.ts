@@ -6,7 +6,6 @@ import { recordLog } from "../../support/recorded-log";
 
 export const hello: Route = () => textAnswer(200, "hello");
 
-/** Asks for a path. */
 export const get = (path: string, ...fields: readonly string[]) =>
   `GET ${path} HTTP/1.1\r\n${["host: x", ...fields].join("\r\n")}\r\n\r\n`;
 

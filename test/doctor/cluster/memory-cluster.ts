@@ -138,7 +138,6 @@ export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster>
   return cluster;
 }
 
-/** The findings, except those with status ok. */
 export async function said(cluster: MemoryCluster): Promise<readonly string[]> {
   const { findings } = await cluster.report();
   return findings

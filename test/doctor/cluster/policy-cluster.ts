@@ -7,7 +7,6 @@ import { DISK, deploy } from "./sick-cluster";
 export const OFFICIAL = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
 export const OURS = "example.com/sidecar:v1";
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
-/** Where the objects of an image policy go. */
 const LISTS: Readonly<Record<string, string>> = {
   MutatingAdmissionPolicy: `${ADMISSION}/mutatingadmissionpolicies`,
   MutatingAdmissionPolicyBinding: `${ADMISSION}/mutatingadmissionpolicybindings`,

@@ -18,7 +18,6 @@ export interface Stored {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
 }
 
-/** Where a cluster's objects go. */
 export interface ClusterWriter {
   create<Kind extends object>(path: string, object: Kind): Promise<Kind & Stored>;
   setStatus(path: string, status: object): Promise<void>;

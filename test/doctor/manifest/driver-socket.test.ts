@@ -10,7 +10,6 @@ const VOLUMES = {
   other: "/var/run/x",
 };
 
-/** What is said of a registrar beside these drivers. */
 function saidBeside(drivers: readonly object[], volumes: readonly object[] = [], registrar?: object) {
   const onHost = Object.entries(VOLUMES).map(([name, path]) => ({ name, hostPath: { path } }));
   const all = [...onHost, { name: "empty", emptyDir: {} }, ...volumes];

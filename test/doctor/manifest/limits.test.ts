@@ -71,7 +71,6 @@ test.each([...QUANTITIES, "+100Mi", " 100Mi ", "0", null])(
   (limit) => expect(saidOf(memory(limit))).toEqual([]),
 );
 
-/** An object of the registrar's namespace. */
 const beside = (kind: string, spec: object, status = {}) => ({
   ...{ kind, spec, status },
   metadata: { name: "o", namespace: "ns" },

@@ -16,7 +16,6 @@ export interface Changes {
   readonly pod?: object;
   readonly spec?: object;
   readonly plugin?: object;
-  /** The host's folder at /registration. */
   readonly registry?: string;
 }
 

@@ -8,7 +8,6 @@ const ON_NODE = { hostNetwork: true };
 const HEALTH = "--health-port=1";
 const REGISTRAR = daemonSet().spec.template.spec.containers[0];
 
-/** A registrar's pod with other containers. */
 const pod = (containers: readonly object[], more: object = {}) =>
   daemonSet({ name: "a", pod: { containers: [REGISTRAR, ...containers], ...more } });
 

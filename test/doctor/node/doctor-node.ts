@@ -35,7 +35,6 @@ export async function createDoctorNode() {
       const paths = { csiAddress, pluginRegistrationPath: directory, kubeletRegistrationPath: csiAddress };
       return keep(await startTestRegistrar({ options: paths }, options));
     },
-    /** Any plugin, on a socket of this name. */
     plugin: (fileName: string, info: FakeRegistrarOptions["info"] = {}) =>
       folder.plugin({ socketPath: join(directory, fileName), info }),
     /** What is there, by kind, mode, inode and time of change. */

@@ -31,7 +31,6 @@ async function createTestNode() {
   const node = await createNode({ driverName: DRIVER, reconcilePeriodMs: 50 });
   const terminationLogPath = node.at("termination-log");
   writeFileSync(terminationLogPath, "");
-  /** Starts the CLI with these arguments only. */
   const cli = (...call: Parameters<typeof startCli>) => node.keep(startCli(...call));
   return {
     ...node,

@@ -4,7 +4,6 @@ import type { CliProcess } from "./process";
 /** More than any registrar of one driver ever needs, also when it was flooded: V8 is in no hurry to give back. */
 export const MUCH_MEMORY_KB = 200_000;
 
-/** How many file descriptors a registrar has. */
 export const descriptorsOf = ({ pid }: CliProcess): number => readdirSync(`/proc/${pid}/fd`).length;
 
 /** Memory in RAM that a registrar has now, or the most that it ever had. */

@@ -1,6 +1,5 @@
 import { type Mutant, mutantsOf } from "../mutant";
 
-/** Mutants of what a registration does in its states. */
 export const STATES_MUTANTS: readonly Mutant[] = [
   ...mutantsOf(
     "src/registrar/registration/states/standby.ts",

@@ -24,7 +24,6 @@ export type Happening = { readonly atMs: number } & (
   | { readonly role: "demo"; readonly kind: "start"; readonly who: Role }
 );
 
-/** The fields by which a happening is recognised. */
 export type Sign = Partial<Happening>;
 
 /** Everything that happened, in the order in which it was reported to the demo. */

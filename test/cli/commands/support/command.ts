@@ -10,17 +10,13 @@ export function startCommand(words: readonly string[], env: NodeJS.ProcessEnv = 
   const exitCode = async () => (await child.exited).code;
   return {
     pid: child.pid,
-    /** Lines of stdout so far. */
     lines: child.stdout.all(),
     get stderr() {
       return child.stderr.text();
     },
-    /** The first line of stdout that matches. */
     line: (pattern: RegExp) => child.stdout.waitFor((line) => pattern.test(line)),
-    /** The first JSON line of this kind. */
     object: async (kind: string): Promise<Readonly<Record<string, unknown>>> =>
       JSON.parse(await child.stdout.waitFor((line) => JSON.parse(line).kind === kind)),
-    /** Sends a signal and resolves with the exit code. */
     end: (signal: NodeJS.Signals) => {
       child.signal(signal);
       return exitCode();
