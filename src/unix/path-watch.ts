@@ -64,7 +64,7 @@ export async function watchPath(path: string, log: Logger) {
       // A new directory may have the old one's inode number, but not its watch.
       if (isSelf) replaced.add(directory);
       hasChanged = true;
-      void rearm();
+      rearm().catch(hint);
     };
     const watcher = watchDirectory(directory, onEvent, log);
     return watcher && { directory, inode, watcher };

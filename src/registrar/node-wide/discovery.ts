@@ -130,7 +130,7 @@ export async function discover(
     const changed = new Set<string | null>();
     const onEvent = (event: string | null): void => {
       if (event !== null && event !== basename(path) && matchSegment(segment, event) === undefined) return;
-      if (changed.size === 0) void inTurn(lookAtChanged);
+      if (changed.size === 0) turn = inTurn(lookAtChanged);
       changed.add(changed.size < MAX_SOCKETS ? event : null);
     };
     const lookAtChanged = async () => {

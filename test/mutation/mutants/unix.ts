@@ -32,8 +32,8 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       ["test/unix/socket-file", "test/registrar/registration/registration.test"],
     ],
     "a registrar that starts in the same moment is replaced": [
-      "    if (!(await mayReplace())) return false;\n    await callFileSystem(path, () => rename",
-      "    await callFileSystem(path, () => rename",
+      "  if (!(await mayReplace())) return false;\n  await callFileSystem(path, () => rename",
+      "  await callFileSystem(path, () => rename",
     ],
     "a registrar that was stopped replaces a living socket": [
       "await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });",
