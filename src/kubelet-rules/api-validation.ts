@@ -7,7 +7,6 @@ const SUBDOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 const MAX_LABEL_LENGTH = 63;
 const MAX_SUBDOMAIN_LENGTH = 253;
 const QUALIFIED = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
-/** Quota's prefix of a resource. */
 const QUOTA_PREFIX = "requests.";
 
 /** Whether it is a DNS label: `IsDNS1123Label`. */
