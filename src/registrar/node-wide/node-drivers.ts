@@ -29,7 +29,7 @@ interface Place {
   readonly registration: Registration;
   readonly sinceMs: number;
   phase: "serving" | "failed" | "leaving";
-  /** The driver's failed registrations in a row before this one. */
+  /** The driver's registrations in a row before this one that failed, or ended because it had another name. */
   readonly failures: number;
   /** In phase `serving`: the driver is away. In phase `failed`: until the next registration. */
   timer?: NodeJS.Timeout;
@@ -94,9 +94,11 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     };
     clearTimeout(place.timer);
     if (signal.aborted) return;
-    if (outcome.kind !== "failed" || place.phase === "leaving") return startOver();
-    place.phase = "failed";
+    if (place.phase === "leaving") return startOver();
     const failures = performance.now() - place.sinceMs < STEADY_AFTER_MS ? place.failures : 0;
+    // One that came back under another name starts over at once, but not again and again.
+    if (outcome.kind !== "failed" && failures === 0) return startOver(1);
+    place.phase = "failed";
     const waitMs = backoffMs(BACKOFF.failedDriver, failures);
     log.info("Trying again later, or when the CSI driver restarts", {
       csiAddress,

@@ -108,6 +108,18 @@ test("what fails again and again is tried ever more seldom, up to every five min
   }
 });
 
+test("a driver with ever other names starts over at once, then as one that fails", async () => {
+  const names = ["a.csi", "b.csi", "b.csi", "c.csi"].map((name) => ({ name }));
+  const driver = await node.driver("a.csi", ...names);
+  await using started = await startTestFleet(node);
+  await started.register("a.csi");
+  driver.endConnections();
+  await started.register("b.csi");
+  expect(started.log.all(RETRY)).toEqual([]);
+  driver.endConnections();
+  expect((await started.log.when(RETRY)).fields.after).toBe("60s");
+});
+
 test("a file where its socket belongs is left there; the driver that restarts is tried again, and then no more", async () => {
   writeFileSync(node.socketPath("a.csi"), "");
   const driver = await node.driver("a.csi");
