@@ -16,7 +16,7 @@ const MOUNTS_VALID_MS = 10;
  */
 const LANES = { ofHanging: createLane(1), ofOthers: createLane(2) };
 const hanging = new Set<{ readonly path: string }>();
-const table = { mounts: [] as readonly Mount[], validUntilMs: 0, wasRead: false };
+const table = { mounts: undefined as readonly Mount[] | undefined, validUntilMs: 0 };
 /** The mount points of the first file systems that can hang. */
 const first = new Set<string>();
 
@@ -28,12 +28,12 @@ const hangsAt = (path: string) => [...hanging].some((one) => isWithin(path, one.
 /** The mount that contains a path; undefined if it is unknown. A symbolic link may lead to another. */
 export function mountAt(path: string): ReturnType<typeof mountPlaceOf> {
   if (performance.now() >= table.validUntilMs) {
-    table.mounts = readMounts() ?? table.mounts;
+    const mounts = readMounts() ?? table.mounts;
+    if (!table.mounts) for (const mount of mounts ?? []) if (canHang(mount)) first.add(mount.mountPoint);
+    table.mounts = mounts;
     table.validUntilMs = performance.now() + MOUNTS_VALID_MS;
-    if (!table.wasRead) for (const mount of table.mounts) if (canHang(mount)) first.add(mount.mountPoint);
-    table.wasRead = true;
   }
-  return mountPlaceOf(path, table.mounts);
+  return mountPlaceOf(path, table.mounts ?? []);
 }
 
 /**

@@ -5,7 +5,7 @@ import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { findFile } from "./files";
 
-type Armed = { readonly directory: string; readonly inode: number; readonly watcher: FSWatcher };
+type Armed = { readonly directory: string; inode: number; readonly watcher: FSWatcher };
 
 /** The directories without a watch: the limits are those of a user and a process, and may leave each driver's without. */
 const unwatched = new Set<string>();
@@ -50,30 +50,29 @@ export function watchDirectory(
 export async function watchPath(path: string, log: Logger) {
   let armed: readonly Armed[] = [];
   let closed = false;
-  /** The next arming is due, and serves all events until it begins: another process may make them faster than this one works. */
+  const { call: hint, wait } = createWakeUp();
+
+  /** An arming that is due serves all events until it begins: they may come faster than it works. */
   let isDue = false;
   let hasChanged = false;
-  /** Directories whose watch is gone. */
-  const replaced = new Set<string>();
-  const { call: hint, wait } = createWakeUp();
 
   const arm = (directory: string, inode: number, name: string): Armed | undefined => {
     const onEvent = (changed: string | null) => {
       const isSelf = changed === basename(directory);
       if (changed !== null && changed !== name && !isSelf) return;
       // A new directory may have the old one's inode number, but not its watch.
-      if (isSelf) replaced.add(directory);
+      if (one && isSelf) one.inode = Number.NaN;
       hasChanged = true;
       rearm().catch(hint);
     };
     const watcher = watchDirectory(directory, onEvent, log);
-    return watcher && { directory, inode, watcher };
+    const one = watcher && { directory, inode, watcher };
+    return one;
   };
 
   const armNow = async () => {
-    const [hints, gone] = [hasChanged, new Set(replaced)];
+    const hints = hasChanged;
     isDue = hasChanged = false;
-    replaced.clear();
     const wanted: Armed[] = [];
     for (let child = path, existing = 0; existing < 2 && !closed; child = dirname(child)) {
       const directory = dirname(child);
@@ -81,8 +80,7 @@ export async function watchPath(path: string, log: Logger) {
       if (typeof found !== "string") {
         existing++;
         const same = armed.find((one) => one.directory === directory && one.inode === found.ino);
-        const isKept = same !== undefined && !gone.has(directory);
-        const one = isKept ? same : arm(directory, found.ino, basename(child));
+        const one = same ?? arm(directory, found.ino, basename(child));
         if (one) wanted.push(one);
       }
       if (directory === dirname(directory)) break;

@@ -92,7 +92,8 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
       const isExcepted = problem === undefined && file === except?.file;
       if (problem === undefined && !isExcepted) return file;
       if (problem !== undefined) onRefused?.(problem);
-      const waitMs = isExcepted ? except.forMs : backoffMs(BACKOFF.connect, attempt);
+      const exceptMs = (except?.forMs ?? 0) - (performance.now() - startedAtMs);
+      const waitMs = isExcepted ? exceptMs : backoffMs(BACKOFF.connect, attempt);
       const hinted = await watch.wait(signal, waitMs);
       if (hinted) attempt = -1;
       else if (isExcepted && !signal.aborted) return file;

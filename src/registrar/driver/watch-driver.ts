@@ -147,10 +147,14 @@ async function endOf(
   signal: AbortSignal,
 ): Promise<number> {
   const sinceMs = performance.now();
+  // Not `AbortSignal.any`, which would keep something for each connection: `signal` lives as long as we do.
   const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
-  await Promise.race([ended(either), untilReplaced(path, file, either)]);
-  over.abort();
+  const end = () => over.abort();
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  await Promise.race([ended(over.signal), untilReplaced(path, file, over.signal)]);
+  end();
+  signal.removeEventListener("abort", end);
   return performance.now() - sinceMs;
 }
 

@@ -126,24 +126,25 @@ export async function discover(
       const listed = await listNames(path, lookAgainWhenShort);
       for (const name of new Set([...entries.keys(), ...listed])) await lookAt(name);
     };
-    /** The names in events since the last look; null: any, or too many. A driver may make events faster than they are looked at. */
-    const changed = new Set<string | null>();
+    /** The names in events since the last look, of too many the directory's: a driver may make them faster than they are looked at. */
+    const changed = new Set<string>();
     const onEvent = (event: string | null): void => {
-      if (event !== null && event !== basename(path) && matchSegment(segment, event) === undefined) return;
+      const name = event ?? basename(path);
+      if (name !== basename(path) && matchSegment(segment, name) === undefined) return;
       if (changed.size === 0) turn = inTurn(lookAtChanged);
-      changed.add(changed.size < MAX_SOCKETS ? event : null);
+      changed.add(changed.size < MAX_SOCKETS ? name : basename(path));
     };
     const lookAtChanged = async () => {
       const names = [...changed];
       changed.clear();
       if (isClosed) return;
       // The directory itself may have changed: its watch may be gone, though another one has its path and even its inode.
-      if (names.includes(basename(path)) || names.includes(null)) {
+      if (names.includes(basename(path))) {
         watcher?.close();
         watcher = undefined;
       }
       if (watcher === undefined) return rescan();
-      for (const name of names) await lookAt(name ?? "");
+      for (const name of names) await lookAt(name);
     };
     await rescan();
     return {

@@ -36,8 +36,8 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
     ],
     "a driver's connections are never closed": ["using connection", "const connection"],
     "a driver whose socket is removed or replaced counts as there, though kubelet cannot reach it": [
-      "await Promise.race([ended(either), untilReplaced(path, file, either)]);",
-      "await ended(either);",
+      "await Promise.race([ended(over.signal), untilReplaced(path, file, over.signal)]);",
+      "await ended(over.signal);",
     ],
   }),
   ...mutantsOf("src/registrar/driver/driver-connection.ts", ["test/registrar/driver/watch-driver"], {
