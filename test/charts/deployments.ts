@@ -69,7 +69,6 @@ function deploymentsOf({ project, workloads }: PodsRow): readonly Deployment[] {
   });
 }
 
-/** What the flags say when they are not given. */
 const DEFAULT_FLAGS = ["--csi-address=/run/csi/socket", "--plugin-registration-path=/registration"];
 
 /**
@@ -104,7 +103,6 @@ export function relocate(deployment: Deployment, root: string) {
     args: [...flags, ...deployment.args].map(move),
     env,
     execProbe: deployment.execProbe?.slice(1).map(move),
-    /** Where kubelet looks for plugins, on the host. */
     pluginDir: join(root, deployment.mounts["/registration"] ?? "/registration"),
     /** The driver's socket on the host, which kubelet needs; undefined: the deployment has none. */
     endpoint,

@@ -1,7 +1,6 @@
 import { daemonSet, OFFICIAL, said } from "../doctor/manifest/one-daemon-set";
 import { type Deployment, OTHER_DEPLOYMENTS } from "./deployments";
 
-/** The DaemonSet that a row of the table stands for. */
 function daemonSetOf({ driver, args, mounts, env = {}, execProbe, httpProbe }: Deployment): object {
   const port = Number(/--(?:http-endpoint=.*:|health-port=)(\d+)/.exec(args.join(" "))?.[1]);
   // Those that serve on localhost are on the node's network, and their probes ask there: csi-driver-nfs, -smb.

@@ -37,7 +37,6 @@ export function objectsOf({ workloads, csiDrivers }: PodsRow): readonly object[]
   return [...workloads, ...csiDrivers.map((name) => ({ kind: "CSIDriver", metadata: { name } }))];
 }
 
-/** What doctor says of these rows together, except ok. */
 export function findingsIn(...rows: readonly PodsRow[]) {
   return findingsOf(MANIFEST_CHECKS, readerOf(rows)({})).filter(({ status }) => status !== "ok");
 }

@@ -22,7 +22,6 @@ test.each<[names: string, query: string, body: string]>([
   expect(run).toHaveBeenCalledTimes(body.includes("[-]b") ? 1 : 0);
 });
 
-/** Just enough of a registrar to be judged. */
 function registrarLike(status: Partial<DriverStatus>, check: SelfCheck = { kind: "ok" }) {
   return {
     csiAddress: "/csi.sock",

@@ -9,7 +9,6 @@ import { DRIVER, serveRegistrar } from "./support";
 
 const driver = [{ name: DRIVER }];
 
-/** The samples of a scrape, by name and labels. */
 const samplesIn = (text: string): ReadonlyMap<string, number> =>
   new Map(Array.from(text.matchAll(/^([^#].*) (\S+)$/gm), ([, key = "", value]) => [key, Number(value)]));
 

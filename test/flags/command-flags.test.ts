@@ -10,7 +10,6 @@ const OWN = {
   cluster: switchFlag("a cluster"),
   swap: { ...textFlag("an image"), bare: "" },
 };
-/** As doctor reads a registrar's arguments. */
 const read = (...argv: readonly string[]) => readCommandFlags("doctor", OWN, argv, acceptedFlags());
 const given = (values: object) => ({ timeout: "1s", ...values });
 

@@ -9,7 +9,6 @@ import { kubeletVersions } from "./support/versions";
 const NAMES = namesOf(20);
 const sockets = NAMES.map((name) => `${name}-reg.sock`).toSorted();
 
-/** The folder that stands for `plugins` on the host. */
 const pluginsOf = (node: NodeFolder) => join(dirname(node.pluginRegistrationPath), "plugins");
 
 /** A registrar of every driver; `--driver-gone-after` must not matter where a folder goes. */

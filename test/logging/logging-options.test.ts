@@ -6,7 +6,6 @@ import {
 } from "../../src/logging/logging-options";
 
 const vmodule = [{ pattern: "a", verbosity: 1 }];
-/** As the flags have it where none is given. */
 const given: LoggingFlags = {
   loggingFormat: "text",
   logFlushFrequencyMs: 5000,

@@ -166,7 +166,6 @@ const PATIENT = { condition: TYPE, conditionDelayMs: 3_600_000 };
 
 const patches = (fixture: Fixture) => fixture.kinds().filter((kind) => kind === "patch-status").length;
 
-/** Node readiness whose driver CSINode lists. */
 const startListed = (options: FixtureOptions, prepare: (server: ScriptedApiServer) => void = () => {}) =>
   startFixture(options, (server) => {
     server.listed = [DRIVER];

@@ -68,7 +68,6 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions) {
   return {
     events: log.stream,
     close,
-    /** Dies and leaves the socket file behind. */
     crash: async (): Promise<void> => {
       await socket.crash();
       await server.close({ graceMs: 0 });

@@ -16,7 +16,6 @@ export const CONTAINER: Row = "0:50 / / overlay";
 export const K = "/var/lib/kubelet";
 /** The registration directory of a kubelet with the usual root. */
 export const REGISTRATION: Row = `8:1 ${K}/plugins_registry /registration`;
-/** A container with that registration directory. */
 export const podWith = (...rows: readonly Row[]): readonly Row[] => [CONTAINER, ...rows, REGISTRATION];
 /** A pod of the driver x, with a kubelet whose root is this folder of this device. */
 export const kubeletAt = (root: string, device: string): readonly Row[] => [

@@ -2,7 +2,6 @@ import { type HttpRequest, mayBeRequest, parseRequestHead } from "../../../src/d
 
 const parse = (...lines: readonly string[]) => parseRequestHead(lines.join("\r\n"));
 
-/** The head of a good request with these fields. */
 const withFields = (...fields: readonly string[]) => parse("GET /readyz HTTP/1.1", "Host: x", ...fields);
 
 test("a probe of kubelet's", () => {

@@ -50,7 +50,6 @@ async function policyOf(flags: readonly string[]): Promise<readonly Written[]> {
   return objects.filter(({ kind }) => kind in LISTS);
 }
 
-/** The registrar in a template, changed, or without it. */
 function changed(set: Daemon, change: Container | null, labels = {}, annotations = {}): Daemon {
   const { metadata, spec } = set.spec.template;
   const containers = spec.containers.flatMap((one) => {

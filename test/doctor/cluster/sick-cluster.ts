@@ -13,7 +13,6 @@ import {
   waitingPod,
 } from "../../support/cluster-objects";
 
-/** An object as the API server has stored it. */
 export interface Stored {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
 }

@@ -6,7 +6,6 @@ export const PATH = "/var/lib/kubelet/plugins/x.csi";
 export const TOLD = `--kubelet-registration-path=${PATH}/csi.sock`;
 export const OFFICIAL = "x/csi-node-driver-registrar:v2.17.0";
 
-/** What differs from a DaemonSet without a fault. */
 export interface Changes {
   readonly name?: string;
   /** Added to the registrar's own; YAML may have numbers there. */

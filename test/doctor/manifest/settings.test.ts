@@ -4,7 +4,6 @@ const command = ["/bin/sh", "-c", "rm -rf /registration/x"];
 const onStop = (words: readonly string[]) => ({ lifecycle: { preStop: { exec: { command: words } } } });
 /** The package, in an image that has a shell. */
 const IN_NODE_IMAGE = { image: "node:24", command: ["node", "/node_modules/registrar/dist/cli.js"] };
-/** A registrar beside a driver with a preStop hook. */
 const driverWith = (...words: readonly string[]): Changes => {
   const [registrar] = daemonSet().spec.template.spec.containers;
   return { pod: { containers: [registrar, { name: "driver", ...onStop(words) }] } };

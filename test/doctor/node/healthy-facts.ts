@@ -67,7 +67,6 @@ export function healthyFacts(
   };
 }
 
-/** The same with what its registrar reports. */
 export const reporting = (
   state: string,
   report: Partial<RegistrationReport> = {},

@@ -26,7 +26,6 @@ const statusOf = (phase: string, isReady: string) => ({
   conditions: [{ type: "PodReadyToStartContainers", status: isReady }],
 });
 
-/** Serves the Pods API where kubelet of that root does. */
 async function servePods(node: DoctorNode, list: () => readonly Pod[]) {
   mkdirSync(node.at("pods-api"));
   const ListPods = unaryHandler<object, object>(async () => ({ pods: list() }));

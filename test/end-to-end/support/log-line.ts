@@ -1,4 +1,3 @@
-/** One line of klog's text format, taken apart. */
 export interface LogLine {
   readonly severity: "I" | "W" | "E";
   readonly pid: number;

@@ -11,7 +11,6 @@ export type DriverFolders = ReturnType<typeof driverFoldersOf>;
 export const socketsIn = (node: TestNode) => node.visibleFiles();
 export const socketOf = (name: string) => `${name}-reg.sock`;
 
-/** Lines about one driver, by its socket. */
 export const by = (csiAddress: string): LineOptions => ({
   where: ({ fields }) => fields.csiAddress === csiAddress,
 });

@@ -26,7 +26,6 @@ export function onNode<Row extends readonly unknown[]>(
   };
 }
 
-/** A node with registrars that are processes. */
 async function createTestNode() {
   const node = await createNode({ driverName: DRIVER, reconcilePeriodMs: 50 });
   const terminationLogPath = node.at("termination-log");
@@ -34,7 +33,6 @@ async function createTestNode() {
   const cli = (...call: Parameters<typeof startCli>) => node.keep(startCli(...call));
   return {
     ...node,
-    /** Where the registration socket of DRIVER belongs. */
     socketPath: node.socketPath(),
     /** An empty file, as kubelet makes it before a container starts. */
     terminationLogPath,

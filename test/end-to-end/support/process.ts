@@ -16,7 +16,6 @@ export type CliProcess = ReturnType<typeof startCli>;
 
 /** How the CLI is started where it is not by its file alone. */
 export interface Launch {
-  /** What comes before the arguments. */
   readonly command: readonly string[];
   /** Which process gets the signals, where it is not the one that was spawned. */
   readonly pidOf?: (spawned: number) => number;

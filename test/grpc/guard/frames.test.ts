@@ -2,7 +2,6 @@ import { type ChunkReader, createChunkConsumer } from "../../../src/grpc/guard/f
 
 type Protocol = (bytes: ChunkReader, take: (piece: Buffer) => void) => Generator<void, void, void>;
 
-/** Collects what a protocol reads out of these chunks. */
 function collect(chunks: readonly string[], protocol: Protocol): string {
   const read: string[] = [];
   const write = createChunkConsumer((bytes) => protocol(bytes, (piece) => read.push(piece.toString())));

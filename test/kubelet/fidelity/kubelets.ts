@@ -5,7 +5,6 @@ import { type ApiObjects, startKubelet } from "../support/kubelet";
 import type { Scenario } from "./scripted-node";
 import { kubeletStep, type Step } from "./step";
 
-/** Kubelet's code or the simulator: what is compared. */
 export interface TestedKubelet {
   readonly name: string;
   /** Resolves when it watches the plugin registration directory. */

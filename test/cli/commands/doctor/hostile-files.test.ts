@@ -6,7 +6,6 @@ import { runCommand } from "../../../support/run-command";
 import { createTempFolder } from "../../../support/temp-folder";
 
 const GOOD = JSON.stringify(daemonSet({ name: "good" }));
-/** Each variable is twice the one before. */
 const BOMB = Array.from({ length: 30 }, (_, n) => ({
   name: `A${n + 1}`,
   value: n === 0 ? "0123456789" : `$(A${n})$(A${n})`,
