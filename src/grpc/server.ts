@@ -182,6 +182,10 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
     get hasCaller() {
       return crowd.members.some(({ calls }) => calls.everCalled());
     },
+    /** How many connections are open on which nothing ever arrived. */
+    get silent() {
+      return crowd.members.filter(({ socket }) => socket.bytesRead === 0).length;
+    },
     get connections(): ConnectionTally {
       return { ...tally, open: crowd.members.length };
     },

@@ -127,11 +127,7 @@ export function createSocketFile(
       );
       try {
         if (published?.path !== path) await withdraw();
-        const mayReplace = async () => {
-          const now = await findLink(path);
-          if (now === "hanging") throw timedOut(path); // Which is not another's socket.
-          return overLiving || isStillThere(there, now);
-        };
+        const mayReplace = async () => overLiving || isStillThere(path, there);
         if (!(await giveName(next.dotPath, path, mayReplace, options))) {
           await closeDotSocket(next);
           return "taken";
@@ -156,7 +152,9 @@ const whyBlocked = (path: string): Promise<unknown> =>
   );
 
 /** Whether the file is still the one that was judged: of two registrars that find a dead socket, one may replace it. */
-function isStillThere(judged: FileFound, now: FileFound): boolean {
+async function isStillThere(path: string, judged: FileFound): Promise<boolean> {
+  const now = await findLink(path);
+  if (now === "hanging") throw timedOut(path); // It is not another's.
   if (typeof now === "string" || typeof judged === "string") return now === "gone";
   return isSameSocket(judged, now);
 }

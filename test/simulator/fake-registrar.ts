@@ -10,8 +10,6 @@ type FakeRegistrarEvent = { readonly atMs: number } & (
   | { readonly kind: "left" }
 );
 
-export type FakeRegistrar = Awaited<ReturnType<typeof startFakeRegistrar>>;
-
 export interface FakeRegistrarOptions {
   readonly socketPath: string;
   readonly info: Partial<PluginInfo>;

@@ -1,8 +1,6 @@
 import { createLogger, type LogRecord } from "../../src/logging/logger";
 import { createHistory } from "./history";
 
-export type RecordedLog = ReturnType<typeof recordLog>;
-
 /** A logger that keeps its records, except info lines beyond `verbosity`; by default it keeps all. */
 export function recordLog(verbosity = 10) {
   const history = createHistory<LogRecord>("the log");

@@ -24,12 +24,10 @@ export function connectDriver(socketPath: string, { log: parentLog, signal, onCa
     const record = (code: number | undefined) =>
       onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs });
     let answerBytes = 0;
-    const onAnswerBytes = (bytes: number) => {
-      answerBytes = bytes;
-    };
     log.v(1).info("Calling CSI driver to discover driver name");
     log.v(5).info("GRPC call", { method: method.path, request: "{}" });
     try {
+      const onAnswerBytes = (bytes: number) => (answerBytes = bytes);
       const identity = await callUnary(client, method, {}, { timeoutMs, signal, onAnswerBytes });
       record(status.OK);
       const { manifest, name, vendorVersion } = identity;

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { EventSource, Events } from "../../base/event-source";
 import { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
@@ -109,7 +108,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
         refusal: now.tally.refusal,
         hasKubeletCalled: now.tally.getInfoCalls > 0,
         descriptorWait: parts.descriptorWait?.(),
-        standbys: [...open].filter(({ bytesRead }) => bytesRead === 0).length,
+        standbys: server.silent, // A client calls at once.
       };
     },
     onGetInfo: (publication) => onCall(publication, { kind: "asked" }, { kind: "get-info" }),
@@ -125,14 +124,7 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
     },
   };
   const server = startGrpcServer({ log, newServer: createRegistrationServers(service, log) });
-  /** A client calls at once; a standby registrar sends nothing. */
-  const open = new Set<Socket>();
-  const accept: typeof server.accept = (connection, publication) => {
-    open.add(connection);
-    connection.once("close", () => open.delete(connection));
-    server.accept(connection, publication);
-  };
-  const socket = createSocketFile(accept, log);
+  const socket = createSocketFile(server.accept, log);
   let unpublished: DriverTrouble | undefined;
   const onUnpublished = (reason: string) => {
     unpublished = { kind: "not-published", text: `cannot publish the registration socket: ${reason}` };
