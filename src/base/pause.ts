@@ -14,6 +14,15 @@ export async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return delay(Math.min(ms, LONGEST_WAIT_MS), true, { signal }).catch(() => false);
 }
 
+/** A controller that aborts with `parent` until it is disposed of. `AbortSignal.any` leaks: `parent` lives as long as we do. */
+export function followSignal(parent: AbortSignal): AbortController & Disposable {
+  const controller = new AbortController();
+  const abort = () => controller.abort(parent.reason);
+  if (parent.aborted) abort();
+  parent.addEventListener("abort", abort, { once: true });
+  return Object.assign(controller, { [Symbol.dispose]: () => parent.removeEventListener("abort", abort) });
+}
+
 /** How often to look at what has no event, or whose event may be missed. */
 const LOOK_EVERY_MS = 5_000;
 
@@ -35,11 +44,9 @@ export function createWakeUp() {
     wait: async (signal: AbortSignal, limitMs = LONGEST_WAIT_MS): Promise<boolean> => {
       if (signal.aborted) return false;
       if (!isCalled) {
-        const waiting = new AbortController();
+        using waiting = followSignal(signal);
         wake = () => waiting.abort();
-        signal.addEventListener("abort", wake);
         await pause(limitMs, waiting.signal);
-        signal.removeEventListener("abort", wake);
         wake = () => {};
       }
       const wasCalled = isCalled;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, type RequestOptions } from "node:https";
 import { attempt, messageOf } from "../base/errors";
+import { followSignal } from "../base/pause";
 import { boundText } from "../logging/escape";
 import { type ApiAccess, readSecret } from "./access";
 import { type ApiFailure, failureOf, type Outcome } from "./failure";
@@ -145,19 +146,16 @@ async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> 
   }
 }
 
-/** A signal that ends with `parent` or after `limitMs`. `AbortSignal.any` would leak it: `parent` lives as long as we do. */
+/** A signal that ends with `parent` or after `limitMs`. */
 function startTimeLimit(parent: AbortSignal, limitMs: number, reason: string) {
-  const controller = new AbortController();
-  const abort = () => controller.abort(parent.reason);
-  const timer = setTimeout(() => controller.abort(new Error(reason)), limitMs);
-  if (parent.aborted) abort();
-  parent.addEventListener("abort", abort, { once: true });
+  const limit = followSignal(parent);
+  const timer = setTimeout(() => limit.abort(new Error(reason)), limitMs);
   return {
-    signal: controller.signal,
+    signal: limit.signal,
     refresh: () => void timer.refresh(),
     [Symbol.dispose]: () => {
       clearTimeout(timer);
-      parent.removeEventListener("abort", abort);
+      limit[Symbol.dispose]();
     },
   };
 }

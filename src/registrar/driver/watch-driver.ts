@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { BACKOFF, backoffMs } from "../../base/backoff";
 import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
-import { pause } from "../../base/pause";
+import { followSignal, pause } from "../../base/pause";
 import type { PluginIdentity } from "../../grpc/protos";
 import { statusCodeOf } from "../../grpc/status";
 import { escapeUnprintable } from "../../logging/escape";
@@ -147,14 +147,9 @@ async function endOf(
   signal: AbortSignal,
 ): Promise<number> {
   const sinceMs = performance.now();
-  // Not `AbortSignal.any`, which would keep something for each connection: `signal` lives as long as we do.
-  const over = new AbortController();
-  const end = () => over.abort();
-  signal.addEventListener("abort", end);
-  if (signal.aborted) end();
+  using over = followSignal(signal);
   await Promise.race([ended(over.signal), untilReplaced(path, file, over.signal)]);
-  end();
-  signal.removeEventListener("abort", end);
+  over.abort();
   return performance.now() - sinceMs;
 }
 

@@ -38,9 +38,6 @@ export const DOCTOR_MUTANTS: readonly Mutant[] = [
       "CALL_TIMEOUT_MS = 10_000",
       "CALL_TIMEOUT_MS = 10_000_000",
     ],
-    "each request leaves a listener on the caller's signal": [
-      '      parent.removeEventListener("abort", abort);\n',
-      "",
-    ],
+    "each request leaves a listener on the caller's signal": ["      limit[Symbol.dispose]();\n", ""],
   }),
 ];

@@ -75,8 +75,8 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/base/pause.ts", ["test/base/pause", "test/unix/path-watch"], {
     "a hint that comes while nobody waits is lost": ["if (!isCalled) {", "if (limitMs > 0) {"],
     "each wait leaves a listener at its signal": [
-      '        signal.removeEventListener("abort", wake);\n',
-      "",
+      '() => parent.removeEventListener("abort", abort)',
+      "() => {}",
       ["test/base/pause"],
     ],
   }),
