@@ -1,10 +1,10 @@
-// npm run charts [-- FILE]: the table of docs/charts.md, from src/doctor/manifest/read/charts.json. With --newest it compares the
+// npm run charts [-- FILE]: the table of docs/charts.md, from src/tools/doctor/manifest/read/charts.json. With --newest it compares the
 // rows of that file, or of the FILE, with the newest charts.
 import { readFileSync, writeFileSync } from "node:fs";
 import { compareCharts } from "./newest-charts.mjs";
 
 const PAGE = "docs/charts.md";
-const DATA = "src/doctor/manifest/read/charts.json";
+const DATA = "src/tools/doctor/manifest/read/charts.json";
 const HEAD =
   "| Chart, version | Image | Arguments, environment, limits | Notes |\n| --- | --- | --- | --- |\n";
 

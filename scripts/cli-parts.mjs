@@ -7,22 +7,22 @@ import { stampLogLines } from "./log-lines.mjs";
 
 /**
  * The parts, and what is in each: modules under src/, or a package. An `import()` of any of them leads to its part, which
- * src/cli/process/parts.ts then runs; whatever else a module imports is in the same part. The first part is loaded first,
+ * src/runtime/parts.ts then runs; whatever else a module imports is in the same part. The first part is loaded first,
  * and all others share its OF_PROCESS.
  */
 const PARTS = {
   main: ["cli/main", "unix/file-calls"],
-  register: ["cli/commands/register"],
+  register: ["cli/register"],
   // For the one line that comes before a registration is loaded, which has the same in it.
-  "cli-logger": ["cli/process/cli-logger"],
+  "cli-logger": ["runtime/cli-logger"],
   commands: [
-    "cli/help",
-    ...["demo", "doctor", "driver", "kubelet", "legacy", "manifest", "status"].map(
-      (name) => `cli/commands/${name}`,
-    ),
+    "runtime/help",
+    ...["demo", "doctor", "legacy", "manifest", "status"].map((name) => `tools/${name}/command`),
+    "tools/simulate/kubelet",
+    "tools/simulate/driver",
   ],
   "node-readiness": ["cli/node-readiness"],
-  kubeconfig: ["cli/kubeconfig"],
+  kubeconfig: ["kube-api/read-kubeconfig"],
   "json-line": ["logging/json-line"],
   metrics: ["prom-client"],
 };
@@ -84,11 +84,11 @@ export async function bundleCli({ version, licences }) {
   }
   copyFileSync("docs/doctor-codes.md", "dist/cli/doctor-codes.md"); // For `doctor --explain`.
   const start =
-    'import { createRequireOfParts } from "./cli/process/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
+    'import { createRequireOfParts } from "./runtime/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
   const text = await bundle("start", start, { ...options, banner: "#!/usr/bin/env node", footer: "" });
   writeFileSync("dist/cli.js", text, { mode: 0o755 });
 }
 
 function specifier(module) {
-  return /^(?:cli|logging|unix)\//.test(module) ? `./${module}` : module;
+  return /^(?:cli|flags|kube-api|logging|runtime|tools|unix)\//.test(module) ? `./${module}` : module;
 }

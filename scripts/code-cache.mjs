@@ -1,5 +1,5 @@
 // node scripts/code-cache.mjs [CLI]: cli/*.cache beside it, V8's code cache of what a registration runs, for the Node that
-// runs this. It is for an image, whose Node is known; src/cli/process/parts.ts reads it.
+// runs this. It is for an image, whose Node is known; src/runtime/parts.ts reads it.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

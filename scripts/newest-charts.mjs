@@ -1,4 +1,4 @@
-// npm run charts -- --newest: compares src/doctor/manifest/read/charts.json with what GitHub has now. It needs the network, and for
+// npm run charts -- --newest: compares src/tools/doctor/manifest/read/charts.json with what GitHub has now. It needs the network, and for
 // all rows GITHUB_TOKEN: without one GitHub answers 60 requests an hour. Exit codes: 0 the rows are of the newest charts, 1 a row
 // is not, 3 something could not be read.
 const API = process.env.GITHUB_API_URL ?? "https://api.github.com";

@@ -9,12 +9,12 @@ const SOURCES = join(ROOT, "src");
 /** The rooms of src/ from the ground up. Each imports those before it only. */
 const ROOMS: readonly string[] = [
   ...["base", "logging", "unix", "options", "kubelet-rules", "host-path", "grpc", "registrar", "serving"],
-  ...["simulator", "kube-api", "node-readiness", "diagnostics", "flags", "manifest", "doctor", "cli"],
+  ...["simulator", "kube-api", "node-readiness", "diagnostics", "flags", "runtime", "tools", "cli"],
   ...["index.ts", "testing.ts"],
 ];
 
-/** The commands that a simulated kubelet or driver is for; the event lines are theirs. */
-const SIMULATING = /^cli\/commands\/(?:event-lines|demo|driver|kubelet|legacy)(?:\/.*)?(?:\.ts)?$/;
+/** The tools that a simulated kubelet or driver is for; the event lines are theirs. */
+const SIMULATING = /^tools\/(?:event-lines\.ts|(?:demo|legacy|simulate)\/.*)$/;
 
 const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -74,8 +74,14 @@ test("nothing but the test kit, and the commands that show or replace parts of a
   expect(others.filter((file) => !SIMULATING.test(file))).toEqual([]);
 });
 
+test("only the table of commands imports the tools, and loads each when it is used", () => {
+  const importers = files.filter((file) => importsOf(file).some((imported) => partOf(imported) === "tools"));
+  expect(importers.filter((file) => partOf(file) !== "tools")).toEqual(["cli/commands.ts"]);
+  expect(textOf("cli/commands.ts")).not.toMatch(/\bfrom "[^"]*tools/);
+});
+
 test("no folder or file imports another that imports it, at any depth, not even for a type", () => {
-  expect(importsOf("cli/main.ts")).toContain("cli/commands/register.ts");
+  expect(importsOf("cli/main.ts")).toContain("cli/register.ts");
   expect(roomsOf("a/b/c.ts", "a/d.ts")).toEqual(["a/b", "a/d.ts"]);
   expect(findCircles()).toEqual([]);
 });
@@ -87,7 +93,9 @@ test("process is used by the command line only", () => {
       "theGlobalProcess",
     ) || /globalThis\.process|"(?:node:)?process"/.test(textOf(file));
   expect(usesProcess("cli/main.ts")).toBe(true);
-  const users = files.filter((file) => partOf(file) !== "cli" && usesProcess(file));
+  const users = files.filter(
+    (file) => !["cli", "runtime", "tools"].includes(partOf(file)) && usesProcess(file),
+  );
   expect(users).toEqual(["unix/socket-file.ts"]); // The umask, around the bind of a socket.
 });
 
@@ -110,19 +118,19 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "registrar/model/tally.ts": "when kubelet called, for people",
   "registrar/registration/registration.ts": "when a state changed, for people",
   "logging/klog-sink.ts": "the time on a log line",
-  "cli/commands/status.ts": "when it was asked, for people",
+  "tools/status/command.ts": "when it was asked, for people",
   "node-readiness/condition-keeper.ts": "when a condition changed, as it is written",
   "node-readiness/csi-node-keeper.ts": "since when CSINode lacks a driver, for people",
   "node-readiness/taint-keeper.ts": "how long after its registration a driver's taint went, for people",
   "node-readiness/start-node-readiness.ts": "since when the API server fails, for people",
   "diagnostics/http/connection.ts": "the Date of an answer",
-  "doctor/cluster/read/list-api.ts": "the API server's time of an answer, where it tells none",
-  "doctor/cluster/read/cluster.ts": "compared with the API server's times",
+  "tools/doctor/cluster/read/list-api.ts": "the API server's time of an answer, where it tells none",
+  "tools/doctor/cluster/read/cluster.ts": "compared with the API server's times",
   "simulator/event-stream.ts": "when an event happened, for people",
-  "cli/commands/register.ts": "when the process started, as Prometheus wants it",
-  "cli/commands/demo/play.ts": "the demo compares events of several processes",
-  "cli/commands/demo.ts": "the same",
-  "cli/commands/demo/stage.ts": "the same",
+  "cli/register.ts": "when the process started, as Prometheus wants it",
+  "tools/demo/play.ts": "the demo compares events of several processes",
+  "tools/demo/command.ts": "the same",
+  "tools/demo/stage.ts": "the same",
   "grpc/client/unary.ts": "a deadline, which grpc-js takes as a time of the day",
 };
 

@@ -5,7 +5,7 @@ import { readText } from "./docs/markdown";
 import { startCli } from "./end-to-end/support/process";
 import { createTempFolder } from "./support/temp-folder";
 
-// What the doctor judges of them is in test/cli/commands/doctor-manifests.test.ts.
+// What the doctor judges of them is in test/tools/doctor/command-files.test.ts.
 
 test("examples/node-wide.yaml: it surges, and keeps no copy of the volumes below the drivers' folder", () => {
   const { updateStrategy, template } = parse(readText("examples/node-wide.yaml")).spec;

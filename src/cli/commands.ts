@@ -18,13 +18,13 @@ const SUMMARIES = {
 
 /** Each command is loaded only when it is used. */
 const LOADERS: Readonly<Record<keyof typeof SUMMARIES, () => Promise<Command["run"]>>> = {
-  demo: async () => (await import("./commands/demo")).runDemo,
-  kubelet: async () => (await import("./commands/kubelet")).runKubelet,
-  driver: async () => (await import("./commands/driver")).runDriver,
-  doctor: async () => (await import("./commands/doctor")).runDoctor,
-  status: async () => (await import("./commands/status")).runStatus,
-  manifest: async () => (await import("./commands/manifest")).runManifest,
-  legacy: async () => (await import("./commands/legacy")).runLegacy,
+  demo: async () => (await import("../tools/demo/command")).runDemo,
+  kubelet: async () => (await import("../tools/simulate/kubelet")).runKubelet,
+  driver: async () => (await import("../tools/simulate/driver")).runDriver,
+  doctor: async () => (await import("../tools/doctor/command")).runDoctor,
+  status: async () => (await import("../tools/status/command")).runStatus,
+  manifest: async () => (await import("../tools/manifest/command")).runManifest,
+  legacy: async () => (await import("../tools/legacy/command")).runLegacy,
 };
 
 export const COMMANDS: readonly Command[] = Object.entries(SUMMARIES).map(([name, summary]) => ({

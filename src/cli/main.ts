@@ -2,11 +2,11 @@ import { basename } from "node:path";
 import { attempt } from "../base/errors";
 import { nearestFlag, OFFICIAL_PROBE_MODE, parseFlags } from "../flags/table";
 import { resolveLogging } from "../logging/logging-options";
+import { memoryProblem } from "../runtime/memory-limit";
+import { print } from "../runtime/print";
+import { endOnSignals, endProcess, missedSigterm } from "../runtime/signals";
+import { version } from "../runtime/version";
 import { COMMANDS, correctCommand } from "./commands";
-import { memoryProblem } from "./process/memory-limit";
-import { print } from "./process/print";
-import { endOnSignals, endProcess, missedSigterm } from "./process/signals";
-import { version } from "./process/version";
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -38,7 +38,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const line = parseFlags(argv);
   if (line.kind === "help") {
     // The official prints it on stderr, where it cannot be paged or searched.
-    const { registrarHelp } = await import("./help");
+    const { registrarHelp } = await import("../runtime/help");
     return print(await registrarHelp(basename(programPath), COMMANDS));
   }
   if (line.kind === "error") {
@@ -55,18 +55,18 @@ async function main(argv: readonly string[]): Promise<number> {
   if (logging.kind === "valid" && flags.mode === OFFICIAL_PROBE_MODE && flags.kubeletRegistrationPath !== "")
     return 0;
   if (logging.kind === "valid" && (flags.mode === "health-probe" || flags.mode === "ready-probe")) {
-    const { runProbe } = await import("./commands/probe");
+    const { runProbe } = await import("./probe");
     return runProbe(flags, flags.mode === "health-probe" ? "health" : "ready");
   }
   endOnSignals(0);
   // Before a registration is loaded: without memory a start hardly gets beyond that. Node answers 0 for no limit.
   const problem = memoryProblem(process.constrainedMemory() || Number.POSITIVE_INFINITY, "/sys/block");
   if (problem !== undefined) {
-    const { createCliLogger } = await import("./process/cli-logger");
+    const { createCliLogger } = await import("../runtime/cli-logger");
     const log = (await createCliLogger(logging)).named("main");
     log.warn("Memory limit is too small: a start after a reboot may never end", problem);
   }
-  const { runRegister } = await import("./commands/register");
+  const { runRegister } = await import("./register");
   return runRegister(flags, logging);
 }
 

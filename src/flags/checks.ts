@@ -1,8 +1,9 @@
 import { invalidOption, messageOf } from "../base/errors";
 import { LONGEST_WAIT_MS } from "../base/pause";
 import { checkMetricsPath, parseListenAddress } from "../diagnostics/endpoint";
+import type { Environment } from "../kube-api/access";
 import { resolveLogging } from "../logging/logging-options";
-import { parseTargets } from "../node-readiness/options";
+import { NODE_NAME_VARIABLES, parseTargets } from "../node-readiness/options";
 import { directoryPath } from "../options/option-kinds";
 import { csiAddressKind } from "../registrar/model/options";
 import { absoluteCsiAddress } from "../unix/socket-path";
@@ -75,4 +76,14 @@ export function startProblemOf(flags: Flags): string | undefined {
   } catch (error) {
     return messageOf(error);
   }
+}
+
+/** The node that the flag names, or the environment. Throws INVALID_OPTION without either. */
+export function nodeNameFrom(flag: string, environment: Environment): string {
+  const name = flag || NODE_NAME_VARIABLES.map((variable) => environment[variable]).find(Boolean);
+  if (name) return name;
+  throw invalidOption(
+    "--remove-startup-taint and --node-condition need the node's name: give --node-name, or set NODE_NAME from " +
+      "fieldRef spec.nodeName",
+  );
 }

@@ -21,7 +21,7 @@ const shapeOf = ({ args, execProbe, httpProbe }: Deployment) => {
   return JSON.stringify([flags.sort(), execProbe !== undefined, httpProbe]);
 };
 
-/** One deployment of each shape: each costs a process. The flags of all are parsed in test/cli/commands/doctor. */
+/** One deployment of each shape: each costs a process. The flags of all are parsed in test/tools/doctor. */
 const different = [...new Map(complete.filter(hasAddress).map((one) => [shapeOf(one), one])).values()];
 
 describe("the arguments of a real deployment register its driver", () => {

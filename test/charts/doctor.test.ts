@@ -1,4 +1,4 @@
-import { daemonSet, OFFICIAL, said } from "../doctor/manifest/one-daemon-set";
+import { daemonSet, OFFICIAL, said } from "../tools/doctor/manifest/one-daemon-set";
 import { type Deployment, OTHER_DEPLOYMENTS } from "./deployments";
 
 function daemonSetOf({ driver, args, mounts, env = {}, execProbe, httpProbe }: Deployment): object {

@@ -1,4 +1,4 @@
-import type { Finding } from "../../src/doctor/findings/finding";
+import type { Finding } from "../../src/tools/doctor/findings/finding";
 import { findingsIn, findingsOfSwapIn, PODS } from "./pods";
 
 const briefly = ({ code, status, subject }: Finding) =>

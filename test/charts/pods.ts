@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findingsOf } from "../../src/doctor/findings/finding";
-import { MANIFEST_CHECKS } from "../../src/doctor/manifest/judge/checks";
-import { judgeSwap, readSwap } from "../../src/doctor/manifest/judge/swap";
-import { readDeployments } from "../../src/doctor/manifest/read/deployments";
-import type { OurImage } from "../../src/doctor/manifest/read/program";
+import { findingsOf } from "../../src/tools/doctor/findings/finding";
+import { MANIFEST_CHECKS } from "../../src/tools/doctor/manifest/judge/checks";
+import { judgeSwap, readSwap } from "../../src/tools/doctor/manifest/judge/swap";
+import { readDeployments } from "../../src/tools/doctor/manifest/read/deployments";
+import type { OurImage } from "../../src/tools/images/program";
 
 /**
  * What a public chart or manifest deploys with a registrar. A chart was rendered by `helm template` with its defaults, or

@@ -1,6 +1,6 @@
-import { CLUSTER_CHECKS } from "../../src/doctor/cluster/report";
-import { MANIFEST_CHECKS } from "../../src/doctor/manifest/judge/checks";
-import { NODE_CHECKS } from "../../src/doctor/node/report";
+import { CLUSTER_CHECKS } from "../../src/tools/doctor/cluster/report";
+import { MANIFEST_CHECKS } from "../../src/tools/doctor/manifest/judge/checks";
+import { NODE_CHECKS } from "../../src/tools/doctor/node/report";
 import { fencesIn, readText } from "./markdown";
 
 const page = readText("docs/doctor-codes.md");

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { PARTS } from "../../src/manifest/options";
-import { startCommand } from "../cli/commands/support/command";
+import { PARTS } from "../../src/tools/manifest/options";
 import { createNodeFolder } from "../support/node-folder";
 import { runCommand } from "../support/run-command";
+import { startCommand } from "../tools/support/command";
 import { parseLogLine } from "./support/log-line";
 import { nodeTest, onNode, registered } from "./support/node";
 import { allRegistered, driverFoldersOf, nameOf, socketOf, socketsIn } from "./support/node-wide";

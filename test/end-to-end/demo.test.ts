@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { attempt } from "../../src/base/errors";
-import { type RunningCommand, startCommand } from "../cli/commands/support/command";
 import { runCommand } from "../support/run-command";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { type RunningCommand, startCommand } from "../tools/support/command";
 
 jest.setTimeout(60_000);
 

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startCommand } from "../cli/commands/support/command";
 import type { Certificate } from "../node-readiness/support/certificates";
 import { FOREIGN_TAINT, makeTestCertificate, STARTUP_TAINT } from "../node-readiness/support/fixture";
 import {
@@ -10,6 +9,7 @@ import {
 } from "../node-readiness/support/scripted-api-server";
 import { eventually } from "../support/eventually";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { startCommand } from "../tools/support/command";
 import { httpOf } from "./support/http";
 import { DRIVER, nodeTest, onNode, registered, registrarArguments, type TestNode } from "./support/node";
 

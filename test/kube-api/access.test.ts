@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { readKubeconfig } from "../../src/cli/kubeconfig";
 import { inClusterAccess, readSecret } from "../../src/kube-api/access";
 import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
+import { readKubeconfig } from "../../src/kube-api/read-kubeconfig";
 import { createTempFolder } from "../support/temp-folder";
 
 test.each([

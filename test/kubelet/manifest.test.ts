@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
-import { type ManifestOptions, PARTS, resolveManifestOptions } from "../../src/manifest/options";
-import { makeManifests } from "../../src/manifest/parts";
+import { type ManifestOptions, PARTS, resolveManifestOptions } from "../../src/tools/manifest/options";
+import { makeManifests } from "../../src/tools/manifest/parts";
 import { programPath } from "./support/build";
 import { newestVersion } from "./support/versions";
 

@@ -1,5 +1,5 @@
-import { gatherFacts } from "../../src/doctor/node/read/gather";
-import { reportOn } from "../../src/doctor/node/report";
+import { gatherFacts } from "../../src/tools/doctor/node/read/gather";
+import { reportOn } from "../../src/tools/doctor/node/report";
 import { startKubelet } from "./support/kubelet";
 import { createNodeFolder } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";

@@ -39,25 +39,25 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("logging/escape", "logging/json-line", "logging/klog-text"),
   mirrored("logging/logging-options", "logging/repeats"),
   {
-    files: ["names", "options", "template"].map((name) => `src/manifest/${name}.ts`),
-    tests: ["options", "examples"].map((name) => `test/manifest/${name}.test.ts`),
+    files: ["names", "options", "template"].map((name) => `src/tools/manifest/${name}.ts`),
+    tests: ["options", "examples"].map((name) => `test/tools/manifest/${name}.test.ts`),
   },
   {
     files: ["registrations", "places", "needs", "groups"].map(
-      (name) => `src/doctor/cluster/judge/${name}.ts`,
+      (name) => `src/tools/doctor/cluster/judge/${name}.ts`,
     ),
     tests: ["report", "whole-report", "policies", "driver-names", "metrics"].map(
-      (name) => `test/doctor/cluster/${name}.test.ts`,
+      (name) => `test/tools/doctor/cluster/${name}.test.ts`,
     ),
   },
   {
-    files: ["limits", "pairs", "probes"].map((name) => `src/doctor/manifest/judge/${name}.ts`),
+    files: ["limits", "pairs", "probes"].map((name) => `src/tools/doctor/manifest/judge/${name}.ts`),
     tests: ["limits", "settings", "probes", "paths", "ports", "nodes"].map(
-      (name) => `test/doctor/manifest/${name}.test.ts`,
+      (name) => `test/tools/doctor/manifest/${name}.test.ts`,
     ),
   },
   {
-    files: ["src/doctor/findings/table.ts", "src/doctor/findings/words.ts"],
-    tests: ["test/doctor/findings/table.test.ts", "test/doctor/manifest/table.test.ts"],
+    files: ["src/tools/doctor/findings/table.ts", "src/tools/doctor/findings/words.ts"],
+    tests: ["test/tools/doctor/findings/table.test.ts", "test/tools/doctor/manifest/table.test.ts"],
   },
 ];

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
-import { SCENARIOS } from "../../src/cli/commands/demo/scenarios";
-import { startCommand } from "../cli/commands/support/command";
+import { SCENARIOS } from "../../src/tools/demo/scenarios";
 import { createTempFolder } from "../support/temp-folder";
+import { startCommand } from "../tools/support/command";
 
 test("the demo plays every story to its end, step by step", async () => {
   await using folder = await createTempFolder();

@@ -4,5 +4,5 @@ module.exports = [
   "test/package/",
   "test/charts/charts.test.ts",
   "test/docs/doctor-session.test.ts",
-  "test/cli/commands/doctor-cluster.test.ts",
+  "test/tools/doctor/command-cluster.test.ts",
 ];

@@ -1,6 +1,6 @@
 import { type ApiCall, createApiClient } from "../../src/kube-api/client";
 import type { ControlPlane } from "../cluster/support/control-plane";
-import type { ClusterWriter } from "../doctor/cluster/sick-cluster";
+import type { ClusterWriter } from "../tools/doctor/cluster/sick-cluster";
 
 export function createApiWriter({ url, caFile, adminToken }: ControlPlane): ClusterWriter & Disposable {
   const authority = { kind: "file", path: caFile } as const;

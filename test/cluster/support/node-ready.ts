@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { nodeAccess, serviceAccount } from "../../../src/manifest/node-access";
+import { nodeAccess, serviceAccount } from "../../../src/tools/manifest/node-access";
 import { clusterOf, eachOf } from "./faults";
 import type { DaemonSet } from "./objects";
 import type { Player, Role, Scenario } from "./play";

@@ -1,15 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startCommand } from "../../cli/commands/support/command";
 import { programPath } from "../../cluster/support/build";
 import { type ControlPlane, startControlPlane } from "../../cluster/support/control-plane";
 import { fencesIn, readText } from "../../docs/markdown";
-import { deploy, makeSickCluster, SHARES } from "../../doctor/cluster/sick-cluster";
 import { createApiWriter } from "../../support/api-writer";
 import { csiDriver, daemonSet, podStatus } from "../../support/cluster-objects";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { deploy, makeSickCluster, SHARES } from "../../tools/doctor/cluster/sick-cluster";
+import { startCommand } from "../../tools/support/command";
 import { VERSION } from "./support/dry-pods";
 import { kyvernoCrd } from "./support/install-crd";
 

@@ -1,6 +1,9 @@
-import { lookAtNodeReadiness, type NodeReadinessTarget } from "../../../src/doctor/node/read/node-readiness";
-import { healthyFacts, sayings } from "../../doctor/node/healthy-facts";
+import {
+  lookAtNodeReadiness,
+  type NodeReadinessTarget,
+} from "../../../src/tools/doctor/node/read/node-readiness";
 import { eventually } from "../../support/eventually";
+import { healthyFacts, sayings } from "../../tools/doctor/node/healthy-facts";
 import { FOREIGN_TAINT } from "../support/fixture";
 import { ACCOUNT, useCluster } from "./support/cluster";
 

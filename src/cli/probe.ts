@@ -1,0 +1,168 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../base/errors";
+import { isNodeWide, nameListsFrom, nodeDirectory, patternPairsOf, resolvePaths } from "../flags/paths";
+import type { Flags } from "../flags/table";
+import { fieldsOf } from "../grpc/client/answer";
+import { bareCall } from "../grpc/client/bare-call";
+import { matchPattern } from "../host-path/path-pattern";
+import { plain } from "../logging/escape";
+import { judgeDriverName } from "../registrar/driver/driver-name";
+import { SOCKET_TAIL } from "../registrar/model/socket-name";
+import { socketsFitting } from "../registrar/node-wide/discovery";
+import { whyUnwanted } from "../registrar/node-wide/name-lists";
+import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../registrar/registration/self-check";
+import { describeWait, descriptorFix } from "../unix/descriptors";
+import { callFileSystem } from "../unix/file-calls";
+import { parseCsiAddress } from "../unix/socket-path";
+
+/**
+ * `--mode=health-probe` and `--mode=ready-probe`: asks the registrar of this container over its registration socket, with
+ * the flags that it was started with. For exec probes without an HTTP endpoint. An exec probe has one second, perhaps
+ * with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library.
+ *
+ * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, because
+ * the driver is missing, slow or failing. Ready: the driver is registered. Node-wide, healthy: one of ours answers for one
+ * of the drivers; or a registrar answers for each driver that exists.
+ */
+export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promise<number> {
+  const paths = await resolvePaths(flags, nodeDirectory(process.env));
+  if (paths.kind === "missing") return fail(paths.message);
+  const directory = paths.pluginRegistrationPath;
+  try {
+    const meant = isNodeWide(flags)
+      ? meantByPatterns(flags)
+      : meantByPath(flags, paths.kubeletRegistrationPath);
+    const { sockets, problem } = await socketsIn(directory);
+    const asking = sockets.map((name) =>
+      askRegistrar(join(directory, name), flags.timeoutMs).catch(() => undefined),
+    );
+    const answers = (await Promise.all(asking)).filter((answer) => answer !== undefined);
+    const mine = answers.filter(({ endpoint }) => meant.fits(endpoint));
+    if (wanted === "ready" && mine.length > 0) {
+      const why = whyNotReady(mine);
+      return why === undefined ? 0 : fail(why);
+    }
+    const unserved = wanted === "health" ? await meant.findUnserved(mine, answers) : meant.text;
+    if (unserved === undefined) return 0;
+    return fail(problem ?? `no registrar for ${unserved} answers on a socket in ${directory}`);
+  } catch (error) {
+    return fail(messageOf(error));
+  }
+}
+
+interface Meant {
+  readonly text: string;
+  /** Whether an endpoint is such a driver's. */
+  fits(endpoint: string): boolean;
+  /** The drivers for which a healthy registrar would answer and none does; `mine` are those of `answers` that fit. */
+  findUnserved(mine: readonly SelfReport[], answers: readonly SelfReport[]): Promise<string | undefined>;
+}
+
+function meantByPath({ csiAddress }: Flags, path: string): Meant {
+  return {
+    text: path,
+    fits: (endpoint) => endpoint !== "" && endpoint === path,
+    findUnserved: async (mine) => {
+      if (mine.length > 0) return undefined;
+      return (await quickNameOf(parseCsiAddress(csiAddress))) === undefined ? undefined : path;
+    },
+  };
+}
+
+function meantByPatterns(flags: Flags): Meant {
+  const pairs = patternPairsOf(flags);
+  const lists = nameListsFrom(flags);
+  return {
+    text: pairs.map(({ kubeletRegistrationPath }) => kubeletRegistrationPath.text).join(" "),
+    fits: (endpoint) => {
+      return pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint));
+    },
+    findUnserved: async (mine, answers) => {
+      if (mine.some(({ state }) => state !== undefined)) return undefined;
+      const served = new Set(answers.map(({ name }) => name));
+      const fitting = await Promise.all(pairs.map((pair) => socketsFitting(pair.csiAddress.text)));
+      const paths = new Set(fitting.flat());
+      const found = await Promise.all(
+        Array.from(paths, async (path) => ({ path, name: await quickNameOf(path) })),
+      );
+      const unserved = found.flatMap(({ path, name }) => {
+        if (name === undefined || served.has(name)) return [];
+        const isWanted =
+          whyUnwanted(name, path, lists) === undefined && judgeDriverName(name).kind !== "unsafe";
+        return isWanted ? [`${plain(name)} at ${plain(path)}`] : [];
+      });
+      return unserved.length > 0 ? unserved.join(", ") : undefined;
+    },
+  };
+}
+
+function whyNotReady(reports: readonly SelfReport[]): string | undefined {
+  const wait = reports.map(({ descriptorWait }) => descriptorWait).find((one) => one !== undefined);
+  if (wait) return `${describeWait(wait)}; ${descriptorFix(wait)}`;
+  const notReady = reports.filter(({ state }) => state !== "registered");
+  if (notReady.length === 0) return undefined;
+  const reasons = notReady.map(({ name, endpoint, state }) => {
+    const driver = `${plain(name)} at ${plain(endpoint)}`;
+    return state === undefined
+      ? `another registrar holds the driver's registration socket, and does not say whether the driver is registered (${driver})`
+      : `not registered: state is ${plain(state)} (${driver})`;
+  });
+  return reasons.join("; ");
+}
+
+/** The registration sockets there, or why they are unknown, which does not matter while there is no driver. */
+async function socketsIn(
+  directory: string,
+): Promise<{ readonly sockets: readonly string[]; readonly problem?: string }> {
+  try {
+    const names = await callFileSystem(directory, () => readdir(directory));
+    return { sockets: names.filter((name) => name.endsWith(SOCKET_TAIL)) };
+  } catch (error) {
+    const problem = `cannot read the plugin registration directory ${directory}: ${messageOf(error)}`;
+    return { sockets: [], problem: `${problem}; is it mounted, and --plugin-registration-path right?` };
+  }
+}
+
+function fail(reason: string): number {
+  process.stderr.write(`${reason}\n`);
+  return 1;
+}
+
+type SelfReport = Awaited<ReturnType<typeof askRegistrar>>;
+
+/** A driver that takes longer counts as slow: a probe itself has one second by default. */
+const QUICK_DRIVER_MS = 300;
+
+/** GetInfo, which our registrars answer with a report about themselves: `state` is undefined for another registrar. */
+async function askRegistrar(socketPath: string, timeoutMs: number) {
+  const { headers, message } = await bareCall(socketPath, "/pluginregistration.Registration/GetInfo", {
+    timeoutMs,
+    fields: { [SELF_CHECK_KEY]: "1" },
+  });
+  const name = textIn(message, PLUGIN_NAME_FIELD);
+  const { state, descriptorWait } = decodeReport(headers[REPORT_KEY]?.toString()) ?? {};
+  return { name, endpoint: textIn(message, ENDPOINT_FIELD), state, descriptorWait };
+}
+
+/** The name of the driver behind a socket; undefined if none answers at once. */
+async function quickNameOf(csiSocketPath: string): Promise<string | undefined> {
+  const asking = bareCall(csiSocketPath, "/csi.v1.Identity/GetPluginInfo", { timeoutMs: QUICK_DRIVER_MS });
+  return asking.then(
+    ({ grpcStatus, message }) => (grpcStatus === "0" ? textIn(message, DRIVER_NAME_FIELD) : undefined),
+    () => undefined,
+  );
+}
+
+/** PluginInfo.name and PluginInfo.endpoint (pluginregistration/v1/api.proto). */
+const PLUGIN_NAME_FIELD = 2;
+const ENDPOINT_FIELD = 3;
+/** GetPluginInfoResponse.name (csi.proto). */
+const DRIVER_NAME_FIELD = 1;
+
+/** The text of a protobuf message's field; empty if it is missing. */
+function textIn(message: Buffer, wanted: number): string {
+  for (const { number, start, end } of fieldsOf(message))
+    if (number === wanted) return message.toString("utf8", start, end);
+  return "";
+}

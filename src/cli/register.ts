@@ -1,0 +1,141 @@
+import { messageOf } from "../base/errors";
+import type { ProcessFacts } from "../diagnostics/metric-table";
+import type { ViewNodeReadiness } from "../diagnostics/node-readiness";
+import { BOTH_PORTS, checkFlags, checkPaths, httpEndpointOf, wantsNodeReadiness } from "../flags/checks";
+import { warnAboutFlags, warnAboutWords } from "../flags/flag-warnings";
+import {
+  isNodeWide,
+  nameListsFrom,
+  nodeDirectory,
+  type Paths,
+  patternsOf,
+  resolvePaths,
+} from "../flags/paths";
+import type { Flags } from "../flags/table";
+import type { Logger } from "../logging/logger";
+import type { LoggingResolution } from "../logging/logging-options";
+import { resolveOptions } from "../registrar/model/options";
+import type { Registration } from "../registrar/registration/registration";
+import { only, type Registrations } from "../registrar/registration/registrations";
+import type { NodeRegistrar } from "../registrar/start-node-registrar";
+import { registerDriver } from "../registrar/start-registrar";
+import { createCliLogger } from "../runtime/cli-logger";
+import { collectWhenQuiet, keepHeapSmall } from "../runtime/garbage";
+import { abortOnSignals } from "../runtime/signals";
+import { writeTerminationLog } from "../runtime/termination-log";
+import { version } from "../runtime/version";
+import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../unix/descriptors";
+import { absoluteCsiAddress } from "../unix/socket-path";
+
+/** Registers drivers until it is ended: by a signal, which is exit code 0, or by a failure, which is 1. */
+export async function runRegister(flags: Flags, logging: LoggingResolution): Promise<number> {
+  const logger = await createCliLogger(logging);
+  const log = logger.named("register");
+  const leaveReason = (reason: string) =>
+    writeTerminationLog(flags.terminationLog, reason, { create: flags.given.has("termination-log") });
+  const fail = (error: unknown, message: string) => {
+    log.error(error, message);
+    leaveReason(error === undefined ? message : `${message}: ${messageOf(error)}`);
+    return 1;
+  };
+  if (logging.kind === "invalid") return fail(new Error(logging.error), "LoggingConfiguration is invalid");
+  const signal = abortOnSignals((name) => log.info("Stopping", { signal: name }));
+  try {
+    const paths = await resolvePaths(flags, nodeDirectory(process.env));
+    if (paths.kind === "missing") {
+      const exitCode = fail(undefined, paths.message);
+      warnAboutWords(flags, log);
+      return exitCode;
+    }
+
+    log.info("Version", { version, node: process.version });
+    log.info("Running node-driver-registrar", { mode: flags.mode });
+    if (flags.healthPort > 0 && flags.httpEndpoint !== "") return fail(undefined, BOTH_PORTS);
+    checkFlags(flags);
+    await warnAboutFlags(flags, paths, log);
+
+    const keepNodeReady = wantsNodeReadiness(flags)
+      ? await (await import("./node-readiness")).prepareNodeReadiness(flags, process.env)
+      : undefined;
+    checkPaths(flags);
+    signal.throwIfAborted();
+    const [needed, limit] = [countDescriptorNeed()(1), descriptorLimit()];
+    if (limit < needed)
+      log.warn("Too few file descriptors: kubelet, probes and scrapers may get no connection", {
+        limit,
+        check: descriptorFix({ needed }),
+      });
+    await using registrar = await start(flags, paths, { signal, logger: log });
+    const registrations = "all" in registrar ? registrar : only(registrar);
+    keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.
+    collectWhenQuiet(registrations);
+    await using nodeReadiness = keepNodeReady?.(registrations, log);
+    const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.status, log);
+    const outcome = await registrar.closed;
+    await diagnostics?.[Symbol.asyncDispose]();
+    if (outcome.kind === "stopped") return 0;
+    leaveReason(outcome.error.message);
+    return 1;
+  } catch (error) {
+    if (signal.aborted) return 0;
+    return fail(error, "Cannot start");
+  }
+}
+
+async function start(
+  flags: Flags,
+  paths: Paths,
+  context: { readonly signal: AbortSignal; readonly logger: Logger },
+): Promise<Registration | NodeRegistrar> {
+  const { pluginRegistrationPath, kubeletRegistrationPath } = paths;
+  const { timeoutMs, reregisterOnDriverRestart } = flags;
+  const common = { pluginRegistrationPath, timeoutMs, reregisterOnDriverRestart, ...context };
+  if (!isNodeWide(flags)) {
+    const { driverTimeoutMs, onRegistrationFailure } = flags;
+    const csiAddress = absoluteCsiAddress(flags.csiAddress);
+    const own = { csiAddress, kubeletRegistrationPath, driverTimeoutMs, onRegistrationFailure };
+    const { signal, logger: log, ...options } = resolveOptions({ ...common, ...own });
+    return registerDriver(options, { signal, log });
+  }
+  const { driverGoneAfterMs } = flags;
+  const { startNodeRegistrar } = await import("../registrar/start-node-registrar");
+  const names = nameListsFrom(flags);
+  return startNodeRegistrar({ ...common, ...patternsOf(flags), names, driverGoneAfterMs });
+}
+
+async function startDiagnostics(
+  flags: Flags,
+  registrations: Registrations,
+  nodeReadiness: ViewNodeReadiness | undefined,
+  log: Logger,
+): Promise<AsyncDisposable | undefined> {
+  const endpoint = httpEndpointOf(flags);
+  if (endpoint === undefined) {
+    log.info("Skipping HTTP server");
+    return undefined;
+  }
+  log.info("Starting HTTP server", { endpoint });
+  const { createRoutes, startDiagnosticsServer } = await import("../diagnostics");
+  const profiledCommandLine = flags.enablePprof ? process.argv : undefined;
+  if (profiledCommandLine) log.info("Starting profiling", { endpoint });
+  const routes = createRoutes(
+    registrations,
+    { ...flags, profiledCommandLine, nodeReadiness },
+    { log, facts: processFacts() },
+  );
+  return startDiagnosticsServer(endpoint, routes, { log });
+}
+
+function processFacts(): ProcessFacts {
+  return {
+    version,
+    nodeVersion: process.version,
+    startedAt: Date.now() - process.uptime() * 1000,
+    uptimeSeconds: process.uptime,
+    usage: () => {
+      const { user, system } = process.cpuUsage();
+      const { rss, heapUsed } = process.memoryUsage();
+      return { cpuSeconds: (user + system) / 1e6, residentBytes: rss, heapBytes: heapUsed };
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Argv } from "yargs";
+import { wrap } from "../base/wrap";
+import type { CommandFlags } from "../flags/command-flags";
+import { flagTable } from "../flags/table";
+
+export interface CommandHelp<Flags extends CommandFlags = CommandFlags> {
+  readonly name: string;
+  readonly describe: string;
+  readonly flags: Flags;
+  /** Lines to copy, without the program's name. */
+  readonly examples: readonly string[];
+  /** What else fits on one screen: at least the exit codes. */
+  readonly notes: readonly string[];
+}
+
+/** yargs to render a help text: it reads no argv, prints nothing and does not exit. No other run loads it. */
+async function createHelp(programName: string, maxWidth: number, examples: readonly string[]): Promise<Argv> {
+  const { default: yargs } = await import("yargs");
+  const width = Math.min(process.stdout.columns ?? maxWidth, maxWidth);
+  return yargs([])
+    .scriptName(programName)
+    .locale("en")
+    .help(false)
+    .version(false)
+    .exitProcess(false)
+    .wrap(width)
+    .example(examples.map((line) => [copyable(`${programName} ${line}`, width - EXAMPLE_MARGINS)]));
+}
+
+/** Two columns at each side, and the backslash. */
+const EXAMPLE_MARGINS = 6;
+
+/** A command that can be copied: where it takes several lines, each but the last ends with a backslash, before a flag. */
+function copyable(command: string, width: number): string {
+  const glued = command.replace(/ (?!-)/g, "\0");
+  return wrap(glued, width).join(" \\\n").replaceAll("\0", " ");
+}
+
+export async function registrarHelp(
+  programName: string,
+  commands: readonly { readonly name: string; readonly summary: string }[],
+): Promise<string> {
+  const help = (await createHelp(programName, 110, [example]))
+    .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")
+    .options(optionsOf("Flags of the official node-driver-registrar:", flagTable.dropIn, true))
+    .options(optionsOf("Our own flags:", flagTable.ours, true))
+    .options(optionsOf("Deprecated flags:", flagTable.deprecated, true))
+    .epilogue(registrarNotes.join("\n"));
+  for (const { name, summary } of commands) help.command(name, summary);
+  return `${await help.getHelp()}\n`;
+}
+
+const example =
+  "--csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock";
+
+const registrarNotes = [
+  "Write -x or --x, then =value or a next word (boolean: only =); -- or a plain word ends the flags.",
+  "Durations: 500ms, 1m30s, 1.5h. Exit codes: 0 signal, help, version; 1 failed or refused; 2 bad flag.",
+  `Ignored: ${Object.keys(flagTable.removed).join(", ")}. Deprecated: --mode=kubelet-registration-probe (exit 0).`,
+  "Outside containers KUBELET_ROOT_DIR names kubelet's root directory, by default /var/lib/kubelet.",
+];
+
+export async function commandHelp(command: CommandHelp): Promise<string> {
+  const { name, describe, flags, examples, notes } = command;
+  const help = (await createHelp("registrar", 100, examples))
+    .usage(`${describe}\n\nUsage: $0 ${name} [flags]`)
+    .options(optionsOf("Flags:", flags, false))
+    .epilogue(notes.join("\n"));
+  return `${await help.getHelp()}\n`;
+}
+
+/** With types, a default that says nothing is left out. A command's descriptions say what each flag takes. */
+function optionsOf(group: string, flags: CommandFlags, hasTypes: boolean) {
+  const options = Object.entries(flags).map(([name, row]) => {
+    const { alias = [], required: demandOption = false, hidden = false, describe } = row;
+    const { defaultDescription = row.default } = row;
+    const isShown = !(hasTypes && ["", "0", "0s", "false"].includes(defaultDescription ?? ""));
+    const boolean = hasTypes && row.bare !== undefined;
+    const shown = { group, describe, alias, demandOption, hidden, boolean };
+    return [name, { ...shown, ...(isShown && defaultDescription !== undefined && { defaultDescription }) }];
+  });
+  return Object.fromEntries(options);
+}

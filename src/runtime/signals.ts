@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { attempt, RegistrarError } from "../base/errors";
+import { LONGEST_WAIT_MS, pause } from "../base/pause";
+import { someCallHangs } from "../unix/file-calls";
+
+/** A registration socket is removed this soon after the signal to stop, unless its file system hangs. */
+const REMOVED_WITHIN_MS = 250;
+
+/** Without a handler, SIGHUP and SIGUSR2 would end the process and leave the registration socket behind. */
+const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
+
+/**
+ * Ends the process. `process.exit` waits for Node's threads, and would never return while one waits for a file system that
+ * does not answer: execve(2) ends the threads, before Node 22.15 only SIGKILL does.
+ */
+export function endProcess(code: number): never {
+  if (someCallHangs()) {
+    const { execPath, execve }: { execPath: string; execve?: (file: string, args: string[]) => void } =
+      process;
+    execve?.(execPath, [execPath, "--eval", `process.exit(${code})`]);
+    process.kill(process.pid, "SIGKILL");
+  }
+  process.exit(code);
+}
+
+/**
+ * Ends the process at once at a signal, by default with the exit code of a process that the signal ended. Holds until
+ * {@link abortOnSignals}. Process 1 of a container gets no signal for which it has no handler (pid_namespaces(7)).
+ */
+export function endOnSignals(exitCode?: number): void {
+  for (const name of STOP_SIGNALS) {
+    listenOnly(name, () => {
+      import("node:os").then(
+        ({ constants }) => endProcess(exitCode ?? 128 + constants.signals[name]),
+        () => endProcess(1),
+      );
+    });
+  }
+}
+
+/**
+ * One abort signal for the signals that ask to stop. The second of them ends the process within 250 ms, with exit code 0: it
+ * interrupts the grace given to running calls, not the removal of the socket, which takes milliseconds.
+ *
+ * SIGUSR1 is ignored: Node would open its inspector, a door into a process of root.
+ */
+export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
+  const controller = new AbortController();
+  for (const name of STOP_SIGNALS) {
+    listenOnly(name, () => {
+      if (controller.signal.aborted) return void setTimeout(endProcess, REMOVED_WITHIN_MS, 0);
+      onSignal(name);
+      controller.abort();
+    });
+  }
+  process.on("SIGUSR1", () => {});
+  return controller.signal;
+}
+
+/** Lets the kernel end the process at a signal, also while JavaScript is busy. Process 1 needs its handlers. */
+export function endBySignals(): void {
+  if (process.pid !== 1) for (const name of STOP_SIGNALS) process.removeAllListeners(name);
+}
+
+const SIGTERM = 15;
+
+/**
+ * Whether SIGTERM came while Node started, which takes a second under a CPU limit. Node's own handler (node.cc,
+ * SignalExit) removes itself and raises the signal again, which ends any process but process 1. Call before catching it.
+ */
+export function missedSigterm(): boolean {
+  if (process.pid !== 1) return false;
+  const status = attempt(() => readFileSync("/proc/self/status", "latin1")) ?? "";
+  const [, caught] = /^SigCgt:\s*(\w+)/m.exec(status) ?? [];
+  return caught !== undefined && (BigInt(`0x${caught}`) >> BigInt(SIGTERM - 1)) % 2n === 0n;
+}
+
+/** Replaces all listeners, the new one first: without a listener Node drops a signal. */
+export function listenOnly(name: NodeJS.Signals, listener: () => void): void {
+  const former = process.rawListeners(name) as (() => void)[];
+  process.on(name, listener);
+  for (const one of former) process.off(name, one);
+}
+
+/** Aborted when a command in the foreground must end: by a signal, or because its stdout was closed. */
+export function untilStopped(): AbortSignal {
+  const unread = new AbortController();
+  process.stdout.on("error", () => unread.abort());
+  return AbortSignal.any([abortOnSignals(() => {}), unread.signal]);
+}
+
+/** Resolves when the signal is aborted, or after `ms` if that is more than 0; keeps the process alive until then. */
+export async function untilAborted(signal: AbortSignal, ms = 0): Promise<void> {
+  do await pause(ms || LONGEST_WAIT_MS, signal);
+  while (ms === 0 && !signal.aborted);
+}
+
+export async function unlessStopped<Started>(starting: Promise<Started>): Promise<Started | undefined> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (error instanceof RegistrarError && error.code === "ABORTED") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+import { messageOf, RegistrarError } from "../base/errors";
+import { type CommandFlags, readCommandFlags } from "../flags/command-flags";
+import type { FlagForm, FlagValues, Setting } from "../flags/grammar";
+import { escapeJson } from "../logging/escape";
+import type { CommandHelp } from "../runtime/help";
+import { print } from "../runtime/print";
+
+export interface CommandLine<Flags extends CommandFlags> extends CommandHelp<Flags> {
+  /** The registrar's flags, if the command takes those too. */
+  readonly registrar?: ReadonlyMap<string, FlagForm>;
+  check?(flags: FlagValues<Flags>, settings: readonly Setting[]): void;
+  /** Exit code when `run` throws a RegistrarError. Default 1. */
+  readonly failureExitCode?: number;
+}
+
+const EXIT_FAILURE = 1;
+export const EXIT_USAGE = 2;
+
+/** Makes a command: it exits with 2 for a mistake on the command line, and with `failureExitCode` for a RegistrarError. */
+export function createCommand<const Flags extends CommandFlags>(
+  command: CommandLine<Flags>,
+  run: (flags: FlagValues<Flags>, settings: readonly Setting[]) => Promise<number>,
+): (argv: readonly string[]) => Promise<number> {
+  const { name, flags, registrar, failureExitCode = EXIT_FAILURE } = command;
+  const failWith = (exitCode: number, error: unknown) => {
+    // It may have parts of a file or a word.
+    process.stderr.write(`registrar ${name}: ${escapeJson(messageOf(error))}\n`);
+    return exitCode;
+  };
+  return async (argv) => {
+    if (argv.some((word) => /^--?h(elp)?(=|$)/.test(word)))
+      return print(await (await import("../runtime/help")).commandHelp(command));
+    let line: ReturnType<typeof readCommandFlags<Flags>>;
+    try {
+      line = readCommandFlags(name, flags, argv, registrar);
+      command.check?.(line.values, line.settings);
+    } catch (error) {
+      return failWith(EXIT_USAGE, error);
+    }
+    try {
+      return await run(line.values, line.settings);
+    } catch (error) {
+      if (!(error instanceof RegistrarError)) throw error;
+      return failWith(failureExitCode, error);
+    }
+  };
+}

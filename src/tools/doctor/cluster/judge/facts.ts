@@ -1,0 +1,88 @@
+import type { OurImage } from "../../../images/program";
+import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding";
+import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
+import { manifestAccess } from "../../manifest/judge/pod";
+import { noAccess } from "../../manifest/read/access";
+import type { Deployment, ManifestFacts } from "../../manifest/read/deployments";
+import type { ClusterReading } from "../read/cluster";
+import { nameDrivers, placesIn, type RegistrarUnit } from "./places";
+
+export type ClusterFacts = ReturnType<typeof conclude> & {
+  /** The registrars after a swap that is tried, in place of those of the pods. */
+  readonly swapped?: readonly Deployment[];
+};
+
+/** These compare objects of one file. In a cluster the pods on a node are compared. */
+const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111", "CSI116"];
+export const CLUSTER_MANIFEST_CHECKS = MANIFEST_CHECKS.filter(({ code }) => !OF_FILES_ONLY.includes(code));
+
+/** Names the drivers, and drops all but the one that is asked for. */
+export function conclude(reading: ClusterReading) {
+  const { target } = reading;
+  const all = nameDrivers(reading);
+  const isMeant = (name: string, unit: RegistrarUnit | undefined) =>
+    target.driver === undefined || name === target.driver || unit?.driver.kind === "every";
+  const units = all.filter((unit) => isMeant(unit.driver.name, unit));
+  const everywhere = placesIn(reading, all);
+  const names = [...all.map(({ driver }) => driver.name), ...everywhere.map(({ driver }) => driver)];
+  const places = everywhere.filter(({ driver, unit }) => isMeant(driver, unit));
+  const manifests = manifestsOf({ ...reading, units }, reading.images);
+  const findings = findingsOf(CLUSTER_MANIFEST_CHECKS, manifests);
+  const running = runningFindings(reading, manifests);
+  const known = new Set(findings.map(keyOf));
+  const found = [...findings, ...running.filter((finding) => !known.has(keyOf(finding)))];
+  return {
+    ...reading,
+    units,
+    places,
+    /** Of all drivers, also of those that are not asked for. */
+    driverNames: new Set(names),
+    podsOf: grouped(reading.pods, ({ setUid }) => setUid),
+    /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
+    manifestFindings: leadingFirst(found.filter(({ status }) => status !== "ok")),
+  };
+}
+
+/** The DaemonSets' registrars as `doctor -f` has them, if these images are this registrar's. */
+export function manifestsOf(
+  reading: ClusterReading & Pick<ClusterFacts, "units">,
+  ours: OurImage,
+): ManifestFacts {
+  const { units, csiDrivers, csiDriverSpecs, limitObjects, unreadObjects, target } = reading;
+  const places = units.map(({ registrar }) => registrar.place);
+  const sets = [...new Set(units.map(({ set }) => set))];
+  return {
+    pods: [],
+    access: noAccess(),
+    limitObjects,
+    deployments: sets
+      .flatMap((set) => set.registrarsWith(ours))
+      .filter(({ place }) => places.includes(place)),
+    csiDrivers: [...(csiDrivers ?? [])],
+    csiDriverSpecs: csiDriverSpecs.filter(({ name }) => (target.driver ?? name) === name),
+    unread: unreadObjects,
+  };
+}
+
+/** What `doctor -f` would find in the pods that admission gave this registrar, and whether their accounts have its rights. */
+function runningFindings({ pods, access }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {
+  const programs = new Map(manifests.deployments.map(({ place, program }) => [place, program.kind]));
+  const registrars = [...new Set(pods.map(({ running }) => running))]
+    .flatMap((running) => running.registrars)
+    .filter(({ place, program }) => program.kind === "ours" && programs.has(place));
+  const given = registrars.filter(({ place }) => programs.get(place) !== "ours");
+  const facts = { ...manifests, unread: [] };
+  return [
+    ...findingsOf(CLUSTER_MANIFEST_CHECKS, { ...facts, deployments: given }),
+    ...(access === undefined
+      ? []
+      : findingsOf([manifestAccess], { ...facts, deployments: registrars, access })),
+  ];
+}
+
+/** The first problem of a registrar is the cause of its pods' trouble. */
+function leadingFirst(findings: readonly Finding[]): readonly Finding[] {
+  const problems = findings.filter(({ status }) => status === "problem");
+  const leads = new Map(problems.toReversed().map((one) => [one.subject, one]));
+  return findings.map((one) => (leads.get(one.subject) === one ? { ...one, cause: one.subject } : one));
+}

@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { invalidOption, messageOf } from "../../../../base/errors";
+
+export interface KubectlOptions {
+  readonly context?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  /** Called with kubectl's messages to its user, such as where to log in. */
+  readonly onMessage: (line: string) => void;
+}
+
+/** The proxy refuses every request that could change the cluster. */
+const WRITES = "^(POST|PUT|PATCH|DELETE)$";
+const SERVING = /^Starting to serve on /m;
+/** kubectl's own log lines repeat what the answers say. */
+const KLOG_LINE = /^[IWEF]\d{4} /;
+const QUESTION = /^Please enter (Username|Password):/m;
+const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
+/**
+ * Replaces the shell with kubectl, beside a watch that waits for the end of our pipe: the kernel closes the pipe however we
+ * end, even by SIGKILL. The watch then ends kubectl and removes its socket's directory ($1). Without stdin kubectl ends where it
+ * would wait for a user name.
+ */
+const SCRIPT = `
+exec 3<&0
+{ trap "" HUP INT TERM; read -r _ <&3; kill $$; /bin/rm -rf "$1"; } </dev/null >/dev/null 2>&1 &
+shift
+exec kubectl "$@" </dev/null 3<&-
+`;
+/** A shell's exit code if there is no such program. */
+const NOT_FOUND = 127;
+
+/**
+ * Starts `kubectl proxy` and resolves when it serves. Rejects with INVALID_OPTION if there is no kubectl, or it ends, as
+ * without such a context or file. Leaves no process and no file behind, also when this process is killed.
+ */
+export async function startKubectlProxy({ context, kubeconfig, onMessage }: KubectlOptions) {
+  const directory = makeDirectory();
+  const socketPath = join(directory, "api.sock");
+  const words = [
+    "proxy",
+    `--unix-socket=${socketPath}`,
+    `--reject-methods=${WRITES}`,
+    ...(context === undefined ? [] : [`--context=${context}`]),
+    ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
+  ];
+  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", directory, ...words]);
+  let isServing = false;
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    const lines = text.split("\n").filter((line) => line !== "" && !KLOG_LINE.test(line));
+    if (isServing) lines.forEach(onMessage);
+    if (said !== NO_CREDENTIALS) said = `${said}${text}`.slice(-4096);
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", ({ message }) => resolve(message));
+    child.once("close", (code, name) => resolve(`it ended with ${name ?? code}`));
+  });
+  const close = async () => {
+    child.stdin.destroy();
+    await ended;
+    rmSync(directory, { recursive: true, force: true });
+  };
+  const serving = new Promise<undefined>((resolve) => {
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      if (SERVING.test(text)) resolve(undefined);
+      else if (QUESTION.test(text)) said = NO_CREDENTIALS;
+      else onMessage(text.trimEnd());
+    });
+  });
+  const failure = await Promise.race([serving, ended]);
+  if (failure !== undefined) {
+    await close();
+    const last = said.trim().split("\n").at(-1) || failure;
+    throw invalidOption(
+      child.exitCode === NOT_FOUND
+        ? "there is no kubectl in PATH: run this where kubectl reaches the cluster, not in a container of it"
+        : `kubectl proxy: ${last.replace(/^error: /, "")}`,
+    );
+  }
+  isServing = true;
+  return { socketPath, [Symbol.asyncDispose]: close };
+}
+
+function makeDirectory(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "kubectl-"));
+  } catch (cause) {
+    throw invalidOption(`cannot make a directory for kubectl's socket: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,145 @@
+import {
+  list,
+  numberOrNone,
+  type Tree,
+  text,
+  textOrNone,
+  timeOrNone,
+  tree,
+} from "../../../../kube-api/objects";
+import { boundText } from "../../../../logging/escape";
+import { requiredNodeTerms } from "../../manifest/read/node-rules";
+import { nameOf } from "../../manifest/read/objects";
+import type { ReadRunning, RegistrarSet } from "./set";
+
+/** A container that runs has a fault if it restarted so often, the last time so recently. */
+const MANY_RESTARTS = 3;
+const SHORT_AGO_MS = 10 * 60_000;
+/** The time for images and volumes, from a pod's creation or a reboot of its node. */
+const CREATION_MS = 2 * 60_000;
+const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
+
+/** Why a pod does not work: the scheduler finds no node, a container cannot start, or it ends again and again. */
+export interface PodTrouble {
+  readonly kind: "unscheduled" | "blocked" | "restarting";
+  readonly reason: string;
+  /** The one that ends again and again. */
+  readonly container?: Container;
+  /** The name of the one that kubelet cannot start. */
+  readonly blocked?: string;
+}
+
+export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
+
+/** Undefined for a pod of another owner, and for one that is being deleted. */
+export function readRegistrarPod(
+  object: unknown,
+  set: RegistrarSet,
+  nowMs: number,
+  readRunning: ReadRunning,
+) {
+  const { uid, registrars } = set;
+  const { metadata, spec, status } = tree(object);
+  const { ownerReferences, deletionTimestamp, creationTimestamp } = tree(metadata);
+  if (!list(ownerReferences).some((owner) => tree(owner).uid === uid)) return undefined;
+  if (deletionTimestamp !== undefined) return undefined;
+  const { initContainerStatuses, containerStatuses } = tree(status);
+  const names = registrars.map(({ container }) => container);
+  const containers = [...list(initContainerStatuses), ...list(containerStatuses)].map((one) =>
+    readContainer(tree(one), names),
+  );
+  const conditions = list(tree(status).conditions).map(tree);
+  const changes = [
+    ...conditions.map(({ lastTransitionTime }) => timeOrNone(lastTransitionTime) ?? 0),
+    // A reboot of the node ends its containers.
+    ...containers.map(({ endedMs }) => endedMs),
+  ];
+  const quietMs = nowMs - Math.max(timeOrNone(creationTimestamp) ?? nowMs, ...changes);
+  const running = readRunning(tree(object), set);
+  const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
+  const startedMs = Math.max(...waitedFor.map((one) => one.startedMs));
+  const unreported =
+    containers.length === 0 && quietMs >= CREATION_MS
+      ? blocked(names[0] ?? "", "kubelet does not report its state")
+      : undefined;
+  return {
+    setUid: uid,
+    name: nameOf(object),
+    /** Its node, or the one that it is meant for; undefined if unknown. */
+    node: textOrNone(tree(spec).nodeName) ?? intendedNode(tree(spec)),
+    trouble: unscheduled(conditions) ?? unreported ?? troubleIn(containers, nowMs, quietMs),
+    running,
+    /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
+    startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
+  };
+}
+
+/** The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it. */
+function intendedNode(pod: Tree): string | undefined {
+  const fields = requiredNodeTerms(pod).flatMap(({ matchFields }) => list(matchFields).map(tree));
+  return textOrNone(list(fields.find(({ key }) => key === "metadata.name")?.values)[0]);
+}
+
+type Container = ReturnType<typeof readContainer>;
+
+function readContainer({ name, state, lastState, restartCount }: Tree, registrars: readonly string[]) {
+  const { waiting, running, terminated } = tree(state);
+  const last = tree(terminated ?? tree(lastState).terminated);
+  return {
+    name: text(name),
+    isRegistrar: registrars.includes(text(name)),
+    waiting: waiting === undefined ? undefined : text(tree(waiting).reason),
+    waitingMessage: boundText(text(tree(waiting).message)),
+    /** NaN: it does not run. */
+    startedMs: timeOrNone(tree(running).startedAt) ?? Number.NaN,
+    restarts: numberOrNone(restartCount) ?? 0,
+    hasEnded: terminated !== undefined,
+    /** When and how it ended the last time, and its termination message. */
+    endedMs: timeOrNone(last.finishedAt) ?? 0,
+    exitCode: numberOrNone(last.exitCode),
+    endReason: text(last.reason),
+    message: boundText(text(last.message).trim()),
+  };
+}
+
+function unscheduled(conditions: readonly Tree[]): PodTrouble | undefined {
+  const { status, message } = conditions.find(({ type }) => type === "PodScheduled") ?? {};
+  if (status !== "False") return undefined;
+  return { kind: "unscheduled", reason: `its pod finds no node: ${boundText(text(message))}` };
+}
+
+function troubleIn(containers: readonly Container[], nowMs: number, quietMs: number): PodTrouble | undefined {
+  const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
+  if (block !== undefined) return block;
+  const restarting = containers.filter((one) => isRestarting(one, nowMs));
+  // A driver that ends takes its registrar with it; a registrar that kubelet refused says so by itself.
+  const container =
+    restarting.find(({ isRegistrar, message }) => isRegistrar && message !== "") ??
+    restarting.find(({ isRegistrar }) => !isRegistrar) ??
+    restarting[0];
+  return container && { kind: "restarting", reason: restartsText(container), container };
+}
+
+function blocked(container: string, why: string): PodTrouble {
+  return { kind: "blocked", reason: `container ${container} does not start: ${why}` };
+}
+
+function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
+  if (waiting === undefined || waiting === "CrashLoopBackOff") return undefined;
+  if (ON_ITS_WAY.includes(waiting) && quietMs < CREATION_MS) return undefined;
+  return { ...blocked(name, [waiting, waitingMessage].filter(Boolean).join(": ")), blocked: name };
+}
+
+function isRestarting(container: Container, nowMs: number): boolean {
+  const { waiting, startedMs, hasEnded, endedMs, exitCode, restarts } = container;
+  if (waiting === "CrashLoopBackOff") return true;
+  if (hasEnded) return exitCode !== 0;
+  return !Number.isNaN(startedMs) && restarts >= MANY_RESTARTS && nowMs - endedMs < SHORT_AGO_MS;
+}
+
+function restartsText({ name, restarts, exitCode, endReason, message }: Container): string {
+  const how = [endReason === "Error" ? "" : endReason, exitCode === undefined ? "" : `exit code ${exitCode}`];
+  const ended = how.some(Boolean) ? ` (${how.filter(Boolean).join(", ")})` : "";
+  const often = restarts === 1 ? "once" : `${restarts} times`;
+  return `container ${name} has restarted ${often}${ended}${message && `: ${message}`}`;
+}

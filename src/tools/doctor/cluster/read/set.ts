@@ -1,0 +1,95 @@
+import { list, numberOrNone, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
+import type { OurImage } from "../../../images/program";
+import { deploymentsIn } from "../../manifest/read/deployments";
+import { foundIn, nameOf } from "../../manifest/read/objects";
+
+export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
+
+/** Undefined for a DaemonSet without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
+export function readRegistrarSet(object: unknown, ours?: OurImage) {
+  const daemonSet = { ...tree(object), kind: "DaemonSet" };
+  const found = foundIn(null, daemonSet);
+  const registrars = deploymentsIn(found, daemonSet, ours);
+  if (registrars.length === 0) return undefined;
+  const { metadata, spec, status } = tree(object);
+  const { uid, annotations } = tree(metadata);
+  const template = tree(tree(spec).template);
+  return {
+    uid: text(uid),
+    name: nameOf(object),
+    namespace: found.namespace ?? "",
+    object: found,
+    selector: selectorOf(tree(spec).selector),
+    registrars,
+    registrarsWith: (images: OurImage) => deploymentsIn(found, daemonSet, images),
+    podLabels: tree(tree(template.metadata).labels),
+    podAnnotations: tree(tree(template.metadata).annotations),
+    /** How its pods name the template that they are made from. */
+    generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
+    /** The number of nodes on which it wants a pod, and of those on which it has one. */
+    desired: numberOrNone(tree(status).desiredNumberScheduled) ?? 0,
+    current: numberOrNone(tree(status).currentNumberScheduled) ?? 0,
+    /** One of them may be the driver's name. */
+    words: wordsIn(tree(template.spec).containers),
+  };
+}
+
+function selectorOf(selector: unknown): string {
+  const { matchLabels, matchExpressions } = tree(selector);
+  const equal = Object.entries(tree(matchLabels)).map(([key, value]) => `${key}=${text(value)}`);
+  const others = list(matchExpressions).map((expression) => {
+    const { key, operator, values } = tree(expression);
+    if (operator === "In" || operator === "NotIn")
+      return `${text(key)} ${operator.toLowerCase()} (${list(values).map(text).join(",")})`;
+    return `${operator === "DoesNotExist" ? "!" : ""}${text(key)}`;
+  });
+  return [...equal, ...others].join(",");
+}
+
+/** Arguments, and values behind `=` in them; values of the environment. */
+function wordsIn(containers: unknown): ReadonlySet<string> {
+  return new Set(
+    list(containers).flatMap((container) => {
+      const { command, args, env } = tree(container);
+      const words = [...list(command), ...list(args)].map(text);
+      const values = list(env).map((one) => text(tree(one).value));
+      return [...words.flatMap((word) => [word, ...word.split("=").slice(1)]), ...values];
+    }),
+  );
+}
+
+const GENERATION = "pod-template-generation";
+
+export type ReadRunning = ReturnType<typeof createRunningReader>;
+
+/**
+ * Reads the registrars of a running pod, as admission left them. Pods of one template that it changed in the same way share
+ * one result, which keeps 25,000 pods small.
+ */
+export function createRunningReader(ours?: OurImage) {
+  const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: unknown) => ({
+    registrars: deploymentsIn(set.object, { kind: "Pod", metadata: { namespace }, spec }, ours).map(
+      // The API server has mounted a token, or not: the mounts tell.
+      (one) => ({ ...one, pod: { ...one.pod, isTokenMounted: false } }),
+    ),
+    /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
+    dropped: droppedFrom(spec, set, generation),
+  });
+  const known = new Map<string, ReturnType<typeof read>>();
+  return (pod: Tree, set: RegistrarSet) => {
+    const { nodeName, affinity, ...spec } = tree(pod.spec);
+    const { labels, namespace } = tree(pod.metadata);
+    const generation = tree(labels)[GENERATION];
+    const key = JSON.stringify([set.uid, generation, spec]).replace(/kube-api-access-\w+/g, "");
+    const running = known.get(key) ?? read(set, spec, namespace, generation);
+    known.set(key, running);
+    return running;
+  };
+}
+
+/** A pod of an older template may never have had the container. */
+function droppedFrom(spec: Tree, set: RegistrarSet, generation: unknown): readonly string[] {
+  if (generation !== undefined && set.generation !== undefined && generation !== set.generation) return [];
+  const names = [...list(spec.containers), ...list(spec.initContainers)].map((one) => text(tree(one).name));
+  return set.registrars.map(({ container }) => container).filter((name) => !names.includes(name));
+}

@@ -1,0 +1,115 @@
+import { wrap } from "../../../base/wrap";
+import { plain } from "../../../logging/escape";
+import { METRICS_PORT_NAME } from "../../manifest/image-policy/changes";
+import { renderColumns, renderReport, type TableLook } from "../findings/table";
+import { counted, firstOf } from "../findings/words";
+import { eitherLines } from "../manifest/judge/swap";
+import type { ClusterReport } from "./report";
+
+/** So many rows are shown; programs get all. */
+const SHOWN = 20;
+
+/** For people: the drivers, the nodes where one is not well, and last the causes, the worst at the end; of a swap its registrars. */
+export function renderClusterTable(report: ClusterReport, look: TableLook): string {
+  const { swap, swapped = 0, problemsWithEither = 0 } = report.target;
+  const registrars = registrarTable(report);
+  const isSwap = swap !== undefined;
+  return renderReport(report, look, {
+    tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report)],
+    more: nodesRemark,
+    ...(isSwap && { swapped: { swap, swapped } }),
+    next: [...eitherLines(problemsWithEither, "registrar doctor --cluster"), ...unscrapedLines(report, look)],
+  });
+}
+
+function registrarTable({ registrars }: ClusterReport): readonly string[] {
+  if (registrars.length === 0) return [];
+  const hasPolicy = registrars.some(({ changed }) => changed !== null);
+  const rows = registrars.map(({ daemonSet, container, image, program, pods, changed, metrics }) => [
+    plain(daemonSet),
+    plain(container),
+    program ?? "-",
+    plain(image ?? "-"),
+    plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
+    ...(hasPolicy ? [changedText(changed, pods)] : []),
+    plain(metrics.map(metricsText).join(", ") || "-"),
+  ]);
+  const headings = ["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"];
+  return renderColumns([...headings, ...(hasPolicy ? ["CHANGED BY POLICY"] : []), "METRICS"], rows);
+}
+
+function metricsText({ endpoint, port, reach, count }: Metrics): string {
+  const toWhom = {
+    // Other names are in no PodMonitor that registrar manifest --image-policy writes.
+    cluster: port === null ? " (no named port)" : port === METRICS_PORT_NAME ? "" : ` (port ${port})`,
+    node: " (to its node only)",
+    pod: " (to its own pod only)",
+    none: "",
+  };
+  return `${count.toLocaleString("en")}: ${endpoint ?? "none"}${toWhom[reach]}`;
+}
+type Metrics = ClusterReport["registrars"][number]["metrics"][number];
+
+function unscrapedLines({ registrars }: ClusterReport, { width }: TableLook): readonly string[] {
+  const own = registrars.filter(({ metrics }) => metrics.some(({ reach }) => /^(?:none|pod)$/.test(reach)));
+  if (own.length === 0) return [];
+  const names = firstOf([...new Set(own.map(({ daemonSet }) => plain(daemonSet)))]);
+  return wrap(`Prometheus cannot scrape ${names}: ${HOW_TO_SCRAPE}`, width);
+}
+
+const HOW_TO_SCRAPE =
+  "set --http-endpoint=:PORT in the chart, or, without an endpoint, write the image policy with --metrics-port";
+
+function changedText(changed: number | null, pods: readonly Image[]): string {
+  const total = pods.reduce((sum, { count }) => sum + count, 0);
+  return changed === null ? "-" : `${changed.toLocaleString("en")} of ${counted(total, "pod")}`;
+}
+
+function imageText({ image, program, count }: Image, ofSet: string | null): string {
+  const what = image === null ? "none" : image === ofSet ? "the same" : `${program} ${image}`;
+  return `${count.toLocaleString("en")}: ${what}`;
+}
+type Image = ClusterReport["registrars"][number]["pods"][number];
+
+function driverTable({ drivers, target }: ClusterReport): readonly string[] {
+  const { driver } = target;
+  if (drivers.length === 0)
+    return driver === null
+      ? ["No driver: no DaemonSet has a registrar, and no CSINode lists a driver."]
+      : [`No driver ${plain(driver)}: no DaemonSet registers it, and no CSINode lists it.`];
+  const rows = drivers.map(({ name, registered, nodes, csiDriver, daemonSets }) => [
+    plain(name),
+    `${registered.toLocaleString("en")} of ${nodes.toLocaleString("en")}`,
+    csiDriver === null ? "?" : csiDriver ? "yes" : "no",
+    plain(daemonSets.join(", ") || "-"),
+  ]);
+  return renderColumns(["DRIVER", "REGISTERED ON", "CSIDRIVER", "DAEMONSETS"], rows);
+}
+
+function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
+  // The report of one node lists healthy drivers, too.
+  const rows = target.node === null ? nodes.filter(({ reason }) => reason !== null) : nodes;
+  if (rows.length === 0) return [];
+  const cells = rows
+    .slice(0, SHOWN)
+    .map(({ node, driver, state, code, pod, waitingPods }) => [
+      plain(node ?? "(no node)"),
+      plain(driver),
+      state,
+      code ?? "-",
+      waitingPods.length.toLocaleString("en"),
+      plain(pod ?? "-"),
+    ]);
+  const table = renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells);
+  const left = rows.length - SHOWN;
+  if (left <= 0) return table;
+  return [
+    ...table,
+    `... and ${counted(left, "row")} more: see one with --node or --driver, or all with -o json`,
+  ];
+}
+
+function nodesRemark({ nodes, status }: ClusterReport["findings"][number]) {
+  if (nodes.length === 0 || status === "ok") return [];
+  return [["on ", `${counted(nodes.length, "node")}: ${firstOf(nodes)}`] as const];
+}

@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../../host-path/kubelet-roots";
+import { isWithin, type MountPlace } from "../../../unix/mounts";
+import { type Verdict, warning } from "./finding";
+import { isTemplate } from "./words";
+
+/** The directory in kubelet's root that its plugin watcher watches. */
+const NAME = "plugins_registry";
+
+/** What to do if the container has another directory in its place. */
+export const MOUNT_IT = `mount the host's <kubelet root>/${NAME} there, or name it with --plugin-registration-path`;
+
+/** Whether a path of the host has a registration directory's name. */
+export function isRegistrationDirectory(path: string): boolean {
+  return path.endsWith(`/${NAME}`);
+}
+
+/** The registration directory in the first kubelet root of which one of these paths of the host tells. */
+export function directoryFor(...paths: readonly string[]): string {
+  const [root = DEFAULT_KUBELET_ROOT] = paths.flatMap((path) => kubeletRootOf(path) ?? rootIn(path) ?? []);
+  return join(root, NAME);
+}
+
+/** The kubelet root that a path is in, by its name: a known one, or one called `kubelet`. */
+export function rootIn(path: string): string | undefined {
+  if (isTemplate(path)) return undefined;
+  const known = Object.values<string>(KUBELET_ROOTS).find((root) => isWithin(path, root));
+  return known ?? /^(\/(?:.+\/)?kubelet)\/(?:plugins|plugins_registry|pods)(?:\/|$)/.exec(path)?.[1];
+}
+
+/** Warns about a driver's socket in the registration directory, by its path on the host. */
+export function judgeDriverPlace(path: string, subject: string, has: string): Verdict | undefined {
+  if (!path.includes(`/${NAME}/`)) return undefined;
+  return warning(
+    subject,
+    `${has} in kubelet's registration directory: kubelet takes the driver for a plugin and calls it in vain`,
+    "move the driver's socket to <kubelet root>/plugins/NAME/",
+  );
+}
+
+/** The registration directories of distributions' kubelets, the default one first. */
+export const KNOWN_DIRECTORIES: readonly string[] = [
+  ...new Set([DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)]),
+].map((root) => join(root, NAME));
+
+/**
+ * The registration directory's path as kubelet has it. The mount has its path on its own file system, which is longer if
+ * kubelet's root is a bind mount, and shorter if it is a file system of its own. So the kubelet registration path counts
+ * first, then the usual roots of kubelets.
+ */
+export function kubeletDirectoryOf(
+  place: Pick<MountPlace, "path">,
+  kubeletRegistrationPath: string | undefined,
+): string {
+  const root = kubeletRootOf(kubeletRegistrationPath ?? "");
+  if (root !== undefined) return join(root, NAME);
+  const [longest] = KNOWN_DIRECTORIES.filter((known) => place.path.endsWith(known)).sort(
+    (one, other) => other.length - one.length,
+  );
+  return longest ?? KNOWN_DIRECTORIES.find((known) => known.endsWith(place.path)) ?? place.path;
+}
+
+/** Kubelet's root, by a path below its `plugins`; undefined for a path elsewhere, and for a template. */
+function kubeletRootOf(path: string): string | undefined {
+  return isTemplate(path) ? undefined : /^(\/.+?)\/plugins\//.exec(path)?.[1];
+}

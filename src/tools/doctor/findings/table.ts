@@ -1,0 +1,188 @@
+import { wrap } from "../../../base/wrap";
+import { plain } from "../../../logging/escape";
+import { grouped, type Status } from "./finding";
+import type { Report, ReportedFinding } from "./report";
+import { counted } from "./words";
+
+export interface TableLook {
+  /** Columns of the terminal. Only a single word longer than its column goes beyond. */
+  readonly width: number;
+  readonly colors: boolean;
+  /** Whether findings that are `ok` are listed; by default they are only counted. */
+  readonly isVerbose?: boolean | undefined;
+}
+
+/** Words below a finding's text, and what stands before them. */
+export type Remark = readonly [lead: string, words: string];
+
+/** On a narrower terminal, the terminal breaks the lines. */
+const MIN_TEXT_WIDTH = 30;
+const GAP = "  ";
+
+const LOOKS: Readonly<
+  Record<Status, { readonly word: string; readonly many?: string; readonly sgr: string }>
+> = {
+  ok: { word: "ok", many: "ok", sgr: "32" },
+  unknown: { word: "unknown", many: "unknown", sgr: "36" },
+  warning: { word: "WARNING", sgr: "33" },
+  problem: { word: "PROBLEM", sgr: "1;31" },
+};
+/** The worst last, right above the prompt. */
+const STATUSES: readonly Status[] = ["ok", "unknown", "warning", "problem"];
+const STATUS_WIDTH = Math.max(...STATUSES.map((status) => LOOKS[status].word.length));
+
+const EXPLAIN = "More about a code: registrar doctor --explain CODE";
+
+interface Told<Row extends ReportedFinding> extends Pick<Report, "healthy" | "summary"> {
+  readonly findings: readonly Row[];
+}
+
+interface Layout<Row> {
+  readonly tables?: readonly (readonly string[])[];
+  readonly more?: (finding: Row) => readonly Remark[];
+  /** Whether each subject is printed once, with its findings below it, the worst subjects last. */
+  readonly isBySubject?: boolean;
+  /** The findings are what a swap of images adds, to this one. */
+  readonly swapped?: { readonly swap: string; readonly swapped: number };
+  readonly next?: readonly string[];
+}
+
+/**
+ * The report for people: tables, the findings of each status, the problems last, then the sum. Unless it is verbose, findings
+ * that are `ok`, or `unknown` without a fix, are only counted.
+ */
+export function renderReport<Row extends ReportedFinding>(
+  report: Told<Row>,
+  look: TableLook,
+  { tables = [], more = () => [], isBySubject = false, swapped, next = [] }: Layout<Row> = {},
+): string {
+  const isUnseen = ({ status, fix, follows }: Row) =>
+    status === "unknown" && fix === null && follows === null;
+  const isShown = (finding: Row) => look.isVerbose || (finding.status !== "ok" && !isUnseen(finding));
+  const shown = report.findings.filter(isShown);
+  const findings = isBySubject
+    ? bySubject(shown, look, more)
+    : [findingTable(report.findings, look, more, shown, isShown)];
+  const unseen = look.isVerbose ? 0 : report.findings.filter(isUnseen).length;
+  const sum = sumLine(report, unseen, look);
+  const isHarmless = swapped !== undefined && report.findings.length === 0;
+  const what =
+    swapped &&
+    `${counted(swapped.swapped, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
+  const last = isHarmless ? `${what}: that adds no problem.` : [what, sum].filter(Boolean).join(". ");
+  const explained = shown.some(({ status }) => status !== "ok") ? EXPLAIN : undefined;
+  const end = [last, ...next, explained].filter((line) => line !== undefined);
+  const blocks = [...tables, ...findings, end].filter(({ length }) => length > 0);
+  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+function bySubject<Row extends ReportedFinding>(
+  shown: readonly Row[],
+  look: TableLook,
+  more: (finding: Row) => readonly Remark[],
+): readonly (readonly string[])[] {
+  const inside = { ...look, width: look.width - GAP.length };
+  const worst = (some: readonly Row[]) => Math.max(...some.map(({ status }) => STATUSES.indexOf(status)));
+  return [...grouped(shown, ({ subject }) => subject)]
+    .toSorted(([, one], [, other]) => worst(one) - worst(other))
+    .map(([subject, some]) => {
+      const rows = some.map((finding) => ({ ...finding, subject: "" }));
+      const lines = findingTable(rows, inside, more, shown).map((line) => GAP + line);
+      return [...wrap(plain(subject), look.width), ...lines];
+    });
+}
+
+/** The findings that follow from no other, each with its fix and its followers; all of `widthsOf` share the columns. */
+function findingTable<Row extends ReportedFinding>(
+  findings: readonly Row[],
+  look: TableLook,
+  more: (finding: Row) => readonly Remark[],
+  widthsOf: readonly ReportedFinding[],
+  isShown: (finding: Row) => boolean = () => true,
+): readonly string[] {
+  const followers = grouped(findings, ({ followsIndex }) => String(followsIndex));
+  const longest = (key: "code" | "check") =>
+    widthsOf.reduce((width, finding) => Math.max(width, finding[key].length), 0);
+  const [codeWidth, checkWidth] = [longest("code"), longest("check")];
+  const margin = " ".repeat(STATUS_WIDTH + codeWidth + checkWidth + 3 * GAP.length);
+  const textWidth = Math.max(MIN_TEXT_WIDTH, look.width - margin.length);
+
+  const block = (lead: string, words: string) =>
+    wrap(plain(words), textWidth - lead.length).map(
+      (line, index) => margin + (index === 0 ? lead : " ".repeat(lead.length)) + line,
+    );
+  const about = ({ subject, text }: Row) => `${subject} ${text}`.trimStart();
+  const follower = (finding: Row) => {
+    const remarks = more(finding).map(([lead, words]) => lead + words);
+    return [`${finding.code}: ${about(finding)}`, ...remarks].join("; ");
+  };
+  const lines = (finding: Row, index: number) => {
+    const { status, code, check, fix } = finding;
+    const { word, sgr } = LOOKS[status];
+    const head = [
+      paint(look, sgr, word.padEnd(STATUS_WIDTH)),
+      code.padEnd(codeWidth),
+      check.padEnd(checkWidth),
+    ];
+    const [first = "", ...rest] = wrap(plain(about(finding)), textWidth);
+    return [
+      head.join(GAP) + GAP + first,
+      ...rest.map((line) => margin + line),
+      ...more(finding).flatMap(([lead, words]) => block(lead, words)),
+      ...(fix === null ? [] : block("-> ", fix)),
+      ...(followers.get(`${index}`) ?? []).flatMap((one) => block("so ", follower(one))),
+    ];
+  };
+  return STATUSES.flatMap((status) =>
+    findings.flatMap((finding, index) =>
+      finding.status === status && finding.follows === null && isShown(finding) ? lines(finding, index) : [],
+    ),
+  );
+}
+
+/** The result, and how many findings there are of each status; `ok` only where some are. `unseen` are not listed. */
+function sumLine(
+  { healthy, summary }: Pick<Report, "healthy" | "summary">,
+  unseen: number,
+  look: TableLook,
+): string {
+  const unlisted = unseen > 0 ? ` (${unseen} only with --verbose)` : "";
+  const counts = [...STATUSES]
+    .reverse()
+    .filter((status) => status !== "ok" || summary.ok > 0)
+    .map(
+      (status) =>
+        counted(summary[status], status, LOOKS[status].many) + (status === "unknown" ? unlisted : ""),
+    );
+  const { sgr } = healthy ? LOOKS.ok : LOOKS.problem;
+  const unhealthy = summary.problem > 0 ? "Not well" : "Not everything could be read";
+  return `${paint(look, sgr, healthy ? "No problem found" : unhealthy)}: ${counts.join(", ")}.`;
+}
+
+function paint({ colors }: TableLook, sgr: string, text: string): string {
+  return colors ? `\u001b[${sgr}m${text}\u001b[0m` : text;
+}
+
+const MIN_LAST_WIDTH = 30;
+
+/** Rows of printable cells under their headings, as kubectl prints them. A width, in characters, wraps the last column. */
+export function renderColumns(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const last = headings.length - 1;
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const margin = widths.slice(0, last).reduce((sum, one) => sum + one + GAP.length, 0);
+  const lastWidth = Math.max(MIN_LAST_WIDTH, width - margin);
+  return [headings, ...rows].flatMap((row) => {
+    const head = row
+      .slice(0, last)
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0) + GAP)
+      .join("");
+    const [first = "", ...more] = wrap(row[last] ?? "", lastWidth);
+    return [(head + first).trimEnd(), ...more.map((line) => " ".repeat(margin) + line)];
+  });
+}

@@ -1,0 +1,44 @@
+import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
+
+export function tooLong(bytes: number): string {
+  return `has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
+}
+
+export const OUR_ARCHITECTURES: readonly string[] = ["amd64", "arm64"];
+
+/** What to do about a driver without a CSIDriver object: Kubernetes then attaches its volumes first. */
+export const APPLY_CSI_DRIVER = "apply one with its name: registrar manifest --include=csidriver writes it";
+
+/** `1 node`, `5,000 nodes`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+
+const NAMED = 5;
+
+/** `a, b, c, d, e and 3 more`. */
+export function firstOf(names: readonly string[]): string {
+  const left = names.length - NAMED;
+  return names.slice(0, NAMED).join(", ") + (left > 0 ? ` and ${left.toLocaleString("en")} more` : "");
+}
+
+/** `2 pods (default/a, default/b)`. */
+export const podsText = (pods: readonly string[]): string =>
+  `${counted(pods.length, "pod")} (${firstOf(pods)})`;
+
+/** Whether a text has placeholders, which an installer or kubelet will fill in. */
+export function isTemplate(text: string): boolean {
+  return /\{\{|\}\}|\$\(|\$\{|<[^<>]*>|\$[A-Z]/.test(text);
+}
+
+export const RENDER_FIRST = "render the file first";
+
+/** What to do about two registrars of one driver on a node: they take the registration from each other. */
+export const LEAVE_ONE =
+  "leave one registrar to each driver on a node: look for a second DaemonSet, or give them nodes that do not overlap";
+
+/** `A and B`, `both`; `A, B and C`, `all`. */
+export function together(names: readonly string[]): readonly [names: string, all: "both" | "all"] {
+  const listed = [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");
+  return [listed, names.length === 2 ? "both" : "all"];
+}

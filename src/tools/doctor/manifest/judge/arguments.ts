@@ -1,0 +1,100 @@
+import { isPattern } from "../../../../host-path/path-pattern";
+import { list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { boundText } from "../../../../logging/escape";
+import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
+import { flat, type Nested } from "../../findings/finding";
+import type { Deployment } from "../read/deployments";
+import { placeInChart } from "./chart-places";
+import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
+
+export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {
+  const found = flat([judgeTypes(one), judgeJoined(one), judgeInit(one), judgePatterns(one)]);
+  const judged = judgeStart(one);
+  // What one text of several arguments lacks may be in it.
+  const isMoot = judged.status === "ok" || one.joined !== undefined;
+  return found.length > 0 && isMoot ? found : [found, judged];
+});
+
+/** YAML reads a number or a boolean where quotes are missing; and people write a text in the place of a list. */
+function judgeTypes({ source: { container } }: Deployment): Nested<Statement> {
+  const { command, args, env } = container;
+  const lists = Object.entries({ command, args });
+  const words = [
+    ...lists.flatMap(([name, values]) => list(values).map((value) => ({ value, where: `in ${name}` }))),
+    ...list(env).map((one) => ({ value: tree(one).value, where: `as value of ${text(tree(one).name)}` })),
+  ].filter(({ value }) => typeof value !== "string" && value !== null && value !== undefined);
+  const has = (value: unknown) => `has ${boundText(JSON.stringify(value))}`;
+  return [
+    lists
+      .filter(([, value]) => typeof value === "string")
+      .map(([name, value]) =>
+        problem(`${has(value)} as ${name}: the API server refuses it`, "write a list with an item for each"),
+      ),
+    words.map(({ value, where }) =>
+      problem(`${has(value)} ${where}, which is not a string: the API server refuses it`, "quote it"),
+    ),
+  ];
+}
+
+function judgeJoined({ joined, chart }: Deployment): Statement | undefined {
+  if (joined === undefined) return undefined;
+  const text = `has several arguments in one item: ${boundText(joined.trim())}`;
+  return problem(text, `write each as an item of its own${placeInChart(chart, "arguments")}`);
+}
+
+/** Kubelet starts the other containers beside an init container that always restarts. */
+function judgeInit({ source: { pod, container }, settings, program }: Deployment): Statement | undefined {
+  const isPlain = list(pod.initContainers).includes(container) && container.restartPolicy !== "Always";
+  if (!isPlain || settings.task !== "register" || program.kind === "unknown") return undefined;
+  const text = "is an init container, and never ends: the containers of its pod never start";
+  return problem(text, "move it to containers, or give it restartPolicy: Always");
+}
+
+/** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
+function judgePatterns({ program, unseen, settings }: Deployment): Statement | undefined {
+  const pattern = [settings.csiAddress, settings.kubeletRegistrationPath].find(isPattern);
+  if (program.kind !== "official" || unseen !== undefined || pattern === undefined) return undefined;
+  const text = `restarts for ever: to the official registrar * is not a pattern: ${pattern}`;
+  return problem(text, "write the paths of one driver, or use this registrar's image");
+}
+
+function judgeStart({ program, unseen, settings, literals, chart, source }: Deployment): Statement {
+  const { refusal, doubtful, ignored, kubeletRegistrationPath: told } = settings;
+  if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
+  if (program.kind === "unknown")
+    return unknown(`runs an unknown program: ${program.why}`, "if it is this registrar's, use --image");
+  if (refusal !== undefined) {
+    const literal = literals.find(({ name }) => refusal.problem.includes(`$(${name})`));
+    const advice = `${(literal ?? refusal).advice}${placeInChart(chart, "arguments")}`;
+    return problem(`does not start: ${refusal.problem}`, advice);
+  }
+  if (doubtful !== undefined)
+    return unknown(
+      `starts or not: the official registrar has --${doubtful} before v2.11 only`,
+      `take --${doubtful} out, or give the image a tag with its release`,
+    );
+  if (ignored !== undefined) {
+    const text = `ignores all from the word ${ignored.words[0]} on: ${ignored.words.join(" ")}`;
+    return told === "" ? problem(text, ignored.advice) : warning(text, ignored.advice);
+  }
+  if (told === "")
+    return problem(
+      "does not start: kubelet-registration-path is a required parameter",
+      "add --kubelet-registration-path: the driver's socket as the host has it",
+    );
+  return settings.needsNodeName && !mayKnowNodeName(source.container)
+    ? problem(
+        "does not start: --remove-startup-taint and --node-condition need the node's name",
+        "add to its env: {name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}",
+      )
+    : ok("has arguments with which the registrar starts");
+}
+
+/** The environment has the node's name, or is partly defined elsewhere. */
+function mayKnowNodeName({ env, envFrom }: Tree): boolean {
+  const names = list(env)
+    .map(tree)
+    .filter(({ value, valueFrom }) => valueFrom !== undefined || text(value) !== "")
+    .map(({ name }) => text(name));
+  return list(envFrom).length > 0 || NODE_NAME_VARIABLES.some((name) => names.includes(name));
+}

@@ -1,0 +1,160 @@
+import { basename, dirname, join } from "node:path/posix";
+import { isPattern, matchSegments, segmentsOf } from "../../../../host-path/path-pattern";
+import { list, text, tree } from "../../../../kube-api/objects";
+import { registrationSocketPath } from "../../../../registrar/model/socket-name";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
+import {
+  directoryFor,
+  isRegistrationDirectory,
+  judgeDriverPlace,
+  rootIn,
+} from "../../findings/registration-directory";
+import { isTemplate, RENDER_FIRST, tooLong } from "../../findings/words";
+import type { Deployment } from "../read/deployments";
+import { type MountedDirectory, mountOf, onHost, placeOf } from "../read/mounts";
+import { eachDeployment, isReadable, ok, problem, type Statement, unknown, warning } from "./each-deployment";
+
+const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one) => {
+  const { settings, literals, mounts } = one;
+  const { csiAddress, kubeletRegistrationPath: told } = settings;
+  if (!isReadable(one)) return undefined;
+  if (literals.length > 0)
+    return literals.map(({ name, why, advice }) => problem(`takes $(${name}), ${why}`, advice));
+  if (!csiAddress.startsWith("/") && !isTemplate(csiAddress))
+    return warning(
+      `has the relative --csi-address=${csiAddress}: where that is on the host is not known`,
+      "write an absolute path",
+    );
+  const matches = pathsBelow(csiAddress, told, mounts);
+  const isOnlyBelow = matches.length > 0 && mountOf(csiAddress, mounts) === undefined;
+  return (isOnlyBelow ? matches : [{ csiAddress, told }, ...matches]).map((paths) => judgePaths(paths, one));
+});
+
+/** The paths in each mount that fits a pattern up to one of its stars. */
+function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedDirectory[]) {
+  const segments = segmentsOf(csiAddress);
+  return mounts.flatMap(({ mountPath }) => {
+    const names = segmentsOf(mountPath);
+    const stars = matchSegments(segments, names) ?? [];
+    const fill = (path: string) => stars.reduce((text, star) => text.replace("*", () => star), path);
+    const rest = segments.slice(names.length);
+    return stars.length === 0 ? [] : { csiAddress: [mountPath, ...rest].join("/"), told: fill(told) };
+  });
+}
+
+function judgePaths(
+  { csiAddress, told }: { readonly csiAddress: string; readonly told: string },
+  { settings, mounts, pod, place: subject }: Deployment,
+): Statement | undefined {
+  const mount = mountOf(csiAddress, mounts);
+  if (mount === undefined)
+    return problem(
+      `has nothing mounted where --csi-address=${csiAddress} is`,
+      "mount the driver's hostPath volume there",
+    );
+  const expected = onHost(csiAddress, mounts);
+  if (expected === undefined)
+    return problem(
+      undeclared(mount) ??
+        `has the driver's socket in a volume of kind ${mount.volumeKind}, where kubelet cannot reach it`,
+      "make it a hostPath: <kubelet root>/plugins/NAME",
+    );
+  const template = [told, expected].find(isTemplate);
+  if (template !== undefined)
+    return unknown(`has paths with placeholders that are not filled in: ${template}`, RENDER_FIRST);
+  if (!fitsSocketPath(told))
+    return problem(
+      `tells kubelet ${told}, which ${tooLong(Buffer.byteLength(told))}`,
+      "use a shorter directory",
+    );
+  const place = placeOf(csiAddress, mounts);
+  // Then CSI115 says what to do about both flags.
+  const isMadeElsewhere = !isPattern(settings.csiAddress) && (pod.driverSocket?.place ?? place) !== place;
+  if (told.replace(/\/{2,}/g, "/") !== expected)
+    return isMadeElsewhere
+      ? undefined
+      : problem(
+          `tells kubelet ${told}, but on the host the driver's socket is ${expected}`,
+          csiAddress === settings.csiAddress
+            ? `write --kubelet-registration-path=${expected}`
+            : `correct --kubelet-registration-path, or the mount at ${mount.mountPath}`,
+        );
+  return (
+    (isPattern(told) ? undefined : judgeDriverPlace(told, subject, "has the driver's socket")) ??
+    ok(`tells kubelet where the driver's socket is on the host: ${told}`)
+  );
+}
+
+const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
+  volumeKind === undefined
+    ? `mounts the volume ${volume}, and its pod has no volume of that name: the API server refuses it`
+    : undefined;
+
+const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registration-directory", (one) => {
+  const { unseen, program, settings, mounts, pod, source } = one;
+  const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
+  const mount = mountOf(directory, mounts);
+  if (unseen !== undefined || (mount === undefined && program.kind === "unknown")) return undefined;
+  const kubeletPaths = list(source.pod.volumes)
+    .map((volume) => text(tree(tree(volume).hostPath).path).replace(/(?<=[^/])\/+$/, ""))
+    .filter((path) => rootIn(path) !== undefined);
+  const driverPath = onHost(csiAddress, mounts) ?? told;
+  const mountIt = `mount the hostPath ${directoryFor(driverPath, told, ...kubeletPaths)} there`;
+  if (mount === undefined) return problem(`has nothing mounted at ${directory}`, mountIt);
+  const host = onHost(directory, mounts);
+  if (host === undefined)
+    return problem(
+      undeclared(mount) ??
+        `has a volume of kind ${mount.volumeKind} at ${directory}, where kubelet does not look`,
+      mountIt,
+    );
+  if (mount.isReadOnly)
+    return problem(
+      `mounts ${directory} read-only: no socket can be made there`,
+      "take readOnly off that mount",
+    );
+  if (isTemplate(host))
+    return unknown(`has a directory with a placeholder that is not filled in: ${host}`, RENDER_FIRST);
+  if (!isRegistrationDirectory(host))
+    return problem(`mounts ${host} at ${directory}, and kubelet looks in its plugins_registry only`, mountIt);
+  const socket = registrationSocketPath(host, pod.driverNames[0] ?? "x");
+  const bytes = Buffer.byteLength(socket);
+  if (bytes > MAX_SOCKET_PATH_BYTES)
+    return problem(
+      `makes its socket at ${socket}, which ${tooLong(bytes)}`,
+      "give kubelet a shorter --root-dir, or the driver a shorter name",
+    );
+  const root = dirname(host);
+  const ofPods = kubeletPaths.filter((path) => /\/pods$/.test(path));
+  const isOfPods = ofPods.some((path) => rootIn(path) === root);
+  const other = [driverPath, ...(isOfPods ? [] : ofPods)].find((path) => (rootIn(path) ?? root) !== root);
+  return other === undefined
+    ? ok(`makes its socket where kubelet looks: ${host}`)
+    : problem(
+        `registers in ${root}, and its pod has ${other}: a node has one kubelet root`,
+        `use one of them everywhere: ${root}, or ${rootIn(other)}`,
+      );
+});
+
+const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", (one) => {
+  const { csiAddress, kubeletRegistrationPath: told } = one.settings;
+  const place = placeOf(csiAddress, one.mounts);
+  if (!isReadable(one) || place === undefined || isTemplate(place) || isPattern(place)) return undefined;
+  if (one.pod.driverSocket === undefined) return undefined;
+  const { container, path, place: made } = one.pod.driverSocket;
+  if (place === made) return ok(`waits for the socket that container ${container} makes: ${path}`);
+  const name = basename(path);
+  const [ofName, ofDirectory] =
+    told === made
+      ? [`write --csi-address=${join(dirname(csiAddress), name)}`, "correct --csi-address, or its mount"]
+      : [
+          `use one name for both: ${name} in --csi-address and --kubelet-registration-path`,
+          `mount the volume of ${dirname(csiAddress)} at ${dirname(path)} in container ${container}`,
+        ];
+  return problem(
+    `waits for ${place}, and container ${container} makes its socket at ${made ?? `${path}, on no volume`}`,
+    made !== undefined && dirname(made) === dirname(place) ? ofName : ofDirectory,
+  );
+});
+
+export const pathChecks = [manifestDriverPath, manifestRegistrationDirectory, manifestDriverSocket];

@@ -1,0 +1,120 @@
+import { SERVICE_ACCOUNT_DIRECTORY } from "../../../../kube-api/access";
+import { numberOrNone, text, tree } from "../../../../kube-api/objects";
+import { neededRules, type PolicyRule, rulesText } from "../../../../node-readiness/node-api";
+import { isWithin } from "../../../../unix/mounts";
+import { isTemplate, OUR_ARCHITECTURES } from "../../findings/words";
+import { namesOf } from "../read/access";
+import type { Deployment, ManifestFacts } from "../read/deployments";
+import type { NodeRules } from "../read/node-rules";
+import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
+
+const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { object }, hasDriver }) => {
+  const { updateStrategy } = tree(object.spec);
+  const maxSurge = text(tree(tree(updateStrategy).rollingUpdate).maxSurge);
+  return hasDriver && !/^(?:0%?)?$/.test(maxSurge)
+    ? problem(`updates with maxSurge ${maxSurge}, and has a driver in its pods`, "set maxSurge: 0")
+    : undefined;
+});
+
+const manifestUser = eachDeployment("CSI108", "manifest-user", ({ source: { pod, container } }) => {
+  const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
+  const isNonRoot = security.runAsNonRoot === true;
+  const user = numberOrNone(security.runAsUser) ?? 0;
+  return isNonRoot || user !== 0
+    ? problem(
+        `does not run as root: ${isNonRoot ? "runAsNonRoot" : `runAsUser ${user}`}`,
+        "set runAsUser: 0 and runAsNonRoot: false in the container",
+      )
+    : undefined;
+});
+
+const ARCHITECTURE_LABELS = ["kubernetes.io/arch", "beta.kubernetes.io/arch"];
+
+const manifestOperatingSystem = eachDeployment(
+  "CSI112",
+  "manifest-operating-system",
+  ({ program, isForWindows, pod }) => {
+    if (program.kind !== "ours") return undefined;
+    if (!isForWindows) return program.hasShell ? undefined : judgeArchitectures(pod.nodes);
+    return program.replaced
+      ? warning(
+          "has the same image as one for Linux, and this registrar does not run on Windows nodes",
+          "keep the official image there, if the cluster has any: an admission policy swaps it on Linux only",
+        )
+      : problem(
+          "is for Windows nodes, and this registrar runs on Linux only",
+          "use the official image there",
+        );
+  },
+  () => true,
+);
+
+function judgeArchitectures(nodes: NodeRules): Statement | undefined {
+  // Undefined: any.
+  const choices = nodes.map((term) => {
+    const rules = term.filter(({ key }) => ARCHITECTURE_LABELS.includes(key));
+    const [first, ...more] = rules.filter(({ operator }) => operator === "In");
+    const barred = rules.filter(({ operator }) => operator === "NotIn");
+    const isBarred = (value: string) => barred.some(({ has }) => has(value));
+    if (first !== undefined)
+      return first.values.filter((value) => more.every(({ has }) => has(value)) && !isBarred(value));
+    return OUR_ARCHITECTURES.every(isBarred) ? ["other"] : undefined;
+  });
+  const others = [...new Set(choices.flatMap((values) => values ?? []))].filter(
+    (value) => !OUR_ARCHITECTURES.includes(value) && !isTemplate(value),
+  );
+  if (others.length === 0) return undefined;
+  const isOnly = choices.every((values) => values?.every((value) => others.includes(value)));
+  const what = `on ${others.join(" and ")} nodes, and this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`;
+  return isOnly
+    ? problem(`runs ${what}`, "leave this container to the official image")
+    : warning(`may run ${what}`, "take these nodes out of its rules, or leave it to the official image");
+}
+
+export const manifestAccess = eachDeployment("CSI116", "manifest-access", (one, { access }) => {
+  const { program, settings } = one;
+  if (program.kind !== "ours" || settings.nodeAccess === undefined) return undefined;
+  return [judgeToken(one, access), judgeRights(one, settings.nodeAccess, access)];
+});
+
+function judgeToken({ pod, mounts }: Deployment, { tokenless }: ManifestFacts["access"]) {
+  const { account, isTokenMounted = !tokenless.includes(account) } = pod;
+  return isTokenMounted || mounts.some(({ mountPath }) => isWithin(SERVICE_ACCOUNT_DIRECTORY, mountPath))
+    ? undefined
+    : problem(
+        "asks the API server, and has no token: automountServiceAccountToken is false",
+        `mount a projected serviceAccountToken at ${SERVICE_ACCOUNT_DIRECTORY}, as registrar manifest does`,
+      );
+}
+
+function judgeRights(
+  { pod: { account } }: Deployment,
+  needs: NonNullable<Deployment["settings"]["nodeAccess"]>,
+  { bindings, roles, isWhole }: ManifestFacts["access"],
+): Statement {
+  const bound = bindings.filter(({ subjects }) => subjects.some((name) => namesOf(account).includes(name)));
+  const granted = bound.map(({ role }) => roles.get(role));
+  const isSeen = isWhole || (bound.length > 0 && !granted.includes(undefined));
+  const rules = granted.flatMap((some) => some ?? []);
+  const missing = neededRules(needs).flatMap((rule) => lacking(rule, rules));
+  if (missing.length === 0) return ok(`has the rights that it needs by ServiceAccount ${account}`);
+  return (isSeen ? problem : unknown)(
+    `lacks rights: no ClusterRole of ServiceAccount ${account}${isSeen ? "" : " in these files"} has them`,
+    `bind a ClusterRole with these rules to it: ${rulesText(missing)}`,
+  );
+}
+
+/** The part of a rule of one group and one resource that is not granted. */
+function lacking(rule: PolicyRule, granted: readonly PolicyRule[]): readonly PolicyRule[] {
+  const has = (words: readonly string[], word = "") => words.includes(word) || words.includes("*");
+  const verbs = rule.verbs.filter(
+    (verb) =>
+      !granted.some(
+        ({ apiGroups, resources, verbs: some }) =>
+          has(apiGroups, rule.apiGroups[0]) && has(resources, rule.resources[0]) && has(some, verb),
+      ),
+  );
+  return verbs.length === 0 ? [] : [{ ...rule, verbs }];
+}
+
+export const podChecks = [manifestSurge, manifestUser, manifestOperatingSystem, manifestAccess];

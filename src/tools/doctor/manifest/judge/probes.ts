@@ -1,0 +1,101 @@
+import { isPattern } from "../../../../host-path/path-pattern";
+import type { Nested } from "../../findings/finding";
+import { isTemplate } from "../../findings/words";
+import type { Deployment } from "../read/deployments";
+import { onHost } from "../read/mounts";
+import type { ProbeFacts } from "../read/probes";
+import { flagIn } from "../read/start";
+import { placeInChart } from "./chart-places";
+import { eachDeployment, isReadable, problem, type Statement, warning } from "./each-deployment";
+
+export const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
+
+export const manifestProbes = eachDeployment("CSI104", "manifest-probes", (one) =>
+  one.program.kind === "unknown"
+    ? undefined
+    : one.probes.map((probe) => (probe.asks === "exec" ? judgeExec : judgePort)(probe, one)),
+);
+
+function judgePort({ kind, asks, port, path, host }: ProbeFacts, one: Deployment): Statement | undefined {
+  const { http, metricsPath } = one.settings;
+  const isOnNode = one.source.pod.hostNetwork === true;
+  if (http === undefined)
+    return isReadable(one)
+      ? problem(
+          `has a ${kind} on ${asks}, and the registrar serves none`,
+          `add --http-endpoint=:${Number(port) || 9809}${placeInChart(one.chart, "arguments")}`,
+        )
+      : undefined;
+  if (port !== "" && port !== `${http.port}` && !isTemplate(port))
+    return problem(
+      `has a ${kind} on port ${port}, and the registrar serves ${http.port}`,
+      "use one for both",
+    );
+  if (asks !== "HTTP" && asks !== "TCP")
+    return problem(
+      `has a ${kind} with ${asks}, and the registrar serves plain HTTP`,
+      `use httpGet on /healthz, port ${http.port}, without scheme: HTTPS`,
+    );
+  const ours = ["/healthz", "/livez", "/readyz", "/statusz", metricsPath];
+  const served = one.program.kind === "official" ? ["/healthz"] : ours;
+  if (path !== undefined && !served.includes(path.split("?", 1)[0] ?? ""))
+    return problem(`has a ${kind} on ${path}, which it does not serve`, `ask one of ${served.join(", ")}`);
+  // Kubelet connects from the node: to the pod's address, unless the probe has a host.
+  if (host === undefined && LOCALHOST.test(http.host ?? ""))
+    return problem(
+      `has a ${kind} that asks the pod's address, and the registrar serves ${http.host} only`,
+      `write --http-endpoint=:${http.port}`,
+    );
+  return LOCALHOST.test(host ?? "") && !isOnNode
+    ? problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "take host off")
+    : undefined;
+}
+
+const OFFICIAL_MODE = "kubelet-registration-probe";
+/** From v2.9 on the mode ends with 0 whatever kubelet said. */
+const PASSES_SINCE = 209;
+const USE_HTTP = "use --http-endpoint and an httpGet on /healthz";
+
+/** Judges a probe that runs the registrar itself; nothing is known of other programs. */
+function judgeExec({ kind, command, settings: asked }: ProbeFacts, one: Deployment): Nested<Statement> {
+  if (asked === undefined) return undefined;
+  const { program, mounts } = one;
+  const { refusal, task } = asked;
+  const isOfficial = program.kind === "official";
+  const mode = flagIn(command, "mode") ?? "";
+  const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode) && !isTemplate(mode);
+  if (task === "register" || isOtherMode)
+    return problem(`has a ${kind} that starts a second registrar`, USE_HTTP);
+  if (task === undefined && refusal !== undefined && !isTemplate(refusal.problem))
+    return problem(`has a ${kind} that always fails: ${refusal.problem}`, refusal.advice);
+  if (task !== "probe") return undefined;
+  // Outside a container the registrar's paths have defaults.
+  const isInContainer = isOfficial || mounts.some(({ mountPath }) => mountPath === "/registration");
+  if (asked.kubeletRegistrationPath === "" && isInContainer)
+    return problem(
+      `has a ${kind} that always fails: kubelet-registration-path is a required parameter`,
+      "add the container's --kubelet-registration-path to it",
+    );
+  if (mode === OFFICIAL_MODE)
+    return !isOfficial || (program.release ?? 0) >= PASSES_SINCE
+      ? warning(`has a ${kind} with --mode=${mode}, which proves nothing`, USE_HTTP)
+      : undefined;
+  return isReadable(one) && refusal === undefined ? judgePaths(kind, asked, one) : undefined;
+}
+
+const PATHS = [
+  ["--kubelet-registration-path", "kubeletRegistrationPath"],
+  ["--plugin-registration-path", "pluginRegistrationPath"],
+] as const;
+
+/** A probe with other paths than the container's asks about another driver, or none. */
+function judgePaths(kind: string, asked: Deployment["settings"], { mounts, settings }: Deployment) {
+  const placeOf = (path: string) => onHost(path, mounts) ?? path;
+  return PATHS.map(([flag, key]) => {
+    const [path, own] = [asked[key], settings[key]];
+    const isKnown = [path, own].every((one) => one !== "" && !isTemplate(one) && !isPattern(one));
+    return isKnown && placeOf(path) !== placeOf(own)
+      ? problem(`has a ${kind} with ${flag}=${path}, and the registrar has ${own}`, "give both the same path")
+      : undefined;
+  });
+}

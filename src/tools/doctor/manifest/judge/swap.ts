@@ -1,0 +1,59 @@
+import { lastPart, type OurImage } from "../../../images/program";
+import { imagePattern } from "../../../manifest/image-policy/recognise";
+import { type Finding, findingsOf, keyOf } from "../../findings/finding";
+import { reportFindings } from "../../findings/report";
+import { counted } from "../../findings/words";
+import type { ManifestFacts } from "../read/deployments";
+import { manifestArguments } from "./arguments";
+import { MANIFEST_CHECKS } from "./checks";
+
+/**
+ * Reads the same objects twice. Like the image policy, it swaps each image that has the official one's name, or that of `image`.
+ * A container for Windows counts as swapped where it shares its image with one for Linux.
+ */
+export function readSwap(
+  read: (ours: OurImage) => ManifestFacts,
+  { image = "", ...ours }: OurImage,
+  to = "",
+) {
+  const matched = new RegExp(imagePattern(image === "" ? [] : [lastPart(image)]));
+  const known = { ...ours, matched, image: to || undefined };
+  const before = read(known);
+  const taken = before.deployments.filter(
+    (one) =>
+      !one.isForWindows &&
+      (one.program.kind === "official" || (one.program.kind === "unknown" && matched.test(one.image))),
+  );
+  const after = read({ ...known, swapped: new Set(taken.map((one) => one.image)) });
+  return { before, after, swapped: taken.length };
+}
+
+/**
+ * What the swap brings: its findings, and with them those of containers with an unknown program, which it may concern; and how
+ * many problems are there before the swap and after it, as a report counts them.
+ */
+export function judgeSwap(
+  { before, after, swapped }: ReturnType<typeof readSwap>,
+  checks = MANIFEST_CHECKS,
+): { readonly findings: readonly Finding[]; readonly problemsWithEither: number } {
+  const [had, has] = [findingsOf(checks, before), findingsOf(checks, after)];
+  const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
+  const notJudged = new Set(
+    after.deployments.filter(({ program }) => program.kind === "unknown").map(({ place }) => place),
+  );
+  const findings = has.filter(
+    (finding) =>
+      finding.isUnread ||
+      (finding.code === manifestArguments.code && notJudged.has(finding.subject)) ||
+      (finding.status !== "ok" && !known.has(keyOf(finding))),
+  );
+  const both = reportFindings(had).findings.filter(
+    (one) => one.status === "problem" && one.follows === null && stay.has(keyOf(one)),
+  );
+  return { findings, problemsWithEither: swapped === 0 ? 0 : both.length };
+}
+
+export function eitherLines(count: number, command: string): readonly string[] {
+  const are = count === 1 ? "is" : "are";
+  return count === 0 ? [] : [`${counted(count, "problem")} ${are} there with either image: ${command}`];
+}

@@ -1,0 +1,214 @@
+import { attempt, invalidOption } from "../../../../base/errors";
+import { list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { boundText } from "../../../../logging/escape";
+import { isRegistrar, type OurImage, programOf } from "../../../images/program";
+import type { FoundObject } from "../../findings/finding";
+import { type AccessFacts, addAccess, noAccess } from "./access";
+import { chartOf } from "./charts";
+import { mountsOf } from "./mounts";
+import {
+  type CsiDriverFacts,
+  foundIn,
+  LIMIT_RESOURCES,
+  placeText,
+  type ReadObject,
+  readCsiDriver,
+  type Unread,
+  unreadAt,
+} from "./objects";
+import { driverDirectoryIn, isForWindows, type PodFacts, podIn, readPod } from "./pod";
+import { probesOf } from "./probes";
+import { type RegistrarSettings, settingsOf } from "./settings";
+import { literalsIn, startOf } from "./start";
+
+/** Lists of a large cluster have some 100,000 values. */
+const OF_LIST = { values: 1_000_000, textLength: Number.POSITIVE_INFINITY };
+/** Pods have some hundreds, and Linux starts no program with a longer argument or variable (MAX_ARG_STRLEN). */
+const OF_POD = { values: 10_000, textLength: 2 ** 17 };
+
+export interface ManifestFacts {
+  readonly deployments: readonly Deployment[];
+  /** Those with a registrar, and others that may be on its node. */
+  readonly pods: readonly PodFacts[];
+  readonly access: AccessFacts;
+  /** LimitRanges, ResourceQuotas and VerticalPodAutoscalers. */
+  readonly limitObjects: readonly Tree[];
+  readonly csiDrivers: readonly string[];
+  readonly csiDriverSpecs: readonly CsiDriverFacts[];
+  readonly unread: readonly Unread[];
+}
+
+/** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
+export function readDeployments(objects: readonly ReadObject[], ours?: OurImage): ManifestFacts {
+  const deployments: Deployment[] = [];
+  const pods: PodFacts[] = [];
+  const access = noAccess();
+  const limitObjects: Tree[] = [];
+  const csiDriverSpecs: CsiDriverFacts[] = [];
+  const unread: Unread[] = [];
+  const read = (place: string, found: FoundObject, act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      unread.push(unreadAt(place, error, found));
+    }
+  };
+  for (const { file, object: root } of objects)
+    read(file, foundIn(file), () => {
+      refuseHuge(root, OF_LIST);
+      for (const object of unfold(root)) {
+        const owner = foundIn(file, object);
+        const place = placeText(owner);
+        read(place, owner, () => {
+          const found = deploymentsIn(owner, object, ours);
+          const reason = found.length > 0 ? judgedLater(object) : writtenByOperator(object);
+          if (reason !== undefined) unread.push({ place, object: owner, ...reason });
+          else {
+            deployments.push(...found);
+            const pod = found[0]?.pod ?? attempt(() => readOtherPod(owner, object));
+            if (pod !== undefined) pods.push(pod);
+          }
+          addAccess(access, object);
+          if (Object.hasOwn(LIMIT_RESOURCES, text(object.kind))) limitObjects.push(object);
+          if (object.kind === "CSIDriver") csiDriverSpecs.push(readCsiDriver(object, owner));
+        });
+      }
+    });
+  const csiDrivers = csiDriverSpecs.map(({ name }) => name);
+  return { deployments, pods, access, limitObjects, csiDrivers, csiDriverSpecs, unread };
+}
+
+/** A pod without a registrar; undefined for an object without containers. Throws as {@link deploymentsIn} does. */
+function readOtherPod(owner: FoundObject, object: Tree): PodFacts | undefined {
+  const pod = podIn(object);
+  if (list(pod.containers).length === 0) return undefined;
+  refuseHuge(pod, OF_POD);
+  return readPod(owner, object);
+}
+
+/** With a repository and a tag or digest: a name alone may be of anything. */
+const OFFICIAL_IMAGE =
+  /^[\w.-][\w.:-]*\/[\w./-]*node-driver-(?:win-)?registrar(?::[\w.-]+(?:@sha256:\w+)?|@sha256:\w+)$/;
+
+/** In the text of a file with the names and tags of images. */
+const NAMED_IMAGE = /^ *image: *(?:[\w./-]*\/)?([\w-]*node-driver-registrar)$/m;
+
+/** Of an object whose settings have the registrar's image: a variable, a ConfigMap, an operator's own resource. */
+function writtenByOperator({ kind, spec, data }: Tree) {
+  // The schema of an operator's resource may have such images as defaults.
+  const image = kind === "CustomResourceDefinition" ? undefined : imageIn([spec, data]);
+  if (image === undefined) return undefined;
+  return {
+    why: `an operator writes the registrar ${boundText(image)}`,
+    advice: "apply it, and then use registrar doctor --cluster",
+  };
+}
+
+function imageIn(value: unknown): string | undefined {
+  if (typeof value === "string") return OFFICIAL_IMAGE.test(value) ? value : NAMED_IMAGE.exec(value)?.[1];
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const part of Object.values(value)) {
+    const image = imageIn(part);
+    if (image !== undefined) return image;
+  }
+  return undefined;
+}
+
+/** Of a patch: the API server requires a selector. */
+function judgedLater({ kind, spec }: Tree) {
+  const isSet = ["DaemonSet", "Deployment", "StatefulSet"].includes(text(kind));
+  return isSet && tree(spec).selector === undefined
+    ? {
+        why: "it has no selector, so it is a patch of another object",
+        advice: "apply it first: kubectl kustomize DIRECTORY | registrar doctor -f -",
+      }
+    : undefined;
+}
+
+/** The items of a List; any other object is its own only item. */
+function unfold(object: unknown): readonly Tree[] {
+  const one = tree(object);
+  return Array.isArray(one.items) && /List$/.test(text(one.kind)) ? one.items.flatMap(unfold) : [one];
+}
+
+/** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */
+function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void {
+  const open = [root];
+  for (let seen = 1; open.length > 0; ) {
+    const value = open.pop();
+    if (typeof value === "string" && value.length > textLength)
+      throw invalidOption(`it has a text of ${value.length} characters`);
+    const parts = typeof value === "object" && value !== null ? Object.values(value) : [];
+    seen += parts.length;
+    if (seen > values)
+      throw invalidOption(`it has more than ${values.toLocaleString("en")} values, or holds itself`);
+    for (const part of parts) open.push(part);
+  }
+}
+
+export type Deployment = ReturnType<typeof deploymentsIn>[number];
+
+/** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
+export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage = {}) {
+  const pod = podIn(object);
+  const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
+  const registrars = containers.filter((container) => isRegistrar(container, ours));
+  if (registrars.length === 0) return [];
+  refuseHuge(pod, OF_POD);
+  const shared = readPod(owner, object, registrars);
+  return registrars.map((container) => {
+    const found = { ...owner, container: text(container.name) };
+    const program = programOf(container, ours);
+    const start = startOf(container, program);
+    const settings = settingsOf(start.args, program);
+    return {
+      object: found,
+      place: placeText(found),
+      /** Where a check reads what no other one asks for. */
+      source: { object, pod, container },
+      container: found.container,
+      chart: chartOf(object, [
+        ...shared.driverNames,
+        driverDirectoryIn(settings.kubeletRegistrationPath) ?? "",
+      ]),
+      image: text(container.image),
+      program,
+      isForWindows: isForWindows(pod, container),
+      /** Why the settings are not known, for example because a shell starts the registrar. */
+      unseen: unseenOf(start, settings),
+      settings,
+      command: start.command,
+      /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
+      joined:
+        program.kind === "unknown"
+          ? undefined
+          : start.args.find((word) => /^--?[a-z][\w-]*\S*\s+--?[a-z][\w-]*/.test(word.trim())),
+      literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
+      mounts: mountsOf(container, pod),
+      probes: probesOf(container, program),
+      pod: shared,
+      /** The pod has a container that is not a registrar. */
+      hasDriver: containers.length > registrars.length,
+    };
+  });
+}
+
+/** A variable from elsewhere matters only where its value decides a path or a refusal. */
+function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
+  if (startedBy !== undefined)
+    return {
+      why: `is started by ${startedBy}: what that makes of the arguments is not seen here`,
+      advice: "have the registrar itself as command, or none",
+    };
+  const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal } = settings;
+  const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal?.problem ?? ""];
+  const found = open.find(
+    ({ name, isElsewhere }) => isElsewhere && judged.some((value) => value.includes(`$(${name})`)),
+  );
+  return (
+    found && {
+      why: `takes $(${found.name}) from elsewhere: what the arguments come to is not seen here`,
+      advice: "run registrar doctor in the pod, or see the log of its start",
+    }
+  );
+}

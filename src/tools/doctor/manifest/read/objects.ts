@@ -1,0 +1,74 @@
+import { messageOf } from "../../../../base/errors";
+import { list, numberOrNone, text, tree } from "../../../../kube-api/objects";
+import { boundText } from "../../../../logging/escape";
+import type { FoundObject } from "../../findings/finding";
+
+/** What limits a pod's resources: objects of these kinds, and their resources at the API server. */
+export const LIMIT_RESOURCES = {
+  LimitRange: "limitranges",
+  ResourceQuota: "resourcequotas",
+  VerticalPodAutoscaler: "verticalpodautoscalers",
+} as const;
+
+export interface ReadObject {
+  readonly file: string;
+  readonly object: unknown;
+}
+
+/** `NAMESPACE/NAME`; the name alone of an object without a namespace. */
+export function nameOf(object: unknown): string {
+  const { namespace, name } = tree(tree(object).metadata);
+  return [namespace, name].map(text).filter(Boolean).join("/");
+}
+
+export function foundIn(file: string | null, object: unknown = {}): FoundObject {
+  const { kind, metadata } = tree(object);
+  const { namespace, name } = tree(metadata);
+  const field = (value: unknown) => text(value) || null;
+  return { file, kind: field(kind), namespace: field(namespace), name: field(name), container: null };
+}
+
+/** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
+export function placeText({ file, kind, namespace, name, container }: FoundObject): string {
+  const object = `${kind ?? ""} ${[namespace, name].filter(Boolean).join("/")}`;
+  return `${file === null ? "" : `${file}: `}${object}${container === null ? "" : `, container ${container}`}`;
+}
+
+export interface Unread {
+  readonly place: string;
+  readonly object?: FoundObject;
+  readonly why: string;
+  readonly advice?: string;
+}
+
+export function unreadAt(place: string, error: unknown, object?: FoundObject): Unread {
+  const why = error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500);
+  return { place, ...(object && { object }), why };
+}
+
+export type CsiDriverFacts = ReturnType<typeof readCsiDriver>;
+
+export function readCsiDriver(
+  object: unknown,
+  owner: FoundObject = { ...foundIn(null, object), kind: "CSIDriver" },
+) {
+  const spec = tree(tree(object).spec);
+  const { serviceAccountTokenInSecrets } = spec;
+  const modes = list(spec.volumeLifecycleModes);
+  return {
+    name: nameOf(object),
+    place: placeText(owner),
+    object: owner,
+    /** Seconds after which kubelet asks for the volume limit again; undefined: never. */
+    limitPeriodS: numberOrNone(spec.nodeAllocatableUpdatePeriodSeconds),
+    /** The scheduler keeps pods with claims off nodes where CSINode lacks the driver. */
+    keepsPodsOff: spec.preventPodSchedulingIfMissing === true,
+    /** An empty list is Persistent by default. */
+    hasClaims: modes.length === 0 || modes.some((mode) => mode !== "Ephemeral"),
+    /** The field is set, to true or false. */
+    placesTokens: serviceAccountTokenInSecrets !== undefined && serviceAccountTokenInSecrets !== null,
+    requestsTokens: list(spec.tokenRequests).length > 0,
+    /** Its fields may be anything. */
+    source: tree(object),
+  };
+}

@@ -1,0 +1,118 @@
+import { attempt } from "../../../../base/errors";
+import { parseListenAddress } from "../../../../diagnostics/endpoint";
+import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../../../flags/checks";
+import { askOfficial, correctArgument } from "../../../../flags/official";
+import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
+import { parseBool } from "../../../../flags/values";
+import type { AccessNeeds } from "../../../../node-readiness/node-api";
+import { parseCsiAddress } from "../../../../unix/socket-path";
+import type { Program } from "../../../images/program";
+import { isTemplate } from "../../findings/words";
+
+export interface RegistrarSettings {
+  /** Why the registrar does not start with them, and what to do; undefined: it starts. */
+  readonly refusal: { readonly problem: string; readonly advice: string } | undefined;
+  /** A flag with which only some releases of the official registrar start, where the image does not say its release. */
+  readonly doubtful?: string;
+  readonly csiAddress: string;
+  readonly kubeletRegistrationPath: string;
+  readonly pluginRegistrationPath: string;
+  /** The HTTP endpoint; without a host it listens on all interfaces. */
+  readonly http: { readonly host: string | undefined; readonly port: number } | undefined;
+  readonly metricsPath: string;
+  /** The registrar requires the node's name from its environment. */
+  readonly needsNodeName: boolean;
+  /** What the registrar does with its Node; undefined: it asks no API server. */
+  readonly nodeAccess: AccessNeeds | undefined;
+  /** The words behind the flags, which the registrar ignores. */
+  readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
+  /** Undefined: the registrar cannot parse the arguments. */
+  readonly task: "register" | "probe" | "print" | undefined;
+}
+
+/** What a container's arguments mean, by the registrar's own parser and checks, and by the official one's flags. */
+export function settingsOf(args: readonly string[], program: Program): RegistrarSettings {
+  const words = args.map(withoutTemplates);
+  const settings = ourSettings(words);
+  if (program.kind !== "official") return settings;
+  const answer = askOfficial(words, program.release);
+  if (answer.kind === "unclear") return { ...settings, doubtful: answer.flag };
+  return answer.kind === "refused" ? { ...settings, refusal: answer, task: undefined } : settings;
+}
+
+function ourSettings(words: readonly string[]): RegistrarSettings {
+  const line = parseFlags(words);
+  if (line.kind === "help")
+    return {
+      ...NOTHING,
+      refusal: { problem: "it prints its help and ends", advice: correctArgument() },
+      task: "print",
+    };
+  if (line.kind === "error") {
+    const advice = correctArgument(nearestFlag(line.unknown));
+    return { ...NOTHING, refusal: { problem: line.message, advice } };
+  }
+  const { flags } = line;
+  const problem = startProblemOf({
+    ...flags,
+    removeStartupTaint: flags.removeStartupTaint.map(withoutPlaceholders),
+    nodeCondition: withoutPlaceholders(flags.nodeCondition),
+  });
+  const endpoint = httpEndpointOf(flags);
+  const isListening = problem === undefined && endpoint !== undefined;
+  return {
+    refusal: problem === undefined ? undefined : { problem, advice: correctArgument() },
+    csiAddress:
+      problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
+    kubeletRegistrationPath: flags.kubeletRegistrationPath,
+    pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
+    http: isListening ? parseListenAddress(endpoint) : undefined,
+    metricsPath: flags.metricsPath,
+    needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
+    nodeAccess: wantsNodeReadiness(flags)
+      ? {
+          taints: flags.removeStartupTaint.length > 0,
+          condition: flags.nodeCondition !== "",
+          impersonation: flags.impersonateNode,
+        }
+      : undefined,
+    ignored: ignoredOf(words, flags.rest),
+    task: flags.version ? "print" : isProbeMode(flags.mode) ? "probe" : "register",
+  };
+}
+
+/** The words that end the flags, such as the next word of a switch. */
+function ignoredOf(words: readonly string[], rest: readonly string[]): RegistrarSettings["ignored"] {
+  const [first, ...more] = rest;
+  if (first === undefined) return undefined;
+  const before = words[words.length - rest.length - 1] ?? "";
+  const isSwitch = acceptedFlags().get(before.replace(/^--?/, ""))?.bare !== undefined && /^-/.test(before);
+  const advice =
+    isSwitch && attempt(() => parseBool(first)) !== undefined
+      ? `write ${before}=${first}`
+      : `take ${first} out`;
+  return { words: [first, ...more], advice };
+}
+
+/** An installer fills in a log level later: it counts as 2. */
+function withoutTemplates(word: string): string {
+  return word.replace(/^(--?v=)(?:\$[({].*|\{\{.*)$/, "$12");
+}
+
+/** An installer fills in a taint or a condition later: it counts as a valid one. Kubelet fills in $(NAME): it stays. */
+function withoutPlaceholders(target: string): string {
+  return isTemplate(target) && !target.includes("$(") ? "{driver}/valid" : target;
+}
+
+const NOTHING: RegistrarSettings = {
+  refusal: undefined,
+  csiAddress: "",
+  kubeletRegistrationPath: "",
+  pluginRegistrationPath: "/registration",
+  http: undefined,
+  metricsPath: "/metrics",
+  needsNodeName: false,
+  nodeAccess: undefined,
+  ignored: undefined,
+  task: undefined,
+};

@@ -1,0 +1,110 @@
+import { invalidOption } from "../../../../base/errors";
+import { nearWord } from "../../../../base/near-word";
+import { list, type Tree, text, tree } from "../../../../kube-api/objects";
+import { behindRegistrar, itemsOf, type Program } from "../../../images/program";
+
+/** A `$(NAME)` whose value is not in the object. */
+interface OpenVariable {
+  readonly name: string;
+  /** It may have a value at run time; without one kubelet leaves the `$(NAME)` as it is. */
+  readonly isElsewhere: boolean;
+}
+
+interface FilledIn {
+  readonly text: string;
+  readonly open: readonly OpenVariable[];
+}
+
+/** How a container starts: by itself, with its own arguments, or by another program, which has arguments of its own. */
+export function startOf(container: Tree, { kind }: Program) {
+  const fill = environmentOf(container);
+  const filledIn = (words: unknown) => itemsOf(words).map((word) => fill(text(word)));
+  const [command, args] = [filledIn(container.command), filledIn(container.args)];
+  const words = [...command, ...args];
+  const behind = behindRegistrar(words.map((word) => word.text));
+  // A program that does more has the registrar as subcommand.
+  const own = command.length > 0 ? behind : ((kind === "unknown" ? behind : undefined) ?? args);
+  const used = words.slice(words.length - (own?.length ?? 0));
+  return {
+    command: command.map((word) => word.text),
+    startedBy: own === undefined ? words[0]?.text : undefined,
+    args: used.map((word) => word.text),
+    open: used.flatMap((word) => word.open),
+  };
+}
+
+export function wordsOf(container: Tree): readonly string[] {
+  const fill = environmentOf(container);
+  return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)).text);
+}
+
+/** The value of a flag: `-name=value`, `--name=value` or `--name value`; the last one counts. */
+export function flagIn(words: readonly string[], name: string): string | undefined {
+  const at = words.findLastIndex((word) => [`-${name}`, `--${name}`].includes(word.split("=", 1)[0] ?? ""));
+  const word = words[at];
+  if (word === undefined) return undefined;
+  return word.includes("=") ? word.slice(word.indexOf("=") + 1) : words[at + 1];
+}
+
+/** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */
+const MAX_ARGUMENT_LENGTH = 2 ** 17;
+const MAX_ARGUMENTS_LENGTH = 2 ** 21;
+
+/** Kubelet adds variables for the namespace's services. */
+const OF_SERVICE = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?$/;
+
+/**
+ * Fills in `$(NAME)` from the container's environment as kubelet does. Throws INVALID_OPTION if the result is longer than a
+ * program's arguments can be.
+ */
+export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledIn {
+  const values = new Map<string, FilledIn | undefined>();
+  const hasMore = list(envFrom).length > 0;
+  let total = 0;
+  const fill = (word: string): FilledIn => {
+    const open: OpenVariable[] = [];
+    let length = 0;
+    const refuseLong = (more: number) => {
+      length += more;
+      total += more;
+      if (length > MAX_ARGUMENT_LENGTH || total > MAX_ARGUMENTS_LENGTH)
+        throw invalidOption("its variables, filled in, are longer than a program's arguments can be");
+    };
+    const filledIn = word.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) => {
+      if (name === undefined) return "$";
+      const value = values.get(name);
+      const isElsewhere = hasMore || values.has(name) || OF_SERVICE.test(name);
+      refuseLong(value?.text.length ?? whole.length);
+      open.push(...(value?.open ?? [{ name, isElsewhere }]));
+      return value?.text ?? whole;
+    });
+    return { text: filledIn, open };
+  };
+  // One that comes from elsewhere hides what had its name before.
+  for (const { name, value, valueFrom } of list(env).map(tree))
+    values.set(text(name), valueFrom === undefined ? fill(text(value)) : undefined);
+  return fill;
+}
+
+/** No author of a DaemonSet writes more of them, or longer ones, by mistake. */
+const MAX_LITERALS = 10;
+const MAX_NAME_LENGTH = 100;
+
+/** The variables in these words that have no value. */
+export function literalsIn(words: readonly string[], open: readonly OpenVariable[], { env }: Tree) {
+  const names = list(env)
+    .map((one) => text(tree(one).name))
+    .filter(({ length }) => length <= MAX_NAME_LENGTH);
+  const literals = open.filter(
+    ({ name, isElsewhere }) => !isElsewhere && words.some((word) => word.includes(`$(${name})`)),
+  );
+  return [...new Set(literals.map(({ name }) => name))].slice(0, MAX_LITERALS).map((name) => {
+    if (names.includes(name)) {
+      const why = "which is set behind the variable that takes it";
+      return { name, why, advice: `put ${name} first in its env` };
+    }
+    const meant = name.length > MAX_NAME_LENGTH ? undefined : nearWord(name, names);
+    const advice = meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
+    return { name, why: "and no variable of the container is called so", advice };
+  });
+}

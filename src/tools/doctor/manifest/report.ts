@@ -1,0 +1,83 @@
+import { invalidOption } from "../../../base/errors";
+import { plain } from "../../../logging/escape";
+import { lastPart, type OurImage } from "../../images/program";
+import { imagePattern } from "../../manifest/image-policy/recognise";
+import { type Finding, findingsOf, unread as unreadVerdict } from "../findings/finding";
+import { type Report, reportOf } from "../findings/report";
+import { renderReport, type TableLook } from "../findings/table";
+import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
+import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
+import { type ManifestFacts, readDeployments } from "./read/deployments";
+import type { ReadObject, Unread } from "./read/objects";
+
+export interface FilesRead {
+  readonly files: readonly string[];
+  readonly objects: readonly ReadObject[];
+  readonly unread: readonly Unread[];
+}
+
+/** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
+export function reportOnFiles(read: FilesRead, ours: OurImage): Report {
+  return reportOf({ files: read.files }, findingsOf(MANIFEST_CHECKS, factsOf(read, ours)));
+}
+
+export const renderFileTable = (report: Report, look: TableLook): string =>
+  renderReport(report, look, { isBySubject: true });
+
+/**
+ * `swap` is the image that takes the official one's place; empty: any of ours. `ours.image` names another image whose place it
+ * takes, as the policy's `--match-image` does. Throws as {@link reportOnFiles} does.
+ */
+export function reportOnSwap(read: FilesRead, ours: OurImage, swap: string) {
+  const { image } = ours;
+  const both = readSwap((images) => factsOf(read, images), ours, swap);
+  const policy = image === undefined || both.swapped === 0 ? null : policyCommand(image, swap || "IMAGE");
+  const { findings, problemsWithEither } = judgeSwap(both);
+  const target = { files: read.files, swap, swapped: both.swapped, policy, problemsWithEither };
+  const nothing = both.swapped === 0 ? [nothingToSwap(read, both.before)] : [];
+  return { ...reportOf(target, [...findings, ...nothing]), target };
+}
+
+/** The image policy knows the official image's names. */
+function policyCommand(image: string, swap: string): string {
+  const name = lastPart(image);
+  const isKnown = new RegExp(imagePattern([])).test(name);
+  return `registrar manifest --image-policy --image=${swap}${isKnown ? "" : ` --match-image=${name}`}`;
+}
+
+export function renderSwapTable(report: ReturnType<typeof reportOnSwap>, look: TableLook): string {
+  const { policy, files, problemsWithEither } = report.target;
+  const command = `registrar doctor ${files.map((file) => `-f ${plain(file)}`).join(" ")}`;
+  const next = [
+    ...eitherLines(problemsWithEither, command),
+    ...(policy === null ? [] : [`To swap them in a cluster: ${policy}`]),
+  ];
+  return renderReport(report, look, { isBySubject: true, swapped: report.target, next });
+}
+
+function factsOf({ objects, unread }: FilesRead, ours: OurImage): ManifestFacts {
+  const [first] = unread;
+  if (objects.length === 0 && first) {
+    const why = [`${first.place}: ${first.why}`, first.advice].filter(Boolean).join("; ");
+    throw invalidOption(`cannot read ${why}`);
+  }
+  const read = readDeployments(objects, ours);
+  const facts = { ...read, unread: [...unread, ...read.unread] };
+  const { deployments, csiDriverSpecs, pods } = facts;
+  // A CSIDriver alone can be judged; pods without a registrar are not what was meant.
+  const isJudged = deployments.length > 0 || (csiDriverSpecs.length > 0 && pods.length === 0);
+  if (!isJudged && facts.unread.length === 0)
+    throw invalidOption(
+      "no registrar in these files: no container has its arguments, or its image without another command; if one is this registrar's, name its image with --image=IMAGE",
+    );
+  return facts;
+}
+
+function nothingToSwap({ files }: FilesRead, { deployments }: ManifestFacts): Finding {
+  const [unknown = "no container for Linux has the official registrar's image"] = deployments.flatMap(
+    ({ place, program }) => (program.kind === "unknown" ? `${place}: ${program.why}` : []),
+  );
+  const fix = "give files that have the official registrar, or name its image with --image=IMAGE";
+  const { code, name } = manifestReadable;
+  return { code, check: name, ...unreadVerdict(files.join(", "), `has nothing to swap: ${unknown}`, fix) };
+}

@@ -1,0 +1,123 @@
+import { judgeDriverName } from "../../../../registrar/driver/driver-name";
+import { describeWait, descriptorFix } from "../../../../unix/descriptors";
+import { check, grouped, ok, problem, unknown, type Verdict, warning } from "../../findings/finding";
+import type { DriverRow } from "../../findings/report";
+import { LEAVE_ONE, podsText } from "../../findings/words";
+import { driversIn, waitingText } from "./rows";
+import {
+  DRIVER,
+  downCause,
+  duplicatesCause,
+  failureText,
+  nodeInfoCause,
+  remedyFor,
+  START_DRIVER,
+  socketText,
+} from "./sockets";
+import type { Driver, View } from "./view";
+
+/** The cause of everything that fails because the node-wide registrar has too few file descriptors. */
+const DESCRIPTORS_CAUSE = "descriptors";
+
+const driversFound = check("CSI020", "drivers-found", (view: View) => {
+  const { descriptorWait: wait, directory, drivers, leftOut, deadSockets, bad } = view;
+  const lacks = "lacks registration sockets:";
+  return [
+    wait && bad(directory.path, `${lacks} ${describeWait(wait)}`, descriptorFix(wait), DESCRIPTORS_CAUSE),
+    ...drivers.map((one) => (one.isNamed ? undefined : judgeFound(one, view))),
+    ...leftOut.map(({ path, fileSystem }) =>
+      unknown(
+        path,
+        `is a mount of ${fileSystem}, whose server may not answer: it is not looked at`,
+        "have the driver's socket on the node's own disk",
+      ),
+    ),
+    ...deadSockets.map((one) => judgeDead(one, view)),
+  ];
+});
+
+function judgeFound(driver: Driver, view: View): Verdict | undefined {
+  const { socket, name, unwanted, twin } = driver;
+  const { bad, directory, registrations, registrars, target, descriptorWait } = view;
+  const { path } = socket;
+  if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
+  // Other plugins have their sockets here too. CSI003 and CSI004 judge a driver without a name or with an unsafe one.
+  if (name === undefined) return undefined;
+  if (unwanted !== undefined)
+    return ok(path, `has the driver ${name}, not to be registered, as configured: ${unwanted}`);
+  if (judgeDriverName(name).kind === "unsafe" || !driver.isNode) return undefined;
+  // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
+  const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
+  if (twin !== undefined) return bad(path, both, "remove one of the two deployments", `twins ${name}`);
+  // CSI015 or CSI019 judges its registration socket.
+  const isJudged = registrations.some((one) => one.isLeft && one.name === name);
+  if (driver.isRegistered || isJudged || directory.kind !== "directory") return undefined;
+  const isNodeWide = target.pattern !== undefined || registrars.some((one) => one.isNodeWide);
+  return bad(
+    path,
+    `has the driver ${name}, for which there is no registration socket in ${directory.path}`,
+    `see its registrar: does it run, or restart again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide ? NODE_WIDE : ""}`,
+    descriptorWait ? DESCRIPTORS_CAUSE : nodeInfoCause(name),
+  );
+}
+
+/** Why a node-wide registrar may not have published a driver. */
+const NODE_WIDE =
+  "; a node-wide one may have no file descriptors left, see /statusz; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
+
+/** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
+function judgeDead({ socket, fits }: View["deadSockets"][number], view: View): Verdict | undefined {
+  // A driver that is named, and a registered one, are judged by other checks.
+  const isRegistered = view.registrations.some(({ endpoint }) => endpoint?.socket.inode === socket.inode);
+  if (isRegistered || !view.isWhole) return undefined;
+  const text = "has no process that listens on it: the driver ended, or was uninstalled";
+  const fix = `${START_DRIVER}; delete the directory if the driver was uninstalled`;
+  if (view.isDeserted)
+    return problem(socket.path, `${text}; this node has no other driver`, fix, downCause(socket));
+  return (fits ? warning : unknown)(socket.path, text, fix);
+}
+
+/** Registrars as the processes of this node show them, where their own sockets do not. */
+const registrarProcesses = check("CSI024", "registrars", ({ bad, waiting, registrars }: View) => {
+  const fix = `${START_DRIVER}; or correct --csi-address, or the volume that both containers mount`;
+  const shared = [...grouped(registrars, ({ endpoint }) => endpoint)]
+    .filter(([, ones]) => ones.length > 1)
+    .map(([endpoint, ones]) => {
+      const pids = ones.map(({ pid }) => pid).join(", ");
+      const text = `has ${ones.length} registrars on this node: processes ${pids}`;
+      return warning(endpoint, text, LEAVE_ONE, duplicatesCause(endpoint));
+    });
+  return [
+    ...waiting.map((one) => bad("a registrar", waitingText(one), fix, downCause(one.socket))),
+    ...shared,
+  ];
+});
+
+const PODS_API = "kubelet's Pods API";
+
+const waitingPods = check("CSI023", "waiting-pods", (view: View) => {
+  const { pods } = view;
+  if (pods === undefined) return undefined;
+  if (pods.kind === "failed") return unknown(PODS_API, failureText("ListPods", pods));
+  const verdicts = driversIn(view).flatMap((row) => judgeWaiting(row, view) ?? []);
+  return verdicts.length > 0
+    ? verdicts
+    : ok(PODS_API, "lists no pod that waits for the driver of an inline volume");
+});
+
+function judgeWaiting({ name, state, waitingPods }: DriverRow, { bad }: View): Verdict | undefined {
+  if (name === null || waitingPods === null || waitingPods.length === 0) return undefined;
+  const who = `${podsText(waitingPods)} waiting for it`;
+  if (state === "missing")
+    return bad(
+      name,
+      `has ${who}, and no driver that answers here has this name`,
+      "deploy its node plugin to this node: do nodeSelector and tolerations of its DaemonSet fit the node? Or correct the name in the pod",
+    );
+  if (state === "untold")
+    return unknown(name, `may have ${who}: its registrar does not report whether kubelet registered it`);
+  const fix = "fix what keeps the driver from being registered; kubelet tries again within 2 minutes";
+  return warning(name, `has ${who}, and is ${state}`, fix);
+}
+
+export const foundChecks = [driversFound, registrarProcesses, waitingPods];

@@ -1,0 +1,134 @@
+import { judgeDriverName } from "../../../../registrar/driver/driver-name";
+import { registrationSocketPath } from "../../../../registrar/model/socket-name";
+import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
+import { check, ok, problem, unknown, unread, warning } from "../../findings/finding";
+import { kubeletDirectoryOf, MOUNT_IT } from "../../findings/registration-directory";
+import { tooLong } from "../../findings/words";
+import { isDead } from "../read/facts";
+import { ownershipText, RUN_AS_ROOT, remedyForErrno } from "./sockets";
+import type { View } from "./view";
+
+const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
+  if (startProblem === undefined) return undefined;
+  const text = `does not start with these arguments: ${startProblem}`;
+  return problem("the registrar", text, "correct that argument in the DaemonSet");
+});
+
+const kubelet = check("CSI012", "kubelet", ({ directory }: View) => {
+  if (directory.kind !== "directory") return undefined;
+  const { kubeletSocket: socket } = directory;
+  if (socket.kind === "accepting") return ok("kubelet", `runs: it accepts connections on ${socket.path}`);
+  if (!isDead(socket)) return unknown("kubelet", "cannot be seen from here");
+  const text = `does not seem to run: no process listens on its socket ${socket.path}`;
+  return problem("kubelet", text, "see: systemctl status kubelet", "kubelet-down");
+});
+
+const INOTIFY_LIMITS: Readonly<Record<string, string>> = {
+  EMFILE: "max_user_instances",
+  ENOSPC: "max_user_watches",
+};
+
+const inotify = check("CSI013", "inotify", ({ directory, host }: View) => {
+  if (directory.kind !== "directory") return undefined;
+  const { unwatchable } = directory;
+  if (host.uid !== 0) return unknown("inotify", "has limits per user: only root can try kubelet's");
+  if (unwatchable === undefined)
+    return ok("inotify", "has room for root's watches, so kubelet can see new sockets");
+  const limit = INOTIFY_LIMITS[unwatchable];
+  if (limit === undefined) return unknown("inotify", `could not be tried: ${unwatchable}`);
+  const text = `has no room for root's watches, so kubelet sees no new socket: fs.inotify.${limit} is used up`;
+  return problem("inotify", text, `raise it: sysctl fs.inotify.${limit}=8192, or more if it is 8192 already`);
+});
+
+const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: View) => {
+  if (facts.kind === "off") return ok("SELinux", "is off");
+  if (facts.kind !== "on") return unknown("SELinux", "cannot be seen from here");
+  const { mode = "on", label = "an unknown label" } = facts;
+  if (mode === "permissive") return ok("SELinux", "is permissive: it forbids nothing");
+  const isConfined = /^(container(_\w+)?|svirt_\w+)_t$/.test(label.split(":")[2] ?? "");
+  if (!isConfined) return ok("SELinux", `is ${mode}; we run as ${label}`);
+  const text = `is ${mode} and confines us (${label}): a privileged driver's socket may be out of our reach`;
+  return warning(
+    "SELinux",
+    text,
+    "if a call fails with EACCES, set seLinuxOptions.type: spc_t on the container",
+  );
+});
+
+const registrationDirectory = check("CSI008", "registration-directory", ({ directory, host }: View) => {
+  const { path, kind } = directory;
+  switch (kind) {
+    case "directory":
+      return ok(path, `is a directory (${ownershipText(directory.ownership)})`);
+    case "missing":
+      return problem(path, "is not there", MOUNT_IT);
+    case "not-a-directory":
+      return problem(path, `is ${directory.fileType}, not a directory`, MOUNT_IT);
+    case "out-of-reach":
+      return unread(path, `cannot be read: ${directory.errno}`, remedyForErrno(directory.errno, { host }));
+  }
+});
+
+const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: View) => {
+  if (directory.kind !== "directory") return undefined;
+  const { uid = "unknown" } = host;
+  const { path, unwritable, ownership } = directory;
+  if (unwritable === undefined) return ok(path, `may be written to by us (user ID ${uid})`);
+  if (unwritable === "EROFS")
+    return problem(path, "is mounted read-only", "take readOnly off the volume mount");
+  if (unwritable === "ENOSPC")
+    return problem(path, "has no room, ENOSPC: its file system has no inode left", "remove files: see df -i");
+  const text = `may not be written to by this user: ${unwritable} (user ID ${uid}; ${ownershipText(ownership)})`;
+  // A mount of its own means that this is the registrar's container, with the registrar's user.
+  return uid === 0 || directory.place?.isMountPoint
+    ? problem(path, text, "run the registrar as root: runAsUser 0, with root's capabilities")
+    : unknown(path, text, RUN_AS_ROOT);
+});
+
+const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => {
+  const { directory, registrations, host } = view;
+  if (directory.kind !== "directory") return undefined;
+  const { path, place } = directory;
+  const unsure = (text: string) =>
+    unknown(path, text, "compare with plugins_registry in kubelet's --root-dir");
+  const proof = registrations.find(
+    ({ report }) => report?.hasKubeletCalled || report?.state === "registered",
+  );
+  if (proof) return ok(path, `is kubelet's: it has called on ${proof.path}`);
+  if (place === undefined) return unsure("may be kubelet's or not: the mounts cannot be seen");
+  if (place.path.includes("/kubernetes.io~empty-dir/"))
+    return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
+  // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
+  const isNamedSo = /^\/plugins_registry$|\/kubelet\/plugins_registry$/.test(place.path);
+  const others = host.otherDirectories.join(", ");
+  const onFileSystem = place.path === path ? "" : ` (${place.path} on its file system)`;
+  if (isNamedSo && others !== "")
+    return unsure(`may be kubelet's${onFileSystem}; this node has ${others} too, and kubelet may use either`);
+  if (isNamedSo) return ok(path, `has a path of kubelet's${onFileSystem}`);
+  if (place.fileSystem === "overlay")
+    return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, "not-kubelets");
+  return unsure(`is not the registration directory of a known kubelet${onFileSystem}`);
+});
+
+const socketPath = check("CSI011", "socket-path", ({ targetName: name, directory, target }: View) => {
+  if (name === undefined || judgeDriverName(name).kind === "unsafe") return undefined;
+  const place = directory.kind === "directory" ? directory.place : undefined;
+  const onHost = place ? [kubeletDirectoryOf(place, target.kubeletRegistrationPath)] : [];
+  const paths = [directory.path, ...onHost].map((directory) => registrationSocketPath(directory, name));
+  const [longest = ""] = paths.sort((one, other) => Buffer.byteLength(other) - Buffer.byteLength(one));
+  const bytes = Buffer.byteLength(longest);
+  return bytes > MAX_SOCKET_PATH_BYTES
+    ? problem(longest, tooLong(bytes), "give the driver a shorter name, or kubelet a shorter --root-dir")
+    : ok(longest, `is short enough for a socket: ${bytes} of ${MAX_SOCKET_PATH_BYTES} bytes`);
+});
+
+export const machineChecks = [
+  commandLine,
+  kubelet,
+  inotify,
+  selinux,
+  registrationDirectory,
+  directoryWritable,
+  directoryKubelets,
+  socketPath,
+];

@@ -1,0 +1,193 @@
+import { dirname } from "node:path";
+import { messageOf } from "../../../../base/errors";
+import type { PluginInfo } from "../../../../grpc/protos";
+import { validateVersions } from "../../../../kubelet-rules/driver-versions";
+import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
+import { explainSilence, hintForRefusal } from "../../../../registrar/registration/hints";
+import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import { counted, LEAVE_ONE } from "../../findings/words";
+import {
+  DRIVER_HANGS,
+  downCause,
+  duplicatesCause,
+  failureText,
+  isUnread,
+  namelessCause,
+  nodeInfoCause,
+  remedyFor,
+  SEE_REGISTRAR,
+  socketText,
+} from "./sockets";
+import { type Answering, isInSight, type Published, pathFix, type View } from "./view";
+
+const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
+
+const registrationCheck = check("CSI015", "registration", (view: View) => {
+  const { directory, registrations, isWhole, targetName } = view;
+  if (directory.kind !== "directory") return undefined;
+  const { path } = directory;
+  const theirs = registrations.filter((one) => one.isTargets);
+  if (theirs.length > 0) return theirs.map((one) => judgeRegistration(one, view));
+  if (isWhole)
+    return unknown(
+      path,
+      "has no registration socket on which a CSI driver's registrar answers",
+      "if a driver should be here: kubectl get pods -A --field-selector spec.nodeName=NODE",
+    );
+  // CSI002 or CSI003 says why its name is not known.
+  if (targetName === undefined) return undefined;
+  return problem(
+    targetName,
+    `has no registration socket in ${path}`,
+    "see whether its registrar runs, and whether its --plugin-registration-path leads here",
+  );
+});
+
+function judgeRegistration({ path, plugin, trouble, report, socket }: Published, view: View): Verdict {
+  if (plugin === undefined)
+    return (isUnread(socket.errno) ? unread : problem)(path, trouble.text, trouble.fix);
+  const { name } = plugin;
+  if (report === undefined) {
+    const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
+    return unknown(name, text, "kubectl get csinode NODE -o yaml lists the drivers that kubelet registered");
+  }
+  const { state, reason, refusal } = report;
+  // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
+  if (state === "refused" || (state === "listening" && refusal !== undefined))
+    return judgeRefusal(plugin, refusal, view);
+  if (state === "registered") return ok(name, `is registered with kubelet, says its registrar on ${path}`);
+  if (state !== "listening")
+    return warning(
+      name,
+      `is not registered yet: its registrar is ${state}${reason === undefined ? "" : `: ${reason}`}`,
+      `look again in a while, and ${SEE_REGISTRAR}`,
+    );
+  const { place, kubeletSocket } = view.directory.kind === "directory" ? view.directory : {};
+  const isDown = kubeletSocket?.kind === "not-accepting" ? "kubelet-down" : undefined;
+  return problem(
+    name,
+    `is published on ${path}, but ${reason ?? "kubelet does not call"}`,
+    explainSilence(dirname(path), NO_CONNECTION),
+    place?.fileSystem === "overlay" ? "not-kubelets" : isDown,
+  );
+}
+
+function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefined, view: View): Verdict {
+  if (refusal === undefined)
+    return problem(name, "was refused by kubelet", `${SEE_REGISTRAR} for kubelet's reason`);
+  const { kubeletRegistrationPath = endpoint, pattern } = view.target;
+  const hint = hintForRefusal(refusal, pattern ? endpoint : kubeletRegistrationPath, {
+    foundByPattern: pattern && name,
+  });
+  const fix = hint ?? "see kubelet's log on the node, journalctl -u kubelet, and docs/troubleshooting.md";
+  return problem(name, `was refused by kubelet: ${refusal}`, fix, causeOfRefusal(name, refusal, view));
+}
+
+/** Kubelet could not reach the driver: it got the wrong path, or the driver is down. */
+function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: View): string | undefined {
+  if (!/dial unix /.test(refusal)) return /node/i.test(refusal) ? nodeInfoCause(name) : undefined;
+  return hostPath.kind === "wrong" ? "host-path" : driver && downCause(driver.socket);
+}
+
+const otherRegistrations = check("CSI019", "other-registrations", (view: View) => {
+  const rest = view.registrations.filter((one) => !one.isTargets);
+  const names = rest.flatMap(({ plugin }) => plugin?.name ?? []);
+  const answer = names.length === 1 ? "answers too" : "answer too";
+  return [
+    rest.map((one) => judgeOther(one, view)),
+    names.length === 0 ? undefined : ok(names.join(", "), answer),
+  ];
+});
+
+function judgeOther({ path, plugin, trouble, socket }: Published, view: View): Verdict | undefined {
+  if (plugin === undefined) {
+    const { text, fix } = trouble;
+    if (isUnread(socket.errno)) return unknown(path, text, fix);
+    return view.isWhole && view.isDeserted
+      ? problem(path, `${text}; this node has no other driver`, fix)
+      : warning(path, text, fix);
+  }
+  const known: readonly string[] = behaviourOf(NEWEST_SIMULATED).pluginTypes;
+  if (known.includes(plugin.type)) return undefined;
+  const text = `is of type "${plugin.type}", for which kubelet has no handler`;
+  return warning(path, text, "remove the plugin, or correct its type");
+}
+
+const CORRECT_PATH =
+  "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";
+
+const registrationEndpoint = check("CSI016", "registration-endpoint", (view: View) =>
+  view.answering.map((one) => judgeEndpoint(one, view)),
+);
+
+function judgeEndpoint({ plugin, isTargets, endpoint, path }: Answering, view: View): Verdict | undefined {
+  const { target, isWhole, hostPath, drivers, socketsOnHost } = view;
+  const { name } = plugin;
+  const own = drivers.filter((driver) => driver.name === name);
+  const inode = own.length === 1 ? own[0]?.socket.inode : undefined;
+  const fixPath = pathFix(inode, view, CORRECT_PATH);
+  const told = target.kubeletRegistrationPath;
+  const bad = isTargets ? problem : warning;
+  const ifTargets = (verdict: Verdict) => (isTargets ? verdict : undefined);
+  const place = plugin.endpoint === "" ? `${path}, its registration socket` : plugin.endpoint;
+  const saidAt = `is said to be at ${place}`;
+  if (endpoint === undefined) return bad(name, `${saidAt}, which is no absolute path`, fixPath);
+  if (isTargets && !isWhole && told !== undefined && told !== plugin.endpoint)
+    return problem(name, `${saidAt}, not at ${told}`, fixPath);
+  const { socket, identity } = endpoint;
+  const isOnHost = isInSight(socket.path, view) || (inode !== undefined && socketsOnHost.has(inode));
+  const isHidden = socket.kind === "missing" && !socket.isDirectoryInSight && !isOnHost;
+  if (isHidden || isUnread(socket.errno))
+    return ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
+  if (socket.kind !== "accepting") {
+    const [fix, cause] = remedyFor(socket, view, target.csiSocketPath);
+    return bad(name, `${saidAt}, which ${socketText(socket)}`, cause === undefined ? fixPath : fix, cause);
+  }
+  if (identity?.kind === "failed") {
+    const fix = identity.code === "DeadlineExceeded" ? DRIVER_HANGS : fixPath;
+    const text = `${saidAt}, which ${failureText("GetPluginInfo", identity)}`;
+    return bad(name, text, fix, namelessCause(socket));
+  }
+  if (identity && identity.value.name !== name)
+    return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath);
+  // What answers at this path in the container may be nothing on the host.
+  if (isTargets && told === plugin.endpoint && hostPath.kind === "wrong")
+    return problem(name, `${saidAt}; ${hostPath.problem}`, hostPath.fix, "host-path");
+  return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
+}
+
+const registrationVersions = check("CSI017", "registration-versions", ({ answering }: View) =>
+  answering.map(({ plugin: { name, supportedVersions }, isTargets }) => {
+    try {
+      validateVersions("ValidatePlugin", name, supportedVersions, undefined);
+    } catch (error) {
+      const text = `offers versions that kubelet refuses: ${messageOf(error)}`;
+      return (isTargets ? problem : warning)(name, text, "offer 1.0.0, as registrars do");
+    }
+    const text = `offers versions that kubelet accepts: ${supportedVersions.join(", ")}`;
+    return isTargets ? ok(name, text) : undefined;
+  }),
+);
+
+const registrationDuplicates = check("CSI018", "registration-duplicates", ({ answering }: View) =>
+  [...grouped(answering, ({ plugin }) => plugin.name)].map(([name, ones]) => {
+    const isTargets = ones.some((one) => one.isTargets);
+    const [{ plugin, path, report }] = ones;
+    const cause = duplicatesCause(plugin.endpoint);
+    const { standbys = 0 } = report ?? {};
+    const paths = ones.map((one) => one.path).join(", ");
+    const living = `has ${ones.length} living registration sockets, of which kubelet refuses all but one: ${paths}`;
+    if (ones.length > 1) return (isTargets ? problem : warning)(name, living, LEAVE_ONE, cause);
+    const more = `has ${counted(standbys, "more registrar")} on standby for the one on ${path}`;
+    if (standbys > 0) return warning(name, more, LEAVE_ONE, cause);
+    return isTargets ? ok(name, "has one living registration socket") : undefined;
+  }),
+);
+
+export const registrationChecks = [
+  registrationCheck,
+  otherRegistrations,
+  registrationEndpoint,
+  registrationVersions,
+  registrationDuplicates,
+];

@@ -1,0 +1,103 @@
+import { attempt } from "../../../../base/errors";
+import { describeWait } from "../../../../unix/descriptors";
+import type { DriverRow } from "../../findings/report";
+import type { RunningRegistrar } from "../read/gather";
+import { failureText, isUnread, silenceOf, socketText } from "./sockets";
+import { type Answering, type Driver, isInSight, isOf, type View } from "./view";
+
+type Row = Omit<DriverRow, "waitingPods">;
+
+const rowOf = (state: string, reason: string | null, known: Partial<Row> = {}): Row => ({
+  name: null,
+  state,
+  since: null,
+  reason,
+  csiSocket: null,
+  registrationSocket: null,
+  ...known,
+});
+
+/**
+ * One row for each driver found anywhere: in the registration directory, under kubelet's plugins, by its flag, by a process
+ * that waits for it, or in a pod that has not started.
+ */
+export function driversIn(view: View): readonly DriverRow[] {
+  const seen = driversSeen(view);
+  const pods = view.pods?.kind === "answered" ? view.pods.value : undefined;
+  const podsOf = (name: string | null) =>
+    (pods ?? []).flatMap(({ pod, drivers }) => (name !== null && drivers.has(name) ? pod : []));
+  const names = new Set(
+    view.directory.kind === "directory" ? pods?.flatMap(({ drivers }) => [...drivers]) : [],
+  );
+  const missing = [...names]
+    .filter((name) => !seen.some((row) => row.name === name))
+    .map((name) =>
+      rowOf("missing", "pods of this node name it; no driver that answers here has this name", { name }),
+    );
+  const registered = seen.filter(({ state }) => state === "registered").map(({ name }) => name);
+  return [...seen, ...missing].map((row) => ({
+    ...row,
+    waitingPods: pods ? podsOf(registered.includes(row.name) ? null : row.name) : null,
+  }));
+}
+
+function driversSeen(view: View): readonly Row[] {
+  const unregistered = view.drivers.filter(({ isNode, isRegistered }) => isNode && !isRegistered);
+  const published = view.answering.map((one) => {
+    const { plugin, path, report } = one;
+    return rowOf(report?.state ?? "untold", report?.reason ?? driverTrouble(one, view) ?? null, {
+      name: plugin.name,
+      since: attempt(() => new Date(report?.since ?? Number.NaN).toISOString()) ?? null,
+      csiSocket: plugin.endpoint || path,
+      registrationSocket: path,
+    });
+  });
+  // Registration sockets on which no registrar answers.
+  const silent = view.registrations.flatMap(({ path, name, trouble, socket }) => {
+    const isPublished = published.some((row) => row.name === name);
+    if (trouble === undefined || name === undefined || isPublished || socket.kind === "not-a-socket")
+      return [];
+    const csiSocket = unregistered.find((driver) => driver.name === name)?.socket.path ?? null;
+    return [rowOf(trouble.state, `${path} ${trouble.text}`, { name, csiSocket, registrationSocket: path })];
+  });
+  const others = unregistered.filter((driver) => !silent.some(({ name }) => name === driver.name));
+  const unpublished = others.map((driver) => {
+    const [state, reason] = unpublishedState(driver, view);
+    return rowOf(state, reason, { name: driver.name ?? null, csiSocket: driver.socket.path });
+  });
+  const waiting = view.waiting
+    .filter(({ socket }) => !others.some((driver) => driver.socket.path === socket.path))
+    .map((one) => rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }));
+  const wait = view.descriptorWait;
+  const unseen = wait && wait.waiting > others.length ? [rowOf("waiting", describeWait(wait))] : [];
+  return [...published, ...silent, ...unpublished, ...waiting, ...unseen];
+}
+
+export const waitingText = ({ pid, socket }: RunningRegistrar): string =>
+  `(process ${pid}) waits for its driver: ${socket.path} ${socketText(socket)}`;
+
+/** What is wrong with a published driver itself, as far as its socket is seen from here. */
+function driverTrouble(one: Answering, view: View): string | undefined {
+  const places = [one.endpoint ?? [], view.drivers.filter((driver) => isOf(one, driver, view))].flat();
+  const there = places.find(({ socket }) => {
+    const isHidden = socket.kind === "missing" && !socket.isDirectoryInSight && !isInSight(socket.path, view);
+    return !isHidden && !isUnread(socket.errno);
+  });
+  return there && silenceOf(there);
+}
+
+/** Why a driver that was found has no registration socket, as far as the driver itself shows. */
+function unpublishedState(driver: Driver, view: View): readonly [state: string, reason: string] {
+  const { unwanted, nodeInfo, twin } = driver;
+  const { directory, descriptorWait } = view;
+  if (unwanted !== undefined) return ["not-wanted", unwanted];
+  if (directory.kind === "out-of-reach")
+    return ["unknown", `${directory.path} may not be read: ${directory.errno}`];
+  const silence = silenceOf(driver);
+  if (silence !== undefined) return ["unpublished", silence];
+  if (nodeInfo?.kind === "failed")
+    return ["unpublished", `the driver ${failureText("NodeGetInfo", nodeInfo)}`];
+  if (twin !== undefined) return ["unpublished", `another driver has its name: ${twin}`];
+  const why = descriptorWait ? describeWait(descriptorWait) : "no registrar has published it";
+  return ["unpublished", `the driver answers; ${why}`];
+}

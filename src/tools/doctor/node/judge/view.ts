@@ -1,0 +1,143 @@
+import { dirname } from "node:path";
+import type { PluginInfo } from "../../../../grpc/protos";
+import { driverOfSocket } from "../../../../registrar/model/socket-name";
+import { whyUnwanted } from "../../../../registrar/node-wide/name-lists";
+import { isWithin } from "../../../../unix/mounts";
+import { problem, warning } from "../../findings/finding";
+import { answerIn, isDead, type SeenDriver } from "../read/facts";
+import type { Facts, RegistrationFacts } from "../read/gather";
+import { troubleOf } from "./sockets";
+
+/** What was seen, joined: which registration socket belongs to which driver. */
+export type View = ReturnType<typeof viewOf>;
+export type Driver = View["drivers"][number];
+export type Published = View["registrations"][number];
+export type Answering = View["answering"][number];
+
+export function viewOf(facts: Facts) {
+  const { target, directory, driver, found } = facts;
+  const isWhole = target.csiSocketPath === undefined;
+  const published = facts.registrations.map((one) => ({ ...one, plugin: answerIn(one.info) }));
+  const plugins = published.flatMap(({ plugin }) => plugin ?? []);
+  const endpoints = published.flatMap(({ endpoint }) => endpoint ?? []);
+  const seen = driver === undefined ? found : [driver, ...found];
+  const drivers = seen.map((one) => {
+    const { socket } = one;
+    const name = nameTold(one);
+    const isHere = (other: Pick<SeenDriver, "socket">) => other.socket.inode === socket.inode;
+    const twin = [...seen.filter(isNodeDriver), ...endpoints].find(
+      (other) => nameTold(other) === name && !isHere(other),
+    );
+    const hasTwin = name !== undefined && !endpoints.some(isHere);
+    const isRegistered = published.some((registration) => isOf(registration, one, facts));
+    const mayBeUnwanted = name !== undefined && !isRegistered;
+    return {
+      ...one,
+      name,
+      /** Whether the doctor was called for this driver. */
+      isNamed: one === driver,
+      /** Whether its socket is not certainly another plugin's, or that of a controller, which has no node service. */
+      isNode: isNodeDriver(one),
+      isRegistered,
+      /** Why the registrar's name lists exclude it, if it is not registered. */
+      unwanted: mayBeUnwanted ? whyUnwanted(name, socket.path, target.names) : undefined,
+      /** The socket of another driver with the same name, as found or as kubelet gets it. */
+      twin: hasTwin ? twin?.socket.path : undefined,
+    };
+  });
+  const said = plugins.find(({ endpoint }) => endpoint === target.kubeletRegistrationPath);
+  const targetName = isWhole ? undefined : ((driver && nameTold(driver)) ?? said?.name);
+  const registrations = published.map(({ plugin, ...one }) => {
+    const { path } = one.socket;
+    const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleOf(one, facts) };
+    const { trouble } = answer;
+    const name = plugin?.name ?? driverOfSocket(path);
+    const isAnswered = plugins.some((other) => other.name === name);
+    const isDriverThere =
+      trouble?.state === "hanging" ||
+      drivers.some((other) => other.name === name && other.isNode && other.unwanted === undefined);
+    const isLeft = trouble !== undefined && name !== undefined && isDriverThere && !isAnswered;
+    const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft;
+    return {
+      ...one,
+      path,
+      ...answer,
+      /** As its registrar says, or else as the socket's own name. */
+      name,
+      /** Whether a driver that is there has no other registration socket, and this one does not answer. */
+      isLeft,
+      /** Whether the doctor was called for this registration. */
+      isTargets: isWhole ? isOfAny : targetName !== undefined && name === targetName,
+    };
+  });
+  const answering = registrations.flatMap((one) =>
+    one.plugin?.type === "CSIPlugin" ? [{ ...one, plugin: one.plugin }] : [],
+  );
+  return {
+    ...facts,
+    drivers,
+    registrations,
+    /** The registrations on which a CSI driver's registrar answers. */
+    answering,
+    /** The name of the driver that the doctor was called for; undefined if it is unknown. */
+    targetName,
+    /** Whether the doctor was called for all drivers. */
+    isWhole,
+    /** Of a driver that the doctor was not called for: beside one that was named it is worth a warning. */
+    bad: isWhole ? problem : warning,
+    /** Whether the node has no living driver and no registrar that answers, as far as that can be seen. */
+    isDeserted:
+      directory.kind === "directory" && !drivers.some(({ isNode }) => isNode) && answering.length === 0,
+    waiting: facts.registrars.filter(
+      ({ isNodeWide, endpoint, socket }) =>
+        !isNodeWide &&
+        !plugins.some((plugin) => plugin.endpoint === endpoint) &&
+        (socket.kind === "missing" || isDead(socket)),
+    ),
+    /** The drivers for which a registrar of this node says that it has no file descriptors. */
+    descriptorWait: published.find(({ report }) => report?.descriptorWait)?.report?.descriptorWait,
+  };
+}
+
+function nameTold({ identity }: Pick<SeenDriver, "identity">): string | undefined {
+  return answerIn(identity)?.name;
+}
+
+function isNodeDriver({ identity, nodeInfo }: SeenDriver): boolean {
+  return ![identity, nodeInfo].some((answer) => answer?.kind === "failed" && answer.code === "Unimplemented");
+}
+
+export function isOf(
+  { plugin, endpoint }: Pick<RegistrationFacts, "endpoint"> & { readonly plugin: PluginInfo | undefined },
+  driver: SeenDriver,
+  { target }: Pick<Facts, "target">,
+): boolean {
+  if (plugin === undefined) return false;
+  // An endpoint that is seen says which of two drivers with one name it is.
+  const inode = endpoint?.socket.inode;
+  if (inode !== undefined) return inode === driver.socket.inode;
+  if (driver.socket.inode !== undefined) return plugin.name === nameTold(driver);
+  // Where no socket is left, its path says it.
+  const isNamed = driver.socket.path === target.csiSocketPath;
+  return (
+    (isNamed && plugin.endpoint === target.kubeletRegistrationPath) ||
+    endpoint?.socket.path === driver.socket.path
+  );
+}
+
+/** Whether a path is seen as the host has it: a directory that is a mount of its own does not show what is beside it. */
+export function isInSight(path: string, { directory }: View): boolean {
+  const root = dirname(directory.path);
+  return (
+    directory.kind === "directory" &&
+    directory.place?.isMountPoint === false &&
+    root !== "/" &&
+    isWithin(path, root)
+  );
+}
+
+/** The flag that kubelet's path needs, if the driver's socket was found below kubelet's root; else `advice`. */
+export function pathFix(inode: string | undefined, { socketsOnHost }: View, advice: string): string {
+  const path = inode && socketsOnHost.get(inode);
+  return path ? `write --kubelet-registration-path=${path}` : advice;
+}

@@ -1,0 +1,82 @@
+import type { Stats } from "node:fs";
+import type {
+  NodeCapabilities,
+  NodeInfo,
+  PluginIdentity,
+  ProbeResponse,
+  StorageHealth,
+} from "../../../../grpc/protos";
+import type { NameLists } from "../../../../registrar/node-wide/name-lists";
+import type { NodeReadinessTarget } from "./node-readiness";
+
+/** Where to look; paths are absolute and as seen from here. */
+export interface Target {
+  readonly csiSocketPath: string | undefined;
+  readonly kubeletRegistrationPath: string | undefined;
+  readonly pluginRegistrationPath: string;
+  /** The pattern of driver sockets, such as `/plugins/STAR/csi.sock` with `*` for STAR. */
+  readonly pattern?: string | undefined;
+  /** Names that the registrar allows or denies. Default: all are allowed. */
+  readonly names?: NameLists;
+  /** Where the host's root is mounted: `/host` in a debugging pod. Default `/`. */
+  readonly hostRoot?: string;
+  /** Why a registrar would not start with the arguments given; undefined if it would. */
+  readonly startProblem?: string | undefined;
+  /** Undefined without `--remove-startup-taint` and `--node-condition`. */
+  readonly nodeReadiness?: NodeReadinessTarget | undefined;
+}
+
+export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
+
+export type SocketFacts = {
+  readonly path: string;
+  /** Device and inode of a socket, which two paths may share. */
+  readonly inode?: string;
+  readonly errno?: string | undefined;
+} & (
+  | { readonly kind: "accepting"; readonly ownership: Ownership; readonly inode: string }
+  | {
+      readonly kind: "not-accepting";
+      readonly ownership: Ownership;
+      readonly inode: string;
+      /** Errno and what it usually means. */
+      readonly explanation: string;
+    }
+  /** `isDirectoryInSight`: its directory exists here, so the socket does not lie behind an unseen mount. */
+  | { readonly kind: "missing"; readonly isDirectoryInSight: boolean }
+  | { readonly kind: "not-a-socket"; readonly fileType: string }
+  | { readonly kind: "out-of-reach"; readonly errno: string }
+  | { readonly kind: "too-long"; readonly bytes: number }
+);
+
+export type Answer<Value> =
+  | { readonly kind: "answered"; readonly value: Value }
+  /** `code` as Go writes it: `DeadlineExceeded`. */
+  | { readonly kind: "failed"; readonly code: string; readonly message: string };
+
+/** What a driver answers; undefined where no process listens, an earlier call failed, or the driver does not announce the call. */
+export interface SeenDriver {
+  readonly socket: SocketFacts;
+  readonly identity: Answer<PluginIdentity> | undefined;
+  readonly probe?: Answer<ProbeResponse> | undefined;
+  readonly nodeInfo?: Answer<NodeInfo> | undefined;
+  readonly capabilities?: Answer<NodeCapabilities> | undefined;
+  readonly storageHealth?: Answer<StorageHealth> | undefined;
+}
+
+export const isDead = ({ kind, errno }: SocketFacts): boolean =>
+  kind === "not-accepting" && errno === "ECONNREFUSED";
+
+/** Whether a socket's listen queue is full: its process hangs. */
+export const isStuck = ({ errno }: SocketFacts): boolean => errno === "EAGAIN";
+
+export const hasNoSocket = ({ kind }: SocketFacts): boolean => kind === "missing" || kind === "not-a-socket";
+
+export const answerIn = <Value>(answer: Answer<Value> | undefined): Value | undefined =>
+  answer?.kind === "answered" ? answer.value : undefined;
+
+type NodeCapability = NonNullable<NodeCapabilities["capabilities"][number]["rpc"]>["type"];
+
+export function announces(answer: SeenDriver["capabilities"], wanted: NodeCapability): boolean {
+  return answerIn(answer)?.capabilities.some(({ rpc }) => rpc?.type === wanted) ?? false;
+}

@@ -1,0 +1,51 @@
+import type { Dirent, Stats } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { errnoOf } from "../../../../base/errors";
+import { callFileSystem, mountAt } from "../../../../unix/file-calls";
+import { canHang } from "../../../../unix/mounts";
+
+/** The file's stats, of a symbolic link those of its target; else the errno, ETIMEDOUT of a file system that hangs. */
+export const statsOrErrno = (path: string): Promise<Stats | string> =>
+  callFileSystem(path, () => stat(path)).catch(errnoIn);
+
+export const errnoIn = (error: unknown): string => errnoOf(error) ?? "EIO";
+
+export function fileTypeOf(stats: Stats): string {
+  if (stats.isFile()) return "a file";
+  if (stats.isDirectory()) return "a directory";
+  return stats.isSocket() ? "a socket" : "a device or pipe";
+}
+
+/**
+ * The wanted files below a directory. It follows no symbolic link, and leaves out mounts that can hang. `errno`: the directory
+ * itself cannot be listed.
+ */
+export async function walk(
+  directory: string,
+  isWanted: (entry: Dirent) => boolean,
+  mayEnter: (entry: Dirent) => boolean,
+  depth = Number.POSITIVE_INFINITY,
+): Promise<{ paths: string[]; leftOut: { path: string; fileSystem: string }[]; errno?: string }> {
+  const found = { paths: [] as string[], leftOut: [] as { path: string; fileSystem: string }[] };
+  if (depth === 0) return found;
+  const list = async () =>
+    [await realpath(directory), await readdir(directory, { withFileTypes: true })] as const;
+  try {
+    const [real, entries] = await callFileSystem(directory, list);
+    for (const entry of entries) {
+      const path = join(directory, entry.name);
+      const mount = mountAt(join(real, entry.name));
+      if (mount?.isMountPoint && canHang(mount)) found.leftOut.push({ path, fileSystem: mount.fileSystem });
+      else if (isWanted(entry)) found.paths.push(path);
+      else if (entry.isDirectory() && mayEnter(entry)) {
+        const below = await walk(path, isWanted, mayEnter, depth - 1);
+        found.paths.push(...below.paths);
+        found.leftOut.push(...below.leftOut);
+      }
+    }
+    return found;
+  } catch (error) {
+    return { ...found, errno: errnoIn(error) };
+  }
+}

@@ -1,0 +1,40 @@
+import { plain } from "../../../logging/escape";
+import { type Check, findingsOf } from "../findings/finding";
+import { type Report, reportOf } from "../findings/report";
+import { renderColumns, renderReport, type TableLook } from "../findings/table";
+import { driverChecks } from "./judge/driver";
+import { foundChecks } from "./judge/found";
+import { machineChecks } from "./judge/machine";
+import { nodeReadiness } from "./judge/node-readiness";
+import { registrationChecks } from "./judge/registration";
+import { driversIn } from "./judge/rows";
+import { type View, viewOf } from "./judge/view";
+import type { Facts } from "./read/gather";
+
+/** Makes the report on the facts. The target has the names of the flags; null: not given. */
+export function reportOn(facts: Facts): Report {
+  const { csiSocketPath, pattern, kubeletRegistrationPath = null, pluginRegistrationPath } = facts.target;
+  const csiAddress = csiSocketPath ?? pattern ?? null;
+  const target = { csiAddress, kubeletRegistrationPath, pluginRegistrationPath };
+  const view = viewOf(facts);
+  return reportOf(target, findingsOf(NODE_CHECKS, view), driversIn(view));
+}
+
+export function renderTable(report: Report, look: TableLook): string {
+  const rows = report.drivers.map(({ name, state, since, reason, csiSocket }) => [
+    plain(name ?? "(no name)"),
+    state,
+    since ?? "-",
+    plain([reason, csiSocket].filter(Boolean).join("; ")),
+  ]);
+  const drivers = renderColumns(["DRIVER", "STATE", "SINCE", "WHY, WHERE"], rows, look.width);
+  return renderReport(report, look, { tables: rows.length === 0 ? [] : [drivers] });
+}
+
+export const NODE_CHECKS: readonly Check<View>[] = [
+  ...machineChecks,
+  ...driverChecks,
+  ...registrationChecks,
+  ...foundChecks,
+  nodeReadiness,
+];

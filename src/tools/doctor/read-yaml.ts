@@ -1,0 +1,98 @@
+import type { ScalarTag, YAMLError } from "yaml";
+import { attempt, invalidOption } from "../../base/errors";
+import { boundText } from "../../logging/escape";
+
+/** `template`: it has `{{ }}` where YAML cannot have it; `where` is the first one. */
+export type ReadYaml =
+  | { readonly kind: "object"; readonly object: unknown }
+  | { readonly kind: "template"; readonly where: string };
+
+/** kubectl reads YAML 1.1, with two words more for a boolean than its specification. */
+const BOOLEAN: ScalarTag = {
+  tag: "tag:yaml.org,2002:bool",
+  default: true,
+  test: /^(?:[yY]|[yY]es|YES|[tT]rue|TRUE|[oO]n|ON|[nN]|[nN]o|NO|[fF]alse|FALSE|[oO]ff|OFF)$/,
+  resolve: (text) => /^(?:y|t|on)/i.test(text),
+};
+/** 0644 is octal, 1_000 is a thousand. */
+const INTEGER: ScalarTag = {
+  tag: "tag:yaml.org,2002:int",
+  default: true,
+  test: /^[-+]?(?:0b[01_]+|0o[0-7_]+|0x[\da-f_]+|\d[\d_]*)$/i,
+  resolve: (text) => {
+    const plain = text.replace(/^[-+]|_/g, "");
+    const size = /^0[0-7]+$/.test(plain) ? Number.parseInt(plain, 8) : Number(plain);
+    return text.startsWith("-") ? -size : size;
+  },
+};
+
+/** The parser may find an open quote only after those before it are closed. */
+const MAX_TRIES = 3;
+
+/**
+ * Reads a document as kubectl does: of equal keys the last counts, and quoted lines may have any indent. Throws
+ * INVALID_OPTION for what is not YAML. `line` is the document's first line in its file.
+ */
+export async function readYaml(text: string, line: number): Promise<ReadYaml> {
+  const { isMap, parseDocument, Scalar, visit } = await import("yaml");
+  const parse = (source: string) =>
+    // The parser's own check of keys, and its pictures of where a mistake is, take minutes for some megabytes.
+    parseDocument(source, {
+      uniqueKeys: false,
+      prettyErrors: false,
+      merge: true,
+      logLevel: "error",
+      customTags: (tags) => [BOOLEAN, INTEGER, ...tags],
+    });
+  let source = text;
+  let document = parse(source);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const indented = indentQuotes(source, document.errors);
+    if (indented === source) break;
+    source = indented;
+    document = parse(source);
+  }
+  const [error] = document.errors;
+  // The parser has caught a RangeError.
+  if (document.errors.some(({ code }) => code === "RESOURCE_EXHAUSTION")) throw new RangeError("too deep");
+  const template = /^[^#\n]*?(\{\{[^\n]*?(?:\}\}|$))/m.exec(text);
+  const lineOf = (whole: string, position: number) =>
+    `line ${line - 1 + whole.slice(0, position).split("\n").length}`;
+  if (error !== undefined && template !== null) {
+    const [whole, braces = ""] = template;
+    const position = template.index + whole.length - braces.length;
+    return { kind: "template", where: `${boundText(braces, 120)}, ${lineOf(text, position)}` };
+  }
+  if (error !== undefined)
+    throw invalidOption(
+      `${boundText(error.message.split("\n", 1)[0] ?? "", 120)}, ${lineOf(source, error.pos[0])}`,
+    );
+  // YAML reads {{ .X }} as a map in a map.
+  if (template !== null)
+    visit(document, {
+      Map: (_, { flow, items, range }) =>
+        flow && range && isMap(items[0]?.key) ? new Scalar(source.slice(range[0], range[1])) : undefined,
+    });
+  return { kind: "object", object: document.toJS() };
+}
+
+const OPEN_QUOTE = /^Missing closing (['"])/;
+const INDENT = " ".repeat(100);
+
+/** The parser ends a quoted text at a line without a deeper indent than its key, libyaml does not. */
+function indentQuotes(source: string, errors: readonly YAMLError[]): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const { message, pos } of errors) {
+    const quote = OPEN_QUOTE.exec(message)?.[1];
+    const [end] = pos;
+    if (quote === undefined || end < done) continue;
+    const rest = quote === "'" ? /(?:[^']|'')*'/y : /(?:[^"\\]|\\.)*"/sy;
+    rest.lastIndex = end;
+    const [quoted] = attempt(() => rest.exec(source)) ?? [];
+    if (quoted === undefined) break;
+    parts.push(source.slice(done, end), quoted.replaceAll("\n", `\n${INDENT}`));
+    done = end + quoted.length;
+  }
+  return parts.join("") + source.slice(done);
+}

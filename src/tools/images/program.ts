@@ -1,0 +1,134 @@
+import { list, type Tree, text, tree } from "../../kube-api/objects";
+import { boundText } from "../../logging/escape";
+
+/** What runs in a registrar's container. What is true of one program says nothing about another. */
+export type Program =
+  | {
+      readonly kind: "ours";
+      readonly hasShell: boolean;
+      /** The image whose place ours takes; undefined shell: it may have one. */
+      readonly replaced: { readonly hasShell: boolean | undefined } | undefined;
+    }
+  /** v2.17 is 217; undefined where the image does not say it. A vendor's own build may have a shell. */
+  | {
+      readonly kind: "official";
+      readonly release: number | undefined;
+      readonly hasShell: boolean | undefined;
+    }
+  | { readonly kind: "unknown"; readonly why: string };
+
+/** How our image is recognised where its name does not say it. */
+export interface OurImage {
+  /** An image; without a tag and a digest, all of its repository. */
+  readonly image?: string | undefined;
+  /** A tag of ours in a repository that has the official image's name. */
+  readonly version?: string | undefined;
+  /** Images that policies of the cluster give the official one's pods. */
+  readonly given?: ReadonlySet<string> | undefined;
+  /** The names of images whose place a policy of ours would take. */
+  readonly matched?: RegExp | undefined;
+  /** Images whose place ours takes. */
+  readonly swapped?: ReadonlySet<string> | undefined;
+}
+
+const OURS = { kind: "ours", hasShell: false, replaced: undefined } as const;
+
+/** Ours, the official one or the all-in-one sidecar (KEP-4958), as the images and the package call it. */
+const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|csi-sidecars|cli\.js)(?:\.exe)?$/;
+const OUR_PROGRAM = /(?:^|\/)(?:registrar|cli\.js)$/;
+const NODE = /(?:^|\/)node(?:js)?$/;
+
+const OUR_NAME = "registrar";
+/** Its release does not exist yet; it is planned to take the official registrar's flags. */
+const ALL_IN_ONE = "csi-sidecars";
+/** Not its predecessor, the driver-registrar, nor the cluster-driver-registrar, which made CSIDriver objects. */
+const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:win-)?registrar/;
+/** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
+const OFFICIAL_REPOSITORY =
+  /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
+/** OpenShift's builds have a shell, the other published ones nothing but the registrar. */
+const ON_RHEL = /(?:^|\/)openshift4?\//;
+const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
+
+export function programOf(container: Tree, ours: OurImage): Program {
+  const image = text(container.image);
+  const { name, tag } = partsOf(image);
+  if (ours.swapped?.has(image)) {
+    const before = programOf(container, { ...ours, swapped: undefined });
+    return { ...OURS, replaced: { hasShell: before.kind === "unknown" ? undefined : before.hasShell } };
+  }
+  if (isNamed(image, ours) || ours.given?.has(image) || name === OUR_NAME) return OURS;
+  if (OFFICIAL_NAME.test(name)) {
+    const [release, major, minor] = RELEASE.exec(tag) ?? [];
+    const isPublished = OFFICIAL_REPOSITORY.test(image);
+    const official = { kind: "official", hasShell: isPublished ? ON_RHEL.test(image) : undefined } as const;
+    if (release !== undefined) return { ...official, release: Number(major) * 100 + Number(minor) };
+    if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
+    if (isPublished) return { ...official, release: undefined };
+  } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
+    return { ...OURS, hasShell: true };
+  if (name === ALL_IN_ONE)
+    return { kind: "unknown", why: `its image ${boundText(image)} is the all-in-one sidecar of KEP-4958` };
+  return {
+    kind: "unknown",
+    why: `its image ${boundText(image) || "(none)"} is neither this registrar's nor an official release`,
+  };
+}
+
+function isNamed(image: string, ours: OurImage): boolean {
+  return [image, image.replace(/@.*/, ""), partsOf(image).repository].some((one) => one === ours.image);
+}
+
+export function isWindowsImage(image: unknown): boolean {
+  return /-win-registrar$/.test(partsOf(text(image)).name);
+}
+
+export const lastPart = (image: string): string => partsOf(image).name;
+
+/** The release that an image's tag names; undefined for an image without a tag. */
+export function tagOf(image: string): string | undefined {
+  return partsOf(image).tag || undefined;
+}
+
+function partsOf(image: string) {
+  const [, repository = "", tag = ""] = /^(.*?)(?::([^:/@]*))?(?:@.*)?$/s.exec(image) ?? [];
+  return { repository, name: repository.split("/").at(-1) ?? "", tag };
+}
+
+/**
+ * By its arguments or its image. Other programs may have our image's name, so that alone is not enough, unless `--image` names
+ * it; even then another command or a subcommand does other work.
+ */
+export function isRegistrar(container: Tree, ours: OurImage): boolean {
+  const image = text(container.image);
+  const { name } = partsOf(image);
+  const [command, args] = [itemsOf(container.command).map(text), itemsOf(container.args).map(text)];
+  const words = [...command, ...args];
+  const own = command.length > 0 ? behindRegistrar(words) : args;
+  const directories = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
+  return (
+    words.some((word) => /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(word)) ||
+    OFFICIAL_NAME.test(name) ||
+    ((isNamed(image, ours) || ours.matched?.test(image)) &&
+      own !== undefined &&
+      /^(?:-|$)/.test(own[0] ?? "")) ||
+    (programOf(container, ours).kind === "ours" &&
+      (/registrar/.test(text(container.name)) ||
+        directories.some((directory) => /^\/registration\/*$/.test(directory))))
+  );
+}
+
+/** A command or its arguments; the API server refuses a text in the place of a list. */
+export const itemsOf = (words: unknown): readonly unknown[] =>
+  typeof words === "string" ? [words] : list(words);
+
+function splitCommand(words: readonly string[]) {
+  const [program = "", ...rest] = NODE.test(words[0] ?? "") ? words.slice(1) : words;
+  return { program, rest };
+}
+
+/** The arguments in a command line of a registrar; undefined for another program. */
+export function behindRegistrar(words: readonly string[]): readonly string[] | undefined {
+  const { program, rest } = splitCommand(words);
+  return REGISTRAR.test(program) ? rest : undefined;
+}

@@ -1,0 +1,101 @@
+import { invalidOption } from "../../base/errors";
+import { nameListsFrom } from "../../flags/paths";
+import { IMPERSONATION_MINOR } from "../../node-readiness/node-api";
+import { NO_TAINTS_AS_NODE, parseTargets } from "../../node-readiness/options";
+import { allowedNames } from "../../registrar/node-wide/name-lists";
+import { print } from "../../runtime/print";
+import { createCommand, EXIT_USAGE } from "../command-line";
+import { isImagePolicy, policyOnlyFlags, runImagePolicy } from "./image-policy-command";
+import { type NodeAccessOptions, POLICY_MINOR } from "./node-access";
+import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./object-flags";
+import { DEFAULT_PARTS, type ManifestOptions, type Part, partsFor, resolveManifestOptions } from "./options";
+import { isNodeWidePart, makeManifests, makeNodeWideManifests } from "./parts";
+
+const runObjects = createCommand(
+  {
+    name: "manifest",
+    describe: "Writes the YAML for a CSI driver's node plugin with this registrar, for kubectl apply -f -",
+    flags: { ...policyOnlyFlags, ...objectFlags } as typeof objectFlags,
+    failureExitCode: EXIT_USAGE,
+    examples: [
+      "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",
+      "manifest --node-wide --image registrar:v1",
+    ],
+    notes: [
+      [
+        "Newer fields of the CSIDriver: --node-allocatable-update-period=SECONDS (Kubernetes 1.35),",
+        "--prevent-pod-scheduling-if-missing (1.37), --token-audience=AUDIENCE (repeatable) and with it",
+        "--service-account-token-in-secrets (1.35).",
+      ].join(" "),
+      "--include=all leaves out inline-pod, busybox with an inline volume, which changes the CSIDriver, and namespace.",
+      "--node-wide takes no flag about a driver, and has the parts namespace, daemonset, podmonitor, alerts, dashboard.",
+      "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
+    ],
+  },
+  async (values) => print(makeAll(values)),
+);
+
+export const runManifest = (argv: readonly string[]) =>
+  isImagePolicy(argv) ? runImagePolicy(argv) : runObjects(argv);
+
+/** An inline volume needs fields of the CSIDriver that cannot be changed later; a namespace may have more in it. */
+const BY_NAME_ONLY: readonly Part[] = ["inline-pod", "namespace"];
+
+function makeAll(values: ObjectValues): string {
+  const { include, driverName } = values;
+  const all = partsFor(values.lifecycleMode ?? ["Persistent"]).filter(
+    (part) => !BY_NAME_ONLY.includes(part) && (!values.nodeWide || isNodeWidePart(part)),
+  );
+  const parts =
+    include?.flatMap((part) => (part === "all" ? all : [part])) ??
+    DEFAULT_PARTS.filter((part) => all.includes(part));
+  checkWritten(values, parts);
+  // Only parts that are for all drivers need no name.
+  if (values.nodeWide || driverName === undefined) {
+    const drivers = allowedNames(nameListsFrom(values));
+    const access = nodeAccessFrom(values, { drivers, isNodeWide: true });
+    return makeNodeWideManifests(values, parts, access);
+  }
+  if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
+  const options: ManifestOptions = {
+    ...values,
+    driverName,
+    parts,
+    driverArgs: values.driverArg,
+    lifecycleModes: values.lifecycleMode,
+    tokenAudiences: values.tokenAudience,
+    storageClassName: values.storageClass,
+  };
+  const access = nodeAccessFrom(values, { drivers: [driverName], isNodeWide: false });
+  return makeManifests(resolveManifestOptions(options), access);
+}
+
+function nodeAccessFrom(
+  values: ObjectValues,
+  { drivers, isNodeWide }: { readonly drivers: readonly string[] | undefined; readonly isNodeWide: boolean },
+): NodeAccessOptions | undefined {
+  const { startupTaint = [], nodeCondition, nodeReadinessRule: readinessRule = false } = values;
+  const { kubernetesVersion: minor, unconfined = false, nodeAccess = "policy" } = values;
+  const { startupTaints, condition } = parseTargets({
+    ...{ startupTaints: startupTaint, condition: nodeCondition },
+    severalDrivers: isNodeWide,
+  });
+  const isOld = minor !== undefined && minor < POLICY_MINOR;
+  const isUnused = startupTaints.length === 0 && condition === undefined;
+  if (nodeAccess === "impersonation") {
+    requireMinor("--node-access impersonation", IMPERSONATION_MINOR, minor);
+    if (startupTaints.length > 0)
+      throw invalidOption(`--node-access impersonation and --startup-taint: ${NO_TAINTS_AS_NODE}`);
+  }
+  if (unconfined && (!isOld || isUnused))
+    throw invalidOption(
+      `--unconfined is for --startup-taint and --node-condition in clusters before 1.${POLICY_MINOR}`,
+    );
+  if (isUnused) return undefined;
+  if (isOld && !unconfined)
+    throw invalidOption(
+      `no policy confines a registrar to its own node before Kubernetes 1.${POLICY_MINOR}; --unconfined writes rights for every node`,
+    );
+  const confinedBy = isOld ? "nothing" : nodeAccess;
+  return { startupTaints, condition, drivers, readinessRule, confinedBy };
+}

@@ -1,0 +1,238 @@
+import { readFile } from "node:fs/promises";
+import { attempt, invalidOption, messageOf, refuse } from "../../base/errors";
+import { httpEndpointOf, startProblemOf } from "../../flags/checks";
+import type { CommandFlag } from "../../flags/command-flags";
+import type { FlagValues } from "../../flags/grammar";
+import { choiceFlag, choicesFlag, listFlag, pairsFlag, switchFlag, textFlag } from "../../flags/kinds";
+import { type FlagName, flagTable, nearestFlag, parseFlags } from "../../flags/table";
+import { parseBool } from "../../flags/values";
+import { parseTargets } from "../../node-readiness/options";
+import { print } from "../../runtime/print";
+import { createCommand, EXIT_USAGE } from "../command-line";
+import { parseOurImage } from "../images/our-image";
+import { type AddedArgument, type MetricsPorts, RAISES } from "./image-policy/changes";
+import {
+  dropPolicy,
+  FIRST_POLICY_MINOR,
+  IMAGE_POLICY_MINOR,
+  KYVERNO_MINOR,
+  POLICY_ENGINES,
+  swapPolicy,
+  swappedPodMonitor,
+} from "./image-policy/image-policy";
+import { refuseFlag } from "./names";
+import { POLICY_MINOR, readinessArguments } from "./node-access";
+import { objectFlags, requireMinor } from "./object-flags";
+import { makeNodeWideManifests } from "./parts";
+import { streamOf } from "./template";
+
+const POLICY_PARTS = ["daemonset", "policy", "podmonitor"] as const;
+const forDrop = <Row extends CommandFlag>(row: Row) =>
+  ({ ...row, describe: `with --drop: ${row.describe}`, implies: "drop" }) as const;
+
+const flags = {
+  "image-policy": switchFlag("this form of the command"),
+  image: { ...textFlag("image of the registrar, with a tag or digest", parseOurImage), required: true },
+  name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
+  "kubernetes-version": objectFlags["kubernetes-version"],
+  "policy-engine": {
+    ...choiceFlag("what changes the pods", POLICY_ENGINES),
+    defaultDescription: POLICY_ENGINES[0],
+  },
+  namespace: listFlag("only this namespace's pods, repeatable"),
+  "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
+  nodes: {
+    ...textFlag("only pods of DaemonSets on these nodes, with commas: see below"),
+    conflicts: "nodes-file",
+  },
+  "nodes-file": textFlag("the same by a file with names, as kubectl get nodes -o name writes them"),
+  "match-image": listFlag("one more name of a registrar's image, its last part, repeatable"),
+  arg: {
+    ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2"),
+    conflicts: "drop",
+  },
+  "metrics-port": {
+    ...pairsFlag("port for metrics: PORT; on the host's network host:NAMESPACE/NAME=PORT", parseMetricsPort),
+    conflicts: "drop",
+  },
+  keep: { ...choicesFlag("what not to raise", RAISES), conflicts: "drop" },
+  "startup-taint": objectFlags["startup-taint"],
+  "node-condition": objectFlags["node-condition"],
+  drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),
+  include: choiceFlag("what to write; of --drop daemonset comes first, and goes last", POLICY_PARTS),
+  distribution: forDrop(objectFlags.distribution),
+  "kubelet-root": forDrop(objectFlags["kubelet-root"]),
+  "http-port": forDrop(objectFlags["http-port"]),
+} as const;
+
+/** Flags of this form only: without --image-policy they say so. */
+export const policyOnlyFlags = Object.fromEntries(
+  Object.entries<CommandFlag>(flags)
+    .filter(([name]) => !Object.hasOwn(objectFlags, name))
+    .map(([name, { bare }]): readonly [string, CommandFlag] => {
+      const parse = () => refuse("it needs --image-policy beside it");
+      return [name, { describe: "", hidden: true, parse, ...(bare !== undefined && { bare }) }];
+    }),
+);
+
+/** Whether the words have --image-policy, also with an invalid value, which this form of the command refuses. */
+export const isImagePolicy = (argv: readonly string[]) =>
+  argv.some((word) => {
+    const [flag, text = "true"] = /^--?image-policy(?:=(.*))?$/s.exec(word) ?? [];
+    return flag !== undefined && attempt(() => parseBool(text)) !== false;
+  });
+
+export const runImagePolicy = createCommand(
+  {
+    name: "manifest --image-policy",
+    describe: "Writes a policy that swaps every chart's registrar, for kubectl apply -f -",
+    flags,
+    failureExitCode: EXIT_USAGE,
+    examples: [
+      "manifest --image-policy --image example.com/registrar:v1 --arg=--v=2 --namespace csi-nfs",
+      "manifest --image-policy --image example.com/registrar:v1 --drop --include=daemonset",
+    ],
+    notes: [
+      `Kubernetes 1.${IMAGE_POLICY_MINOR}, 1.${FIRST_POLICY_MINOR} with a feature gate, or Kyverno 1.${KYVERNO_MINOR}. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
+      "With --nodes pods of Deployments stay as they are: only a DaemonSet's pod has its node at first.",
+      "--metrics-port is repeatable; --include=podmonitor makes Prometheus find these ports.",
+      "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
+    ],
+  },
+  async (values) => print(makeImagePolicy(values, await nodesOf(values))),
+);
+
+const OWN_NETWORK = "a pod's own network";
+
+/** `9809`, or `host:NAMESPACE/NAME=9810` for a DaemonSet or StatefulSet on the host's network. */
+function parseMetricsPort(text: string): readonly [owner: string, port: number] {
+  const [, owner = OWN_NETWORK, digits] = /^(?:host:([a-z0-9-]+\/[a-z0-9.-]+)=)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (!(port >= 1 && port <= 65_535))
+    throw new Error(`"${text}" is not PORT, from 1 to 65535, or host:NAMESPACE/NAME=PORT`);
+  return [owner, port];
+}
+
+/** Throws INVALID_OPTION for one port of two workloads: they may be on one node. */
+function metricsPortsOf({ metricsPort, arg = [] }: FlagValues<typeof flags>): MetricsPorts | undefined {
+  if (metricsPort === undefined) return undefined;
+  if (arg.some((word) => /^--?http-endpoint(=|$)/.test(word)))
+    throw invalidOption("give --metrics-port or --arg=--http-endpoint, not both");
+  const { [OWN_NETWORK]: port, ...host } = metricsPort;
+  if (new Set(Object.values(host)).size < Object.keys(host).length)
+    throw invalidOption(
+      "--metrics-port gives one port to two workloads on the host's network: a node has it once",
+    );
+  return { port, host };
+}
+
+/** In their order, each once, so that two runs write the same. */
+async function nodesOf({ nodes: text, nodesFile: file }: FlagValues<typeof flags>) {
+  if (text === undefined && file === undefined) return undefined;
+  const flag = file === undefined ? "nodes" : "nodes-file";
+  const given =
+    text ??
+    (await readFile(file ?? "", "utf8").catch((error) =>
+      refuseFlag(flag, file ?? "", `cannot be read: ${messageOf(error)}`),
+    ));
+  const nodes = new Set(given.split(/[\s,]+/).map((word) => word.replace(/^node\//, "")));
+  nodes.delete("");
+  return nodes.size > 0 ? [...nodes].sort() : refuseFlag(flag, file ?? given, "has no name of a node");
+}
+
+function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly string[] | undefined): string {
+  const { image, name, namespaceLabel, kubernetesVersion: minor } = values;
+  const { policyEngine: engine, startupTaint: startupTaints = [], nodeCondition } = values;
+  const scope = {
+    ...{ name, namespaceLabel, nodes, engine, minor },
+    ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
+  };
+  if (engine !== "kyverno")
+    requireMinor("--image-policy", FIRST_POLICY_MINOR, minor, "--policy-engine=kyverno works before");
+  const targets = parseTargets({ startupTaints, condition: nodeCondition, severalDrivers: true });
+  // They need a token: without one the registrar exits.
+  const readiness = Object.entries(readinessArguments(targets))
+    .filter(([, words]) => words.length > 0)
+    .map(([flag, words]) => ({ words, unless: [flag], needsToken: true }));
+  const metrics = metricsPortsOf(values);
+  if (values.include === "podmonitor" && metrics === undefined)
+    throw invalidOption("--include=podmonitor needs --metrics-port beside it");
+  if (values.include === "podmonitor") return streamOf([swappedPodMonitor(scope)]);
+  if (!values.drop && values.include === "daemonset")
+    throw invalidOption("--include=daemonset needs --drop beside it");
+  if (!values.drop)
+    return streamOf(
+      swapPolicy({
+        ...{ ...scope, image, metrics, keep: values.keep ?? [] },
+        args: [...sidecarArguments(values.arg ?? []), ...readiness],
+      }),
+    );
+  if (readiness.length === 0) requireMinor("--drop", objectFlags["node-wide"].since, minor);
+  else requireMinor("--drop with a taint or condition", POLICY_MINOR, minor);
+  const { distribution, kubeletRoot, httpPort } = values;
+  if (values.include === "policy")
+    return streamOf(dropPolicy({ ...scope, image, distribution, kubeletRoot }));
+  if (values.include === undefined)
+    throw invalidOption(
+      "--drop has two files: apply that of --include=daemonset, then that of --include=policy; delete them in the " +
+        "other order, and restart the drivers' DaemonSets in between",
+    );
+  const access = { ...targets, drivers: undefined, readinessRule: false, confinedBy: "policy" } as const;
+  const options = { image, distribution, kubeletRoot, httpPort, nodes };
+  return makeNodeWideManifests(options, ["daemonset"], readiness.length === 0 ? undefined : access);
+}
+
+/** Flags that a policy for every driver cannot set. */
+const NOT_FOR_ALL: readonly FlagName[] = [
+  ...(["csi-address", "kubelet-registration-path", "plugin-registration-path", "node-name"] as const),
+  ...(["driver-gone-after", "allow-drivers", "deny-drivers", "version", "mode"] as const),
+];
+/** What gives them the rights that they need, too. */
+const INSTEAD: Readonly<Partial<Record<FlagName, string>>> = {
+  "remove-startup-taint": "--startup-taint",
+  "node-condition": "--node-condition",
+  "impersonate-node": "registrar manifest --node-access impersonation",
+};
+/** Flags that exclude each other: with both the registrar does not start. */
+const EXCLUDED: Readonly<Partial<Record<FlagName, readonly FlagName[]>>> = {
+  "http-endpoint": ["health-port"],
+  "logging-format": ["vmodule"],
+  vmodule: ["logging-format"],
+};
+
+/** Flags that containers may have: beside them the registrar checks more of the others' values. */
+const BESIDE = ["--http-endpoint=:9809", "--node-condition={driver}/Registered"];
+
+/** Parses the arguments of `--arg` as the sidecar does. Throws INVALID_OPTION for one, or for all together. */
+function sidecarArguments(words: readonly string[]): readonly AddedArgument[] {
+  const args = words.map(sidecarArgument);
+  const names = args.map(({ unless: [name] }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw invalidOption(`--arg gives --${twice} more than once`);
+  const all = parseFlags([...BESIDE, ...words]);
+  const problem = all.kind === "flags" ? startProblemOf(all.flags) : undefined;
+  if (problem !== undefined) throw invalidOption(`no registrar starts with these --arg: ${problem}`);
+  return args;
+}
+
+function sidecarArgument(word: string): AddedArgument {
+  const refuse = (why: string): never => {
+    throw invalidOption(`--arg=${JSON.stringify(word)} ${why}`);
+  };
+  const line = parseFlags([word]);
+  if (line.kind === "help") return refuse("would print the help in every registrar");
+  if (line.kind === "error") {
+    const meant = nearestFlag(line.unknown);
+    return refuse(
+      `is not an argument of the registrar: ${line.message}${meant ? `; did you mean --${meant}?` : ""}`,
+    );
+  }
+  const [name] = line.flags.given;
+  if (line.flags.ignored.length > 0 || Object.hasOwn(flagTable.deprecated, name ?? ""))
+    return refuse("has no effect, or is deprecated: leave it out");
+  if (name === undefined) return refuse("is not a flag: write --arg=--FLAG=VALUE");
+  if (NOT_FOR_ALL.includes(name)) return refuse("cannot be set for every driver of a cluster");
+  if (INSTEAD[name]) return refuse(`needs rights, too: give ${INSTEAD[name]}`);
+  const port = Number(httpEndpointOf(line.flags)?.replace(/.*:/, "")) || undefined;
+  return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false, port };
+}

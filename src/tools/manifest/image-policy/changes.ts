@@ -1,0 +1,193 @@
+import { SERVICE_ACCOUNT_DIRECTORY } from "../../../kube-api/access";
+import { NODE_NAME_VARIABLES } from "../../../node-readiness/options";
+import { celList, celText, literal } from "./recognise";
+
+/** What this registrar's container needs at least, because it runs Node: the figures are in docs/measurements.md. */
+export const LEAST = {
+  memory: "64Mi",
+  cpu: "50m",
+  /** An exec probe starts a Node process of its own. */
+  probeTimeoutSeconds: 10,
+} as const;
+
+/** An argument, added to registrars without the flags in `unless`. */
+export interface AddedArgument {
+  readonly words: readonly string[];
+  readonly unless: readonly string[];
+  /** Whether it needs the API server: it is not added to containers without a token. */
+  readonly needsToken: boolean;
+  /** The port that it listens on: it is not added where another process may have the port. */
+  readonly port?: number | undefined;
+}
+
+export const RAISES = ["memory", "cpu", "probe-timeouts"] as const;
+export type Raise = (typeof RAISES)[number];
+
+/** A change of each registrar `r` that passes a test: a JSON Patch, each field of it CEL. */
+interface Change {
+  readonly when?: string;
+  readonly op: "add" | "replace";
+  readonly path: string;
+  readonly value: string;
+}
+
+function raiseLimit(resource: string, least: string): Change {
+  const limit = `r.is.?resources.?limits[?'${resource}']`;
+  const given = `quantity(${limit}.orValue(''))`;
+  const tests = [
+    `${limit}.hasValue()`,
+    // 0 means unlimited.
+    `${given}.isGreaterThan(quantity('0'))`,
+    `${given}.isLessThan(quantity('${least}'))`,
+    // The API server refuses a limit above the pod's own.
+    `!quantity(object.spec.?resources.?limits[?'${resource}'].orValue('${least}')).isLessThan(quantity('${least}'))`,
+  ];
+  return {
+    when: tests.join(" && "),
+    op: "replace",
+    path: `/resources/limits/${resource}`,
+    value: `'${least}'`,
+  };
+}
+
+/** The changes of each kind; docs/charts.md has the reasons. */
+const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
+  memory: [raiseLimit("memory", LEAST.memory)],
+  cpu: [raiseLimit("cpu", LEAST.cpu)],
+  "probe-timeouts": ["livenessProbe", "readinessProbe", "startupProbe"].map((probe) => ({
+    when: `r.is.?${probe}.?exec.hasValue() && r.is.${probe}.?timeoutSeconds.orValue(1) < ${LEAST.probeTimeoutSeconds}`,
+    op: "add",
+    path: `/${probe}/timeoutSeconds`,
+    value: String(LEAST.probeTimeoutSeconds),
+  })),
+};
+
+/** The JSON Patch that lowers the limits that `swapPatch` raised to `variables.max`; empty if it raises none. */
+export function lowerPatch(image: string, keep: readonly Raise[]): string {
+  const resources = (["memory", "cpu"] as const).filter((resource) => !keep.includes(resource));
+  return resources
+    .map((resource) => {
+      const least = LEAST[resource];
+      return `variables.containers.filter(r, r.is.?image.orValue('') == ${celText(image)} &&
+    r.is.?resources.?limits[?'${resource}'].orValue('') == '${least}' &&
+    quantity(variables.max[?'${resource}'].orValue('${least}')).isLessThan(quantity('${least}')))
+  .map(r, JSONPatch{op: 'replace', path: '/spec/' + r.list + '/' + string(r.at) + '/resources/limits/${resource}',
+    value: variables.max['${resource}']})`;
+    })
+    .join(" +\n");
+}
+
+/** Adds arguments right behind the program, because flags behind a plain word do not count. */
+const ADD_ARGUMENTS: readonly Change[] = [
+  {
+    when: "size(r.added) > 0 && size(r.is.?command.orValue([])) < 2",
+    op: "add",
+    path: "/args",
+    value: "r.added + r.is.?args.orValue([])",
+  },
+  {
+    when: "size(r.added) > 0 && size(r.is.?command.orValue([])) > 1",
+    op: "replace",
+    path: "/command",
+    value: "[r.is.command[0]] + r.added + r.is.command.transformList(i, word, i > 0, word)",
+  },
+];
+
+const needsName = [
+  `r.added.exists(a, a.matches('^--(remove-startup-taint|node-condition)='))`,
+  `!r.words.exists(w, w.matches('^--?node-name(=|$)'))`,
+  `!r.is.?env.orValue([]).exists(e, e.name in ${celList(NODE_NAME_VARIABLES)})`,
+].join(" &&\n  ");
+const NODE_NAME =
+  "{'name': dyn('NODE_NAME'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'spec.nodeName'}})}";
+const addTo = (field: "env" | "ports", when: string, item: string): readonly Change[] =>
+  [
+    { size: "== 0", path: `/${field}`, value: `[${item}]` },
+    { size: "> 0", path: `/${field}/-`, value: item },
+  ].map(({ size, ...more }) => ({
+    ...more,
+    when: `${when} && size(r.is.?${field}.orValue([])) ${size}`,
+    op: "add",
+  }));
+
+const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_DIRECTORY)})`;
+
+/** Whether a container `c` names a port in its ports, command, arguments or variables; `port` is CEL. */
+const namesPort = (port: string) => `(c.is.?ports.orValue([]).exists(p, p.containerPort == ${port}) ||
+    (c.is.?command.orValue([]) + c.is.?args.orValue([]) + c.is.?env.orValue([]).map(e, e.?value.orValue('')))
+      .exists(t, t.matches('(^|[:=])' + string(${port}) + '$')))`;
+
+const IS_ON_HOST_NETWORK = "object.spec.?hostNetwork.orValue(false)";
+
+/** Whether another process may listen on the port: on the host's network, a second registrar, or a container that names the port. */
+const mayBeTaken = (port: number) =>
+  [
+    `${IS_ON_HOST_NETWORK} || size(variables.registrars) > 1`,
+    `variables.containers.exists(c, c.is.name != r.is.name && ${namesPort(`${port}`)})`,
+  ].join(" ||\n  ");
+
+export interface MetricsPorts {
+  /** In pods with a network of their own. Undefined: they get none. */
+  readonly port?: number | undefined;
+  /** On the host's network, by `NAMESPACE/NAME` of the DaemonSet or StatefulSet. */
+  readonly host: Readonly<Record<string, number>>;
+}
+
+/** The name of the container's port, by which a PodMonitor finds it. */
+export const METRICS_PORT_NAME = "registrar";
+
+/** The list with the port of the pod's registrar, in CEL; empty if it gets none. Two registrars could not share one. */
+export function metricsPort({ port = 0, host }: MetricsPorts): string {
+  const hosts = Object.entries(host).map(([name, hostPort]) => `${celText(name)}: ${hostPort}`);
+  const owner = "request.namespace + '/' + object.metadata.?ownerReferences[?0].?name.orValue('')";
+  const wanted =
+    hosts.length === 0
+      ? `${IS_ON_HOST_NETWORK} ? 0 : ${port}`
+      : `${IS_ON_HOST_NETWORK} ? {${hosts.join(", ")}}[?${owner}].orValue(0) : ${port}`;
+  return `variables.registrars.filter(r, size(variables.registrars) == 1 &&
+    !r.words.exists(w, w.matches('^--?(http-endpoint|health-port)(=|$)')) &&
+    !r.is.?ports.orValue([]).exists(p, p.?name.orValue('') == '${METRICS_PORT_NAME}'))
+  .map(r, ${wanted})
+  .filter(port, port > 0 && !variables.containers.exists(c, ${namesPort("port")}))`;
+}
+
+const PORT = `{'name': dyn('${METRICS_PORT_NAME}'), 'containerPort': dyn(variables.port[0])}`;
+/** The list of words that is added to a registrar `r`, in CEL. */
+export function addedWords(args: readonly AddedArgument[], metrics: MetricsPorts | undefined): string {
+  const lists = args.map(({ words, unless, needsToken, port }) => {
+    const names = unless.map(literal).join("|");
+    const tests = [
+      `r.words.exists(w, w.matches(${celText(`^--?(${names})(=|$)`)}))`,
+      ...(needsToken ? [HAS_NO_TOKEN] : []),
+      ...(port === undefined ? [] : [mayBeTaken(port)]),
+    ];
+    return `(${tests.join(" ||\n  ")} ? [] : ${celList(words)})`;
+  });
+  const endpoint = "variables.port.map(port, '--http-endpoint=:' + string(port))";
+  return [...lists, ...(metrics ? [endpoint] : [])].join(" +\n") || "[]";
+}
+
+export interface Swap {
+  readonly image: string;
+  readonly args: readonly AddedArgument[];
+  /** Limits and timeouts that are not raised. */
+  readonly keep: readonly Raise[];
+  readonly metrics?: MetricsPorts | undefined;
+}
+
+/** The JSON Patch that changes each registrar's image, arguments, port, limits and timeouts. */
+export function swapPatch({ image, args, keep, metrics }: Swap): string {
+  const changes: readonly Change[] = [
+    { op: "replace", path: "/image", value: celText(image) },
+    ...(args.length > 0 || metrics ? ADD_ARGUMENTS : []),
+    ...(metrics ? addTo("ports", "size(variables.port) > 0", PORT) : []),
+    ...(args.some(({ needsToken }) => needsToken) ? addTo("env", needsName, NODE_NAME) : []),
+    ...RAISES.filter((raise) => !keep.includes(raise)).flatMap((raise) => RAISING[raise]),
+  ];
+  return changes
+    .map(({ when, op, path, value }) => {
+      const some = when === undefined ? "" : `.filter(r,\n  ${when})`;
+      return `variables.swapped${some}.map(r,\n  JSONPatch{op: '${op}', path: r.path + '${path}', value: ${value}})`;
+    })
+    .join(" +\n");
+}

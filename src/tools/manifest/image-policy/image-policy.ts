@@ -1,0 +1,292 @@
+import { isLabelValue, isQualifiedName } from "../../../kubelet-rules/api-validation";
+import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
+import { podMonitorOf } from "../objects";
+import { type BasicOptions, resolveBasics } from "../options";
+import { object, scalar, type Yaml, yaml } from "../template";
+import { addedWords, lowerPatch, METRICS_PORT_NAME, metricsPort, type Swap, swapPatch } from "./changes";
+import {
+  celText,
+  containersVariable,
+  isOtherSidecar,
+  matchConditions,
+  registrarsVariable,
+  servedPattern,
+} from "./recognise";
+
+/** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
+export const IMAGE_POLICY_MINOR = 36;
+/** The first ones with v1beta1 and v1alpha1, which the API server serves only if asked to. 1.32 lacks `transformList`. */
+const BETA_POLICY_MINOR = 34;
+export const FIRST_POLICY_MINOR = 33;
+/** What changes the pods: the API server itself, or Kyverno's webhook, which serves older clusters. */
+export const POLICY_ENGINES = ["kubernetes", "kyverno"] as const;
+export type PolicyEngine = (typeof POLICY_ENGINES)[number];
+/** The first minor version of Kyverno 1 with MutatingPolicy v1. */
+export const KYVERNO_MINOR = 17;
+/** A pod with this label is left alone. */
+export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
+/** The label `swap` or `drop` by which `registrar doctor --cluster` knows a policy; the annotations have its facts. */
+export const POLICY_LABEL = OPT_OUT.key;
+export const POLICY_ANNOTATIONS = {
+  image: `${POLICY_LABEL}/image`,
+  /** Comma-separated. */
+  matchImages: `${POLICY_LABEL}/match-images`,
+  kubeletRoot: `${POLICY_LABEL}/kubelet-root`,
+} as const;
+export const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
+
+export interface PolicyScope {
+  readonly name?: string | undefined;
+  /** Names of other images that have the official registrar: the last part, without tag. */
+  readonly matchImages: readonly string[];
+  readonly namespaces: readonly string[];
+  /** Only namespaces with this label: `KEY` or `KEY=VALUE`. */
+  readonly namespaceLabel?: string | undefined;
+  /** Only pods of DaemonSets on these nodes. */
+  readonly nodes?: readonly string[] | undefined;
+  readonly engine?: PolicyEngine | undefined;
+  /** The minor version of Kubernetes 1 that it is for. Default: one with MutatingAdmissionPolicy v1. */
+  readonly minor?: number | undefined;
+}
+
+/** The API server refuses a pod whose annotation with this prefix names a container that the pod does not have. */
+export const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
+
+/** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
+export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
+  const { image, args, keep, metrics, matchImages } = options;
+  checkPinned("image", image);
+  const port = yaml`
+    # The port for the metrics of the pod's registrar, if nothing in the pod may have it.
+    - name: port
+      expression: |-
+        ${metrics && metricsPort(metrics)}
+  `;
+  const swap = policy(options, "swap", {
+    facts: { image },
+    about: yaml`
+      # Gives the official CSI registrars of the pods that it selects another image, as the pods are created: DaemonSets and what
+      # owns them stay as they are. To go back, delete the policy and restart the DaemonSets.
+    `,
+    variables: yaml`
+      ${metrics && port}
+      # With the arguments that each one gets, right behind the program: its own come after them, and so they count.
+      - name: swapped
+        expression: |-
+          variables.registrars.map(r, {'is': r.is, 'path': r.path, 'words': r.words, 'added': dyn(
+            ${addedWords(args, metrics)}
+          )})
+    `,
+    patch: swapPatch(options),
+  });
+  const patch = lowerPatch(image, keep);
+  if (options.engine === "kyverno" || patch === "") return swap;
+  // A policy can read a LimitRange as its parameter only. API servers evaluate policies in any order.
+  const limits = objectsOf(options, `${options.name ?? POLICY_NAMES.swap}-limits`, {
+    about: yaml`# Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace.`,
+    reinvocation: "IfNeeded",
+    params: {
+      kind: yaml`paramKind: {apiVersion: v1, kind: LimitRange}`,
+      ref: yaml`paramRef: {selector: {}, parameterNotFoundAction: Allow}`,
+    },
+    conditions: matchConditions([...matchImages, image.replace(/.*\//, "").replace(/[:@].*/, "")]),
+    variables: yaml`
+      - name: max
+        expression: params.spec.limits.filter(l, l.type == 'Container').map(l, l.?max.orValue({}))[?0].orValue({})
+    `,
+    patch,
+  });
+  return [...swap, ...limits];
+}
+
+type DropOptions = PolicyScope & Pick<Swap, "image"> & Pick<BasicOptions, "distribution" | "kubeletRoot">;
+
+/** Takes every registrar out of the pods whose driver the node-wide one finds, except a pod's only container. Throws INVALID_OPTION. */
+export function dropPolicy(options: DropOptions): readonly Yaml[] {
+  checkPinned("image", options.image);
+  const { kubeletRoot } = resolveBasics(options, "csi-registrar");
+  const path = celText(servedPattern(kubeletRoot));
+  return policy(options, "drop", {
+    facts: { kubeletRoot },
+    about: yaml`
+      # Takes the official CSI registrars out of the pods that it selects, as these are created, if the node-wide registrar finds their
+      # drivers. Apply its DaemonSet first, and wait for its pods. To go back: delete this policy, restart the drivers, delete it.
+    `,
+    variables: yaml`
+      # The values of --kubelet-registration-path: behind a '=', or the next word.
+      - name: named
+        expression: |-
+          variables.registrars.map(r, {'list': r.list, 'at': r.at, 'is': r.is, 'paths': dyn(r.words.transformList(i, w,
+            w.matches('^--?kubelet-registration-path=') || i > 0 && r.words[i - 1].matches('^--?kubelet-registration-path$'),
+            w.find('[^=]*$')))})
+      # Those whose driver's socket is where the node-wide registrar looks. A value may be a variable.
+      - name: served
+        expression: |-
+          variables.named.filter(r, size(r.paths) > 0 && r.paths.all(p, p.matches(${path}) || r.is.?env.orValue([])
+            .exists(e, '$(' + e.name + ')' == p && e.?value.orValue('').matches(${path}))) &&
+            !('${APPARMOR_PREFIX}' + r.is.name in object.metadata.?annotations.orValue({})))
+      # A pod cannot be without containers.
+      - name: dropped
+        expression: |-
+          variables.served.filter(r, r.list == 'containers').size() < object.spec.containers.size()
+            ? variables.served : []
+    `,
+    // Each removal moves the containers behind it one place forward.
+    patch: `variables.dropped.map(r, JSONPatch{op: 'remove', path: '/spec/' + r.list + '/' +
+  string(r.at - variables.dropped.filter(d, d.list == r.list && d.at < r.at).size())})`,
+  });
+}
+
+interface PolicyParts {
+  readonly about: Yaml;
+  readonly variables: Yaml;
+  readonly patch: string;
+}
+
+function policy(
+  scope: PolicyScope,
+  kind: keyof typeof POLICY_NAMES,
+  {
+    facts,
+    ...parts
+  }: PolicyParts & { readonly facts: Partial<Record<keyof typeof POLICY_ANNOTATIONS, string>> },
+): readonly Yaml[] {
+  const { matchImages, namespaces, nodes, name = POLICY_NAMES[kind] } = scope;
+  checkNamed("label", "name", name);
+  for (const image of matchImages) {
+    checkNamed("image name", "match-image", image);
+    if (isOtherSidecar(image))
+      refuseFlag("match-image", image, "is another sidecar, which a registrar cannot replace");
+  }
+  if (nodes !== undefined) checkNodes(nodes, "policy");
+  for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
+  const annotations = { ...facts, ...(matchImages.length > 0 && { matchImages: matchImages.join(",") }) };
+  return objectsOf(scope, name, {
+    ...parts,
+    marks: yaml`
+      # registrar doctor --cluster knows the policy by these.
+      labels: {${POLICY_LABEL}: ${kind}}
+      annotations:
+        ${Object.entries(annotations).map(
+          ([key, value]) => yaml`${POLICY_ANNOTATIONS[key as keyof typeof facts]}: ${scalar(value)}`,
+        )}
+    `,
+    reinvocation: "Never",
+    conditions: matchConditions(matchImages),
+    variables: yaml`
+      ${registrarsVariable(matchImages)}
+      ${parts.variables}
+    `,
+  });
+}
+
+interface ObjectParts extends PolicyParts {
+  readonly marks?: Yaml;
+  readonly reinvocation: "Never" | "IfNeeded";
+  readonly params?: { readonly kind: Yaml; readonly ref: Yaml };
+  readonly conditions: Yaml;
+}
+
+/** The policy and its binding, or Kyverno's, which has the API server's expressions and no bindings. */
+function objectsOf(scope: PolicyScope, name: string, parts: ObjectParts): readonly Yaml[] {
+  const { minor = IMAGE_POLICY_MINOR } = scope;
+  const spec = yaml`
+    ${parts.params?.kind}
+    failurePolicy: Ignore
+    reinvocationPolicy: ${parts.reinvocation}
+    matchConstraints:
+      resourceRules:
+        - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+      # A pod, or a DaemonSet's template, opts out by this label.
+      objectSelector:
+        matchExpressions:
+          - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
+      ${namespaceSelector(scope)}
+    matchConditions:
+      ${parts.conditions}
+    variables:
+      ${containersVariable(scope.nodes)}
+      ${parts.variables}
+    mutations:
+      - patchType: JSONPatch
+        jsonPatch:
+          expression: |-
+            ${parts.patch}
+  `;
+  if (scope.engine === "kyverno")
+    return [
+      yaml`
+        ${parts.about}
+        # It needs Kyverno 1.${KYVERNO_MINOR}. If Kyverno cannot evaluate it for a pod, or does not answer, that pod is created unchanged.
+        ${object("policies.kyverno.io/v1", "MutatingPolicy", name)}
+          ${parts.marks}
+        spec:
+          # Only pods, as they are created: not what owns them, and not those that exist.
+          autogen: {podControllers: {controllers: []}}
+          evaluation: {background: {enabled: false}, mutateExisting: {enabled: false}}
+          ${spec}
+      `,
+    ];
+  const isStable = minor >= IMAGE_POLICY_MINOR;
+  const version = isStable ? "v1" : minor >= BETA_POLICY_MINOR ? "v1beta1" : "v1alpha1";
+  const apiVersion = `admissionregistration.k8s.io/${version}`;
+  const needs = isStable
+    ? `It needs Kubernetes 1.${IMAGE_POLICY_MINOR}.`
+    : `It needs the API server's flags --feature-gates=MutatingAdmissionPolicy=true and --runtime-config=${apiVersion}=true.`;
+  return [
+    yaml`
+      ${parts.about}
+      # ${needs} If the API server cannot evaluate it for a pod, that pod is created unchanged.
+      ${object(apiVersion, "MutatingAdmissionPolicy", name)}
+        ${parts.marks}
+      spec:
+        ${spec}
+    `,
+    yaml`
+      ${object(apiVersion, "MutatingAdmissionPolicyBinding", name)}
+      spec:
+        policyName: ${scalar(name)}
+        ${parts.params?.ref}
+    `,
+  ];
+}
+
+function namespaceSelector({ namespaces, namespaceLabel }: PolicyScope): Yaml | undefined {
+  const named = namespaces.length === 0 ? [] : [inList("kubernetes.io/metadata.name", namespaces)];
+  const labelled = namespaceLabel === undefined ? [] : [labelTest(namespaceLabel)];
+  if (named.length + labelled.length === 0) return undefined;
+  return yaml`
+    namespaceSelector:
+      matchExpressions:
+        ${[...named, ...labelled]}
+  `;
+}
+
+const inList = (key: string, values: readonly string[]) =>
+  yaml`- {key: ${key}, operator: In, values: [${values.map((value) => JSON.stringify(value)).join(", ")}]}`;
+
+function labelTest(text: string): Yaml {
+  const [key = "", value, ...more] = text.split("=");
+  if (!isQualifiedName(key) || (value && !isLabelValue(value)) || more.length > 0)
+    refuseFlag("namespace-label", text, "is not a label: give KEY or KEY=VALUE");
+  return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
+}
+
+/** How Prometheus finds the registrars to which the policy gives a port. Throws INVALID_OPTION. */
+export function swappedPodMonitor({ name = POLICY_NAMES.swap, namespaces }: PolicyScope): Yaml {
+  checkNamed("label", "name", name);
+  for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
+  return podMonitorOf(name, "kube-system", {
+    pods: yaml`
+      namespaceSelector: ${namespaces.length === 0 ? "{any: true}" : `{matchNames: ${JSON.stringify(namespaces)}}`}
+      selector: {}
+    `,
+    port: METRICS_PORT_NAME,
+    relabelings: yaml`
+      # The DaemonSet as job: otherwise all drivers of a namespace would be one.
+      - sourceLabels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_controller_name]
+        separator: /
+        targetLabel: job
+    `,
+  });
+}

@@ -1,0 +1,266 @@
+import { invalidOption } from "../../base/errors";
+import { SERVICE_ACCOUNT_DIRECTORY } from "../../kube-api/access";
+import { MAX_CONDITIONS } from "../../node-readiness/condition";
+import {
+  DRIVER_PLACEHOLDER,
+  DRIVERS_PATTERN,
+  dependsOnDriver,
+  fillIn,
+  OTHERS_PATTERN,
+  patternOf,
+} from "../../node-readiness/driver-template";
+import { neededRules, ruleText } from "../../node-readiness/node-api";
+import type { StartupTaint } from "../../node-readiness/startup-taint";
+import type { ResolvedBasics } from "./options";
+import { items, object, scalar, type Yaml, yaml } from "./template";
+
+export interface NodeAccessOptions {
+  readonly startupTaints: readonly StartupTaint[];
+  readonly condition: string | undefined;
+  /** The names that `{driver}` stands for. Undefined: any. */
+  readonly drivers: readonly string[] | undefined;
+  /** Whether to write a rule for the node readiness controller; needs a condition of one driver. */
+  readonly readinessRule: boolean;
+  /** What confines it to its own node. `nothing`: the cluster has no ValidatingAdmissionPolicy. */
+  readonly confinedBy: "policy" | "impersonation" | "nothing";
+}
+
+export type NodeAccess = ReturnType<typeof nodeAccess>;
+
+type Basics = Pick<ResolvedBasics, "name" | "namespace">;
+
+export const serviceAccount = ({ name, namespace }: Basics): Yaml => yaml`
+  # The identity of the pods at the API server.
+  ${object("v1", "ServiceAccount", name, namespace)}
+`;
+
+const binding = (role: string, { name, namespace }: Basics) => yaml`
+  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ${scalar(role)}}
+  subjects:
+    - {kind: ServiceAccount, name: ${scalar(name)}, namespace: ${scalar(namespace)}}
+`;
+
+/** The ClusterRole is in every OpenShift 4, as OpenShift's own CSI drivers use that SecurityContextConstraints. */
+export const sccBinding = (basics: Basics): Yaml => yaml`
+  # OpenShift admits pods with hostPath volumes and privileged containers only by a SecurityContextConstraints that allows them.
+  ${object("rbac.authorization.k8s.io/v1", "RoleBinding", basics.name, basics.namespace)}
+  ${binding("system:openshift:scc:privileged", basics)}
+`;
+
+/** Gives a registrar access to its Node. Throws INVALID_OPTION for a taint or condition that belongs to others. */
+export function nodeAccess(basics: Basics, options: NodeAccessOptions) {
+  const { startupTaints, condition, drivers = [], confinedBy } = options;
+  for (const template of [...startupTaints.map(({ key }) => key), condition ?? ""])
+    for (const driver of drivers)
+      if (fillIn(template, driver) === undefined)
+        throw invalidOption(`${template} with driver ${driver} is not a name, or one of other programs`);
+  return {
+    /** Comes before the DaemonSet; the policy comes before the rights that it restricts. */
+    before: [...(confinedBy === "policy" ? nodePolicy(basics, options) : []), ...rights(basics, options)],
+    after: readinessRule(basics.name, options),
+    args: items([
+      ...Object.values(readinessArguments(options)).flat(),
+      ...(confinedBy === "impersonation" ? ["--impersonate-node"] : []),
+    ]),
+    env: yaml`env: [${NODE_NAME_VARIABLE}]`,
+    mount: yaml`- {name: api-access, mountPath: ${SERVICE_ACCOUNT_DIRECTORY}, readOnly: true}`,
+    volume: yaml`
+      # The token is bound to the pod, and so says which node it is on. Only the registrar has it.
+      - name: api-access
+        projected:
+          sources:
+            - serviceAccountToken: {path: token, expirationSeconds: 3600}
+            - configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}
+    `,
+  };
+}
+
+type Targets = Pick<NodeAccessOptions, "startupTaints" | "condition">;
+
+export const readinessArguments = ({ startupTaints, condition }: Targets) => ({
+  "remove-startup-taint": startupTaints.map(
+    ({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`,
+  ),
+  "node-condition": condition === undefined ? [] : [`--node-condition=${condition}`],
+});
+
+export const NODE_NAME_VARIABLE = "{name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
+
+function rights(
+  basics: Basics,
+  { startupTaints, condition, confinedBy }: NodeAccessOptions,
+): readonly Yaml[] {
+  const needs = { taints: startupTaints.length > 0, condition: condition !== undefined };
+  const rules = neededRules({ ...needs, impersonation: confinedBy === "impersonation" });
+  return [
+    yaml`
+      # RBAC cannot say "to its own node": ${confinedBy === "nothing" ? "it may change every node" : `the ${confinedBy} does`}.
+      ${object("rbac.authorization.k8s.io/v1", "ClusterRole", basics.name)}
+      rules:
+        ${rules.map((rule) => yaml`- ${ruleText(rule)}`)}
+    `,
+    yaml`
+      ${object("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", basics.name)}
+      ${binding(basics.name, basics)}
+    `,
+  ];
+}
+
+/** The first minor version of Kubernetes 1 with the policy, and with the node's name in a pod's token (KEP-4193). */
+export const POLICY_MINOR = 30;
+
+/** A qualified name: 253 characters, a slash, 63 characters. */
+const MAX_TYPE = 317;
+const MAX_REASON = 64;
+/** Twice what a registrar writes. */
+const MAX_MESSAGE = 1_024;
+/** The API server's record of who wrote which field, as text; a Node's has some 10,000 characters. */
+const MAX_MANAGED_FIELDS = 131_072;
+
+/** Variables of the policy: a part of the Node, and what it was before. */
+const PARTS = [
+  ["metadata", "oldMetadata"],
+  ["spec", "oldSpec"],
+  ["status", "oldStatus"],
+] as const;
+
+/**
+ * Restricts a service account to its own Node, and there to removing the startup taints and setting the condition. All
+ * other fields are compared without a list of them, so that fields of a later Kubernetes are frozen too. Of the metadata,
+ * the API server itself changes three with each write. A registrar may not claim fields for another client
+ * (managedFields): that client would remove them when it applies its objects again.
+ */
+function nodePolicy(
+  { name, namespace }: Basics,
+  { startupTaints, condition, drivers }: NodeAccessOptions,
+): readonly Yaml[] {
+  const isOurTaint = startupTaints.map((taint) => taintTest(taint, drivers)).join(" || ") || "false";
+  const isOurCondition = condition === undefined ? "false" : nameTest("c.type", condition, drivers);
+  return [
+    yaml`
+      # Confines that identity to its own node, and there to what it is for. It needs Kubernetes 1.${POLICY_MINOR}.
+      ${object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", name)}
+      spec:
+        failurePolicy: Fail
+        matchConstraints:
+          resourceRules:
+            - {apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [nodes, nodes/status]}
+        matchConditions:
+          - name: is-the-registrar
+            expression: request.userInfo.username == "system:serviceaccount:${namespace}:${name}"
+        variables:
+          # In every token that is bound to a pod.
+          - name: node
+            expression: request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('')
+          ${PARTS.flatMap(([part, oldPart]) => [
+            variable(part, `dyn(object).?${part}.orValue({})`),
+            variable(oldPart, `dyn(oldObject).?${part}.orValue({})`),
+          ])}
+          ${variable("taints", "variables.spec.?taints.orValue([])")}
+          ${variable("oldTaints", "variables.oldSpec.?taints.orValue([])")}
+          ${variable("conditions", "variables.status.?conditions.orValue([])")}
+          ${variable("oldConditions", "variables.oldStatus.?conditions.orValue([])")}
+          ${variable("applied", "variables.metadata.?managedFields.orValue([]).filter(m, m.operation == 'Apply')")}
+          ${variable("oldApplied", "variables.oldMetadata.?managedFields.orValue([]).filter(m, m.operation == 'Apply')")}
+        validations:
+          - message: a registrar may change its own node only
+            reason: Forbidden
+            expression: variables.node == request.name
+          - message: a registrar may add no taint and change none
+            reason: Forbidden
+            expression: variables.taints.all(t, t in variables.oldTaints)
+          ${rule("remove its startup taints only", `variables.oldTaints.all(t, t in variables.taints || ${isOurTaint})`)}
+          ${rule("set its own condition only", `variables.conditions.all(c, c in variables.oldConditions || ${isOurCondition})`)}
+          # etcd takes 1.5 MB: without a limit, every later change of the Node would be refused.
+          ${rule(
+            `have ${MAX_CONDITIONS} conditions at most, with short texts`,
+            `size(variables.conditions.filter(c, ${isOurCondition})) <= ${MAX_CONDITIONS} &&`,
+            `  variables.conditions.all(c, c in variables.oldConditions || size(c.type) <= ${MAX_TYPE} &&`,
+            `    size(c.?reason.orValue('')) <= ${MAX_REASON} && size(c.?message.orValue('')) <= ${MAX_MESSAGE})`,
+          )}
+          ${rule("remove no condition of others", `variables.oldConditions.all(c, c in variables.conditions || ${isOurCondition})`)}
+          ${rule(
+            "change nothing else of a node",
+            "dyn(object).all(f, f in ['metadata', 'spec', 'status'] || dyn(object)[f] == dyn(oldObject)[f])",
+          )}
+          ${frozen("node", PARTS[0], "'managedFields', 'resourceVersion', 'generation'")}
+          ${frozen("node", PARTS[1], "'taints'")}
+          ${frozen("node's status", PARTS[2], "'conditions'")}
+          ${rule(
+            "not fill the node's managedFields",
+            `size('%s'.format([variables.metadata.?managedFields.orValue([])])) <= ${MAX_MANAGED_FIELDS}`,
+          )}
+          ${rule(
+            "not claim a field for another client",
+            "variables.applied.all(m, variables.oldApplied.exists(o, o.manager == m.manager &&",
+            "  m.fieldsV1.all(k, k in o.fieldsV1 && (m.fieldsV1[k] == o.fieldsV1[k] || k == 'f:spec' &&",
+            "    m.fieldsV1[k].all(f, f in o.fieldsV1[k] && m.fieldsV1[k][f] == o.fieldsV1[k][f])))))",
+          )}
+    `,
+    yaml`
+      ${object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", name)}
+      spec:
+        policyName: ${scalar(name)}
+        validationActions: [Deny]
+    `,
+  ];
+}
+
+const variable = (name: string, expression: string) => yaml`
+  - name: ${name}
+    expression: ${expression}
+`;
+
+/** A validation: requests for which the expression is false are refused. */
+const rule = (only: string, ...expression: readonly string[]) => yaml`
+  - message: a registrar may ${only}
+    reason: Forbidden
+    expression: |-
+      ${expression.join("\n")}
+`;
+
+/** The validation that a part of the Node has the same fields as before, except some. */
+function frozen(whose: string, [part, oldPart]: (typeof PARTS)[number], except: string): Yaml {
+  const [now, old] = [`variables.${part}`, `variables.${oldPart}`];
+  return rule(
+    `change nothing else of a ${whose}`,
+    `${now}.all(f, f in [${except}] || f in ${old} && ${now}[f] == ${old}[f]) &&`,
+    `${old}.all(f, f in [${except}] || f in ${now})`,
+  );
+}
+
+function taintTest({ key, effect }: StartupTaint, drivers: readonly string[] | undefined): string {
+  const isKey = nameTest("t.key", key, drivers);
+  return effect === undefined ? isKey : `(${isKey} && t.effect == '${effect}')`;
+}
+
+/** The test that a field is this name, with one of the drivers for `{driver}`; with any driver if there is no list. */
+function nameTest(field: string, template: string, drivers: readonly string[] | undefined): string {
+  if (!template.includes(DRIVER_PLACEHOLDER)) return `${field} == '${template}'`;
+  if (drivers !== undefined)
+    return `${field} in [${drivers.map((driver) => `'${fillIn(template, driver)}'`).join(", ")}]`;
+  const isName = `${field}.matches('${patternOf(template)}')`;
+  if (!dependsOnDriver(template)) return isName;
+  return `(${isName} && (!${field}.matches('${OTHERS_PATTERN}') || ${field}.matches('${DRIVERS_PATTERN}')))`;
+}
+
+/** For clusters with the node readiness controller of kubernetes-sigs. */
+function readinessRule(
+  name: string,
+  { condition, drivers: [driverName] = [], readinessRule: isWanted }: NodeAccessOptions,
+): readonly Yaml[] {
+  if (!isWanted || condition === undefined || driverName === undefined) return [];
+  return [
+    yaml`
+      # For the node readiness controller. Only dryRun can be changed later: delete the rule first to change another field.
+      ${object("readiness.node.x-k8s.io/v1alpha1", "NodeReadinessRule", name)}
+      spec:
+        conditions:
+          - type: ${scalar(condition.replaceAll(DRIVER_PLACEHOLDER, driverName))}
+            requiredStatus: "True"
+        enforcementMode: continuous
+        taint: {key: readiness.k8s.io/${name}, value: pending, effect: NoSchedule}
+        nodeSelector: {matchLabels: {kubernetes.io/os: linux}}
+    `,
+  ];
+}

@@ -1,0 +1,170 @@
+import { invalidOption } from "../../base/errors";
+import type { CommandFlag } from "../../flags/command-flags";
+import { type FlagValues, fieldOf } from "../../flags/grammar";
+import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../flags/kinds";
+import { DISTRIBUTIONS } from "../../host-path/kubelet-roots";
+import { parseOurImage } from "../images/our-image";
+import { POLICY_MINOR } from "./node-access";
+import { FS_GROUP_POLICIES, LIFECYCLE_MODES, PARTS, type Part } from "./options";
+import { isNodeWidePart } from "./parts";
+
+const CSI_DRIVER = { parts: ["csidriver"] } as const;
+const DAEMON_SET = { parts: ["daemonset"] } as const;
+
+const forDaemonSet = <Row extends CommandFlag>(row: Row, defaultDescription?: string) => ({
+  ...{ ...row, ...DAEMON_SET, defaultDescription },
+});
+/** A field of the CSIDriver that older clusters lack, or have behind a gate. */
+const newer = <Row extends CommandFlag>(row: Row, since: number) => ({ ...row, ...CSI_DRIVER, since });
+
+/** The others are for all drivers. */
+const NAMED_FOR_DRIVER = {
+  neededBy: PARTS.filter((part) => !["namespace", "alerts", "dashboard"].includes(part)),
+} as const;
+const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
+
+/**
+ * `parts`: where a flag's value is written; it is refused without one of them. `neededBy`: the parts that cannot be written
+ * without the flag. `since`: the first minor version of Kubernetes 1 that does what is written there without a feature gate,
+ * from the stages of the removed gates in kubernetes/website, and kube_features.go of 1.37.
+ */
+export const objectFlags = {
+  "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), ...NAMED_FOR_DRIVER },
+  // The official registrar does not know the flags that are written.
+  image: { ...textFlag("image of the registrar, for the daemonset", parseOurImage), ...RUN_BY_DAEMON_SET },
+  "driver-image": { ...textFlag("image of the driver, for the daemonset"), ...RUN_BY_DAEMON_SET },
+  // Its DaemonSet has maxSurge.
+  "node-wide": {
+    ...switchFlag("one registrar for every driver of a node, in place of a driver's own"),
+    since: 22,
+  },
+  "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
+  "allow-drivers": forDaemonSet(
+    textFlag("with --node-wide, the registrar's own: these names only, a,b=/path,..."),
+  ),
+  "driver-arg": forDaemonSet(listFlag("argument of the driver, repeatable, written --driver-arg=ARG")),
+  include: {
+    ...choicesFlag("what to write", [...PARTS, "all"] as const),
+    defaultDescription: "csidriver,daemonset",
+  },
+  name: {
+    ...textFlag("name of the DaemonSet"),
+    defaultDescription: "from the driver's, or csi-registrar",
+    parts: ["daemonset", "inline-pod", "podmonitor"],
+  },
+  namespace: {
+    ...textFlag("where it goes"),
+    defaultDescription: "kube-system",
+    parts: ["namespace", "daemonset", "inline-pod", "podmonitor", "alerts", "dashboard"],
+    neededBy: ["namespace"],
+  },
+  distribution: forDaemonSet(
+    choiceFlag("sets kubelet's root directory, for openshift the rights, too", DISTRIBUTIONS),
+  ),
+  "kubelet-root": {
+    ...forDaemonSet(textFlag("kubelet's root directory"), "/var/lib/kubelet"),
+    conflicts: "distribution",
+  },
+  "plugin-folder": forDaemonSet(textFlag("directory of the driver's socket"), "the driver's name"),
+  "http-port": forDaemonSet(countFlag("port for health and metrics"), "9809"),
+  "attach-required": { ...switchFlag("volumes are attached before they are mounted"), ...CSI_DRIVER },
+  "pod-info-on-mount": {
+    ...switchFlag("pass the pod's name to the driver; on with inline volumes"),
+    ...CSI_DRIVER,
+  },
+  "lifecycle-mode": {
+    ...choicesFlag("kinds of volumes", LIFECYCLE_MODES),
+    defaultDescription: "Persistent",
+    parts: ["csidriver", "storageclass", "inline-pod"],
+  },
+  "fs-group-policy": {
+    ...newer(choiceFlag("who owns the files", FS_GROUP_POLICIES), 20),
+    defaultDescription: FS_GROUP_POLICIES[0],
+  },
+  "storage-capacity": newer(switchFlag("the provisioner publishes the free capacity"), 21),
+  // Named below the others: with their names in the first column the help is longer than a screen.
+  "node-allocatable-update-period": { ...newer(countFlag("seconds"), 35), hidden: true },
+  "prevent-pod-scheduling-if-missing": { ...newer(switchFlag(""), 37), hidden: true },
+  "token-audience": { ...newer(listFlag(""), 21), hidden: true },
+  "service-account-token-in-secrets": { ...newer(switchFlag(""), 35), hidden: true },
+  "storage-class": {
+    ...textFlag("name of the StorageClass"),
+    defaultDescription: "the driver's name",
+    parts: ["storageclass"],
+  },
+  "startup-taint": forDaemonSet(listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect")),
+  "node-condition": forDaemonSet(textFlag("type of a condition of the node that the registrar keeps")),
+  "kubernetes-version": textFlag("the cluster's version: refuses what it lacks", parseMinor),
+  "node-access": {
+    ...forDaemonSet(
+      choiceFlag("what confines it to its node", ["policy", "impersonation"] as const),
+      "policy",
+    ),
+    implies: "node-condition",
+  },
+  unconfined: {
+    ...forDaemonSet(
+      switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
+    ),
+    implies: "kubernetes-version",
+  },
+  "node-readiness-rule": {
+    ...forDaemonSet(switchFlag("with --node-condition: a NodeReadinessRule")),
+    implies: "node-condition",
+  },
+} as const;
+
+export type ObjectValues = FlagValues<typeof objectFlags>;
+
+interface Written {
+  readonly parts?: readonly Part[];
+  readonly neededBy?: readonly Part[];
+  readonly since?: number;
+}
+const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
+/** Flags about one driver, refused with --node-wide. */
+const FOR_A_DRIVER = [
+  ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "node-readiness-rule"],
+  ...ROWS.filter(({ parts }) => parts?.some(isNodeWidePart) === false).map(({ flag }) => flag),
+];
+
+/** Throws INVALID_OPTION for a flag without effect on these parts or in that cluster, and for one that the parts need. */
+export function checkWritten(values: ObjectValues, parts: readonly Part[]): void {
+  const rows = ROWS.map((row) => ({ ...row, value: values[fieldOf(row.flag) as keyof ObjectValues] }));
+  for (const { flag, parts: places, since, value } of rows) {
+    if (value === undefined) continue;
+    if (values.nodeWide && FOR_A_DRIVER.includes(flag))
+      throw invalidOption(`--${flag} cannot be given with --node-wide`);
+    if (places?.some((part) => parts.includes(part)) === false)
+      throw invalidOption(
+        `--${flag} is for ${places.join(" or ")}, which is not written: name it in --include`,
+      );
+    if (value !== false && since) requireMinor(`--${flag}`, since, values.kubernetesVersion);
+  }
+  const missing = rows
+    .filter(({ value, neededBy }) => value === undefined && neededBy?.some((part) => parts.includes(part)))
+    .map(({ flag }) => flag)
+    .filter((flag) => !values.nodeWide || !FOR_A_DRIVER.includes(flag));
+  if (missing.length === 0) return;
+  const isOfDriver = missing.some((flag) => FOR_A_DRIVER.includes(flag));
+  const orNodeWide = isOfDriver && parts.some(isNodeWidePart) ? ", or --node-wide" : "";
+  throw invalidOption(`it needs --${missing.join(" and --")}${orNodeWide}; see registrar manifest --help`);
+}
+
+/** Throws INVALID_OPTION for an older minor version of Kubernetes 1; no version is new enough. */
+export function requireMinor(
+  what: string,
+  since: number,
+  minor = since,
+  advice = "without --kubernetes-version it is written all the same",
+): void {
+  if (minor < since) throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}; ${advice}`);
+}
+
+/** The minor version in `1.30`, `v1.30.4` or `1.30.4+k3s1`. */
+function parseMinor(version: string): number {
+  const [, minor] = /^v?1\.(\d+)(?:[.+-]|$)/.exec(version) ?? [];
+  if (minor === undefined)
+    throw new Error(`"${version}" is not a version of Kubernetes: write 1.${POLICY_MINOR}`);
+  return Number(minor);
+}

@@ -1,0 +1,170 @@
+import { invalidOption } from "../../base/errors";
+import { DEFAULT_KUBELET_ROOT, type Distribution, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
+import { MIN_LIMIT_PERIOD_S as MIN_PERIOD_S } from "../../kubelet-rules/api-validation";
+import { registrationSocketPath } from "../../registrar/model/socket-name";
+import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
+import { checkDriverName, checkNamed, refuseFlag } from "./names";
+
+export const LIFECYCLE_MODES = ["Persistent", "Ephemeral"] as const;
+export const FS_GROUP_POLICIES = ["ReadWriteOnceWithFSType", "File", "None"] as const;
+type VolumeLifecycleMode = (typeof LIFECYCLE_MODES)[number];
+type FsGroupPolicy = (typeof FS_GROUP_POLICIES)[number];
+
+/** The parts to choose from, in the order of the output. */
+export const PARTS = [
+  "namespace",
+  "csidriver",
+  "daemonset",
+  "storageclass",
+  "inline-pod",
+  "podmonitor",
+  "alerts",
+  "dashboard",
+] as const;
+export type Part = (typeof PARTS)[number];
+export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
+
+export interface BasicOptions {
+  readonly image?: string | undefined;
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly distribution?: Distribution | undefined;
+  readonly kubeletRoot?: string | undefined;
+  readonly httpPort?: number | undefined;
+}
+
+export interface NodeWideOptions extends BasicOptions {
+  readonly allowDrivers?: string | undefined;
+  /** Names of the nodes that it is for. Default: every Linux node. */
+  readonly nodes?: readonly string[] | undefined;
+}
+
+export interface ManifestOptions extends BasicOptions {
+  readonly driverName: string;
+  readonly driverImage?: string | undefined;
+  readonly driverArgs?: readonly string[] | undefined;
+  readonly parts?: readonly Part[] | undefined;
+  /** Under `<kubelet root>/plugins`. Default: the driver's name. */
+  readonly pluginFolder?: string | undefined;
+  readonly attachRequired?: boolean | undefined;
+  readonly podInfoOnMount?: boolean | undefined;
+  readonly lifecycleModes?: readonly VolumeLifecycleMode[] | undefined;
+  readonly fsGroupPolicy?: FsGroupPolicy | undefined;
+  readonly storageCapacity?: boolean | undefined;
+  /** Seconds after which kubelet asks for the driver's volume limit again, 10 or more. Default 0: never. */
+  readonly nodeAllocatableUpdatePeriod?: number | undefined;
+  readonly preventPodSchedulingIfMissing?: boolean | undefined;
+  /** Of tokens of the pod's service account that the driver gets; an empty one: the API server's. */
+  readonly tokenAudiences?: readonly string[] | undefined;
+  readonly serviceAccountTokenInSecrets?: boolean | undefined;
+  readonly storageClassName?: string | undefined;
+}
+
+export type ResolvedBasics = ReturnType<typeof resolveBasics>;
+export type ResolvedManifestOptions = ReturnType<typeof resolveManifestOptions>;
+
+/** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
+export function resolveManifestOptions(options: ManifestOptions) {
+  const { driverName, driverImage = "", pluginFolder = driverName, parts = DEFAULT_PARTS } = options;
+  checkDriverName("driver-name", driverName);
+  const { lifecycleModes = parts.includes("inline-pod") ? LIFECYCLE_MODES : ["Persistent"] } = options;
+  const basics = resolveBasics(options, nameFrom(driverName), parts);
+  const pluginPath = `${basics.kubeletRoot}/plugins/${pluginFolder}`;
+  const resolved = {
+    ...{ ...basics, driverName, driverImage, pluginFolder, pluginPath },
+    /** The driver's socket on the host: the path that kubelet dials. */
+    kubeletRegistrationPath: `${pluginPath}/csi.sock`,
+    driverArgs: options.driverArgs ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
+    parts: PARTS.filter((part) => parts.includes(part)),
+    attachRequired: options.attachRequired ?? false,
+    podInfoOnMount: options.podInfoOnMount ?? lifecycleModes.includes("Ephemeral"),
+    lifecycleModes: LIFECYCLE_MODES.filter((mode) => lifecycleModes.includes(mode)),
+    fsGroupPolicy: options.fsGroupPolicy ?? "ReadWriteOnceWithFSType",
+    storageCapacity: options.storageCapacity ?? false,
+    nodeAllocatableUpdatePeriod: options.nodeAllocatableUpdatePeriod ?? 0,
+    preventPodSchedulingIfMissing: options.preventPodSchedulingIfMissing ?? false,
+    tokenAudiences: options.tokenAudiences ?? [],
+    serviceAccountTokenInSecrets: options.serviceAccountTokenInSecrets ?? false,
+    storageClassName: options.storageClassName ?? driverName,
+  };
+  checkImage("driver-image", driverImage, parts);
+  checkNamed("directory name", "plugin-folder", pluginFolder);
+  checkNamed("subdomain", "storage-class", resolved.storageClassName);
+  checkPathLengths(resolved);
+  checkModes(resolved);
+  checkCsiDriver(resolved, options.nodeAllocatableUpdatePeriod);
+  return resolved;
+}
+
+/** Fills the defaults of every DaemonSet's options and checks them; throws INVALID_OPTION. */
+export function resolveBasics(
+  options: BasicOptions,
+  defaultName: string,
+  parts: readonly Part[] = ["daemonset"],
+) {
+  const {
+    image = "",
+    name = defaultName,
+    namespace = "kube-system",
+    httpPort = 9809,
+    distribution,
+  } = options;
+  const ownRoot = distribution === undefined ? DEFAULT_KUBELET_ROOT : KUBELET_ROOTS[distribution];
+  // A shell's completion ends a directory with "/".
+  const kubeletRoot = (options.kubeletRoot ?? ownRoot).replace(/(?<=[^/])\/$/, "");
+  checkImage("image", image, parts);
+  checkNamed("label", "name", name);
+  checkNamed("label", "namespace", namespace);
+  checkNamed("host path", "kubelet-root", kubeletRoot);
+  if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
+    refuseFlag("http-port", String(httpPort), "must be from 1 to 65535");
+  return { image, name, namespace, distribution, kubeletRoot, httpPort };
+}
+
+/** Only the DaemonSet has images: without it an empty one is valid. */
+function checkImage(flag: string, image: string, parts: readonly Part[]): void {
+  if (image !== "" || parts.includes("daemonset")) checkNamed("image", flag, image);
+}
+
+/** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */
+function checkPathLengths({ kubeletRegistrationPath, kubeletRoot, driverName }: ResolvedManifestOptions) {
+  const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
+  const long = [kubeletRegistrationPath, registrationPath].find((path) => !fitsSocketPath(path));
+  if (long === undefined) return;
+  const bytes = `${Buffer.byteLength(long)} bytes of ${MAX_SOCKET_PATH_BYTES}`;
+  throw invalidOption(
+    `a socket on the host would be ${long}, ${bytes}: shorten --plugin-folder or --driver-name`,
+  );
+}
+
+const NEEDED_MODES: Readonly<Partial<Record<Part, VolumeLifecycleMode>>> = {
+  "inline-pod": "Ephemeral",
+  storageclass: "Persistent",
+};
+
+export const partsFor = (modes: readonly VolumeLifecycleMode[]): readonly Part[] =>
+  PARTS.filter((part) => [...modes, undefined].includes(NEEDED_MODES[part]));
+
+function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
+  const useless = parts.find((part) => !partsFor(lifecycleModes).includes(part));
+  if (useless !== undefined)
+    throw invalidOption(`--include ${useless} needs --lifecycle-mode ${NEEDED_MODES[useless]}`);
+}
+
+function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds = MIN_PERIOD_S): void {
+  const { lifecycleModes, tokenAudiences } = options;
+  if (!(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S))
+    refuseFlag("node-allocatable-update-period", `${periodSeconds}`, `must be ${MIN_PERIOD_S} s or more`);
+  if (options.preventPodSchedulingIfMissing && !lifecycleModes.includes("Persistent"))
+    throw invalidOption("--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent");
+  if (options.serviceAccountTokenInSecrets && tokenAudiences.length === 0)
+    throw invalidOption("--service-account-token-in-secrets needs --token-audience");
+  const twice = tokenAudiences.find((audience, index) => tokenAudiences.indexOf(audience) !== index);
+  if (twice !== undefined) refuseFlag("token-audience", twice, "is given twice");
+}
+
+/** Begins with `csi-` unless the driver's name contains that. At most 63 characters, because it becomes a label. */
+function nameFrom(driverName: string): string {
+  const words = driverName.replaceAll(".", "-").slice(0, 63 - "csi--node".length);
+  return `${/\bcsi\b/.test(words) ? "" : "csi-"}${words.replace(/-+$/, "")}-node`;
+}

@@ -1,0 +1,224 @@
+import { basename } from "node:path";
+import type { EventOf } from "../../base/event-source";
+import { LONGEST_WAIT_MS } from "../../base/pause";
+import type { FlagValues } from "../../flags/grammar";
+import {
+  choiceFlag,
+  countFlag,
+  directoryFlag,
+  durationFlag,
+  eventOutputFlag,
+  listFlag,
+  pairsFlag,
+  parseChoice,
+  parseDuration,
+  parseFault,
+  switchFlag,
+  textFlag,
+  timeoutFlag,
+} from "../../flags/kinds";
+import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
+import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
+import { plain } from "../../logging/escape";
+import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
+import type { KubeletEvent } from "../../simulator/kubelet/events";
+import { type SimulatedKubelet, startKubelet } from "../../simulator/kubelet/kubelet";
+import { defaultCsiDriver } from "../../simulator/kubelet/objects";
+import type { KubeletFault } from "../../simulator/kubelet/options";
+import { createCommand } from "../command-line";
+import { createObjectPrinter, durationText, type Narrator, tellEvents, writeLine } from "../event-lines";
+
+const SLOWED_CALLS = ["GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"] as const;
+/** How long `--until` waits for NotifyRegistrationStatus, which a fault may prevent. */
+const NOTICE_WITHIN_MS = 5_000;
+const PRINTABLE = ["node", "csinode", "csidriver"] as const;
+const REFUSING_STEPS = ["registration", "validation"] as const;
+const WHAT_IT_IS_NOT = "it mounts nothing and talks to no API server: Node and CSINode are in its memory.";
+
+const NO_CSI_DRIVER =
+  "Kubelet does not write CSIDriver objects, it reads them. Without one it uses these defaults:";
+
+const flags = {
+  "plugin-registration-path": {
+    ...directoryFlag("plugin registration directory to watch, created if missing"),
+    required: true,
+  },
+  "node-name": { ...textFlag("the node's name"), default: "node-1" },
+  "kubelet-version": {
+    ...textFlag("which kubelet to simulate, from 1.13 on", parseKubeletVersion),
+    default: NEWEST_SIMULATED,
+  },
+  refuse: textFlag("refuse every driver with this text"),
+  "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },
+  "refuse-at": { ...choiceFlag("step that fails", REFUSING_STEPS), default: "registration" },
+  slow: listFlag("wait before a call, CALL=DURATION[:TIMES]; repeatable", parseSlow),
+  "drop-before-notice": { ...countFlag("how often to disconnect before reporting the status"), default: "0" },
+  "never-call": switchFlag("see sockets, but never call"),
+  "volume-limit-period": pairsFlag(
+    "ask for a driver's volume limit again (from 1.35), NAME=DURATION; repeatable",
+    parsePeriod,
+  ),
+  "restart-every": durationFlag("be killed and start again at this interval"),
+  until: textFlag("end with 0 when kubelet has registered a driver: registered=NAME", parseCondition),
+  timeout: { ...timeoutFlag("end with 1 if --until has not happened after this time"), implies: "until" },
+  print: textFlag(`objects to print as YAML when they change: ${PRINTABLE.join(",")}`, (text) =>
+    text.split(",").map((name) => parseChoice(name.trim(), PRINTABLE)),
+  ),
+  output: eventOutputFlag,
+} as const;
+
+export const runKubelet = createCommand(
+  {
+    name: "kubelet",
+    describe: `Simulates kubelet's plugin registration; ${WHAT_IT_IS_NOT}`,
+    flags,
+    check: ({ print, output, until, restartEvery }) => {
+      if (until !== undefined && restartEvery !== undefined)
+        throw new Error("--until does not go with --restart-every: a restart would end it");
+      if (print !== undefined && output === "json")
+        throw new Error("--print is for text output: in JSON the events contain the objects");
+    },
+    examples: [
+      "kubelet --plugin-registration-path /tmp/registry --print csinode",
+      "kubelet --plugin-registration-path /tmp/registry --until registered=disk.csi.example.com --timeout 30s",
+      "kubelet --plugin-registration-path /tmp/registry --kubelet-version 1.28 --refuse 'no node' --refuse-times 2",
+    ],
+    notes: [
+      "Calls: GetInfo, NodeGetInfo, NotifyRegistrationStatus.",
+      "Exit codes: 0 --until came true, or stopped without it; 1 failed, or stopped with it; 2 bad flag.",
+    ],
+  },
+  async (flags) => {
+    const { pluginRegistrationPath, nodeName, kubeletVersion: version, restartEvery } = flags;
+    const { output, print: printed = [], volumeLimitPeriod: volumeLimitPeriodsMs } = flags;
+    const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
+    const print = (name: (typeof PRINTABLE)[number], object: object, comment?: string) => {
+      if (printed.includes(name)) printer?.(object, comment);
+    };
+    const signal = untilStopped();
+    const options = {
+      ...{ pluginRegistrationPath, nodeName, version, volumeLimitPeriodsMs },
+      ...{ faults: faultsOf(flags), signal },
+    };
+    const kubelet = await unlessStopped(startKubelet(options));
+    if (kubelet === undefined) return 0;
+    if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
+    tellEvents(kubelet.events, output, narrateKubelet);
+    kubelet.events.subscribe((event) => {
+      if (event.kind === "node-changed") print("node", event.node);
+      if (event.kind === "csi-node-changed") print("csinode", event.csiNode);
+      if (event.kind === "registered" && event.pluginType === "CSIPlugin")
+        print("csidriver", defaultCsiDriver(event.driverName), NO_CSI_DRIVER);
+    });
+    if (flags.until !== undefined) {
+      const failure = await kubelet
+        .registered(flags.until, { timeoutMs: flags.timeout ?? LONGEST_WAIT_MS })
+        .then(
+          ({ socketPath }) => untilToldOutcome(kubelet, socketPath),
+          (error: Error) => error.message,
+        );
+      await kubelet.close();
+      if (failure === undefined) return 0;
+      process.stderr.write(`registrar kubelet: ${flags.until} is not registered: ${plain(failure)}\n`);
+      return 1;
+    }
+    while (!signal.aborted) {
+      await untilAborted(signal, restartEvery);
+      if (!signal.aborted) await unlessStopped(kubelet.restart());
+    }
+    await kubelet.close();
+    print("node", kubelet.node(), "At the end:");
+    print("csinode", kubelet.csiNode(), "At the end:");
+    return 0;
+  },
+);
+
+/** Kubelet registers first, and tells the registrar then: one that it leaves before would not know. */
+async function untilToldOutcome({ events }: SimulatedKubelet, socketPath: string): Promise<undefined> {
+  const where = (event: { readonly call: string; readonly socketPath: string }) =>
+    event.call === "NotifyRegistrationStatus" && event.socketPath === socketPath;
+  await events.when("called", { where, timeoutMs: NOTICE_WITHIN_MS }).catch(() => {});
+}
+
+function parseKubeletVersion(text: string): KubeletVersion {
+  if (simulatedVersion(text) === undefined)
+    throw new Error(`"${text}" is not simulated: it takes a version from 1.13 on, such as 1.30`);
+  return text as KubeletVersion;
+}
+
+function parseCondition(text: string): string {
+  const [, name] = /^registered=(.+)$/.exec(text) ?? [];
+  if (name === undefined) throw new Error(`"${text}" must have the form registered=NAME`);
+  return name;
+}
+
+function parsePeriod(text: string): readonly [driverName: string, periodMs: number] {
+  const [, name, duration = ""] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+  const periodMs = name === undefined ? 0 : parseDuration(duration);
+  if (name === undefined) throw new Error(`"${text}" must have the form x.csi=10s`);
+  if (!(periodMs > 0 && periodMs <= LONGEST_WAIT_MS))
+    throw new Error(`"${text}" must have a period of more than 0 and at most 24 days`);
+  return [name, periodMs];
+}
+
+function parseSlow(text: string): KubeletFault {
+  const { call, value, times } = parseFault(text, SLOWED_CALLS, "GetInfo=2s:1");
+  return { kind: "slow", before: call, delayMs: parseDuration(value), ...times };
+}
+
+function faultsOf(given: FlagValues<typeof flags>): readonly KubeletFault[] {
+  const faults: KubeletFault[] = [...(given.slow ?? [])];
+  const { refuse: reason, refuseTimes: times, refuseAt: stage, dropBeforeNotice } = given;
+  if (reason !== undefined)
+    faults.push({ kind: "refuse", reason, stage, ...(times !== undefined && { times }) });
+  if (dropBeforeNotice > 0) faults.push({ kind: "drop-before-notice", times: dropBeforeNotice });
+  if (given.neverCall) faults.push({ kind: "never-call" });
+  return faults;
+}
+
+const narrateKubelet: Narrator<KubeletEvent> = (event) => LINES[event.kind](event as never);
+
+const LINES: {
+  readonly [Kind in KubeletEvent["kind"]]: (event: EventOf<KubeletEvent, Kind>) => string | undefined;
+} = {
+  started: ({ version, simulated, nodeName, pluginRegistrationPath }) =>
+    `kubelet ${version} (as ${simulated}) of node ${nodeName} watches ${pluginRegistrationPath}`,
+  stopped: ({ because }) =>
+    because === "restart" ? "kubelet is killed and starts again" : "kubelet has stopped",
+  "socket-seen": ({ socketPath, replaced }) =>
+    `sees ${replaced ? "a new socket in place of " : ""}${basename(socketPath)}`,
+  "socket-gone": ({ socketPath }) => `${basename(socketPath)} is gone`,
+  "file-ignored": ({ path, because }) => `ignores ${basename(path)}: ${because}`,
+  "watch-failed": ({ folder, error }) => `cannot watch ${folder}: ${error}`,
+  "operation-started": ({ operation, socketPath }) =>
+    `starts to ${operation} the plugin on ${basename(socketPath)}`,
+  calling: () => undefined,
+  called: ({ call, socketPath, result, durationMs }) => {
+    const outcome = result.kind === "error" ? result.error : JSON.stringify(result.answer ?? {});
+    return `  ${call} → ${basename(socketPath)}: ${outcome} (${durationText(durationMs)})`;
+  },
+  waiting: ({ socketPath, because }) => {
+    const why =
+      because.kind === "backoff" ? `backs off for ${durationText(because.remainingMs)}` : because.kind;
+    return `leaves ${basename(socketPath)} alone: ${why}`;
+  },
+  registered: ({ driverName, endpoint }) => `${driverName} is registered at ${endpoint}`,
+  refused: ({ driverName, reason }) => `${driverName} is refused: ${reason}`,
+  deregistered: ({ driverName, because }) => `${driverName} is deregistered: ${because}`,
+  failed: (event) => {
+    const next = event.retries
+      ? `tries again, after ${durationText(event.backoffMs)} at the earliest`
+      : "tries again only when the socket changes";
+    return `${next}: ${event.error}`;
+  },
+  "health-service-chosen": ({ driverName, service }) =>
+    `watches the health of ${driverName}'s devices by ${service}`,
+  "volume-limit-not-updated": ({ error }) => `leaves the volume limit as it is: ${error}`,
+  "node-changed": ({ node: { metadata } }) =>
+    `writes Node ${metadata.name}: node IDs ${metadata.annotations[NODE_ID_ANNOTATION] ?? "{}"}`,
+  "csi-node-changed": ({ csiNode: { metadata, spec } }) => {
+    const drivers = spec.drivers.map(({ name }) => name).join(", ") || "none";
+    return `writes CSINode ${metadata.name}: drivers ${drivers}`;
+  },
+  "fault-applied": ({ fault }) => `applies the fault ${JSON.stringify(fault)}`,
+};

@@ -1,0 +1,70 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { promisify } from "node:util";
+import { createEventSource } from "../../src/base/event-source";
+import type { Registrations } from "../../src/registrar/registration/registrations";
+import { collectWhenQuiet, SMALL_HEAP } from "../../src/runtime/garbage";
+import { createTempFolder } from "../support/temp-folder";
+
+beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] }));
+afterEach(() => jest.useRealTimers());
+
+const changeTo = (to: string) => ({ kind: "state-changed" as const, change: { to } });
+
+test("garbage is collected once nothing was registered for 10 s, and again after the next registration", () => {
+  const events = createEventSource<ReturnType<typeof changeTo>>({ "state-changed": true }, () => {});
+  const collect = jest.fn();
+  collectWhenQuiet({ subscribe: events.subscribe } as unknown as Registrations, collect);
+  const passed = (seconds: number) => jest.advanceTimersByTime(seconds * 1_000);
+
+  passed(9);
+  events.emit(changeTo("registered"));
+  passed(9);
+  expect(collect).not.toHaveBeenCalled();
+  passed(1);
+  expect(collect).toHaveBeenCalledTimes(1);
+
+  events.emit(changeTo("refused"));
+  passed(60);
+  expect(collect).toHaveBeenCalledTimes(1);
+  events.emit(changeTo("registered"));
+  passed(60);
+  expect(collect).toHaveBeenCalledTimes(2);
+});
+
+test("a collection can be had in any Node", () => {
+  const subscribe = () => () => {};
+  collectWhenQuiet({ subscribe } as unknown as Registrations);
+  expect(() => jest.advanceTimersByTime(10_000)).not.toThrow();
+});
+
+test("garbage is collected a second after 32 clients have gone, whichever of our listeners they came to", async () => {
+  const collect = jest.fn();
+  collectWhenQuiet({ subscribe: () => () => {} } as unknown as Registrations, collect);
+  await using folder = await createTempFolder();
+  const path = folder.at("s");
+  const server = createServer((socket) => socket.destroy()).listen(path);
+  await once(server, "listening");
+  await using _closed = {
+    [Symbol.asyncDispose]: async () => void (await promisify(server.close.bind(server))()),
+  };
+  const visits = async (times: number) => {
+    for (let count = 0; count < times; count++) await once(connect(path).resume(), "close");
+    // Our side of the last one has gone too.
+    await new Promise<void>((resolve) => server.getConnections(() => setImmediate(resolve)));
+  };
+
+  jest.advanceTimersByTime(60_000);
+  await visits(31);
+  jest.advanceTimersByTime(60_000);
+  expect(collect).toHaveBeenCalledTimes(1);
+  await visits(1);
+  jest.advanceTimersByTime(1_000);
+  expect(collect).toHaveBeenCalledTimes(2);
+});
+
+test.each(SMALL_HEAP)("this Node knows V8's %s: it would print an error at each start", (flag) => {
+  const known = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
+  expect(known).toContain(`\n  --${flag.replace(/^--(?:no-)?|=.*$/g, "")} (`);
+});

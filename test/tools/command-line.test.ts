@@ -1,0 +1,121 @@
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+import { correctCommand } from "../../src/cli/commands";
+import { runCommand } from "../support/run-command";
+import { expectUsageError } from "./support/usage-error";
+
+test.each(["demo", "kubelet", "driver", "doctor", "status", "manifest", "manifest --image-policy", "legacy"])(
+  "registrar %s --help is one screen, with an example and the exit codes",
+  async (name) => {
+    const { status, stdout, stderr } = await runCommand(...name.split(" "), "--help");
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain(`Usage: registrar ${name} [flags]`);
+    // Each can be copied, though it takes two lines.
+    const [, examples = ""] = /^Examples:\n(.*?)\n\n/ms.exec(stdout) ?? [];
+    for (const line of examples.replace(/ \\\n */g, " ").split("\n"))
+      expect(line).toMatch(new RegExp(`^ *registrar ${name}(?: -|$)`));
+    expect(stdout).toMatch(/Exit codes: 0 .*; 1 .*; 2 bad flag/);
+    const all = stdout.split("\n");
+    expect(all.length).toBeLessThan(50);
+    expect(Math.max(...all.map((line) => line.length))).toBeLessThanOrEqual(100);
+  },
+);
+
+test.each(["-h", "-help"])("%s is --help", async (word) => {
+  expect(await runCommand("demo", word)).toEqual(await runCommand("demo", "--help"));
+});
+
+const DRIVER = "driver --csi-address x --name y";
+const KUBELET = "kubelet --plugin-registration-path x";
+const NO_VALUE = "is not one of its values";
+const SEE_DRIVER = "see registrar driver --help";
+
+test.each<readonly [words: string, complaint: string]>([
+  ...["yes", "2", "TrUe", ""].map((value): [string, string] => [
+    `doctor --cluster=${value}`,
+    `--cluster: "${value}" is not true or false; leave the value out for true`,
+  ]),
+  ["status -w=yes", '--watch: "yes" is not true or false; leave the value out for true'],
+  ["status --timeout 0", "--timeout: it must be greater than 0"],
+  ["demo --list --list=false", "--list is given more than once"],
+  ["driver --constructor x", `there is no flag --constructor; ${SEE_DRIVER}`],
+  ["driver", `it needs --csi-address and --name; ${SEE_DRIVER}`],
+  ["driver --csi-address x --name", `--name needs a value; ${SEE_DRIVER}`],
+  [`${DRIVER} z`, `it takes flags only, no other words; ${SEE_DRIVER}`],
+  ["driver --csi-address= --name x", '--csi-address: "" is not the path of a unix socket, 107 bytes at most'],
+  ["kubelet --plugin-registration-path=", '--plugin-registration-path: "" is not the path of a directory'],
+  [`${DRIVER} --rename-to z`, `--rename-to needs --restart-every beside it; ${SEE_DRIVER}`],
+  [`${DRIVER} --listen-after 5`, '--listen-after: "5" is not a duration; write 500ms, 2s or 1m30s'],
+  [`${DRIVER} --max-volumes -1`, '--max-volumes: "-1" is not a whole number'],
+  [`${DRIVER} --topology z=a --topology z=b`, '--topology: "z" is given twice; give it one value'],
+  [`${DRIVER} --topology zone`, '--topology: "zone" must have the form KEY=VALUE'],
+  [`${DRIVER} --delay NodeGetInf=1s`, `--delay: "NodeGetInf" ${NO_VALUE}; did you mean NodeGetInfo?`],
+  [`${DRIVER} --error Probe=unavailable`, `--error: "unavailable" ${NO_VALUE}; did you mean UNAVAILABLE?`],
+  [`${DRIVER} --hang Probe:often`, '--hang: "often" is not a whole number'],
+  [`${KUBELET} --kubelet-version 1.12`, "takes a version from 1.13 on, such as 1.30"],
+  [`${KUBELET} --volume-limit-period 10s`, '--volume-limit-period: "10s" must have the form x.csi=10s'],
+  [`${KUBELET} --volume-limit-period x=0s`, "must have a period of more than 0 and at most 24 days"],
+  [`${KUBELET} --print node -o json`, "--print is for text output: in JSON the events contain the objects"],
+  [`${KUBELET} --slow dial=1s`, `--slow: "dial" ${NO_VALUE}: GetInfo, NodeGetInfo, NotifyRegistrationStatus`],
+  [`${KUBELET} --until=x.csi`, "must have the form registered=NAME"],
+  [`${KUBELET} --timeout=1s`, "--timeout needs --until beside it"],
+  [`${KUBELET} --until=registered=x --restart-every=1s`, "--until does not go with --restart-every"],
+  [
+    "manifest --node-wide --image r:1 --kubelet-root /k --distribution k3s",
+    "--kubelet-root or --distribution, not",
+  ],
+  ["demo --scenario socket-delete", `--scenario: "socket-delete" ${NO_VALUE}; did you mean socket-deleted?`],
+])("registrar %s ends with 2 and one line", async (words, complaint) => {
+  await expectUsageError(words.split(" "), complaint);
+});
+
+test.each([
+  ["dmeo", "did you mean: registrar demo?"],
+  ["help", "did you mean: registrar --help?"],
+  ["version", "did you mean: registrar --version?"],
+  ["check", "did you mean: registrar doctor?"],
+  ["word", "the commands are demo, kubelet"],
+  ["constructor", "the commands are demo, kubelet"],
+])("the word %s starts no registrar: it ends with 2, and says what was meant", async (word, advice) => {
+  const { status, stdout, stderr } = await runCommand(word, "--csi-address=/x");
+  expect(stderr).toContain(`registrar: there is no command "${word}"; ${advice}`);
+  expect([status, stdout]).toEqual([2, ""]);
+});
+
+test.each([undefined, "", "-dmeo", "--demo", "/csi/csi.sock", "true"])(
+  "the first word %s is left to Go's grammar",
+  (word) => expect(correctCommand(word)).toBeUndefined(),
+);
+
+test.each([
+  { words: ["manifest", "--node-wide", "--image=r:1"], status: 0 },
+  { words: ["dmeo"], status: 2 },
+])("$words says the same in a process of its own, and ends with $status", async ({ words, status }) => {
+  const alone = spawnSync(process.execPath, ["dist/cli.js", ...words], { encoding: "utf8" });
+  expect(await runCommand(...words)).toEqual({ status, stdout: alone.stdout, stderr: alone.stderr });
+  expect(alone.status).toBe(status);
+});
+
+test("what cannot be written to stdout ends with 1, and is said", () => {
+  const line = `exec ${process.execPath} dist/cli.js manifest --node-wide --image=r:1 > /dev/full`;
+  const { status, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });
+  expect(stderr).toMatch(/^registrar: cannot write to stdout: ENOSPC/);
+  expect(status).toBe(1);
+});
+
+test("in a working directory that was removed, commands work with absolute paths", () => {
+  const cli = resolve("dist/cli.js");
+  const line = `d=$(mktemp -d); cd $d; rmdir $d; exec ${process.execPath} ${cli} manifest --node-wide --image=r:1`;
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", line], { encoding: "utf8" });
+  expect(stderr).toBe("registrar: the working directory was removed: relative paths begin at / instead\n");
+  expect(stdout).toContain("kind: DaemonSet");
+  expect(status).toBe(0);
+});
+
+test("any other first word ends the flags, as the official registrar has it", async () => {
+  const { status, stderr } = await runCommand("--plugin-registration-path=/nowhere", "word", "--nope");
+  expect(stderr).toMatch(
+    /^E.*"kubelet-registration-path is a required parameter"\nW.*"Words after the flags are ignored, .*" words="word --nope"\n$/m,
+  );
+  expect(status).toBe(1);
+});

@@ -1,0 +1,130 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createListApi, type ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
+import { createTempFolder } from "../../../support/temp-folder";
+
+type Answer = { readonly code?: number; readonly headers?: Record<string, string>; readonly body: unknown };
+
+/** Lists from a server on a unix socket that gives these answers in turn, or breaks the connection. */
+async function listFrom(
+  answers: readonly (Answer | "break")[],
+  request: ListRequest = { path: "/apis/x/v1/things" },
+  scale = 1,
+) {
+  await using folder = await createTempFolder();
+  const seen: { url: URL; accept: string | undefined }[] = [];
+  const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
+    const answer = answers[seen.length];
+    seen.push({ url: new URL(asked.url ?? "", "http://localhost"), accept: asked.headers.accept });
+    if (answer === undefined || answer === "break") return void asked.socket.destroy();
+    const { code = 200, headers = {}, body } = answer;
+    response.writeHead(code, { "content-type": "application/json", ...headers });
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  }).listen(folder.at("api.sock"));
+  await once(server, "listening");
+  using api = createListApi(folder.at("api.sock"), scale);
+  const pages: { items: readonly unknown[]; dateMs: number }[] = [];
+  const failure = await api.list(request, (items, dateMs) => pages.push({ items, dateMs }));
+  server.close();
+  server.closeAllConnections();
+  return { failure, seen, pages, items: pages.flatMap(({ items }) => items) };
+}
+
+const page = (items: number[], next = ""): Answer => ({ body: { metadata: { continue: next }, items } });
+const status = (code: number, message: string, more: object = {}): Answer => ({
+  code,
+  body: { kind: "Status", code, message, ...more },
+});
+
+test("page by page, to the end, with the query at each", async () => {
+  const { failure, seen, items } = await listFrom([page([1, 2], "a b"), page([3], "c"), page([4])], {
+    path: "/api/v1/pods",
+    query: { labelSelector: "app=x" },
+  });
+  expect(items).toEqual([1, 2, 3, 4]);
+  expect(failure).toBeUndefined();
+  expect(seen.map(({ url }) => url.searchParams.get("continue"))).toEqual([null, "a b", "c"]);
+  expect(new Set(seen.map(({ url }) => url.searchParams.get("labelSelector")))).toEqual(new Set(["app=x"]));
+  expect(seen[0]?.url.searchParams.get("limit")).toBe("250");
+});
+
+test("a table has rows, and each page the server's time", async () => {
+  const date = "Sun, 22 Nov 2026 12:00:00 GMT";
+  const request = { path: "/api/v1/nodes", asTable: true };
+  const { pages, seen } = await listFrom([{ headers: { date }, body: { rows: [1] } }], request);
+  expect(pages).toEqual([{ items: [1], dateMs: Date.parse(date) }]);
+  expect(seen[0]?.accept).toContain("as=Table");
+  expect(seen[0]?.url.searchParams.get("includeObject")).toBe("Metadata");
+});
+
+test("a list that took too long goes on where the server says", async () => {
+  const expired = status(410, "too old", { metadata: { continue: "later" } });
+  const { items, failure, seen } = await listFrom([page([1], "a"), expired, page([2])]);
+  expect([items, failure]).toEqual([[1, 2], undefined]);
+  expect(seen[2]?.url.searchParams.get("continue")).toBe("later");
+});
+
+test("a server that is too busy is asked again, not for ever", async () => {
+  const busy: Answer = { ...status(429, "too many requests"), headers: { "retry-after": "0" } };
+  expect((await listFrom([busy, busy, page([1])])).items).toEqual([1]);
+  const { failure, seen } = await listFrom([busy, busy, busy, busy, busy]);
+  expect(failure).toEqual({ kind: "unavailable", retryAfterMs: 0, message: "too many requests" });
+  expect(seen).toHaveLength(5);
+});
+
+test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
+  ["forbidden", status(403, 'User "u" cannot list'), { kind: "forbidden", message: 'User "u" cannot list' }],
+  ["no credentials", status(401, "Unauthorized"), { kind: "unauthorized", message: "Unauthorized" }],
+  [
+    "a server that is away, in kubectl's words",
+    { code: 502, headers: { "content-type": "text/plain" }, body: "dial tcp 10.0.0.1:443: i/o timeout\n" },
+    { kind: "unexpected", message: "HTTP status 502: dial tcp 10.0.0.1:443: i/o timeout" },
+  ],
+  [
+    "no such resource",
+    { code: 404, headers: { "content-type": "text/plain" }, body: "404 page not found\n" },
+    { kind: "not-found", message: "HTTP status 404: 404 page not found" },
+  ],
+  ["no word", { code: 500, body: {} }, { kind: "unexpected", message: "HTTP status 500" }],
+  ["a list that has expired for good", status(410, "too old"), { kind: "expired", message: "too old" }],
+  ["kubectl that ended", "break", { kind: "unreachable", message: "socket hang up" }],
+  ["no JSON", { body: "<html>" }, { kind: "unreachable", message: expect.stringContaining("JSON") }],
+])("%s: that is what it resolves with", async (_what, answer, failure) => {
+  expect((await listFrom([page([1], "next"), answer])).failure).toEqual(failure);
+});
+
+describe("limits, a thousandth of the real ones", () => {
+  const thingsOf = (bytes: number, next = ""): Answer => ({
+    body: { metadata: { continue: next }, items: ["x".repeat(bytes)] },
+  });
+  const small = (...answers: readonly Answer[]) =>
+    listFrom(answers, { path: "/x", maxBytes: 2 ** 26 }, 0.001);
+
+  test("a page that is too large is asked for again with fewer objects, to one", async () => {
+    const { items, failure, seen } = await small(page([1], "a"), thingsOf(9_999), thingsOf(9_999), page([2]));
+    expect([items, failure]).toEqual([[1, 2], undefined]);
+    expect(seen.map(({ url }) => ["limit", "continue"].map((name) => url.searchParams.get(name)))).toEqual([
+      ["250", null],
+      ["250", "a"],
+      ["50", "a"],
+      ["10", "a"],
+    ]);
+    const endless = await small(...Array.from({ length: 9 }, () => thingsOf(10_000)));
+    expect(endless.failure?.message).toBe("not read to its end: an object has more than 8 MiB");
+    expect(endless.seen.at(-1)?.url.searchParams.get("limit")).toBe("1");
+  });
+
+  test("a server that asks for an hour is asked again after 10 s", async () => {
+    const busy: Answer = { ...status(503, "starting"), headers: { "retry-after": "3600" } };
+    expect((await small(busy, page([1]))).items).toEqual([1]);
+  });
+
+  test.each([
+    ["large", thingsOf(8_000, "next")],
+    ["empty", page([], "next")],
+  ])("a list of %s pages without end is left", async (_what, one) => {
+    const { failure, seen } = await small(...Array.from({ length: 1_100 }, () => one));
+    expect(failure?.message).toBe("not read to its end: it has more than 64 MiB");
+    expect(seen.length).toBeLessThan(1_100);
+  });
+});

@@ -1,0 +1,73 @@
+import { nameDrivers } from "../../../../src/tools/doctor/cluster/judge/places";
+import type { PodTrouble } from "../../../../src/tools/doctor/cluster/read/pod";
+import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
+import { daemonSet, type SetChanges } from "../../../support/cluster-objects";
+
+interface World {
+  readonly csiDrivers?: readonly string[];
+  /** Node -> drivers. */
+  readonly csiNodes?: Readonly<Record<string, readonly string[]>>;
+  /** Where the DaemonSet with this number has a pod that is well. */
+  readonly podsOn?: readonly (readonly string[])[];
+  /** Where the first DaemonSet has a pod that is not. */
+  readonly brokenOn?: readonly string[];
+  readonly needs?: readonly string[];
+}
+
+function namesOf(
+  sets: readonly SetChanges[],
+  { csiDrivers = [], csiNodes = {}, podsOn = [], brokenOn = [], needs = [] }: World,
+) {
+  const podOf = (n: number, node: string, trouble?: PodTrouble) => ({
+    setUid: `${n}`,
+    ...{ name: "a/b", node, trouble, startedMs: 0 },
+    running: { registrars: [], dropped: [] },
+  });
+  const drivers = nameDrivers({
+    sets: sets.map((changes, n) => {
+      const object = daemonSet("x", { name: `set-${n}`, ...changes });
+      const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } });
+      if (set === undefined) throw new Error("no registrar in it");
+      return set;
+    }),
+    pods: [
+      ...podsOn.flatMap((nodes, n) => nodes.map((node) => podOf(n, node))),
+      ...brokenOn.map((node) => podOf(0, node, { kind: "blocked", reason: "" })),
+    ],
+    csiNodes: new Map(
+      Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),
+    ),
+    csiDrivers: new Set(csiDrivers),
+    needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], attachments: 0 })),
+  });
+  return drivers.map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`).join(" ");
+}
+
+const BOTH = ["a", "b"];
+const byNodes: World = { csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi", "y.csi"] }, podsOn: [BOTH, BOTH] };
+const apart: World = { csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi"] }, podsOn: [["a"], ["b"]] };
+const byOne: World = { csiNodes: { a: ["y.csi"], b: [] } };
+const nfs = { folder: "csi-nfsplugin", driverArgs: ["--drivername=nfs.csi.k8s.io"] };
+
+const X = [{ folder: "x.csi" }];
+const PLUGIN = { folder: "plugin" };
+
+test.each<readonly [what: string, names: string, World, sets: readonly SetChanges[]]>([
+  ["the folder, where nothing is known", "x.csi?", {}, X],
+  ["a CSIDriver in the path", "x.csi", { csiDrivers: ["x.csi"] }, X],
+  ["a driver of a CSINode in the path", "x.csi", { csiNodes: { n: ["x.csi"] } }, X],
+  ["a driver that a pod waits for", "x.csi", { needs: ["x.csi"] }, X],
+  ["the longest of two", "a.b.csi", { csiDrivers: ["b.csi", "a.b.csi"] }, [{ folder: "a.b.csi" }]],
+  ["the host's path", "x.csi", { csiDrivers: ["x.csi"] }, [{ folder: "x.csi", path: "/csi/csi.sock" }]],
+  ["an argument of the driver", "nfs.csi.k8s.io", { csiDrivers: ["nfs.csi.k8s.io", "other.csi"] }, [nfs]],
+  ["what all its nodes have, and no other DaemonSet registers", "y.csi x.csi", byNodes, [PLUGIN, ...X]],
+  ["a guess, where two fit", "plugin?", { csiNodes: { a: ["x.csi", "y.csi"] }, podsOn: [["a"]] }, [PLUGIN]],
+  ["a guess, where it has no pod", "plugin?", { csiDrivers: ["x.csi"] }, [PLUGIN]],
+  ["a guess, where one of its nodes has no CSINode", "plugin?", { ...byOne, podsOn: [["a", "z"]] }, [PLUGIN]],
+  ["by its own nodes, and not by another DaemonSet's", "y.csi x.csi", apart, [PLUGIN, ...X]],
+  ["by the nodes where its pods are well", "y.csi", { ...byOne, podsOn: [["a"]], brokenOn: ["b"] }, [PLUGIN]],
+  ["every driver, for a pattern", "(every driver)", {}, [{ path: "/var/lib/kubelet/plugins/*/csi.sock" }]],
+  ["a Windows path", "x.csi", { csiDrivers: ["x.csi"] }, [{ path: "C:\\x.csi\\csi.sock", folder: "other" }]],
+])("%s", (_what, names, world, sets) => {
+  expect(namesOf(sets, world)).toBe(names);
+});

@@ -1,0 +1,151 @@
+import { type ClusterTarget, readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
+import type { ListApi, ListFailure, ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
+import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
+import type { OurImage } from "../../../../src/tools/images/program";
+import {
+  csiDriver,
+  csiNode,
+  daemonSet,
+  node,
+  nodeStatus,
+  podStatus,
+  type SetChanges,
+} from "../../../support/cluster-objects";
+import { type ClusterWriter, DISK, deploy, STORAGE, type Stored } from "./sick-cluster";
+
+const NOW_MS = Date.parse("2026-11-22T12:00:00Z");
+/** So many minutes before {@link NOW_MS}. */
+export const ago = (minutes: number) => new Date(NOW_MS - minutes * 60_000).toISOString();
+
+type Any = Stored & { readonly [field: string]: unknown };
+
+export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
+
+/** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
+export function createMemoryCluster() {
+  const stored: { readonly path: string; object: Any }[] = [];
+  /** By resource or path, or for all: the failure in place of the list. */
+  const refusals = new Map<string, ListFailure>();
+  /** Of the present reading, which takes minutes. */
+  let pages = 0;
+
+  const list: ListApi["list"] = async ({ path, query = {}, asTable = false }, onPage) => {
+    const resource = path.split("/").at(-1) ?? "";
+    const refusal = refusals.get(resource) ?? refusals.get(path) ?? refusals.get("*");
+    if (refusal !== undefined) return refusal;
+    const isIn = (one: string) =>
+      path.includes("/namespaces/") ? one === path : one.endsWith(`/${resource}`);
+    const objects = stored
+      .filter((one) => isIn(one.path) && isSelected(one.object, query))
+      .map(({ object }) => (asTable ? rowOf(object) : object));
+    // A page for each, so that nothing is lost between pages, and an empty one at the end.
+    for (const item of [...objects.map((one) => [one]), []]) onPage(item, NOW_MS + 10_000 * pages++);
+    return undefined;
+  };
+
+  const change = (path: string, changes: (object: Any) => object) => {
+    const at = path.lastIndexOf("/");
+    const found = stored.find(
+      (one) => one.path === path.slice(0, at) && one.object.metadata.name === path.slice(at + 1),
+    );
+    if (found === undefined) throw new Error(`there is no ${path}`);
+    found.object = { ...found.object, ...changes(found.object) };
+  };
+  const writer: ClusterWriter = {
+    create: async (path, object) => {
+      const { metadata = {}, ...rest } = object as { metadata?: object };
+      const uid = `uid-${stored.length}`;
+      const status = path.endsWith("/pods") ? { status: { phase: "Pending" } } : {};
+      const whole = { ...status, ...rest, metadata: { creationTimestamp: ago(60), ...metadata, uid } };
+      stored.push({ path, object: whole as unknown as Any });
+      return whole as never;
+    },
+    setStatus: async (path, status) => change(path, () => ({ status })),
+  };
+  const reading = (target: Partial<ClusterTarget> = {}, ours: OurImage = {}) => {
+    const whole = { context: undefined, node: undefined, driver: undefined, ...target };
+    pages = 0;
+    return readCluster({ list }, whole, ours, () => {});
+  };
+  return {
+    ...writer,
+    refusals,
+    setSpec: async (path: string, changes: object): Promise<void> =>
+      change(path, ({ spec }) => ({ spec: { ...Object(spec), ...changes } })),
+    report: async (target?: Partial<ClusterTarget>, ours?: OurImage) =>
+      reportOnCluster(await reading(target, ours)),
+    swapReport: async (swap: string) => reportOnCluster(await reading(), swap),
+  };
+}
+
+/** Whether an object fits the selectors, which the doctor writes as `name=value`, comma-separated. */
+function isSelected(
+  object: Any,
+  { labelSelector, fieldSelector }: NonNullable<ListRequest["query"]>,
+): boolean {
+  const { labels = {} } = object.metadata as { labels?: Record<string, string> };
+  const fits = (selector: string | undefined, partOf: (name: string) => unknown) =>
+    (selector?.split(",") ?? []).every((term) => {
+      const [name = "", value] = term.split("=");
+      return (partOf(name) ?? "") === value;
+    });
+  const fieldOf = (path: string) => path.split(".").reduce<unknown>((at, key) => Object(at)[key], object);
+  return fits(labelSelector, (name) => labels[name]) && fits(fieldSelector, fieldOf);
+}
+
+/** As the API server's table has a Node. */
+function rowOf(object: Any): object {
+  const { conditions = [] } = (object.status ?? {}) as { conditions?: { type: string; status: string }[] };
+  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  return {
+    cells: [object.metadata.name, isReady ? "Ready" : "NotReady"],
+    object: { metadata: object.metadata },
+  };
+}
+
+export const running = { kind: "running", at: ago(30) } as const;
+export const WELL = podStatus({ registrar: running, driver: running });
+
+export interface Changes {
+  /** As kubelet has registered them on node-1; default: without a fault. */
+  readonly inCsiNode?: Readonly<Record<string, string>>;
+  readonly inAnnotation?: Readonly<Record<string, string>>;
+  readonly architecture?: string;
+  readonly isReady?: boolean;
+  readonly status?: object;
+  readonly isScheduled?: boolean;
+  readonly set?: SetChanges;
+  /** The DaemonSet itself, and what admission makes of its template. */
+  readonly daemon?: ReturnType<typeof daemonSet>;
+  readonly admit?: (set: ReturnType<typeof daemonSet>, node: string) => ReturnType<typeof daemonSet>;
+  readonly desired?: number;
+  /** Default: node-1, the only Node. The status is of the pod there, others are well. */
+  readonly podsOn?: readonly string[];
+  readonly hasCsiDriver?: boolean;
+}
+
+/** A cluster with one node and one driver, without a fault except the changes. */
+export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster> {
+  const { inCsiNode = { [DISK]: "i-1" }, inAnnotation = inCsiNode, status = WELL, ...more } = changes;
+  const cluster = createMemoryCluster();
+  await cluster.create("/api/v1/nodes", node("node-1", inAnnotation, more.architecture));
+  await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(more.isReady ?? true));
+  await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", inCsiNode));
+  if (more.hasCsiDriver ?? true) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
+  const set = more.daemon ?? daemonSet(DISK, more.set);
+  const statusOn = (name: string) => (name === "node-1" ? status : WELL);
+  await deploy(cluster, set, more.podsOn ?? ["node-1"], statusOn, more);
+  return cluster;
+}
+
+export async function said(cluster: MemoryCluster): Promise<readonly string[]> {
+  const { findings } = await cluster.report();
+  return findings
+    .filter(({ status }) => status !== "ok")
+    .map(({ code, status, subject, text, fix }) => `${code} ${status}: ${subject} ${text} -> ${fix}`);
+}
+
+/** Expects one line of {@link said} for each pattern, in this order. */
+export async function expectSaid(cluster: MemoryCluster, ...patterns: readonly RegExp[]): Promise<void> {
+  expect(await said(cluster)).toEqual(patterns.map((pattern) => expect.stringMatching(pattern)));
+}

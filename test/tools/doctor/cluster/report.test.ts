@@ -1,0 +1,250 @@
+import {
+  type ContainerChange,
+  daemonSet,
+  type Ended,
+  failedMount,
+  podStatus,
+  volumeAttachment,
+  waitingPod,
+} from "../../../support/cluster-objects";
+import { ago, type Changes, expectSaid, makeCluster, running, WELL } from "./memory-cluster";
+import { DISK, deploy, STORAGE } from "./sick-cluster";
+
+const none = { inCsiNode: {} };
+const withRegistrar = (registrar: ContainerChange, driver: ContainerChange = running): Changes => ({
+  ...none,
+  status: podStatus({ registrar, driver }),
+});
+const crashLoop = (last: Partial<Ended>, restarts = 7): ContainerChange => ({
+  kind: "crash-loop",
+  restarts,
+  last: { at: ago(1), exitCode: 1, ...last },
+});
+const crashed = (last: Partial<Ended>, driver?: ContainerChange) => withRegistrar(crashLoop(last), driver);
+const waitingFor = (reason: string, message = "") => withRegistrar({ kind: "waiting", reason, message });
+const restarted = (times: number, minutes: number): Changes => ({
+  status: podStatus({
+    registrar: { kind: "running", at: ago(1), restarts: times, last: { at: ago(minutes), exitCode: 1 } },
+    driver: running,
+  }),
+});
+
+const scheduled = { type: "PodScheduled", status: "True" };
+const afterReboot = (finishedAt: string) => ({
+  phase: "Running",
+  conditions: [scheduled],
+  containerStatuses: ["registrar", "driver"].map((name) => ({
+    name,
+    restartCount: 1,
+    state: { waiting: { reason: "ContainerCreating" } },
+    lastState: { terminated: { exitCode: 255, reason: "Unknown", finishedAt } },
+  })),
+});
+const ended = (exitCode: number) => ({
+  phase: "Running",
+  conditions: [scheduled],
+  containerStatuses: [
+    { name: "registrar", restartCount: 1, state: { terminated: { exitCode, finishedAt: ago(1) } } },
+    { name: "driver", restartCount: 0, state: { running: { startedAt: ago(30) } } },
+  ],
+});
+const noRoom = { type: "PodScheduled", status: "False", message: "Insufficient cpu" };
+
+test.each<readonly [expected: RegExp, Changes]>([
+  [
+    /^CSI217 problem: .*container registrar is on 1 node of s390x, and this registrar's image is for amd64 and arm64 -> leave/,
+    { architecture: "s390x" },
+  ],
+  [
+    /^CSI201 problem: disk.csi.example.com is not kept registered: container registrar has restarted 7 times \(exit code 1\): kubelet refused the driver: no -> do what the message says; the whole log: kubectl -n storage logs disk-node-node-1 -c registrar --previous$/,
+    crashed({ message: "kubelet refused the driver: no" }),
+  ],
+  [/^CSI201 .*\(exit code 1\) -> see why it ended: kubectl/, crashed({})],
+  [/^CSI201 .*\(OOMKilled, exit code 137\) -> see what/, crashed({ exitCode: 137, reason: "OOMKilled" })],
+  [/^CSI201 .*-> see what ended it, its memory limit or a probe: kubectl/, crashed({ exitCode: 143 })],
+  [/^CSI201 .*has restarted 3 times/, restarted(3, 9)],
+  [/^CSI201 .*has restarted once \(exit code 1\)/, withRegistrar(crashLoop({}, 1))],
+  [
+    /^CSI202 problem: .*has a pod that does not start: container registrar does not start: ImagePullBackOff: no such image -> see its events: kubectl -n storage describe pod disk-node-node-1$/,
+    waitingFor("ImagePullBackOff", "no such image"),
+  ],
+  [/^CSI202 .*does not start: ContainerCreating ->/, waitingFor("ContainerCreating")],
+  [
+    /^CSI202 .*container registrar does not start: kubelet does not report its state -> see its events/,
+    { ...none, status: { phase: "Pending", conditions: [scheduled] } },
+  ],
+  [
+    /^CSI202 problem: .*its pod finds no node: Insufficient cpu/,
+    { ...none, isScheduled: false, status: { conditions: [noRoom] } },
+  ],
+  [/^CSI203 .*driver has restarted 9 times \(exit code 139\)/, crashed({}, crashLoop({ exitCode: 139 }, 9))],
+  [
+    /^CSI204 problem: .*is not in CSINode: its pod runs.* -> ask there: kubectl -n storage exec disk-node-node-1 -c registrar -- \/csi-node-driver-registrar doctor --csi-address=\/csi\/csi\.sock --kubelet-registration-path=\/var\/lib\/kubelet\/plugins\/disk\.csi\.example\.com\/csi\.sock$/,
+    none,
+  ],
+  [
+    /^CSI204 .*-> see kubectl -n storage logs disk-node-node-1 -c registrar, and run registrar doctor --host-root=\/host/,
+    { ...none, set: { image: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0" } },
+  ],
+  [/^CSI205 problem: .*two node IDs: .* i-1, and .* i-2 ->/, { inAnnotation: { [DISK]: "i-2" } }],
+  [/^CSI205 .*the Node's annotation has none ->/, { inAnnotation: {} }],
+  [
+    /^CSI207 problem: DaemonSet storage\/disk-node has 1 pod of the 3 that it wants: .* -> see its events: kubectl -n storage describe daemonset disk-node$/,
+    { desired: 3 },
+  ],
+  [/^CSI209 warning: disk.csi.example.com has no CSIDriver object/, { hasCsiDriver: false }],
+  [/^CSI210 warning: nodes are not ready/, { ...none, isReady: false }],
+])("%s", async (expected, changes) => {
+  await expectSaid(await makeCluster(changes), expected);
+});
+
+test.each([
+  [undefined, ["CSI101 unknown"]],
+  ["corp/sidecar", []],
+])("an image of another name, with --image=%s", async (image, expected) => {
+  const cluster = await makeCluster({ set: { image: "corp/sidecar:v1" } });
+  const { findings } = await cluster.report({}, { image });
+  const bad = findings.filter(({ status }) => status !== "ok");
+  expect(bad.map(({ code, status }) => `${code} ${status}`)).toEqual(expected);
+});
+
+test.each<readonly [what: string, Changes]>([
+  ["a registrar that was started just now", withRegistrar({ kind: "running", at: ago(0.5) })],
+  ["one that restarted often, 11 minutes ago", restarted(30, 11)],
+  ["one that restarted twice", restarted(2, 1)],
+  ["one that ended well and is about to be restarted", { ...none, status: ended(0) }],
+  [
+    "a pod that was put on its node just now",
+    { ...none, status: { phase: "Pending", conditions: [{ ...scheduled, lastTransitionTime: ago(1) }] } },
+  ],
+  ["an old pod whose containers are made anew after a reboot", { ...none, status: afterReboot(ago(1)) }],
+])("nothing is said of %s", async (_what, changes) => {
+  await expectSaid(await makeCluster(changes));
+});
+
+test("a cluster that is well: a row for each driver and node, and no word", async () => {
+  const cluster = await makeCluster();
+  await expectSaid(cluster);
+  const report = await cluster.report();
+  expect(report.healthy).toBe(true);
+  expect(report.findings).toMatchObject([
+    { code: "CSI204", status: "ok", subject: DISK, text: "is registered on 1 node", nodes: ["node-1"] },
+  ]);
+  expect(report.drivers).toEqual([
+    { name: DISK, daemonSets: ["storage/disk-node"], nodes: 1, registered: 1, csiDriver: true },
+  ]);
+  expect(report.nodes).toEqual([
+    {
+      node: "node-1",
+      driver: DISK,
+      state: "registered",
+      reason: null,
+      code: null,
+      pod: "storage/disk-node-node-1",
+      csiNode: true,
+      waitingPods: [],
+      volumeAttachments: 0,
+    },
+  ]);
+});
+
+test("two DaemonSets of one driver on a node", async () => {
+  const cluster = await makeCluster();
+  await deploy(cluster, daemonSet(DISK, { name: "disk-again" }), ["node-1"], () => WELL);
+  await expectSaid(
+    cluster,
+    /^CSI206 problem: .*is a duplicate: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
+  );
+});
+
+test("a pod that is being deleted does not count", async () => {
+  const cluster = await makeCluster();
+  const set = daemonSet(DISK, { name: "disk-again" });
+  // The template's metadata becomes the pod's.
+  Object.assign(set.spec.template.metadata, { deletionTimestamp: ago(1) });
+  await deploy(cluster, set, ["node-1"], () => WELL);
+  await expectSaid(cluster);
+});
+
+test("a pod that waits where the DaemonSet has none, by the event; and not one that waits for something else", async () => {
+  const cluster = await makeCluster({ ...none, podsOn: [] });
+  const waits = await cluster.create("/api/v1/namespaces/default/pods", waitingPod("db", "node-1"));
+  await cluster.create("/api/v1/namespaces/default/pods", waitingPod("web", "node-1"));
+  await cluster.create("/api/v1/namespaces/default/events", failedMount(waits, DISK, "node-1"));
+  await expectSaid(
+    cluster,
+    /^CSI207 problem: .*is needed, and no pod of DaemonSet storage\/disk-node is there -> compare/,
+    /^CSI211 problem: .*has 1 pod \(default\/db\) waiting for it/,
+  );
+  const { findings } = await cluster.report();
+  expect(findings[1]).toMatchObject({ follows: "CSI207", followsIndex: 0, nodes: ["node-1"] });
+});
+
+test("a DaemonSet that cannot be judged is named, and the others are", async () => {
+  const cluster = await makeCluster(none);
+  await deploy(cluster, daemonSet("bomb.csi", { name: "bomb", path: "x".repeat(2 ** 17) }), [], () => WELL);
+  await expectSaid(
+    cluster,
+    /^CSI113 unknown: daemonsets storage\/bomb cannot be judged: it has a text of/,
+    /^CSI204 problem: disk/,
+  );
+  expect((await cluster.report({ driver: "shares.csi" })).healthy).toBe(false);
+});
+
+test("a volume of a driver that nobody has", async () => {
+  const cluster = await makeCluster();
+  await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", "gone.csi", "node-1"));
+  await expectSaid(
+    cluster,
+    /^CSI208 problem: gone\.csi is needed, and no DaemonSet has a registrar for it/,
+    /^CSI211 problem: gone\.csi has 1 VolumeAttachment waiting for it/,
+  );
+});
+
+const keepsPodsOff = { preventPodSchedulingIfMissing: true };
+const attachError = (error: object) => ({
+  ...volumeAttachment("a", DISK, "node-1"),
+  status: { attached: false, attachError: error },
+});
+const noRoomLeft = { message: "rpc error: code = ResourceExhausted desc = no slot" };
+const ATTACHMENTS = `${STORAGE}/volumeattachments`;
+const CSI213 =
+  /^CSI213 problem: disk.csi.example.com cannot attach 1 volume: ResourceExhausted, .* -> set nodeAllocatableUpdatePeriodSeconds: 60/;
+const CSI214 =
+  /^CSI214 warning: Deployment kube-system\/ca may make no node for pods with volumes of disk.csi.example.com: .* -> give it --enable-csi-node-aware-scheduling=true/;
+
+test.each<readonly [what: string, spec: object, error: object, found: RegExp | undefined]>([
+  ["by its code", {}, { errorCode: 8, message: "no" }, CSI213],
+  ["by its message", {}, noRoomLeft, CSI213],
+  ["and kubelet asks again", { nodeAllocatableUpdatePeriodSeconds: 60 }, noRoomLeft, undefined],
+  ["not, but of another error", {}, { errorCode: 5, message: "not found" }, undefined],
+])("a volume that its node has no room for, %s", async (_what, spec, error, found) => {
+  const cluster = await makeCluster();
+  await cluster.setSpec(`${STORAGE}/csidrivers/${DISK}`, spec);
+  await cluster.create(ATTACHMENTS, attachError(error));
+  await expectSaid(cluster, ...(found ? [found] : []));
+});
+
+const NEW = "registry.example.com/autoscaling/cluster-autoscaler:v1.37.0";
+const OLD = "registry.example.com/autoscaling/cluster-autoscaler:v1.36.2@sha256:0";
+const ON = "--enable-csi-node-aware-scheduling";
+
+test.each<readonly [image: string, args: readonly string[], spec: object, found: RegExp | undefined]>([
+  [OLD, [], keepsPodsOff, CSI214],
+  [OLD, ["--v=4", ON], keepsPodsOff, undefined],
+  [NEW, [], keepsPodsOff, undefined],
+  [NEW, [`${ON}=true`, `${ON}=false`], keepsPodsOff, CSI214],
+  [NEW, [`${ON}=false`], {}, undefined],
+  ["cluster-autoscaler:v1.34.1", [], keepsPodsOff, undefined],
+  ["a/cluster-autoscaler-priority-expander:v1.36.0", [], keepsPodsOff, undefined],
+  ["public.ecr.aws/karpenter/controller:1.8.0", [], keepsPodsOff, undefined],
+])("an autoscaler %s with %j beside a CSIDriver with %j", async (image, args, spec, found) => {
+  const cluster = await makeCluster();
+  await cluster.setSpec(`${STORAGE}/csidrivers/${DISK}`, spec);
+  await cluster.create("/apis/apps/v1/namespaces/kube-system/deployments", {
+    kind: "Deployment",
+    metadata: { name: "ca", namespace: "kube-system" },
+    spec: { template: { spec: { containers: [{ name: "ca", image, command: ["./autoscaler"], args }] } } },
+  });
+  await expectSaid(cluster, ...(found ? [found] : []));
+});

@@ -1,0 +1,241 @@
+import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
+import {
+  csiDriver,
+  daemonSet,
+  NAMESPACE,
+  node,
+  nodeStatus,
+  podStatus,
+  volumeAttachment,
+} from "../../../support/cluster-objects";
+import { ago, type Changes, createMemoryCluster, makeCluster, running, said, WELL } from "./memory-cluster";
+import { DISK, deploy, FILES, makeSickCluster, STORAGE } from "./sick-cluster";
+
+describe("what may not be read is unknown, and the rule that is missing is named", () => {
+  const AWAY = /^CSI204 problem/;
+
+  test.each([
+    ["storage.k8s.io", "csinodes", /^CSI204 unknown: .*may be registered or not/],
+    ["", "nodes", AWAY],
+    ["", "events", AWAY],
+    ["storage.k8s.io", "csidrivers", AWAY],
+    ["storage.k8s.io", "volumeattachments", AWAY],
+  ])("%s %s: the rest goes on", async (group, resource, expected) => {
+    const cluster = await makeCluster({ inCsiNode: {} });
+    cluster.refusals.set(resource, { kind: "forbidden", message: `${resource} is forbidden` });
+    const rule = `{apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["list"]}`;
+    expect(await said(cluster)).toEqual([
+      expect.stringMatching(expected),
+      expect.stringContaining(`-> allow it in a ClusterRole: ${rule}`),
+    ]);
+  });
+
+  test("nothing at all: that is no report", async () => {
+    const cluster = await makeCluster();
+    cluster.refusals.set("*", { kind: "forbidden", message: "you may not" });
+    await expect(cluster.report()).rejects.toThrow("nothing can be read of the cluster: you may not");
+  });
+});
+
+test("--swap: what raised limits meet in their namespace, and what a driver's own pods may lose", async () => {
+  const cluster = await makeCluster({ podsOn: [] });
+  const set = daemonSet(FILES, { image: "x/csi-node-driver-registrar:v2.17.0" });
+  Object.assign(set.spec.template.spec.containers[0] ?? {}, {
+    resources: { limits: { memory: "32Mi", cpu: "1" } },
+  });
+  await deploy(cluster, set, ["node-1"], () => WELL, { desired: 4 });
+  const create = (path: string, name: string, spec: object, status?: object) =>
+    cluster.create(path, { metadata: { name, namespace: NAMESPACE }, spec, status });
+  const core = `/api/v1/namespaces/${NAMESPACE}`;
+  const memory = (amount: string) => ({ "limits.memory": amount });
+  await create(`${core}/resourcequotas`, "q", { hard: memory("200Mi") }, { used: memory("128Mi") });
+  await create(`${core}/limitranges`, "all", { limits: [{ type: "Container", max: { memory: "48Mi" } }] });
+  await create(`/apis/autoscaling.k8s.io/v1/namespaces/${NAMESPACE}/verticalpodautoscalers`, "v", {
+    targetRef: { kind: "DaemonSet", name: set.metadata.name },
+  });
+  // Another namespace's are not read.
+  await cluster.create("/api/v1/namespaces/shop/limitranges", { metadata: { namespace: "shop" }, spec: {} });
+  const { findings } = await cluster.swapReport("");
+  expect(findings.map(({ code, status, fix }) => `${code} ${status}: ${fix}`)).toEqual([
+    "CSI105 problem: set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange storage/all to 64Mi at least; " +
+      "raise limits.memory in ResourceQuota storage/q, for 4 pods, to 256Mi at least",
+    "CSI114 warning: add to its containerPolicies: {containerName: registrar, minAllowed: {cpu: 50m}}",
+  ]);
+});
+
+test("a cluster with several troubles: of one node, of one driver, of one that is not there", async () => {
+  const cluster = createMemoryCluster();
+  await makeSickCluster(cluster, Date.parse(ago(0)));
+  const ofNode = await cluster.report({ node: "node-4", context: "east" });
+  expect(ofNode.findings.filter(({ fix }) => /kubectl (?!--context=east )/.test(fix ?? ""))).toEqual([]);
+  expect(new Set(ofNode.nodes.map(({ node }) => node))).toEqual(new Set(["node-4"]));
+  const ofDriver = await cluster.report({ driver: FILES });
+  expect(toldBy(ofDriver)).toEqual([
+    `CSI203 problem ${FILES} - node-2`,
+    `CSI207 problem ${FILES} - node-4`,
+    "CSI210 warning nodes - node-3",
+    `CSI211 problem ${FILES} CSI207 node-4`,
+  ]);
+  await expect(cluster.report({ node: "node-9" })).rejects.toThrow("there is no node node-9");
+});
+
+/** Code, status, subject, the code that it follows from, and the nodes. */
+const toldBy = ({ findings }: Awaited<ReturnType<ReturnType<typeof createMemoryCluster>["report"]>>) =>
+  findings
+    .filter(({ status }) => status !== "ok")
+    .map(({ code, status, subject, follows, nodes }) =>
+      [code, status, subject.replace(/.*DaemonSet /, ""), follows ?? "-", ...nodes].join(" "),
+    );
+
+const WRONG_PATH = { path: "/csi/csi.sock" };
+const UNKNOWN_NAME = { folder: "plugin" };
+const crash = (message = "", at = ago(1)) =>
+  ({ kind: "crash-loop", restarts: 7, last: { at, exitCode: 1, message } }) as const;
+
+describe("causes", () => {
+  const two = { "x.csi": "i", "y.csi": "i" };
+
+  test.each<readonly [what: string, expected: readonly string[], Changes]>([
+    [
+      "kubelet refuses the path that the DaemonSet gives",
+      ["CSI102 problem storage/disk-node, container registrar -", `CSI204 problem ${DISK} CSI102 node-1`],
+      { inCsiNode: {}, set: WRONG_PATH },
+    ],
+    [
+      "the driver ends, whatever the registrar's path is",
+      ["CSI102 problem storage/disk-node, container registrar -", `CSI203 problem ${DISK} - node-1`],
+      { inCsiNode: {}, set: WRONG_PATH, status: podStatus({ registrar: running, driver: crash() }) },
+    ],
+    [
+      "a driver whose name is a guess may be one of those that are listed",
+      ["CSI204 unknown plugin - node-1", "CSI209 warning x.csi -", "CSI209 warning y.csi -"],
+      { inCsiNode: two, hasCsiDriver: false, set: UNKNOWN_NAME },
+    ],
+    [
+      "a driver whose name is known is none of the others that are listed",
+      [`CSI204 problem ${DISK} - node-1`, "CSI209 warning x.csi -"],
+      { inCsiNode: { "x.csi": "i" } },
+    ],
+    [
+      "a driver whose registrar was started a minute ago",
+      [`CSI204 problem ${DISK} - node-1`],
+      { inCsiNode: {}, status: podStatus({ registrar: { kind: "running", at: ago(1) }, driver: running }) },
+    ],
+    [
+      "a driver whose name is a guess, and none is listed",
+      ["CSI204 problem plugin - node-1"],
+      { inCsiNode: {}, hasCsiDriver: false, set: UNKNOWN_NAME },
+    ],
+  ])("%s", async (_what, expected, changes) => {
+    expect(toldBy(await (await makeCluster(changes)).report())).toEqual(expected);
+  });
+
+  test("of one DaemonSet's fault nothing follows for another's driver", async () => {
+    const cluster = await makeCluster({ inCsiNode: {}, set: WRONG_PATH, desired: 3 });
+    await deploy(cluster, daemonSet(FILES), ["node-1"], () => WELL);
+    expect(toldBy(await cluster.report({ driver: FILES }))).toEqual([`CSI204 problem ${FILES} - node-1`]);
+    expect(toldBy(await cluster.report())).toContain(`CSI204 problem ${FILES} - node-1`);
+  });
+
+  test("a pod that nobody has put on a node", async () => {
+    const conditions = [{ type: "PodScheduled", status: "False", message: "Insufficient cpu" }];
+    const cluster = await makeCluster({ inCsiNode: {}, isScheduled: false, status: { conditions } });
+    await cluster.setSpec(`/api/v1/namespaces/${NAMESPACE}/pods/disk-node-node-1`, { affinity: {} });
+    expect(toldBy(await cluster.report())).toEqual([`CSI202 problem ${DISK} -`]);
+  });
+
+  test("Nodes that may not be read: a driver that is listed counts as registered", async () => {
+    const cluster = await makeCluster();
+    cluster.refusals.set("nodes", { kind: "forbidden", message: "no" });
+    expect(toldBy(await cluster.report())).toEqual(["CSI212 unknown nodes -"]);
+  });
+
+  test("what differs by pod, node, time or hash only is one finding", async () => {
+    const cluster = createMemoryCluster();
+    const nodes = ["node-a", "node-b", "node-c"];
+    for (const name of nodes) {
+      await cluster.create("/api/v1/nodes", node(name, {}));
+      await cluster.setStatus(`/api/v1/nodes/${name}`, nodeStatus(true));
+    }
+    await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
+    const words = (name: string, n: number) =>
+      name === "node-c"
+        ? "no such file"
+        : `disk-node-${name} on ${name} at ${n * 99}s: ${n === 0 ? "deadbeef" : "cafebabe01"}`;
+    await deploy(cluster, daemonSet(DISK), nodes, (name) =>
+      podStatus({ registrar: crash(words(name, nodes.indexOf(name))), driver: running }),
+    );
+    expect(toldBy(await cluster.report())).toEqual([
+      `CSI201 problem ${DISK} - node-a node-b`,
+      `CSI201 problem ${DISK} - node-c`,
+    ]);
+    const { findings } = await cluster.report({ context: "east" });
+    expect(findings[0]?.fix).toContain("kubectl --context=east -n storage logs disk-node-node-a -c reg");
+  });
+});
+
+test("a cluster without any driver is well", async () => {
+  const { healthy, drivers, findings } = await createMemoryCluster().report();
+  expect([healthy, drivers, findings]).toEqual([true, [], []]);
+});
+
+describe("of one driver", () => {
+  const OTHER = { driver: "nobody.csi" };
+
+  test("a driver that is known by its DaemonSet, by a CSINode, or only by the registrar of all drivers", async () => {
+    const codes = async (cluster: ReturnType<typeof createMemoryCluster>, driver: string) =>
+      toldBy(await cluster.report({ driver })).map((line) => line.slice(0, 6));
+    expect(await codes(await makeCluster({ inCsiNode: {}, podsOn: [] }), DISK)).toEqual([]);
+    expect(await codes(await makeCluster({ inCsiNode: { [DISK]: "i", [FILES]: "i" } }), FILES)).toEqual([
+      "CSI209",
+    ]);
+    const set = { path: "/var/lib/kubelet/plugins/*/csi.sock" };
+    const nodeWide = await makeCluster({ set, inCsiNode: {} });
+    expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208");
+    nodeWide.refusals.set("csinodes", { kind: "forbidden", message: "no" });
+    expect(await codes(nodeWide, OTHER.driver)).not.toContain("CSI208");
+    const names = { "f.csi": "i", "e.csi": "i", "d.csi": "i", "c.csi": "i", "b.csi": "i" };
+    const mistyped = await (await makeCluster({ inCsiNode: names })).report({ driver: "disc.csi.example" });
+    const others = `the cluster has ${DISK}, b\\.csi, c\\.csi, d\\.csi, e\\.csi and 1 more$`;
+    expect(renderClusterTable(mistyped, { width: 300, colors: false })).toMatch(
+      new RegExp(`^No driver disc\\.csi\\.example: .*${others}`, "ms"),
+    );
+  });
+
+  test("nothing is said of another one's pods, volumes and autoscaler", async () => {
+    const cluster = await makeCluster({ desired: 3 });
+    await cluster.create(`${STORAGE}/csidrivers`, csiDriver(FILES));
+    await cluster.setSpec(`${STORAGE}/csidrivers/${FILES}`, { nodeAllocatableUpdatePeriodSeconds: 60 });
+    await cluster.setSpec(`${STORAGE}/csidrivers/${DISK}`, { preventPodSchedulingIfMissing: true });
+    const attachment = volumeAttachment("a", DISK, "node-1");
+    const attachError = { message: "code = ResourceExhausted" };
+    await cluster.create(`${STORAGE}/volumeattachments`, { ...attachment, status: { attachError } });
+    await cluster.create("/apis/apps/v1/namespaces/kube-system/deployments", {
+      metadata: { name: "ca", namespace: "kube-system" },
+      spec: { template: { spec: { containers: [{ image: "x/cluster-autoscaler:v1.36.0" }] } } },
+    });
+    expect(toldBy(await cluster.report(OTHER))).toEqual(["CSI208 problem nobody.csi -"]);
+    expect(toldBy(await cluster.report())).toEqual([
+      "CSI207 problem storage/disk-node -",
+      `CSI213 problem ${DISK} - node-1`,
+      "CSI214 warning Deployment kube-system/ca -",
+    ]);
+    const { findings } = await cluster.report();
+    expect(findings.find(({ code }) => code === "CSI207")?.objects).toMatchObject([{ name: "disk-node" }]);
+    expect(findings.at(-1)?.text).toContain(`volumes of ${DISK}: `);
+    cluster.refusals.set("csidrivers", { kind: "unexpected", message: "busy" });
+    expect((await said(cluster)).slice(1)).toEqual([
+      expect.stringMatching(/^CSI212 unknown: csidrivers could not be listed: busy -> run it again/),
+    ]);
+  });
+
+  test("what waits is not told of a driver that cannot be seen", async () => {
+    const cluster = await makeCluster();
+    await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
+    cluster.refusals.set("csinodes", { kind: "forbidden", message: "no" });
+    expect(toldBy(await cluster.report())).toEqual([
+      `CSI204 unknown ${DISK} - node-1`,
+      "CSI212 unknown csinodes -",
+    ]);
+  });
+});

@@ -1,0 +1,181 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fencesIn, readText } from "../../docs/markdown";
+import { eventually } from "../../support/eventually";
+import { runCommand } from "../../support/run-command";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { startCommand } from "../support/command";
+import { expectUsageError } from "../support/usage-error";
+
+const FAKE = join(__dirname, "..", "..", "doctor", "cluster", "fake-kubectl.cjs");
+/** What a real API server answered: test/node-readiness/api-server/doctor-cluster.test.ts wrote it. */
+const RECORDED = join(__dirname, "..", "..", "doctor", "cluster", "recorded", "sick-cluster.json");
+
+/** What doctor says of the recorded cluster when it answers otherwise to the URLs with this part. */
+const withAnswer = (part: string, status: number, body: object) =>
+  withKubectl(REPLAYING, async (folder) => {
+    const { date, answers } = JSON.parse(readFileSync(RECORDED, "utf8"));
+    for (const url of Object.keys(answers)) if (url.includes(part)) answers[url] = { status, body };
+    writeFileSync(folder.at("answers.json"), JSON.stringify({ date, answers }));
+    return await doctor(folder, folder.at("answers.json"));
+  });
+
+/** A folder that PATH consists of, with a kubectl that does this. */
+async function withKubectl<Seen>(script: string, use: (folder: TempFolder) => Promise<Seen>): Promise<Seen> {
+  await using folder = await createTempFolder();
+  if (script !== "") writeFileSync(folder.at("kubectl"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return await use(folder);
+}
+
+/** kubectl that never serves. */
+const HANGING = `exec "${process.execPath}" -e "setInterval(() => {}, 1000)"`;
+const REPLAYING = `exec "${process.execPath}" "${FAKE}" "$@"`;
+
+async function doctor(folder: TempFolder, answers: string, ...words: readonly string[]) {
+  const env = { PATH: folder.path, ANSWERS: answers, FORCE_COLOR: "", TMPDIR: folder.path };
+  using command = startCommand(["doctor", "--cluster", ...words], env);
+  const code = await command.exitCode();
+  return { code, text: command.lines.join("\n"), stderr: command.stderr };
+}
+
+const onSickCluster = (...words: readonly string[]) =>
+  withKubectl(REPLAYING, (folder) => doctor(folder, RECORDED, ...words));
+
+test("a recorded cluster: docs/doctor.md has what it says, to the letter", async () => {
+  const { code, text, stderr } = await onSickCluster();
+  expect(fencesIn(readText("docs/doctor.md"), "text")).toContain(`${text}\n`);
+  expect([code, stderr]).toEqual([1, ""]);
+});
+
+test("--swap shows the registrars, and what it would change in them", async () => {
+  const { code, text } = await onSickCluster("--swap=example.com/registrar:v2");
+  expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS +METRICS\n/);
+  expect(text).toMatch(
+    /\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.\nPrometheus cannot scrape/,
+  );
+  expect(code).toBe(0);
+});
+
+test("JSON says the same to programs, in keys that stay", async () => {
+  const { code, text } = await onSickCluster("-o", "json", "--context=blue");
+  const report = JSON.parse(text);
+  const keysOf = (object: object) => Object.keys(object).join(" ");
+  expect(keysOf(report)).toBe("schema healthy target drivers registrars summary findings nodes");
+  expect(report.schema).toBe("registrar.doctor.cluster/1");
+  expect(report.target).toEqual({ context: "blue", node: null, driver: null });
+  expect(keysOf(report.drivers[0])).toBe("name daemonSets nodes registered csiDriver");
+  expect(keysOf(report.registrars[0])).toBe(
+    "daemonSet container driver image program version pods changed metrics",
+  );
+  expect(keysOf(report.nodes[0])).toBe(
+    "node driver state reason code pod csiNode waitingPods volumeAttachments",
+  );
+  for (const finding of report.findings)
+    expect(keysOf(finding)).toBe("code check status subject text objects fix follows followsIndex nodes");
+  expect(report.nodes.filter(({ state }: { state: string }) => state !== "registered")).toHaveLength(9);
+  expect(code).toBe(1);
+});
+
+test("a driver that is well everywhere it can be seen: exit code 0, and the warnings", async () => {
+  const { code, text } = await onSickCluster("--driver=shares.csi.example.com");
+  expect(text).toMatch(/^shares\.csi\.example\.com {2}3 of 4 /m);
+  expect(text).not.toContain("disk.csi");
+  expect(text).toMatch(/^No problem found: 0 problems, 2 warnings, /m);
+  expect(code).toBe(0);
+});
+
+const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
+
+test.each<readonly [said: string, script: string]>([
+  ["there is no kubectl in PATH: run this where kubectl reaches the cluster", ""],
+  [
+    'kubectl proxy: context "blue" does not exist',
+    "echo 'error: context \"blue\" does not exist' >&2; exit 1",
+  ],
+  ["kubectl proxy: it ended with 3", "exit 3"],
+  [
+    `kubectl proxy: ${NO_CREDENTIALS}`,
+    "printf 'Please enter Username: '; read -r name || echo 'error: EOF' >&2; exit 1",
+  ],
+])("%s: one line, and exit code 3", (said, script) =>
+  withKubectl(script, async (folder) => {
+    const { code, text, stderr } = await doctor(folder, "", "--context=blue");
+    expect(stderr).toMatch(/^.*\n$/);
+    expect(stderr).toContain(`registrar doctor: ${said}`);
+    expect([code, text]).toEqual([3, ""]);
+  }),
+);
+
+test("no directory for kubectl's socket: one line, and exit code 3", async () => {
+  using command = startCommand(["doctor", "--cluster"], { TMPDIR: "/nonexistent" });
+  expect(await command.exitCode()).toBe(3);
+  expect(command.stderr).toMatch(/^registrar doctor: cannot make a directory for kubectl.*: ENOENT.*\n$/);
+});
+
+test("a server that is away: kubectl's words", async () => {
+  const message = "dial tcp 127.0.0.1:8080: connect: connection refused";
+  const { code, stderr } = await withAnswer("", 502, { message });
+  expect(stderr).toMatch(
+    /^registrar doctor: nothing can be read of the cluster: HTTP status 502: dial tcp .*: connection refused; .* set KUBECONFIG/,
+  );
+  expect(code).toBe(3);
+});
+
+test("kubectl is told to pass on nothing that writes, and which cluster; and it is gone afterwards", () =>
+  withKubectl(`echo $$ "$@" > "$TMPDIR/told"\n${REPLAYING}`, async (folder) => {
+    await doctor(folder, RECORDED, "--context=blue", "--kubeconfig=/my/config");
+    const [pid = "", ...words] = readFileSync(folder.at("told"), "utf8").trim().split(" ");
+    expect(words).toEqual([
+      "proxy",
+      expect.stringMatching(/^--unix-socket=/),
+      "--reject-methods=^(POST|PUT|PATCH|DELETE)$",
+      "--context=blue",
+      "--kubeconfig=/my/config",
+    ]);
+    expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
+    const [, socket = ""] = /=(.*)/.exec(words[1] ?? "") ?? [];
+    expect(() => readFileSync(socket)).toThrow("ENOENT");
+  }));
+
+test.each(["SIGKILL", "SIGTERM"] as const)(
+  "%s in the midst of it: neither kubectl nor its folder is left",
+  (signal) =>
+    withKubectl(
+      `echo $$ > "$TMPDIR/told.new"; mv "$TMPDIR/told.new" "$TMPDIR/told"; ${HANGING}`,
+      async (folder) => {
+        const env = { PATH: `${folder.path}:${process.env.PATH}`, TMPDIR: folder.path };
+        using command = startCommand(["doctor", "--cluster"], env);
+        const pid = await eventually(() => readFileSync(folder.at("told"), "utf8"));
+        process.kill(command.pid, signal);
+        await eventually(() => {
+          expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
+          expect(readdirSync(folder.path).sort()).toEqual(["kubectl", "told"]);
+        });
+      },
+    ),
+);
+
+test.each([
+  ["--cluster -f x.yaml", "give --cluster or --file, not both"],
+  ["-f=x.yaml --wait=0s", "give --wait or --file, not both"],
+  ...[
+    "csi-address=/x",
+    "host-root=/x",
+    "timeout=1s",
+    "node-name=x",
+    "allow-drivers=x",
+    "impersonate-node",
+  ].map((flag) => [`-f=x.yaml --${flag}`, "-f and --cluster look at no node; leave --"]),
+  ["--cluster --timeout=2s", "-f and --cluster look at no node; leave --timeout out"],
+  ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],
+  ["--image=x", "--image needs -f or --cluster beside it"],
+  ["--swap", "--swap needs -f or --cluster beside it"],
+  ...["node", "driver", "context"].map((flag) => [`--${flag}=x`, `--${flag} needs --cluster beside it`]),
+])("%s is a usage error", async (words = "", complaint = "") => {
+  await expectUsageError(["doctor", ...words.split(" ")], complaint);
+});
+
+test("the kubeconfig among an old registrar's arguments is no reason to look at a cluster", async () => {
+  const { stdout } = await runCommand("doctor", "--kubeconfig=/x", "--plugin-registration-path=/nowhere");
+  expect(stdout).toContain("registration-directory");
+});

@@ -1,0 +1,142 @@
+import { resolveTarget } from "../../../src/tools/doctor/target";
+import { registrarArguments } from "../../end-to-end/support/node";
+import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
+import { runCommand } from "../../support/run-command";
+import { told } from "../../support/told";
+import { expectUsageError } from "../support/usage-error";
+
+/** A node with a driver on it, and the doctor's words and exit code. */
+async function onNode(use: (visit: ReturnType<typeof prepareVisit>) => Promise<void>): Promise<void> {
+  await using node = await createTestNode();
+  await node.driver();
+  await use(prepareVisit(node));
+}
+
+function prepareVisit(node: TestNode) {
+  const { csiAddress, pluginRegistrationPath } = node;
+  return {
+    node,
+    paths: { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress },
+    doctor: async (...more: readonly string[]) => {
+      const { status, stdout, stderr } = await runCommand("doctor", ...registrarArguments(node), ...more);
+      return { code: status, text: stdout, stderr };
+    },
+  };
+}
+
+test.each(["csi105", "manifest-memory"])(
+  "--explain %s prints that code's section, as plain text",
+  async (code) => {
+    const { status, stdout } = await runCommand("doctor", `--explain=${code}`);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^CSI105 manifest-memory\n\nWhether .*\n\nFix: Set `resources\.limits\..*\.\n$/s);
+    expect(stdout).not.toMatch(/CSI106|\]\(|\*\*/);
+  },
+);
+
+test("a driver that is registered: exit code 0", () =>
+  onNode(async ({ node, paths, doctor }) => {
+    const kubelet = await node.kubelet();
+    await using _registrar = await startTestRegistrar({ options: paths });
+    await told(kubelet, await kubelet.registered("x.csi"));
+    expect((await doctor()).text).not.toContain("CSI015");
+    const { code, text, stderr } = await doctor("--verbose");
+    expect(text).toMatch(/^ok {7}CSI015 +registration +x\.csi is registered with kubelet/m);
+    expect(text).toMatch(/^No problem found: 0 problems, /m);
+    expect(text).toContain(node.csiAddress);
+    expect(text).not.toContain("\u001b");
+    expect([code, stderr]).toEqual([0, ""]);
+  }));
+
+test("a driver that is not: exit code 1, and what to do; JSON says the same to programs, in keys that stay", () =>
+  onNode(async ({ paths, doctor }) => {
+    const { code, text } = await doctor();
+    expect(text).toMatch(/^PROBLEM {2}CSI015 +registration +x\.csi has no registration socket/m);
+    expect(text).toMatch(/^ +-> see whether its registrar runs/m);
+    expect(code).toBe(1);
+
+    const json = await doctor("--output=json");
+    const { schema, healthy, target, drivers, summary, findings, ...others } = JSON.parse(json.text);
+    expect([json.code, schema, healthy, others]).toEqual([1, "registrar.doctor/1", false, {}]);
+    const { kubeletRegistrationPath, pluginRegistrationPath, csiAddress } = paths;
+    expect(target).toEqual({ csiAddress, kubeletRegistrationPath, pluginRegistrationPath });
+    expect(Object.keys(summary)).toEqual(["problem", "warning", "unknown", "ok"]);
+    expect(findings).toContainEqual({
+      ...{ code: "CSI004", check: "driver-name", status: "ok", subject: "x.csi", text: "is a legal name" },
+      ...{ objects: [], fix: null, follows: null, followsIndex: null },
+    });
+    expect(drivers).toEqual([
+      {
+        ...{ name: "x.csi", state: "unpublished", since: null, csiSocket: csiAddress },
+        ...{ registrationSocket: null, waitingPods: null },
+        reason: "the driver answers; no registrar has published it",
+      },
+    ]);
+  }));
+
+test("an argument with which the registrar would not start is a problem", () =>
+  onNode(async ({ doctor }) => {
+    const { code, text } = await doctor("--health-port=1", "--http-endpoint=:2");
+    expect(text).toMatch(/^PROBLEM {2}CSI001 +command-line +the registrar does not start with these/m);
+    expect(code).toBe(1);
+  }));
+
+test("a DaemonSet's whole arguments are the same to it", () =>
+  onNode(async ({ doctor }) => {
+    const words = "--v=5 -vmodule a=1 --http-endpoint=:9809 --logtostderr --mode= -timeout 2s";
+    const plain = await doctor();
+    expect(plain.text).toMatch(/^PROBLEM {2}CSI015/m);
+    expect(await doctor(...words.split(" "))).toEqual(plain);
+  }));
+
+test("--wait looks again until all is well", () =>
+  onNode(async ({ node, paths, doctor }) => {
+    const waiting = doctor("--wait=60s");
+    const kubelet = await node.kubelet();
+    await using _registrar = await startTestRegistrar({ options: paths });
+    await kubelet.registered("x.csi");
+    expect((await waiting).code).toBe(0);
+  }));
+
+test.each([
+  ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
+  ["--outputs=json", /did you mean --output\?/],
+  ["--explain=waiting-pod", /"waiting-pod" is not a code of a finding; did you mean waiting-pods\?$/m],
+  ["--explain=CSI119", /"CSI119" is not a code of a finding; docs\/doctor-codes\.md lists them$/m],
+  ...["-f=x.yaml", "-o=json", "--csi-address=/csi/csi.sock", "--v=5"].map((other): [string, RegExp] => [
+    `${other} --explain=CSI105`,
+    /: --explain prints a code's section and looks at nothing; leave --[a-z-]+ out$/m,
+  ]),
+])("%s is a usage error", async (words, complaint) => {
+  await expectUsageError(["doctor", ...words.split(" ")], complaint);
+});
+
+describe("what is looked at", () => {
+  const on = (...there: readonly string[]) => {
+    const isThere = async (path: string) => there.includes(path);
+    return { exists: isThere, isDirectory: isThere };
+  };
+  const NODE = "/root/of/kubelet/plugins_registry";
+  const K0S = "/var/lib/k0s/kubelet/plugins_registry";
+
+  const all = { csiAddress: "/csi/s", kubeletRegistrationPath: "/h" };
+  const patterns = { csiAddress: "/p/*/s", kubeletRegistrationPath: "/h/*/s" };
+  const named = { csiAddress: "/s", pluginRegistrationPath: "/d/" };
+  const NONE = undefined;
+
+  test.each([
+    ["a container", {}, on("/registration", "/run/csi/socket"), "/run/csi/socket", NONE, "/registration"],
+    ["a container told all", all, on("/registration"), "/csi/s", "/h", "/registration"],
+    ["a node", { csiAddress: "/s" }, on(NODE), "/s", "/s", NODE],
+    ["a node where nothing is told", {}, on(NODE), NONE, NONE, NODE],
+    ["a node where an empty path is told", { kubeletRegistrationPath: "" }, on(NODE), NONE, NONE, NODE],
+    ["a node with two kubelets", {}, on(K0S, NODE), NONE, NONE, NODE],
+    ["a node of another distribution", {}, on(K0S), NONE, NONE, K0S],
+    ["a directory that is named", named, on(NODE), "/s", NONE, "/d"],
+    ["a whole node's registrar", patterns, on(NODE), NONE, "/h/*/s", NODE],
+    ["nothing at all", {}, on(), NONE, NONE, NODE],
+  ])("in %s", async (_, flags, files, csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath) => {
+    const target = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
+    expect(await resolveTarget(flags, NODE, files)).toMatchObject(target);
+  });
+});

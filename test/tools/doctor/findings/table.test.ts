@@ -1,0 +1,184 @@
+import type { Report } from "../../../../src/tools/doctor/findings/report";
+import { renderColumns, renderReport } from "../../../../src/tools/doctor/findings/table";
+import {
+  counted,
+  isTemplate,
+  podsText,
+  together,
+  tooLong,
+} from "../../../../src/tools/doctor/findings/words";
+import { renderTable, reportOn } from "../../../../src/tools/doctor/node/report";
+import { healthyFacts } from "../node/healthy-facts";
+
+const finding = (changes: Partial<Report["findings"][number]> = {}): Report["findings"][number] => ({
+  code: "CSI015",
+  check: "registration",
+  status: "problem",
+  follows: null,
+  followsIndex: null,
+  objects: [],
+  subject: "x.csi",
+  text: "has no registration socket in /registration",
+  fix: "see whether its registrar runs",
+  ...changes,
+});
+const report = (...findings: Report["findings"]): Report => ({
+  schema: "registrar.doctor/1",
+  healthy: false,
+  drivers: [],
+  target: { csiAddress: null, kubeletRegistrationPath: null, pluginRegistrationPath: "/registration" },
+  summary: { problem: 1, warning: 0, unknown: 0, ok: 1 },
+  findings,
+});
+const well = finding({ status: "ok", check: "driver-name", text: "is a legal name", fix: null });
+
+test("columns stand under each other, text and fix are wrapped within theirs", () => {
+  const lines = (isVerbose: boolean) =>
+    renderTable(report(well, finding()), { width: 60, colors: false, isVerbose }).split("\n");
+  expect(lines(true)[0]).toBe("ok       CSI015  driver-name   x.csi is a legal name");
+  expect(lines(false)).toEqual([
+    "PROBLEM  CSI015  registration  x.csi has no registration",
+    "                               socket in /registration",
+    "                               -> see whether its registrar",
+    "                                  runs",
+    "",
+    "Not well: 1 problem, 0 warnings, 0 unknown, 1 ok.",
+    "More about a code: registrar doctor --explain CODE",
+    "",
+  ]);
+});
+
+test.each([60, 80, 100, 200])("at %d columns no line is longer", (width) => {
+  const lines = renderTable(reportOn(healthyFacts()), { width, colors: false }).split("\n");
+  const words = lines.flatMap((line) => line.trim().split(" "));
+  const longestWord = Math.max(...words.map(({ length }) => length));
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(Math.max(width, 50 + longestWord));
+});
+
+test("colors, where wanted, change nothing else", () => {
+  const [plain, colored = ""] = [false, true].map((colors) =>
+    renderTable(report(well, finding()), { width: 80, colors }),
+  );
+  expect(colored).toContain("\u001b[1;31mPROBLEM\u001b[0m");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  expect(colored.replace(/\u001b\[[\d;]*m/g, "")).toBe(plain);
+});
+
+test("what a driver says steers no terminal and starts no line", () => {
+  const evil = finding({ subject: "x\u001b[2J\n.csi", text: 'is "quoted"' });
+  const [line = ""] = renderTable(report(evil), { width: 200, colors: false }).split("\n");
+  expect(line).toContain('x\\x1b[2J\\n.csi is "quoted"');
+});
+
+test("what is unknown and asks for nothing is only counted, unless it is to be verbose", () => {
+  const unseen = finding({ status: "unknown", code: "CSI012", fix: null });
+  const toDo = finding({ status: "unknown", code: "CSI009" });
+  const seen = { ...report(unseen, toDo), summary: { problem: 0, warning: 0, unknown: 2, ok: 1 } };
+  const [few, all] = [false, true].map((isVerbose) =>
+    renderTable(seen, { width: 200, colors: false, isVerbose }),
+  );
+  expect(few).toMatch(/^unknown {2}CSI009(?!.*CSI012).*2 unknown \(1 only with --verbose\), 1 ok\.\n/s);
+  expect(all).toMatch(/^unknown {2}CSI012.*^unknown {2}CSI009(?!.*--verbose)/ms);
+});
+
+test("without problems it says so", () => {
+  const text = renderTable(reportOn(healthyFacts()), { width: 100, colors: false });
+  expect(text).toMatch(
+    /\nNo problem found: 0 problems, 0 warnings, \d+ unknown \(\d+ only with --verbose\), \d+ ok\.\n/,
+  );
+});
+
+test("the drivers stand first, the problems last, and what follows from one below it", () => {
+  const driver = {
+    ...{ name: "x.csi", state: "refused", since: "2026-01-01T00:00:00.000Z", reason: "kubelet refused: no" },
+    ...{ csiSocket: "/csi/csi.sock", registrationSocket: "/registration/x.csi-reg.sock", waitingPods: null },
+  };
+  const follower = finding({ code: "CSI016", follows: "CSI015", followsIndex: 0, fix: null });
+  const seen = { ...report(finding(), well, follower), drivers: [driver] };
+  const lines = renderTable(seen, { width: 200, colors: false }).split("\n");
+  expect(lines.slice(0, 2)).toEqual([
+    "DRIVER  STATE    SINCE                     WHY, WHERE",
+    "x.csi   refused  2026-01-01T00:00:00.000Z  kubelet refused: no; /csi/csi.sock",
+  ]);
+  expect(lines.slice(3, 7).map((line) => line.trim().slice(0, 10))).toEqual([
+    ...["PROBLEM  C", "-> see whe", "so CSI016:", ""],
+  ]);
+});
+
+test("what follows stands below the one that it follows from, not below all with its code", () => {
+  const other = finding({ subject: "y.csi" });
+  const follower = finding({ ...other, code: "CSI016", follows: "CSI015", followsIndex: 1, fix: null });
+  const text = renderTable(report(finding(), other, follower), { width: 200, colors: false });
+  expect(text.match(/so CSI016/g)).toHaveLength(1);
+  expect(text.indexOf("so CSI016")).toBeGreaterThan(text.indexOf("y.csi has no"));
+});
+
+describe("a report of a swap, by subject", () => {
+  const look = { width: 60, colors: false };
+  const summary = { problem: 0, warning: 0, unknown: 1, ok: 0 };
+  const swapped = { swap: "example.com/registrar:v1", swapped: 2 };
+
+  test("without findings it has the tables, what was swapped or the sum, and the next step", () => {
+    const none = { ...report(), summary };
+    expect(renderReport(none, look, { swapped, next: ["Apply it."] })).toBe(
+      "2 registrars swapped to example.com/registrar:v1: that adds no problem.\nApply it.\n",
+    );
+    expect(renderReport(none, look, { tables: [["NAME"], []] })).toBe(
+      "NAME\n\nNot everything could be read: 0 problems, 0 warnings, 1 unknown.\n",
+    );
+  });
+
+  test("the worst subject stands last, each finding with its remarks, also one that follows", () => {
+    const bad = finding({ subject: "bad", text: "is bad", fix: null });
+    const warned = finding({ subject: "good", status: "warning", text: "is odd", fix: "look" });
+    const worse = finding({ subject: "bad", status: "warning", text: "is odd", fix: null });
+    const follows = { follows: "CSI015", followsIndex: 0, fix: null };
+    const follower = finding({ code: "CSI016", subject: "bad", text: "waits", ...follows });
+    const more = ({ subject, text }: { subject: string; text: string }) =>
+      [["in ", `${subject || "it"} ${text}`]] as const;
+    const layout = { isBySubject: true, more, swapped };
+    const text = renderReport(report(bad, worse, warned, follower), look, layout);
+    expect(text.split("\n")).toEqual([
+      "good",
+      "  WARNING  CSI015  registration  is odd",
+      "                                 in it is odd",
+      "                                 -> look",
+      "",
+      "bad",
+      "  WARNING  CSI015  registration  is odd",
+      "                                 in it is odd",
+      "  PROBLEM  CSI015  registration  is bad",
+      "                                 in it is bad",
+      "                                 so CSI016: waits; in it waits",
+      "",
+      "2 registrars swapped to example.com/registrar:v1. Not well: 1 problem, 0 warnings, 0 unknown, 1 ok.",
+      "More about a code: registrar doctor --explain CODE",
+      "",
+    ]);
+  });
+});
+
+test("rows stand under their headings; the last column is wrapped within the width, never below 30", () => {
+  const long = "one two three four five six seven eight nine";
+  expect(renderColumns(["NAME", "WHY"], [["a", long], ["bbbbbb"]], 44)).toEqual([
+    "NAME    WHY",
+    "a       one two three four five six seven",
+    "        eight nine",
+    "bbbbbb",
+  ]);
+  expect(renderColumns(["NAME", "WHY"], [["a", long]], 10)[1]).toBe("a     one two three four five six");
+  expect(renderColumns(["NAME", "WHY"], [["a", long]])).toHaveLength(2);
+});
+
+test("words", () => {
+  expect(tooLong(120)).toBe("has 120 bytes, a unix socket path may have 107");
+  expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
+  expect(podsText(["a", "b", "c"])).toBe("3 pods (a, b, c)");
+  expect(podsText([..."abcdefgh"])).toBe("8 pods (a, b, c, d, e and 3 more)");
+  expect(together(["a", "b"])).toEqual(["a and b", "both"]);
+  expect(together(["a", "b", "c", "d"])).toEqual(["a, b, c and d", "all"]);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell
+  for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME"])
+    expect([text, isTemplate(text)]).toEqual([text, true]);
+  for (const text of ["/a/b", "$1", "a < b", "<"]) expect([text, isTemplate(text)]).toEqual([text, false]);
+});

@@ -1,0 +1,161 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { runCommand } from "../../support/run-command";
+import { createTempFolder } from "../../support/temp-folder";
+import { CSI_DRIVER, daemonSet } from "./manifest/one-daemon-set";
+
+const GOOD = JSON.stringify(daemonSet({ name: "good" }));
+const BOMB = Array.from({ length: 30 }, (_, n) => ({
+  name: `A${n + 1}`,
+  value: n === 0 ? "0123456789" : `$(A${n})$(A${n})`,
+}));
+const keys = (count: number) => Array.from({ length: count }, (_, n) => `k${n}: v`).join("\n");
+
+/** What is said of a text, with a DaemonSet behind it that is well. */
+async function judge(text: string) {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("a.yaml"), `${text}\n---\n${GOOD}\n`);
+  const { status, stdout, stderr } = await runCommand("doctor", "-o", "json", "-f", folder.at("a.yaml"));
+  const { findings } = JSON.parse(stdout) as {
+    findings: { code: string; status: string; subject: string; text: string; fix: string }[];
+  };
+  const told = findings.map((one) => ({ ...one, subject: one.subject.replace(/.*a\.yaml/, "a.yaml") }));
+  const lines = told
+    .filter(({ code }) => code === "CSI113")
+    .map(({ subject, text, fix }) =>
+      `${subject} ${text} -> ${fix}`.replace(" -> correct it, or leave it out", ""),
+    );
+  return {
+    ...{ status, stderr },
+    unread: lines,
+    judged: told.filter(({ code }) => code === "CSI101").map(({ subject }) => subject),
+  };
+}
+
+test.each<readonly [what: string, text: string, said: RegExp]>([
+  [
+    "variables that double, thirty times",
+    JSON.stringify(daemonSet({ name: "bomb", args: ["$(A30)"], container: { env: BOMB } })),
+    /^a\.yaml: DaemonSet ns\/bomb cannot be judged: its variables, filled in, are longer than a program's/,
+  ],
+  [
+    "a List that holds itself",
+    "kind: List\nitems: &all\n- kind: List\n  items: *all",
+    /^a\.yaml cannot be judged: it has more than 1,000,000 values, or holds itself$/,
+  ],
+  [
+    "Lists in Lists",
+    `${'{"kind":"List","items":['.repeat(20_000)}1${"]}".repeat(20_000)}`,
+    /nested too deeply$/,
+  ],
+  ["endless depth", "[".repeat(100_000), /^a\.yaml, document 1 cannot be judged: it is nested too deeply$/],
+  ["an alias of 10,000 characters", `a: *${"x".repeat(10_000)}`, /: x+ \[cut, \d+ characters in all\]$/],
+  ["a word of 10,000", `a: |${"x".repeat(10_000)}`, /: \|x+ \[cut, \d+ characters in all\], line 1$/],
+  ["60,000 keys and no registrar", keys(60_000).concat("\nk7: again\n  x: y"), /, line 60001$/],
+  ["more than an API server takes", keys(300_000), /it has more than 2 MiB, which no API server takes$/],
+  [
+    "aliases of aliases",
+    Array.from({ length: 9 }, (_, n) => `a${n}: &a${n} [${`*a${n - 1},`.repeat(n && 9)}1]`).join("\n"),
+    /Excessive alias count/,
+  ],
+  [
+    "a pod of 10,000 values",
+    JSON.stringify(daemonSet({ name: "big", args: Array.from({ length: 10_001 }, () => "x") })),
+    /^a\.yaml: DaemonSet ns\/big cannot be judged: it has more than 10,000 values/,
+  ],
+  [
+    "an argument that no program can have",
+    JSON.stringify(daemonSet({ name: "long", args: ["x".repeat(2 ** 17 + 1)] })),
+    /ns\/long cannot be judged: it has a text of 131073 characters$/,
+  ],
+  ["no YAML", "kind: [", /^a\.yaml, document 1 cannot be judged: .*, line 2$/],
+  [
+    "a template in three documents",
+    "---\nkind: {{ .Kind }}\n---\n# {{ }}\n{{- if .Values.x }}\nkind: X\n{{- end }}\n---\n{{ x }}\ny: z",
+    /^a\.yaml cannot be judged: it is a template: \{\{- if \.Values\.x \}\}, line 5 -> render it first: helm template/,
+  ],
+])("%s: said, exit code 3, and the next one is judged", async (_what, text, said) => {
+  const { status, stderr, unread, judged } = await judge(text);
+  expect(unread).toEqual([expect.stringMatching(said)]);
+  expect(judged).toEqual(["a.yaml: DaemonSet ns/good, container registrar"]);
+  expect([status, stderr]).toEqual([3, ""]);
+});
+
+test("10 DaemonSets with 9,000 values each are compared", async () => {
+  const objects = Array.from({ length: 10 }, (_, n) => {
+    const values = Array.from({ length: 9_000 }, (_, at) => `${n}-${at}`);
+    const nodeSelectorTerms = [{ matchExpressions: [{ key: "pool", operator: "In", values }] }];
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+    return JSON.stringify(daemonSet({ name: `n${n}`, pod: { affinity: { nodeAffinity } } }));
+  });
+  const { judged, unread } = await judge(objects.join("\n---\n"));
+  expect([judged.length, unread]).toEqual([11, []]);
+});
+
+test("a FIFO in a folder is named and not read, a FIFO by its name is read", async () => {
+  await using folder = await createTempFolder();
+  execFileSync("mkfifo", [folder.at("a.yaml")]);
+  writeFileSync(folder.at("b.yaml"), GOOD);
+  const both = await runCommand("doctor", "-f", folder.at("."));
+  expect(both.stdout).toMatch(/a\.yaml\n {2}unknown {2}CSI113 .* cannot be judged: it is not a regular file/);
+  expect(both).toMatchObject({ status: 3, stdout: expect.stringMatching(/1 ok|3 ok/) });
+  const [one] = await Promise.all([
+    runCommand("doctor", "-f", folder.at("a.yaml")),
+    writeFile(folder.at("a.yaml"), GOOD),
+  ]);
+  expect(one).toMatchObject({ status: 0, stderr: "" });
+});
+
+test("a hook that says rm 400,000 times is searched once", async () => {
+  const lifecycle = { preStop: { exec: { command: ["rm ".repeat(400_000)] } } };
+  const pod = { kind: "Pod", metadata: { name: "long" }, spec: { containers: [{ name: "a", lifecycle }] } };
+  expect(await judge(JSON.stringify(pod))).toMatchObject({ status: 0, stderr: "", unread: [] });
+});
+
+test("a problem counts for more than what could not be read, and a file that is not there stops no other", async () => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("bad.yaml"), JSON.stringify(daemonSet({ args: ["--no-such-flag"] })));
+  const files = ["none.yaml", "bad.yaml"].map((name) => `-f=${folder.at(name)}`);
+  const { status, stdout } = await runCommand("doctor", ...files);
+  expect(stdout).toMatch(/none\.yaml\n {2}unknown {2}CSI113 /);
+  expect(stdout).toMatch(/^ {2}PROBLEM {2}CSI101 /m);
+  expect(status).toBe(1);
+});
+
+test.each([undefined, 2])(
+  "JSON objects one after another, with an indent of %j, are all judged",
+  async (indent) => {
+    await using folder = await createTempFolder();
+    const objects = ["a", "b"].map((name) => JSON.stringify(daemonSet({ name }), null, indent));
+    const file = folder.at("all.json");
+    writeFileSync(file, objects.join("\n"));
+    const { stdout } = await runCommand("doctor", "-o", "json", "-f", file);
+    expect(JSON.parse(stdout).findings[0].objects).toEqual([
+      { file, kind: "DaemonSet", namespace: "ns", name: "a", container: "registrar" },
+    ]);
+    expect(stdout).toMatch(/: DaemonSet ns\/b, container registrar"/);
+    expect(stdout).not.toMatch(/CSI113/);
+  },
+);
+
+test.each([
+  [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
+  [["empty.yaml"], /^registrar doctor: no registrar in these files: .* name its image with --image=IMAGE$/m],
+  // A CSIDriver by itself is judged; beside a pod the registrar was meant.
+  [["driver.yaml", "pod.yaml"], /^registrar doctor: no registrar in these files/],
+  [["all"], /no \.yaml, \.yml or \.json file, and the directories below it are not read/],
+  [["binary.yaml"], /cannot read .*binary\.yaml: it is a template: \{\{\\u001b\[31m\\u009b, line 2; /],
+])("with nothing to judge in %j it could not look: exit code 3", async (names, said) => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("empty.yaml"), "# nothing\n");
+  writeFileSync(folder.at("driver.yaml"), JSON.stringify(CSI_DRIVER));
+  writeFileSync(folder.at("pod.yaml"), "kind: Pod\nspec: {containers: [{image: x:v1}]}");
+  writeFileSync(folder.at("binary.yaml"), "a: b\n{{\x1b[31m\x9b");
+  mkdirSync(folder.at("all/node"), { recursive: true });
+  writeFileSync(folder.at("all/node/a.yaml"), GOOD);
+  const files = names.map((name) => `-f=${folder.at(name)}`);
+  const { status, stdout, stderr } = await runCommand("doctor", ...files);
+  expect([status, stdout]).toEqual([3, ""]);
+  expect(stderr).toMatch(said);
+});

@@ -1,0 +1,252 @@
+import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
+import { limitChecks } from "../../../../src/tools/doctor/manifest/judge/limits";
+import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
+import { LEAST } from "../../../../src/tools/manifest/image-policy/changes";
+import {
+  type Changes,
+  CSI_DRIVER,
+  daemonSet,
+  expectSaid,
+  OFFICIAL,
+  said,
+  saidOf,
+  TOLD,
+} from "./one-daemon-set";
+
+const limits = (of: object | string | null, container: object = {}): Changes => ({
+  container: { resources: { limits: of }, ...container },
+});
+const memory = (limit: unknown, image = "registrar:v1") => limits({ memory: limit }, { image });
+const requests = (request: unknown, limit?: string, image = "registrar:v1"): Changes => ({
+  container: { image, resources: { requests: { memory: request }, limits: { memory: limit } } },
+});
+
+test.each<readonly [codes: readonly string[], resources: unknown]>([
+  [["CSI105"], { limits: { memory: "{{ .Values.x }}", cpu: "1" } }],
+  [["CSI114"], { limits: { memory: "100Mi", cpu: "$CPU" } }],
+  [["CSI105", "CSI114"], { limits: "{{ .limits }}" }],
+  [["CSI105", "CSI114"], "{{ .resources }}"],
+])("a limit that is a template is not judged: %j %j", (codes, resources) => {
+  const expected = codes.map((code) => `^${code} unknown: has a .* limit of .*, which is a template ->`);
+  expectSaid(saidOf({ container: { resources } }), expected);
+  const file = { file: "a.yaml", object: daemonSet({ container: { resources } }) };
+  const found = findingsOf(limitChecks, readDeployments([file]));
+  expect(found.map(({ isUnread }) => isUnread)).toEqual(codes.map(() => true));
+  expect(saidOf({ container: { image: OFFICIAL, resources } })).toEqual([]);
+});
+
+const NO_QUANTITIES = ["lots", "100MB", "100K", "1.2.3Gi", "1e", "0x10", "100 Mi", "-1", "", " "];
+
+test.each(NO_QUANTITIES)("%j is not a quantity, for any image", (limit) => {
+  const what = `limit of ${JSON.stringify(limit)}, which is not a quantity of 0 or more`;
+  for (const image of ["registrar:v1", OFFICIAL])
+    expectSaid(saidOf(limits({ memory: limit, cpu: limit }, { image })), [
+      `^CSI105 problem: has a memory ${what}: the API server refuses it -> write 100Mi`,
+      `^CSI114 problem: has a CPU ${what}: the API server refuses it -> write 200m`,
+    ]);
+});
+
+test.each(["64m", "1500m"])("%j is thousandths of a byte, for any image", (limit) => {
+  const expected = `CSI105 problem: has a memory limit of ${limit}: m is a thousandth of a byte -> write Mi or M in place of m`;
+  expect(saidOf(memory(limit))).toEqual([expected]);
+  expect(saidOf(memory(limit, OFFICIAL))).toEqual([expected]);
+});
+
+const QUANTITIES = [
+  "64Mi",
+  "100M",
+  "0.1Gi",
+  ".15G",
+  "1e8",
+  "1E+10",
+  "Mi",
+  ".G",
+  "1E",
+  "100000k",
+  "100000000000m",
+];
+
+test.each([...QUANTITIES, "+100Mi", " 100Mi ", "0", null])(
+  "nothing is said of the memory limit %j",
+  (limit) => expect(saidOf(memory(limit))).toEqual([]),
+);
+
+const beside = (kind: string, spec: object, status = {}) => ({
+  ...{ kind, spec, status },
+  metadata: { name: "o", namespace: "ns" },
+});
+const range = (item: object) => {
+  const ofVolumes = { type: "PersistentVolumeClaim", max: { memory: "1Mi" } };
+  return beside("LimitRange", { limits: [ofVolumes, { type: "Container", ...item }] });
+};
+const max = (of: string) => range({ max: { memory: of } });
+const min = (of: string) => range({ min: { memory: of } });
+const byDefault = (of: string) => range({ default: { memory: of } });
+const quota = (hard: string, used?: string, more = {}) =>
+  beside(
+    "ResourceQuota",
+    { hard: { "limits.memory": hard, "limits.cpu": "100m" }, ...more },
+    { used: used && { "limits.memory": used } },
+  );
+const autoscaler = (updateMode: unknown, policy: object = {}, name = "x") =>
+  beside("VerticalPodAutoscaler", {
+    targetRef: { kind: "DaemonSet", name },
+    updatePolicy: { updateMode },
+    resourcePolicy: { containerPolicies: [{ containerName: "registrar", ...policy }] },
+  });
+const inPod = (pod: object, own: object = {}): Changes => ({
+  ...limits(own),
+  pod: { resources: { limits: pod } },
+});
+const SMALL = memory("32Mi");
+const ENOUGH = memory("100Mi");
+const [REGISTRAR] = daemonSet(SMALL).spec.template.spec.containers;
+const beside100Mi = { pod: { containers: [REGISTRAR, { name: "driver", ...ENOUGH.container }] } };
+const ofPods = (of: string) => range({ type: "Pod", max: { memory: of } });
+const WRONG = { max: { memory: "50Mi" }, default: { memory: "100Mi" } };
+const OF_CPU = { max: { cpu: "40m" }, default: { cpu: "30m" } };
+const RATIO = { maxLimitRequestRatio: { memory: 2 } };
+
+test.each<readonly [more: string, changes: Changes, beside: object]>([
+  ["raise limits.memory in ResourceQuota ns/o, for 5 pods, to 340Mi", SMALL, quota("200Mi", "180Mi")],
+  ["raise limits.memory in ResourceQuota ns/o, for 5 pods, to 320Mi", SMALL, quota("50M")],
+  ["raise limits.memory", SMALL, quota("50M", undefined, { scopes: ["NotBestEffort"] })],
+  ["", SMALL, quota("340Mi", "180Mi")],
+  ["", SMALL, quota("1Mi", undefined, { scopes: ["BestEffort"] })],
+  ["", SMALL, quota("1Mi", undefined, { scopeSelector: {} })],
+  ["", SMALL, max("100Mi")],
+  ["", SMALL, byDefault("50Mi")],
+  ["raise max in LimitRange ns/o to 64Mi", SMALL, max("50Mi")],
+  ["raise max of a pod in LimitRange ns/o to 164Mi", beside100Mi, ofPods("150Mi")],
+  ["", SMALL, ofPods("64Mi")],
+  ["raise the request, for .*Ratio in LimitRange ns/o, to 32Mi", requests("16Mi", "32Mi"), range(RATIO)],
+  ["", SMALL, range(RATIO)],
+  ["raise the limit of its pod to 64Mi", inPod({ memory: "50Mi" }, { memory: "32Mi" }), {}],
+])("a fix for a memory limit of the container is not all: %s", (more, changes, object) => {
+  const set = { ...daemonSet(changes), status: { desiredNumberScheduled: 5 } };
+  const fix = `-> set resources.limits.memory: 100Mi, at least 64Mi${more && `; ${more}`}`;
+  expectSaid(said(set, CSI_DRIVER, object), [more === "" ? `${fix}$` : fix]);
+});
+
+test.each<readonly [fix: string, changes: Changes, beside: object]>([
+  ["raise the limit of its pod to 64Mi at least", inPod({ memory: "60Mi" }), {}],
+  ["raise the limit of its pod to 200m at least", inPod({ cpu: "40m" }), {}],
+  ["raise max in LimitRange ns/o to 64Mi at least", {}, max("50Mi")],
+  ["raise default in LimitRange ns/o to 64Mi at least", {}, byDefault("32Mi")],
+  ["raise default in .* 200m .*; raise max in .* to 200m at least", {}, range(OF_CPU)],
+  ["set .* 200m at least; raise limits.cpu in .* to 200m at least", limits({ cpu: "20m" }), quota("1Gi")],
+])("the fix for another limit: %s", (fix, changes, object) => {
+  expectSaid(said(daemonSet(changes), CSI_DRIVER, object), [`-> ${fix}$`]);
+});
+
+const AUTOSCALED = "CSI105 warning: may get a lower memory limit from VerticalPodAutoscaler ns/o -> add to";
+
+test.each<[expected: string, changes: Changes, beside?: object]>([
+  ["CSI105 problem: has .* limit of 63Mi: it may never get ready after a reboot ->", memory("63Mi")],
+  ["CSI105 problem: is in a pod with a memory limit of 60Mi: it may", inPod({ memory: "60Mi" })],
+  ["CSI114 warning: is in a pod with a CPU limit of 40m: it starts", inPod({ cpu: "40m" })],
+  ["CSI105 problem: gets a memory limit of 50Mi from LimitRange ns/o", {}, max("50Mi")],
+  ["CSI105 problem: gets a memory limit of 32Mi from", inPod({ memory: "60Mi" }), byDefault("32Mi")],
+  ["CSI105 unknown: .* of \\$MEM, which is a template -> render", inPod({ memory: "$MEM" })],
+  // What the API server refuses of any program.
+  ['CSI105 .*limits "10Mi", which is not a map: .* -> write \\{memory', limits("10Mi")],
+  ["CSI105 problem: has resources\\.limits \\[\\], which is not a map", limits([])],
+  ["CSI105 .* limit of 70Mi, and its pod allows 66Mi", inPod({ memory: "66Mi" }, { memory: "70Mi" })],
+  ["CSI105 problem: .* 100Mi, and LimitRange ns/o allows 50Mi", ENOUGH, max("50Mi")],
+  ["CSI105 problem: .* 100Mi, and LimitRange ns/o allows 50Mi", memory("100Mi", OFFICIAL), max("50Mi")],
+  ["CSI105 problem: .* limit of 100Mi, and LimitRange ns/o has min 128Mi", ENOUGH, min("128Mi")],
+  ["CSI105 problem: is in the namespace of LimitRange ns/o, whose default is above", {}, range(WRONG)],
+  [
+    "CSI105 .* request of 128Mi, and its limit allows 100Mi: .* -> lower the request, or raise that l",
+    requests("128Mi", "100Mi"),
+  ],
+  ["CSI105 problem: .* its limit allows 100Mi", requests("128Mi", "100Mi", OFFICIAL)],
+  ["CSI105 .* request of 128Mi, and .* ns/o allows 100Mi", requests("128Mi"), byDefault("100Mi")],
+  ['CSI105 problem: .* request of "1MB", which is not a quantity of 0 or more', requests("1MB")],
+  ["CSI105 problem: .* request of 100Mi, and .* has min 128Mi", requests("100Mi", "200Mi"), min("128Mi")],
+  // Autoscalers.
+  [`${AUTOSCALED} .*, minAllowed: \\{memory: 64Mi`, ENOUGH, autoscaler("Recreate")],
+  [AUTOSCALED, ENOUGH, autoscaler(undefined, { containerName: "*" })],
+  [AUTOSCALED, ENOUGH, autoscaler("Recreate", { containerName: "driver", mode: "Off" })],
+  [AUTOSCALED, {}, { kind: "List", items: [byDefault("100Mi"), autoscaler("Recreate")] }],
+  ["CSI114 warning: may get a lower CPU .* \\{cpu: 50m", limits({ cpu: "1" }), autoscaler("Recreate")],
+])("a limit, in its pod and namespace: %s", (expected, changes, object = {}) => {
+  expectSaid(said(daemonSet(changes), CSI_DRIVER, object), [`^${expected}`]);
+});
+
+test.each<[changes: Changes, beside?: object]>([
+  [ENOUGH, byDefault("10Mi")],
+  [{}, { ...max("50Mi"), metadata: { name: "o", namespace: "other" } }],
+  [{}, { ...max("50Mi"), kind: "ResourceQuota" }],
+  [{}, min("128Mi")],
+  [memory(undefined, OFFICIAL), max("50Mi")],
+  [inPod({ memory: "200Mi" }, { memory: "64Mi" })],
+  [requests("1Gi", "1Gi"), min("9Mi")],
+  [requests(null), min("128Mi")],
+  [requests("{{ .memory }}", "100Mi")],
+  [ENOUGH, autoscaler(false)],
+  [ENOUGH, autoscaler("Recreate", { mode: "Off" })],
+  [ENOUGH, autoscaler("Recreate", { minAllowed: { memory: "64Mi" } })],
+  [ENOUGH, autoscaler("Recreate", { controlledValues: "RequestsOnly" })],
+  [ENOUGH, autoscaler("Recreate", { controlledResources: ["cpu"] })],
+  [ENOUGH, autoscaler("Recreate", {}, "y")],
+  [{}, autoscaler("Recreate")],
+  [inPod({ memory: "200Mi" }), autoscaler("Recreate")],
+  [limits({ memory: null, cpu: null })],
+  [limits(null)],
+])("no fault in %j beside %j", (changes, object = {}) => {
+  expect(said(daemonSet(changes), CSI_DRIVER, object)).toEqual([]);
+});
+
+const command = ["/csi-node-driver-registrar", "--mode=health-probe", TOLD];
+const exec = (timing: object = {}) => ({ exec: { command }, ...timing });
+const http = (timing: object = {}) => ({ httpGet: { path: "/healthz", port: 2 }, ...timing });
+const cpu = (limit: unknown, livenessProbe?: object, more: object = {}): Changes => ({
+  ...limits({ cpu: limit }, { livenessProbe, ...more }),
+  args: ["--http-endpoint=:2"],
+});
+const IMPATIENT = { periodSeconds: 5, failureThreshold: 2 };
+const RAISE = "-> set resources.limits.cpu: 200m at least";
+const EXEC = "an exec probe takes 1.6 to 3.2 s, and the";
+
+test.each<readonly [expected: string, Changes]>([
+  [
+    `problem: .* of 50m: ${EXEC} livenessProbe has timeoutSeconds: 1 ${RAISE}, or set .*: 10$`,
+    cpu("50m", exec(), { startupProbe: exec({ timeoutSeconds: 2 }) }),
+  ],
+  [`problem: .* ${EXEC} startupProbe has`, cpu("50m", undefined, { startupProbe: exec() })],
+  [`problem: .* ${EXEC} readinessProbe has`, cpu(0.05, undefined, { readinessProbe: exec() })],
+  // A longer time does not help: the probe's own call takes too long.
+  [`problem: .* 8.0 s, .* timeoutSeconds: 3 ${RAISE}$`, cpu("20m", exec({ timeoutSeconds: 3 }))],
+  [
+    `problem: has a CPU limit of 10m: it starts in 10.0 to 25.0 s, and the livenessProbe waits 7 s ${RAISE}$`,
+    cpu("10m", http({ initialDelaySeconds: 2, ...IMPATIENT })),
+  ],
+  ["problem: .* and the startupProbe waits 5 s ->", cpu("10m", http(), { startupProbe: http(IMPATIENT) })],
+  ["problem: .* 20.0 to 50.0 s, and the livenessProbe waits 20 s", cpu("5m", http())],
+  ["warning: .* 10.0 to 25.0 s, and the livenessProbe waits 20 s", cpu("10m", http())],
+  [`warning: .* it starts in 10.0 to 25.0 s ${RAISE}$`, cpu("10m")],
+  [`warning: .* it starts in 2.0 to 5.1 s, .* ${RAISE}$`, cpu("49m", http())],
+  ["warning: .* 1.6 s, .* 1; it may fail -> .* or set timeout", cpu("100m", exec())],
+  ["warning: .* 1.0 to 2.0 s, .* it may fail", cpu("80m", exec())],
+  ["warning: .* 16.0 s, .* 15; it may fail", cpu("10m", exec({ timeoutSeconds: 15, failureThreshold: 9 }))],
+])("%s", (expected, changes) => {
+  expectSaid(saidOf(changes), [`^CSI114 ${expected}`]);
+});
+
+test.each<Changes>([
+  // What the image policy raises a limit and a timeout to.
+  cpu(LEAST.cpu, exec({ timeoutSeconds: LEAST.probeTimeoutSeconds })),
+  cpu(LEAST.cpu, http()),
+  cpu("100m", exec({ timeoutSeconds: 2 })),
+  cpu("160m", exec()),
+  cpu("100m", http({ failureThreshold: 1 })),
+  // Kubelet asks no liveness probe before the startup probe has succeeded.
+  cpu("50m", http({ failureThreshold: 1 }), { startupProbe: http({ failureThreshold: 30 }) }),
+  cpu("1m", http(), { image: OFFICIAL }),
+  cpu("0"),
+  cpu(undefined, exec()),
+  cpu("100m", { exec: { command: ["/nodejs/bin/node", "-v"] } }),
+])("no fault in %j", (changes) => {
+  expect(saidOf(changes)).toEqual([]);
+});

@@ -1,0 +1,63 @@
+import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
+import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/manifest/judge/checks";
+import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
+
+export const PATH = "/var/lib/kubelet/plugins/x.csi";
+export const TOLD = `--kubelet-registration-path=${PATH}/csi.sock`;
+export const OFFICIAL = "x/csi-node-driver-registrar:v2.17.0";
+
+export interface Changes {
+  readonly name?: string;
+  /** Added to the registrar's own; YAML may have numbers there. */
+  readonly args?: readonly unknown[];
+  /** Fields of the registrar's container, of the pod, and of the DaemonSet's spec. */
+  readonly container?: object;
+  readonly pod?: object;
+  readonly spec?: object;
+  readonly plugin?: object;
+  readonly registry?: string;
+}
+
+export function daemonSet({ args = [], container, pod, spec, name = "x", ...folders }: Changes = {}) {
+  const { plugin = { hostPath: { path: PATH } }, registry = "/var/lib/kubelet/plugins_registry" } = folders;
+  const registrar = {
+    name: "registrar",
+    image: "registrar:v1",
+    args: ["--csi-address=/csi/csi.sock", TOLD, ...args],
+    volumeMounts: [
+      { name: "plugin", mountPath: "/csi" },
+      { name: "registration", mountPath: "/registration" },
+    ],
+    ...container,
+  };
+  const volumes = [
+    { name: "plugin", ...plugin },
+    { name: "registration", hostPath: { path: registry } },
+  ];
+  const template = { spec: { containers: [registrar, { name: "driver" }], volumes, ...pod } };
+  return {
+    kind: "DaemonSet",
+    metadata: { name, namespace: "ns" },
+    spec: { selector: {}, template, ...spec },
+  };
+}
+
+export const CSI_DRIVER = { kind: "CSIDriver", metadata: { name: "x.csi" } };
+
+/** The findings in these objects, except those with status ok. */
+export function said(...objects: readonly object[]): readonly string[] {
+  const read = objects.map((object) => ({ file: "a.yaml", object }));
+  return findingsOf(MANIFEST_CHECKS, readDeployments(read))
+    .filter(({ status }) => status !== "ok")
+    .map(({ code, status, text, fix }) => `${code} ${status}: ${text} -> ${fix}`);
+}
+
+/** The findings in a changed DaemonSet with its CSIDriver. */
+export function saidOf(changes: Changes): readonly string[] {
+  return said(daemonSet(changes), CSI_DRIVER);
+}
+
+/** Expects a finding for each pattern, in this order, and no others. */
+export function expectSaid(lines: readonly string[], patterns: readonly (RegExp | string)[]): void {
+  expect(lines).toEqual(patterns.map((pattern) => expect.stringMatching(new RegExp(pattern))));
+}

@@ -1,0 +1,169 @@
+import { isRegistrar, programOf } from "../../../../src/tools/images/program";
+import { type Changes, daemonSet, expectSaid, saidOf, TOLD } from "./one-daemon-set";
+
+const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar";
+const MIRROR = "harbor.corp/infra/csi-node-driver-registrar";
+
+test.each<readonly [image: string, program: "ours" | "unknown" | number | undefined]>([
+  ["example.com/registrar:v0.1.0", "ours"],
+  ["localhost:5000/registrar@sha256:0", "ours"],
+  [`${MIRROR}:v0.1.0`, "ours"],
+  [`${MIRROR}:0.1.0`, "ours"],
+  ["harbor.corp/given:v3@sha256:0", "ours"],
+  ["harbor.corp/every/tag:v3", "ours"],
+  ["harbor.corp/every/tag/csi-node-driver-registrar:v2.18.0", 218],
+  ["harbor.corp/given/csi-node-driver-registrar:v2.18.0", "ours"],
+  [`${K8S}:v2.17.0`, 217],
+  [`${MIRROR}:2.9.4`, 209],
+  ["rancher/mirrored-longhornio-csi-node-driver-registrar:v2.16.0-20260428", 216],
+  ["mcr.microsoft.com/oss/kubernetes-csi/csi-node-driver-registrar:v1.2.1-alpha.1-windows-1809", 102],
+  ["public.ecr.aws/eks-distro/kubernetes-csi/node-driver-registrar:v2.10.0-eks-1-29-5", 210],
+  ["registry.k8s.io/sig-storage/csi-node-driver-win-registrar:v2.8.1", 208],
+  [`${K8S}@sha256:0`, undefined],
+  [`docker.io/${K8S}`, undefined],
+  ["registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12", undefined],
+  ["quay.io/k8scsi/driver-registrar:v1.0-canary", "unknown"],
+  ["quay.io/k8scsi/csi-cluster-driver-registrar:v1.0.1", "unknown"],
+  [`${MIRROR}@sha256:0`, "unknown"],
+  [`${MIRROR}:v21.7`, "unknown"],
+  // docs/charts.md has this tag for JuiceFS.
+  [`${MIRROR}:version-0.1.0`, "unknown"],
+  [`${MIRROR}:v2.17corp`, "unknown"],
+  ["ghcr.io/topolvm/topolvm-with-sidecar:0.41.0@sha256:0", "unknown"],
+  ["harbor.corp/given:v4", "unknown"],
+  ["", "unknown"],
+])("%s is %s", (image, expected) => {
+  const given = ["given:v3", "given/csi-node-driver-registrar", "every/tag"]
+    .map((one) => `harbor.corp/${one}`)
+    .find((one) => image.startsWith(one));
+  const program = programOf({ image }, { image: given, version: "v0.1.0" });
+  expect(program.kind === "official" ? program.release : program.kind).toBe(expected);
+});
+
+test("a package in any image", () => {
+  const command = ["node", "/app/node_modules/registrar/dist/cli.js"];
+  expect(programOf({ image: "node:24", command }, {}).kind).toBe("ours");
+});
+
+test.each<readonly [container: object, isFound: boolean]>([
+  [{}, true],
+  [{ image: "registrar@sha256:0", args: ["--v=2"] }, true],
+  [{ command: ["/csi-node-driver-registrar"], args: ["--v=2"] }, true],
+  [{ args: ["driver", "--csi-address=/csi/csi.sock"] }, false],
+  [{ command: ["/driver"] }, false],
+  [{ image: "x/registrar:v1" }, false],
+])("an image that --image names is a registrar's without its arguments: %j, %s", (container, isFound) => {
+  const one = { name: "x", image: "registrar:v1", ...container };
+  expect(isRegistrar(one, { image: "registrar" })).toBe(isFound);
+  expect(isRegistrar(one, {})).toBe(false);
+});
+
+const UNKNOWN =
+  /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* use --image$/;
+const small = { resources: { limits: { memory: "30Mi" } } };
+const lifecycle = { preStop: { exec: { command: ["/bin/sh", "-c", "rm -rf /registration/x"] } } };
+const livenessProbe = { httpGet: { path: "/livez", port: 1 } };
+const other = (container: object): Changes => ({
+  container: { image: "x/y:v1", ...small, lifecycle, livenessProbe, ...container },
+});
+const PATHS = ["--csi-address=/csi/csi.sock", TOLD];
+
+test("the all-in-one sidecar of KEP-4958 is known, and its command line starts our image", () => {
+  const command = ["csi-sidecars", "--controllers=node-driver-registrar", ...PATHS];
+  expect(saidOf({ container: { command, args: [] } })).toEqual([]);
+  const image = "registry.k8s.io/sig-storage/csi-sidecars:v0.1.0";
+  expectSaid(saidOf(other({ image, command, args: [] })), [
+    /^CSI101 unknown: .* is the all-in-one sidecar of KEP-4958 -> /,
+  ]);
+  const more = command.map((word) => word.replace(/(?<=r)egistrar$/, "egistrar,attacher"));
+  expect(saidOf({ container: { command: more, args: [] } })).toContainEqual(
+    expect.stringMatching(/^CSI101 problem: does not start: .*-controllers: this program is/),
+  );
+});
+
+const ONE_MOUNT = [{ name: "plugin", mountPath: "/csi" }];
+
+test.each<[what: string, container: object, more?: RegExp]>([
+  ["the program of another image", { command: ["/csi-node-driver-registrar"], args: PATHS }],
+  ["a subcommand", { args: ["csi-node-driver-registrar", ...PATHS] }],
+  ["flags that we do not have", { args: ["--not-ours", ...PATHS] }],
+  ["a word that would end our flags", { args: ["start", ...PATHS] }],
+  ["one that makes its socket elsewhere", { args: PATHS, volumeMounts: ONE_MOUNT }],
+  [
+    "a path that kubelet does not find",
+    { args: ["csi-node-driver-registrar", "--csi-address=/csi/a.sock", TOLD] },
+    /^CSI102 problem: tells kubelet/,
+  ],
+])("of %s only what kubelet asks is judged", (_what, container, ...more) => {
+  expectSaid(saidOf(other(container)), [UNKNOWN, ...(more as readonly RegExp[])]);
+});
+
+const run = (...command: readonly string[]) => ({ exec: { command } });
+const shell = run("/bin/sh", "-c", "true");
+
+test.each<readonly [container: object, said: string]>([
+  [{ command: ["sh", "-c", "exec x"] }, "is started by sh"],
+  // Neither is in the image's PATH.
+  [{ command: ["csi-node-driver-registrar"] }, "is started by csi-node-driver-registrar"],
+  [{ command: ["node", "/registrar/cli.js"] }, "is started by node"],
+  [{ command: ["/usr/bin/csi-node-driver-registrar"] }, "is started by /usr/bin/csi-node-driver-registrar"],
+  [{ livenessProbe: shell }, "has a livenessProbe that runs /bin/sh"],
+  [{ lifecycle: { postStart: shell } }, "has a postStart hook that runs /bin/sh"],
+])("%j in this registrar's image", (container, what) => {
+  const end = "which this registrar's image does not have -> take that out, or leave this";
+  expect(saidOf({ container })).toContainEqual(expect.stringContaining(`CSI117 problem: ${what}, ${end}`));
+});
+
+const REGISTRAR = "/csi-node-driver-registrar";
+const options = (value: unknown, more: object = {}): Changes => ({
+  container: { env: [{ name: "NODE_OPTIONS", value, ...more }] },
+});
+const mountedAt = (mountPath: string): Changes => {
+  const { volumeMounts = [] } = daemonSet().spec.template.spec.containers[0] as { volumeMounts?: object[] };
+  return { container: { volumeMounts: [...volumeMounts, { name: "host", mountPath }] } };
+};
+const secured = (securityContext: object): Changes => ({ container: { securityContext } });
+const APP_ARMOR = { "container.apparmor.security.beta.kubernetes.io/registrar": "localhost/driver" };
+const localhost = { type: "Localhost", localhostProfile: "driver" };
+
+test.each<readonly [expected: string | undefined, Changes]>([
+  ["problem: has NODE_OPTIONS by which Node loads /x.js, which", options("--v8-pool-size=1 --require /x.js")],
+  ["problem: has NODE_OPTIONS by which Node loads pkg, which", options("--import=pkg")],
+  ["warning: has NODE_OPTIONS, which change", options("--require /csi/x.js")],
+  ["warning: has NODE_OPTIONS, which change", options("--max-old-space-size=9")],
+  ["warning: has NODE_OPTIONS, which change", options(undefined, { valueFrom: {} })],
+  [undefined, options("")],
+  [undefined, { container: { ...options("--require /x").container, image: `${K8S}:v2.17.0` } }],
+  ...["/nodejs", "/usr", "/", "/registrar/cli", "/lib64"].map((path): readonly [string, Changes] => [
+    `problem: mounts the volume host at ${path}, over files of this registrar's image`,
+    mountedAt(path),
+  ]),
+  ...["/lib/modules", "/usr/share/x", "/usr/local/bin", "/nodejs-x"].map(
+    (path): readonly [undefined, Changes] => [undefined, mountedAt(path)],
+  ),
+  ["unknown: runs under the seccomp profile driver, which may", secured({ seccompProfile: localhost })],
+  ["unknown: runs under the AppArmor profile driver", secured({ appArmorProfile: localhost })],
+  ["unknown: .* the AppArmor profile driver", { pod: { securityContext: { appArmorProfile: localhost } } }],
+  [undefined, secured({ seccompProfile: { type: "RuntimeDefault" } })],
+])("what keeps Node from starting: %s", (expected, changes) => {
+  expectSaid(saidOf(changes), expected ? [`^CSI117 ${expected}`] : []);
+});
+
+test("an AppArmor profile by the pod's annotation", () => {
+  const { selector, template } = daemonSet().spec;
+  const spec = { selector, template: { ...template, metadata: { annotations: APP_ARMOR } } };
+  expectSaid(saidOf({ spec }), [/^CSI117 unknown: .* AppArmor profile driver,/]);
+});
+
+test.each<object>([
+  { command: [REGISTRAR], readinessProbe: run(REGISTRAR, "--version") },
+  { command: ["/nodejs/bin/node", "/registrar/cli.js"], lifecycle: { postStart: run(`/.${REGISTRAR}`) } },
+  { command: ["$(PROGRAM)"], env: [{ name: "PROGRAM", value: REGISTRAR }] },
+  // A volume may have them.
+  { startupProbe: run("/csi/check") },
+  { lifecycle: { postStart: { sleep: { seconds: 1 } } } },
+  { image: `${K8S}:v2.17.0`, livenessProbe: shell },
+  { image: "node:24", command: ["node", "/registrar/cli.js"], livenessProbe: shell },
+])("no program is missing in %j", (container) => {
+  expect(saidOf({ container })).toEqual([]);
+});

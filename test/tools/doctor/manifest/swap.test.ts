@@ -1,0 +1,78 @@
+import { judgeSwap, readSwap } from "../../../../src/tools/doctor/manifest/judge/swap";
+import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
+import { type Changes, daemonSet, expectSaid, OFFICIAL, TOLD } from "./one-daemon-set";
+
+/** What the swap changes in DaemonSets, all of the official image unless another is given. */
+function changedIn(...all: readonly Changes[]): readonly string[] {
+  const objects = all.map(({ container, ...rest }) => ({
+    file: "a.yaml",
+    object: daemonSet({ ...rest, container: { image: OFFICIAL, ...container } }),
+  }));
+  const swap = readSwap((ours) => readDeployments(objects, ours), {});
+  return judgeSwap(swap).findings.map(
+    ({ code, status, subject, text }) => `${code} ${status}: ${subject.split(",")[0]} ${text}`,
+  );
+}
+
+const limits = (values: object) => ({ resources: { limits: values } });
+const probe = (mode: string) => ({
+  livenessProbe: { exec: { command: ["/csi-node-driver-registrar", `--mode=${mode}`, TOLD] } },
+});
+const onStop = (...command: readonly string[]) => ({ lifecycle: { preStop: { exec: { command } } } });
+const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
+const RED_HAT = "registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12";
+const SHELL = { command: ["sh", "-c", "exec csi-node-driver-registrar"] };
+const WINDOWS = { name: "win", pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
+
+const named = (image: string, container: object) => ({ image, ...container });
+const REMOVES = onStop("sh", "-c", "rm -f /registration/x-reg.sock");
+const OLD_PROBE = probe("kubelet-registration-probe");
+
+test.each<readonly [what: string, container: object, expected: RegExp]>([
+  ["memory enough for Go", limits({ memory: "30Mi" }), /^CSI105 problem: .* of 30Mi/],
+  ["CPU that is enough for Go", { ...limits({ cpu: "50m" }), ...OLD_PROBE }, /^CSI114 .* timeoutSeconds: 1$/],
+  [
+    "a probe that proves something before v2.9",
+    named("x/csi-node-driver-registrar:v2.8.0", OLD_PROBE),
+    /^CSI104 warning: .* which proves nothing$/,
+  ],
+  [
+    "a hook in an image that has a shell",
+    named(RED_HAT, REMOVES),
+    /^CSI106 warning: .* hook that always fails/,
+  ],
+  ["a hook in a copy, which may have a shell or not", REMOVES, /^CSI106 unknown: .* hook that always fails/],
+  ["a shell", named(RED_HAT, SHELL), /^CSI117 problem: .* started by sh,/],
+  ["a shell in a copy", SHELL, /^CSI117 problem: .* started by sh,/],
+  ["FIPS", { image: "x/node-driver-registrar-fips:v2.17.0" }, /^CSI117 warning: .* an image for FIPS 140/],
+  ["a digest", named(`${K8S}@sha256:0`, limits({ memory: "30Mi" })), /^CSI105 problem/],
+  [
+    "a tag that is no release",
+    named("x/csi-node-driver-registrar:latest", limits({ memory: "30Mi" })),
+    /^CSI105/,
+  ],
+])("%s", (_what, container, expected) => {
+  expectSaid(changedIn({ container }), [expected]);
+});
+
+test("a DaemonSet for Windows with the same image", () => {
+  expectSaid(changedIn({}, WINDOWS), [/^CSI112 warning: a.yaml: DaemonSet ns\/win has the same image/]);
+});
+
+test.each<readonly [what: string, changes: readonly Changes[]]>([
+  ["a healthy DaemonSet", [{}]],
+  ["faults that it has already", [{ args: ["--nope"], registry: "/elsewhere", name: "one" }]],
+  ["a failing hook", [{ container: { image: K8S, ...onStop("sh", "-c", "rm /registration/x-reg.sock") } }]],
+  ["a flag that only this registrar has", [{ args: ["--require-driver"] }]],
+  ["an old flag", [{ args: ["--logtostderr"], container: { image: "x/csi-node-driver-registrar:v2.9.0" } }]],
+  ["its own image", [{}, { ...WINDOWS, container: { image: "x/csi-node-driver-win-registrar:v2.17.0" } }]],
+  ["this registrar", [{}, { name: "y", container: { image: "registrar:v1", ...limits({ memory: "1Mi" }) } }]],
+])("nothing about %s", (_what, changes) => {
+  expect(changedIn(...changes)).toEqual([]);
+});
+
+test("a container that may be the official registrar, or not, is named", () => {
+  expectSaid(changedIn({}, { name: "y", container: { image: "x/y:v1" } }), [
+    /^CSI101 unknown: a.yaml: DaemonSet ns\/y runs an unknown program: its image x\/y:v1/,
+  ]);
+});

@@ -1,0 +1,28 @@
+import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
+import { reportOf } from "../../../../src/tools/doctor/findings/report";
+import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/manifest/judge/checks";
+import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
+import { renderFileTable } from "../../../../src/tools/doctor/manifest/report";
+import { type Changes, CSI_DRIVER, daemonSet } from "./one-daemon-set";
+
+function rendered(files: Readonly<Record<string, Changes>>, width: number): readonly string[] {
+  const sets = Object.entries(files).map(([file, changes]) => ({ file, object: daemonSet(changes) }));
+  const facts = readDeployments([{ file: "driver.yaml", object: CSI_DRIVER }, ...sets]);
+  const report = reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
+  return renderFileTable(report, { width, colors: false }).split("\n");
+}
+
+test("a place is named once, the worst ones come last, and what is ok is counted", () => {
+  const bad = { args: ["--nope"], container: { resources: { limits: { memory: "32Mi" } } } };
+  const lines = rendered({ "bad.yaml": bad, "other.yaml": { args: ["register"] } }, 200);
+  expect(lines.map((line) => line.slice(0, 17))).toEqual([
+    ...["other.yaml: Daemo", "  WARNING  CSI101", " ".repeat(17), ""],
+    ...["bad.yaml: DaemonS", "  PROBLEM  CSI101", " ".repeat(17), "  PROBLEM  CSI105", " ".repeat(17), ""],
+    ...["Not well: 2 probl", "More about a code", ""],
+  ]);
+});
+
+test("a file's name steers no terminal", () => {
+  const [place] = rendered({ "\u001b[2J\n.yaml": { args: ["--nope"] } }, 100);
+  expect(place).toBe("\\x1b[2J\\n.yaml: DaemonSet ns/x, container registrar");
+});

@@ -1,0 +1,137 @@
+import type { HostPathVerdict } from "../../../../src/host-path/host-path";
+import type { Status } from "../../../../src/tools/doctor/findings/finding";
+import type { SocketFacts } from "../../../../src/tools/doctor/node/read/facts";
+import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/gather";
+import { healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
+
+type Changes = Parameters<typeof healthyFacts>[0];
+type Case = readonly [check: string, status: Status, text: RegExp, changes: Changes];
+
+const DEEP = `/${"d".repeat(100)}`;
+const CSI = "/var/lib/kubelet/plugins/x.csi/csi.sock";
+
+const FILE: DirectoryFacts = { kind: "not-a-directory", path: "/r", fileType: "a file" };
+const OUT_OF_REACH: DirectoryFacts = { kind: "out-of-reach", path: "/r", errno: "EACCES" };
+const WRONG = { kind: "wrong", problem: "on the host it is /h", fix: "write it" } as const;
+
+const place = (...where: Parameters<typeof placeAt>) => ({ folder: { place: placeAt(...where) } });
+const selinux = (type: string, mode?: "enforcing" | "permissive"): Changes => ({
+  host: { selinux: { kind: "on", mode, label: `system_u:system_r:${type}:s0` } },
+});
+const socket = (path: string, found: Partial<SocketFacts>) =>
+  ({ path, ownership: { mode: 0, uid: 0, gid: 0 }, inode: "", ...found }) as SocketFacts;
+const kubeletSocket = (found: Partial<SocketFacts>): Changes => ({
+  folder: { kubeletSocket: socket("/k.sock", found) },
+});
+const kubeletPath = (path: string | undefined, found: object = { isDirectoryInSight: false }): Changes => ({
+  facts: {
+    target: { ...healthyFacts().target, kubeletRegistrationPath: path },
+    kubeletPath: socket(path ?? "", { kind: "missing", ...found }),
+  },
+});
+const accepting = (inode: string) => ({ kind: "accepting", inode });
+const hostPath = (verdict: HostPathVerdict): Changes => ({ facts: { hostPath: verdict } });
+const unwritable = (errno: string, uid = 0) => ({ folder: { unwritable: errno }, host: { uid } });
+const called = (state: string, hasKubeletCalled = true): Changes => ({
+  facts: reporting(state, { hasKubeletCalled }),
+  ...place("/srv/plugins_registry"),
+});
+const OTHER_USER = {
+  folder: { unwritable: "EACCES", place: placeAt("/k", "ext4", false) },
+  host: { uid: 1000 },
+};
+const directory = (facts: DirectoryFacts): Changes => ({ facts: { directory: facts } });
+
+test.each<Case>([
+  ["registration-directory", "ok", /is a directory \(mode 0750, owner 0:0\)/, {}],
+  ["registration-directory", "unknown", /cannot be read: EAC/, directory(OUT_OF_REACH)],
+  ["registration-directory", "problem", /^\/r is not there/, directory({ kind: "missing", path: "/r" })],
+  ["registration-directory", "problem", /^\/r is a file, not a directory/, directory(FILE)],
+
+  ["directory-writable", "ok", /\(user ID 0\)/, {}],
+  ["directory-writable", "problem", /EACCES \(user ID 65534; mode 0750/, unwritable("EACCES", 65534)],
+  ["directory-writable", "problem", /ENOSPC: .* no inode left/, unwritable("ENOSPC")],
+  ["directory-writable", "unknown", /may not be written to by this user/, OTHER_USER],
+  ["directory-writable", "problem", /EPERM/, { folder: { unwritable: "EPERM", place: undefined } }],
+  ["directory-writable", "problem", /mounted read-only/, unwritable("EROFS")],
+
+  ["directory-kubelets", "ok", /has a path of kubelet's \(\/var\/lib\/kubelet\/plugins_registry on its/, {}],
+  ["directory-kubelets", "ok", /has a path/, place("/lib/kubelet/plugins_registry")],
+  ["directory-kubelets", "ok", /has a path/, place("/plugins_registry")],
+  ["directory-kubelets", "ok", /has a path/, place("/snap/microk8s/var/lib/kubelet/plugins_registry")],
+  ["directory-kubelets", "unknown", /of a known kubelet \(\/srv\S+ on its/, place("/srv/plugins_registry")],
+  [
+    "directory-kubelets",
+    "unknown",
+    /^\/registration is not the .* directory of a known kubelet; fix/,
+    place("/registration"),
+  ],
+  ["directory-kubelets", "ok", /is kubelet's: it has called on .*reg\.sock$/, called("registered")],
+  ["directory-kubelets", "ok", /is kubelet's: it has called on/, called("listening")],
+  ["directory-kubelets", "unknown", /of a known kubelet/, called("listening", false)],
+  ["directory-kubelets", "unknown", /this node has \/k0s too/, { host: { otherDirectories: ["/k0s"] } }],
+  ["directory-kubelets", "problem", /belongs to the container/, place("/registration", "overlay", false)],
+  ["directory-kubelets", "problem", /emptyDir/, place("/pods/1/volumes/kubernetes.io~empty-dir/reg")],
+  ["directory-kubelets", "unknown", /mounts cannot be seen/, { folder: { place: undefined } }],
+
+  ["socket-path", "ok", /x\.csi-reg\.sock is short enough/, {}],
+  ["socket-path", "problem", /has 1\d\d bytes/, kubeletPath(`${DEEP}/plugins/x.csi/csi.sock`)],
+  ["socket-path", "problem", /has 1\d\d bytes/, { folder: { path: DEEP } }],
+  ["socket-path", "ok", /short enough/, place(`${DEEP}/var/lib/kubelet/plugins_registry`)],
+
+  ["kubelet", "unknown", /cannot be seen from here/, {}],
+  ["kubelet", "ok", /runs/, kubeletSocket({ kind: "accepting" })],
+  ["kubelet", "problem", /not seem to run/, kubeletSocket({ kind: "not-accepting", errno: "ECONNREFUSED" })],
+  ["kubelet", "unknown", /cannot be seen/, kubeletSocket({ kind: "not-accepting", errno: "EACCES" })],
+
+  ["inotify", "ok", /has room/, {}],
+  ["inotify", "problem", /max_user_instances is used up/, { folder: { unwatchable: "EMFILE" } }],
+  ["inotify", "problem", /max_user_watches is used up/, { folder: { unwatchable: "ENOSPC" } }],
+  ["inotify", "unknown", /EIO/, { folder: { unwatchable: "EIO" } }],
+  ["inotify", "unknown", /only root can try/, { host: { uid: 1000 } }],
+
+  ["selinux", "ok", /is off/, {}],
+  ["selinux", "unknown", /cannot be seen/, { host: { selinux: { kind: "unknown" } } }],
+  ["selinux", "ok", /permissive/, selinux("container_t", "permissive")],
+  ["selinux", "warning", /is enforcing and confines us/, selinux("container_t", "enforcing")],
+  ["selinux", "warning", /is on and confines us/, selinux("container_init_t")],
+  ["selinux", "ok", /we run as system_u:system_r:spc_t:s0/, selinux("spc_t", "enforcing")],
+
+  ["kubelet-path", "unknown", /cannot be seen from here/, {}],
+  // What the container has at this path may not be what the host has there.
+  ["kubelet-path", "unknown", /cannot be seen from here/, kubeletPath("/csi/csi.sock", accepting("1:2"))],
+  ["kubelet-path", "problem", /no absolute path/, kubeletPath("csi.sock")],
+  ["kubelet-path", "problem", /no absolute path/, kubeletPath(`unix://${CSI}`)],
+  ["kubelet-path", "warning", /registration directory/, kubeletPath("/k/plugins_registry/x.sock")],
+  ["kubelet-path", "problem", /is not there/, kubeletPath(CSI, { isDirectoryInSight: true })],
+  ["kubelet-path", "ok", /and accepts connections/, kubeletPath(CSI, accepting("1:2"))],
+  ["kubelet-path", "ok", /fits the mounts of this container/, hostPath({ kind: "fits" })],
+  ["kubelet-path", "problem", /another socket/, kubeletPath(CSI, accepting("7:7"))],
+])("%s is %s: %s", (check, status, text, changes) => {
+  const said = sayings(check, healthyFacts(changes));
+  expect(said).toHaveLength(1);
+  expect(said[0]?.slice(0, status.length + 2)).toBe(`${status}: `);
+  expect(said[0]?.slice(status.length + 2)).toMatch(text);
+});
+
+test("a path that is wrong by the mounts is a problem, though a driver answers there", () => {
+  const { registrations, driver } = healthyFacts();
+  const answering = registrations.map((one) => ({ ...one, endpoint: driver }));
+  const facts = healthyFacts({ facts: { hostPath: WRONG, registrations: answering } });
+  const expected = /^problem: .* on the host it is \/h; fix: write it$/;
+  for (const check of ["kubelet-path", "registration-endpoint"])
+    expect(sayings(check, facts)).toEqual([expect.stringMatching(expected)]);
+});
+
+test("a registrar in a container that has the directory mounted by itself does not see what is beside it", () => {
+  const path = "/var/lib/kubelet/plugins_registry";
+  const seen = (isMountPoint: boolean) =>
+    sayings(
+      "registration-endpoint",
+      healthyFacts({ folder: { path, place: placeAt(path, "ext4", isMountPoint) } }),
+    );
+  expect(seen(true)).toEqual([expect.stringMatching(`^unknown: .*${CSI}`)]);
+  expect(seen(false)).toEqual([
+    expect.stringMatching(`^problem: .*${CSI}.*; fix: correct the registrar's --kubelet-`),
+  ]);
+});

@@ -1,0 +1,201 @@
+import { renameSync, writeFileSync } from "node:fs";
+import type { SeenDriver } from "../../../../src/tools/doctor/node/read/facts";
+import { startForeignSocket } from "../../../support/foreign-socket";
+import { createDoctorNode, type DoctorNode, IMPATIENT_MS, problemsIn, WHOLE } from "./doctor-node";
+import { healthyFacts, sayings } from "./healthy-facts";
+
+test("a driver that is well", async () => {
+  await using node = await createDoctorNode();
+  const topology = { "example.com/zone": "a" };
+  await node.driver({ vendorVersion: "1.2", nodeId: "n1", topology, maxVolumes: 12 });
+  const { says } = await node.look();
+  expect(says("driver-socket")).toMatch(/^ok: .* accepts connections \(mode 0\d{3}, owner \d+:\d+\)$/);
+  expect(says("driver-identity")).toMatch(/^ok: x\.csi is what .* answers to GetPluginInfo, version 1\.2$/);
+  expect(says("driver-name")).toBe("ok: x.csi is a legal name");
+  expect(says("driver-ready")).toBe("ok: the CSI driver says that it is ready");
+  const nodeInfo = "ok: n1 is the node ID of x.csi; topology example.com/zone=a; at most 12 volumes";
+  expect(says("driver-node-info")).toBe(nodeInfo);
+  expect(says("kubelet-path")).toMatch(/^ok: /);
+});
+
+const FILE = (node: DoctorNode) => writeFileSync(node.csiAddress, "");
+const PLUGIN = (node: DoctorNode) => node.plugin("y-reg.sock", { name: "y" });
+const NOTHING = () => {};
+
+test.each([
+  [NOTHING, "csi.sock", /^problem: .*is not there; fix: start the driver/, /^unknown: /],
+  [NOTHING, "no/csi.sock", /nor is its directory; fix: mount the directory here/, /^unknown: /],
+  [FILE, "csi.sock", /^problem: .*csi\.sock is a file, not a socket/, /^unknown: /],
+  [NOTHING, "reg", /reg is a directory, not a socket/, /^unknown: /],
+  [PLUGIN, "reg/y-reg.sock", /^ok: /, /fails GetPluginInfo: Unimplemented: .*; fix: correct --csi/],
+])("no driver: %p, and %s is named", async (arrange, name, ofSocket, ofDriver) => {
+  await using node = await createDoctorNode();
+  await arrange(node);
+  const { says } = await node.look({ csiSocketPath: node.at(name) });
+  expect(says("driver-socket")).toMatch(ofSocket);
+  expect(says("driver-identity")).toMatch(ofDriver);
+  expect(says("driver-node-info")).toBe("");
+});
+
+test("a path that is too long for a socket is not connected to, as it would be cut", async () => {
+  await using node = await createDoctorNode();
+  const cut = node.at("s".repeat(106 - node.at("").length));
+  const connected = jest.fn();
+  await using _there = await startForeignSocket(node.at("short"), connected);
+  renameSync(node.at("short"), cut);
+  const tooLong = `${cut}.sock`;
+  const { says } = await node.look({ csiSocketPath: tooLong, kubeletRegistrationPath: tooLong });
+  expect(says("driver-socket")).toMatch(/^problem: .*has 112 bytes, a unix socket path may have 107; fix: /);
+  expect(says("kubelet-path")).toMatch(/^problem: .*has 112 bytes/);
+  expect(connected).not.toHaveBeenCalled();
+});
+
+const NOT_READY = { faults: [{ kind: "not-ready" }] };
+const hang = (method: string) => ({ faults: [{ kind: "hang", method }] });
+const fail = (method: string, code: string) => ({ faults: [{ kind: "error", method, code, message: "m" }] });
+const capable = (...nodeCapabilities: readonly string[]) => ({ nodeCapabilities });
+const BACKEND =
+  /^warning: the CSI driver reports STORAGE_DEGRADED of its storage: PathLost: simulated, call 1; fix: fix/;
+const REMOVED =
+  /^warning: the CSI driver announces the node capability VOLUME_CONDITION \(4\), .*; fix: use a release/;
+const UNSERVED = /^warning: .* fails NodeGetStorageHealth: Unimplemented: .* driver's log: it announces this/;
+const NO_CAPABILITIES =
+  /^warning: .* fails NodeGetCapabilities: Internal: .*m; kubelet asks before it mounts a volume; fix: see/;
+const HANGING_HEALTH = { health: "healthy", ...hang("NodeGetStorageHealth") };
+
+test.each<[check: string, options: object, expected: RegExp]>([
+  ["driver-name", { name: "my_driver" }, /^problem: my_driver is an illegal name: the CSI specification/],
+  ["driver-name", { name: "x".repeat(64) }, /it has 64 characters/],
+  ["driver-name", { name: "../evil" }, /^problem: \.\.\/evil is an illegal name: it contains '\/'/],
+  ["driver-name", { name: "" }, /^problem: {2}is an illegal name: it is empty/],
+  ["driver-ready", NOT_READY, /^warning: the CSI driver says in Probe that it is not ready; fix: wait/],
+  ["driver-ready", fail("Probe", "ABORTED"), /^warning: .*fails Probe: Aborted: .*m; fix: see/],
+  ["driver-node-info", { nodeId: "" }, /^problem: .*empty node ID, which kubelet refuses; fix: tell/],
+  ["driver-node-info", { nodeId: "n".repeat(300) }, /^problem: .*the API server refuses: .*nodeID/],
+  ["driver-node-info", { topology: { "not a key": "a" } }, /^problem: .*the API server refuses: .*not a key/],
+  ["driver-node-info", fail("NodeGetInfo", "UNAVAILABLE"), /Unavailable: .*m; kubelet refuses .*; fix: see/],
+  ["driver-node-info", fail("NodeGetInfo", "UNIMPLEMENTED"), /fix: name the socket of the driver's node/],
+  ["driver-node-info", hang("NodeGetInfo"), /time: .*(?:after 10s|: Deadline exceeded); kubelet refuses/],
+  ["driver-health", {}, /^$/],
+  ["driver-health", { health: "healthy" }, /^ok: the CSI driver reports no trouble with its st/],
+  ["driver-health", { health: "degraded" }, BACKEND],
+  ["driver-health", { health: "unreachable" }, /^warning: .* reports STORAGE_UNREACHABLE of .*NoPath: simul/],
+  ["driver-health", capable("EXPAND_VOLUME", "VOLUME_CONDITION"), REMOVED],
+  ["driver-health", capable("GET_STORAGE_HEALTH"), UNSERVED],
+  ["driver-health", HANGING_HEALTH, /^warning: .* does not answer NodeGetStorageHealth in time: .*; fix: /],
+  ["driver-health", fail("NodeGetCapabilities", "INTERNAL"), NO_CAPABILITIES],
+])("%s of a driver with %j", async (check, options, expected) => {
+  await using node = await createDoctorNode();
+  await node.driver(options);
+  expect((await node.look({}, { impatient: "faults" in options })).says(check)).toMatch(expected);
+});
+
+test("storage health: unknown statuses are ignored, a long list is refused as kubelet does", () => {
+  const { driver } = healthyFacts();
+  const trouble = (status: string) => ({ status, reason: "R\u001b[31m", message: "" });
+  const says = (backendHealth: readonly object[]) => {
+    const storageHealth = { kind: "answered", value: { backendHealth } } as SeenDriver["storageHealth"];
+    const facts = healthyFacts({ facts: { driver: { ...(driver as SeenDriver), storageHealth } } });
+    return sayings("driver-health", facts).join("\n");
+  };
+  const [degraded, unknown] = [trouble("STORAGE_DEGRADED"), trouble("UNKNOWN_STORAGE_HEALTH_ERROR_TYPE")];
+  expect(says([unknown, degraded])).toContain(" reports STORAGE_DEGRADED of its storage: R\u001b[31m; fix: ");
+  expect(says([{ ...degraded, status: 9 }])).toMatch(/^ok: .* reports no trouble with its storage$/);
+  expect(says(Array(17).fill(degraded))).toMatch(
+    /^warning: .* with 17 conditions; kubelet refuses more than 16/,
+  );
+});
+
+test("a dead driver is one problem, whatever else fails because of it", async () => {
+  await using node = await createDoctorNode();
+  await (await node.driver()).kill();
+  await node.plugin("x.csi-reg.sock");
+  const look = await node.look();
+  expect(look.says("driver-socket")).toMatch(/ECONNREFUSED: no process listens.*; fix: start the driver/);
+  expect(problemsIn(look)).toEqual(["CSI002", "CSI007 of CSI002", "CSI016 of CSI002"]);
+  expect(look.summary.problem).toBe(1);
+});
+
+test("a driver that hangs is one problem, too, and is asked no further", async () => {
+  await using node = await createDoctorNode();
+  const driver = await node.driver(hang("GetPluginInfo") as object);
+  const look = await node.look({}, { impatient: true });
+  const methods = driver.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
+  expect(new Set(methods)).toEqual(new Set(["GetPluginInfo"]));
+  expect(look.says("driver-identity")).toMatch(/^problem: .* does not answer GetPluginInfo in time: .*; fix/);
+  await node.plugin("x.csi-reg.sock", { endpoint: node.csiAddress });
+  const registered = await node.look({}, { impatient: true });
+  expect(problemsIn(registered)).toEqual(["CSI003", "CSI016 of CSI003"]);
+  // Its registrar's path is not doubted.
+  expect(registered.says("registration-endpoint")).toMatch(/in time: .*; fix: see the driver's log/);
+});
+
+test.each([
+  ["ECONNREFUSED", "problem"],
+  ["EAGAIN", "problem"],
+  ["EACCES", "unknown"],
+  ["EMFILE", "unknown"],
+])("of a driver's socket that does not accept this user's connection, %s: %s", (errno, status) => {
+  const seen = { ownership: { mode: 0o700, uid: 0, gid: 0 }, inode: "1:2", errno, explanation: errno };
+  const socket = { kind: "not-accepting", path: "/csi/csi.sock", ...seen } as const;
+  const facts = healthyFacts({ facts: { driver: { socket, identity: undefined } } });
+  expect(sayings("driver-socket", facts)).toEqual([expect.stringMatching(`^${status}: `)]);
+});
+
+test("a deadline that runs out while doctor itself cannot run is nobody's fault", async () => {
+  await using node = await createDoctorNode();
+  const driver = await node.driver();
+  const stall = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, IMPATIENT_MS + 200);
+  const stalled = driver.events.when("called").then(stall);
+  const { says } = await node.look({}, { impatient: true });
+  expect(await stalled).toBe("timed-out");
+  expect(says("driver-identity")).toMatch(/^ok: /);
+});
+
+test("of a listener that never writes it is said that no HTTP/2 connection was made", async () => {
+  await using node = await createDoctorNode();
+  await using _mute = await startForeignSocket(node.csiAddress);
+  const look = await node.look({}, { impatient: true });
+  expect(look.says("driver-identity")).toMatch(/GetPluginInfo in time: .*; no HTTP\/2 connection by then: /);
+});
+
+test("without a socket at --csi-address no path is judged by it", async () => {
+  await using node = await createDoctorNode();
+  for (const csiSocketPath of ["no/csi.sock", "none.sock", ""].map((name) => node.at(name)))
+    for (const kubeletRegistrationPath of [csiSocketPath, "/var/lib/kubelet/plugins/x.csi/csi.sock"]) {
+      const { says } = await node.look({ csiSocketPath, kubeletRegistrationPath });
+      expect(says("driver-socket")).toMatch(/^problem: /);
+      expect(says("kubelet-path")).toMatch(/^unknown: .* is the path that kubelet gets; /);
+    }
+});
+
+const FAILING = fail("NodeGetInfo", "UNAVAILABLE");
+
+test.each<[check: string, problems: object, options: object, expected: RegExp]>([
+  ["driver-identity", ["CSI003"], hang("GetPluginInfo"), /^problem: the CSI driver on .*csi\.sock does/],
+  ["driver-name", ["CSI004"], { name: "../evil" }, /^problem: .* is an illegal name: it contains/],
+  ["driver-ready", ["CSI020"], NOT_READY, /^warning: the CSI driver on .* says in Probe that it is not/],
+  ["driver-node-info", ["CSI006", "CSI020 of CSI006"], FAILING, /^problem: .*fails NodeGetInfo: Unava/],
+])(
+  "%s of a driver that is found, as of one that is named, once",
+  async (check, problems, options, expected) => {
+    await using node = await createDoctorNode();
+    await node.driverUnder("x.csi", options);
+    const look = await node.look(WHOLE, { impatient: options !== FAILING });
+    expect(look.says(check)).toMatch(expected);
+    expect(problemsIn(look)).toEqual(problems);
+  },
+);
+
+test("a driver that is found and fails NodeGetInfo: its row says so; beside one that is named it is a warning", async () => {
+  await using node = await createDoctorNode();
+  await node.driverUnder("x.csi", FAILING);
+  expect((await node.look(WHOLE)).drivers[0]?.reason).toMatch(
+    /^the driver fails NodeGetInfo: Unavailable: .*m/,
+  );
+  await node.driver();
+  expect((await node.look()).says("driver-node-info").split("\n")).toEqual([
+    expect.stringMatching(/^ok: /),
+    expect.stringMatching(/^warning: the CSI driver on .*fails NodeGetInfo: Unavailable/),
+  ]);
+});

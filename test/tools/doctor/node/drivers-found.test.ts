@@ -1,0 +1,200 @@
+import { mkdirSync } from "node:fs";
+import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
+import { startStuckSocket } from "../../../support/stuck-socket";
+import { told } from "../../../support/told";
+import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
+
+const CONTROLLER = [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }];
+
+test("a driver that listens while its registrar crash-loops is a problem, without any flag", async () => {
+  await using node = await createDoctorNode();
+  const csiAddress = await node.driverUnder("x.csi");
+  const { says, healthy, drivers } = await node.look(WHOLE);
+  expect(says("drivers-found")).toMatch(/has the driver x\.csi, for which there is no .*; .* answers$/);
+  const withPattern = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
+  expect(withPattern.says("drivers-found")).toMatch(
+    /^problem: .* a node-wide one may have no file descriptors left, see \/statusz; .* give its --allow-drivers or --deny-drivers here$/,
+  );
+  expect(healthy).toBe(false);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished", csiSocket: csiAddress }]);
+});
+
+test("one that is published is none, and its registrar tells since when and why", async () => {
+  await using node = await createDoctorNode();
+  const csiAddress = await node.driverUnder("x.csi");
+  const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });
+  const paths = { csiAddress, kubeletRegistrationPath: csiAddress };
+  const registrar = await node.registrar({ ...paths, onRegistrationFailure: "retry" });
+  await kubelet.refused("x.csi");
+  await registrar.state("refused");
+  const { says, drivers } = await node.look(WHOLE);
+  expect(says("drivers-found")).toBe("");
+  const since = expect.stringMatching(/^\d{4}-.*Z$/);
+  const reason = expect.stringMatching(/^kubelet refused: .*no room/);
+  const sockets = { csiSocket: csiAddress, registrationSocket: `${node.directory}/x.csi-reg.sock` };
+  expect(drivers).toEqual([
+    { name: "x.csi", state: "refused", since, reason, ...sockets, waitingPods: null },
+  ]);
+});
+
+const NOT_THERE = /^the driver's socket is not there$/;
+const DEAD = /^the driver's socket does not accept .* no process listens on this socket/;
+const PATHLESS = { kubeletRegistrationPath: undefined };
+
+test.each([
+  ["with its socket removed, a whole node", WHOLE, undefined, NOT_THERE],
+  ["with its socket removed, named by --csi-address", PATHLESS, undefined, NOT_THERE],
+  ["with its socket removed, named with both flags", {}, undefined, NOT_THERE],
+  ["killed", WHOLE, leaveDeadSocket, DEAD],
+  ["killed, and named", {}, leaveDeadSocket, DEAD],
+  ["hanging", WHOLE, startForeignSocket, /^the driver does not answer GetPluginInfo in time/],
+])("a registered driver that ended, %s: one row, which says so", async (_, target, leave, expected) => {
+  await using node = await createDoctorNode();
+  const driver = await node.driver();
+  const kubelet = await node.kubelet();
+  await node.registrar();
+  await told(kubelet, await kubelet.registered("x.csi"));
+  await driver[Symbol.asyncDispose]();
+  const left = await leave?.(node.csiAddress);
+  const { drivers } = await node.look(target, { impatient: true });
+  await left?.[Symbol.asyncDispose]();
+  const reason = expect.stringMatching(expected);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "registered", reason, csiSocket: node.csiAddress }]);
+});
+
+const SAME = { name: "same.csi" };
+
+test("two drivers of one name are told, also where the registration of one may be that of the other", async () => {
+  await using node = await createDoctorNode();
+  for (const name of ["a", "b"]) await node.driverUnder(name, SAME);
+  const { says, drivers } = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
+  const twins = /^problem: .* has a driver called same\.csi, as has .*only one of them can be registered/;
+  expect(says("drivers-found").split("\n")).toEqual(Array(2).fill(expect.stringMatching(twins)));
+  const reasonOf = (name: string) => `another driver has its name: ${node.at(`plugins/${name}/csi.sock`)}`;
+  expect(drivers.map(({ state, reason }) => [state, reason])).toEqual(
+    ["b", "a"].map((name) => ["unpublished", reasonOf(name)]),
+  );
+  const unseen = await node.plugin("same.csi-reg.sock", { ...SAME, endpoint: "/no-such/plugins/a/csi.sock" });
+  const published = await node.look(WHOLE);
+  expect(published.says("drivers-found")).toMatch(twins);
+  expect(published.summary.problem).toBe(1);
+  await unseen.close();
+  await node.plugin("same.csi-reg.sock", { ...SAME, endpoint: node.at("plugins/b/csi.sock") });
+  expect((await node.look(WHOLE)).says("drivers-found")).toMatch(
+    /^problem: .*\/a\/csi\.sock has a driver .*$/,
+  );
+});
+
+test("a second driver of a name whose first is registered: where the first is", async () => {
+  await using node = await createDoctorNode();
+  const csiAddress = await node.driverUnder("b", SAME);
+  // It is not under kubelet's plugins: only its registration tells of it.
+  await node.driver(SAME);
+  await node.plugin("same.csi-reg.sock", { ...SAME, endpoint: node.csiAddress });
+  const { says, drivers } = await node.look(WHOLE);
+  expect(says("drivers-found")).toContain(
+    `has a driver called same.csi, as has ${node.csiAddress}: only one`,
+  );
+  const reason = `another driver has its name: ${node.csiAddress}`;
+  expect(drivers).toMatchObject([
+    { state: "untold", csiSocket: node.csiAddress },
+    { state: "unpublished", reason, csiSocket: csiAddress },
+  ]);
+});
+
+test("a controller with the name of the node's driver is no second one", async () => {
+  await using node = await createDoctorNode();
+  const csiAddress = await node.driverUnder("a", SAME);
+  await node.driverUnder("b", { ...SAME, faults: CONTROLLER });
+  expect((await node.look(WHOLE)).says("drivers-found")).toMatch(
+    /has the driver same\.csi, for which there is no/,
+  );
+  await node.plugin("same.csi-reg.sock", { ...SAME, endpoint: csiAddress });
+  const { says, drivers } = await node.look(WHOLE);
+  expect(says("drivers-found")).toBe("");
+  expect(drivers).toMatchObject([{ ...SAME, state: "untold", csiSocket: csiAddress }]);
+});
+
+test("a driver whose listen queue is full is told, named or not", async () => {
+  await using node = await createDoctorNode();
+  await node.driverUnder("x.csi");
+  mkdirSync(node.at("plugins", "stuck"));
+  const stuck = node.at("plugins", "stuck", "csi.sock");
+  await using _stuck = await startStuckSocket(stuck);
+  for (const target of [WHOLE, { ...WHOLE, pattern: node.at("plugins/*/csi.sock") }]) {
+    const { says } = await node.look(target);
+    expect(says("drivers-found")).toMatch(/stuck\/csi\.sock does not accept .*: EAGAIN: .* log: it hangs/);
+    expect(says("driver-identity")).not.toMatch(/stuck/);
+  }
+  await node.plugin("y.csi-reg.sock", { name: "y.csi", endpoint: stuck });
+  const look = await node.look({ csiSocketPath: stuck, kubeletRegistrationPath: stuck });
+  expect(look.says("driver-socket")).toMatch(/does not accept .* EAGAIN: .*; fix: see the driver's log: it/);
+  expect(problemsIn(look)).toEqual(["CSI002", "CSI007 of CSI002", "CSI016 of CSI002"]);
+});
+
+test("beside a driver that was named, others are worth a warning; the named one is judged once", async () => {
+  await using node = await createDoctorNode();
+  const csiSocketPath = await node.driverUnder("y.csi", { name: "y.csi" });
+  const { says } = await node.look({ csiSocketPath });
+  expect([says("driver-name"), says("drivers-found")]).toEqual(["ok: y.csi is a legal name", ""]);
+  await node.driver();
+  expect((await node.look()).says("drivers-found")).toMatch(/^warning: .*has the driver y\.csi/);
+});
+
+const LEFT =
+  /^(\w+): .*\/csi\.sock has no process that listens on it: .* or was uninstalled(.*); fix: start .*delete/m;
+
+test("a socket that a driver left behind: by whether it fits a pattern, and whether the node has another", async () => {
+  await using node = await createDoctorNode();
+  const pattern = node.at("plugins/*/csi.sock");
+  const said = async (target: object) =>
+    LEFT.exec((await node.look({ ...WHOLE, ...target })).says("drivers-found"))?.slice(1);
+  mkdirSync(node.at("plugins", "gone"), { recursive: true });
+  await leaveDeadSocket(node.at("plugins", "gone", "csi.sock"));
+  const alone = ["problem", "; this node has no other driver"];
+  expect(await said({})).toEqual(alone);
+  // Also beside one of a dead registrar.
+  await leaveDeadSocket(`${node.directory}/x.csi-reg.sock`);
+  expect(await said({})).toEqual(alone);
+  const { healthy, drivers } = await node.look(WHOLE);
+  expect([healthy, drivers.map(({ state }) => state)]).toEqual([false, ["dead"]]);
+  await node.driverUnder("x.csi");
+  expect(await said({ pattern })).toEqual(["warning", ""]);
+  expect(await said({})).toEqual(["unknown", ""]);
+  const before = (await node.look(WHOLE)).says("drivers-found");
+  await leaveDeadSocket(node.at("plugins", "x.csi", "other.sock"));
+  expect((await node.look(WHOLE)).says("drivers-found")).toBe(before);
+});
+
+test.each([
+  [{ deny: ["x.csi"] }, true, /^ok: .*has the driver x\.csi, not to be registered, as configured: /],
+  [{ allow: ["y.csi"] }, true, /^ok: .*has the driver x\.csi, not to be registered, as configured: /],
+  [{ deny: ["y.csi"] }, false, /^problem: /],
+])("a driver that %j may keep out", async (names, isHealthy, expected) => {
+  await using node = await createDoctorNode();
+  await node.driverUnder("x.csi");
+  const { says, healthy } = await node.look({ ...WHOLE, names });
+  expect(says("drivers-found")).toMatch(expected);
+  expect(healthy).toBe(isHealthy);
+});
+
+test("a socket of a pattern that is no node service is named, and the driver to leave out", async () => {
+  await using node = await createDoctorNode();
+  await node.driver();
+  const reason = "rpc error: code = Unimplemented desc = unknown service csi.v1.Node";
+  await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason }] });
+  await (await node.registrar({ onRegistrationFailure: "retry" })).state("refused");
+  const pattern = node.csiAddress.replace("csi.sock", "*.sock");
+  const { says } = await node.look({ ...WHOLE, kubeletRegistrationPath: pattern, pattern });
+  const advice = `what listens on ${node.csiAddress} does not serve CSI's Node service: leave it out with --deny-drivers=x.csi`;
+  expect(says("registration")).toContain(advice);
+});
+
+test("a driver with an illegal name is one problem: kubelet would refuse it because of that", async () => {
+  await using node = await createDoctorNode();
+  await node.driverUnder("x.csi", { name: "a_b" });
+  expect(problemsIn(await node.look(WHOLE))).toEqual(["CSI004", "CSI020 of CSI004"]);
+  // Another mistake is another problem.
+  await node.driverUnder("y.csi", { name: "c_d", nodeId: "n".repeat(257) });
+  expect(problemsIn(await node.look(WHOLE))).toContain("CSI006");
+});

@@ -1,0 +1,78 @@
+import fs, { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  lookAtDirectory,
+  lookAtSelinux,
+  otherDirectories,
+} from "../../../../src/tools/doctor/node/read/gather";
+import { startForeignSocket } from "../../../support/foreign-socket";
+import { createTempFolder, type TempFolder } from "../../../support/temp-folder";
+
+afterEach(() => jest.restoreAllMocks());
+
+/** A /proc and a /sys of a machine that has these files. */
+function makeHost(folder: TempFolder, files: Readonly<Record<string, string>>) {
+  for (const name of ["proc/self/attr", "sys/fs/selinux"]) mkdirSync(folder.at(name), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(folder.at(name), text);
+  return { procfs: folder.at("proc"), sysfs: folder.at("sys") };
+}
+
+const LISTED = { "proc/filesystems": "nodev\tsysfs\nnodev\tselinuxfs\n\text4\n" };
+const LABEL = "system_u:system_r:spc_t:s0";
+const LABELLED = { ...LISTED, "proc/self/attr/current": `${LABEL}\0` };
+
+test.each([
+  [{}, { kind: "unknown" }],
+  [{ "proc/filesystems": "nodev\tsysfs\n" }, { kind: "off" }],
+  [LISTED, { kind: "on", mode: undefined, label: undefined }],
+  [
+    { ...LABELLED, "sys/fs/selinux/enforce": "1" },
+    { kind: "on", mode: "enforcing", label: LABEL },
+  ],
+  [
+    { ...LISTED, "sys/fs/selinux/enforce": "0\n" },
+    { kind: "on", mode: "permissive", label: undefined },
+  ],
+])("SELinux as %j shows it", async (files, expected) => {
+  await using folder = await createTempFolder();
+  const { procfs, sysfs } = makeHost(folder, files);
+  expect(lookAtSelinux(procfs, sysfs)).toEqual(expected);
+});
+
+test("the directory's place is that of what a symbolic link leads to", async () => {
+  await using folder = await createTempFolder();
+  const mountinfo = `1 0 8:1 / ${folder.path} rw - ext4 /dev/sda rw`;
+  const { procfs } = makeHost(folder, { "proc/self/mountinfo": mountinfo });
+  mkdirSync(folder.at("kubelet"));
+  symlinkSync("kubelet", folder.at("link"));
+  const facts = await lookAtDirectory(folder.at("link"), procfs);
+  expect(facts).toMatchObject({ kind: "directory", place: { path: "/kubelet" } });
+  const unseen = await lookAtDirectory(folder.at("link"), folder.at("none"));
+  expect(unseen).toMatchObject({ kind: "directory", place: undefined });
+});
+
+test.each([
+  [{ files: 100, ffree: 0 }, "ENOSPC"],
+  [{ files: 100, ffree: 1 }, undefined],
+  // A file system that counts no inodes.
+  [{ files: 0, ffree: 0 }, undefined],
+])("a directory whose file system has %j inodes", async (inodes, unwritable) => {
+  await using folder = await createTempFolder();
+  jest.spyOn(fs.promises, "statfs").mockResolvedValue(inodes as never);
+  expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable });
+});
+
+test("a directory that is missing, and a file in its place; other directories are those that exist", async () => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("file"), "");
+  expect(await lookAtDirectory(folder.at("none"), "/proc")).toMatchObject({ kind: "missing" });
+  expect(await lookAtDirectory(folder.at("file"), "/proc")).toMatchObject({ fileType: "a file" });
+  expect(await otherDirectories("/x", [folder.path, folder.at("none"), "/x"])).toEqual([folder.path]);
+});
+
+test("kubelet's device plugin socket is looked for beside the directory", async () => {
+  await using folder = await createTempFolder();
+  for (const name of ["plugins_registry", "device-plugins"]) mkdirSync(folder.at(name));
+  await using _kubelet = await startForeignSocket(folder.at("device-plugins", "kubelet.sock"));
+  const facts = await lookAtDirectory(folder.at("plugins_registry"), "/proc");
+  expect(facts).toMatchObject({ kubeletSocket: { kind: "accepting" } });
+});

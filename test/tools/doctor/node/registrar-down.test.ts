@@ -1,0 +1,101 @@
+import { driversIn } from "../../../../src/tools/doctor/node/judge/rows";
+import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
+import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
+import { startStuckSocket } from "../../../support/stuck-socket";
+import { createDoctorNode, WHOLE } from "./doctor-node";
+import { healthyFacts } from "./healthy-facts";
+
+const DEAD =
+  /x\.csi(?:-_k3f)?-reg\.sock was left behind by its registrar: no process listens on it; fix: start its registrar again, .*remove the socket only/;
+const HANGS =
+  /x\.csi-reg\.sock does not answer GetInfo in time: its registrar hangs; fix: see the log of its registrar, .*restart.*remove the socket only/;
+
+/** A driver that is well, y.csi, and one whose registrar is not, which nobody names. */
+async function createNode() {
+  const node = await createDoctorNode();
+  const csiAddress = await node.driverUnder("x.csi");
+  const look = async (target: object = WHOLE) => {
+    const seen = await node.look(target, { impatient: true });
+    return {
+      ...seen,
+      troubles: seen.findings
+        .filter(({ status, code }) => /problem|warning/.test(status) && /CSI01[59]|CSI020/.test(code))
+        .map(({ status, code }) => `${status} ${code}`),
+    };
+  };
+  return { ...node, csiAddress, socketPath: `${node.directory}/x.csi-reg.sock`, look };
+}
+
+test.each([
+  ["killed", "x.csi", leaveDeadSocket, "dead", DEAD],
+  ["killed, with an alias", "x.csi-_k3f", leaveDeadSocket, "dead", DEAD],
+  ["hanging, and takes connections", "x.csi", startForeignSocket, "hanging", HANGS],
+  ["hanging, with a full listen queue", "x.csi", startStuckSocket, "hanging", HANGS],
+])("%s: one finding, of the registrar", async (_, name, start, state, expected) => {
+  await using node = await createNode();
+  const registrationSocket = `${node.directory}/${name}-reg.sock`;
+  const socket = await start(registrationSocket);
+  const { says, troubles, drivers } = await node.look();
+  await socket?.[Symbol.asyncDispose]();
+  expect(says("registration")).toMatch(expected);
+  expect(troubles).toEqual(["problem CSI015"]);
+  const reason = expect.stringMatching(/: no process listens on it$|: its registrar hangs$/);
+  const sockets = { csiSocket: node.csiAddress, registrationSocket };
+  expect(drivers).toEqual([{ name: "x.csi", state, since: null, reason, ...sockets, waitingPods: null }]);
+});
+
+test("hanging, and its driver is nowhere to be seen: a problem all the same", async () => {
+  await using node = await createNode();
+  await using _hanging = await startForeignSocket(`${node.directory}/unseen.csi-reg.sock`);
+  const { says, troubles } = await node.look();
+  expect(says("registration")).toMatch(/unseen\.csi-reg\.sock does not answer .*: its registrar hangs/);
+  expect(troubles).toContain("problem CSI015");
+});
+
+test("of another driver than the one named: a warning, and the same advice", async () => {
+  await using node = await createNode();
+  await node.driver({ csiAddress: node.at("y.sock"), name: "y.csi" });
+  await leaveDeadSocket(node.socketPath);
+  const { says, troubles } = await node.look({
+    csiSocketPath: node.at("y.sock"),
+    kubeletRegistrationPath: node.at("y.sock"),
+  });
+  expect(says("other-registrations")).toMatch(DEAD);
+  expect(troubles).toEqual(["problem CSI015", "warning CSI019"]);
+});
+
+const REMOVE = /was left behind .*remove the socket only if/;
+
+test("what is left of a driver that is denied, or beside a socket that is answered on, may go", async () => {
+  await using node = await createNode();
+  await leaveDeadSocket(`${node.directory}/x.csi-_k3f-reg.sock`);
+  const denied = await node.look({ ...WHOLE, names: { deny: ["x.csi"] } });
+  expect(denied.says("other-registrations")).toMatch(REMOVE);
+  expect(denied.troubles).toEqual(["warning CSI019"]);
+  await node.plugin("x.csi-reg.sock", { name: "x.csi", endpoint: node.csiAddress });
+  const { says, troubles, drivers } = await node.look();
+  expect(says("other-registrations")).toMatch(REMOVE);
+  expect(troubles).toEqual(["warning CSI019"]);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "untold" }]);
+});
+
+const OUT_OF_REACH = { kind: "out-of-reach", path: "/registration", errno: "EACCES" } as const;
+
+test("a registration directory that is out of reach: the state of a driver is unknown", () => {
+  // What the container does not show is no trouble.
+  expect(driversIn(viewOf(healthyFacts()))).toMatchObject([{ name: "x.csi", state: "untold", reason: null }]);
+  const facts = healthyFacts({ facts: { directory: OUT_OF_REACH, registrations: [] } });
+  expect(driversIn(viewOf(facts))).toMatchObject([
+    { name: "x.csi", state: "unknown", reason: "/registration may not be read: EACCES" },
+  ]);
+});
+
+test("a registration socket that fails, or cannot be asked: its state is unknown", async () => {
+  await using node = await createNode();
+  await using _failing = await startForeignSocket(node.socketPath, (socket) => socket.destroy());
+  const { says, troubles, drivers } = await node.look();
+  expect(says("registration")).toMatch(/x\.csi-reg\.sock fails GetInfo: Unavailable: /);
+  expect(troubles).toEqual(["problem CSI015"]);
+  const reason = expect.stringMatching(/x\.csi-reg\.sock fails GetInfo: Una/);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "unknown", reason }]);
+});

@@ -1,0 +1,191 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { eventually } from "../../../support/eventually";
+import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
+import { told } from "../../../support/told";
+import { createDoctorNode, WHOLE } from "./doctor-node";
+import { healthyFacts, sayings } from "./healthy-facts";
+
+async function createNodeWithDriver() {
+  const node = await createDoctorNode();
+  const driver = await node.driver();
+  return { ...node, events: driver.events, socketPath: `${node.directory}/x.csi-reg.sock` };
+}
+
+test("a driver that is registered: no problem, and nothing changed by the visit", async () => {
+  await using node = await createNodeWithDriver();
+  const kubelet = await node.kubelet();
+  const { registrar } = await node.registrar();
+  await told(kubelet, await kubelet.registered("x.csi"));
+  // The name that the socket was bound to goes a moment later.
+  await eventually(() => expect(readdirSync(node.directory)).toEqual(["x.csi-reg.sock"]));
+  const [tree, tally] = [node.tree(), { ...registrar.status().tally }];
+  const events = kubelet.events.history().length;
+
+  const { says, healthy, summary } = await node.look();
+  expect(says("registration")).toMatch(/^ok: x\.csi is registered with kubelet, says .*-reg\.sock$/);
+  const endpoint = `ok: x.csi is at the path that kubelet gets: ${node.csiAddress}`;
+  expect(says("registration-endpoint")).toBe(endpoint);
+  expect(says("registration-versions")).toBe("ok: x.csi offers versions that kubelet accepts: 1.0.0");
+  expect(says("registration-duplicates")).toBe("ok: x.csi has one living registration socket");
+  expect(says("directory-kubelets")).toMatch(/^ok: .*is kubelet's: it has called/);
+  expect(says("other-registrations")).toBe("");
+  expect([healthy, summary.problem, summary.warning]).toEqual([true, 0, 0]);
+  // Without a driver's socket every driver of the node is looked at.
+  const whole = await node.look(WHOLE);
+  expect(whole.says("driver-socket")).toBe("");
+  expect(whole.says("registration")).toMatch(/^ok: x\.csi is registered/);
+  expect(whole.healthy).toBe(true);
+
+  expect(node.tree()).toEqual(tree);
+  expect(registrar.status()).toMatchObject({ state: "registered", tally });
+  expect(kubelet.events.history()).toHaveLength(events);
+  const methods = node.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
+  expect(new Set(methods)).toEqual(new Set(["GetPluginInfo", "Probe", "NodeGetInfo", "NodeGetCapabilities"]));
+});
+
+test("kubelet does not call; kubelet refused the driver", async () => {
+  await using node = await createNodeWithDriver();
+  const registrar = await node.registrar({ onRegistrationFailure: "retry" });
+  await registrar.state("listening");
+  const { says, healthy } = await node.look();
+  expect(says("registration")).toMatch(/is published on .*, but .* has not called; fix: .*plugins_registry/);
+  expect(healthy).toBe(false);
+  await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no" }] });
+  await registrar.state("refused");
+  const refused = (await node.look()).says("registration");
+  expect(refused).toMatch(/was refused by kubelet: RegisterPlugin .*: no; fix: see kubelet's log/);
+});
+
+const NOT_AT = /^problem: .* at \/y\.sock, not at .*csi\.sock; fix: correct/;
+
+test.each([
+  // As the official one: it does not tell.
+  [{}, "registration", /^unknown: x\.csi has a registrar .*; fix: kubectl get csinode/],
+  [{ endpoint: "/y.sock" }, "registration-endpoint", NOT_AT],
+  [{ endpoint: "csi.sock" }, "registration-endpoint", /csi\.sock, which is no absolute path/],
+  [{ endpoint: "" }, "registration-endpoint", /reg\.sock, its registration socket, not at/],
+  [{ supportedVersions: ["2.0.0"] }, "registration-versions", /that kubelet refuses: .*; fix: offer 1\.0/],
+  [{ supportedVersions: [] }, "registration-versions", /empty list/],
+])("another registrar that answers %j: %s", async (info, check, expected) => {
+  await using node = await createNodeWithDriver();
+  const plugin = await node.plugin("x.csi-reg.sock", info);
+  expect((await node.look()).says(check)).toMatch(expected);
+  await plugin.events.when("left");
+});
+
+test("no registrar, and a file in the place of its socket", async () => {
+  await using node = await createNodeWithDriver();
+  const registration = async () => (await node.look()).says("registration");
+  expect(await registration()).toMatch(/x\.csi has no registration socket in .*; fix: see whether/);
+  writeFileSync(node.socketPath, "");
+  expect(await registration()).toMatch(/^problem: .* is a file, not a socket; fix: remove it$/);
+});
+
+test("sockets of others: alive, dead, silent, of an unknown type, in a subfolder; hidden ones do not count", async () => {
+  await using node = await createNodeWithDriver();
+  mkdirSync(`${node.directory}/sub`);
+  await node.plugin("x.csi-reg.sock");
+  await node.plugin("gpu.sock", { name: "gpu", type: "DevicePlugin", endpoint: "" });
+  await node.plugin("odd-reg.sock", { name: "odd", type: "OddPlugin" });
+  await leaveDeadSocket(`${node.directory}/sub/gone-reg.sock`);
+  await leaveDeadSocket(`${node.directory}/.reg-00000`);
+  writeFileSync(`${node.directory}/notes.txt`, "");
+  symlinkSync("none", `${node.directory}/link-reg.sock`);
+  const { says, healthy } = await node.look();
+  expect(says("other-registrations").split("\n").sort()).toEqual([
+    "ok: gpu, odd answer too",
+    expect.stringMatching(/^warning: .*link-reg\.sock is a symbolic link to nothing; fix: remove it$/),
+    expect.stringMatching(/^warning: .*odd-reg\.sock is of type "OddPlugin"/),
+    expect.stringMatching(/^warning: .*sub\/gone-reg\.sock was left behind/),
+  ]);
+  expect(healthy).toBe(true);
+});
+
+test.each([
+  ["EACCES", 0, "unknown", "unknown", "see what denies it to root: SELinux"],
+  ["EPERM", 1000, "unknown", "unknown", "run registrar doctor as root$"],
+  ["EACCES", 1000, "unknown", "unknown", "run registrar doctor as root$"],
+  ["ETIMEDOUT", 0, "problem", "warning", "see what is mounted there"],
+  ["ELOOP", 0, "problem", "warning", "correct the symbolic links"],
+  ["EIO", 1000, "problem", "warning", ".*: dmesg$"],
+])(
+  "a socket that cannot be looked at, %s, by user %d: %s, another's: %s",
+  (errno, uid, ofDriver, ofOther, fix) => {
+    const registrations = ["x.csi", "y.csi"].map((name) => ({
+      socket: { kind: "out-of-reach" as const, path: `/registration/${name}-reg.sock`, errno },
+      ...{ info: undefined, report: undefined, endpoint: undefined },
+    }));
+    const facts = healthyFacts({ facts: { registrations }, host: { uid } });
+    const said = (status: string, name: string) => [
+      expect.stringMatching(`^${status}: \\S+/${name}-reg.sock cannot be looked at: ${errno}.*; fix: ${fix}`),
+    ];
+    expect(sayings("registration", facts)).toEqual(said(ofDriver, "x.csi"));
+    expect(sayings("other-registrations", facts)).toEqual(said(ofOther, "y.csi"));
+  },
+);
+
+test("a registration socket that gets another name during the visit", async () => {
+  await using node = await createNodeWithDriver();
+  await node.plugin(".moved", { endpoint: node.csiAddress });
+  const after = `${node.directory}/x.csi-_k3f-reg.sock`;
+  await using _before = await startForeignSocket(node.socketPath, (connection) => {
+    rmSync(node.socketPath, { force: true });
+    if (existsSync(`${node.directory}/.moved`)) renameSync(`${node.directory}/.moved`, after);
+    connection.destroy();
+  });
+  const { findings, facts } = await node.look();
+  expect(facts.registrations.map(({ socket }) => socket.path)).toEqual([after]);
+  expect(findings.filter(({ status }) => /problem|warning/.test(status))).toEqual([]);
+});
+
+test("a registration socket that is published during the visit", async () => {
+  await using node = await createNodeWithDriver();
+  await node.plugin(".later", { endpoint: node.csiAddress });
+  const publish = () => renameSync(`${node.directory}/.later`, node.socketPath);
+  const published = node.events.when("called").then(publish);
+  const { says } = await node.look();
+  await published;
+  expect(says("registration")).toMatch(/^unknown: x\.csi has a registrar on .*x\.csi-reg\.sock/);
+});
+
+test("two sockets for one driver; of another driver that is a warning only", async () => {
+  await using node = await createNodeWithDriver();
+  for (const name of ["x.csi-reg.sock", "x.csi-other-reg.sock"]) await node.plugin(name);
+  const { says, healthy } = await node.look();
+  expect(says("registration-duplicates")).toMatch(/^problem: x\.csi has 2 living .*: .*; fix: leave one/);
+  expect(healthy).toBe(false);
+  const other = await node.look({ csiSocketPath: node.at("none.sock"), kubeletRegistrationPath: undefined });
+  expect(other.says("registration-duplicates")).toMatch(/^warning: /);
+});
+
+test("a second registrar that stands by is worth a warning, whoever is looked at", async () => {
+  await using node = await createNodeWithDriver();
+  const kubelet = await node.kubelet();
+  const first = await node.registrar();
+  await first.state("registered");
+  const second = await node.registrar();
+  await Promise.all([first.state("standby"), second.state("registered")]);
+  await told(kubelet, await kubelet.registered("x.csi"));
+  const duplicates = async (target = {}) => (await node.look(target)).says("registration-duplicates");
+  const standsBy = /^warning: x\.csi has 1 more registrar on standby .*; fix: leave one registrar/;
+  for (const target of [{}, WHOLE])
+    await eventually(async () => expect(await duplicates(target)).toMatch(standsBy));
+  await first.registrar.close();
+  await eventually(async () => expect(await duplicates()).toMatch(/^ok: /));
+});
+
+test("an endpoint where there is nothing, another driver, or something else", async () => {
+  await using node = await createNodeWithDriver();
+  const other = { kubeletRegistrationPath: node.at("y.sock") };
+  await node.plugin("x.csi-reg.sock", { endpoint: node.at("y.sock") });
+  const says = async () => (await node.look(other)).says("registration-endpoint");
+  expect(await says()).toMatch(/^problem: x\.csi is said to be at .*y\.sock, which is not there/);
+  {
+    await using _other = await node.driver({ csiAddress: node.at("y.sock"), name: "y.csi" });
+    expect(await says()).toMatch(/^problem: .*where the driver y\.csi answers/);
+    const path = (await node.look(other)).says("kubelet-path");
+    expect(path).toMatch(/y\.sock is the path .*; on the host .* is .*csi\.sock; fix: write --kubelet-reg/);
+  }
+  await using _none = await startForeignSocket(node.at("y.sock"), (socket) => socket.destroy());
+  expect(await says()).toMatch(/which fails GetPluginInfo/);
+});

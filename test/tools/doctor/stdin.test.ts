@@ -1,0 +1,73 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { LONGEST_LIFE_MS } from "../../support/child-process";
+import { registrarCommand } from "../../support/registrar-command";
+import { createTempFolder } from "../../support/temp-folder";
+
+/** More than a pipe holds: who has got rid of it knows that it is read. */
+const LONG_COMMENT = `${"#".repeat(2 ** 20)}\n`;
+const DAEMON_SET = `
+kind: DaemonSet
+metadata: { name: x }
+spec: { selector: {}, template: { spec: { containers: [{ name: registrar, image: registrar, args: [--kubelet-registration-path=] }] } } }
+`;
+
+/** A doctor that has read the first part of its stdin, or waits for another file. Its disposal kills it. */
+async function startDoctor(first: string, file = "-") {
+  const [program, ...before] = registrarCommand();
+  const limit = { timeout: LONGEST_LIFE_MS, killSignal: "SIGKILL" } as const;
+  const doctor = spawn(program, [...before, "doctor", "-f", file], limit);
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    doctor[name].setEncoding("utf8").on("data", (text: string) => {
+      said[name] += text;
+    });
+  await new Promise((resolve) => doctor.stdin.write(first, resolve));
+  return Object.assign(doctor, { said });
+}
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s ends a doctor that waits for stdin", async (signal) => {
+  using doctor = await startDoctor(LONG_COMMENT);
+  doctor.kill(signal);
+  expect(await once(doctor, "exit")).toEqual([null, signal]);
+});
+
+test("a signal ends a doctor that is busy with what it read", async () => {
+  using doctor = await startDoctor(LONG_COMMENT);
+  // Some seconds of work in one piece, without end where the signal has to wait for it.
+  const keys = Array.from({ length: 150_000 }, (_, n) => `k${n}: v`).join("\n");
+  doctor.stdin.end(`---\n${keys}\n`.repeat(5));
+  await once(doctor.stdin, "finish");
+  doctor.kill("SIGTERM");
+  expect(await once(doctor, "exit")).toEqual([null, "SIGTERM"]);
+});
+
+test("what comes on stdin in parts is judged when it ends", async () => {
+  using doctor = await startDoctor(LONG_COMMENT);
+  doctor.stdin.end(DAEMON_SET);
+  expect(await once(doctor, "close")).toEqual([1, null]);
+  expect(doctor.said.stdout).toMatch(
+    /^stdin: DaemonSet x, container registrar\n {2}PROBLEM {2}CSI101 +mani/m,
+  );
+});
+
+test("a named pipe without a writer: stderr says what the doctor waits for", async () => {
+  await using folder = await createTempFolder();
+  const pipe = folder.at("pipe.yaml");
+  execFileSync("mkfifo", [pipe]);
+  using doctor = await startDoctor("", pipe);
+  await once(doctor.stderr, "data");
+  expect(doctor.said.stderr).toBe(
+    `registrar doctor: reading the pipe ${pipe} until the program that writes to it closes it\n`,
+  );
+  writeFileSync(pipe, DAEMON_SET);
+  expect(await once(doctor, "close")).toEqual([1, null]);
+});
+
+test("an empty stdin is said", async () => {
+  using doctor = await startDoctor("\n");
+  doctor.stdin.end();
+  expect(await once(doctor, "close")).toEqual([3, null]);
+  expect(doctor.said.stderr).toBe("registrar doctor: cannot read stdin: empty input\n");
+});

@@ -1,0 +1,128 @@
+import { writeFileSync } from "node:fs";
+import { fencesIn, readText } from "../../docs/markdown";
+import { runCommand } from "../../support/run-command";
+import { createTempFolder } from "../../support/temp-folder";
+import { type Changes, CSI_DRIVER, daemonSet, OFFICIAL, TOLD } from "./manifest/one-daemon-set";
+
+/** The doctor's answer about these objects. A JSON file may have one object: a List has several. */
+async function swap(words: readonly string[], ...items: readonly object[]) {
+  await using folder = await createTempFolder();
+  const file = folder.at("all.json");
+  writeFileSync(file, JSON.stringify({ kind: "List", items }));
+  const ended = await runCommand("doctor", ...words, "-f", file);
+  return {
+    ...ended,
+    stdout: ended.stdout.replaceAll(file, "FILE"),
+    stderr: ended.stderr.replaceAll(file, "FILE"),
+  };
+}
+
+const official = { image: OFFICIAL };
+const limits = (values: object) => ({ resources: { limits: values } });
+const WINDOWS = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
+
+/** Without line breaks, and without where the objects come from. */
+const wordsOf = (text: string) => text.split(/\s+/).filter((word) => !["", "stdin:", "FILE:"].includes(word));
+
+const livenessProbe = {
+  exec: { command: ["/csi-node-driver-registrar", TOLD, "--mode=kubelet-registration-probe"] },
+};
+const inChart = (chart: string, namespace: string, changes: Changes) => {
+  const object = daemonSet(changes);
+  return { ...object, metadata: { ...object.metadata, namespace, labels: { "helm.sh/chart": chart } } };
+};
+const inEbs = (changes: Changes) => inChart("aws-ebs-csi-driver-2.64.0", "kube-system", changes);
+const ebs = { ...official, name: "node-driver-registrar" };
+const EBS = [
+  inEbs({ name: "ebs-csi-node-windows", container: ebs, ...WINDOWS }),
+  inEbs({ name: "ebs-csi-node", container: { ...ebs, ...limits({ memory: "32Mi" }) } }),
+];
+const nfs = { ...official, name: "driver-registrar", livenessProbe, ...limits({ cpu: "50m" }) };
+const DEMOCRATIC = [
+  inChart("democratic-csi-0.15.1", "storage", { name: "nfs-democratic-csi-node", container: nfs }),
+];
+
+const session = readText("docs/doctor.md").split("### What a swap of the image changes")[1] ?? "";
+
+test.each([
+  ["EBS'", 0, EBS],
+  ["democratic-csi's", 1, DEMOCRATIC],
+] as const)("the session of docs/doctor.md has what is said of %s chart", async (_name, index, objects) => {
+  const { status, stdout } = await swap(["--swap"], ...objects);
+  expect(status).toBe(1);
+  expect(wordsOf(stdout)).toEqual(wordsOf(fencesIn(session, "text")[index] ?? ""));
+});
+
+test.each([
+  [["--swap"], "1 registrar swapped: that adds no problem.\n"],
+  [["--swap="], "1 registrar swapped: that adds no problem.\n"],
+  [["--swap=x/y:v1"], "1 registrar swapped to x/y:v1: that adds no problem.\n"],
+])("%j says so where nothing changes", async (words, expected) => {
+  const { status, stdout } = await swap(words, daemonSet({ container: official }));
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expected });
+});
+
+const NO_HTTP = { livenessProbe: { httpGet: { port: 1 } }, ...limits({ memory: "20Mi" }) };
+
+test.each<readonly [number, string, Changes]>([
+  [0, "that adds no problem.\n1 problem is", { container: { ...official, args: ["--v=2"] } }],
+  [1, "2 problems are", { container: { ...official, ...NO_HTTP }, registry: "/x" }],
+])("problems that are there with either image are counted", async (status, expected, changes) => {
+  const ended = await swap(["--swap"], daemonSet(changes));
+  expect(ended.stdout).toContain(`${expected} there with either image: registrar doctor -f FILE\n`);
+  expect(ended.status).toBe(status);
+});
+
+test("with --image it judges what --match-image of the image policy takes, and prints that command", async () => {
+  const object = daemonSet({ container: { image: "x/my-registrar:latest", ...limits({ memory: "30Mi" }) } });
+  const { status, stdout } = await swap(["--swap=y/registrar:v1", "--image=x/my-registrar"], object);
+  expect(stdout).toMatch(/CSI105 .*has a memory limit of 30Mi/);
+  expect(stdout).toMatch(
+    /^1 registrar swapped to y\/registrar:v1\. Not well.*\nTo swap them in a cluster: registrar manifest --image-policy --image=y\/registrar:v1 --match-image=my-registrar$/m,
+  );
+  expect(status).toBe(1);
+  const [next = ""] = /(?<=cluster: registrar ).*/.exec(stdout) ?? [];
+  expect((await runCommand(...next.split(" "))).stdout).toMatch(/my-registrar/);
+});
+
+test("in JSON the target has the image and how many registrars were swapped", async () => {
+  const objects = ["a", "b"].map((name) => daemonSet({ name, container: official }));
+  const { stdout } = await swap(["--swap=x/y:v1", "-o", "json"], ...objects);
+  expect(JSON.parse(stdout)).toMatchObject({
+    target: { swap: "x/y:v1", swapped: 2, policy: null },
+    healthy: true,
+    findings: [],
+  });
+});
+
+test.each<readonly [words: readonly string[], error: RegExp]>([
+  [[`--swap=${OFFICIAL}`], /--swap: ".*" is the official registrar's image; name the one/],
+  [["--swap=false"], /: --swap "false" has no tag and no digest: /],
+  [["--swap=a b"], /: --swap "a b" is not an image reference: give NAME:TAG or NAME@DIGEST/],
+  [["--swap=x/y"], /: --swap "x\/y" has no tag and no digest: /],
+  [["--swap", "--image=x/livenessprobe:v2"], /is another sidecar, which a registrar c/],
+  [["--swap", "x/y:v1"], /: --swap takes its value after "=": write --swap=x\/y:v1$/],
+])("%j is refused", async (words, error) => {
+  const ended = await swap(words, daemonSet({ container: official }));
+  expect(ended.stderr.trimEnd()).toMatch(error);
+  expect([ended.status, ended.stdout]).toEqual([2, ""]);
+});
+
+test.each<readonly [object, RegExp]>([
+  [daemonSet(), /^has nothing to swap: no container for Linux has the official registrar's image$/],
+  [
+    daemonSet({ container: { image: "x/y:v1" } }),
+    /^has nothing to swap: FILE: .*: its image x\/y:v1 is neither/,
+  ],
+  [daemonSet({ container: official, ...WINDOWS }), /^has nothing to swap: no container for Linux/],
+  [CSI_DRIVER, /^has nothing to swap: no container for Linux/],
+])("with nothing to swap in %j the report says why, also in JSON", async (object, expected) => {
+  const { status, stdout, stderr } = await swap(["--swap", "-o", "json"], object);
+  expect([status, stderr]).toEqual([3, ""]);
+  const { healthy, target, findings } = JSON.parse(stdout);
+  expect([healthy, target.swapped]).toEqual([false, 0]);
+  expect(findings).toContainEqual(
+    expect.objectContaining({ code: "CSI113", subject: "FILE", text: expect.stringMatching(expected) }),
+  );
+  expect((await swap(["--swap"], object)).stdout).toMatch(/^0 registrars swapped\. Not everything/m);
+});

@@ -1,0 +1,210 @@
+import { parseAllDocuments } from "yaml";
+import { runCommand } from "../../support/run-command";
+import { expectUsageError } from "../support/usage-error";
+
+const REQUIRED = ["--driver-name=x.csi.example.com", "--image=registrar:v1", "--driver-image=x:v1"];
+const run = (...flags: readonly string[]) => runCommand("manifest", ...REQUIRED, ...flags);
+const objectsIn = (text: string) => parseAllDocuments(text).map((document) => document.toJS());
+const kindsIn = (text: string) =>
+  objectsIn(text)
+    .map(({ kind }) => kind)
+    .join(" ");
+
+const LINE = REQUIRED.join(" ");
+const READINESS = ["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"];
+const CONFINED = "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ClusterRole ClusterRoleBinding";
+
+test.each([
+  [LINE, "CSIDriver DaemonSet"],
+  [`${LINE} --include=alerts,podmonitor`, "PodMonitor PrometheusRule"],
+  [`${LINE} --include alerts --include csidriver`, "CSIDriver PrometheusRule"],
+  [`${LINE} --lifecycle-mode=Ephemeral,Persistent --include=storageclass,inline-pod`, "StorageClass Pod"],
+  [`${LINE} --include=all`, "CSIDriver DaemonSet StorageClass PodMonitor PrometheusRule ConfigMap"],
+  [
+    `${LINE} --include=all --lifecycle-mode=Ephemeral`,
+    "CSIDriver DaemonSet PodMonitor PrometheusRule ConfigMap",
+  ],
+  ["--node-wide=true --image=r:1 --include=all", "DaemonSet PodMonitor PrometheusRule ConfigMap"],
+  ["-node-wide --image=r:1 --include=dashboard,alerts,daemonset", "DaemonSet PrometheusRule ConfigMap"],
+  // Without an image.
+  ["--include=csidriver --driver-name=a", "CSIDriver"],
+  ["--include=namespace --namespace=a", "Namespace"],
+  ["--include=namespace,podmonitor --node-wide --namespace=a", "Namespace PodMonitor"],
+  ["--include=storageclass,inline-pod,podmonitor --driver-name=a", "StorageClass Pod PodMonitor"],
+  ["--include alerts,dashboard", "PrometheusRule ConfigMap"],
+  // A policy comes before the rights that it confines, and a namespace before all.
+  [
+    `${LINE} ${READINESS.join(" ")} --node-readiness-rule`,
+    `ServiceAccount ${CONFINED} CSIDriver DaemonSet NodeReadinessRule`,
+  ],
+  [
+    `${LINE} --namespace=storage --include=daemonset,namespace --distribution=openshift`,
+    "Namespace ServiceAccount RoleBinding DaemonSet",
+  ],
+])("%s writes %s to stdout, and nothing else", async (words, kinds) => {
+  const { status, stdout, stderr } = await runCommand("manifest", ...words.split(" "));
+  expect([status, stderr, kindsIn(stdout)]).toEqual([0, "", kinds]);
+});
+
+test("--include=all writes the CSIDriver that is written without it: some of its fields cannot be changed", async () => {
+  const csiDriverOf = async (...flags: readonly string[]) => objectsIn((await run(...flags)).stdout)[0];
+  expect(await csiDriverOf("--include=all")).toEqual(await csiDriverOf());
+});
+
+test("each flag reaches its object", async () => {
+  const { stdout, stderr } = await run(
+    ...["--include=all,inline-pod", "--name=n", "--namespace=ns", "--distribution=microk8s"],
+    "--plugin-folder=p",
+    ...["--http-port=1234", "--attach-required", "--storage-capacity", "--fs-group-policy=None"],
+    ...["--lifecycle-mode=Ephemeral", "--lifecycle-mode", "Persistent", "--storage-class=fast"],
+    ...["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=-x"],
+    ...["--node-allocatable-update-period=60", "--prevent-pod-scheduling-if-missing"],
+    ...["--token-audience=vault", "--token-audience=", "--service-account-token-in-secrets"],
+  );
+  expect(stderr).toBe("");
+  const [csiDriver, daemonSet, storageClass, pod, podMonitor] = objectsIn(stdout);
+  expect(csiDriver.spec).toEqual({
+    attachRequired: true,
+    podInfoOnMount: true,
+    volumeLifecycleModes: ["Persistent", "Ephemeral"],
+    fsGroupPolicy: "None",
+    storageCapacity: true,
+    nodeAllocatableUpdatePeriodSeconds: 60,
+    preventPodSchedulingIfMissing: true,
+    tokenRequests: [{ audience: "vault" }, { audience: "" }],
+    serviceAccountTokenInSecrets: true,
+  });
+  expect(daemonSet.metadata).toMatchObject({ name: "n", namespace: "ns" });
+  const [registrar, driver] = daemonSet.spec.template.spec.containers;
+  const root = "/var/snap/microk8s/common/var/lib/kubelet";
+  expect(registrar.image).toBe("registrar:v1");
+  expect(registrar.args).toContain(`--kubelet-registration-path=${root}/plugins/p/csi.sock`);
+  expect(registrar.args).toContain("--http-endpoint=:1234");
+  expect(driver).toMatchObject({ image: "x:v1", args: ["--endpoint=unix:///csi/csi.sock", "-x"] });
+  expect(stdout).not.toContain("path: /var/lib/kubelet");
+  expect(storageClass).toMatchObject({ metadata: { name: "fast" }, provisioner: "x.csi.example.com" });
+  expect(pod.spec.volumes[0].csi.driver).toBe("x.csi.example.com");
+  expect(podMonitor.spec.selector.matchLabels).toEqual(daemonSet.spec.selector.matchLabels);
+});
+
+test("a namespace admits the pods of the DaemonSet", async () => {
+  const { stdout } = await run("--namespace=storage", "--include=namespace");
+  const labels = { "pod-security.kubernetes.io/enforce": "privileged" };
+  expect(objectsIn(stdout)[0].metadata).toEqual({ name: "storage", labels });
+});
+
+test.each([
+  ["ServiceAccount RoleBinding DaemonSet", `${LINE} --include=daemonset`],
+  ["ServiceAccount RoleBinding DaemonSet", "--image-policy --image=r:1 --drop --include=daemonset"],
+  [`ServiceAccount RoleBinding ${CONFINED} DaemonSet`, `--node-wide --image=r:1 ${READINESS.join(" ")}`],
+])(
+  "OpenShift: %s, by %s: an account that may use the SCC, and its type for SELinux",
+  async (kinds, words) => {
+    const runFor = (name: string) => runCommand("manifest", ...words.split(" "), `--distribution=${name}`);
+    const { stdout } = await runFor("openshift");
+    expect(kindsIn(stdout)).toBe(kinds);
+    const [account, binding, ...others] = objectsIn(stdout);
+    const { metadata, spec } = others.at(-1);
+    expect(account.metadata).toEqual({ name: metadata.name, namespace: metadata.namespace });
+    expect(binding).toMatchObject({
+      metadata: account.metadata,
+      roleRef: { kind: "ClusterRole", name: "system:openshift:scc:privileged" },
+      subjects: [{ kind: "ServiceAccount", ...account.metadata }],
+    });
+    const { annotations } = spec.template.metadata;
+    expect(annotations).toMatchObject({ "openshift.io/required-scc": "privileged" });
+    expect(spec.template.spec.serviceAccountName).toBe(metadata.name);
+    const [{ securityContext }] = spec.template.spec.containers;
+    expect(securityContext).toMatchObject({
+      seLinuxOptions: { type: "spc_t" },
+      capabilities: { drop: ["ALL"] },
+    });
+    const elsewhere = await runFor("talos");
+    expect(elsewhere.stdout).not.toMatch(/openshift|kind: RoleBinding|seLinuxOptions: \{type: spc_t\}$/m);
+  },
+);
+
+test("for a cluster without the policy, rights are written only when they may be unconfined", async () => {
+  const { stdout } = await run(...READINESS, "--kubernetes-version=v1.29.3", "--unconfined");
+  expect(kindsIn(stdout)).not.toContain("ValidatingAdmissionPolicy");
+  expect(stdout).toContain("it may change every node");
+});
+
+test.each([
+  [["--kubernetes-version=1.29"], []],
+  [["--kubernetes-version=1.30"], READINESS],
+  [["--kubernetes-version=1.35"], ["--service-account-token-in-secrets", "--token-audience=a"]],
+])("%j changes nothing of what is written for %j", async (version, flags) => {
+  expect((await run(...version, ...flags)).stdout).toBe((await run(...flags)).stdout);
+});
+
+test("--node-access impersonation needs no policy: the registrar asks as its own node", async () => {
+  const words = ["--node-condition=a/b", "--node-access=impersonation", "--kubernetes-version=1.36"];
+  const { stdout } = await run(...words);
+  const [account, role, , , daemonSet] = objectsIn(stdout);
+  expect([account.kind, role.kind, daemonSet.kind]).toEqual(["ServiceAccount", "ClusterRole", "DaemonSet"]);
+  expect(role.rules.flatMap(({ verbs }: { readonly verbs: readonly string[] }) => verbs)).toEqual([
+    "impersonate:associated-node",
+    ...["get", "watch", "patch", "get"].map((verb) => `impersonate-on:associated-node:${verb}`),
+  ]);
+  expect(daemonSet.spec.template.spec.containers[0].args).toContain("--impersonate-node");
+});
+
+test("--node-wide takes the drivers: the registrar's argument, and one taint and condition for each", async () => {
+  const words = ["--node-wide", "--image=r:1", ...READINESS];
+  const { stdout } = await runCommand("manifest", ...words, "--allow-drivers=a.example.com,nfs.csi.k8s.io");
+  const objects = objectsIn(stdout);
+  const policy = JSON.stringify(objects.find(({ kind }) => kind === "ValidatingAdmissionPolicy"));
+  expect(policy).toContain("t.key in ['a.example.com/agent-not-ready', 'nfs.csi.k8s.io/agent-not-ready']");
+  expect(policy).toContain("c.type in ['a.example.com/Registered', 'nfs.csi.k8s.io/Registered']");
+  const [registrar] = objects.find(({ kind }) => kind === "DaemonSet").spec.template.spec.containers;
+  expect(registrar.args).toContain("--allow-drivers=a.example.com,nfs.csi.k8s.io");
+  expect((await runCommand("manifest", ...words)).stdout).toContain(
+    "matches('^[-.a-zA-Z0-9]+/agent-not-ready$')",
+  );
+});
+
+test.each<readonly [words: string, complaint: RegExp]>([
+  ["--node-wide --image=registry.k8s.io/csi-node-driver-registrar:v2.17.0", /".*" is the official reg/],
+  ["--node-wide --image=a --driver-name=x", /--driver-name cannot be given with --node-wide/],
+  ["--node-wide --image=a --allow-drivers=a=/p/**/s", /one '\*' only/],
+  ["--node-wide --image=a --allow-drivers=,", /--allow-drivers "," names no driver/],
+  ["--node-wide --image=a --startup-taint={driver}/x --allow-drivers=node.kubernetes.io", /is not a name/],
+  ["--node-wide --image=a --include=csidriver", /--include csidriver is for a single driver/],
+  ["--driver-name=a --image=a", /it needs --driver-image, or --node-wide/],
+  ["--include=daemonset", /it needs --driver-name and --image and --driver-image, or --node-wide; see/],
+  ["--node-wide", /it needs --image; see/],
+  ["--include=namespace", /it needs --namespace; see/],
+  ["--include=csidriver --image=a", /it needs --driver-name; see/],
+])("%s is a usage error of one line, and writes nothing", async (words, complaint) => {
+  await expectUsageError(["manifest", ...words.split(" ")], complaint);
+});
+
+test.each<readonly [words: string, complaint: RegExp]>([
+  ["--allow-drivers=a", /--allow-drivers needs --node-wide/],
+  ["--startup-taint={driver}", /with \{driver\} DNS-NAME\/NAME/],
+  ["--driver-arg --v=2", /: write --driver-arg=--v=2$/m],
+  ["--unconfined", /unconfined.*kubernetes-version/],
+  ["--node-access=impersonation", /node-access.*node-condition/],
+  [`${READINESS.join(" ")} --node-access=impersonation`, /does not let a node remove its own taints/],
+  ["--kubernetes-version=1.29 --unconfined", /--unconfined is for --startup-taint and/],
+  ["--kubernetes-version=1.30 --unconfined --node-condition=a/b", /--unconfined is for .* before 1.30/],
+  ["--kubernetes-version=1.29 --node-condition=a/b", /; --unconfined writes rights/],
+  ["--kubernetes-version=2", /--kubernetes-version: "2" is not a version of Kubernetes/],
+  ["--image-policy=false --drop", /--drop: it needs --image-policy beside it/],
+  ["--http-port=0", /--http-port "0" must be from 1 to 65535/],
+  ["--distribution=microk9s", /did you mean microk8s\?/],
+  ["--lifecycle-mode=Persistent,ephemeral", /--lifecycle-mode: "ephemeral" is not.*Ephemeral/],
+  ["--include=csidriver,alerts --node-condition=a/b", /is for daemonset, which is not/],
+  ["--include=alerts --name=x", /is for daemonset or inline-pod or podmonitor, which is not written/],
+  ["--include=daemonset --pod-info-on-mount=false", /--pod-info-on-mount is for csidriver, which is not/],
+  ["--kubernetes-version=v1.19.9+k3s1 --fs-group-policy=File", /needs Kubernetes 1.20, not 1.19; w/],
+  ["--kubernetes-version=1.20 --storage-capacity", / 1.21,/],
+  ["--kubernetes-version=1.20 --token-audience=a", / 1.21,/],
+  ["--kubernetes-version=1.34 --node-allocatable-update-period=60", / 1.35,/],
+  ["--kubernetes-version=1.34 --service-account-token-in-secrets --token-audience=a", / 1.35,/],
+  ["--kubernetes-version=1.36 --prevent-pod-scheduling-if-missing", / 1.37,/],
+  ["--kubernetes-version=1.35 --node-condition=a/b --node-access=impersonation", / 1.36, not/],
+])("with a driver, %s is one, too", async (words, complaint) => {
+  await expectUsageError(["manifest", ...REQUIRED, ...words.split(" ")], complaint);
+});

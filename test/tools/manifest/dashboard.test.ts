@@ -1,0 +1,34 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { parse } from "yaml";
+import dashboard from "../../../src/tools/manifest/dashboard.json";
+import { dashboardConfigMap } from "../../../src/tools/manifest/objects";
+import { createTempFolder } from "../../support/temp-folder";
+
+const TYPES = require.resolve("@grafana/schema/package.json").replace("package.json", "dist/types/index");
+
+/** What the compiler says of a dashboard as a value of Grafana's own type. */
+async function faultsOf(text: string) {
+  await using folder = await createTempFolder();
+  const source = `import type { Dashboard } from "${TYPES}";\nexport const dashboard: Dashboard = ${text};\n`;
+  writeFileSync(folder.at("dashboard.ts"), source);
+  const flags = "--noEmit --strict --skipLibCheck --ignoreConfig --module nodenext --singleThreaded";
+  const words = [...flags.split(" "), folder.at("dashboard.ts")];
+  return spawnSync("node_modules/.bin/tsc", words, { encoding: "utf8" }).stdout;
+}
+
+test("the ConfigMap has a dashboard of Grafana's type", async () => {
+  const { metadata, data } = parse(dashboardConfigMap({ namespace: "monitoring" }).lines.join("\n"));
+  expect(metadata).toMatchObject({ namespace: "monitoring", labels: { grafana_dashboard: "1" } });
+  const text = data["csi-registrar.json"];
+  expect(JSON.parse(text)).toEqual(dashboard);
+  expect(await faultsOf(text)).toBe("");
+});
+
+test("no panel covers another, and none leaves Grafana's 24 columns", () => {
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  for (const { gridPos } of dashboard.panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+});

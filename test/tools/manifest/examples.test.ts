@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { METRICS } from "../../../src/diagnostics/metric-table";
+import { nodeReadinessMetrics } from "../../../src/diagnostics/node-readiness";
+import dashboard from "../../../src/tools/manifest/dashboard.json";
+import { PARTS, type Part, resolveManifestOptions } from "../../../src/tools/manifest/options";
+import { makeManifests, makeNodeWideManifests } from "../../../src/tools/manifest/parts";
+import { scalar, yaml } from "../../../src/tools/manifest/template";
+import { anchorsIn, readText } from "../../docs/markdown";
+
+const { homepage } = JSON.parse(readText("package.json"));
+const EXAMPLES = join(__dirname, "..", "..", "examples");
+const read = (name: string) => readFileSync(join(EXAMPLES, name), "utf8");
+
+interface Named {
+  readonly name: string;
+}
+/** What `registrar manifest` writes for the driver of `examples/daemonset.yaml`. */
+const write = (parts: readonly Part[], image = "registrar:v0.1.0") =>
+  makeManifests(
+    resolveManifestOptions({
+      driverName: "hostpath.csi.k8s.io",
+      name: "csi-hostpath-node",
+      image,
+      driverImage: "hostpathplugin:v1",
+      parts,
+    }),
+  );
+
+test.each([
+  ["alerts.yaml", "alerts"],
+  ["podmonitor.yaml", "podmonitor"],
+] as const)("examples/%s is what the command writes", (file, part) => {
+  expect(read(file)).toBe(write([part]));
+});
+
+test("the node-wide DaemonSet is that of examples/node-wide.yaml", () => {
+  const written = makeNodeWideManifests({ image: "registrar:v0.1.0" });
+  expect(parse(written)).toEqual(parse(read("node-wide.yaml")));
+});
+
+test("node-wide options are checked like those of a driver", () => {
+  expect(() => makeNodeWideManifests({ image: "r:1", name: "No" })).toThrow(/^--name "No" must be/);
+});
+
+test("the DaemonSet has the registrar, the labels and the pod settings of examples/daemonset.yaml", () => {
+  const exampleText = read("daemonset.yaml");
+  const image = /image: (registrar:\S+)/.exec(exampleText)?.[1] ?? "";
+  const example = parseAllDocuments(exampleText)[1]?.toJS();
+  const written = parse(write(["daemonset"], image));
+  const registrarOf = ({ spec }: typeof written) =>
+    spec.template.spec.containers.find(({ name }: Named) => name === "registrar");
+  expect(registrarOf(written)).toEqual(registrarOf(example));
+
+  const { containers: _, volumes, ...pod } = written.spec.template.spec;
+  expect(example.spec.template.spec).toMatchObject(pod);
+  for (const volume of volumes) expect(example.spec.template.spec.volumes).toContainEqual(volume);
+  const { template: __, ...spec } = written.spec;
+  expect(example.spec).toMatchObject(spec);
+  expect(written.metadata).toEqual(example.metadata);
+});
+
+test("each container mounts volumes that the pod has, and the driver's socket is one and the same", () => {
+  const { spec } = parse(write(["daemonset"])).spec.template;
+  for (const { volumeMounts } of spec.containers)
+    for (const { name } of volumeMounts)
+      expect(spec.volumes.map((volume: Named) => volume.name)).toContain(name);
+  const [registrar, driver] = spec.containers;
+  const pluginPath = spec.volumes.find((volume: Named) => volume.name === "plugin-dir").hostPath.path;
+  expect(registrar.args).toContain(`--kubelet-registration-path=${pluginPath}/csi.sock`);
+  expect(driver.args).toContain("--endpoint=unix:///csi/csi.sock");
+  expect(driver.volumeMounts).toContainEqual({ name: "plugin-dir", mountPath: "/csi" });
+});
+
+test("all parts are one stream of documents without a fault, each with comments", () => {
+  const text = write(PARTS);
+  const documents = parseAllDocuments(text);
+  expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+  const kinds = documents.map((document) => document.toJS().kind);
+  expect(kinds.join(" ")).toBe(
+    "Namespace CSIDriver DaemonSet StorageClass Pod PodMonitor PrometheusRule ConfigMap",
+  );
+  for (const one of text.split("---\n")) expect(one).toMatch(/^# /);
+  const prose = text.split("\n").filter((line) => !/runbook_url: |"(?:expr|description)": /.test(line));
+  for (const line of prose) expect(line.length).toBeLessThanOrEqual(125);
+});
+
+const TEXTS = [
+  ...["a", "-x", "--v=5", "--endpoint=unix:///csi/csi.sock", "$(NODE_NAME)", "", "-", "---", "- a", "a:"],
+  ...["a: b", "a #b", "*a", "&a", "!a", "{a", "[a", "'a", '"a', "\\", "a\nb", "~", "null", "0.5", ".inf"],
+  ...["1:30", "é", "y", "on", "off", "no", "1e3", "0x1f", "12345"],
+];
+
+test.each(TEXTS)("%j is the same text in YAML 1.1", (text) => {
+  expect(parse(`a: ${scalar(text)}\nb:\n  - ${scalar(text)}\n`, { version: "1.1" })).toEqual({
+    a: text,
+    b: [text],
+  });
+});
+
+test("false and undefined leave out the line on which they are alone, and nothing else does", () => {
+  const { lines } = yaml`
+    a: ${false}
+    ${false}
+    ${undefined}
+    ${0}
+      ${yaml`b: ${true}`}
+  `;
+  expect(lines).toEqual(["a: false", "0", "  b: true"]);
+});
+
+test("only what must be quoted is", () => {
+  expect(["-x", "balloon", "offer", "/csi/csi.sock"].map(scalar).join(" ")).not.toContain('"');
+});
+
+const DRIVER = { driverName: "x.csi", image: "a", driverImage: "b" };
+
+test("a driver without arguments has an empty list", () => {
+  const options = resolveManifestOptions({ ...DRIVER, driverArgs: [], parts: ["daemonset"] });
+  expect(parse(makeManifests(options)).spec.template.spec.containers[1].args).toEqual([]);
+});
+
+test("a name that YAML 1.1 reads as a boolean is quoted", () => {
+  const text = makeManifests(resolveManifestOptions({ ...DRIVER, name: "y", namespace: "on" }));
+  expect(text).toContain('name: "y"');
+  expect(text).toContain('namespace: "on"');
+});
+
+describe("the alerts", () => {
+  const { groups } = parse(read("alerts.yaml")).spec;
+  interface Rule extends Readonly<Record<"alert" | "expr", string>> {
+    readonly labels: { readonly severity: string };
+    readonly annotations: Readonly<Record<"summary" | "description" | "runbook_url", string>>;
+  }
+  const rules: readonly Rule[] = groups[0].rules;
+  /** `registrar_state{state="standby"}`: name and what is selected. */
+  const selectorsIn = (expr: string) => Array.from(expr.matchAll(/(registrar_\w+)(?:\{([^}]*)\})?/g));
+
+  test("know only metrics and labels that the registrar has, as does the dashboard", () => {
+    const queries = dashboard.panels.flatMap(({ targets }) => targets);
+    const selectors = [...rules, ...queries].flatMap(({ expr }) => selectorsIn(expr));
+    for (const [, name, selection = ""] of selectors) {
+      const metric = [...METRICS, ...nodeReadinessMetrics(undefined as never)].find(
+        (one) => one.name === name,
+      );
+      expect(metric?.name).toBe(name);
+      for (const [, label] of selection.matchAll(/(\w+)!?=/g)) expect(metric?.labelNames).toContain(label);
+    }
+  });
+
+  test("each has a runbook: a section of our docs, below the package's homepage", () => {
+    for (const { annotations } of rules) {
+      const pages = `${homepage}/blob/main/docs/`;
+      expect(annotations.runbook_url.startsWith(pages)).toBe(true);
+      const [page = "", anchor] = annotations.runbook_url.slice(pages.length).split("#");
+      expect(anchorsIn(readText(`docs/${page}`))).toContain(anchor);
+    }
+  });
+
+  test("cover what can go wrong with a registration, and say what is wrong where", () => {
+    expect(rules).toHaveLength(10);
+    for (const { alert, labels, annotations } of rules) {
+      expect(["critical", "warning"]).toContain(labels.severity);
+      if (/RegistrarRestarting|RegistrarsUnseen|RegistrarMissing|NotRegistrable/.test(alert)) continue;
+      expect(annotations.summary).toMatch(/labels\.driver_name .*labels\.node /);
+      expect(annotations.description).toContain("{{ $labels.pod }}");
+    }
+  });
+});

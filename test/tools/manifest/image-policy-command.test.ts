@@ -1,0 +1,228 @@
+import { writeFileSync } from "node:fs";
+import { parseAllDocuments } from "yaml";
+import { runCommand } from "../../support/run-command";
+import { createTempFolder } from "../../support/temp-folder";
+import { expectUsageError } from "../support/usage-error";
+
+const IMAGE = "--image=example.com/registrar:v1";
+const DROPPING = ["--drop", "--include=policy"];
+const KYVERNO = ["--policy-engine=kyverno"];
+const TAINT = "--startup-taint={driver}/x";
+const run = (...flags: readonly string[]) => runCommand("manifest", "--image-policy", ...flags);
+const written = async (...flags: readonly string[]) => {
+  const { status, stdout, stderr } = await run(IMAGE, ...flags);
+  expect([status, stderr]).toEqual([0, ""]);
+  return parseAllDocuments(stdout).map((document) => document.toJS());
+};
+
+test.each([
+  [[], ["registrar-image", "registrar-image-limits"]],
+  [["--keep=memory,cpu", "--name=x"], ["x"]],
+])("%j writes policies that never refuse a pod, each with its binding: %s", async (flags, names) => {
+  const objects = await written(...flags);
+  expect(objects).toMatchObject(
+    names.flatMap((name) => [
+      {
+        apiVersion: "admissionregistration.k8s.io/v1",
+        kind: "MutatingAdmissionPolicy",
+        metadata: { name },
+        spec: { failurePolicy: "Ignore" },
+      },
+      { kind: "MutatingAdmissionPolicyBinding", metadata: { name }, spec: { policyName: name } },
+    ]),
+  );
+  expect(objects).toHaveLength(2 * names.length);
+  expect(objects[0].spec.matchConstraints.namespaceSelector).toBeUndefined();
+});
+
+test("the policy of the limits selects the same pods, and lowers what is raised", async () => {
+  const [swap, , limits] = await written("--namespace=a", "--namespace-label=b", "--keep=cpu");
+  expect(limits.spec.matchConstraints).toEqual(swap.spec.matchConstraints);
+  const [{ jsonPatch }] = limits.spec.mutations;
+  expect(jsonPatch.expression).toContain("/resources/limits/memory");
+  expect(jsonPatch.expression).not.toContain("cpu");
+});
+
+test.each<readonly string[]>([["--keep=cpu", "--namespace=a", "--arg=--v=2"], DROPPING])(
+  "--policy-engine=kyverno with %j: the same for pods alone, and no binding",
+  async (...flags) => {
+    const native = (await written(...flags)).find(({ kind }) => kind === "MutatingAdmissionPolicy");
+    const policies = (await written(...flags, ...KYVERNO)).filter(({ kind }) => /Mutating/.test(kind));
+    expect(policies).toEqual([
+      {
+        apiVersion: "policies.kyverno.io/v1",
+        kind: "MutatingPolicy",
+        metadata: native.metadata,
+        spec: {
+          autogen: { podControllers: { controllers: [] } },
+          evaluation: { background: { enabled: false }, mutateExisting: { enabled: false } },
+          ...native.spec,
+        },
+      },
+    ]);
+  },
+);
+
+test.each([["--kubernetes-version=v1.36.1"], ["--kubernetes-version=1.30", ...KYVERNO, ...DROPPING, TAINT]])(
+  "%s %s: the version changes nothing of what is written",
+  async (version, ...flags) => {
+    expect(await written(version, ...flags)).toEqual(await written(...flags));
+  },
+);
+
+test.each([
+  [[], "1.33", "v1alpha1"],
+  [[], "1.34", "v1beta1"],
+  [DROPPING, "1.35", "v1beta1"],
+])("%j for Kubernetes %s: %s, and what must be turned on there", async (form, minor, version) => {
+  const apiVersion = `admissionregistration.k8s.io/${version}`;
+  const flags = [...form, `--kubernetes-version=${minor}`];
+  expect((await run(IMAGE, ...flags)).stdout).toContain(`--runtime-config=${apiVersion}=true`);
+  const objects = await written(...flags);
+  expect(new Set(objects.map((object) => object.apiVersion))).toEqual(new Set([apiVersion]));
+  expect(objects.map(({ spec }) => spec)).toEqual((await written(...form)).map(({ spec }) => spec));
+});
+
+test("ours may have the official one's name, with our version as its tag", async () => {
+  const image = "example.com/csi-node-driver-registrar:v0.1.0";
+  expect((await run(`--image=${image}`)).stdout).toContain(`value: '${image}'`);
+});
+
+test("each flag reaches the policy", async () => {
+  const [policy] = await written(
+    ...["--name=mine", "--namespace=a", "--namespace=b", "--namespace-label=team=storage"],
+    ...["--match-image=a.b", "--keep=memory,cpu", "--arg=--termination-log=/it's\\\"\n"],
+  );
+  expect(policy.metadata.name).toBe("mine");
+  expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([
+    { key: "kubernetes.io/metadata.name", operator: "In", values: ["a", "b"] },
+    { key: "team", operator: "In", values: ["storage"] },
+  ]);
+  expect(policy.spec.matchConditions[0].expression).toContain("|a\\\\.b)");
+  const [{ jsonPatch }] = policy.spec.mutations;
+  expect(jsonPatch.expression).not.toMatch(/memory|cpu/);
+  expect(jsonPatch.expression).toContain("timeoutSeconds");
+  expect(policy.spec.variables.at(-1).expression).toContain(String.raw`['--termination-log=/it\'s\\"\n']`);
+});
+
+test("--drop has two files: the registrar of the whole node, and the policy for the same folder of kubelet's", async () => {
+  const flags = ["--drop", "--distribution=microk8s", "--http-port=1234", "--startup-taint={driver}/x"];
+  const objects = await written(...flags, "--include=daemonset");
+  expect(objects.map(({ kind }) => kind)).toEqual([
+    ...["ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ClusterRole"],
+    ...["ClusterRoleBinding", "DaemonSet"],
+  ]);
+  const { metadata, spec } = objects[5];
+  expect(metadata).toMatchObject({ name: "csi-registrar", namespace: "kube-system" });
+  const root = "/var/snap/microk8s/common/var/lib/kubelet";
+  const { args } = spec.template.spec.containers[0];
+  expect(args).toContain(`--kubelet-registration-path=${root}/plugins/*/csi.sock`);
+  expect(args).toContain("--http-endpoint=:1234");
+  const policy = await written(...flags, "--include=policy");
+  const kinds = policy.map(({ kind }) => kind).join(" ");
+  expect(kinds).toBe("MutatingAdmissionPolicy MutatingAdmissionPolicyBinding");
+  expect(JSON.stringify(policy)).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
+});
+
+test("--include=podmonitor: Prometheus finds the port by the name that the policy gives it", async () => {
+  const metrics = ["--metrics-port=9809", "--namespace=a"];
+  const [{ spec }] = await written(...metrics, "--include=podmonitor");
+  const [{ port }] = spec.podMetricsEndpoints;
+  expect([spec.selector, spec.namespaceSelector]).toEqual([{}, { matchNames: ["a"] }]);
+  expect(JSON.stringify(await written(...metrics))).toContain(`{'name': dyn('${port}'), 'containerPort'`);
+});
+
+test("--nodes and --nodes-file: the same names, in their order, for the policies and the DaemonSet", async () => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("nodes"), "node/b\nnode/a.example.com\n\nnode/b\n");
+  const file = `--nodes-file=${folder.at("nodes")}`;
+  const flag = "--nodes=b,a.example.com";
+  const [swap, , limits] = await written(file);
+  for (const { spec } of [swap, limits])
+    expect(spec.variables[0]).toEqual({ name: "nodes", expression: '[\n "a.example.com",\n "b"\n]' });
+  expect(await written(flag)).toEqual(await written(file));
+  const [daemonSet] = await written(flag, "--drop", "--include=daemonset");
+  const { nodeAffinity } = daemonSet.spec.template.spec.affinity;
+  const termOf = (node: string) => ({
+    matchFields: [{ key: "metadata.name", operator: "In", values: [node] }],
+  });
+  expect(nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms).toEqual(
+    ["a.example.com", "b"].map(termOf),
+  );
+});
+
+test.each([
+  [["--image=registrar"], /--image "registrar" has no tag and no digest/],
+  [
+    ["--image=rancher/mirrored-sig-storage-csi-node-driver-registrar:v2.12.0"],
+    /is the official registrar's im/,
+  ],
+  [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
+  [[IMAGE, "--namespace-label=a=b=c"], /is not a label: give KEY or KEY=VALUE/],
+  [[IMAGE, "--nodes=,"], /--nodes "," has no name of a node/],
+  [[IMAGE, "--nodes=a", "--nodes-file=b"], /give --nodes or --nodes-file, not both/],
+  [[IMAGE, "--nodes-file=/nowhere"], /--nodes-file "\/nowhere" cannot be read: ENOENT/],
+  [[IMAGE, "--match-image=mirrored-sig-storage-csi-attacher"], /"[a-z-]+" is another sidecar/],
+  [
+    [IMAGE, "--kubernetes-version=1.32"],
+    /needs Kubernetes 1.33, not 1.32; --policy-engine=kyverno works before$/m,
+  ],
+  [
+    [IMAGE, ...KYVERNO, "--kubernetes-version=1.21", "--drop"],
+    /--drop needs Kubernetes 1.22, not 1.21; without/,
+  ],
+  [
+    [IMAGE, ...KYVERNO, "--kubernetes-version=1.29", "--drop", TAINT],
+    /--drop with a taint or .* 1.30, not 1.29/,
+  ],
+  [[IMAGE, "--drop"], /--drop has two files: .*--include=daemonset, then that of --include=policy;/],
+  [[IMAGE, "--include=daemonset"], /--include=daemonset needs --drop beside it/],
+  [
+    [IMAGE, "--drop", "--include=daemonset,policy"],
+    /"daemonset,policy" is not one of .*; give one of them$/m,
+  ],
+  [[IMAGE, "--include=podmonitor"], /--include=podmonitor needs --metrics-port beside it/],
+  ...["0", "65536", "host:a/b", "host:a/b=0"].map((port): [string[], RegExp] => [
+    [IMAGE, `--metrics-port=${port}`],
+    /is not PORT, from 1 to 65535, or host:NAMESPACE\/NAME=PORT/,
+  ]),
+  [
+    [IMAGE, "--metrics-port=1", "--metrics-port=2"],
+    /"a pod's own network" is given twice; give it one value/,
+  ],
+  [
+    [IMAGE, "--metrics-port=host:a/b=1", "--metrics-port=host:a/c=1"],
+    /one port to two workloads on the host's/,
+  ],
+  [[IMAGE, "--metrics-port=1", "--arg=--http-endpoint=:1"], /give --metrics-port or --arg=--http-endpoint/],
+  [[IMAGE, "--metrics-port=1", "--drop"], /give --metrics-port or --drop, not both/],
+  [[IMAGE, "--http-port=1"], /--http-port needs --drop beside it/],
+  [[IMAGE, "--startup-taint=a/b"], /write \{driver\}/],
+  [[IMAGE, "--drop=false", "-arg", "-v", "2"], /: write --arg=-v=2$/m],
+  [["--arg=--v=2", "--arg", "--timeout=2s", IMAGE], /: write --arg=--timeout=2s$/m],
+  [[IMAGE, "--arg=plain"], /--arg="plain" is not a flag: write --arg=--FLAG=VALUE/],
+  [[IMAGE, "--arg=--help"], /would print the help/],
+  [[IMAGE, "--arg=--on-registration-failur=retry"], /did you mean --on-registration-failure\?/],
+  [[IMAGE, "--arg=--timeout=0s"], /no registrar starts with these --arg: timeout must be more than 0/],
+  [[IMAGE, "--arg=--node-condition-delay=-1s"], /node-condition-delay must not be negative/],
+  [[IMAGE, "--arg=--v=1", "--arg=-v=2"], /--arg gives --v more than once/],
+  [[IMAGE, "--arg=--csi-address=/x"], /cannot be set for every driver/],
+  [[IMAGE, "--arg=--node-condition=x"], /needs rights, too: give --node-condition/],
+  [[IMAGE, "--arg=--health-port=1"], /has no effect, or is deprecated/],
+])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {
+  await expectUsageError(["manifest", "--image-policy", ...flags], complaint);
+});
+
+test.each(["-image-policy", "--image-policy=1"])("%s is the same form", async (flag) => {
+  expect((await runCommand("manifest", flag, IMAGE)).stdout).toBe((await run(IMAGE)).stdout);
+});
+
+test.each([
+  ["policy", 2_500, 40],
+  ["daemonset", 3_000, 10],
+])("more nodes than fit into the %s", async (include, count, length) => {
+  const nodes = Array.from({ length: count }, (_, at) => `${at}`.padStart(length, "x"));
+  const { status, stderr } = await run(IMAGE, "--drop", `--include=${include}`, `--nodes=${nodes}`);
+  expect(status).toBe(2);
+  expect(stderr).toContain(`${count} nodes do not fit into the ${include}: their names take `);
+});

@@ -1,0 +1,142 @@
+import { checkNamed, checkNodes, checkPinned } from "../../../src/tools/manifest/names";
+import { type ManifestOptions, resolveManifestOptions } from "../../../src/tools/manifest/options";
+
+const REQUIRED: ManifestOptions = {
+  driverName: "x.csi.example.com",
+  image: "registrar:v1",
+  driverImage: "x:v2",
+};
+const resolve = (options: Partial<ManifestOptions> = {}) =>
+  resolveManifestOptions({ ...REQUIRED, ...options });
+
+test("what is not given follows from the driver's name and Kubernetes' defaults", () => {
+  expect(resolve()).toEqual({
+    ...REQUIRED,
+    ...{ name: "x-csi-example-com-node", namespace: "kube-system", kubeletRoot: "/var/lib/kubelet" },
+    ...{ httpPort: 9809, parts: ["csidriver", "daemonset"], pluginFolder: REQUIRED.driverName },
+    driverArgs: ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
+    pluginPath: "/var/lib/kubelet/plugins/x.csi.example.com",
+    kubeletRegistrationPath: "/var/lib/kubelet/plugins/x.csi.example.com/csi.sock",
+    ...{ attachRequired: false, podInfoOnMount: false, lifecycleModes: ["Persistent"] },
+    ...{ fsGroupPolicy: "ReadWriteOnceWithFSType", storageCapacity: false, nodeAllocatableUpdatePeriod: 0 },
+    ...{ preventPodSchedulingIfMissing: false, tokenAudiences: [], serviceAccountTokenInSecrets: false },
+    storageClassName: REQUIRED.driverName,
+  });
+});
+
+test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ManifestOptions>]>([
+  [{ parts: ["inline-pod"] }, { lifecycleModes: ["Persistent", "Ephemeral"], podInfoOnMount: true }],
+  [{ lifecycleModes: ["Ephemeral"], podInfoOnMount: false }, { podInfoOnMount: false }],
+  [{ parts: ["alerts", "csidriver", "alerts"] }, { parts: ["csidriver", "alerts"] }],
+  [{ lifecycleModes: ["Ephemeral", "Persistent"] }, { lifecycleModes: ["Persistent", "Ephemeral"] }],
+  [{ kubeletRoot: "/k", distribution: "k0s" }, { kubeletRoot: "/k" }],
+  [{ kubeletRoot: "/k/" }, { kubeletRoot: "/k" }],
+  ...[
+    { httpPort: 1 },
+    { httpPort: 65_535 },
+    { nodeAllocatableUpdatePeriod: 10 },
+    { tokenAudiences: ["a", "b"], serviceAccountTokenInSecrets: true },
+    { parts: ["csidriver"], image: "", driverImage: "" } as const,
+  ].map((options) => [options, options] as const),
+  // The DaemonSet's name.
+  [{ driverName: "disk" }, { name: "csi-disk-node" }],
+  [{ driverName: "csi.example.com" }, { name: "csi-example-com-node" }],
+  [{ driverName: "scsi.example.com" }, { name: "csi-scsi-example-com-node" }],
+  [{ driverName: `${"a".repeat(60)}.io`, pluginFolder: "x" }, { name: `csi-${"a".repeat(54)}-node` }],
+  [{ driverName: `${"a".repeat(52)}--b`, pluginFolder: "x" }, { name: `csi-${"a".repeat(52)}-node` }],
+  [{ driverName: `${"a".repeat(53)}.e.com`, pluginFolder: "x" }, { name: `csi-${"a".repeat(53)}-node` }],
+])("%j becomes %j", (given, resolved) => {
+  expect(resolve(given)).toMatchObject(resolved);
+});
+
+test.each<readonly [Partial<ManifestOptions>, RegExp]>([
+  [{ driverName: "" }, /^--driver-name "" is not a driver name: it is empty$/],
+  [{ driverName: "a_b" }, /^--driver-name "a_b" is not a driver name: the CSI specification/],
+  [{ driverName: "x".repeat(64) }, /it has 64 characters/],
+  [{ driverName: "X.csi" }, /^--driver-name "X.csi" must be lower case letters/],
+  [{ driverName: "a.-b" }, /^--driver-name/],
+  [{ image: "" }, /^--image "" is not an image reference/],
+  [{ driverImage: "a b" }, /^--driver-image "a b" is not an image reference/],
+  [{ name: "a.b" }, /^--name "a.b" must be 1 to 63 lower case letters/],
+  [{ name: "x".repeat(64) }, /^--name/],
+  [{ namespace: "-" }, /^--namespace "-"/],
+  [{ nodeAllocatableUpdatePeriod: 9 }, /^--node-allocatable-update-period "9" must be 10 s or more$/],
+  [{ nodeAllocatableUpdatePeriod: 0 }, /^--node-allocatable-update-period "0"/],
+  [{ preventPodSchedulingIfMissing: true, lifecycleModes: ["Ephemeral"] }, /^--prevent.* needs .* Persis/],
+  [{ serviceAccountTokenInSecrets: true }, /^--service-account-token-in-secrets needs --token-audience$/],
+  [{ tokenAudiences: ["a", "a"] }, /^--token-audience "a" is given twice$/],
+  [{ storageClassName: "A" }, /^--storage-class "A" must be lower case letters/],
+  [{ kubeletRoot: "var/lib" }, /^--kubelet-root "var\/lib" must be an absolute path/],
+  ...["/", "/var//", "/a/../b", "/a:b", "/a/.", "/./a"].map(
+    (kubeletRoot) => [{ kubeletRoot }, /^--kubelet-root/] as const,
+  ),
+  [{ parts: ["csidriver"], image: "A B" }, /^--image "A B"/],
+  [{ nodeAllocatableUpdatePeriod: 10.5 }, /^--node-allocatable-update-period/],
+  [{ pluginFolder: ".." }, /^--plugin-folder ".." must be letters, digits/],
+  [{ pluginFolder: "a/b" }, /^--plugin-folder/],
+  [{ httpPort: 0 }, /^--http-port "0" must be from 1 to 65535/],
+  [{ httpPort: 65_536 }, /^--http-port/],
+  [{ httpPort: 1.5 }, /^--http-port/],
+  [{ parts: ["inline-pod"], lifecycleModes: ["Persistent"] }, /^--include inline-pod needs .* Ephemeral$/],
+  [{ parts: ["storageclass"], lifecycleModes: ["Ephemeral"] }, /^--include storageclass needs .* Persis/],
+])("%j is refused", (options, message) => {
+  expect(() => resolve(options)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringMatching(message) }),
+  );
+});
+
+const DIGEST = `sha256:${"0f".repeat(32)}`;
+const NO_PIN = "has no tag and no digest";
+const NO_IMAGE = "is not an image reference: give NAME:TAG or NAME@DIGEST, NAME in lower case";
+
+test.each([
+  ...["a/b__c/d--e.f:v1", "Example.COM/registrar:V1_-.", "[fd00::1]:5000/registrar:v1"],
+  ...[`registrar:${"v".repeat(128)}`, `example.com/registrar:v1@${DIGEST}`, `a@sha512:${"0".repeat(128)}`],
+])("the image %s is accepted", (image) => {
+  expect(() => checkPinned("image", image)).not.toThrow();
+});
+
+test.each([
+  ...["example.com/Foo:v1", "Foo:v1", "http://foo/x:v1", "/x:v1", "x/:v1", "a//b:v1", "x:v1/y:z", "a__.b:v1"],
+  ...["foo:-v1", "foo:.v1", "foo:", "foo:v1:v2", `foo:${"v".repeat(129)}`, "foo:v1\n", "-a.com/foo:v1"],
+  ...["foo@", "foo@sha256:zz", "foo@sha256:aa", `foo@${DIGEST}0`, `foo@${DIGEST.toUpperCase()}`],
+  ...[`foo@${DIGEST}:v1`, `foo@md5:${"0".repeat(32)}`],
+])("%j is no image", (image) => {
+  expect(() => checkNamed("image", "image", image)).toThrow(`--image ${JSON.stringify(image)} ${NO_IMAGE}`);
+});
+
+test.each(["a", "localhost:5000/registrar"])("%s is an image, and not pinned", (image) => {
+  expect(resolve({ image, driverImage: image })).toMatchObject({ image, driverImage: image });
+  expect(() => checkPinned("image", image)).toThrow(`--image "${image}" ${NO_PIN}`);
+});
+
+test.each(["", "A", "-a", "aB", "a/b", "a:v1", "a b"])("%j is no name of an image", (name) => {
+  expect(() => checkNamed("image name", "match-image", "0a.b-c_d")).not.toThrow();
+  expect(() => checkNamed("image name", "match-image", name)).toThrow(/^--match-image .* must be the last/);
+});
+
+test.each([
+  ["policy", 5_550, 12, 99_900],
+  ["daemonset", 2_500, 20, 250_000],
+] as const)("a %s takes %i names of nodes with %i characters, and none that is longer", (...row) => {
+  const [object, count, length, most] = row;
+  const nodes = Array.from({ length: count }, (_, at) => `${at}`.padStart(length, "x"));
+  expect(() => checkNodes(nodes, object)).not.toThrow();
+  expect(() => checkNodes([...nodes.slice(1), `${"x".repeat(length)}x`], object)).toThrow(
+    `${count} nodes do not fit into the ${object}: their names take ${most + 1} of ${most} characters`,
+  );
+  expect(() => checkNodes(["a.b", "a_b"], object)).toThrow(/^node "a_b" must be lower case letters, digits/);
+});
+
+test("paths that are too long for a socket on the host are refused: 107 bytes pass", () => {
+  const kubeletRoot = "/var/snap/microk8s/common/var/lib/kubelet";
+  const folderOf = (bytes: number) => "f".repeat(bytes - `${kubeletRoot}/plugins//csi.sock`.length);
+  expect(resolve({ kubeletRoot, pluginFolder: folderOf(107) }).kubeletRegistrationPath).toHaveLength(107);
+  expect(() => resolve({ kubeletRoot, pluginFolder: folderOf(108) })).toThrow(
+    /108 bytes of 107: shorten --plug/,
+  );
+  const driverName = "d".repeat(60);
+  expect(() => resolve({ kubeletRoot, driverName, pluginFolder: "x" })).toThrow(
+    /d+-reg\.sock, 128 bytes of 107/,
+  );
+});

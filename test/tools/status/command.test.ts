@@ -1,0 +1,158 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { startCsiDriver, startKubelet } from "../../../src/testing";
+import { eventually } from "../../support/eventually";
+import { mayMount, mountHanging } from "../../support/hanging-mount";
+import { startTestRegistrar } from "../../support/registrar-node";
+import { runCommand } from "../../support/run-command";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { startCommand } from "../support/command";
+
+function nodeTest(name: string, body: (node: ReturnType<typeof makeNode>) => Promise<void>, run = test) {
+  run(name, async () => {
+    await using folder = await createTempFolder();
+    await body(makeNode(folder));
+  });
+}
+
+function makeNode(folder: TempFolder) {
+  const pluginRegistrationPath = folder.at("plugins_registry");
+  const csiAddress = folder.at("plugins", "x.csi", "csi.sock");
+  mkdirSync(pluginRegistrationPath);
+  mkdirSync(folder.at("plugins", "x.csi"), { recursive: true });
+  const paths = { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress };
+  const flag = `--plugin-registration-path=${pluginRegistrationPath}`;
+  return {
+    folder,
+    flag,
+    csiAddress,
+    driver: () => startCsiDriver({ csiAddress, name: "x.csi" }),
+    kubelet: () => startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 10 }),
+    registrar: () => startTestRegistrar({ options: paths }),
+    status: async (...words: readonly string[]) => {
+      const { status, stdout } = await runCommand("status", flag, "-o", "json", ...words);
+      return { status, rows: JSON.parse(stdout) };
+    },
+    findings: async (wanted: string, ...words: readonly string[]) => {
+      const { stdout } = await runCommand("doctor", flag, "-o", "json", ...words);
+      return JSON.parse(stdout).findings.filter(({ code }: { code: string }) => code === wanted);
+    },
+  };
+}
+
+nodeTest("a driver without a registrar, and one that is registered", async ({ flag, ...node }) => {
+  const none = await runCommand("status", flag);
+  expect([none.status, none.stdout]).toEqual([1, ""]);
+  expect(none.stderr).toMatch(/^registrar status: no driver in \S+plugins_registry or \S+plugins\n$/);
+  expect(await node.status()).toEqual({ status: 1, rows: [] });
+
+  const driver = await node.driver();
+  await using _driver = driver;
+  using watching = startCommand(["status", flag, "--watch", "-o", "json"]);
+  await watching.line(/"state":"unpublished"/);
+  using waiting = startCommand(["status", flag, "--wait=60s"]);
+  {
+    await using kubelet = await node.kubelet();
+    await using _registrar = await node.registrar();
+    await kubelet.registered("x.csi");
+    await watching.line(/"name":"x\.csi","state":"registered","since":"\d{4}-/);
+    expect(await waiting.exitCode()).toBe(0);
+    using once = startCommand(["status", flag, "--timeout=30s"]);
+    expect(await once.exitCode()).toBe(0);
+    expect(once.lines[0]).toMatch(/^DRIVER +STATE +SINCE +REASON +DRIVER SOCKET$/);
+    expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
+  }
+  const states = () => watching.lines.map((line) => JSON.parse(line).state);
+  await eventually(() => expect(states().at(-1)).toBe("unpublished"));
+  expect(states()).not.toContain("gone");
+  await driver[Symbol.asyncDispose]();
+  await watching.line(/"state":"gone"/);
+  expect(await watching.end("SIGINT")).toBe(0);
+});
+
+nodeTest(
+  "registrars that are seen only as processes: one that waits for its driver, and two of one driver",
+  async ({ folder, flag, csiAddress, status, findings }) => {
+    const start = (directory: readonly string[], env = {}) => {
+      const paths = [`--csi-address=${folder.at("a.sock")}`, "--kubelet-registration-path=/k/plugins/a.sock"];
+      return startCommand([...directory, ...paths, `--termination-log=${folder.at("log")}`], env);
+    };
+    // Outside of a container the registrar has its directory from the environment.
+    using waiting = existsSync("/registration")
+      ? start([flag])
+      : start([], { KUBELET_ROOT_DIR: folder.path });
+    const row = { name: null, state: "waiting", csiSocket: "/k/plugins/a.sock" };
+    await eventually(async () => expect(await status()).toMatchObject({ status: 1, rows: [row] }));
+    const text = `(process ${waiting.pid}) waits for its driver: ${folder.at("a.sock")} is not there`;
+    expect(await findings("CSI024")).toMatchObject([{ status: "problem", subject: "a registrar", text }]);
+    const asWarning = await findings("CSI024", `--csi-address=${csiAddress}`);
+    expect(asWarning).toMatchObject([{ status: "warning", text }]);
+
+    using second = start([flag]);
+    const both = [waiting.pid, second.pid].sort((one, other) => one - other).join(", ");
+    const two = {
+      subject: "/k/plugins/a.sock",
+      text: `has 2 registrars on this node: processes ${both}`,
+    };
+    await eventually(async () =>
+      expect(await findings("CSI024")).toContainEqual(expect.objectContaining(two)),
+    );
+  },
+);
+
+// Where /dev/fuse is missing, or this user may not mount, no file system can be made to hang.
+nodeTest(
+  "mounts that never answer are left out, and told",
+  async ({ folder, flag, ...node }) => {
+    await using _driver = await node.driver();
+    await using registrar = await node.registrar();
+    await registrar.state("listening");
+    const paths = [folder.at("plugins", "evil"), folder.at("plugins_registry", "evil")];
+    for (const path of paths) mkdirSync(path);
+    using _below = mountHanging(paths[0] ?? "");
+    using _beside = mountHanging(paths[1] ?? "");
+
+    using status = startCommand(["status", flag]);
+    expect(await status.exitCode()).toBe(1);
+    expect(status.lines.join("\n")).toMatch(/^x\.csi +listening /m);
+    for (const path of paths)
+      expect(status.stderr).toContain(`${path} is a mount of fuse, whose server may not`);
+
+    using doctor = startCommand(["doctor", flag, "-o", "json"]);
+    expect(await doctor.exitCode()).toBe(1);
+    const { findings } = JSON.parse(doctor.lines.join("\n"));
+    for (const path of paths)
+      expect(findings).toContainEqual(
+        expect.objectContaining({ code: "CSI020", status: "unknown", subject: path }),
+      );
+
+    // A look at a path that leads into such a mount is bounded.
+    using into = startCommand(["doctor", flag, `--csi-address=${paths[0]}/csi.sock`, "-o", "json"]);
+    await into.line(/"text": "cannot be looked at: ETIMEDOUT, its file system does not answer"/);
+    // Before Node 22.15 it can only kill itself.
+    expect(await into.exitCode()).toBe("execve" in process ? 1 : null);
+  },
+  mayMount() ? test : test.skip,
+);
+
+nodeTest("a driver that is denied, or not allowed, is well without a registrar", async (node) => {
+  await using _driver = await node.driver();
+  for (const [flag, reason] of [
+    ["--deny-drivers=x.csi,z.csi", "it is among those denied"],
+    ["--allow-drivers=y.csi", "it is not among those allowed"],
+  ] as const)
+    expect(await node.status(flag)).toMatchObject({ status: 0, rows: [{ state: "not-wanted", reason }] });
+});
+
+test.each([
+  ["nope", /^registrar status: cannot read \S+nope: ENOENT\n$/],
+  ["file", /^registrar status: \S+file is a file, not a directory\n$/],
+])("a directory that is not there, or is none, is told in place of drivers: %s", async (name, why) => {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("file"), "");
+  const path = folder.at(name);
+  expect(await runCommand("status", `--plugin-registration-path=${path}`)).toEqual({
+    status: 3,
+    stdout: "",
+    stderr: expect.stringMatching(why),
+  });
+});
