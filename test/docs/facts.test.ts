@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { METRICS } from "../../src/diagnostics/metric-table";
@@ -7,11 +6,9 @@ import { flagTable } from "../../src/flags/table";
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
 import { STATE_NAMES } from "../../src/registrar/model/state";
 import { hintForRefusal } from "../../src/registrar/registration/hints";
-import { CHARTS } from "../../src/tools/doctor/manifest/read/charts";
 import { DEPLOYMENTS } from "../charts/deployments";
 import { NODE_LINES } from "../matrix/nodes";
 import { EVENT_KINDS, leadsTo } from "../support/registration-states";
-import { createTempFolder } from "../support/temp-folder";
 import { codeIn, codeOf, fencesIn, isThere, ROOT, readText, rowsIn, SOURCE, sectionOf } from "./markdown";
 
 test("the migration guide has every flag of the official registrar, with its default", () => {
@@ -28,18 +25,6 @@ test("the migration guide has every flag of the official registrar, with its def
       .sort(),
   );
   expect(codeIn(text)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
-});
-
-test("the table of charts is what npm run charts writes from its data, and no cell ends the row", async () => {
-  await using folder = await createTempFolder();
-  execFileSync(process.execPath, ["scripts/charts.mjs", folder.at("charts.md")], { cwd: ROOT });
-  const page = readText("docs/charts.md");
-  expect(page).toBe(readFileSync(folder.at("charts.md"), "utf8"));
-  const rows = rowsIn(sectionOf(page, "The values of each chart"));
-  const named = rows.map(([chart]) => /^\[(\S+)\]/.exec(chart ?? "")?.[1]);
-  expect(named).toEqual(CHARTS.map(({ chart }) => chart));
-  expect(new Set(rows.map((cells) => cells.length))).toEqual(new Set([4]));
-  expect(readText("CHANGELOG.md")).toContain(`the values of ${CHARTS.length} charts`);
 });
 
 test("the alerts' table has every alert, and each names what to do", () => {

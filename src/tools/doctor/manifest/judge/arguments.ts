@@ -4,7 +4,6 @@ import { boundText } from "../../../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
 import { flat, type Nested } from "../../findings/finding";
 import type { Deployment } from "../read/deployments";
-import { placeInChart } from "./chart-places";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {
@@ -36,10 +35,10 @@ function judgeTypes({ source: { container } }: Deployment): Nested<Statement> {
   ];
 }
 
-function judgeJoined({ joined, chart }: Deployment): Statement | undefined {
+function judgeJoined({ joined }: Deployment): Statement | undefined {
   if (joined === undefined) return undefined;
   const text = `has several arguments in one item: ${boundText(joined.trim())}`;
-  return problem(text, `write each as an item of its own${placeInChart(chart, "arguments")}`);
+  return problem(text, "write each as an item of its own");
 }
 
 /** Kubelet starts the other containers beside an init container that always restarts. */
@@ -58,15 +57,14 @@ function judgePatterns({ program, unseen, settings }: Deployment): Statement | u
   return problem(text, "write the paths of one driver, or use this registrar's image");
 }
 
-function judgeStart({ program, unseen, settings, literals, chart, source }: Deployment): Statement {
+function judgeStart({ program, unseen, settings, literals, source }: Deployment): Statement {
   const { refusal, doubtful, ignored, kubeletRegistrationPath: told } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")
     return unknown(`runs an unknown program: ${program.why}`, "if it is this registrar's, use --image");
   if (refusal !== undefined) {
     const literal = literals.find(({ name }) => refusal.problem.includes(`$(${name})`));
-    const advice = `${(literal ?? refusal).advice}${placeInChart(chart, "arguments")}`;
-    return problem(`does not start: ${refusal.problem}`, advice);
+    return problem(`does not start: ${refusal.problem}`, (literal ?? refusal).advice);
   }
   if (doubtful !== undefined)
     return unknown(

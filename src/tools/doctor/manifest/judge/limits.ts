@@ -7,7 +7,6 @@ import type { Deployment } from "../read/deployments";
 import { amountOf, exceeds, type Limits, limitIn, limitsOn, quantityOf } from "../read/limits";
 import { nameOf } from "../read/objects";
 import type { ProbeFacts } from "../read/probes";
-import { fixInChart, placeInChart } from "./chart-places";
 import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
 
 type Resource = Limits["resource"];
@@ -124,7 +123,7 @@ function fixOf(limits: Limits, bound: Bound, own = ""): string {
   const raise = (what: string, has: string, needed = asked) =>
     exceeds(needed, has) ? `raise ${what} to ${shown(needed)} at least` : "";
   const fixes = [
-    isOwn ? fixInChart(one.chart, "resources", own) : "",
+    isOwn ? own : "",
     raise("the limit of its pod", ofPod),
     ...ranges.flatMap(({ of, most, given, ratio }) => [
       raise(`default in ${of}`, isOwn ? "" : given),
@@ -145,14 +144,13 @@ function fixOf(limits: Limits, bound: Bound, own = ""): string {
 
 /** A limit or request that the API server takes from no program. */
 function judgeRefused({ one, resource, own, request, ranges, bounds }: Limits): Statement | undefined {
-  const place = placeInChart(one.chart, "resources");
   const refused = (text: string, fix: string) => problem(`${text}: the API server refuses it`, fix);
   const { limits } = tree(one.source.container.resources);
   if (limits !== undefined && limits !== null && tree(limits) !== limits && !isTemplate(text(limits)))
     return resource === "memory"
       ? refused(
           `has resources.limits ${boundText(JSON.stringify(limits))}, which is not a map`,
-          `write {memory: ${ENOUGH.memory}}, for example${place}`,
+          `write {memory: ${ENOUGH.memory}}, for example`,
         )
       : undefined;
   const judge = (what: string, value: string) => {
@@ -162,12 +160,12 @@ function judgeRefused({ one, resource, own, request, ranges, bounds }: Limits): 
     if (amount < 0)
       return refused(
         `${has} ${boundText(JSON.stringify(value))}, which is not a quantity of 0 or more`,
-        `write ${ENOUGH[resource]}, for example${place}`,
+        `write ${ENOUGH[resource]}, for example`,
       );
     const low = ranges.find(({ least }) => amount > 0 && amount < amountOf(least));
-    if (low) return refused(`${has} ${value}, and ${low.of} has min ${low.least}`, `raise it${place}`);
+    if (low) return refused(`${has} ${value}, and ${low.of} has min ${low.least}`, `raise it`);
     const high = [...bounds, ...ranges].find(({ most }) => exceeds(amount, most));
-    const fix = `lower the ${what}${place}, or raise that limit`;
+    const fix = `lower the ${what}, or raise that limit`;
     return high && refused(`${has} ${value}, and ${high.of} allows ${high.most}`, fix);
   };
   const wrong = ranges.find(({ most, byDefault }) => exceeds(amountOf(byDefault), most));

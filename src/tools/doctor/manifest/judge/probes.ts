@@ -5,7 +5,6 @@ import type { Deployment } from "../read/deployments";
 import { onHost } from "../read/mounts";
 import type { ProbeFacts } from "../read/probes";
 import { flagIn } from "../read/start";
-import { placeInChart } from "./chart-places";
 import { eachDeployment, isReadable, problem, type Statement, warning } from "./each-deployment";
 
 export const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
@@ -23,7 +22,7 @@ function judgePort({ kind, asks, port, path, host }: ProbeFacts, one: Deployment
     return isReadable(one)
       ? problem(
           `has a ${kind} on ${asks}, and the registrar serves none`,
-          `add --http-endpoint=:${Number(port) || 9809}${placeInChart(one.chart, "arguments")}`,
+          `add --http-endpoint=:${Number(port) || 9809}`,
         )
       : undefined;
   if (port !== "" && port !== `${http.port}` && !isTemplate(port))

@@ -4,7 +4,6 @@ import { boundText } from "../../../../logging/escape";
 import { isRegistrar, type OurImage, programOf } from "../../../images/program";
 import type { FoundObject } from "../../findings/finding";
 import { type AccessFacts, addAccess, noAccess } from "./access";
-import { chartOf } from "./charts";
 import { mountsOf } from "./mounts";
 import {
   type CsiDriverFacts,
@@ -16,7 +15,7 @@ import {
   type Unread,
   unreadAt,
 } from "./objects";
-import { driverDirectoryIn, isForWindows, type PodFacts, podIn, readPod } from "./pod";
+import { isForWindows, type PodFacts, podIn, readPod } from "./pod";
 import { probesOf } from "./probes";
 import { type RegistrarSettings, settingsOf } from "./settings";
 import { literalsIn, startOf } from "./start";
@@ -167,10 +166,6 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
       /** Where a check reads what no other one asks for. */
       source: { object, pod, container },
       container: found.container,
-      chart: chartOf(object, [
-        ...shared.driverNames,
-        driverDirectoryIn(settings.kubeletRegistrationPath) ?? "",
-      ]),
       image: text(container.image),
       program,
       isForWindows: isForWindows(pod, container),
