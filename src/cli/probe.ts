@@ -12,7 +12,6 @@ import { SOCKET_TAIL } from "../registrar/model/socket-name";
 import { socketsFitting } from "../registrar/node-wide/discovery";
 import { whyUnwanted } from "../registrar/node-wide/name-lists";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../registrar/registration/self-check";
-import { describeWait, descriptorFix } from "../unix/descriptors";
 import { callFileSystem } from "../unix/file-calls";
 import { parseCsiAddress } from "../unix/socket-path";
 
@@ -98,8 +97,6 @@ function meantByPatterns(flags: Flags): Meant {
 }
 
 function whyNotReady(reports: readonly SelfReport[]): string | undefined {
-  const wait = reports.map(({ descriptorWait }) => descriptorWait).find((one) => one !== undefined);
-  if (wait) return `${describeWait(wait)}; ${descriptorFix(wait)}`;
   const notReady = reports.filter(({ state }) => state !== "registered");
   if (notReady.length === 0) return undefined;
   const reasons = notReady.map(({ name, endpoint, state }) => {
@@ -141,8 +138,8 @@ async function askRegistrar(socketPath: string, timeoutMs: number) {
     fields: { [SELF_CHECK_KEY]: "1" },
   });
   const name = textIn(message, PLUGIN_NAME_FIELD);
-  const { state, descriptorWait } = decodeReport(headers[REPORT_KEY]?.toString()) ?? {};
-  return { name, endpoint: textIn(message, ENDPOINT_FIELD), state, descriptorWait };
+  const { state } = decodeReport(headers[REPORT_KEY]?.toString()) ?? {};
+  return { name, endpoint: textIn(message, ENDPOINT_FIELD), state };
 }
 
 /** The name of the driver behind a socket; undefined if none answers at once. */

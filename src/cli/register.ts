@@ -63,7 +63,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     if (limit < needed)
       log.warn("Too few file descriptors: kubelet, probes and scrapers may get no connection", {
         limit,
-        check: descriptorFix({ needed }),
+        check: descriptorFix(needed),
       });
     await using registrar = await start(flags, paths, { signal, logger: log });
     const registrations = "all" in registrar ? registrar : only(registrar);

@@ -3,7 +3,6 @@ import type { StateName } from "../registrar/model/state";
 import { type DriverStatus, reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registration/registrations";
-import { describeWait, descriptorFix } from "../unix/descriptors";
 
 interface CheckResult {
   readonly passed: boolean;
@@ -35,20 +34,15 @@ export function readinessChecks(
   const meant = registrations.all.filter((one) => driver === null || nameOf(one) === driver);
   const wanted = meant.filter((one) => counted.includes(one));
   const uncounted = meant.filter((one) => !counted.includes(one));
-  const wait = registrations.waitingSockets?.descriptors;
-  const waitText = wait && `${describeWait(wait)}; ${descriptorFix(wait)}`;
   if (driver !== null && wanted.length === 0 && !uncounted.some(standsBy)) {
-    const mayWait = waitText && `it may be one of those that have not been asked their names: ${waitText}`;
-    const unknown = mayWait ?? "no CSI driver here has this name";
+    const unknown = "no CSI driver here has this name";
     return [{ name: driver, run: () => fails(uncounted[0] ? stateText(uncounted[0].status()) : unknown) }];
   }
   const dials = !isNodeWide || driver !== null;
   const checks = wanted.flatMap((one) =>
     checksOf(one, { requireDriver, dials, prefix: isNodeWide ? `${nameOf(one)}/` : "" }),
   );
-  // Drivers without a name may be any: a rolling update that starves them of file descriptors must not go on.
-  const descriptors = { name: "descriptors", run: () => (waitText ? fails(waitText) : passes()) };
-  return [...checks, ...uncounted.map(uncountedCheck), ...(dials ? [] : [descriptors])];
+  return [...checks, ...uncounted.map(uncountedCheck)];
 }
 
 /** Another registrar serves the driver, and this one takes over when that one ends: ready. */

@@ -22,11 +22,7 @@ export type Sample = readonly [value: Value, ...labels: readonly string[]];
 export interface Metric {
   readonly help: string;
   readonly labelNames?: readonly string[];
-  readonly samples: (
-    facts: ProcessFacts,
-    registrations: readonly Registration[],
-    waitingSockets: readonly string[],
-  ) => readonly Sample[];
+  readonly samples: (facts: ProcessFacts, registrations: readonly Registration[]) => readonly Sample[];
   /** Whether the metric includes registrations that do not count, such as sockets without a driver. */
   readonly readsAll?: true;
 }
@@ -39,9 +35,6 @@ export const metricRows = (table: Readonly<Record<string, Metric>>) =>
 
 /** The driver_name label until the driver answers (csi-lib-utils, metrics.go). */
 export const UNKNOWN_DRIVER = "unknown-driver";
-
-/** The reason why a socket without a registration waits. */
-export const NO_DESCRIPTORS = "no-descriptors";
 
 /** A stopped process answers no scrape. */
 const STATES = STATE_NAMES.filter((name) => name !== "stopped");
@@ -112,15 +105,13 @@ export const METRICS = metricRows({
     help: "1 for a driver's socket that cannot be registered, by reason",
     labelNames: ["csi_address", "reason"],
     readsAll: true,
-    samples: (_facts, registrations, waitingSockets) => {
-      const troubles = registrations.flatMap(({ csiAddress, status }): Sample[] => {
+    samples: (_facts, registrations) =>
+      registrations.flatMap(({ csiAddress, status }): Sample[] => {
         const { trouble } = status();
         if (trouble === undefined || csiAddress === undefined) return [];
         if (trouble.kind === "not-wanted") return []; // As configured: an alert would never end.
         return [[1, csiAddress, trouble.kind]];
-      });
-      return [...troubles, ...waitingSockets.map((csiAddress) => [1, csiAddress, NO_DESCRIPTORS] as const)];
-    },
+      }),
   },
   registrar_build_info: {
     help: "Version of this registrar and of Node",

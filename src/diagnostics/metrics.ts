@@ -77,8 +77,7 @@ async function loadMetrics(
       collect() {
         this.reset();
         const read = readsAll ? registrations.all : registrationsThatCount(registrations);
-        const waiting = registrations.waitingSockets?.csiAddresses ?? [];
-        for (const [value, ...texts] of samples(facts, read, waiting))
+        for (const [value, ...texts] of samples(facts, read))
           if (value !== undefined) this.inc(labelled(labelNames, texts), Number(value));
       },
     });

@@ -3,12 +3,9 @@ import { reasonOf } from "../registrar/model/status";
 import type { Registration } from "../registrar/registration/registration";
 import type { Registrations } from "../registrar/registration/registrations";
 import { textAnswer } from "./http/connection";
-import { NO_DESCRIPTORS, type ProcessFacts } from "./metric-table";
+import type { ProcessFacts } from "./metric-table";
 import { describeNodeReadiness, type ViewNodeReadiness } from "./node-readiness";
 import type { Route } from "./server";
-
-/** The most rows for sockets that wait for file descriptors; `descriptors` has their number. */
-const MAX_WAITING_ROWS = 100;
 
 /** `/statusz` for people, whose head is that of Kubernetes' components (KEP-4827); JSON with such an Accept header. */
 export function createStatusRoute(
@@ -17,18 +14,13 @@ export function createStatusRoute(
   nodeReadiness?: ViewNodeReadiness,
 ): Route {
   return ({ accept }) => {
-    const { waitingSockets } = registrations;
     const wantsJson = /\bapplication\/json\b/.test(accept);
     const page = {
       started: time(facts.startedAt),
       upSeconds: Math.round(facts.uptimeSeconds()),
       version: facts.version,
       nodeVersion: facts.nodeVersion,
-      ...(waitingSockets && { descriptors: waitingSockets.descriptors }),
-      drivers: [
-        ...registrations.all.map((registration) => describeDriver(registration, facts)),
-        ...(waitingSockets?.csiAddresses.slice(0, MAX_WAITING_ROWS).map(describeWaiting) ?? []),
-      ],
+      drivers: registrations.all.map((registration) => describeDriver(registration, facts)),
       ...(nodeReadiness && { nodeReadiness: describeNodeReadiness(nodeReadiness()) }),
     };
     if (!wantsJson) return textAnswer(200, asText(page));
@@ -39,15 +31,6 @@ export function createStatusRoute(
 }
 
 const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
-
-const describeWaiting = (csiAddress: string) => ({
-  name: undefined,
-  connected: false,
-  state: "waiting",
-  trouble: NO_DESCRIPTORS,
-  reason: "it waits for file descriptors",
-  csiAddress,
-});
 
 function describeDriver(registration: Registration, facts: ProcessFacts) {
   const status = registration.status();

@@ -62,7 +62,6 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
       log: logger.with({ csiAddress }),
       remindEveryMs: REMIND_EVERY_MS,
       placeTaken: "stand-by",
-      descriptorWait: () => drivers.waitingSockets()?.descriptors,
     });
     registration.subscribe((event) => events.emit({ ...event, registration }));
     registration.closed.then(() => admission.release(owner)).catch(() => {}); // It never rejects.
@@ -93,9 +92,6 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     options: resolved,
     get all() {
       return drivers.registrations;
-    },
-    get waitingSockets() {
-      return drivers.waitingSockets();
     },
     ...events.forListeners,
     closed,

@@ -34,20 +34,20 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
 }
 
 /** The node-wide registrar sets more than the sidecar. */
-type RegisterContext = Pick<RegistrationParts, "log" | "signal" | "descriptorWait"> &
+type RegisterContext = Pick<RegistrationParts, "log" | "signal"> &
   Pick<FollowContext, "remindEveryMs" | "admit"> &
   Pick<RegistrationLoopOptions, "placeTaken">;
 
 /** The same with any text as `kubeletRegistrationPath`: like the official registrar, it leaves the judgement to kubelet. */
 export function registerDriver(
   options: ResolvedRegistrarOptions,
-  { signal, log: parentLog, placeTaken, descriptorWait, ...wishes }: RegisterContext,
+  { signal, log: parentLog, placeTaken, ...wishes }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
   const driver = createDriverFollower(options, { log, events, ...wishes });
   return openRegistration(
     { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },
-    { csiAddress: options.csiAddress, driver, events, log, signal, descriptorWait },
+    { csiAddress: options.csiAddress, driver, events, log, signal },
   );
 }

@@ -27,19 +27,7 @@ export function countDescriptorNeed(): (drivers: number) => number {
   return (drivers) => others + OF_EACH_DRIVER * drivers;
 }
 
-/** Drivers that wait because this process may have `limit` file descriptors, 0 if none can be opened, and needs `needed` for all. */
-export interface DescriptorWait {
-  readonly waiting: number;
-  readonly limit: number;
-  readonly needed: number;
-}
-
-export function describeWait({ waiting, limit, needed }: DescriptorWait): string {
-  const has = limit > 0 ? `has ${limit}` : "can open none";
-  return `${waiting} driver sockets wait for file descriptors: the registrar ${has}, its drivers need ${needed}`;
-}
-
-export const descriptorFix = ({ needed }: Pick<DescriptorWait, "needed">): string =>
+export const descriptorFix = (needed: number): string =>
   `give the registrar at least ${needed} file descriptors: ulimit -n, LimitNOFILE of the container runtime`;
 
 /** How many file descriptors are open, in milliseconds where they are thousands; 0 if unknown. */

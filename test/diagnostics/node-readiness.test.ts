@@ -53,7 +53,7 @@ test("it is told by ?verbose and counts only where it is required", async () => 
 
 test("metrics", () => {
   const rows = nodeReadinessMetrics(() => OVERDUE);
-  const values = Object.fromEntries(rows.map(({ name, samples }) => [name, samples(PROCESS_FACTS, [], [])]));
+  const values = Object.fromEntries(rows.map(({ name, samples }) => [name, samples(PROCESS_FACTS, [])]));
   const taint = ["d", "d/agent-not-ready"];
   expect(values).toEqual({
     registrar_startup_taint_overdue: [[true, ...taint]],

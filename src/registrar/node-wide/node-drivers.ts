@@ -5,7 +5,6 @@ import { countDescriptorNeed, descriptorFix, descriptorLimit } from "../../unix/
 import { mayAccept, tryConnect } from "../../unix/unix-socket";
 import type { RegistrationOutcome } from "../model/outcome";
 import type { Registration } from "../registration/registration";
-import type { WaitingSockets } from "../registration/registrations";
 
 interface NodeDriversOptions {
   /** Registers the driver behind a socket. Throws INVALID_OPTION for a path that cannot be used. */
@@ -40,31 +39,22 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   const places = new Map<string, Place>();
   /** The CSI driver sockets that are there, with their paths on the host. */
   const sockets = new Map<string, string>();
-  const waiting = new Set<string>();
   const descriptorsFor = countDescriptorNeed();
   let roomTimer: NodeJS.Timeout | undefined;
   const warnOfWait = createPacedWarning(log, "CSI drivers wait for file descriptors", REMIND_OF_ROOM_MS);
 
+  /** Registers the drivers for which there are file descriptors. The others wait until drivers leave or the limit is raised. */
   const joinIfRoom = (csiAddress: string) => {
-    if (waiting.size === 0 && descriptorsFor(places.size + 1) <= descriptorLimit()) return join(csiAddress);
-    waiting.add(csiAddress);
-    roomTimer ??= setTimeout(joinWaiting, LOOK_FOR_ROOM_MS);
+    if (descriptorsFor(places.size + 1) <= descriptorLimit()) join(csiAddress);
+    else roomTimer ??= setTimeout(joinWaiting, LOOK_FOR_ROOM_MS);
   };
   const joinWaiting = () => {
     roomTimer = undefined;
-    const before = [...waiting];
-    waiting.clear();
-    before.forEach(joinIfRoom);
-    const wait = waitingSockets()?.descriptors;
-    if (wait) warnOfWait({ ...wait, drivers: sockets.size, check: descriptorFix(wait) });
-  };
-  const waitingSockets = (): WaitingSockets | undefined => {
-    if (waiting.size === 0) return undefined;
+    for (const csiAddress of sockets.keys()) if (!places.has(csiAddress)) joinIfRoom(csiAddress);
+    if (roomTimer === undefined) return;
     const needed = descriptorsFor(sockets.size);
-    return {
-      csiAddresses: [...waiting],
-      descriptors: { waiting: waiting.size, limit: descriptorLimit(), needed },
-    };
+    const fields = { waiting: sockets.size - places.size, drivers: sockets.size, limit: descriptorLimit() };
+    warnOfWait({ ...fields, needed, check: descriptorFix(needed) });
   };
 
   const join = (csiAddress: string, failures = 0) => {
@@ -134,7 +124,6 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     get registrations(): readonly Registration[] {
       return [...places.values()].map(({ registration }) => registration);
     },
-    waitingSockets,
     /** Registers a driver that is there or came back; one that has its place keeps it. */
     found: (csiAddress: string, kubeletRegistrationPath: string): void => {
       sockets.set(csiAddress, kubeletRegistrationPath);
@@ -142,7 +131,6 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     },
     gone: (csiAddress: string, what: "socket" | "directory"): void => {
       sockets.delete(csiAddress);
-      waiting.delete(csiAddress);
       const place = places.get(csiAddress);
       if (place === undefined) return;
       const isKnown = place.phase === "serving" && place.registration.status().identity !== undefined;

@@ -1,7 +1,6 @@
 import type { EventSource, Events } from "../../base/event-source";
 import { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
-import type { DescriptorWait } from "../../unix/descriptors";
 import { createSocketFile } from "../../unix/socket-file";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
@@ -65,7 +64,6 @@ export interface RegistrationParts {
   readonly events: EventSource<RegistrarEvent>;
   readonly log: Logger;
   readonly signal?: AbortSignal | undefined;
-  readonly descriptorWait?: (() => DescriptorWait | undefined) | undefined;
 }
 
 /** Starts the registration of one driver, in state `waiting`. */
@@ -107,7 +105,6 @@ export function openRegistration(options: RegistrationLoopOptions, parts: Regist
         reason: reasonOf(now),
         refusal: now.tally.refusal,
         hasKubeletCalled: now.tally.getInfoCalls > 0,
-        descriptorWait: parts.descriptorWait?.(),
         standbys: server.silent, // A client calls at once.
       };
     },

@@ -1,22 +1,13 @@
-import type { DescriptorWait } from "../../unix/descriptors";
 import type { RegistrarEvent } from "../model/events";
 import type { Registration } from "./registration";
 
 export type RegistrationsEvent = RegistrarEvent & { readonly registration: Registration };
-
-/** The CSI driver sockets that were found and wait for file descriptors. Their drivers have not been asked their names. */
-export interface WaitingSockets {
-  readonly csiAddresses: readonly string[];
-  readonly descriptors: DescriptorWait;
-}
 
 /** The registrations of one process: one of a sidecar, or one for each driver of a node. */
 export interface Registrations {
   readonly scope: "one-driver" | "node-wide";
   /** The present registrations, oldest first. */
   readonly all: readonly Registration[];
-  /** Node-wide: the sockets that wait for file descriptors before they can be registered; undefined: no socket waits. */
-  readonly waitingSockets?: WaitingSockets | undefined;
   /** Calls `listener` with each event of each registration from now on; the function returned ends that. */
   subscribe(listener: (event: RegistrationsEvent) => unknown): () => void;
 }

@@ -3,7 +3,7 @@ import { attempt, errnoOf, messageOf } from "../../base/errors";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../grpc/client/unary";
 import { type PluginInfo, protos } from "../../grpc/protos";
 import { boundText, boundTexts } from "../../logging/escape";
-import { countDescriptors, type DescriptorWait, descriptorLimit } from "../../unix/descriptors";
+import { countDescriptors, descriptorLimit } from "../../unix/descriptors";
 import { callFileSystem } from "../../unix/file-calls";
 
 /** Request metadata by which a client of GetInfo says that it is not kubelet. */
@@ -24,8 +24,6 @@ export interface RegistrationReport {
   readonly hasKubeletCalled: boolean;
   /** The number of other registrars of the driver that stand by. */
   readonly standbys: number;
-  /** The drivers for which its process has no file descriptors. */
-  readonly descriptorWait?: DescriptorWait | undefined;
 }
 
 const MAX_REPORT_TEXT_LENGTH = 1_000;
@@ -38,7 +36,7 @@ export function encodeReport(report: RegistrationReport): string {
 /** Undefined for a registrar of another project, such as the official one. */
 export function decodeReport(header: string | undefined): RegistrationReport | undefined {
   const report = attempt(() => JSON.parse(Buffer.from(header ?? "", "base64url").toString()) as unknown);
-  const { state, since, reason, refusal, hasKubeletCalled, standbys, descriptorWait } = Object(report);
+  const { state, since, reason, refusal, hasKubeletCalled, standbys } = Object(report);
   const textOf = (value: unknown) => (typeof value === "string" ? boundText(value) : undefined);
   const known = textOf(state);
   if (known === undefined) return undefined;
@@ -49,14 +47,7 @@ export function decodeReport(header: string | undefined): RegistrationReport | u
     refusal: textOf(refusal),
     hasKubeletCalled: hasKubeletCalled === true,
     standbys: Number(standbys) || 0,
-    descriptorWait: readWait(descriptorWait),
   };
-}
-
-function readWait(given: unknown): DescriptorWait | undefined {
-  const { waiting, limit, needed } = Object(given);
-  const wait = { waiting: Number(waiting), limit: Number(limit), needed: Number(needed) };
-  return wait.waiting > 0 ? wait : undefined;
 }
 
 /** How a registration socket was found. The texts are the official registrar's (node_register.go, httpServer). */

@@ -82,7 +82,7 @@ export const alertRules = ({ namespace }: Pick<ResolvedBasics, "namespace">): Ya
                 $labels.csi_address }}. no-answer: GetPluginInfo fails or hangs. name-withheld: another driver
                 of the node has its name. not-published: its registration socket was removed and cannot be
                 created again. failed: its name is not safe, or its registration socket cannot be created.
-                no-descriptors: the registrar has too few file descriptors. /statusz has the details.
+                /statusz has the details.
           - alert: CSIRegistrationFlapping
             expr: >-
               sum without (reason) (increase(

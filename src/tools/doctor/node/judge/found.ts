@@ -1,5 +1,4 @@
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
-import { describeWait, descriptorFix } from "../../../../unix/descriptors";
 import { check, grouped, ok, problem, unknown, type Verdict, warning } from "../../findings/finding";
 import type { DriverRow } from "../../findings/report";
 import { LEAVE_ONE, podsText } from "../../findings/words";
@@ -16,14 +15,9 @@ import {
 } from "./sockets";
 import type { Driver, View } from "./view";
 
-/** The cause of everything that fails because the node-wide registrar has too few file descriptors. */
-const DESCRIPTORS_CAUSE = "descriptors";
-
 const driversFound = check("CSI020", "drivers-found", (view: View) => {
-  const { descriptorWait: wait, directory, drivers, leftOut, deadSockets, bad } = view;
-  const lacks = "lacks registration sockets:";
+  const { drivers, leftOut, deadSockets } = view;
   return [
-    wait && bad(directory.path, `${lacks} ${describeWait(wait)}`, descriptorFix(wait), DESCRIPTORS_CAUSE),
     ...drivers.map((one) => (one.isNamed ? undefined : judgeFound(one, view))),
     ...leftOut.map(({ path, fileSystem }) =>
       unknown(
@@ -38,7 +32,7 @@ const driversFound = check("CSI020", "drivers-found", (view: View) => {
 
 function judgeFound(driver: Driver, view: View): Verdict | undefined {
   const { socket, name, unwanted, twin } = driver;
-  const { bad, directory, registrations, registrars, target, descriptorWait } = view;
+  const { bad, directory, registrations, registrars, target } = view;
   const { path } = socket;
   if (socket.kind !== "accepting") return bad(path, socketText(socket), ...remedyFor(socket, view));
   // Other plugins have their sockets here too. CSI003 and CSI004 judge a driver without a name or with an unsafe one.
@@ -57,13 +51,13 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
     path,
     `has the driver ${name}, for which there is no registration socket in ${directory.path}`,
     `see its registrar: does it run, or restart again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide ? NODE_WIDE : ""}`,
-    descriptorWait ? DESCRIPTORS_CAUSE : nodeInfoCause(name),
+    nodeInfoCause(name),
   );
 }
 
 /** Why a node-wide registrar may not have published a driver. */
 const NODE_WIDE =
-  "; a node-wide one may have no file descriptors left, see /statusz; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
+  "; a node-wide one can lack file descriptors: see its log; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
 
 /** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
 function judgeDead({ socket, fits }: View["deadSockets"][number], view: View): Verdict | undefined {

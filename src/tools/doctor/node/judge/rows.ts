@@ -1,5 +1,4 @@
 import { attempt } from "../../../../base/errors";
-import { describeWait } from "../../../../unix/descriptors";
 import type { DriverRow } from "../../findings/report";
 import type { RunningRegistrar } from "../read/gather";
 import { failureText, isUnread, silenceOf, socketText } from "./sockets";
@@ -68,9 +67,7 @@ function driversSeen(view: View): readonly Row[] {
   const waiting = view.waiting
     .filter(({ socket }) => !others.some((driver) => driver.socket.path === socket.path))
     .map((one) => rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }));
-  const wait = view.descriptorWait;
-  const unseen = wait && wait.waiting > others.length ? [rowOf("waiting", describeWait(wait))] : [];
-  return [...published, ...silent, ...unpublished, ...waiting, ...unseen];
+  return [...published, ...silent, ...unpublished, ...waiting];
 }
 
 export const waitingText = ({ pid, socket }: RunningRegistrar): string =>
@@ -89,7 +86,7 @@ function driverTrouble(one: Answering, view: View): string | undefined {
 /** Why a driver that was found has no registration socket, as far as the driver itself shows. */
 function unpublishedState(driver: Driver, view: View): readonly [state: string, reason: string] {
   const { unwanted, nodeInfo, twin } = driver;
-  const { directory, descriptorWait } = view;
+  const { directory } = view;
   if (unwanted !== undefined) return ["not-wanted", unwanted];
   if (directory.kind === "out-of-reach")
     return ["unknown", `${directory.path} may not be read: ${directory.errno}`];
@@ -98,6 +95,5 @@ function unpublishedState(driver: Driver, view: View): readonly [state: string, 
   if (nodeInfo?.kind === "failed")
     return ["unpublished", `the driver ${failureText("NodeGetInfo", nodeInfo)}`];
   if (twin !== undefined) return ["unpublished", `another driver has its name: ${twin}`];
-  const why = descriptorWait ? describeWait(descriptorWait) : "no registrar has published it";
-  return ["unpublished", `the driver answers; ${why}`];
+  return ["unpublished", "the driver answers; no registrar has published it"];
 }

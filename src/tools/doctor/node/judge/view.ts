@@ -94,8 +94,6 @@ export function viewOf(facts: Facts) {
         !plugins.some((plugin) => plugin.endpoint === endpoint) &&
         (socket.kind === "missing" || isDead(socket)),
     ),
-    /** The drivers for which a registrar of this node says that it has no file descriptors. */
-    descriptorWait: published.find(({ report }) => report?.descriptorWait)?.report?.descriptorWait,
   };
 }
 
