@@ -1,3 +1,6 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 /** A Markdown table. */
 export function grid(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, head.map(() => "---"), ...rows];
@@ -5,12 +8,15 @@ export function grid(head: readonly string[], rows: readonly (readonly string[])
 }
 
 const END = "<!-- end of figures -->";
+const PAGES = ["docs/measurements.md", "bench/NOTES.md"].map((page) => join(__dirname, "..", page));
 
-/** The page with the figures replaced that `command` writes. Throws where it has no place for them. */
-export function withFigures(page: string, command: string, figures: string): string {
+/** Replaces the figures that `command` writes, in the page that has a place for them. */
+export function writeFigures(command: string, figures: string): void {
   const begin = `<!-- figures: written by ${command} -->`;
-  const at = page.indexOf(begin);
-  const to = page.indexOf(END, at);
-  if (at < 0 || to < 0) throw new Error(`the page has no place for figures: ${begin} to ${END}`);
-  return `${page.slice(0, at + begin.length)}\n\n${figures.trim()}\n\n${page.slice(to)}`;
+  const path = PAGES.find((one) => readFileSync(one, "utf8").includes(begin));
+  if (path === undefined) throw new Error(`no page has a place for figures: ${begin}`);
+  const page = readFileSync(path, "utf8");
+  const end = page.indexOf(END, page.indexOf(begin));
+  const head = page.slice(0, page.indexOf(begin) + begin.length);
+  writeFileSync(path, `${head}\n\n${figures.trim()}\n\n${page.slice(end)}`);
 }

@@ -1,12 +1,10 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPrograms } from "../test/kubelet/support/build";
 import { newestVersion } from "../test/kubelet/support/versions";
 import { runMain } from "../test/support/run-main";
 import { createTempFolder } from "../test/support/temp-folder";
 import type { Bench, Measurement } from "./bench";
-import { withFigures } from "./figures";
+import { writeFigures } from "./figures";
 import { hostile } from "./hostile";
 import { performance as performanceFigures } from "./performance";
 import { pull } from "./pull";
@@ -31,7 +29,7 @@ each measurement. Best on a machine that does nothing else.
   --official PATH     the official node-driver-registrar
   --node PATH         another Node to measure with
   --only TEXT         only what has this text in its name
-  --write             writes the figures into docs/measurements.md; not with --only
+  --write             writes the figures into their page; not with --only
   --at-once N         reliability: so many plays at a time (8)
   --minutes N         soak: for so long (10)
   --seed N            soak: the same disturbances as a run that printed this seed
@@ -39,7 +37,6 @@ each measurement. Best on a machine that does nothing else.
   --keep-logs         soak: keeps the logs, which a failure does anyway
 `;
 
-const page = join(__dirname, "..", "docs", "measurements.md");
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
@@ -77,7 +74,7 @@ async function main(): Promise<void> {
   const figures = await measurement.run(bench);
   const all = `${conditions()}\n\n${figures}`;
   say(`\n${all}`);
-  if (write) writeFileSync(page, withFigures(readFileSync(page, "utf8"), measurement.command, all));
+  if (write) writeFigures(measurement.command, all);
 }
 
 runMain(main);

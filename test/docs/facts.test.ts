@@ -50,8 +50,8 @@ test("the guide to node-wide mode counts the deployments that its pattern fits, 
 
 test("the support policy names the Node that the package asks for, and those of the matrix", () => {
   const { engines } = JSON.parse(readText("package.json")) as { readonly engines: { readonly node: string } };
-  const policy = readText("SECURITY.md").replace(/\s+/g, " ");
-  expect(policy).toContain(`Node ${engines.node.slice(2, -2)} or newer`);
+  const policy = readText("docs/compatibility.md").replace(/\s+/g, " ");
+  expect(policy).toContain(`| ${engines.node.slice(2, -2)} or newer |`);
   expect(policy).toContain(`tests with ${NODE_LINES.slice(0, -1).join(", ")} and ${NODE_LINES.at(-1)}.`);
 });
 

@@ -10,20 +10,16 @@ const LINKS = DOCUMENTS.flatMap((document) =>
     }),
 );
 
-test.each(LINKS)("$document: $link leads somewhere", ({ target, anchor }) => {
-  expect(isThere(target)).toBe(true);
-  if (anchor !== undefined) expect(anchorsIn(readText(target))).toContain(anchor);
+test("every link leads to a file, and to a heading that its file has once", () => {
+  const leadsAstray = ({ target, anchor }: (typeof LINKS)[number]) =>
+    !isThere(target) ||
+    (anchor !== undefined && anchorsIn(readText(target)).filter((one) => one === anchor).length !== 1);
+  expect(LINKS.length).toBeGreaterThan(100);
+  expect(LINKS.filter(leadsAstray)).toEqual([]);
 });
 
 test("every document in docs/ can be found from its first page", () => {
   const linked = LINKS.filter(({ document }) => document === "docs/README.md").map(({ target }) => target);
   const others = DOCUMENTS.filter((path) => path.startsWith("docs/") && path !== "docs/README.md");
   expect(linked).toEqual(expect.arrayContaining(others));
-});
-
-test.each(DOCUMENTS)("%s links to no plain http, and to no heading twice of one name", (path) => {
-  const text = readText(path);
-  expect(linksIn(text).filter((link) => link.startsWith("http:"))).toEqual([]);
-  const anchors = anchorsIn(text);
-  expect(anchors).toEqual([...new Set(anchors)]);
 });

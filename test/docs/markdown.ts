@@ -4,10 +4,16 @@ import { join } from "node:path";
 export const ROOT = join(__dirname, "..", "..");
 
 export const DOCUMENTS: readonly string[] = [
-  "README.md",
-  "CONTRIBUTING.md",
-  "SECURITY.md",
-  "test/kubelet/README.md",
+  ...[
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "RELEASING.md",
+    "GOVERNANCE.md",
+    "MAINTAINERS.md",
+    "ROADMAP.md",
+  ],
+  ...["test/kubelet/README.md"],
   ...readdirSync(join(ROOT, "docs"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),

@@ -1,8 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { grid, withFigures } from "../../bench/figures";
+import { grid, writeFigures } from "../../bench/figures";
 import { buildPrograms } from "../kubelet/support/build";
 import { allVersions, newestVersion } from "../kubelet/support/versions";
 import { installPackage } from "../matrix/installation";
@@ -31,7 +29,6 @@ The page is not written with a choice of kubelets, Nodes or drivers, without --o
 or if a registration failed.
 `;
 
-const page = join(ROOT, "docs", "measurements.md");
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
@@ -77,7 +74,7 @@ async function main(): Promise<void> {
   say(`\n${figures}`);
   if (cells.some(({ outcome }) => outcome === "failed")) throw new Error("a registration failed");
   if (values.kubelet || values.node || values.driver || !values.official) return;
-  writeFileSync(page, withFigures(readFileSync(page, "utf8"), "npm run interop", figures));
+  writeFigures("npm run interop", figures);
 }
 
 async function officialName(path: string): Promise<string> {

@@ -1,24 +1,20 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release } from "node:os";
-import { join } from "node:path";
-import { withFigures } from "../../../bench/figures";
-import { ROOT } from "../../docs/markdown";
+import { writeFigures } from "../../../bench/figures";
 import { KUBERNETES_VERSION, SIDECAR_RELEASES } from "./build";
 import { imageNode } from "./images";
 import { rolesOf, type Scenario } from "./play";
 import { outcomeTable, readOutcomes, triesTable } from "./results";
 import { SCENARIOS } from "./scenarios";
 
-/** Writes those figures of docs/measurements.md for which something was kept in a file; leaves the others as they are. */
+/** Writes those figures for which something was kept in a file; leaves the others as they are. */
 export function writePage(outcomesFile: string): void {
-  const page = join(ROOT, "docs", "measurements.md");
   const outcomes = readOutcomes(outcomesFile);
   const write = (command: string, scenarios: readonly Scenario[], ...texts: readonly string[]) => {
     const titles = [...new Set(scenarios.flatMap(rolesOf).map(({ title }) => title))];
     if (!outcomes.some(({ title }) => titles.includes(title))) return;
     const figures = [conditions(), outcomeTable(titles, outcomes), ...texts].join("\n\n");
-    writeFileSync(page, withFigures(readFileSync(page, "utf8"), command, figures));
+    writeFigures(command, figures);
   };
   write(
     "npm run test:cluster",

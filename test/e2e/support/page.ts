@@ -1,8 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { grid, withFigures } from "../../../bench/figures";
+import { readFileSync } from "node:fs";
+import { grid, writeFigures } from "../../../bench/figures";
 import { KUBERNETES_VERSION } from "../../cluster/support/build";
-import { ROOT } from "../../docs/markdown";
 import { BREAKAGES, type Plan, POLICIES, type Report, type Selection } from "./selection";
 
 export interface Outcome extends Report {
@@ -55,9 +53,8 @@ export function describe(outcome: Outcome): string {
 const passedOf = ({ passed, failed, skipped }: Report) =>
   `${passed.length} of ${passed.length + failed.length}${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`;
 
-/** Writes those figures of docs/measurements.md whose release is in a file of outcomes; leaves the others as they are. */
+/** Writes those figures whose release is in a file of outcomes; leaves the others as they are. */
 export function writePage(outcomesFile: string): void {
-  const page = join(ROOT, "docs", "measurements.md");
   const lines = readFileSync(outcomesFile, "utf8").trim().split("\n");
   const all = lines.map((line) => JSON.parse(line) as Outcome).filter(({ selection }) => selection);
   for (const kubernetes of new Set(all.map((one) => one.kubernetes))) {
@@ -71,7 +68,7 @@ export function writePage(outcomesFile: string): void {
     ].join("\n\n");
     const isDefault = kubernetes === KUBERNETES_VERSION;
     const command = `npm run test:e2e${isDefault ? "" : ` -- --kubernetes ${kubernetes}`}`;
-    writeFileSync(page, withFigures(readFileSync(page, "utf8"), command, figures));
+    writeFigures(command, figures);
   }
 }
 
