@@ -1,6 +1,7 @@
 // npm run build: proto/ -> src/grpc/contracts.ts, src/ -> typed library files and the bundled CLI, in dist/.
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { bundleCli } from "./cli-parts.mjs";
 import { writeContracts } from "./contracts.mjs";
 import { thirdPartyLicences } from "./licences.mjs";
@@ -10,4 +11,17 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 rmSync("dist", { recursive: true, force: true });
 writeContracts("src/grpc/contracts.ts");
 execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
+withSymbolsOfEveryRealm();
 await bundleCli({ version, licences: thirdPartyLicences("dist/THIRD-PARTY-LICENSES.txt") });
+
+/** Node 20 and 22 give a fresh VM context, as jest 29 and vitest's vmThreads run tests in, no `Symbol.dispose`. */
+function withSymbolsOfEveryRealm() {
+  for (const name of readdirSync("dist", { recursive: true }).filter((name) => name.endsWith(".js"))) {
+    const text = readFileSync(join("dist", name), "utf8");
+    const known = text.replace(
+      /(?<!")\bSymbol\.((?:asyncD|d)ispose)\b/g,
+      '(Symbol.$1 ?? Symbol.for("Symbol.$1"))',
+    );
+    if (known !== text) writeFileSync(join("dist", name), known);
+  }
+}

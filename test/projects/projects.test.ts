@@ -8,7 +8,7 @@ import { createTempFolder, type TempFolder } from "../support/temp-folder";
 const SAME_PROGRAM = ["nodenext", "bundled", "strip-types"];
 
 /** What a project has of its own; the package and these tools are installed by npm, from the registry. */
-const TOOLS = ["typescript@7", "vitest@4", "esbuild@0.28", "@types/node@24"];
+const TOOLS = ["typescript@7", "vitest@4", "jest@29", "esbuild@0.28", "@types/node@24"];
 const REGISTERED = '[{"name":"x.csi","nodeID":"n1","topologyKeys":[]}]\n';
 
 let workspace: TempFolder;
@@ -26,9 +26,12 @@ async function open(name: string) {
   const cwd = workspace.at(name);
   await cp(join(__dirname, name), cwd, { recursive: true });
   if (SAME_PROGRAM.includes(name)) await cp(join(__dirname, "program"), cwd, { recursive: true });
+  const bin = (command: string) => workspace.at("node_modules", ".bin", command);
   const tool = (command: string, ...args: readonly string[]) =>
-    run(workspace.at("node_modules", ".bin", command), args, { cwd, withinMs: 120_000 });
-  return { cwd, tool, node: (...args: readonly string[]) => run(process.execPath, args, { cwd }) };
+    run(bin(command), args, { cwd, withinMs: 120_000 });
+  const toolWith = async (line: string, command: string, ...args: readonly string[]) =>
+    run((await fetchNode(line)).path, [bin(command), ...args], { cwd, withinMs: 120_000 });
+  return { cwd, tool, toolWith, node: (...args: readonly string[]) => run(process.execPath, args, { cwd }) };
 }
 
 const expectRegistered = (finished: Finished) =>
@@ -57,10 +60,17 @@ test("CommonJS", async () => {
   expectRegistered(await project.node("main.js"));
 });
 
-test("vitest", async () => {
-  const project = await open("vitest");
-  const { code, stdout } = await project.tool("vitest", "run", "--reporter=json");
-  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, numPassedTests: 1, numFailedTests: 0 });
+/** The last two run tests in a VM context, to which Node 20 and 22 give no `Symbol.dispose`. */
+test.each([
+  ["vitest", "run", "--reporter=json"],
+  ["vitest", "run", "--reporter=json", "--pool=vmThreads"],
+  ["jest", "--json"],
+])("%s %s %s %s", async (runner, ...args) => {
+  const project = await open(runner === "jest" ? "jest-29" : runner);
+  for (const line of ["20.19", "22"]) {
+    const { code, stdout } = await project.toolWith(line, runner, ...args);
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, numPassedTests: 1, numFailedTests: 0 });
+  }
 });
 
 test("the example driver, with its own tests", async () => {
