@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runMain } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
-import { buildKyverno, buildPrograms, buildReleases } from "./support/build";
+import { buildPrograms, buildReleases } from "./support/build";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
 import { inOwnCluster, nodeCommand, run } from "./support/own-cluster";
@@ -80,7 +80,6 @@ async function buildAndRun(command: readonly string[], env: NodeJS.ProcessEnv): 
     throw new Error(`without KUBECONFIG it needs what this machine lacks: ${missing.join("; ")}`);
   await buildPrograms();
   await buildReleases();
-  await buildKyverno();
   return inOwnCluster(command, await makeImages(), env);
 }
 

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import dashboard from "../../examples/dashboard.json";
 import { PUBLISH_REASONS, type PublishReason } from "../../src/registrar/model/state";
-import { alertRules } from "../../src/tools/manifest/alert-rules";
-import dashboard from "../../src/tools/manifest/dashboard.json";
+import { readText } from "../docs/markdown";
 import { httpOf } from "../end-to-end/support/http";
 import { nodeTest } from "../end-to-end/support/node";
 import { driverFoldersOf, nameOf, reached, socketOf } from "../end-to-end/support/node-wide";
@@ -19,7 +19,7 @@ interface Alert {
 
 const FOLDER = join(__dirname, "alerts");
 const PROGRAM = join(__dirname, "bin", "alerts");
-const { spec } = parse(alertRules({ namespace: "monitoring" }).lines.join("\n"));
+const { spec } = parse(readText("examples/alerts.yaml"));
 const ALERTS: readonly string[] = spec.groups[0].rules.map(({ alert }: { readonly alert: string }) => alert);
 
 /** A series of one sample a minute: in the notation of promtool's tests, `1x9` is ten times 1, `0+1x9` counts to 9, `_x9` is none. */

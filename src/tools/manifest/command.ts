@@ -8,7 +8,7 @@ import { createCommand, EXIT_USAGE } from "../command-line";
 import { isImagePolicy, policyOnlyFlags, runImagePolicy } from "./image-policy-command";
 import { type NodeAccessOptions, POLICY_MINOR } from "./node-access";
 import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./object-flags";
-import { DEFAULT_PARTS, type ManifestOptions, type Part, partsFor, resolveManifestOptions } from "./options";
+import { DEFAULT_PARTS, type ManifestOptions, resolveManifestOptions } from "./options";
 import { isNodeWidePart, makeManifests, makeNodeWideManifests } from "./parts";
 
 const runObjects = createCommand(
@@ -27,8 +27,8 @@ const runObjects = createCommand(
         "--prevent-pod-scheduling-if-missing (1.37), --token-audience=AUDIENCE (repeatable) and with it",
         "--service-account-token-in-secrets (1.35).",
       ].join(" "),
-      "--include=all leaves out inline-pod, busybox with an inline volume, which changes the CSIDriver, and namespace.",
-      "--node-wide takes no flag about a driver, and has the parts namespace, daemonset, podmonitor, alerts, dashboard.",
+      "--node-wide takes no flag about a driver, and has the parts namespace and daemonset.",
+      "Alerts, a dashboard, a PodMonitor, a StorageClass and a pod with an inline volume are files of examples/.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
@@ -38,17 +38,9 @@ const runObjects = createCommand(
 export const runManifest = (argv: readonly string[]) =>
   isImagePolicy(argv) ? runImagePolicy(argv) : runObjects(argv);
 
-/** An inline volume needs fields of the CSIDriver that cannot be changed later; a namespace may have more in it. */
-const BY_NAME_ONLY: readonly Part[] = ["inline-pod", "namespace"];
-
 function makeAll(values: ObjectValues): string {
   const { include, driverName } = values;
-  const all = partsFor(values.lifecycleMode ?? ["Persistent"]).filter(
-    (part) => !BY_NAME_ONLY.includes(part) && (!values.nodeWide || isNodeWidePart(part)),
-  );
-  const parts =
-    include?.flatMap((part) => (part === "all" ? all : [part])) ??
-    DEFAULT_PARTS.filter((part) => all.includes(part));
+  const parts = include ?? DEFAULT_PARTS.filter((part) => !values.nodeWide || isNodeWidePart(part));
   checkWritten(values, parts);
   // Only parts that are for all drivers need no name.
   if (values.nodeWide || driverName === undefined) {
@@ -64,7 +56,6 @@ function makeAll(values: ObjectValues): string {
     driverArgs: values.driverArg,
     lifecycleModes: values.lifecycleMode,
     tokenAudiences: values.tokenAudience,
-    storageClassName: values.storageClass,
   };
   const access = nodeAccessFrom(values, { drivers: [driverName], isNodeWide: false });
   return makeManifests(resolveManifestOptions(options), access);

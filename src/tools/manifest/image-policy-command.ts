@@ -11,22 +11,14 @@ import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { parseOurImage } from "../images/our-image";
 import { type AddedArgument, type MetricsPorts, RAISES } from "./image-policy/changes";
-import {
-  dropPolicy,
-  FIRST_POLICY_MINOR,
-  IMAGE_POLICY_MINOR,
-  KYVERNO_MINOR,
-  POLICY_ENGINES,
-  swapPolicy,
-  swappedPodMonitor,
-} from "./image-policy/image-policy";
+import { dropPolicy, FIRST_POLICY_MINOR, IMAGE_POLICY_MINOR, swapPolicy } from "./image-policy/image-policy";
 import { refuseFlag } from "./names";
-import { POLICY_MINOR, readinessArguments } from "./node-access";
+import { readinessArguments } from "./node-access";
 import { objectFlags, requireMinor } from "./object-flags";
 import { makeNodeWideManifests } from "./parts";
 import { streamOf } from "./template";
 
-const POLICY_PARTS = ["daemonset", "policy", "podmonitor"] as const;
+const POLICY_PARTS = ["daemonset", "policy"] as const;
 const forDrop = <Row extends CommandFlag>(row: Row) =>
   ({ ...row, describe: `with --drop: ${row.describe}`, implies: "drop" }) as const;
 
@@ -35,10 +27,6 @@ const flags = {
   image: { ...textFlag("image of the registrar, with a tag or digest", parseOurImage), required: true },
   name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
   "kubernetes-version": objectFlags["kubernetes-version"],
-  "policy-engine": {
-    ...choiceFlag("what changes the pods", POLICY_ENGINES),
-    defaultDescription: POLICY_ENGINES[0],
-  },
   namespace: listFlag("only this namespace's pods, repeatable"),
   "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
   nodes: {
@@ -93,9 +81,9 @@ export const runImagePolicy = createCommand(
       "manifest --image-policy --image example.com/registrar:v1 --drop --include=daemonset",
     ],
     notes: [
-      `Kubernetes 1.${IMAGE_POLICY_MINOR}, 1.${FIRST_POLICY_MINOR} with a feature gate, or Kyverno 1.${KYVERNO_MINOR}. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
+      `Kubernetes 1.${IMAGE_POLICY_MINOR}, 1.${FIRST_POLICY_MINOR} with a feature gate. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
       "With --nodes pods of Deployments stay as they are: only a DaemonSet's pod has its node at first.",
-      "--metrics-port is repeatable; --include=podmonitor makes Prometheus find these ports.",
+      "--metrics-port is repeatable; examples/podmonitor.yaml makes Prometheus find these ports.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
@@ -142,22 +130,18 @@ async function nodesOf({ nodes: text, nodesFile: file }: FlagValues<typeof flags
 
 function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly string[] | undefined): string {
   const { image, name, namespaceLabel, kubernetesVersion: minor } = values;
-  const { policyEngine: engine, startupTaint: startupTaints = [], nodeCondition } = values;
+  const { startupTaint: startupTaints = [], nodeCondition } = values;
   const scope = {
-    ...{ name, namespaceLabel, nodes, engine, minor },
+    ...{ name, namespaceLabel, nodes, minor },
     ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
   };
-  if (engine !== "kyverno")
-    requireMinor("--image-policy", FIRST_POLICY_MINOR, minor, "--policy-engine=kyverno works before");
+  requireMinor("--image-policy", FIRST_POLICY_MINOR, minor, "swap the images in the charts' values");
   const targets = parseTargets({ startupTaints, condition: nodeCondition, severalDrivers: true });
   // They need a token: without one the registrar exits.
   const readiness = Object.entries(readinessArguments(targets))
     .filter(([, words]) => words.length > 0)
     .map(([flag, words]) => ({ words, unless: [flag], needsToken: true }));
   const metrics = metricsPortsOf(values);
-  if (values.include === "podmonitor" && metrics === undefined)
-    throw invalidOption("--include=podmonitor needs --metrics-port beside it");
-  if (values.include === "podmonitor") return streamOf([swappedPodMonitor(scope)]);
   if (!values.drop && values.include === "daemonset")
     throw invalidOption("--include=daemonset needs --drop beside it");
   if (!values.drop)
@@ -167,8 +151,6 @@ function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly strin
         args: [...sidecarArguments(values.arg ?? []), ...readiness],
       }),
     );
-  if (readiness.length === 0) requireMinor("--drop", objectFlags["node-wide"].since, minor);
-  else requireMinor("--drop with a taint or condition", POLICY_MINOR, minor);
   const { distribution, kubeletRoot, httpPort } = values;
   if (values.include === "policy")
     return streamOf(dropPolicy({ ...scope, image, distribution, kubeletRoot }));

@@ -19,7 +19,7 @@ const newer = <Row extends CommandFlag>(row: Row, since: number) => ({ ...row, .
 
 /** The others are for all drivers. */
 const NAMED_FOR_DRIVER = {
-  neededBy: PARTS.filter((part) => !["namespace", "alerts", "dashboard"].includes(part)),
+  neededBy: PARTS.filter((part) => part !== "namespace"),
 } as const;
 const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
 
@@ -44,18 +44,18 @@ export const objectFlags = {
   ),
   "driver-arg": forDaemonSet(listFlag("argument of the driver, repeatable, written --driver-arg=ARG")),
   include: {
-    ...choicesFlag("what to write", [...PARTS, "all"] as const),
+    ...choicesFlag("what to write", PARTS),
     defaultDescription: "csidriver,daemonset",
   },
   name: {
     ...textFlag("name of the DaemonSet"),
     defaultDescription: "from the driver's, or csi-registrar",
-    parts: ["daemonset", "inline-pod", "podmonitor"],
+    parts: ["daemonset"],
   },
   namespace: {
     ...textFlag("where it goes"),
     defaultDescription: "kube-system",
-    parts: ["namespace", "daemonset", "inline-pod", "podmonitor", "alerts", "dashboard"],
+    parts: ["namespace", "daemonset"],
     neededBy: ["namespace"],
   },
   distribution: forDaemonSet(
@@ -75,7 +75,7 @@ export const objectFlags = {
   "lifecycle-mode": {
     ...choicesFlag("kinds of volumes", LIFECYCLE_MODES),
     defaultDescription: "Persistent",
-    parts: ["csidriver", "storageclass", "inline-pod"],
+    ...CSI_DRIVER,
   },
   "fs-group-policy": {
     ...newer(choiceFlag("who owns the files", FS_GROUP_POLICIES), 20),
@@ -87,11 +87,6 @@ export const objectFlags = {
   "prevent-pod-scheduling-if-missing": { ...newer(switchFlag(""), 37), hidden: true },
   "token-audience": { ...newer(listFlag(""), 21), hidden: true },
   "service-account-token-in-secrets": { ...newer(switchFlag(""), 35), hidden: true },
-  "storage-class": {
-    ...textFlag("name of the StorageClass"),
-    defaultDescription: "the driver's name",
-    parts: ["storageclass"],
-  },
   "startup-taint": forDaemonSet(listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect")),
   "node-condition": forDaemonSet(textFlag("type of a condition of the node that the registrar keeps")),
   "kubernetes-version": textFlag("the cluster's version: refuses what it lacks", parseMinor),

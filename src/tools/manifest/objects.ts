@@ -1,6 +1,5 @@
-import dashboard from "./dashboard.json";
 import type { ResolvedBasics, ResolvedManifestOptions } from "./options";
-import { items, object, scalar, type Yaml, yaml } from "./template";
+import { items, object, type Yaml, yaml } from "./template";
 
 export const ownNamespace = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
   # Pod security standards, which some clusters enforce by default, forbid hostPath volumes: this namespace is excepted.
@@ -50,74 +49,3 @@ export function csiDriver(options: ResolvedManifestOptions): Yaml {
       ${options.serviceAccountTokenInSecrets && inSecrets}
   `;
 }
-
-export const storageClass = ({ driverName, storageClassName }: ResolvedManifestOptions): Yaml => yaml`
-  # PersistentVolumeClaims name it. It needs the driver's controller, with an external-provisioner.
-  ${object("storage.k8s.io/v1", "StorageClass", storageClassName)}
-  provisioner: ${scalar(driverName)}
-  reclaimPolicy: Delete
-  # The volume is created where its first pod runs, so that the node's topology counts.
-  volumeBindingMode: WaitForFirstConsumer
-`;
-
-export const inlinePod = ({ driverName, name, namespace }: ResolvedManifestOptions): Yaml => yaml`
-  # A pod to try the driver: \`kubectl exec\` into it and look at /data. If the namespace enforces a pod security
-  # standard, the CSIDriver needs the label security.kubernetes.io/csi-ephemeral-volume-profile.
-  ${object("v1", "Pod", `${name.slice(0, 56)}-inline`, namespace)}
-  spec:
-    terminationGracePeriodSeconds: 1
-    containers:
-      - name: shell
-        image: busybox:1.37
-        command: [sleep, infinity]
-        volumeMounts:
-          - {name: data, mountPath: /data}
-    volumes:
-      - name: data
-        csi:
-          driver: ${scalar(driverName)}
-          # Parameters for the driver, strings only: see its documentation.
-          volumeAttributes: {}
-`;
-
-export const podMonitor = ({ name, namespace }: Pick<ResolvedBasics, "name" | "namespace">): Yaml =>
-  podMonitorOf(name, namespace, {
-    pods: yaml`
-      selector:
-        matchLabels:
-          app.kubernetes.io/name: ${scalar(name)}
-    `,
-    port: "healthz",
-  });
-
-interface Scraped {
-  readonly pods: Yaml;
-  readonly port: string;
-  readonly relabelings?: Yaml;
-}
-
-/** How Prometheus finds registrars' metrics: PodMonitor of the Prometheus Operator. */
-export const podMonitorOf = (name: string, namespace: string, { pods, port, relabelings }: Scraped) => yaml`
-  # Your Prometheus loads only the PodMonitors that its podMonitorSelector matches: add the labels that it requires.
-  ${object("monitoring.coreos.com/v1", "PodMonitor", name, namespace)}
-  spec:
-    ${pods}
-    podMetricsEndpoints:
-      - port: ${port}
-        path: /metrics
-        interval: 30s
-        # A registration belongs to a node: put the node's name on it, in alerts too.
-        relabelings:
-          - {sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}
-          ${relabelings}
-`;
-
-export const dashboardConfigMap = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
-  # The sidecar of Grafana's chart loads ConfigMaps with this label, by default from Grafana's own namespace only.
-  ${object("v1", "ConfigMap", "registrar-dashboard", namespace)}
-    labels:
-      grafana_dashboard: "1"
-  data:
-    csi-registrar.json: |
-      ${JSON.stringify(dashboard, undefined, 2)}
-`;

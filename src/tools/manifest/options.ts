@@ -11,16 +11,7 @@ type VolumeLifecycleMode = (typeof LIFECYCLE_MODES)[number];
 type FsGroupPolicy = (typeof FS_GROUP_POLICIES)[number];
 
 /** The parts to choose from, in the order of the output. */
-export const PARTS = [
-  "namespace",
-  "csidriver",
-  "daemonset",
-  "storageclass",
-  "inline-pod",
-  "podmonitor",
-  "alerts",
-  "dashboard",
-] as const;
+export const PARTS = ["namespace", "csidriver", "daemonset"] as const;
 export type Part = (typeof PARTS)[number];
 export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
 
@@ -57,7 +48,6 @@ export interface ManifestOptions extends BasicOptions {
   /** Of tokens of the pod's service account that the driver gets; an empty one: the API server's. */
   readonly tokenAudiences?: readonly string[] | undefined;
   readonly serviceAccountTokenInSecrets?: boolean | undefined;
-  readonly storageClassName?: string | undefined;
 }
 
 export type ResolvedBasics = ReturnType<typeof resolveBasics>;
@@ -67,7 +57,7 @@ export type ResolvedManifestOptions = ReturnType<typeof resolveManifestOptions>;
 export function resolveManifestOptions(options: ManifestOptions) {
   const { driverName, driverImage = "", pluginFolder = driverName, parts = DEFAULT_PARTS } = options;
   checkDriverName("driver-name", driverName);
-  const { lifecycleModes = parts.includes("inline-pod") ? LIFECYCLE_MODES : ["Persistent"] } = options;
+  const { lifecycleModes = ["Persistent"] } = options;
   const basics = resolveBasics(options, nameFrom(driverName), parts);
   const pluginPath = `${basics.kubeletRoot}/plugins/${pluginFolder}`;
   const resolved = {
@@ -85,13 +75,10 @@ export function resolveManifestOptions(options: ManifestOptions) {
     preventPodSchedulingIfMissing: options.preventPodSchedulingIfMissing ?? false,
     tokenAudiences: options.tokenAudiences ?? [],
     serviceAccountTokenInSecrets: options.serviceAccountTokenInSecrets ?? false,
-    storageClassName: options.storageClassName ?? driverName,
   };
   checkImage("driver-image", driverImage, parts);
   checkNamed("directory name", "plugin-folder", pluginFolder);
-  checkNamed("subdomain", "storage-class", resolved.storageClassName);
   checkPathLengths(resolved);
-  checkModes(resolved);
   checkCsiDriver(resolved, options.nodeAllocatableUpdatePeriod);
   return resolved;
 }
@@ -135,20 +122,6 @@ function checkPathLengths({ kubeletRegistrationPath, kubeletRoot, driverName }: 
   throw invalidOption(
     `a socket on the host would be ${long}, ${bytes}: shorten --plugin-folder or --driver-name`,
   );
-}
-
-const NEEDED_MODES: Readonly<Partial<Record<Part, VolumeLifecycleMode>>> = {
-  "inline-pod": "Ephemeral",
-  storageclass: "Persistent",
-};
-
-export const partsFor = (modes: readonly VolumeLifecycleMode[]): readonly Part[] =>
-  PARTS.filter((part) => [...modes, undefined].includes(NEEDED_MODES[part]));
-
-function checkModes({ lifecycleModes, parts }: ResolvedManifestOptions): void {
-  const useless = parts.find((part) => !partsFor(lifecycleModes).includes(part));
-  if (useless !== undefined)
-    throw invalidOption(`--include ${useless} needs --lifecycle-mode ${NEEDED_MODES[useless]}`);
 }
 
 function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds = MIN_PERIOD_S): void {

@@ -1,5 +1,4 @@
 import { invalidOption } from "../../base/errors";
-import { alertRules } from "./alert-rules";
 import { nodePlugin, nodeWideDaemonSet } from "./daemon-sets";
 import { checkNodes } from "./names";
 import {
@@ -9,7 +8,7 @@ import {
   sccBinding,
   serviceAccount,
 } from "./node-access";
-import { csiDriver, dashboardConfigMap, inlinePod, ownNamespace, podMonitor, storageClass } from "./objects";
+import { csiDriver, ownNamespace } from "./objects";
 import {
   type NodeWideOptions,
   PARTS,
@@ -22,24 +21,14 @@ import { streamOf, type Yaml } from "./template";
 
 type Maker<Options> = (options: Options, access?: NodeAccess) => Yaml;
 
-/** The parts that do not belong to a single driver, beside the DaemonSet. */
-const FOR_ALL = {
-  namespace: ownNamespace,
-  podmonitor: podMonitor,
-  alerts: alertRules,
-  dashboard: dashboardConfigMap,
-};
-
 const MAKERS: Readonly<Record<Part, Maker<ResolvedManifestOptions>>> = {
-  ...FOR_ALL,
+  namespace: ownNamespace,
   csidriver: csiDriver,
   daemonset: nodePlugin,
-  storageclass: storageClass,
-  "inline-pod": inlinePod,
 };
 
 const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, Maker<ResolvedBasics>>>> = {
-  ...FOR_ALL,
+  namespace: ownNamespace,
   daemonset: nodeWideDaemonSet,
 };
 

@@ -4,7 +4,6 @@ import { ROOT } from "../../docs/markdown";
 import { createTempFolder } from "../../support/temp-folder";
 import { type AuthorsPlugin, allOf, chartsStage, isRegistrar, nameImages } from "../support/author-plugins";
 import { kubectlEnvironment } from "../support/cluster";
-import { hasKyverno, startKyverno } from "../support/kyverno";
 import type { Node } from "../support/node";
 import {
   exampleObjects,
@@ -17,7 +16,7 @@ import {
 } from "../support/objects";
 import { type CSINode, createStage, insideOf, type Pod, type Stage } from "../support/stage";
 import { until } from "../support/until";
-import { cluster, insideTest, sayLeftOut, untilListed } from "../support/use-cluster";
+import { cluster, insideTest, untilListed } from "../support/use-cluster";
 
 /** What a chart's author wrote: the official registrar; where its binary is missing, ours under the official name. */
 const AUTHORS = { name: "official", image: "localhost/csi-node-driver-registrar:test" } as const;
@@ -133,14 +132,13 @@ async function doctorSays() {
   };
 }
 
-async function thereAndBack(engine: string): Promise<void> {
+async function thereAndBack(): Promise<void> {
   await using stage = await authorsStage("fifth");
   await using charts = await chartsStage();
   const fifth = pluginOf(stage);
   const plugins = [...charts.plugins, fifth];
   const { apply, remove, kubectl } = cluster();
-  const written = (...flags: readonly string[]) =>
-    writtenManifest("--image-policy", `--policy-engine=${engine}`, ...flags);
+  const written = (...flags: readonly string[]) => writtenManifest("--image-policy", ...flags);
   const swap = written(`--arg=${RETRY}`);
   const nodeWide = written("--drop", "--include=daemonset");
   const policy = written("--drop", "--include=policy");
@@ -151,7 +149,7 @@ async function thereAndBack(engine: string): Promise<void> {
   try {
     await change("apply", swap, fifth, swapped(fifth));
     expect((await doctorSays()).text).toMatch(
-      /^CSI215 warning: DaemonSet \S+\/fifth, container registrar has \S+ in 1 pod, made before \S+(?: MutatingPolicy)? registrar-image worked$/m,
+      /^CSI215 warning: DaemonSet \S+\/fifth, container registrar has \S+ in 1 pod, made before \S+ registrar-image worked$/m,
     );
     await restartAll("official to ours", plugins, swapped);
     expect((await doctorSays()).text).toBe("");
@@ -207,13 +205,12 @@ async function renewed({ plugin: { daemonSet, driver } }: Stage, nodes: readonly
   }, `new pods of ${daemonSet} on ${nodes} have registered ${driver}`);
 }
 
-async function nodeByNode(engine: string): Promise<void> {
+async function nodeByNode(): Promise<void> {
   await using second = await insideOf(cluster()).addNode(2);
   const nodes = [cluster().nodeName, second.name] as const;
   await using stage = await authorsStage("sixth", second);
   const plugin = pluginOf(stage);
-  const written = (...named: readonly string[]) =>
-    swapping(`--policy-engine=${engine}`, ...named.map((node) => `--nodes=${node}`));
+  const written = (...named: readonly string[]) => swapping(...named.map((node) => `--nodes=${node}`));
   const [first, other] = nodes;
   try {
     for (const [named, changed, isSwapped, watched] of [
@@ -233,20 +230,8 @@ async function nodeByNode(engine: string): Promise<void> {
   }
 }
 
-const THERE_AND_BACK = "swaps or drops registrars, and deleted gives them back";
-const NODE_BY_NODE = "swaps them on the nodes that it names, and gives others back";
-
-insideTest(`a policy ${THERE_AND_BACK}`, () => thereAndBack("kubernetes"));
-insideTest(`a policy ${NODE_BY_NODE}`, () => nodeByNode("kubernetes"));
-
-const ofKyverno = `a policy of Kyverno ${THERE_AND_BACK}; another ${NODE_BY_NODE}`;
-if (!hasKyverno) sayLeftOut(ofKyverno, "Kyverno's module");
-else
-  insideTest(ofKyverno, async () => {
-    await using _kyverno = await startKyverno(cluster());
-    await thereAndBack("kyverno");
-    await nodeByNode("kyverno");
-  });
+insideTest("a policy swaps or drops registrars, and deleted gives them back", thereAndBack);
+insideTest("a policy swaps them on the nodes that it names, and gives others back", nodeByNode);
 
 insideTest("a policy that is deleted in the middle of a rollout leaves a driver that runs", async () => {
   await using stage = await authorsStage("interrupted");

@@ -30,7 +30,7 @@ const linkerFlags = (version: string) => {
 
 const go = createGoBuilder(SOURCES);
 
-export const programPath = (program: Program | Release | "kyverno"): string => join(BIN, program);
+export const programPath = (program: Program | Release): string => join(BIN, program);
 
 export const kubernetesPath = (version: string): string =>
   version === KUBERNETES_VERSION ? programPath("kubernetes") : join(BIN, `kubernetes-${version}`);
@@ -94,16 +94,8 @@ export async function buildReleases(): Promise<void> {
   }
 }
 
-export const KYVERNO_OBJECTS = join(BIN, "kyverno.yaml");
-
-export async function buildKyverno(): Promise<void> {
-  const folder = await buildRelease("kyverno", "github.com/kyverno/kyverno@v1.19.1");
-  if (folder === undefined) return;
-  writeFileSync(KYVERNO_OBJECTS, readFileSync(join(folder, "config", "install-latest-testing.yaml")));
-}
-
 /** Builds `cmd/PROGRAM` of a module; the module's directory, or undefined where it cannot be downloaded. */
-async function buildRelease(program: Release | "kyverno", module: string): Promise<string | undefined> {
+async function buildRelease(program: Release, module: string): Promise<string | undefined> {
   try {
     const folder = await go.download(module);
     await buildCommand(folder, programPath(program), versionOf(module));

@@ -11,7 +11,6 @@ import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { deploy, makeSickCluster, SHARES } from "../../tools/doctor/cluster/sick-cluster";
 import { startCommand } from "../../tools/support/command";
 import { VERSION } from "./support/dry-pods";
-import { kyvernoCrd } from "./support/install-crd";
 
 const DOCTOR = join(__dirname, "..", "..", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
@@ -140,26 +139,6 @@ test("--swap: what a LimitRange, a ResourceQuota and a VerticalPodAutoscaler hav
     "CSI105 set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange limited/own to 64Mi at least; " +
       "raise limits.memory in ResourceQuota limited/own, for 3 pods, to 128Mi at least",
     "CSI114 add to its containerPolicies: {containerName: registrar, minAllowed: {cpu: 50m}}",
-  ]);
-});
-
-test("Kyverno's policy, under the CRD of its release", async () => {
-  const words = ["--image-policy", "--policy-engine=kyverno", "--image=registrar:v1", "--namespace=storage"];
-  const { stdout: policy } = await runCommand("manifest", ...words);
-  const set = daemonSet("old.csi", { image: "x/csi-node-driver-registrar:v2.17.0" });
-  const status = podStatus({ registrar: { kind: "running", at: new Date().toISOString() } });
-  await deploy(writer, set, ["node-1"], () => status);
-  const crd = await kyvernoCrd();
-  await controlPlane.kubectl("apply", "--server-side", "-f", crd);
-  await controlPlane.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", crd);
-  writeFileSync(folder.at("policy.yaml"), policy);
-  await controlPlane.kubectl("apply", "--server-side", "--validate=strict", "-f", folder.at("policy.yaml"));
-  const { findings } = JSON.parse((await doctor(asAdmin(), "-o", "json")).text);
-  expect(findings.filter(({ code }: { code: string }) => code === "CSI215")).toMatchObject([
-    {
-      subject: "DaemonSet storage/old-node, container registrar",
-      text: expect.stringMatching(/in 1 pod, made before Kyverno's MutatingPolicy registrar-image worked$/),
-    },
   ]);
 });
 

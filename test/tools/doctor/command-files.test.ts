@@ -65,7 +65,6 @@ test.each(
     [...DRIVER, "--startup-taint={driver}/agent-not-ready"],
     [...DRIVER, "--node-condition={driver}/Registered", "--node-readiness-rule"],
     ALL,
-    [...ALL, "--include=daemonset,podmonitor,alerts"],
     [...ALL, "--distribution=k0s", "--http-port=10000"],
     [...ALL, "--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"],
   ].map((words) => [words.join(" "), words] as const),

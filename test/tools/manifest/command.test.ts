@@ -16,22 +16,13 @@ const CONFINED = "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding Clu
 
 test.each([
   [LINE, "CSIDriver DaemonSet"],
-  [`${LINE} --include=alerts,podmonitor`, "PodMonitor PrometheusRule"],
-  [`${LINE} --include alerts --include csidriver`, "CSIDriver PrometheusRule"],
-  [`${LINE} --lifecycle-mode=Ephemeral,Persistent --include=storageclass,inline-pod`, "StorageClass Pod"],
-  [`${LINE} --include=all`, "CSIDriver DaemonSet StorageClass PodMonitor PrometheusRule ConfigMap"],
-  [
-    `${LINE} --include=all --lifecycle-mode=Ephemeral`,
-    "CSIDriver DaemonSet PodMonitor PrometheusRule ConfigMap",
-  ],
-  ["--node-wide=true --image=r:1 --include=all", "DaemonSet PodMonitor PrometheusRule ConfigMap"],
-  ["-node-wide --image=r:1 --include=dashboard,alerts,daemonset", "DaemonSet PrometheusRule ConfigMap"],
+  [`${LINE} --include=daemonset,csidriver`, "CSIDriver DaemonSet"],
+  [`${LINE} --include namespace --include csidriver --namespace=a`, "Namespace CSIDriver"],
+  ["--node-wide=true --image=r:1", "DaemonSet"],
   // Without an image.
   ["--include=csidriver --driver-name=a", "CSIDriver"],
   ["--include=namespace --namespace=a", "Namespace"],
-  ["--include=namespace,podmonitor --node-wide --namespace=a", "Namespace PodMonitor"],
-  ["--include=storageclass,inline-pod,podmonitor --driver-name=a", "StorageClass Pod PodMonitor"],
-  ["--include alerts,dashboard", "PrometheusRule ConfigMap"],
+  ["--include=namespace,daemonset -node-wide --image=r:1 --namespace=a", "Namespace DaemonSet"],
   // A policy comes before the rights that it confines, and a namespace before all.
   [
     `${LINE} ${READINESS.join(" ")} --node-readiness-rule`,
@@ -46,23 +37,18 @@ test.each([
   expect([status, stderr, kindsIn(stdout)]).toEqual([0, "", kinds]);
 });
 
-test("--include=all writes the CSIDriver that is written without it: some of its fields cannot be changed", async () => {
-  const csiDriverOf = async (...flags: readonly string[]) => objectsIn((await run(...flags)).stdout)[0];
-  expect(await csiDriverOf("--include=all")).toEqual(await csiDriverOf());
-});
-
 test("each flag reaches its object", async () => {
   const { stdout, stderr } = await run(
-    ...["--include=all,inline-pod", "--name=n", "--namespace=ns", "--distribution=microk8s"],
+    ...["--name=n", "--namespace=ns", "--distribution=microk8s"],
     "--plugin-folder=p",
     ...["--http-port=1234", "--attach-required", "--storage-capacity", "--fs-group-policy=None"],
-    ...["--lifecycle-mode=Ephemeral", "--lifecycle-mode", "Persistent", "--storage-class=fast"],
+    ...["--lifecycle-mode=Ephemeral", "--lifecycle-mode", "Persistent"],
     ...["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=-x"],
     ...["--node-allocatable-update-period=60", "--prevent-pod-scheduling-if-missing"],
     ...["--token-audience=vault", "--token-audience=", "--service-account-token-in-secrets"],
   );
   expect(stderr).toBe("");
-  const [csiDriver, daemonSet, storageClass, pod, podMonitor] = objectsIn(stdout);
+  const [csiDriver, daemonSet] = objectsIn(stdout);
   expect(csiDriver.spec).toEqual({
     attachRequired: true,
     podInfoOnMount: true,
@@ -82,9 +68,6 @@ test("each flag reaches its object", async () => {
   expect(registrar.args).toContain("--http-endpoint=:1234");
   expect(driver).toMatchObject({ image: "x:v1", args: ["--endpoint=unix:///csi/csi.sock", "-x"] });
   expect(stdout).not.toContain("path: /var/lib/kubelet");
-  expect(storageClass).toMatchObject({ metadata: { name: "fast" }, provisioner: "x.csi.example.com" });
-  expect(pod.spec.volumes[0].csi.driver).toBe("x.csi.example.com");
-  expect(podMonitor.spec.selector.matchLabels).toEqual(daemonSet.spec.selector.matchLabels);
 });
 
 test("a namespace admits the pods of the DaemonSet", async () => {
@@ -195,8 +178,8 @@ test.each<readonly [words: string, complaint: RegExp]>([
   ["--http-port=0", /--http-port "0" must be from 1 to 65535/],
   ["--distribution=microk9s", /did you mean microk8s\?/],
   ["--lifecycle-mode=Persistent,ephemeral", /--lifecycle-mode: "ephemeral" is not.*Ephemeral/],
-  ["--include=csidriver,alerts --node-condition=a/b", /is for daemonset, which is not/],
-  ["--include=alerts --name=x", /is for daemonset or inline-pod or podmonitor, which is not written/],
+  ["--include=csidriver --node-condition=a/b", /is for daemonset, which is not/],
+  ["--include=csidriver --name=x", /is for daemonset, which is not written/],
   ["--include=daemonset --pod-info-on-mount=false", /--pod-info-on-mount is for csidriver, which is not/],
   ["--kubernetes-version=v1.19.9+k3s1 --fs-group-policy=File", /needs Kubernetes 1.20, not 1.19; w/],
   ["--kubernetes-version=1.20 --storage-capacity", / 1.21,/],

@@ -6,7 +6,6 @@ import { expectUsageError } from "../support/usage-error";
 
 const IMAGE = "--image=example.com/registrar:v1";
 const DROPPING = ["--drop", "--include=policy"];
-const KYVERNO = ["--policy-engine=kyverno"];
 const TAINT = "--startup-taint={driver}/x";
 const run = (...flags: readonly string[]) => runCommand("manifest", "--image-policy", ...flags);
 const written = async (...flags: readonly string[]) => {
@@ -43,27 +42,7 @@ test("the policy of the limits selects the same pods, and lowers what is raised"
   expect(jsonPatch.expression).not.toContain("cpu");
 });
 
-test.each<readonly string[]>([["--keep=cpu", "--namespace=a", "--arg=--v=2"], DROPPING])(
-  "--policy-engine=kyverno with %j: the same for pods alone, and no binding",
-  async (...flags) => {
-    const native = (await written(...flags)).find(({ kind }) => kind === "MutatingAdmissionPolicy");
-    const policies = (await written(...flags, ...KYVERNO)).filter(({ kind }) => /Mutating/.test(kind));
-    expect(policies).toEqual([
-      {
-        apiVersion: "policies.kyverno.io/v1",
-        kind: "MutatingPolicy",
-        metadata: native.metadata,
-        spec: {
-          autogen: { podControllers: { controllers: [] } },
-          evaluation: { background: { enabled: false }, mutateExisting: { enabled: false } },
-          ...native.spec,
-        },
-      },
-    ]);
-  },
-);
-
-test.each([["--kubernetes-version=v1.36.1"], ["--kubernetes-version=1.30", ...KYVERNO, ...DROPPING, TAINT]])(
+test.each([["--kubernetes-version=v1.36.1"], ["--kubernetes-version=1.37", ...DROPPING, TAINT]])(
   "%s %s: the version changes nothing of what is written",
   async (version, ...flags) => {
     expect(await written(version, ...flags)).toEqual(await written(...flags));
@@ -71,7 +50,6 @@ test.each([["--kubernetes-version=v1.36.1"], ["--kubernetes-version=1.30", ...KY
 );
 
 test.each([
-  [[], "1.33", "v1alpha1"],
   [[], "1.34", "v1beta1"],
   [DROPPING, "1.35", "v1beta1"],
 ])("%j for Kubernetes %s: %s, and what must be turned on there", async (form, minor, version) => {
@@ -124,14 +102,6 @@ test("--drop has two files: the registrar of the whole node, and the policy for 
   expect(JSON.stringify(policy)).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
 });
 
-test("--include=podmonitor: Prometheus finds the port by the name that the policy gives it", async () => {
-  const metrics = ["--metrics-port=9809", "--namespace=a"];
-  const [{ spec }] = await written(...metrics, "--include=podmonitor");
-  const [{ port }] = spec.podMetricsEndpoints;
-  expect([spec.selector, spec.namespaceSelector]).toEqual([{}, { matchNames: ["a"] }]);
-  expect(JSON.stringify(await written(...metrics))).toContain(`{'name': dyn('${port}'), 'containerPort'`);
-});
-
 test("--nodes and --nodes-file: the same names, in their order, for the policies and the DaemonSet", async () => {
   await using folder = await createTempFolder();
   writeFileSync(folder.at("nodes"), "node/b\nnode/a.example.com\n\nnode/b\n");
@@ -164,16 +134,8 @@ test.each([
   [[IMAGE, "--nodes-file=/nowhere"], /--nodes-file "\/nowhere" cannot be read: ENOENT/],
   [[IMAGE, "--match-image=mirrored-sig-storage-csi-attacher"], /"[a-z-]+" is another sidecar/],
   [
-    [IMAGE, "--kubernetes-version=1.32"],
-    /needs Kubernetes 1.33, not 1.32; --policy-engine=kyverno works before$/m,
-  ],
-  [
-    [IMAGE, ...KYVERNO, "--kubernetes-version=1.21", "--drop"],
-    /--drop needs Kubernetes 1.22, not 1.21; without/,
-  ],
-  [
-    [IMAGE, ...KYVERNO, "--kubernetes-version=1.29", "--drop", TAINT],
-    /--drop with a taint or .* 1.30, not 1.29/,
+    [IMAGE, "--kubernetes-version=1.33"],
+    /needs Kubernetes 1.34, not 1.33; swap the images in the charts' values$/m,
   ],
   [[IMAGE, "--drop"], /--drop has two files: .*--include=daemonset, then that of --include=policy;/],
   [[IMAGE, "--include=daemonset"], /--include=daemonset needs --drop beside it/],
@@ -181,7 +143,6 @@ test.each([
     [IMAGE, "--drop", "--include=daemonset,policy"],
     /"daemonset,policy" is not one of .*; give one of them$/m,
   ],
-  [[IMAGE, "--include=podmonitor"], /--include=podmonitor needs --metrics-port beside it/],
   ...["0", "65536", "host:a/b", "host:a/b=0"].map((port): [string[], RegExp] => [
     [IMAGE, `--metrics-port=${port}`],
     /is not PORT, from 1 to 65535, or host:NAMESPACE\/NAME=PORT/,

@@ -20,14 +20,13 @@ test("what is not given follows from the driver's name and Kubernetes' defaults"
     ...{ attachRequired: false, podInfoOnMount: false, lifecycleModes: ["Persistent"] },
     ...{ fsGroupPolicy: "ReadWriteOnceWithFSType", storageCapacity: false, nodeAllocatableUpdatePeriod: 0 },
     ...{ preventPodSchedulingIfMissing: false, tokenAudiences: [], serviceAccountTokenInSecrets: false },
-    storageClassName: REQUIRED.driverName,
   });
 });
 
 test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ManifestOptions>]>([
-  [{ parts: ["inline-pod"] }, { lifecycleModes: ["Persistent", "Ephemeral"], podInfoOnMount: true }],
+  [{ lifecycleModes: ["Ephemeral"] }, { podInfoOnMount: true }],
   [{ lifecycleModes: ["Ephemeral"], podInfoOnMount: false }, { podInfoOnMount: false }],
-  [{ parts: ["alerts", "csidriver", "alerts"] }, { parts: ["csidriver", "alerts"] }],
+  [{ parts: ["daemonset", "csidriver", "daemonset"] }, { parts: ["csidriver", "daemonset"] }],
   [{ lifecycleModes: ["Ephemeral", "Persistent"] }, { lifecycleModes: ["Persistent", "Ephemeral"] }],
   [{ kubeletRoot: "/k", distribution: "k0s" }, { kubeletRoot: "/k" }],
   [{ kubeletRoot: "/k/" }, { kubeletRoot: "/k" }],
@@ -65,7 +64,6 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ preventPodSchedulingIfMissing: true, lifecycleModes: ["Ephemeral"] }, /^--prevent.* needs .* Persis/],
   [{ serviceAccountTokenInSecrets: true }, /^--service-account-token-in-secrets needs --token-audience$/],
   [{ tokenAudiences: ["a", "a"] }, /^--token-audience "a" is given twice$/],
-  [{ storageClassName: "A" }, /^--storage-class "A" must be lower case letters/],
   [{ kubeletRoot: "var/lib" }, /^--kubelet-root "var\/lib" must be an absolute path/],
   ...["/", "/var//", "/a/../b", "/a:b", "/a/.", "/./a"].map(
     (kubeletRoot) => [{ kubeletRoot }, /^--kubelet-root/] as const,
@@ -77,8 +75,6 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ httpPort: 0 }, /^--http-port "0" must be from 1 to 65535/],
   [{ httpPort: 65_536 }, /^--http-port/],
   [{ httpPort: 1.5 }, /^--http-port/],
-  [{ parts: ["inline-pod"], lifecycleModes: ["Persistent"] }, /^--include inline-pod needs .* Ephemeral$/],
-  [{ parts: ["storageclass"], lifecycleModes: ["Ephemeral"] }, /^--include storageclass needs .* Persis/],
 ])("%j is refused", (options, message) => {
   expect(() => resolve(options)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringMatching(message) }),

@@ -1,9 +1,8 @@
 import { isLabelValue, isQualifiedName } from "../../../kubelet-rules/api-validation";
 import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
-import { podMonitorOf } from "../objects";
 import { type BasicOptions, resolveBasics } from "../options";
 import { object, scalar, type Yaml, yaml } from "../template";
-import { addedWords, lowerPatch, METRICS_PORT_NAME, metricsPort, type Swap, swapPatch } from "./changes";
+import { addedWords, lowerPatch, metricsPort, type Swap, swapPatch } from "./changes";
 import {
   celText,
   containersVariable,
@@ -15,14 +14,8 @@ import {
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
-/** The first ones with v1beta1 and v1alpha1, which the API server serves only if asked to. 1.32 lacks `transformList`. */
-const BETA_POLICY_MINOR = 34;
-export const FIRST_POLICY_MINOR = 33;
-/** What changes the pods: the API server itself, or Kyverno's webhook, which serves older clusters. */
-export const POLICY_ENGINES = ["kubernetes", "kyverno"] as const;
-export type PolicyEngine = (typeof POLICY_ENGINES)[number];
-/** The first minor version of Kyverno 1 with MutatingPolicy v1. */
-export const KYVERNO_MINOR = 17;
+/** The first one with v1beta1, which the API server serves only if asked to. */
+export const FIRST_POLICY_MINOR = 34;
 /** A pod with this label is left alone. */
 export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
 /** The label `swap` or `drop` by which `registrar doctor --cluster` knows a policy; the annotations have its facts. */
@@ -44,7 +37,6 @@ export interface PolicyScope {
   readonly namespaceLabel?: string | undefined;
   /** Only pods of DaemonSets on these nodes. */
   readonly nodes?: readonly string[] | undefined;
-  readonly engine?: PolicyEngine | undefined;
   /** The minor version of Kubernetes 1 that it is for. Default: one with MutatingAdmissionPolicy v1. */
   readonly minor?: number | undefined;
 }
@@ -80,7 +72,7 @@ export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
     patch: swapPatch(options),
   });
   const patch = lowerPatch(image, keep);
-  if (options.engine === "kyverno" || patch === "") return swap;
+  if (patch === "") return swap;
   // A policy can read a LimitRange as its parameter only. API servers evaluate policies in any order.
   const limits = objectsOf(options, `${options.name ?? POLICY_NAMES.swap}-limits`, {
     about: yaml`# Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace.`,
@@ -187,49 +179,11 @@ interface ObjectParts extends PolicyParts {
   readonly conditions: Yaml;
 }
 
-/** The policy and its binding, or Kyverno's, which has the API server's expressions and no bindings. */
+/** The policy and its binding. */
 function objectsOf(scope: PolicyScope, name: string, parts: ObjectParts): readonly Yaml[] {
   const { minor = IMAGE_POLICY_MINOR } = scope;
-  const spec = yaml`
-    ${parts.params?.kind}
-    failurePolicy: Ignore
-    reinvocationPolicy: ${parts.reinvocation}
-    matchConstraints:
-      resourceRules:
-        - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
-      # A pod, or a DaemonSet's template, opts out by this label.
-      objectSelector:
-        matchExpressions:
-          - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
-      ${namespaceSelector(scope)}
-    matchConditions:
-      ${parts.conditions}
-    variables:
-      ${containersVariable(scope.nodes)}
-      ${parts.variables}
-    mutations:
-      - patchType: JSONPatch
-        jsonPatch:
-          expression: |-
-            ${parts.patch}
-  `;
-  if (scope.engine === "kyverno")
-    return [
-      yaml`
-        ${parts.about}
-        # It needs Kyverno 1.${KYVERNO_MINOR}. If Kyverno cannot evaluate it for a pod, or does not answer, that pod is created unchanged.
-        ${object("policies.kyverno.io/v1", "MutatingPolicy", name)}
-          ${parts.marks}
-        spec:
-          # Only pods, as they are created: not what owns them, and not those that exist.
-          autogen: {podControllers: {controllers: []}}
-          evaluation: {background: {enabled: false}, mutateExisting: {enabled: false}}
-          ${spec}
-      `,
-    ];
   const isStable = minor >= IMAGE_POLICY_MINOR;
-  const version = isStable ? "v1" : minor >= BETA_POLICY_MINOR ? "v1beta1" : "v1alpha1";
-  const apiVersion = `admissionregistration.k8s.io/${version}`;
+  const apiVersion = `admissionregistration.k8s.io/${isStable ? "v1" : "v1beta1"}`;
   const needs = isStable
     ? `It needs Kubernetes 1.${IMAGE_POLICY_MINOR}.`
     : `It needs the API server's flags --feature-gates=MutatingAdmissionPolicy=true and --runtime-config=${apiVersion}=true.`;
@@ -240,7 +194,27 @@ function objectsOf(scope: PolicyScope, name: string, parts: ObjectParts): readon
       ${object(apiVersion, "MutatingAdmissionPolicy", name)}
         ${parts.marks}
       spec:
-        ${spec}
+        ${parts.params?.kind}
+        failurePolicy: Ignore
+        reinvocationPolicy: ${parts.reinvocation}
+        matchConstraints:
+          resourceRules:
+            - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+          # A pod, or a DaemonSet's template, opts out by this label.
+          objectSelector:
+            matchExpressions:
+              - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
+          ${namespaceSelector(scope)}
+        matchConditions:
+          ${parts.conditions}
+        variables:
+          ${containersVariable(scope.nodes)}
+          ${parts.variables}
+        mutations:
+          - patchType: JSONPatch
+            jsonPatch:
+              expression: |-
+                ${parts.patch}
     `,
     yaml`
       ${object(apiVersion, "MutatingAdmissionPolicyBinding", name)}
@@ -270,23 +244,4 @@ function labelTest(text: string): Yaml {
   if (!isQualifiedName(key) || (value && !isLabelValue(value)) || more.length > 0)
     refuseFlag("namespace-label", text, "is not a label: give KEY or KEY=VALUE");
   return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
-}
-
-/** How Prometheus finds the registrars to which the policy gives a port. Throws INVALID_OPTION. */
-export function swappedPodMonitor({ name = POLICY_NAMES.swap, namespaces }: PolicyScope): Yaml {
-  checkNamed("label", "name", name);
-  for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
-  return podMonitorOf(name, "kube-system", {
-    pods: yaml`
-      namespaceSelector: ${namespaces.length === 0 ? "{any: true}" : `{matchNames: ${JSON.stringify(namespaces)}}`}
-      selector: {}
-    `,
-    port: METRICS_PORT_NAME,
-    relabelings: yaml`
-      # The DaemonSet as job: otherwise all drivers of a namespace would be one.
-      - sourceLabels: [__meta_kubernetes_namespace, __meta_kubernetes_pod_controller_name]
-        separator: /
-        targetLabel: job
-    `,
-  });
 }

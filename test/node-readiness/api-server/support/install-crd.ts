@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { createGoBuilder } from "../../../support/go-build";
+import { resolve } from "node:path";
 import type { Cluster } from "./cluster";
 
 /** Installs the CustomResourceDefinition in a file, its path relative to `crds/` or absolute; resolves when the API server serves its objects. */
@@ -8,11 +7,4 @@ export async function installCrd(cluster: Cluster, file: string): Promise<void> 
   const path = resolve(__dirname, "crds", file);
   await cluster.apply(readFileSync(path, "utf8"));
   await cluster.controlPlane.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", path);
-}
-
-const KYVERNO = "github.com/kyverno/kyverno@v1.19.1";
-const FILE = join("config", "crds", "policies.kyverno.io", "policies.kyverno.io_mutatingpolicies.yaml");
-
-export async function kyvernoCrd(): Promise<string> {
-  return join(await createGoBuilder(__dirname).download(KYVERNO), FILE);
 }
