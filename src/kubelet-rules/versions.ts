@@ -1,3 +1,6 @@
+/** The oldest minor version of Kubernetes 1 that is supported; the registrar itself also works with older kubelets. */
+export const OLDEST_SUPPORTED_MINOR = 34;
+
 /** The kubelets that are simulated: the last release before each change that a plugin can see, and the newest. */
 export type SimulatedVersion = "1.20" | "1.24" | "1.28" | "1.33" | "1.34" | "1.35" | "1.36" | "1.37";
 

@@ -6,7 +6,7 @@ import { allowedNames } from "../../registrar/node-wide/name-lists";
 import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { isImagePolicy, policyOnlyFlags, runImagePolicy } from "./image-policy-command";
-import { type NodeAccessOptions, POLICY_MINOR } from "./node-access";
+import type { NodeAccessOptions } from "./node-access";
 import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./object-flags";
 import { DEFAULT_PARTS, type ManifestOptions, resolveManifestOptions } from "./options";
 import { isNodeWidePart, makeManifests, makeNodeWideManifests } from "./parts";
@@ -66,27 +66,17 @@ function nodeAccessFrom(
   { drivers, isNodeWide }: { readonly drivers: readonly string[] | undefined; readonly isNodeWide: boolean },
 ): NodeAccessOptions | undefined {
   const { startupTaint = [], nodeCondition, nodeReadinessRule: readinessRule = false } = values;
-  const { kubernetesVersion: minor, unconfined = false, nodeAccess = "policy" } = values;
+  const { kubernetesVersion: minor, nodeAccess: confinedBy = "policy" } = values;
   const { startupTaints, condition } = parseTargets({
     ...{ startupTaints: startupTaint, condition: nodeCondition },
     severalDrivers: isNodeWide,
   });
-  const isOld = minor !== undefined && minor < POLICY_MINOR;
   const isUnused = startupTaints.length === 0 && condition === undefined;
-  if (nodeAccess === "impersonation") {
+  if (confinedBy === "impersonation") {
     requireMinor("--node-access impersonation", IMPERSONATION_MINOR, minor);
     if (startupTaints.length > 0)
       throw invalidOption(`--node-access impersonation and --startup-taint: ${NO_TAINTS_AS_NODE}`);
   }
-  if (unconfined && (!isOld || isUnused))
-    throw invalidOption(
-      `--unconfined is for --startup-taint and --node-condition in clusters before 1.${POLICY_MINOR}`,
-    );
   if (isUnused) return undefined;
-  if (isOld && !unconfined)
-    throw invalidOption(
-      `no policy confines a registrar to its own node before Kubernetes 1.${POLICY_MINOR}; --unconfined writes rights for every node`,
-    );
-  const confinedBy = isOld ? "nothing" : nodeAccess;
   return { startupTaints, condition, drivers, readinessRule, confinedBy };
 }

@@ -46,43 +46,7 @@ function daemonSet(
           automountServiceAccountToken: false
           ${(isOpenShift || access !== undefined) && yaml`serviceAccountName: ${name}`}
           containers:
-            - name: registrar
-              image: ${scalar(options.image)}
-              args:
-                ${parts.args}
-                ${access?.args}
-              ${access?.env}
-              ports:
-                - {name: healthz, containerPort: ${options.httpPort}}
-              # 200 from the first moment, also while drivers are still starting: no startup probe is needed.
-              livenessProbe:
-                httpGet: {path: /healthz, port: healthz}
-                initialDelaySeconds: 20
-                periodSeconds: 20
-                timeoutSeconds: 10
-                failureThreshold: 3
-              # 200 while every driver that was found is registered.
-              readinessProbe:
-                httpGet: {path: /readyz, port: healthz}
-                periodSeconds: 5
-              # \`kubectl describe pod\` then shows why it ended.
-              terminationMessagePolicy: FallbackToLogsOnError
-              # plugins_registry belongs to root. Nodes that enforce SELinux also need \`seLinuxOptions: {type: spc_t}\`.
-              securityContext:
-                ${isOpenShift && yaml`seLinuxOptions: {type: spc_t}`}
-                runAsUser: 0
-                runAsGroup: 0
-                readOnlyRootFilesystem: true
-                allowPrivilegeEscalation: false
-                capabilities: {drop: [ALL]}
-                seccompProfile: {type: RuntimeDefault}
-              resources:
-                requests: {cpu: 10m, memory: ${parts.memory[0]}}
-                limits: {memory: ${parts.memory[1]}}
-              volumeMounts:
-                ${parts.mount}
-                - {name: registration-dir, mountPath: /registration}
-                ${access?.mount}
+            ${registrarContainer(options, access, parts)}
             ${driver}
           volumes:
             ${parts.socketDirectory}
@@ -95,6 +59,50 @@ function daemonSet(
             ${access?.volume}
   `;
 }
+
+const registrarContainer = (
+  options: ResolvedBasics,
+  access: NodeAccess | undefined,
+  parts: Pick<DaemonSetParts, "args" | "memory" | "mount">,
+) => yaml`
+  - name: registrar
+    image: ${scalar(options.image)}
+    args:
+      ${parts.args}
+      ${access?.args}
+    ${access?.env}
+    ports:
+      - {name: healthz, containerPort: ${options.httpPort}}
+    # 200 from the first moment, also while drivers are still starting: no startup probe is needed.
+    livenessProbe:
+      httpGet: {path: /healthz, port: healthz}
+      initialDelaySeconds: 20
+      periodSeconds: 20
+      timeoutSeconds: 10
+      failureThreshold: 3
+    # 200 while every driver that was found is registered.
+    readinessProbe:
+      httpGet: {path: /readyz, port: healthz}
+      periodSeconds: 5
+    # \`kubectl describe pod\` then shows why it ended.
+    terminationMessagePolicy: FallbackToLogsOnError
+    # plugins_registry belongs to root. Nodes that enforce SELinux also need \`seLinuxOptions: {type: spc_t}\`.
+    securityContext:
+      ${options.distribution === "openshift" && yaml`seLinuxOptions: {type: spc_t}`}
+      runAsUser: 0
+      runAsGroup: 0
+      readOnlyRootFilesystem: true
+      allowPrivilegeEscalation: false
+      capabilities: {drop: [ALL]}
+      seccompProfile: {type: RuntimeDefault}
+    resources:
+      requests: {cpu: 10m, memory: ${parts.memory[0]}}
+      limits: {memory: ${parts.memory[1]}}
+    volumeMounts:
+      ${parts.mount}
+      - {name: registration-dir, mountPath: /registration}
+      ${access?.mount}
+`;
 
 /** A term has one name only. */
 const affinityTo = (nodes: readonly string[]) => yaml`

@@ -6,15 +6,16 @@ import type { FlagValues } from "../../flags/grammar";
 import { choiceFlag, choicesFlag, listFlag, pairsFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { type FlagName, flagTable, nearestFlag, parseFlags } from "../../flags/table";
 import { parseBool } from "../../flags/values";
+import { OLDEST_SUPPORTED_MINOR } from "../../kubelet-rules/versions";
 import { parseTargets } from "../../node-readiness/options";
 import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { parseOurImage } from "../images/our-image";
 import { type AddedArgument, type MetricsPorts, RAISES } from "./image-policy/changes";
-import { dropPolicy, FIRST_POLICY_MINOR, IMAGE_POLICY_MINOR, swapPolicy } from "./image-policy/image-policy";
+import { dropPolicy, IMAGE_POLICY_MINOR, swapPolicy } from "./image-policy/image-policy";
 import { refuseFlag } from "./names";
 import { readinessArguments } from "./node-access";
-import { objectFlags, requireMinor } from "./object-flags";
+import { objectFlags } from "./object-flags";
 import { makeNodeWideManifests } from "./parts";
 import { streamOf } from "./template";
 
@@ -81,7 +82,7 @@ export const runImagePolicy = createCommand(
       "manifest --image-policy --image example.com/registrar:v1 --drop --include=daemonset",
     ],
     notes: [
-      `Kubernetes 1.${IMAGE_POLICY_MINOR}, 1.${FIRST_POLICY_MINOR} with a feature gate. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
+      `Kubernetes 1.${IMAGE_POLICY_MINOR}, 1.${OLDEST_SUPPORTED_MINOR} with a feature gate. What it leaves alone: docs/charts.md#any-chart-by-one-policy.`,
       "With --nodes pods of Deployments stay as they are: only a DaemonSet's pod has its node at first.",
       "--metrics-port is repeatable; examples/podmonitor.yaml makes Prometheus find these ports.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
@@ -135,7 +136,6 @@ function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly strin
     ...{ name, namespaceLabel, nodes, minor },
     ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
   };
-  requireMinor("--image-policy", FIRST_POLICY_MINOR, minor, "swap the images in the charts' values");
   const targets = parseTargets({ startupTaints, condition: nodeCondition, severalDrivers: true });
   // They need a token: without one the registrar exits.
   const readiness = Object.entries(readinessArguments(targets))

@@ -21,8 +21,8 @@ export interface NodeAccessOptions {
   readonly drivers: readonly string[] | undefined;
   /** Whether to write a rule for the node readiness controller; needs a condition of one driver. */
   readonly readinessRule: boolean;
-  /** What confines it to its own node. `nothing`: the cluster has no ValidatingAdmissionPolicy. */
-  readonly confinedBy: "policy" | "impersonation" | "nothing";
+  /** What confines it to its own node. */
+  readonly confinedBy: "policy" | "impersonation";
 }
 
 export type NodeAccess = ReturnType<typeof nodeAccess>;
@@ -94,7 +94,7 @@ function rights(
   const rules = neededRules({ ...needs, impersonation: confinedBy === "impersonation" });
   return [
     yaml`
-      # RBAC cannot say "to its own node": ${confinedBy === "nothing" ? "it may change every node" : `the ${confinedBy} does`}.
+      # RBAC cannot say "to its own node": the ${confinedBy} does.
       ${object("rbac.authorization.k8s.io/v1", "ClusterRole", basics.name)}
       rules:
         ${rules.map((rule) => yaml`- ${ruleText(rule)}`)}
@@ -105,9 +105,6 @@ function rights(
     `,
   ];
 }
-
-/** The first minor version of Kubernetes 1 with the policy, and with the node's name in a pod's token (KEP-4193). */
-export const POLICY_MINOR = 30;
 
 /** A qualified name: 253 characters, a slash, 63 characters. */
 const MAX_TYPE = 317;
@@ -138,7 +135,7 @@ function nodePolicy(
   const isOurCondition = condition === undefined ? "false" : nameTest("c.type", condition, drivers);
   return [
     yaml`
-      # Confines that identity to its own node, and there to what it is for. It needs Kubernetes 1.${POLICY_MINOR}.
+      # Confines that identity to its own node, and there to what it is for.
       ${object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", name)}
       spec:
         failurePolicy: Fail
@@ -163,39 +160,7 @@ function nodePolicy(
           ${variable("applied", "variables.metadata.?managedFields.orValue([]).filter(m, m.operation == 'Apply')")}
           ${variable("oldApplied", "variables.oldMetadata.?managedFields.orValue([]).filter(m, m.operation == 'Apply')")}
         validations:
-          - message: a registrar may change its own node only
-            reason: Forbidden
-            expression: variables.node == request.name
-          - message: a registrar may add no taint and change none
-            reason: Forbidden
-            expression: variables.taints.all(t, t in variables.oldTaints)
-          ${rule("remove its startup taints only", `variables.oldTaints.all(t, t in variables.taints || ${isOurTaint})`)}
-          ${rule("set its own condition only", `variables.conditions.all(c, c in variables.oldConditions || ${isOurCondition})`)}
-          # etcd takes 1.5 MB: without a limit, every later change of the Node would be refused.
-          ${rule(
-            `have ${MAX_CONDITIONS} conditions at most, with short texts`,
-            `size(variables.conditions.filter(c, ${isOurCondition})) <= ${MAX_CONDITIONS} &&`,
-            `  variables.conditions.all(c, c in variables.oldConditions || size(c.type) <= ${MAX_TYPE} &&`,
-            `    size(c.?reason.orValue('')) <= ${MAX_REASON} && size(c.?message.orValue('')) <= ${MAX_MESSAGE})`,
-          )}
-          ${rule("remove no condition of others", `variables.oldConditions.all(c, c in variables.conditions || ${isOurCondition})`)}
-          ${rule(
-            "change nothing else of a node",
-            "dyn(object).all(f, f in ['metadata', 'spec', 'status'] || dyn(object)[f] == dyn(oldObject)[f])",
-          )}
-          ${frozen("node", PARTS[0], "'managedFields', 'resourceVersion', 'generation'")}
-          ${frozen("node", PARTS[1], "'taints'")}
-          ${frozen("node's status", PARTS[2], "'conditions'")}
-          ${rule(
-            "not fill the node's managedFields",
-            `size('%s'.format([variables.metadata.?managedFields.orValue([])])) <= ${MAX_MANAGED_FIELDS}`,
-          )}
-          ${rule(
-            "not claim a field for another client",
-            "variables.applied.all(m, variables.oldApplied.exists(o, o.manager == m.manager &&",
-            "  m.fieldsV1.all(k, k in o.fieldsV1 && (m.fieldsV1[k] == o.fieldsV1[k] || k == 'f:spec' &&",
-            "    m.fieldsV1[k].all(f, f in o.fieldsV1[k] && m.fieldsV1[k][f] == o.fieldsV1[k][f])))))",
-          )}
+          ${validations(isOurTaint, isOurCondition)}
     `,
     yaml`
       ${object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", name)}
@@ -205,6 +170,43 @@ function nodePolicy(
     `,
   ];
 }
+
+/** A token names its node since Kubernetes 1.30 (KEP-4193). `isOurTaint` tests `t`, `isOurCondition` tests `c`. */
+const validations = (isOurTaint: string, isOurCondition: string) => yaml`
+  - message: a registrar may change its own node only
+    reason: Forbidden
+    expression: variables.node == request.name
+  - message: a registrar may add no taint and change none
+    reason: Forbidden
+    expression: variables.taints.all(t, t in variables.oldTaints)
+  ${rule("remove its startup taints only", `variables.oldTaints.all(t, t in variables.taints || ${isOurTaint})`)}
+  ${rule("set its own condition only", `variables.conditions.all(c, c in variables.oldConditions || ${isOurCondition})`)}
+  # etcd takes 1.5 MB: without a limit, every later change of the Node would be refused.
+  ${rule(
+    `have ${MAX_CONDITIONS} conditions at most, with short texts`,
+    `size(variables.conditions.filter(c, ${isOurCondition})) <= ${MAX_CONDITIONS} &&`,
+    `  variables.conditions.all(c, c in variables.oldConditions || size(c.type) <= ${MAX_TYPE} &&`,
+    `    size(c.?reason.orValue('')) <= ${MAX_REASON} && size(c.?message.orValue('')) <= ${MAX_MESSAGE})`,
+  )}
+  ${rule("remove no condition of others", `variables.oldConditions.all(c, c in variables.conditions || ${isOurCondition})`)}
+  ${rule(
+    "change nothing else of a node",
+    "dyn(object).all(f, f in ['metadata', 'spec', 'status'] || dyn(object)[f] == dyn(oldObject)[f])",
+  )}
+  ${frozen("node", PARTS[0], "'managedFields', 'resourceVersion', 'generation'")}
+  ${frozen("node", PARTS[1], "'taints'")}
+  ${frozen("node's status", PARTS[2], "'conditions'")}
+  ${rule(
+    "not fill the node's managedFields",
+    `size('%s'.format([variables.metadata.?managedFields.orValue([])])) <= ${MAX_MANAGED_FIELDS}`,
+  )}
+  ${rule(
+    "not claim a field for another client",
+    "variables.applied.all(m, variables.oldApplied.exists(o, o.manager == m.manager &&",
+    "  m.fieldsV1.all(k, k in o.fieldsV1 && (m.fieldsV1[k] == o.fieldsV1[k] || k == 'f:spec' &&",
+    "    m.fieldsV1[k].all(f, f in o.fieldsV1[k] && m.fieldsV1[k][f] == o.fieldsV1[k][f])))))",
+  )}
+`;
 
 const variable = (name: string, expression: string) => yaml`
   - name: ${name}

@@ -3,8 +3,8 @@ import type { CommandFlag } from "../../flags/command-flags";
 import { type FlagValues, fieldOf } from "../../flags/grammar";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { DISTRIBUTIONS } from "../../host-path/kubelet-roots";
+import { OLDEST_SUPPORTED_MINOR } from "../../kubelet-rules/versions";
 import { parseOurImage } from "../images/our-image";
-import { POLICY_MINOR } from "./node-access";
 import { FS_GROUP_POLICIES, LIFECYCLE_MODES, PARTS, type Part } from "./options";
 import { isNodeWidePart } from "./parts";
 
@@ -33,10 +33,8 @@ export const objectFlags = {
   // The official registrar does not know the flags that are written.
   image: { ...textFlag("image of the registrar, for the daemonset", parseOurImage), ...RUN_BY_DAEMON_SET },
   "driver-image": { ...textFlag("image of the driver, for the daemonset"), ...RUN_BY_DAEMON_SET },
-  // Its DaemonSet has maxSurge.
   "node-wide": {
     ...switchFlag("one registrar for every driver of a node, in place of a driver's own"),
-    since: 22,
   },
   "image-policy": switchFlag("a policy that swaps the registrars of every chart: see --image-policy -h"),
   "allow-drivers": forDaemonSet(
@@ -78,14 +76,15 @@ export const objectFlags = {
     ...CSI_DRIVER,
   },
   "fs-group-policy": {
-    ...newer(choiceFlag("who owns the files", FS_GROUP_POLICIES), 20),
+    ...choiceFlag("who owns the files", FS_GROUP_POLICIES),
+    ...CSI_DRIVER,
     defaultDescription: FS_GROUP_POLICIES[0],
   },
-  "storage-capacity": newer(switchFlag("the provisioner publishes the free capacity"), 21),
+  "storage-capacity": { ...switchFlag("the provisioner publishes the free capacity"), ...CSI_DRIVER },
   // Named below the others: with their names in the first column the help is longer than a screen.
   "node-allocatable-update-period": { ...newer(countFlag("seconds"), 35), hidden: true },
   "prevent-pod-scheduling-if-missing": { ...newer(switchFlag(""), 37), hidden: true },
-  "token-audience": { ...newer(listFlag(""), 21), hidden: true },
+  "token-audience": { ...listFlag(""), ...CSI_DRIVER, hidden: true },
   "service-account-token-in-secrets": { ...newer(switchFlag(""), 35), hidden: true },
   "startup-taint": forDaemonSet(listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect")),
   "node-condition": forDaemonSet(textFlag("type of a condition of the node that the registrar keeps")),
@@ -96,12 +95,6 @@ export const objectFlags = {
       "policy",
     ),
     implies: "node-condition",
-  },
-  unconfined: {
-    ...forDaemonSet(
-      switchFlag(`before 1.${POLICY_MINOR}: rights for every node, as no policy confines them`),
-    ),
-    implies: "kubernetes-version",
   },
   "node-readiness-rule": {
     ...forDaemonSet(switchFlag("with --node-condition: a NodeReadinessRule")),
@@ -147,19 +140,18 @@ export function checkWritten(values: ObjectValues, parts: readonly Part[]): void
 }
 
 /** Throws INVALID_OPTION for an older minor version of Kubernetes 1; no version is new enough. */
-export function requireMinor(
-  what: string,
-  since: number,
-  minor = since,
-  advice = "without --kubernetes-version it is written all the same",
-): void {
-  if (minor < since) throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}; ${advice}`);
+export function requireMinor(what: string, since: number, minor = since): void {
+  if (minor >= since) return;
+  const advice = "without --kubernetes-version it is written all the same";
+  throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}; ${advice}`);
 }
 
-/** The minor version in `1.30`, `v1.30.4` or `1.30.4+k3s1`. */
+/** The minor version in `1.36`, `v1.36.4` or `1.36.4+k3s1`. */
 function parseMinor(version: string): number {
-  const [, minor] = /^v?1\.(\d+)(?:[.+-]|$)/.exec(version) ?? [];
-  if (minor === undefined)
-    throw new Error(`"${version}" is not a version of Kubernetes: write 1.${POLICY_MINOR}`);
-  return Number(minor);
+  const [, digits] = /^v?1\.(\d+)(?:[.+-]|$)/.exec(version) ?? [];
+  if (digits === undefined)
+    throw new Error(`"${version}" is not a version of Kubernetes: write 1.${OLDEST_SUPPORTED_MINOR}`);
+  const minor = Number(digits);
+  if (minor >= OLDEST_SUPPORTED_MINOR) return minor;
+  throw new Error(`Kubernetes 1.${minor} is not supported: 1.${OLDEST_SUPPORTED_MINOR} is the oldest`);
 }

@@ -107,12 +107,6 @@ test.each([
   },
 );
 
-test("for a cluster without the policy, rights are written only when they may be unconfined", async () => {
-  const { stdout } = await run(...READINESS, "--kubernetes-version=v1.29.3", "--unconfined");
-  expect(kindsIn(stdout)).not.toContain("ValidatingAdmissionPolicy");
-  expect(stdout).toContain("it may change every node");
-});
-
 test.each([
   [["--kubernetes-version=1.29"], []],
   [["--kubernetes-version=1.30"], READINESS],
@@ -167,12 +161,9 @@ test.each<readonly [words: string, complaint: RegExp]>([
   ["--allow-drivers=a", /--allow-drivers needs --node-wide/],
   ["--startup-taint={driver}", /with \{driver\} DNS-NAME\/NAME/],
   ["--driver-arg --v=2", /: write --driver-arg=--v=2$/m],
-  ["--unconfined", /unconfined.*kubernetes-version/],
   ["--node-access=impersonation", /node-access.*node-condition/],
   [`${READINESS.join(" ")} --node-access=impersonation`, /does not let a node remove its own taints/],
-  ["--kubernetes-version=1.29 --unconfined", /--unconfined is for --startup-taint and/],
-  ["--kubernetes-version=1.30 --unconfined --node-condition=a/b", /--unconfined is for .* before 1.30/],
-  ["--kubernetes-version=1.29 --node-condition=a/b", /; --unconfined writes rights/],
+  ["--kubernetes-version=v1.33.9+k3s1", /--kubernetes-version: Kubernetes 1.33 is not supported: 1.34 is/],
   ["--kubernetes-version=2", /--kubernetes-version: "2" is not a version of Kubernetes/],
   ["--image-policy=false --drop", /--drop: it needs --image-policy beside it/],
   ["--http-port=0", /--http-port "0" must be from 1 to 65535/],
@@ -181,10 +172,10 @@ test.each<readonly [words: string, complaint: RegExp]>([
   ["--include=csidriver --node-condition=a/b", /is for daemonset, which is not/],
   ["--include=csidriver --name=x", /is for daemonset, which is not written/],
   ["--include=daemonset --pod-info-on-mount=false", /--pod-info-on-mount is for csidriver, which is not/],
-  ["--kubernetes-version=v1.19.9+k3s1 --fs-group-policy=File", /needs Kubernetes 1.20, not 1.19; w/],
-  ["--kubernetes-version=1.20 --storage-capacity", / 1.21,/],
-  ["--kubernetes-version=1.20 --token-audience=a", / 1.21,/],
-  ["--kubernetes-version=1.34 --node-allocatable-update-period=60", / 1.35,/],
+  [
+    "--kubernetes-version=v1.34.9+k3s1 --node-allocatable-update-period=60",
+    /needs Kubernetes 1.35, not 1.34; w/,
+  ],
   ["--kubernetes-version=1.34 --service-account-token-in-secrets --token-audience=a", / 1.35,/],
   ["--kubernetes-version=1.36 --prevent-pod-scheduling-if-missing", / 1.37,/],
   ["--kubernetes-version=1.35 --node-condition=a/b --node-access=impersonation", / 1.36, not/],

@@ -135,7 +135,7 @@ test.each([
   [[IMAGE, "--match-image=mirrored-sig-storage-csi-attacher"], /"[a-z-]+" is another sidecar/],
   [
     [IMAGE, "--kubernetes-version=1.33"],
-    /needs Kubernetes 1.34, not 1.33; swap the images in the charts' values$/m,
+    /--kubernetes-version: Kubernetes 1.33 is not supported: 1.34 is the oldest$/m,
   ],
   [[IMAGE, "--drop"], /--drop has two files: .*--include=daemonset, then that of --include=policy;/],
   [[IMAGE, "--include=daemonset"], /--include=daemonset needs --drop beside it/],

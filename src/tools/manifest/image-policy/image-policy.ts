@@ -14,8 +14,6 @@ import {
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
-/** The first one with v1beta1, which the API server serves only if asked to. */
-export const FIRST_POLICY_MINOR = 34;
 /** A pod with this label is left alone. */
 export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
 /** The label `swap` or `drop` by which `registrar doctor --cluster` knows a policy; the annotations have its facts. */
@@ -37,7 +35,7 @@ export interface PolicyScope {
   readonly namespaceLabel?: string | undefined;
   /** Only pods of DaemonSets on these nodes. */
   readonly nodes?: readonly string[] | undefined;
-  /** The minor version of Kubernetes 1 that it is for. Default: one with MutatingAdmissionPolicy v1. */
+  /** The minor version of Kubernetes 1 that it is for; before 1.36 the API server serves v1beta1, and only if asked to. Default: one with MutatingAdmissionPolicy v1. */
   readonly minor?: number | undefined;
 }
 
