@@ -59,7 +59,7 @@ export function resolveLogging(flags: LoggingFlags): LoggingResolution {
   const { loggingFormat: format, logFlushFrequencyMs, v: verbosity, vmodule } = flags;
   const problems: string[] = [];
   if (logFlushFrequencyMs <= 0) {
-    const value = quoteGo(goDuration(logFlushFrequencyMs));
+    const value = quoteGo(`${logFlushFrequencyMs / 1000}s`);
     problems.push(`flushFrequency: Invalid value: ${value}: Must be greater than zero`);
   }
   if (!isFormat(format)) problems.push(`format: Invalid value: ${quoteGo(format)}: Unsupported log format`);
@@ -74,18 +74,4 @@ export function resolveLogging(flags: LoggingFlags): LoggingResolution {
 
 function isFormat(format: string): format is LoggingConfig["format"] {
   return format === "text" || format === "json";
-}
-
-/** A duration that is not positive in Go's words: `0s`, `-1.5ms`, `-1h30m0s`. */
-function goDuration(ms: number): string {
-  const ns = Math.round(Math.abs(ms) * 1e6);
-  if (ns === 0) return "0s";
-  if (ns < 1e3) return `-${ns}ns`;
-  if (ns < 1e6) return `-${ns / 1e3}µs`;
-  if (ns < 1e9) return `-${ns / 1e6}ms`;
-  const minutes = Math.floor(ns / 60e9);
-  const hours = Math.floor(minutes / 60);
-  const wholeHours = hours > 0 ? `${hours}h` : "";
-  const wholeMinutes = minutes > 0 ? `${minutes % 60}m` : "";
-  return `-${wholeHours}${wholeMinutes}${(ns % 60e9) / 1e9}s`;
 }
