@@ -7,9 +7,9 @@ import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { startCommand } from "../support/command";
 import { expectUsageError } from "../support/usage-error";
 
-const FAKE = join(__dirname, "..", "..", "doctor", "cluster", "fake-kubectl.cjs");
+const FAKE = join(__dirname, "cluster", "fake-kubectl.cjs");
 /** What a real API server answered: test/node-readiness/api-server/doctor-cluster.test.ts wrote it. */
-const RECORDED = join(__dirname, "..", "..", "doctor", "cluster", "recorded", "sick-cluster.json");
+const RECORDED = join(__dirname, "cluster", "recorded", "sick-cluster.json");
 
 /** What doctor says of the recorded cluster when it answers otherwise to the URLs with this part. */
 const withAnswer = (part: string, status: number, body: object) =>

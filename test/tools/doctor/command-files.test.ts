@@ -49,7 +49,6 @@ const ALL = ["--node-wide", "--image=registrar:v1"];
 test.each(
   [
     DRIVER,
-    [...DRIVER, "--include=all"],
     [...DRIVER, "--distribution=microk8s"],
     [...DRIVER, "--distribution=k0s"],
     [...DRIVER, "--distribution=tanzu"],

@@ -108,8 +108,7 @@ test.each([
 );
 
 test.each([
-  [["--kubernetes-version=1.29"], []],
-  [["--kubernetes-version=1.30"], READINESS],
+  [["--kubernetes-version=1.34"], READINESS],
   [["--kubernetes-version=1.35"], ["--service-account-token-in-secrets", "--token-audience=a"]],
 ])("%j changes nothing of what is written for %j", async (version, flags) => {
   expect((await run(...version, ...flags)).stdout).toBe((await run(...flags)).stdout);

@@ -10,7 +10,7 @@ import { scalar, yaml } from "../../../src/tools/manifest/template";
 import { anchorsIn, readText } from "../../docs/markdown";
 
 const { homepage } = JSON.parse(readText("package.json"));
-const EXAMPLES = join(__dirname, "..", "..", "examples");
+const EXAMPLES = join(__dirname, "..", "..", "..", "examples");
 const read = (name: string) => readFileSync(join(EXAMPLES, name), "utf8");
 
 interface Named {
