@@ -14,6 +14,8 @@ import {
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
+/** Goes with what doctor reads of policies. */
+export type PolicyEngine = "kubernetes" | "kyverno";
 /** A pod with this label is left alone. */
 export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
 /** The label `swap` or `drop` by which `registrar doctor --cluster` knows a policy; the annotations have its facts. */
