@@ -1,4 +1,4 @@
-// npm run build: proto/ -> src/grpc/contracts.ts, src/ -> typed library files and the bundled CLI, in dist/.
+// npm run build: proto/ -> src/grpc/contracts.ts and methods.ts, src/ -> typed library files and the bundled CLI, in dist/.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { thirdPartyLicences } from "./licences.mjs";
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 
 rmSync("dist", { recursive: true, force: true });
-writeContracts("src/grpc/contracts.ts");
+writeContracts("src/grpc");
 execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 withSymbolsOfEveryRealm();
 await bundleCli({ version, licences: thirdPartyLicences("dist/THIRD-PARTY-LICENSES.txt") });

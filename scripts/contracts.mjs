@@ -1,11 +1,17 @@
-// The wire contracts: proto/ -> src/grpc/contracts.ts, the types of their messages and methods and their descriptors.
-// test/grpc/contracts.test.ts fails where those are not current.
+// The wire contracts: proto/ -> src/grpc/contracts.ts, the types of their messages and methods and their descriptors, and
+// src/grpc/methods.ts, those of a registration. test/grpc/contracts.test.ts fails where those are not current.
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import protobuf from "protobufjs";
 
-/** Writes the types and descriptors of all services into a file. */
-export function writeContracts(file) {
+/** What a registration calls and serves: made by the build, because loading proto-loader and its descriptors takes 15 ms. */
+const OF_REGISTRATION = {
+  registrationMethods: ["pluginregistration.Registration", ["GetInfo", "NotifyRegistrationStatus"]],
+  identityMethods: ["csi.v1.Identity", ["GetPluginInfo"]],
+};
+
+/** Writes contracts.ts and methods.ts into a folder. */
+export function writeContracts(folder) {
   const root = new protobuf.Root();
   // Comments after two slashes document the fields.
   root.loadSync(
@@ -22,8 +28,46 @@ export function writeContracts(file) {
     ...services.map(definitionOf),
     `/** By service and method, with the messages that each needs. */\nexport const DESCRIPTORS = ${linesOf(services)};`,
   ];
-  writeFileSync(file, `${parts.join("\n\n")}\n`);
+  writeFileSync(join(folder, "contracts.ts"), `${parts.join("\n\n")}\n`);
+  writeFileSync(join(folder, "methods.ts"), methodsOfRegistration(root));
 }
+
+function methodsOfRegistration(root) {
+  const methods = Object.entries(OF_REGISTRATION).map(([name, [service, methods]]) => {
+    const lines = methods.flatMap((method) => {
+      const { resolvedRequestType: request, resolvedResponseType: response } =
+        root.lookup(service).methods[method];
+      return [
+        `  ${method}: unaryMethod<${typeOf(request)}, ${typeOf(response)}>(`,
+        `    "/${service}/${method}",`,
+        `    ${fieldsIn(request)},`,
+        `    ${fieldsIn(response)},`,
+        "  ),",
+      ];
+    });
+    return `export const ${name} = {\n${lines.join("\n")}\n};`;
+  });
+  const types = Array.from(
+    methods.join().matchAll(/unaryMethod<(\w+), (\w+)>/g),
+    ([, ...both]) => both,
+  ).flat();
+  const imported = [...new Set(types)].filter((type) => type !== "object").sort();
+  const head = `// Written by \`npm run build\` from proto/: do not edit.
+import type { ${imported.join(", ")} } from "./contracts";
+import { unaryMethod } from "./wire-format";`;
+  return `${[head, ...methods].join("\n\n")}\n`;
+}
+
+/** The fields of a message as src/grpc/wire-format.ts reads them. */
+function fieldsIn({ fieldsArray }) {
+  const fields = fieldsArray.map(({ name, id, type, repeated, map }) => {
+    const kind = { "string,,true": "textMap", "string,true,": "texts", "string,,": "text", "bool,,": "bool" };
+    return `${name}: [${id}, "${kind[[type, repeated || "", map || ""]]}"]`;
+  });
+  return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
+}
+
+const typeOf = (message) => (message.fieldsArray.length > 0 ? message.name : "object");
 
 /** One line a method: a reader looks at proto/, and types at what is above. */
 function linesOf(services) {
@@ -65,7 +109,6 @@ function memberOf(field) {
 }
 
 function definitionOf(service) {
-  const typeOf = (message) => (message.fieldsArray.length > 0 ? message.name : "object");
   const methods = service.methodsArray.map(
     ({ name, resolvedRequestType: request, resolvedResponseType: response }) =>
       `  ${name}: MethodDefinition<${typeOf(request)}, ${typeOf(response)}>;`,

@@ -15,11 +15,21 @@ export const LEFT_OUT = {
     for (const kind of ["Channel", "Subchannel", "Server", "Socket"])
       exports["registerChannelz" + kind] = () => ({ kind, id: 0, name: "" });
     exports.unregisterChannelzRef = () => {};`,
+  // HTTP proxies: a unix socket has none. With them goes name resolution by DNS.
+  "@grpc/grpc-js/build/src/http_proxy": `
+    exports.mapProxyName = (target) => ({ target, extraOptions: {} });
+    exports.getProxiedConnection = () => Promise.resolve(null);`,
+  // What a server measures of its own load for clients that balance between servers: ours never turns it on.
+  "@grpc/grpc-js/build/src/orca": `
+    exports.PerRequestMetricRecorder = class {};
+    exports.GRPC_METRICS_HEADER = "endpoint-load-metrics-bin";`,
   // The descriptors of all messages for gRPC reflection, which proto-loader makes whether they are served or not.
   "protobufjs/ext/descriptor": `
     const { Enum, Root, Type } = require("protobufjs");
     const descriptor = { file: [], $type: { toObject: () => ({}) } };
     for (const { prototype } of [Enum, Root, Type]) prototype.toDescriptor = () => descriptor;`,
+  // Loads 14 modules of Node's; only a compressed message needs them.
+  zlib: `module.exports = new Proxy({}, { get: (_, name) => require("node:zlib")[name] });`,
 };
 
 export const leaveOut = {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { messageOf } from "../base/errors";
 import { isNodeWide, nameListsFrom, nodeDirectory, patternPairsOf, resolvePaths } from "../flags/paths";
 import type { Flags } from "../flags/table";
-import { fieldsOf } from "../grpc/client/answer";
 import { bareCall } from "../grpc/client/bare-call";
+import { identityMethods, registrationMethods } from "../grpc/methods";
 import { matchPattern } from "../host-path/path-pattern";
 import { plain } from "../logging/escape";
 import { judgeDriverName } from "../registrar/driver/driver-name";
@@ -133,33 +133,22 @@ const QUICK_DRIVER_MS = 300;
 
 /** GetInfo, which our registrars answer with a report about themselves: `state` is undefined for another registrar. */
 async function askRegistrar(socketPath: string, timeoutMs: number) {
-  const { headers, message } = await bareCall(socketPath, "/pluginregistration.Registration/GetInfo", {
+  const { path, responseDeserialize } = registrationMethods.GetInfo;
+  const { headers, message } = await bareCall(socketPath, path, {
     timeoutMs,
     fields: { [SELF_CHECK_KEY]: "1" },
   });
-  const name = textIn(message, PLUGIN_NAME_FIELD);
+  const { name, endpoint } = responseDeserialize(message);
   const { state } = decodeReport(headers[REPORT_KEY]?.toString()) ?? {};
-  return { name, endpoint: textIn(message, ENDPOINT_FIELD), state };
+  return { name, endpoint, state };
 }
 
 /** The name of the driver behind a socket; undefined if none answers at once. */
 async function quickNameOf(csiSocketPath: string): Promise<string | undefined> {
-  const asking = bareCall(csiSocketPath, "/csi.v1.Identity/GetPluginInfo", { timeoutMs: QUICK_DRIVER_MS });
+  const { path, responseDeserialize } = identityMethods.GetPluginInfo;
+  const asking = bareCall(csiSocketPath, path, { timeoutMs: QUICK_DRIVER_MS });
   return asking.then(
-    ({ grpcStatus, message }) => (grpcStatus === "0" ? textIn(message, DRIVER_NAME_FIELD) : undefined),
+    ({ grpcStatus, message }) => (grpcStatus === "0" ? responseDeserialize(message).name : undefined),
     () => undefined,
   );
-}
-
-/** PluginInfo.name and PluginInfo.endpoint (pluginregistration/v1/api.proto). */
-const PLUGIN_NAME_FIELD = 2;
-const ENDPOINT_FIELD = 3;
-/** GetPluginInfoResponse.name (csi.proto). */
-const DRIVER_NAME_FIELD = 1;
-
-/** The text of a protobuf message's field; empty if it is missing. */
-function textIn(message: Buffer, wanted: number): string {
-  for (const { number, start, end } of fieldsOf(message))
-    if (number === wanted) return message.toString("utf8", start, end);
-  return "";
 }

@@ -1,4 +1,3 @@
-import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { createServer, isIP, type Server } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -95,12 +94,16 @@ export function startDiagnosticsServer(
 }
 
 async function listen(server: Server, { host, port }: ListenAddress, signal: AbortSignal): Promise<number> {
-  // Go listens on a name's IPv4 address first; Node would take the resolver's order.
-  const address =
-    host === undefined || isIP(host) ? host : (await lookup(host, { order: "ipv4first" })).address;
+  const address = host === undefined || isIP(host) ? host : await addressOf(host);
   signal.throwIfAborted();
   server.listen({ port, ...(address === undefined ? {} : { host: address }) });
   await once(server, "listening");
   const bound = server.address();
   return typeof bound === "object" && bound ? bound.port : port;
+}
+
+/** Go listens on a name's IPv4 address first; Node would take the resolver's order. */
+async function addressOf(host: string): Promise<string> {
+  const { lookup } = await import("node:dns/promises");
+  return (await lookup(host, { order: "ipv4first" })).address;
 }

@@ -9,9 +9,11 @@ const ROOT = join(__dirname, "../..");
 test("what is generated of proto/ is current: npm run build brings it up to date", async () => {
   await using folder = await createTempFolder();
   const write = `import("./scripts/contracts.mjs").then(({ writeContracts }) => writeContracts(process.argv[1]))`;
-  execFileSync(process.execPath, ["-e", write, folder.at("contracts.ts")], { cwd: ROOT });
-  const current = readFileSync(join(ROOT, "src/grpc/contracts.ts"), "utf8");
-  expect(current).toBe(readFileSync(folder.at("contracts.ts"), "utf8"));
+  execFileSync(process.execPath, ["-e", write, folder.path], { cwd: ROOT });
+  for (const file of ["contracts.ts", "methods.ts"]) {
+    const current = readFileSync(join(ROOT, "src/grpc", file), "utf8");
+    expect(current).toBe(readFileSync(folder.at(file), "utf8"));
+  }
 });
 
 test("each method is made once, with the messages it needs", () => {

@@ -6,7 +6,8 @@ import { MAX_MESSAGE_BYTES } from "../guard/frames";
 import { guardFromServer } from "../guard/guards";
 import type { Unary } from "../protos";
 import { statusCodeOf } from "../status";
-import { callFailureText, firstFields } from "./answer";
+import { firstFields } from "../wire-format";
+import { callFailureText } from "./answer";
 
 export interface UnaryCallOptions {
   /** Deadline of this call in milliseconds from now; 0 or less has passed already. */

@@ -2,7 +2,7 @@ import { connectivityState, status } from "@grpc/grpc-js";
 import { messageOf } from "../../base/errors";
 import { LONGEST_WAIT_MS } from "../../base/pause";
 import { callUnary, createUnixClient } from "../../grpc/client/unary";
-import { protos } from "../../grpc/protos";
+import { identityMethods } from "../../grpc/methods";
 import { statusCodeOf } from "../../grpc/status";
 import type { Logger } from "../../logging/logger";
 import type { DriverCall } from "../model/events";
@@ -16,7 +16,7 @@ interface ConnectionContext {
 export function connectDriver(socketPath: string, { log: parentLog, signal, onCall }: ConnectionContext) {
   const log = parentLog.named("driver-connection");
   const client = createUnixClient(socketPath);
-  const method = protos.identity.GetPluginInfo;
+  const method = identityMethods.GetPluginInfo;
 
   /** One GetPluginInfo call. Rejects with an error that `statusCodeOf` understands. */
   const ask = async (timeoutMs: number) => {

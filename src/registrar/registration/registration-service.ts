@@ -1,5 +1,6 @@
 import { type Server, status } from "@grpc/grpc-js";
-import { protos, type RegistrationStatus } from "../../grpc/protos";
+import { registrationMethods } from "../../grpc/methods";
+import type { RegistrationStatus } from "../../grpc/protos";
 import { createSmallServer, unaryHandler } from "../../grpc/server";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
@@ -26,7 +27,7 @@ export function createRegistrationServers(options: RegistrationServiceOptions, p
   let lastError = "";
   return (publication: AbortSignal | undefined): Server => {
     const server = createSmallServer();
-    server.addService(protos.registration, {
+    server.addService(registrationMethods, {
       GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
         if (metadata(SELF_CHECK_KEY).length > 0) {
           sendMetadata({ [REPORT_KEY]: encodeReport(options.report()) });

@@ -1,7 +1,8 @@
 import { lstat } from "node:fs/promises";
 import { attempt, errnoOf, messageOf } from "../../base/errors";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../grpc/client/unary";
-import { type PluginInfo, protos } from "../../grpc/protos";
+import { registrationMethods } from "../../grpc/methods";
+import type { PluginInfo } from "../../grpc/protos";
 import { boundText, boundTexts } from "../../logging/escape";
 import { countDescriptors, descriptorLimit } from "../../unix/descriptors";
 import { callFileSystem } from "../../unix/file-calls";
@@ -91,7 +92,7 @@ export async function askInfo(
   const client = createUnixClient(socketPath);
   try {
     const metadata = { [SELF_CHECK_KEY]: "1" };
-    return await callUnary(client, protos.registration.GetInfo, {}, { ...limits, metadata });
+    return await callUnary(client, registrationMethods.GetInfo, {}, { ...limits, metadata });
   } finally {
     client.close();
   }
