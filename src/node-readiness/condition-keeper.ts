@@ -8,6 +8,7 @@ import {
   MAX_CONDITIONS,
   planCondition,
 } from "./condition";
+import type { Listing } from "./csi-node";
 import { DRIVER_PLACEHOLDER, fillIn } from "./driver-template";
 import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
 import { done, type NodeAnswer } from "./node-api";
@@ -46,28 +47,32 @@ export function createConditionKeeper(
     const { store, now } = pass;
     const { node } = store;
     if (node === undefined) return done(undefined);
-    const plan = (listed: boolean) => {
-      const wanted = conditionFor(subject, listed);
+    const plan = (listing: Listing) => {
+      const wanted = conditionFor(subject, listing);
       const patch = wanted && planCondition(node, wanted, new Date());
       if (wanted === undefined || patch === undefined) return undefined;
       const value = `${node.uid} ${wanted.status} ${wanted.reason}`;
       return { wanted, patch, value, waitMs: pace.waitMs(type, value, now) };
     };
-    let listed = registration.state === "registered" && driverName !== undefined;
+    const isRegistered = registration.state === "registered";
+    const readListing = (unread: Listing) =>
+      isRegistered && driverName !== undefined ? (pass.csiNode.listing(driverName) ?? unread) : "absent";
+    let listing = readListing("listed");
     // CSINode is read only for a condition that would be written now.
-    if (listed && plan(true)?.waitMs === 0) {
-      const drivers = await pass.listedDrivers();
-      if (drivers.kind === "failed") return drivers;
-      listed = drivers.value.some(({ name }) => name === driverName);
+    const isDue = [listing, "listed" as const].some((one) => plan(one)?.waitMs === 0);
+    if (isRegistered && driverName !== undefined && isDue) {
+      const read = await pass.readCsiNode();
+      if (read.kind === "failed") return read;
+      listing = readListing("absent");
     }
-    const lookAgainMs = registration.state === "registered" && !listed ? LOOK_AGAIN_MS : undefined;
+    const lookAgainMs = isRegistered && listing !== "listed" ? LOOK_AGAIN_MS : undefined;
 
-    const isMissing = !listed && !NOT_OURS.includes(registration.state);
+    const isMissing = listing !== "listed" && !NOT_OURS.includes(registration.state);
     if (!isMissing) missingSince.delete(type);
     const leftMs = isMissing ? valueAt(missingSince, type, () => now) + delayMs - now : 0;
     if (leftMs > 0) return done(earliest(leftMs, lookAgainMs));
 
-    const planned = plan(listed);
+    const planned = plan(listing);
     if (planned === undefined || planned.waitMs > 0) return done(earliest(planned?.waitMs, lookAgainMs));
     const { wanted, patch, value } = planned;
     const patched = await pass.api.patchStatus(patch, pass.signal);

@@ -1,5 +1,6 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
+import type { Listing } from "./csi-node";
 import { patternOf, templateProblem } from "./driver-template";
 import type { NodeCondition, NodeView } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
@@ -24,6 +25,9 @@ export function parseConditionType(text: string): string {
   return text;
 }
 
+export const ORPHANED =
+  "CSINode belongs to a deleted Node of the same name: restart kubelet on this node if it does not change soon";
+
 const GONE_REASON = "DriverGone";
 export const GONE_FOR_GOOD_MS = 60 * 60_000;
 /** A Node has room for about 1,000. The API server sends each to all clients that watch Nodes. */
@@ -31,17 +35,19 @@ export const MAX_CONDITIONS = 64;
 /** The longest text of kubelet's in a condition, in characters. */
 const MAX_REFUSAL = 500;
 
-/** `listed`: by CSINode. Undefined if another registrar decides: one that holds the registration, or the next one. */
+/** Undefined if another registrar decides: one that holds the registration, or the next one. */
 export function conditionFor(
   { type, driverName, registration: { state, refusal } }: ConditionSubject,
-  listed: boolean,
+  listing: Listing,
 ): WantedCondition | undefined {
   const driver = driverName === undefined ? "the CSI driver" : `CSI driver ${driverName}`;
   const no = (reason: string, message: string) => ({ type, status: "False" as const, reason, message });
   switch (state) {
     case "registered":
-      if (!listed)
+      if (listing === "absent")
         return no("NotInCSINode", `kubelet has registered ${driver}, but CSINode does not list it`);
+      if (listing === "orphaned")
+        return no("CSINodeOfDeletedNode", `kubelet has registered ${driver}, but ${ORPHANED}`);
       return { type, status: "True", reason: "Registered", message: `kubelet has registered ${driver}` };
     case "refused":
       return no("Refused", `kubelet refused ${driver}: ${(refusal ?? "").slice(0, MAX_REFUSAL)}`);

@@ -1,12 +1,14 @@
 import { BACKOFF, type Backoff } from "../base/backoff";
 import type { Logger } from "../logging/logger";
-import { createRewritePace, earliest, type Keeper, valueAt } from "./keeper";
+import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
 import { done } from "./node-api";
 
 export interface CsiNodeStatus {
   readonly driverName: string;
   /** Since when CSINode is known to lack it while kubelet has it registered; milliseconds since the epoch. */
   readonly lackingSince: number | undefined;
+  /** The UID of the deleted Node to which CSINode belongs: kubelet 1.35 to 1.37 has to be restarted. */
+  readonly deletedOwner: string | undefined;
   /** How often kubelet was made to register it again. */
   readonly reregistrations: number;
 }
@@ -16,6 +18,8 @@ interface Memory {
   lacking?: { readonly since: number; readonly from: number } | undefined;
   /** When to read CSINode because of this driver; undefined if CSINode lists it. */
   lookAt?: number | undefined;
+  /** When kubelet was last made to register it again, for which Node. */
+  tried?: { readonly at: number; readonly nodeUid: string } | undefined;
   reregistrations: number;
 }
 
@@ -25,6 +29,8 @@ export const CSI_NODE_PACE = {
   /** CSINode must lack the driver for this time: kubelet may be about to write it. */
   graceMs: 15_000,
   again: BACKOFF.reregistration as Backoff,
+  /** Between two registrations of a driver whose CSINode belongs to a deleted Node: kubelet may need a restart. */
+  orphanMs: 60 * 60_000,
 };
 
 /** Makes the keeper of CSINode, which kubelet writes only when it registers a driver, and only if there is a Node. */
@@ -42,65 +48,109 @@ export function createCsiNodeKeeper(
   const memoryOf = (driverName: string) =>
     valueAt<Memory>(memories, driverName, () => ({ reregistrations: 0 }));
 
-  const onLook = (csiDriverName: string, reregister: () => boolean, isListed: boolean, now: number): void => {
+  let nodeUid: string | undefined;
+  /** The last warning about a CSINode of a deleted Node. */
+  let warnedOf = "";
+  const warnOfOwner = (
+    csiDriverName: string,
+    facts: { deletedNode: string | undefined; node: string },
+    isKept: boolean,
+  ) => {
+    const warning = `${facts.deletedNode} ${facts.node} ${isKept}`;
+    if (warning === warnedOf) return;
+    warnedOf = warning;
+    log.warn("CSINode belongs to a deleted Node of the same name, volumes cannot be attached", {
+      ...{ csiDriverName, ...facts },
+      check: isKept
+        ? "restart kubelet on this node: up to 1.37 it writes the deleted Node's UID until it restarts"
+        : "kubelet 1.35 to 1.37 must be restarted on this node; others get a new registration once CSINode is collected",
+    });
+  };
+
+  /** When kubelet may be made to register the driver again. */
+  const nextTryAt = (driverName: string, { lacking, tried }: Memory, { csiNode, store, now }: Pass) => {
+    const graceOver = (lacking?.from ?? now) + pace.graceMs;
+    if (csiNode.deletedOwner === undefined)
+      return Math.max(graceOver, now + fight.waitMs(driverName, "", now));
+    // While there is a CSINode, kubelets up to 1.34 would write into it, and it will be collected all the same.
+    const last = tried?.nodeUid === store.node?.uid ? tried?.at : undefined;
+    const from = csiNode.isOwned ? Math.max(lacking?.from ?? now, last ?? 0) : last;
+    return from === undefined ? graceOver : from + pace.orphanMs;
+  };
+
+  const onLook = (csiDriverName: string, reregister: () => boolean, pass: Pass): void => {
+    const { csiNode, store, now } = pass;
     const memory = memoryOf(csiDriverName);
-    if (isListed) {
+    if (csiNode.listing(csiDriverName) === "listed") {
       if (memory.lookAt !== undefined) log.info("CSINode lists the driver again", { csiDriverName });
-      memory.lacking = undefined;
-      memory.lookAt = undefined;
+      Object.assign(memory, { lacking: undefined, lookAt: undefined, tried: undefined });
       return;
     }
     memory.lacking ??= { since: Date.now(), from: now };
-    memory.lookAt = Math.max(memory.lacking.from + pace.graceMs, now + fight.waitMs(csiDriverName, "", now));
-    if (now < memory.lookAt) return;
+    const { from } = memory.lacking;
+    const nodeUid = store.node?.uid ?? "";
+    const { deletedOwner } = csiNode;
+    if (deletedOwner !== undefined && now >= from + pace.graceMs)
+      warnOfOwner(
+        csiDriverName,
+        { deletedNode: deletedOwner, node: nodeUid },
+        memory.tried?.nodeUid === nodeUid,
+      );
+    const tryAt = nextTryAt(csiDriverName, memory, pass);
+    const isYoung = deletedOwner !== undefined && now - from < pace.lookEveryMs;
+    memory.lookAt = now < tryAt && isYoung ? Math.min(tryAt, now + pace.graceMs) : tryAt;
+    if (now < tryAt) return;
     memory.lookAt = now + pace.graceMs;
     if (!reregister()) return; // Kubelet is asking about the driver, and will write CSINode itself.
     fight.wrote(csiDriverName, "", now);
+    memory.tried = { at: now, nodeUid };
     memory.reregistrations += 1;
     log.warn("CSINode lacks a driver that kubelet has registered, registering it again", {
       csiDriverName,
-      lackingFor: `${Math.round((now - memory.lacking.from) / 1000)}s`,
+      lackingFor: `${Math.round((now - from) / 1000)}s`,
       times: memory.reregistrations,
-      check: "who deletes the CSINode, or takes the driver out of it?",
+      check: deletedOwner
+        ? "was the Node deleted and made again? If CSINode stays without the driver, restart kubelet on this node"
+        : "who deletes the CSINode, or takes the driver out of it?",
     });
   };
 
   return {
-    pass: async (registrations, { now, store, listedDrivers }) => {
+    pass: async (registrations, pass) => {
+      const { now, store } = pass;
       const subjects = registrations.flatMap(({ driverName, state, reregister }) => {
         const isSubject = store.node && driverName !== undefined && state === "registered" && reregister;
         return isSubject ? { driverName, reregister } : [];
       });
       for (const [name, memory] of memories) {
         if (registrations.every(({ driverName }) => driverName !== name)) memories.delete(name);
-        if (subjects.every(({ driverName }) => driverName !== name)) memory.lacking = undefined;
+        if (memory.lacking === undefined || subjects.some(({ driverName }) => driverName === name)) continue;
+        // It is looked at once it is registered: the garbage collector may be quick.
+        Object.assign(memory, { lacking: undefined, lookAt: now });
       }
       if (subjects.length === 0) {
         nextLookAt = undefined;
         return done(undefined);
       }
-      nextLookAt ??= afterLeisure(now);
+      // CSINode goes with the Node that was deleted.
+      const isReplaced = nodeUid !== undefined && nodeUid !== store.node?.uid;
+      nextLookAt = isReplaced ? now + pace.graceMs : (nextLookAt ?? afterLeisure(now));
+      nodeUid = store.node?.uid;
       const due = () =>
         earliest(nextLookAt, ...subjects.map(({ driverName }) => memoryOf(driverName).lookAt)) ?? now;
       if (now >= due()) {
-        const listed = await listedDrivers();
-        if (listed.kind === "failed") return listed;
+        const read = await pass.readCsiNode();
+        if (read.kind === "failed") return read;
         nextLookAt = afterLeisure(now);
-        for (const { driverName, reregister } of subjects)
-          onLook(
-            driverName,
-            reregister,
-            listed.value.some(({ name }) => name === driverName),
-            now,
-          );
+        for (const { driverName, reregister } of subjects) onLook(driverName, reregister, pass);
       }
       return done(due() - now);
     },
-    status: (registrations) =>
+    status: (registrations, _store, { deletedOwner }) =>
       registrations.flatMap(({ driverName = "" }) => {
-        const memory = memories.get(driverName);
-        if (memory === undefined) return [];
-        return { driverName, lackingSince: memory.lacking?.since, reregistrations: memory.reregistrations };
+        const { lacking, reregistrations } = memories.get(driverName) ?? {};
+        if (reregistrations === undefined) return [];
+        return { driverName, lackingSince: lacking?.since, deletedOwner, reregistrations };
       }),
   };
 }

@@ -1,4 +1,5 @@
 import { type Backoff, backoffMs } from "../base/backoff";
+import type { CsiNodeStore } from "./csi-node";
 import type { NodeAnswer, NodeApi } from "./node-api";
 import type { NodeStore } from "./node-watch";
 import type { ObservedRegistration } from "./observed-registrations";
@@ -7,7 +8,11 @@ import type { ObservedRegistration } from "./observed-registrations";
 export interface Keeper<Status> {
   /** Corrects the cluster. Answers the milliseconds until the next pass, undefined: until a change. A failed one is repeated. */
   pass(registrations: readonly ObservedRegistration[], pass: Pass): Promise<NodeAnswer<number | undefined>>;
-  status(registrations: readonly ObservedRegistration[], store: NodeStore): readonly Status[];
+  status(
+    registrations: readonly ObservedRegistration[],
+    store: NodeStore,
+    csiNode: CsiNodeStore,
+  ): readonly Status[];
 }
 
 export interface Pass {
@@ -16,8 +21,9 @@ export interface Pass {
   readonly signal: AbortSignal;
   /** Milliseconds by a monotonic clock: the wall clock may be set during a wait. */
   readonly now: number;
-  /** The drivers that CSINode lists; read at most once in a pass. */
-  listedDrivers(): Promise<NodeAnswer<readonly { readonly name: string }[]>>;
+  readonly csiNode: CsiNodeStore;
+  /** Reads CSINode into `csiNode`, at most once in a pass. */
+  readCsiNode(): Promise<NodeAnswer<unknown>>;
 }
 
 export function earliest(...times: readonly (number | undefined)[]): number | undefined {

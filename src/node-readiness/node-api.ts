@@ -49,6 +49,15 @@ export const listedDrivers = (csiNode: unknown) =>
     };
   });
 
+export type CsiNodeView = ReturnType<typeof parseCsiNode>;
+
+/** Reads a CSINode, with the UID of the Node that owns it. One that does not exist has neither drivers nor an owner. */
+export function parseCsiNode(csiNode: unknown) {
+  const owners = list(tree(tree(csiNode).metadata).ownerReferences).map(tree);
+  const uid = owners.find(({ kind }) => kind === "Node")?.uid;
+  return { drivers: listedDrivers(csiNode), ownerUid: typeof uid === "string" ? uid : undefined };
+}
+
 /** Whether a view is older than another of the same Node. Resource versions are growing whole numbers (KEP-5504). */
 export function isOlder(view: NodeView, than: NodeView): boolean {
   const [one, other] = [view.resourceVersion, than.resourceVersion];
@@ -107,11 +116,12 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
 
   return {
     getNode: (signal: AbortSignal) => nodeFrom("reading the Node", { method: "GET", path: nodePath }, signal),
-    /** The drivers that CSINode lists; none if there is no CSINode. */
-    getListedDrivers: async (signal: AbortSignal): Promise<NodeAnswer<ReturnType<typeof listedDrivers>>> => {
+    getCsiNode: async (signal: AbortSignal): Promise<NodeAnswer<CsiNodeView>> => {
       const answer = await client.call({ method: "GET", path: csiNodePath }, signal);
-      if (answer.kind === "done") return done(listedDrivers(answer.value));
-      return answer.failure.kind === "not-found" ? done([]) : { ...answer, doing: "reading CSINode" };
+      if (answer.kind === "done") return done(parseCsiNode(answer.value));
+      return answer.failure.kind === "not-found"
+        ? done(parseCsiNode(undefined))
+        : { ...answer, doing: "reading CSINode" };
     },
     /** Fails with `conflict` if a test of the patch fails. */
     patchNode: (body: readonly PatchOperation[], signal: AbortSignal) =>

@@ -8,6 +8,7 @@ import type { Logger, LoggerOption } from "../logging/logger";
 import { readOptions } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
+import { createCsiNodeStore } from "./csi-node";
 import { CSI_NODE_PACE, type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
 import { fillIn } from "./driver-template";
 import { earliest, type Pass } from "./keeper";
@@ -97,6 +98,7 @@ export function runNodeReadiness(
   const client = createApiClient(access, impersonateNode ? nodeUser(nodeName) : undefined);
   const api = createNodeApi(client, nodeName);
   const store = createNodeStore(changed.call);
+  const csiNode = createCsiNodeStore();
   const troubles = createTroubles(log, (failure) => adviceOn(failure, options));
   const keepers = {
     taints: createTaintKeeper(startupTaints, parentLog, paces.taint),
@@ -141,12 +143,19 @@ export function runNodeReadiness(
     changed.call();
   });
 
+  const look = async () => {
+    const read = await api.getCsiNode(signal);
+    if (read.kind === "done") csiNode.see(read.value);
+    return read;
+  };
+
   const run = async () => {
     let attempt = 0;
     while (!signal.aborted) {
-      let listed: ReturnType<Pass["listedDrivers"]> | undefined;
-      const listedDrivers = () => (listed ??= api.getListedDrivers(signal));
-      const pass: Pass = { api, store, signal, now: performance.now(), listedDrivers };
+      csiNode.seeNode(store.node);
+      let reading: ReturnType<typeof look> | undefined;
+      const readCsiNode = () => (reading ??= look());
+      const pass: Pass = { api, store, signal, now: performance.now(), csiNode, readCsiNode };
       const all = registrations.all();
       warnOfNames(all);
       const waits: (number | undefined)[] = [];
@@ -180,9 +189,9 @@ export function runNodeReadiness(
       return {
         nodeName,
         api: { calls: client.calls, failures: troubles.failures, trouble: troubles.current },
-        taints: keepers.taints.status(all, store),
-        conditions: keepers.condition?.status(all, store) ?? [],
-        csiNode: keepers.CSINode.status(all, store),
+        taints: keepers.taints.status(all, store, csiNode),
+        conditions: keepers.condition?.status(all, store, csiNode) ?? [],
+        csiNode: keepers.CSINode.status(all, store, csiNode),
       };
     },
     close,

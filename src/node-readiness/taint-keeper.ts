@@ -1,5 +1,6 @@
 import { BACKOFF, type Backoff, backoffMs } from "../base/backoff";
 import type { Logger } from "../logging/logger";
+import { ORPHANED } from "./condition";
 import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
 import { done, type NodeAnswer, type NodeView, type Taint } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
@@ -135,14 +136,15 @@ export function createTaintKeeper(
       });
       if (due.length === 0) return done(earliest(...waits));
 
-      const listed = await pass.listedDrivers();
-      if (listed.kind === "failed") return listed;
-      const ready = due.filter(({ driverName }) => listed.value.some(({ name }) => name === driverName));
+      const read = await pass.readCsiNode();
+      if (read.kind === "failed") return read;
+      const ready = due.filter(({ driverName }) => pass.csiNode.listing(driverName) === "listed");
       for (const one of due) {
         const memory = memoryOf(one);
         memory.unlistedPasses = ready.includes(one) ? 0 : memory.unlistedPasses + 1;
         if (memory.unlistedPasses === 0) continue;
-        hinder(one, "CSINode does not list the driver");
+        const isOrphaned = pass.csiNode.deletedOwner !== undefined;
+        hinder(one, isOrphaned ? ORPHANED : "CSINode does not list the driver");
         waits.push(backoffMs(pace.unlisted, memory.unlistedPasses - 1));
         if (memory.unlistedPasses === UNLISTED_PASSES)
           log.warn("Startup taint stays: kubelet has registered the driver, but CSINode does not list it", {

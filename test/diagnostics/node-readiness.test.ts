@@ -22,7 +22,7 @@ const VIEW: NodeReadinessStatus = {
     },
   ],
   conditions: [{ driverName: "d", type: "d/Registered", status: "True", reason: "Registered", writes: 1 }],
-  csiNode: [{ driverName: "d", lackingSince: 5, reregistrations: 2 }],
+  csiNode: [{ driverName: "d", lackingSince: 5, deletedOwner: undefined, reregistrations: 2 }],
 };
 const hindrance = "CSINode does not list the driver";
 const OVERDUE = { ...VIEW, taints: VIEW.taints.map((taint) => ({ ...taint, overdueSince: 5, hindrance })) };

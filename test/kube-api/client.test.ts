@@ -150,13 +150,13 @@ test.each<[string, Fault, object]>([
 });
 
 test.each<[string, Fault, object]>([
-  ["there is no CSINode", status(404), { kind: "done", value: [] }],
+  ["there is no CSINode", status(404), { kind: "done", value: { drivers: [] } }],
   ["a proxy knows no such path", LOST, { kind: "failed", failure: { kind: "unexpected" } }],
 ])("%s: what that says of the drivers in it", async (_what, fault, outcome) => {
   await using server = await startServer();
   server.script = () => fault;
   using connection = connect(server.access);
-  expect(await createNodeApi(connection.client, NODE_NAME).getListedDrivers(signal)).toMatchObject(outcome);
+  expect(await createNodeApi(connection.client, NODE_NAME).getCsiNode(signal)).toMatchObject(outcome);
 });
 
 test("a request without an answer ends with its signal", async () => {

@@ -1,10 +1,11 @@
 import { MAX_CONDITIONS } from "../../src/node-readiness/condition";
 import { createConditionKeeper } from "../../src/node-readiness/condition-keeper";
+import { createCsiNodeStore } from "../../src/node-readiness/csi-node";
 import { done, type NodeCondition } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { recordLog } from "../support/recorded-log";
-import { DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
+import { csiNodeOf, DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
 
 const TYPE = `${DRIVER}/Registered`;
 const FOUGHT = "Another client keeps changing the node condition, writing it less often";
@@ -19,6 +20,7 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
   const log = recordLog();
   const keeper = createConditionKeeper("{driver}/Registered", delayMs, log.logger, () => 0);
   const store = createNodeStore(() => {});
+  const csiNode = createCsiNodeStore();
   let revision = 0;
   const write = (condition?: Said) => {
     revision += 1;
@@ -40,19 +42,21 @@ function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Sa
     now: 1_000_000,
     writes: [] as { readonly at: number; readonly said: string; readonly type: string }[],
     csiNodeReads: 0,
+    csiNode,
+    listed: [DRIVER] as readonly string[],
     uid: "1",
     /** What another client writes when the keeper has written. */
     opponent,
     others: [] as readonly NodeCondition[],
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
-    status: () => keeper.status(play.registrations, store),
+    status: () => keeper.status(play.registrations, store, csiNode),
     said: () => store.node?.conditions.map(({ status, reason }) => `${status} ${reason}`),
     pass: () => {
-      const listedDrivers = async () => {
+      const read = () => {
         play.csiNodeReads += 1;
-        return done([{ name: DRIVER }]);
+        return done(csiNodeOf(play.listed));
       };
-      const given = { store, now: play.now, listedDrivers, api: { patchStatus } };
+      const given = { store, now: play.now, read, csiNode, api: { patchStatus } };
       return passOf(keeper, play.registrations, given);
     },
     turn: (...states: readonly ObservedRegistration["state"][]) => {
@@ -185,3 +189,18 @@ test.each([
     expect(play.said()).toEqual(["True Registered"]);
   },
 );
+
+test("a driver that CSINode lost is told after the delay, from what was read last; one that is back at once (issue 46)", async () => {
+  const play = createPlay({ delayMs: 30_000 });
+  await play.pass();
+  expect(play.said()).toEqual(["True Registered"]);
+  play.listed = [];
+  play.csiNode.see(csiNodeOf([]));
+  await play.spend(30_000);
+  expect(play.said()).toEqual(["True Registered"]);
+  await play.spend(2_000);
+  expect(play.said()).toEqual(["False NotInCSINode"]);
+  play.listed = [DRIVER];
+  await play.pass();
+  expect(play.said()).toEqual(["True Registered"]);
+});

@@ -24,16 +24,17 @@ const nodeWith = (...conditions: readonly NodeCondition[]): NodeView => ({
 });
 
 test.each([
-  ["registered", true, "True", "Registered"],
-  ["registered", false, "False", "NotInCSINode"],
-  ["refused", false, "False", "Refused"],
-  ["waiting", false, "False", "DriverNotAnswering"],
-  ["publishing", false, "False", "NotRegistered"],
-  ["listening", false, "False", "NotRegistered"],
-  ["asked", false, "False", "NotRegistered"],
-  ["gone", false, "False", "DriverGone"],
+  ["registered", "listed", "True", "Registered"],
+  ["registered", "orphaned", "False", "CSINodeOfDeletedNode"],
+  ["registered", "absent", "False", "NotInCSINode"],
+  ["refused", "absent", "False", "Refused"],
+  ["waiting", "absent", "False", "DriverNotAnswering"],
+  ["publishing", "absent", "False", "NotRegistered"],
+  ["listening", "absent", "False", "NotRegistered"],
+  ["asked", "absent", "False", "NotRegistered"],
+  ["gone", "absent", "False", "DriverGone"],
   ...(["standby", "stopping", "stopped"] as const).map(
-    (state) => [state, false, undefined, undefined] as const,
+    (state) => [state, "absent", undefined, undefined] as const,
   ),
 ] as const)("%s, listed %s: %s because of %s", (state, listed, status, reason) => {
   const said = conditionFor(subjectIn(state), listed);
@@ -42,13 +43,13 @@ test.each([
 });
 
 test("a driver that has not told its name yet has none in the message", () => {
-  const said = conditionFor({ ...subjectIn("waiting"), driverName: undefined }, false);
+  const said = conditionFor({ ...subjectIn("waiting"), driverName: undefined }, "absent");
   expect(said?.message).toBe("the CSI driver has not answered the registrar");
 });
 
 test("kubelet's words are passed on up to a limit", () => {
   const registration = { state: "refused", refusal: "x".repeat(5_000) } as const;
-  const said = conditionFor({ ...subjectIn("refused"), registration }, false);
+  const said = conditionFor({ ...subjectIn("refused"), registration }, "absent");
   expect(said?.message).toContain("kubelet refused CSI driver d: xxx");
   expect(said?.message.length).toBeLessThan(600);
 });

@@ -1,9 +1,10 @@
+import { createCsiNodeStore } from "../../src/node-readiness/csi-node";
 import { CSI_NODE_PACE, createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
-import { done, type NodeAnswer } from "../../src/node-readiness/node-api";
+import { type CsiNodeView, done, type NodeAnswer } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
 import { recordLog } from "../support/recorded-log";
-import { DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
+import { csiNodeOf, DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
 
 const { lookEveryMs, graceMs } = CSI_NODE_PACE;
 const START = 1_000_000;
@@ -15,19 +16,20 @@ function createPlay(random = 1) {
   const log = recordLog();
   const keeper = createCsiNodeKeeper(log.logger, CSI_NODE_PACE, () => random);
   const store = createNodeStore(() => {});
+  const csiNode = createCsiNodeStore();
   store.see({ uid: "1", resourceVersion: "1", taints: [], conditions: [] });
   const play = {
     log,
     store,
-    status: () => keeper.status(play.registrations, store),
+    status: () => keeper.status(play.registrations, store, csiNode),
     now: START,
     reads: 0,
     reregistered: [] as string[],
     kubeletIsAsking: false,
-    csiNode: done([{ name: DRIVER }, { name: OTHER }]) as NodeAnswer<readonly { readonly name: string }[]>,
+    csiNode: done(csiNodeOf([DRIVER, OTHER])) as NodeAnswer<CsiNodeView>,
     registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
     lists: (...names: readonly string[]) => {
-      play.csiNode = done(names.map((name) => ({ name })));
+      play.csiNode = done(csiNodeOf(names));
     },
     states: (...states: readonly ObservedRegistration["state"][]) => {
       play.registrations = states.map((state, index) => registrationIn(state, index === 0 ? DRIVER : OTHER));
@@ -37,11 +39,11 @@ function createPlay(random = 1) {
         ...one,
         reregister: () => !play.kubeletIsAsking && play.reregistered.push(one.driverName ?? "") > 0,
       }));
-      const listedDrivers = async () => {
+      const read = () => {
         play.reads += 1;
         return play.csiNode;
       };
-      return passOf(keeper, registrations, { store, now: play.now, listedDrivers });
+      return passOf(keeper, registrations, { store, now: play.now, read, csiNode });
     },
     /** Passes as they fall due, until so much time is over. */
     spend: async (ms: number) => {
@@ -75,7 +77,7 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   play.now += lookEveryMs;
   expect(await play.pass()).toBe(graceMs);
   expect(play.status()).toEqual([
-    { driverName: DRIVER, lackingSince: expect.any(Number), reregistrations: 0 },
+    { driverName: DRIVER, lackingSince: expect.any(Number), deletedOwner: undefined, reregistrations: 0 },
   ]);
   expect(play.reregistered).toEqual([]);
 
@@ -90,7 +92,9 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   play.now += graceMs;
   expect(await play.pass()).toBe(lookEveryMs);
   expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
-  expect(play.status()).toEqual([{ driverName: DRIVER, lackingSince: undefined, reregistrations: 1 }]);
+  expect(play.status()).toEqual([
+    { driverName: DRIVER, lackingSince: undefined, deletedOwner: undefined, reregistrations: 1 },
+  ]);
   play.registrations = [];
   expect(play.status()).toEqual([]);
 });
@@ -177,5 +181,73 @@ test("what cannot be read says nothing about the driver", async () => {
   };
   play.now += lookEveryMs;
   expect(await play.pass()).toMatchObject({ kind: "failed", doing: "reading CSINode" });
-  expect(play.status()).toEqual([{ driverName: DRIVER, lackingSince: undefined, reregistrations: 0 }]);
+  expect(play.status()).toEqual([
+    { driverName: DRIVER, lackingSince: undefined, deletedOwner: undefined, reregistrations: 0 },
+  ]);
+});
+
+describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
+  const OF_DELETED = "CSINode belongs to a deleted Node of the same name, volumes cannot be attached";
+  const HOUR_MS = 3_600_000;
+  /** The Node is deleted and made again while its driver is registered; its CSINode stays until `collect`. */
+  const replaceNode = async () => {
+    const play = createPlay();
+    play.csiNode = done(csiNodeOf([DRIVER, OTHER], "1"));
+    await play.spend(2 * lookEveryMs);
+    play.store.take({ uid: "2", resourceVersion: "9", taints: [], conditions: [] });
+    return play;
+  };
+
+  test("is told soon, and nothing is registered again into it for an hour", async () => {
+    const play = await replaceNode();
+    await play.spend(3 * graceMs);
+    expect(play.log.all(OF_DELETED)).toMatchObject([
+      {
+        severity: "warning",
+        fields: { deletedNode: "1", node: "2", check: expect.stringContaining("restart") },
+      },
+    ]);
+    expect(play.status()).toMatchObject([{ deletedOwner: "1", lackingSince: expect.any(Number) }]);
+    await play.spend(HOUR_MS - 3 * graceMs);
+    expect(play.reregistered).toEqual([]);
+    await play.spend(graceMs);
+    expect(play.reregistered).toEqual([DRIVER]);
+    await play.spend(HOUR_MS - graceMs);
+    expect(play.reregistered).toHaveLength(1);
+  });
+
+  test("once it is collected, a new registration heals it at kubelets that ask for the Node anew", async () => {
+    const play = await replaceNode();
+    await play.spend(3 * graceMs);
+    play.lists();
+    await play.spend(graceMs);
+    expect(play.reregistered).toEqual([DRIVER]);
+    play.csiNode = done(csiNodeOf([DRIVER], "2"));
+    await play.spend(graceMs);
+    expect(play.status()).toMatchObject([{ deletedOwner: undefined, lackingSince: undefined }]);
+    expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
+  });
+
+  test("at kubelets that write the old UID again, each hour has one try, and the log names kubelet's restart", async () => {
+    const play = await replaceNode();
+    play.lists();
+    const tries: number[] = [];
+    for (let passes = 0; tries.length < 4 && passes < 10_000; passes += 1) {
+      const next = await play.pass();
+      if (play.reregistered.length > tries.length) {
+        tries.push(play.now);
+        // Kubelet writes it, it is looked at once kubelet has registered the driver, and then collected.
+        play.csiNode = done(csiNodeOf([DRIVER], "1"));
+        play.states("publishing");
+        await play.pass();
+        play.states("registered");
+        await play.pass();
+        play.lists();
+      } else play.now += Number(next);
+    }
+    expect(tries).toHaveLength(4);
+    const pauses = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
+    for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(HOUR_MS);
+    expect(play.log.all(OF_DELETED).at(-1)?.fields.check).toMatch(/^restart kubelet on this node/);
+  });
 });

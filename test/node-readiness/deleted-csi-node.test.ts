@@ -1,3 +1,4 @@
+import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
 import { listedDrivers } from "../../src/node-readiness/node-api";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
@@ -11,7 +12,12 @@ import { createTestNode, DRIVER } from "../support/registrar-node";
 import { makeTestCertificate } from "./support/fixture";
 import { NODE_NAME, startScriptedApiServer } from "./support/scripted-api-server";
 
-const QUICK = { lookEveryMs: 50, graceMs: 50, again: { initialMs: 3_600_000, maxMs: 3_600_000 } };
+const QUICK = {
+  ...CSI_NODE_PACE,
+  lookEveryMs: 50,
+  graceMs: 50,
+  again: { initialMs: 3_600_000, maxMs: 3_600_000 },
+};
 
 test("somebody deletes the CSINode: kubelet is made to register the driver anew, and lists it again", async () => {
   await using node = await createTestNode();

@@ -2,7 +2,7 @@ import { done } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import { createTaintKeeper } from "../../src/node-readiness/taint-keeper";
 import { recordLog } from "../support/recorded-log";
-import { passOf, registrationIn } from "./support/controlled-registrations";
+import { csiNodeOf, passOf, registrationIn } from "./support/controlled-registrations";
 
 const [FOUGHT, UNLISTED] = ["fought.csi.example.com", "unlisted.csi.example.com"];
 const WANTED = [{ key: "{driver}/agent-not-ready", effect: undefined }];
@@ -24,7 +24,7 @@ function createPlay(...drivers: readonly string[]) {
     play.patches += 1;
     return nodeAsEver();
   };
-  const listedDrivers = async () => done([{ name: FOUGHT }]);
+  const read = () => done(csiNodeOf([FOUGHT]));
   const play = {
     log,
     patches: 0,
@@ -32,7 +32,7 @@ function createPlay(...drivers: readonly string[]) {
     pass: (...registered: readonly string[]) => {
       const registrations = registered.map((driver) => registrationIn("registered", driver));
       const now = performance.now();
-      return passOf(keeper, registrations, { store, now, listedDrivers, api: { patchNode } });
+      return passOf(keeper, registrations, { store, now, read, api: { patchNode } });
     },
   };
   return play;

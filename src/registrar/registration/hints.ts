@@ -44,6 +44,10 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
     "the API server refuses a value of the driver's NodeGetInfo: correct what kubelet names",
   ],
   [
+    /was owned by different node/,
+    "CSINode belongs to another Node of this name, one that was deleted: restart kubelet on this node",
+  ],
+  [
     /error updating (?:CSINode|Node)/,
     "the API server is away, or does not let kubelet write: see kubelet's log",
   ],

@@ -1,5 +1,11 @@
+import { type CsiNodeStore, createCsiNodeStore } from "../../../src/node-readiness/csi-node";
 import type { Keeper, Pass } from "../../../src/node-readiness/keeper";
-import type { NodeApi } from "../../../src/node-readiness/node-api";
+import {
+  type CsiNodeView,
+  type NodeAnswer,
+  type NodeApi,
+  parseCsiNode,
+} from "../../../src/node-readiness/node-api";
 import type {
   ObservedRegistration,
   ObservedRegistrations,
@@ -19,14 +25,34 @@ export const registrationIn = (
   refusal: state === "refused" ? "topology clash" : undefined,
 });
 
+/** What is read of a CSINode that lists these drivers. */
+export const csiNodeOf = (names: readonly string[], ownerUid?: string) =>
+  parseCsiNode({
+    metadata: { ownerReferences: ownerUid === undefined ? [] : [{ kind: "Node", uid: ownerUid }] },
+    spec: { drivers: names.map((name) => ({ name })) },
+  });
+
+interface GivenPass extends Pick<Pass, "store" | "now"> {
+  readonly api?: object;
+  readonly csiNode?: CsiNodeStore;
+  readonly read: () => NodeAnswer<CsiNodeView>;
+}
+
 /** A keeper's pass: the wait until the next, or why it failed. */
 export async function passOf(
   keeper: Keeper<unknown>,
   registrations: readonly ObservedRegistration[],
-  { api, ...given }: Omit<Pass, "api" | "signal"> & { readonly api?: object },
+  { api, read, csiNode = createCsiNodeStore(), ...given }: GivenPass,
 ) {
   const { signal } = new AbortController();
-  const answer = await keeper.pass(registrations, { ...given, api: Object(api) as NodeApi, signal });
+  csiNode.seeNode(given.store.node);
+  const readCsiNode = async () => {
+    const answer = read();
+    if (answer.kind === "done") csiNode.see(answer.value);
+    return answer;
+  };
+  const pass = { ...given, csiNode, readCsiNode, api: Object(api) as NodeApi, signal };
+  const answer = await keeper.pass(registrations, pass);
   return answer.kind === "done" ? answer.value : answer;
 }
 

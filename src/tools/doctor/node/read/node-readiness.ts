@@ -5,6 +5,7 @@ import { tree } from "../../../../kube-api/objects";
 import {
   type AccessNeeds,
   createNodeApi,
+  done,
   neededRules,
   nodeUser,
   type PolicyRule,
@@ -44,7 +45,7 @@ export async function lookAtNodeReadiness(target: NodeReadinessTarget) {
     const [rights, node, listed] = await Promise.all([
       askForRights(client, neededRules(needsOf(target)), nodeName),
       api.getNode(signal),
-      api.getListedDrivers(signal),
+      api.getCsiNode(signal).then((read) => (read.kind === "done" ? done(read.value.drivers) : read)),
     ]);
     return { target, kind: "asked", nodeName, rights, node, listed } as const;
   } finally {
