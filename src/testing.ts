@@ -18,7 +18,6 @@ export type {
   CsiDriverAnswers,
   CsiDriverFault,
   CsiDriverOptions,
-  CsiHealth,
   CsiMethod,
   NodeCapability,
   ResolvedCsiDriverOptions,

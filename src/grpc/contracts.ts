@@ -28,19 +28,6 @@ export interface NodeGetInfoResponse {
   accessibleTopology: { segments: { [key: string]: string } } | null;
 }
 
-export interface NodeGetVolumeHealthRequest {
-  volumeId: string;
-}
-
-export interface NodeGetVolumeHealthResponse {
-  volumeHealth: { volumeId: string; healthStatuses: { status: "UNKNOWN_VOLUME_HEALTH_TYPE" | "DEGRADED" | "INACCESSIBLE" | "DATA_LOSS"; reason: string; message: string }[] } | null;
-}
-
-export interface NodeGetStorageHealthResponse {
-  /** Empty: the driver knows of no trouble. */
-  backendHealth: { status: "UNKNOWN_STORAGE_HEALTH_ERROR_TYPE" | "STORAGE_DEGRADED" | "STORAGE_UNREACHABLE"; reason: string; message: string }[];
-}
-
 export interface PluginInfo {
   /** "CSIPlugin" for a CSI driver; kubelet also knows "DevicePlugin" and "DRAPlugin". */
   type: string;
@@ -56,10 +43,6 @@ export interface RegistrationStatus {
   error: string;
 }
 
-export interface ListPodsResponse {
-  pods: { metadata: { name: string; namespace: string; deletionTimestamp: { seconds: number } | null } | null; spec: { volumes: { volumeSource: { csi: { driver: string } | null } | null }[] } | null; status: { phase: string; conditions: { type: string; status: string }[] } | null }[];
-}
-
 export interface IdentityDefinition {
   GetPluginInfo: MethodDefinition<object, GetPluginInfoResponse>;
   GetPluginCapabilities: MethodDefinition<object, GetPluginCapabilitiesResponse>;
@@ -69,17 +52,11 @@ export interface IdentityDefinition {
 export interface NodeDefinition {
   NodeGetCapabilities: MethodDefinition<object, NodeGetCapabilitiesResponse>;
   NodeGetInfo: MethodDefinition<object, NodeGetInfoResponse>;
-  NodeGetVolumeHealth: MethodDefinition<NodeGetVolumeHealthRequest, NodeGetVolumeHealthResponse>;
-  NodeGetStorageHealth: MethodDefinition<object, NodeGetStorageHealthResponse>;
 }
 
 export interface RegistrationDefinition {
   GetInfo: MethodDefinition<object, PluginInfo>;
   NotifyRegistrationStatus: MethodDefinition<RegistrationStatus, object>;
-}
-
-export interface PodsDefinition {
-  ListPods: MethodDefinition<object, ListPodsResponse>;
 }
 
 /** By service and method, with the messages that each needs. */
@@ -92,14 +69,9 @@ export const DESCRIPTORS = {
   "csi.v1.Node": {
     NodeGetCapabilities: {"nested":{"csi":{"nested":{"v1":{"nested":{"NodeGetCapabilitiesRequest":{"fields":{}},"NodeGetCapabilitiesResponse":{"fields":{"capabilities":{"rule":"repeated","type":"NodeServiceCapability","id":1}}},"NodeServiceCapability":{"oneofs":{"type":{"oneof":["rpc"]}},"fields":{"rpc":{"type":"RPC","id":1}},"nested":{"RPC":{"fields":{"type":{"type":"Type","id":1}},"nested":{"Type":{"values":{"UNKNOWN":0,"STAGE_UNSTAGE_VOLUME":1,"GET_VOLUME_STATS":2,"EXPAND_VOLUME":3,"VOLUME_CONDITION":4,"SINGLE_NODE_MULTI_WRITER":5,"VOLUME_MOUNT_GROUP":6,"GET_VOLUME_HEALTH":7,"GET_STORAGE_HEALTH":8}}}}}},"Node":{"methods":{"NodeGetCapabilities":{"requestType":"NodeGetCapabilitiesRequest","responseType":"NodeGetCapabilitiesResponse"}}}}}}}}},
     NodeGetInfo: {"nested":{"csi":{"nested":{"v1":{"nested":{"NodeGetInfoRequest":{"fields":{}},"NodeGetInfoResponse":{"fields":{"nodeId":{"type":"string","id":1},"maxVolumesPerNode":{"type":"int64","id":2},"accessibleTopology":{"type":"Topology","id":3}}},"Topology":{"fields":{"segments":{"keyType":"string","type":"string","id":1}}},"Node":{"methods":{"NodeGetInfo":{"requestType":"NodeGetInfoRequest","responseType":"NodeGetInfoResponse"}}}}}}}}},
-    NodeGetVolumeHealth: {"nested":{"csi":{"nested":{"v1":{"nested":{"NodeGetVolumeHealthRequest":{"fields":{"volumeId":{"type":"string","id":1}}},"NodeGetVolumeHealthResponse":{"fields":{"volumeHealth":{"type":"VolumeHealth","id":1}}},"VolumeHealth":{"fields":{"volumeId":{"type":"string","id":1},"healthStatuses":{"rule":"repeated","type":"VolumeHealthEntry","id":2}},"nested":{"VolumeHealthEntry":{"fields":{"status":{"type":"VolumeHealthErrorType","id":1},"reason":{"type":"string","id":2},"message":{"type":"string","id":3}}}}},"VolumeHealthErrorType":{"values":{"UNKNOWN_VOLUME_HEALTH_TYPE":0,"DEGRADED":1,"INACCESSIBLE":2,"DATA_LOSS":3}},"Node":{"methods":{"NodeGetVolumeHealth":{"requestType":"NodeGetVolumeHealthRequest","responseType":"NodeGetVolumeHealthResponse"}}}}}}}}},
-    NodeGetStorageHealth: {"nested":{"csi":{"nested":{"v1":{"nested":{"NodeGetStorageHealthRequest":{"fields":{}},"NodeGetStorageHealthResponse":{"fields":{"backendHealth":{"rule":"repeated","type":"StorageBackendHealth","id":1}},"nested":{"StorageBackendHealth":{"fields":{"status":{"type":"StorageHealthErrorType","id":1},"reason":{"type":"string","id":2},"message":{"type":"string","id":3}}}}},"StorageHealthErrorType":{"values":{"UNKNOWN_STORAGE_HEALTH_ERROR_TYPE":0,"STORAGE_DEGRADED":1,"STORAGE_UNREACHABLE":2}},"Node":{"methods":{"NodeGetStorageHealth":{"requestType":"NodeGetStorageHealthRequest","responseType":"NodeGetStorageHealthResponse"}}}}}}}}},
   },
   "pluginregistration.Registration": {
     GetInfo: {"nested":{"pluginregistration":{"nested":{"InfoRequest":{"fields":{}},"PluginInfo":{"fields":{"type":{"type":"string","id":1},"name":{"type":"string","id":2},"endpoint":{"type":"string","id":3},"supportedVersions":{"rule":"repeated","type":"string","id":4}}},"Registration":{"methods":{"GetInfo":{"requestType":"InfoRequest","responseType":"PluginInfo"}}}}}}},
     NotifyRegistrationStatus: {"nested":{"pluginregistration":{"nested":{"RegistrationStatus":{"fields":{"pluginRegistered":{"type":"bool","id":1},"error":{"type":"string","id":2}}},"RegistrationStatusResponse":{"fields":{}},"Registration":{"methods":{"NotifyRegistrationStatus":{"requestType":"RegistrationStatus","responseType":"RegistrationStatusResponse"}}}}}}},
-  },
-  "v1alpha1.Pods": {
-    ListPods: {"nested":{"v1alpha1":{"nested":{"ListPodsRequest":{"fields":{}},"ListPodsResponse":{"fields":{"pods":{"rule":"repeated","type":"Pod","id":1}}},"Pod":{"fields":{"metadata":{"type":"ObjectMeta","id":1},"spec":{"type":"PodSpec","id":2},"status":{"type":"PodStatus","id":3}}},"ObjectMeta":{"fields":{"name":{"type":"string","id":1},"namespace":{"type":"string","id":3},"deletionTimestamp":{"type":"Time","id":9}}},"Time":{"fields":{"seconds":{"type":"int64","id":1}}},"PodSpec":{"fields":{"volumes":{"rule":"repeated","type":"Volume","id":1}}},"Volume":{"fields":{"volumeSource":{"type":"VolumeSource","id":2}}},"VolumeSource":{"fields":{"csi":{"type":"CSIVolumeSource","id":28}}},"CSIVolumeSource":{"fields":{"driver":{"type":"string","id":1}}},"PodStatus":{"fields":{"phase":{"type":"string","id":1},"conditions":{"rule":"repeated","type":"PodCondition","id":2}}},"PodCondition":{"fields":{"type":{"type":"string","id":1},"status":{"type":"string","id":2}}},"Pods":{"methods":{"ListPods":{"requestType":"ListPodsRequest","responseType":"ListPodsResponse"}}}}}}},
   },
 };

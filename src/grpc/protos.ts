@@ -3,16 +3,12 @@ import {
   DESCRIPTORS,
   type IdentityDefinition,
   type NodeDefinition,
-  type PodsDefinition,
   type RegistrationDefinition,
 } from "./contracts";
 
 export type {
   GetPluginInfoResponse as PluginIdentity,
-  ListPodsResponse,
-  NodeGetCapabilitiesResponse as NodeCapabilities,
   NodeGetInfoResponse as NodeInfo,
-  NodeGetStorageHealthResponse as StorageHealth,
   PluginInfo,
   ProbeResponse,
   RegistrationStatus,
@@ -33,8 +29,6 @@ export const protos = {
   /** The parts of CSI that registration and the doctor touch, `proto/csi.proto`. */
   identity: methodsOf<IdentityDefinition>("csi.v1.Identity"),
   node: methodsOf<NodeDefinition>("csi.v1.Node"),
-  /** The part of kubelet's Pods API that the doctor calls, `proto/pods.proto`. */
-  pods: methodsOf<PodsDefinition>("v1alpha1.Pods"),
 };
 
 /** The definition's type and the descriptors are made of the same file. */

@@ -41,31 +41,6 @@ test("answers with what it was given", async () => {
   });
 });
 
-const { NodeGetCapabilities, NodeGetStorageHealth, NodeGetVolumeHealth } = node;
-
-test("tells its health where it has such calls; flapping is degraded at every other call", async () => {
-  const { setAnswers } = await start({ health: "flapping", nodeCapabilities: ["VOLUME_CONDITION"] });
-  await expect(callUnary(client, NodeGetCapabilities, {}, bounds)).resolves.toEqual({
-    capabilities: ["VOLUME_CONDITION", "GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"].map((type) => ({
-      rpc: { type },
-    })),
-  });
-  const storage = () => callUnary(client, NodeGetStorageHealth, {}, bounds);
-  const degraded = (status: string, call: number) => [
-    { status, reason: "PathLost", message: `simulated, call ${call}` },
-  ];
-  expect(await storage()).toEqual({ backendHealth: degraded("STORAGE_DEGRADED", 1) });
-  expect(await storage()).toEqual({ backendHealth: [] });
-  expect(await storage()).toEqual({ backendHealth: degraded("STORAGE_DEGRADED", 3) });
-  await expect(callUnary(client, NodeGetVolumeHealth, { volumeId: "v1" }, bounds)).resolves.toEqual({
-    volumeHealth: { volumeId: "v1", healthStatuses: degraded("DEGRADED", 1) },
-  });
-  setAnswers({ health: "degraded" });
-  expect(await storage()).toEqual({ backendHealth: degraded("STORAGE_DEGRADED", 1) });
-  setAnswers({ health: "none" });
-  await expect(storage()).rejects.toMatchObject({ code: 12 });
-});
-
 test("answers otherwise once it is told to; the other answers and its options stay", async () => {
   const topology = { zone: "a" };
   const { setAnswers, options } = await start({ nodeId: "n7", topology, maxVolumes: 39 });

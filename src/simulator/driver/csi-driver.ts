@@ -20,9 +20,7 @@ import {
   type CsiDriverAnswers,
   type CsiDriverFault,
   type CsiDriverOptions,
-  type CsiHealth,
   type CsiMethod,
-  type NodeCapability,
   type ResolvedCsiDriverAnswers,
   type ResolvedCsiDriverOptions,
   resolveCsiDriverOptions,
@@ -73,7 +71,7 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
 }
 
 /**
- * Starts a CSI driver that serves the Identity service, NodeGetInfo, NodeGetCapabilities and the health calls: it provisions, attaches and mounts
+ * Starts a CSI driver that serves the Identity service, NodeGetInfo and NodeGetCapabilities: it provisions, attaches and mounts
  * nothing, and answers calls beyond `CsiMethod` with UNIMPLEMENTED. Its answers come from the options. Resolves when it
  * listens. `close()`, `kill()` and `signal` end it.
  *
@@ -193,12 +191,6 @@ type Answers = {
   ) => ReturnType<Methods[Method]["responseDeserialize"]>;
 };
 
-const TROUBLES = {
-  healthy: undefined,
-  degraded: { volume: "DEGRADED", storage: "STORAGE_DEGRADED", reason: "PathLost" },
-  unreachable: { volume: "INACCESSIBLE", storage: "STORAGE_UNREACHABLE", reason: "NoPath" },
-} as const;
-
 interface HandlerOptions {
   readonly name: string;
   readonly answers: () => ResolvedCsiDriverAnswers;
@@ -209,8 +201,6 @@ interface HandlerOptions {
 function createHandlers(options: HandlerOptions) {
   const { name, answers: present, faults } = options;
   const hasTopology = () => Object.keys(present().topology).length > 0;
-  const volumeTroubles = createTroubles("volume", () => present().health);
-  const storageTroubles = createTroubles("storage", () => present().health);
 
   const answers: Answers = {
     GetPluginInfo: () => ({ name, vendorVersion: present().vendorVersion, manifest: {} }),
@@ -218,46 +208,19 @@ function createHandlers(options: HandlerOptions) {
       capabilities: hasTopology() ? [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }] : [],
     }),
     Probe: () => ({ ready: { value: faults.take("not-ready") === undefined } }),
-    NodeGetCapabilities: () => ({ capabilities: announced(present()).map((type) => ({ rpc: { type } })) }),
+    NodeGetCapabilities: () => ({
+      capabilities: present().nodeCapabilities.map((type) => ({ rpc: { type } })),
+    }),
     NodeGetInfo: () => ({
       nodeId: present().nodeId,
       maxVolumesPerNode: present().maxVolumes,
       accessibleTopology: hasTopology() ? { segments: present().topology } : null,
     }),
-    NodeGetVolumeHealth: ({ volumeId }) => ({
-      volumeHealth: { volumeId, healthStatuses: volumeTroubles(volumeId) },
-    }),
-    NodeGetStorageHealth: () => ({ backendHealth: storageTroubles() }),
   };
 
   return Object.fromEntries(
     CSI_METHODS.map((method) => [method, scripted(method, answers[method] as Answer, options)]),
   );
-}
-
-function announced({ nodeCapabilities, health }: ResolvedCsiDriverAnswers): readonly NodeCapability[] {
-  const added = health === "none" ? [] : (["GET_VOLUME_HEALTH", "GET_STORAGE_HEALTH"] as const);
-  return [...new Set([...nodeCapabilities, ...added])];
-}
-
-/** The troubles to answer with, call by call: of each volume by itself. A changed health counts calls from 1 again. */
-function createTroubles<Subject extends "volume" | "storage">(of: Subject, healthNow: () => CsiHealth) {
-  const callsOf = new Map<string, number>();
-  let before = healthNow();
-  return (subject = "") => {
-    const health = healthNow();
-    if (health !== before) callsOf.clear();
-    before = health;
-    if (health === "none")
-      throw Object.assign(new Error("this driver has no health calls"), { code: status.UNIMPLEMENTED });
-    const calls = (callsOf.get(subject) ?? 0) + 1;
-    callsOf.set(subject, calls);
-    const isDegraded = calls % 2 === 1;
-    const trouble = TROUBLES[health === "flapping" ? (isDegraded ? "degraded" : "healthy") : health];
-    return trouble === undefined
-      ? []
-      : [{ status: trouble[of], reason: trouble.reason, message: `simulated, call ${calls}` }];
-  };
 }
 
 type Answer = (request: object) => object;

@@ -22,8 +22,6 @@ export const CSI_METHODS = [
   "Probe",
   "NodeGetCapabilities",
   "NodeGetInfo",
-  "NodeGetVolumeHealth",
-  "NodeGetStorageHealth",
 ] as const;
 
 export type NodeCapability = (typeof NODE_CAPABILITIES)[number];
@@ -39,11 +37,6 @@ export const NODE_CAPABILITIES = [
   "GET_VOLUME_HEALTH",
   "GET_STORAGE_HEALTH",
 ] as const;
-
-/** `none`: it has no health calls. `flapping`: degraded at every other call for a volume or the storage, from the first one on. */
-export type CsiHealth = (typeof CSI_HEALTH)[number];
-
-export const CSI_HEALTH = ["none", "healthy", "degraded", "unreachable", "flapping"] as const;
 
 type FailureCode = Exclude<keyof typeof status, "OK">;
 
@@ -78,13 +71,8 @@ export interface CsiDriverAnswers {
   readonly topology?: Readonly<Record<string, string>> | undefined;
   /** Volumes that fit on this node; 0 is no limit, nor a negative number, which CSI forbids and you can try. @default 0 */
   readonly maxVolumes?: number | undefined;
-  /** What NodeGetCapabilities answers, besides what `health` adds. @default none */
+  /** What NodeGetCapabilities answers. @default none */
   readonly nodeCapabilities?: readonly NodeCapability[] | undefined;
-  /**
-   * What NodeGetVolumeHealth, for every volume, and NodeGetStorageHealth answer; except with `none` NodeGetCapabilities
-   * announces both. @default "none"
-   */
-  readonly health?: CsiHealth | undefined;
 }
 
 export interface CsiDriverOptions extends CsiDriverAnswers, SimulatorOptions<CsiDriverFault> {
@@ -125,7 +113,6 @@ export const DEFAULT_ANSWERS: ResolvedCsiDriverAnswers = {
   topology: {},
   maxVolumes: 0,
   nodeCapabilities: [],
-  health: "none",
 };
 
 /** Reads answers; those that are not given stay as in `otherwise`. */
@@ -135,7 +122,6 @@ export const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<Reso
   topology: optional(textsByKey, otherwise.topology),
   maxVolumes: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), otherwise.maxVolumes),
   nodeCapabilities: optional(listOf(oneOf(NODE_CAPABILITIES)), otherwise.nodeCapabilities),
-  health: optional(oneOf(CSI_HEALTH), otherwise.health),
 });
 
 export function resolveCsiDriverOptions(

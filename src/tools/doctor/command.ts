@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { invalidOption } from "../../base/errors";
 import { startProblemOf } from "../../flags/checks";
-import type { FlagValues, Setting } from "../../flags/grammar";
+import type { Setting } from "../../flags/grammar";
 import {
   durationFlag,
   listFlag,
@@ -32,7 +32,6 @@ import type { TableLook } from "./findings/table";
 import { lookAtCluster } from "./look-at-cluster";
 import { renderFileTable, renderSwapTable, reportOnFiles, reportOnSwap } from "./manifest/report";
 import { gatherFacts } from "./node/read/gather";
-import type { NodeReadinessTarget } from "./node/read/node-readiness";
 import { renderTable, reportOn } from "./node/report";
 import { readFiles } from "./read-files";
 import { hostRootProblem, resolveTarget } from "./target";
@@ -49,10 +48,6 @@ const NODE_FLAGS = {
   "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
   "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
   ...NAME_LIST_FLAGS,
-  "remove-startup-taint": listFlag("the registrar's own: whether such a taint is on the node"),
-  "node-condition": textFlag("the registrar's own: whether it may be written"),
-  "impersonate-node": switchFlag("the registrar's own: whether it may act as the node"),
-  "node-name": textFlag("the node's name; default: NODE_NAME, KUBE_NODE_NAME"),
   timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), default: "1s" },
 } as const;
 
@@ -117,7 +112,7 @@ export const runDoctor = createCommand(
     notes: [
       [
         "JSON: {schema, healthy, target,",
-        "drivers: [{name, state, since, reason, csiSocket, registrationSocket, waitingPods}],",
+        "drivers: [{name, state, since, reason, csiSocket, registrationSocket}],",
         "summary: {problem, warning, unknown, ok},",
         "findings: [{code, check, status, subject, text, objects, fix, follows, followsIndex}]}.",
         "With --cluster, drivers has other fields, and there are nodes and registrars. docs/doctor.md has them, docs/doctor-codes.md every code.",
@@ -160,7 +155,6 @@ export const runDoctor = createCommand(
       ...(await resolveTarget(flags, nodeDirectory(process.env))),
       names: nameListsFrom(flags),
       startProblem: startProblemIn(settings),
-      nodeReadiness: await nodeReadinessIn(flags),
     };
     const hostProblem = await hostRootProblem(target);
     if (hostProblem !== undefined) throw invalidOption(hostProblem);
@@ -175,14 +169,4 @@ function startProblemIn(settings: readonly Setting[]): string | undefined {
   const own = settings.filter(({ name }) => acceptedFlags().has(name));
   const line = parseFlags(own.map(({ name, text }) => `--${name}=${text}`));
   return line.kind === "flags" ? startProblemOf(line.flags) : undefined;
-}
-
-/** What to ask the API server, if the registrar's arguments are about node readiness. */
-async function nodeReadinessIn(flags: FlagValues<typeof FLAGS>): Promise<NodeReadinessTarget | undefined> {
-  const { removeStartupTaint = [], nodeCondition = "", impersonateNode = false, nodeName = "" } = flags;
-  if (removeStartupTaint.length === 0 && nodeCondition === "") return undefined;
-  const { nodeReadinessTarget } = await import("./node/read/node-readiness-target");
-  const asked = { removeStartupTaint, nodeCondition, impersonateNode, nodeName };
-  // The start problem says why a flag is refused.
-  return nodeReadinessTarget(asked, process.env).catch(() => undefined);
 }

@@ -1,7 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
 import {
-  choiceFlag,
   countFlag,
   durationFlag,
   eventOutputFlag,
@@ -17,7 +16,6 @@ import {
 import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
 import { type CsiDriverEvent, startCsiDriver } from "../../simulator/driver/csi-driver";
 import {
-  CSI_HEALTH,
   CSI_METHODS,
   type CsiDriverFault,
   DEFAULT_ANSWERS,
@@ -43,7 +41,6 @@ export const runDriver = createCommand(
       "node-capability": listFlag("what NodeGetCapabilities announces; repeatable", (text) =>
         parseChoice(text, NODE_CAPABILITIES),
       ),
-      health: { ...choiceFlag("what the health calls answer", CSI_HEALTH), default: "none" },
       "listen-after": { ...durationFlag("time until it listens"), default: "0s" },
       delay: listFlag("answer later, METHOD=DURATION[:TIMES]; repeatable", parseDelay),
       error: listFlag("answer with a gRPC error, METHOD=CODE[:TIMES]; repeatable", parseError),
@@ -60,16 +57,15 @@ export const runDriver = createCommand(
     notes: [
       `Methods: ${CSI_METHODS.join(", ")}.`,
       `Node capabilities: ${NODE_CAPABILITIES.join(", ")}.`,
-      "Health flapping: degraded at every other call for a volume.",
       "Exit codes: 0 stopped by a signal; 1 it cannot listen; 2 bad flag.",
     ],
   },
   async (flags) => {
     const { csiAddress, vendorVersion, nodeId, maxVolumes, listenAfter: listenAfterMs } = flags;
-    const { topology, health, nodeCapability: nodeCapabilities = [] } = flags;
+    const { topology, nodeCapability: nodeCapabilities = [] } = flags;
     const { delay = [], error = [], hang = [], notReady: times } = flags;
     const faults: readonly CsiDriverFault[] = [...delay, ...error, ...hang, { kind: "not-ready", times }];
-    const answers = { vendorVersion, nodeId, maxVolumes, topology, nodeCapabilities, health };
+    const answers = { vendorVersion, nodeId, maxVolumes, topology, nodeCapabilities };
     const options = { csiAddress, ...answers, listenAfterMs, faults };
     const { output, restartEvery, renameTo = flags.name } = flags;
     if ((await tryConnect(csiAddress)) === undefined)

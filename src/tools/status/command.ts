@@ -15,7 +15,6 @@ import { untilStopped } from "../../runtime/signals";
 import { createCommand } from "../command-line";
 import type { DriverRow } from "../doctor/findings/report";
 import { renderColumns } from "../doctor/findings/table";
-import { podsText } from "../doctor/findings/words";
 import { driversIn } from "../doctor/node/judge/rows";
 import { viewOf } from "../doctor/node/judge/view";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
@@ -46,7 +45,7 @@ export const runStatus = createCommand(
     },
     examples: ["status", "status --watch", "status --wait=30s", "status --host-root=/host -o json"],
     notes: [
-      "JSON: a list, with --watch a line each, of {name, state, since, reason, csiSocket, registrationSocket, waitingPods}; null is unknown.",
+      "JSON: a list, with --watch a line each, of {name, state, since, reason, csiSocket, registrationSocket}; null is unknown.",
       "Exit codes: 0 all are registered or not-wanted, or --watch ended; 1 not all, or none; 2 bad flag; 3 could not look; without --watch, 130 Ctrl-C, 143 SIGTERM.",
     ],
   },
@@ -96,11 +95,9 @@ function jsonText(rows: readonly DriverRow[], isWhole: boolean): string {
 
 function textLines(rows: readonly DriverRow[], hasHeadings: boolean): string {
   if (rows.length === 0) return "";
-  const cells = rows.map(({ name, state, since, reason, csiSocket, waitingPods }) => {
-    const waiting = waitingPods?.length ? `${podsText(waitingPods)} waiting for it` : null;
-    const why = [reason, waiting].filter(Boolean).join("; ") || "-";
-    return [name ?? "(no name)", state, since ?? "-", why, csiSocket ?? "-"].map(plain);
-  });
+  const cells = rows.map(({ name, state, since, reason, csiSocket }) =>
+    [name ?? "(no name)", state, since ?? "-", reason || "-", csiSocket ?? "-"].map(plain),
+  );
   const lines = renderColumns(["DRIVER", "STATE", "SINCE", "REASON", "DRIVER SOCKET"], cells);
   return `${(hasHeadings ? lines : lines.slice(1)).join("\n")}\n`;
 }

@@ -97,32 +97,6 @@ async function tryPods(title: string, tries: number, isTainted: boolean): Promis
   return failedMounts;
 }
 
-test("doctor in the registrar's container finds the node, the token and its rights", async () => {
-  const { kubectl, apply, remove, nodeName } = cluster();
-  const driver = "asked.csi.example.com";
-  const condition = "--node-condition={driver}/Registered";
-  const objects = written(driver, "--startup-taint={driver}/agent-not-ready", condition);
-  await apply(objects);
-  try {
-    await untilListed(driver);
-    const target = [
-      "daemonset/asked-csi-example-com-node",
-      "--namespace=kube-system",
-      "--container=registrar",
-    ];
-    const doctor = ["/csi-node-driver-registrar", "doctor", "--csi-address=/csi/csi.sock", "--output=json"];
-    const flags = ["--remove-startup-taint={driver}/agent-not-ready", condition];
-    const report = JSON.parse(await kubectl("exec", ...target, "--", ...doctor, ...flags));
-    expect(report.findings.filter(({ code }: { code: string }) => code === "CSI021")).toMatchObject([
-      { status: "ok", text: expect.stringMatching(/patch nodes\/status, get csinodes$/) },
-      { status: "ok", subject: nodeName, text: "has no startup taint of a driver that is here" },
-    ]);
-  } finally {
-    await remove(objects);
-    await untilListed(driver, false);
-  }
-});
-
 insideTest("GKE's condition is true once kubelet has registered the driver, not with /healthz", async () => {
   const { kubectl, apply, remove, nodeName, record } = cluster();
   const { node } = insideOf(cluster());

@@ -52,8 +52,6 @@ export interface KubeletOptions {
   readonly pluginDir: string;
   /** What an earlier kubelet left on the API server. @default a new Node and no CSINode */
   readonly objects?: ApiObjects;
-  /** What its Pods API lists, from 1.37 on: Pod objects. @default none */
-  readonly pods?: readonly object[];
   /** How many processors it uses; with one, its log has the order of what it did. @default all */
   readonly processors?: number;
 }
@@ -78,12 +76,11 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   return { ...kubelet, restart };
 }
 
-async function startOne({ version, pluginDir, objects: left, pods = [], processors = 0 }: KubeletOptions) {
+async function startOne({ version, pluginDir, objects: left, processors = 0 }: KubeletOptions) {
   const child = await startReadyProcess<KubeletEvent>(programPath("kubelet", version), [
     `--plugin-dir=${pluginDir}`,
     "--node=node-1",
     `--objects=${JSON.stringify(left ?? {})}`,
-    `--pods=${JSON.stringify(pods)}`,
     `--processors=${processors}`,
     "-v=4",
   ]);

@@ -14,7 +14,6 @@ const KINDS: Readonly<Record<string, string>> = {
   [`PATCH /api/v1/nodes/${NODE_NAME}`]: "patch-node",
   [`PATCH /api/v1/nodes/${NODE_NAME}/status`]: "patch-status",
   [`GET /apis/storage.k8s.io/v1/csinodes/${NODE_NAME}`]: "get-csinode",
-  "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "ask-for-right",
 };
 
 interface StoredNode {
@@ -92,11 +91,6 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
         return response.once("close", () => watches.delete(response));
       case "get-csinode":
         return send(response, { spec: { drivers: server.listed.map((name) => ({ name })) } });
-      case "ask-for-right": {
-        const { verb, resource, subresource } = JSON.parse(text).spec.resourceAttributes;
-        const right = `${verb} ${[resource, subresource].filter(Boolean).join("/")}`;
-        return send(response, { status: { allowed: !server.denied.includes(right) } });
-      }
       case "other":
         return refuse(response, 404, "there is no such path");
     }
@@ -137,8 +131,6 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
       return watches.size;
     },
     listed: [] as readonly string[],
-    /** What RBAC does not allow: `patch nodes/status`. */
-    denied: [] as readonly string[],
     script: (_request: SeenRequest): Fault | undefined => undefined,
     setTaints: (taints: readonly Taint[]) => change({ spec: { taints } }),
     setConditions: (conditions: readonly NodeCondition[]) => change({ status: { conditions } }),

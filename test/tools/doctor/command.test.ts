@@ -67,8 +67,8 @@ test("a driver that is not: exit code 1, and what to do; JSON says the same to p
     });
     expect(drivers).toEqual([
       {
-        ...{ name: "x.csi", state: "unpublished", since: null, csiSocket: csiAddress },
-        ...{ registrationSocket: null, waitingPods: null },
+        ...{ name: "x.csi", state: "unpublished", since: null },
+        ...{ csiSocket: csiAddress, registrationSocket: null },
         reason: "the driver answers; no registrar has published it",
       },
     ]);
@@ -101,7 +101,7 @@ test("--wait looks again until all is well", () =>
 test.each([
   ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
   ["--outputs=json", /did you mean --output\?/],
-  ["--explain=waiting-pod", /"waiting-pod" is not a code of a finding; did you mean waiting-pods\?$/m],
+  ["--explain=driver-nam", /"driver-nam" is not a code of a finding; did you mean driver-name\?$/m],
   ["--explain=CSI119", /"CSI119" is not a code of a finding; docs\/doctor-codes\.md lists them$/m],
   ...["-f=x.yaml", "-o=json", "--csi-address=/csi/csi.sock", "--v=5"].map((other): [string, RegExp] => [
     `${other} --explain=CSI105`,

@@ -8,7 +8,7 @@ const TOLD = "/var/lib/kubelet/plugins/x/csi.sock";
 const OTHER = "/var/lib/kubelet/plugins/other/csi.sock";
 
 const row = (name: string | null, state: string, csiSocket: string | null, socket?: string): DriverRow => ({
-  ...{ name, state, since: null, reason: null, waitingPods: null },
+  ...{ name, state, since: null, reason: null },
   ...{ csiSocket, registrationSocket: socket ?? null },
 });
 const REGISTERED = row("x", "registered", TOLD, "/reg/x-reg.sock");

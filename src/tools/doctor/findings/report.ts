@@ -28,8 +28,6 @@ export interface DriverRow {
   /** The driver's socket, as kubelet gets it or as it was found. */
   readonly csiSocket: string | null;
   readonly registrationSocket: string | null;
-  /** `namespace/name` of those that have not started and have an inline volume of it; none once it is registered. */
-  readonly waitingPods: readonly string[] | null;
 }
 
 /** What the doctor has to say. Its JSON form is a promise to programs: see docs/doctor.md. */

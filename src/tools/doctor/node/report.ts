@@ -5,7 +5,6 @@ import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { driverChecks } from "./judge/driver";
 import { foundChecks } from "./judge/found";
 import { machineChecks } from "./judge/machine";
-import { nodeReadiness } from "./judge/node-readiness";
 import { registrationChecks } from "./judge/registration";
 import { driversIn } from "./judge/rows";
 import { type View, viewOf } from "./judge/view";
@@ -36,5 +35,4 @@ export const NODE_CHECKS: readonly Check<View>[] = [
   ...driverChecks,
   ...registrationChecks,
   ...foundChecks,
-  nodeReadiness,
 ];

@@ -27,7 +27,6 @@ func main() {
 	pluginDir := flags.String("plugin-dir", "", "the plugin registration directory (kubelet's plugins_registry)")
 	nodeName := flags.String("node", "node", "name of the node")
 	objects := flags.String("objects", "{}", `what an earlier kubelet left on the API server: {"node":{...},"csiNode":{...}}`)
-	pods := flags.String("pods", "[]", "what the Pods API lists, where kubelet has one")
 	processors := flags.Int("processors", 0, "run on so many, 0: on all; on one the log has the order of what was done")
 	klog.InitFlags(flags)
 	flags.Parse(os.Args[1:]) // exits on an error
@@ -53,7 +52,6 @@ func main() {
 	addOtherPlugins(manager, cluster.client, *nodeName, func(real cache.PluginHandler) cache.PluginHandler {
 		return &printingHandler{real: real, events: events, faults: handler.faults}
 	})
-	servePods(filepath.Dir(*pluginDir), *pods)
 	events.print("started", cluster.state())
 	go run(manager)
 

@@ -4,7 +4,6 @@ import { ago, expectSaid, running, said } from "./memory-cluster";
 import { clusterOf, OFFICIAL, OURS, type World } from "./policy-cluster";
 import { DISK } from "./sick-cluster";
 
-const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const SWAP = ["--image-policy", `--image=${OURS}`];
 const DROP = [...SWAP, "--drop", "--include=policy"];
 const KYVERNO = "--policy-engine=kyverno";
@@ -192,7 +191,7 @@ test.each([["v1"], ["v1", "v1beta1"]])("policies of an API server without %s %s"
 test("policies that may not be listed are unknown; an API server without them says nothing", async () => {
   const cluster = await clusterOf({});
   const policies = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"];
-  for (const resource of [...policies, "verticalpodautoscalers"])
+  for (const resource of policies)
     cluster.refusals.set(resource, { kind: "not-found", message: "not found" });
   await expectSaid(cluster);
   // Without rights the API server says so also of what it does not have; then it lacks the group.
@@ -204,50 +203,6 @@ test("policies that may not be listed are unknown; an API server without them sa
   cluster.refusals.delete("mutatingpolicies");
   cluster.refusals.set("mutatingadmissionpolicies", { kind: "forbidden", message: "you may not" });
   await expectSaid(cluster, /^CSI212 unknown: mutatingadmissionpolicies may not be listed by you/);
-});
-
-const account = { kind: "ServiceAccount", namespace: "storage", name: "default" };
-
-test.each<readonly [expected: RegExp | undefined, subject: object, rules: number, hasToken: boolean]>([
-  [undefined, account, 2, true],
-  [undefined, { kind: "User", name: "system:serviceaccount:storage:default" }, 2, true],
-  [undefined, { kind: "Group", name: "system:serviceaccounts:storage" }, 2, true],
-  [undefined, { kind: "Group", name: "system:serviceaccounts" }, 2, true],
-  [/^CSI116 .* lacks rights: .* storage\/default has them -> bind/, { ...account, namespace: "x" }, 2, true],
-  [/^CSI116 problem: .* -> bind .*csinodes/, account, 1, true],
-  [/^CSI116 problem: .* has no token/, account, 2, false],
-])("of the rights of a pod's own account: %s, %j", async (expected, subject, rules, hasToken) => {
-  const token = { name: "kube-api-access-x", mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" };
-  const cluster = await clusterOf({
-    inPod: {
-      image: "registrar:v1",
-      args: [
-        "--csi-address=/csi/csi.sock",
-        `--kubelet-registration-path=/var/lib/kubelet/plugins/${DISK}/csi.sock`,
-        "--remove-startup-taint=disk.csi.example.com/agent-not-ready",
-      ],
-      env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
-      volumeMounts: [
-        { name: "plugin", mountPath: "/csi" },
-        { name: "registration", mountPath: "/registration" },
-        ...(hasToken ? [token] : []),
-      ],
-    },
-  });
-  await cluster.create(`${RBAC}/clusterroles`, {
-    metadata: { name: "r" },
-    rules: [
-      { apiGroups: [""], resources: ["nodes"], verbs: ["get", "watch", "patch"] },
-      { apiGroups: ["storage.k8s.io"], resources: ["csinodes"], verbs: ["get"] },
-    ].slice(0, rules),
-    aggregationRule: {},
-  });
-  await cluster.create(`${RBAC}/clusterrolebindings`, {
-    metadata: { name: "b" },
-    roleRef: { kind: "ClusterRole", name: "r" },
-    subjects: [subject],
-  });
-  await expectSaid(cluster, ...(expected ? [expected] : []));
 });
 
 test("--swap: what it would change in the DaemonSets and on their nodes, and nothing else", async () => {

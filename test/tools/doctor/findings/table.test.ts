@@ -91,7 +91,7 @@ test("without problems it says so", () => {
 test("the drivers stand first, the problems last, and what follows from one below it", () => {
   const driver = {
     ...{ name: "x.csi", state: "refused", since: "2026-01-01T00:00:00.000Z", reason: "kubelet refused: no" },
-    ...{ csiSocket: "/csi/csi.sock", registrationSocket: "/registration/x.csi-reg.sock", waitingPods: null },
+    ...{ csiSocket: "/csi/csi.sock", registrationSocket: "/registration/x.csi-reg.sock" },
   };
   const follower = finding({ code: "CSI016", follows: "CSI015", followsIndex: 0, fix: null });
   const seen = { ...report(finding(), well, follower), drivers: [driver] };

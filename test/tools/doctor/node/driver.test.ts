@@ -1,5 +1,4 @@
 import { renameSync, writeFileSync } from "node:fs";
-import type { SeenDriver } from "../../../../src/tools/doctor/node/read/facts";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createDoctorNode, type DoctorNode, IMPATIENT_MS, problemsIn, WHOLE } from "./doctor-node";
 import { healthyFacts, sayings } from "./healthy-facts";
@@ -53,16 +52,6 @@ test("a path that is too long for a socket is not connected to, as it would be c
 const NOT_READY = { faults: [{ kind: "not-ready" }] };
 const hang = (method: string) => ({ faults: [{ kind: "hang", method }] });
 const fail = (method: string, code: string) => ({ faults: [{ kind: "error", method, code, message: "m" }] });
-const capable = (...nodeCapabilities: readonly string[]) => ({ nodeCapabilities });
-const BACKEND =
-  /^warning: the CSI driver reports STORAGE_DEGRADED of its storage: PathLost: simulated, call 1; fix: fix/;
-const REMOVED =
-  /^warning: the CSI driver announces the node capability VOLUME_CONDITION \(4\), .*; fix: use a release/;
-const UNSERVED = /^warning: .* fails NodeGetStorageHealth: Unimplemented: .* driver's log: it announces this/;
-const NO_CAPABILITIES =
-  /^warning: .* fails NodeGetCapabilities: Internal: .*m; kubelet asks before it mounts a volume; fix: see/;
-const HANGING_HEALTH = { health: "healthy", ...hang("NodeGetStorageHealth") };
-
 test.each<[check: string, options: object, expected: RegExp]>([
   ["driver-name", { name: "my_driver" }, /^problem: my_driver is an illegal name: the CSI specification/],
   ["driver-name", { name: "x".repeat(64) }, /it has 64 characters/],
@@ -76,34 +65,10 @@ test.each<[check: string, options: object, expected: RegExp]>([
   ["driver-node-info", fail("NodeGetInfo", "UNAVAILABLE"), /Unavailable: .*m; kubelet refuses .*; fix: see/],
   ["driver-node-info", fail("NodeGetInfo", "UNIMPLEMENTED"), /fix: name the socket of the driver's node/],
   ["driver-node-info", hang("NodeGetInfo"), /time: .*(?:after 10s|: Deadline exceeded); kubelet refuses/],
-  ["driver-health", {}, /^$/],
-  ["driver-health", { health: "healthy" }, /^ok: the CSI driver reports no trouble with its st/],
-  ["driver-health", { health: "degraded" }, BACKEND],
-  ["driver-health", { health: "unreachable" }, /^warning: .* reports STORAGE_UNREACHABLE of .*NoPath: simul/],
-  ["driver-health", capable("EXPAND_VOLUME", "VOLUME_CONDITION"), REMOVED],
-  ["driver-health", capable("GET_STORAGE_HEALTH"), UNSERVED],
-  ["driver-health", HANGING_HEALTH, /^warning: .* does not answer NodeGetStorageHealth in time: .*; fix: /],
-  ["driver-health", fail("NodeGetCapabilities", "INTERNAL"), NO_CAPABILITIES],
 ])("%s of a driver with %j", async (check, options, expected) => {
   await using node = await createDoctorNode();
   await node.driver(options);
   expect((await node.look({}, { impatient: "faults" in options })).says(check)).toMatch(expected);
-});
-
-test("storage health: unknown statuses are ignored, a long list is refused as kubelet does", () => {
-  const { driver } = healthyFacts();
-  const trouble = (status: string) => ({ status, reason: "R\u001b[31m", message: "" });
-  const says = (backendHealth: readonly object[]) => {
-    const storageHealth = { kind: "answered", value: { backendHealth } } as SeenDriver["storageHealth"];
-    const facts = healthyFacts({ facts: { driver: { ...(driver as SeenDriver), storageHealth } } });
-    return sayings("driver-health", facts).join("\n");
-  };
-  const [degraded, unknown] = [trouble("STORAGE_DEGRADED"), trouble("UNKNOWN_STORAGE_HEALTH_ERROR_TYPE")];
-  expect(says([unknown, degraded])).toContain(" reports STORAGE_DEGRADED of its storage: R\u001b[31m; fix: ");
-  expect(says([{ ...degraded, status: 9 }])).toMatch(/^ok: .* reports no trouble with its storage$/);
-  expect(says(Array(17).fill(degraded))).toMatch(
-    /^warning: .* with 17 conditions; kubelet refuses more than 16/,
-  );
 });
 
 test("a dead driver is one problem, whatever else fails because of it", async () => {

@@ -33,7 +33,6 @@ export function healthyFacts(
       identity,
       probe: { kind: "answered", value: { ready: null } },
       nodeInfo: { kind: "answered", value: { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null } },
-      capabilities: { kind: "answered", value: { capabilities: [] } },
     },
     hostPath: { kind: "unknown" },
     found: [],
@@ -61,8 +60,6 @@ export function healthyFacts(
       },
     ],
     host: { uid: 0, selinux: { kind: "off" }, otherDirectories: [], ...changes.host },
-    nodeReadiness: undefined,
-    pods: undefined,
     ...changes.facts,
   };
 }

@@ -41,7 +41,7 @@ test.each([
   expect(troubles).toEqual(["problem CSI015"]);
   const reason = expect.stringMatching(/: no process listens on it$|: its registrar hangs$/);
   const sockets = { csiSocket: node.csiAddress, registrationSocket };
-  expect(drivers).toEqual([{ name: "x.csi", state, since: null, reason, ...sockets, waitingPods: null }]);
+  expect(drivers).toEqual([{ name: "x.csi", state, since: null, reason, ...sockets }]);
 });
 
 test("hanging, and its driver is nowhere to be seen: a problem all the same", async () => {

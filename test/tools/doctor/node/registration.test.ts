@@ -40,7 +40,7 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
   expect(registrar.status()).toMatchObject({ state: "registered", tally });
   expect(kubelet.events.history()).toHaveLength(events);
   const methods = node.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
-  expect(new Set(methods)).toEqual(new Set(["GetPluginInfo", "Probe", "NodeGetInfo", "NodeGetCapabilities"]));
+  expect(new Set(methods)).toEqual(new Set(["GetPluginInfo", "Probe", "NodeGetInfo"]));
 });
 
 test("kubelet does not call; kubelet refused the driver", async () => {

@@ -1,8 +1,6 @@
 import type { OurImage } from "../../../images/program";
 import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding";
 import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
-import { manifestAccess } from "../../manifest/judge/pod";
-import { noAccess } from "../../manifest/read/access";
 import type { Deployment, ManifestFacts } from "../../manifest/read/deployments";
 import type { ClusterReading } from "../read/cluster";
 import { nameDrivers, placesIn, type RegistrarUnit } from "./places";
@@ -13,7 +11,7 @@ export type ClusterFacts = ReturnType<typeof conclude> & {
 };
 
 /** These compare objects of one file. In a cluster the pods on a node are compared. */
-const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111", "CSI116"];
+const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111"];
 export const CLUSTER_MANIFEST_CHECKS = MANIFEST_CHECKS.filter(({ code }) => !OF_FILES_ONLY.includes(code));
 
 /** Names the drivers, and drops all but the one that is asked for. */
@@ -48,13 +46,12 @@ export function manifestsOf(
   reading: ClusterReading & Pick<ClusterFacts, "units">,
   ours: OurImage,
 ): ManifestFacts {
-  const { units, csiDrivers, csiDriverSpecs, limitObjects, unreadObjects, target } = reading;
+  const { units, csiDrivers, csiDriverSpecs, limitRanges, unreadObjects, target } = reading;
   const places = units.map(({ registrar }) => registrar.place);
   const sets = [...new Set(units.map(({ set }) => set))];
   return {
     pods: [],
-    access: noAccess(),
-    limitObjects,
+    limitRanges,
     deployments: sets
       .flatMap((set) => set.registrarsWith(ours))
       .filter(({ place }) => places.includes(place)),
@@ -64,20 +61,14 @@ export function manifestsOf(
   };
 }
 
-/** What `doctor -f` would find in the pods that admission gave this registrar, and whether their accounts have its rights. */
-function runningFindings({ pods, access }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {
+/** What `doctor -f` would find in the pods that admission gave this registrar. */
+function runningFindings({ pods }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {
   const programs = new Map(manifests.deployments.map(({ place, program }) => [place, program.kind]));
   const registrars = [...new Set(pods.map(({ running }) => running))]
     .flatMap((running) => running.registrars)
     .filter(({ place, program }) => program.kind === "ours" && programs.has(place));
   const given = registrars.filter(({ place }) => programs.get(place) !== "ours");
-  const facts = { ...manifests, unread: [] };
-  return [
-    ...findingsOf(CLUSTER_MANIFEST_CHECKS, { ...facts, deployments: given }),
-    ...(access === undefined
-      ? []
-      : findingsOf([manifestAccess], { ...facts, deployments: registrars, access })),
-  ];
+  return findingsOf(CLUSTER_MANIFEST_CHECKS, { ...manifests, unread: [], deployments: given });
 }
 
 /** The first problem of a registrar is the cause of its pods' trouble. */

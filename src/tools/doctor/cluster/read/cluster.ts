@@ -1,9 +1,7 @@
 import { invalidOption } from "../../../../base/errors";
 import { type Tree, text, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../images/program";
-import { addAccess, noAccess } from "../../manifest/read/access";
-import type { Deployment } from "../../manifest/read/deployments";
-import { LIMIT_RESOURCES, nameOf, readCsiDriver, type Unread, unreadAt } from "../../manifest/read/objects";
+import { nameOf, readCsiDriver, type Unread, unreadAt } from "../../manifest/read/objects";
 import type { ListApi, ListFailure } from "./list-api";
 import {
   type Attached,
@@ -35,12 +33,10 @@ const OLDER: Readonly<Record<string, string>> = { v1: "v1beta1", v1beta1: "v1alp
 
 /** The lists' resources by their API group, as RBAC names both. */
 const RESOURCES = {
-  "": ["events", "limitranges", "namespaces", "nodes", "pods", "resourcequotas"],
+  "": ["events", "limitranges", "namespaces", "nodes", "pods"],
   "admissionregistration.k8s.io": ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"],
   apps: ["daemonsets", "deployments"],
-  "autoscaling.k8s.io": ["verticalpodautoscalers"],
   "policies.kyverno.io": ["mutatingpolicies"],
-  "rbac.authorization.k8s.io": ["clusterrolebindings", "clusterroles"],
   "storage.k8s.io": ["csidrivers", "csinodes", "volumeattachments"],
 } as const;
 type Resource = (typeof RESOURCES)[keyof typeof RESOURCES][number];
@@ -144,11 +140,9 @@ export async function readCluster(
       }),
     );
     const namespaces = [...new Set(sets.map(({ namespace }) => namespace))];
-    const limits = Object.entries(LIMIT_RESOURCES).flatMap(([kind, resource]) =>
-      namespaces.map((namespace) => read(resource, {}, (item) => readLimits(kind, item), namespace)),
-    );
+    const limits = namespaces.map((namespace) => read("limitranges", {}, readLimits, namespace));
     const pods = (await Promise.all(lists)).flat().filter(({ node }) => isMeant(node));
-    return { sets, pods, limitObjects: (await Promise.all(limits)).flat() };
+    return { sets, pods, limitRanges: (await Promise.all(limits)).flat() };
   };
   /** The policies first: by them the images that they give are known. */
   const readAdmitted = async () => {
@@ -169,7 +163,7 @@ export async function readCluster(
   const attached = new Map<string, Attached>();
   const waitingOn = isOne ? `,spec.nodeName=${target.node}` : "";
   const [
-    { sets, pods, limitObjects, images, policies, bindings, namespaces },
+    { sets, pods, limitRanges, images, policies, bindings, namespaces },
     nodes,
     csiNodes,
     csiDriverSpecs,
@@ -196,15 +190,6 @@ export async function readCluster(
   const autoscalers = csiDriverSpecs.some(({ keepsPodsOff }) => keepsPodsOff)
     ? await read("deployments", {}, readAutoscaler)
     : [];
-  const access = noAccess(true);
-  if (pods.some(({ running }) => running.registrars.some(asksApiServer)))
-    await Promise.all([
-      read("clusterroles", {}, (item) => addAccess(access, { ...tree(item), kind: "ClusterRole" })),
-      read("clusterrolebindings", {}, (item) =>
-        addAccess(access, { ...tree(item), kind: "ClusterRoleBinding" }),
-      ),
-    ]);
-
   const [failure] = unread.values();
   if (counts.size === 0 && failure !== undefined) {
     const advice = NO_CLUSTER.test(failure.message) ? SET_KUBECONFIG : "";
@@ -218,14 +203,13 @@ export async function readCluster(
     target,
     nowMs: beganMs ?? Date.now(),
     sets,
-    limitObjects,
+    limitRanges,
     unreadObjects,
     images,
     policies,
     bindings: ifRead("mutatingadmissionpolicybindings", bindings),
     /** The labels by name; without one that no policy asks for. */
     namespaces,
-    access: ifRead("clusterroles", ifRead("clusterrolebindings", access)),
     // In an order that does not depend on which list was read first.
     pods: [...pods].sort((one, other) => (one.name < other.name ? -1 : 1)),
     nodes: ifRead("nodes", new Map(nodes.map((node) => [node.name, node]))),
@@ -242,16 +226,13 @@ export async function readCluster(
   };
 }
 
-function readLimits(kind: string, object: unknown): Tree {
-  const { metadata, spec, status } = tree(object);
+function readLimits(object: unknown): Tree {
+  const { metadata, spec } = tree(object);
   const { namespace, name } = tree(metadata);
-  return { kind, metadata: { namespace, name }, spec, status };
+  return { metadata: { namespace, name }, spec };
 }
 
 function readNamespace(row: unknown): readonly [name: string, labels: Tree] {
   const { name, labels } = tree(tree(tree(row).object).metadata);
   return [text(name), tree(labels)];
 }
-
-const asksApiServer = ({ program, settings }: Deployment) =>
-  program.kind === "ours" && settings.nodeAccess !== undefined;

@@ -1,11 +1,10 @@
-import { list, numberOrNone, text, tree } from "../../../../kube-api/objects";
+import { list, text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { flat } from "../../findings/finding";
-import { counted, isTemplate, RENDER_FIRST } from "../../findings/words";
+import { isTemplate, RENDER_FIRST } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
 import { amountOf, exceeds, type Limits, limitIn, limitsOn, quantityOf } from "../read/limits";
-import { nameOf } from "../read/objects";
 import type { ProbeFacts } from "../read/probes";
 import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
 
@@ -34,7 +33,7 @@ const limitCheck = (
         text: `${textOf(resource, bound)}: ${found.text}`,
         fix: fixOf(limits, bound, found.fix),
       };
-    return one.program.kind === "ours" ? (judgeTemplate(limits) ?? judgeAutoscaler(limits)) : undefined;
+    return one.program.kind === "ours" ? judgeTemplate(limits) : undefined;
   });
 
 const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { program }) => {
@@ -102,22 +101,15 @@ function textOf(resource: Resource, { from, of, most }: Bound): string {
   return from === "pod" ? `is in a pod with ${limit}` : `has ${limit}`;
 }
 
-const SCOPES: readonly unknown[] = ["NotTerminating", "NotBestEffort"];
-
 /** With the limit itself, a fix raises whatever else has too little room for it. */
 function fixOf(limits: Limits, bound: Bound, own = ""): string {
-  const { one, resource, ofPod, request, ranges, podRanges, beside } = limits;
-  const { object, pod, container } = one.source;
-  const [asked, key] = [amountOf(ASKED[resource]), `limits.${resource}`];
+  const { one, resource, ofPod, request, ranges, podRanges } = limits;
+  const { pod, container } = one.source;
+  const asked = amountOf(ASKED[resource]);
   const isOwn = bound.from === "container";
   const requested = amountOf(request) > 0 ? request : bound.most;
   const others = list(pod.containers).filter((other) => other !== container);
   const ofAll = others.reduce<number>((sum, other) => sum + amountOf(limitIn(tree(other), resource)), asked);
-  const pods = numberOrNone(tree(object.status).desiredNumberScheduled ?? tree(object.spec).replicas) ?? 1;
-  const quotas = beside("ResourceQuota").filter(({ spec }) => {
-    const { scopes, scopeSelector } = tree(spec);
-    return scopeSelector === undefined && list(scopes).every((scope) => SCOPES.includes(scope));
-  });
   const shown = (amount: number) =>
     resource === "cpu" ? `${Math.ceil(amount * 1000 - 1e-6)}m` : `${Math.ceil(amount / 2 ** 20)}Mi`;
   const raise = (what: string, has: string, needed = asked) =>
@@ -131,13 +123,6 @@ function fixOf(limits: Limits, bound: Bound, own = ""): string {
       ratio && raise(`the request, for maxLimitRequestRatio in ${of},`, requested, asked / amountOf(ratio)),
     ]),
     ...podRanges.map(({ of, most }) => raise(`max of a pod in ${of}`, most, ofAll)),
-    ...quotas.map((quota) => {
-      const used = tree(tree(quota.status).used)[key];
-      const more = pods * (used === undefined ? asked : asked - bound.amount);
-      const hard = text(tree(tree(quota.spec).hard)[key]);
-      const what = `${key} in ResourceQuota ${nameOf(quota)}, for ${counted(pods, "pod")},`;
-      return raise(what, hard, amountOf(text(used)) + more);
-    }),
   ];
   return fixes.filter(Boolean).join("; ");
 }
@@ -184,39 +169,6 @@ function judgeTemplate({ resource, bounds }: Limits): Statement | undefined {
       ...unknown(`${boundText(textOf(resource, template))}, which is a template`, RENDER_FIRST),
       isUnread: true,
     }
-  );
-}
-
-/** YAML reads Off as false. */
-const isOff = (mode: unknown) => ["Off", "off", "false"].includes(text(mode));
-
-/** A VerticalPodAutoscaler scales a limit with the request that it measured for another program, but no limit of a pod. */
-function judgeAutoscaler({ one, resource, bounds, beside }: Limits): Statement | undefined {
-  const { object, container } = one;
-  if (!bounds.some(({ from, amount }) => from !== "pod" && amount > 0)) return undefined;
-  const found = beside("VerticalPodAutoscaler").find(({ spec }) => {
-    const { targetRef, updatePolicy, resourcePolicy } = tree(spec);
-    const { kind, name } = tree(targetRef);
-    const policies = list(tree(resourcePolicy).containerPolicies).map(tree);
-    const policyOf = (name: string) => policies.find(({ containerName }) => containerName === name);
-    const { mode, controlledValues, controlledResources, minAllowed } =
-      policyOf(container) ?? policyOf("*") ?? {};
-    return (
-      kind === object.kind &&
-      name === object.name &&
-      !isOff(tree(updatePolicy).updateMode) &&
-      !isOff(mode) &&
-      controlledValues !== "RequestsOnly" &&
-      (controlledResources === undefined || list(controlledResources).includes(resource)) &&
-      amountOf(text(tree(minAllowed)[resource])) < amountOf(LEAST[resource])
-    );
-  });
-  return (
-    found &&
-    warning(
-      `may get a lower ${NAMES[resource]} limit from VerticalPodAutoscaler ${nameOf(found)}`,
-      `add to its containerPolicies: {containerName: ${container}, minAllowed: {${resource}: ${LEAST[resource]}}}`,
-    )
   );
 }
 

@@ -1,12 +1,7 @@
-import { SERVICE_ACCOUNT_DIRECTORY } from "../../../../kube-api/access";
 import { numberOrNone, text, tree } from "../../../../kube-api/objects";
-import { neededRules, type PolicyRule, rulesText } from "../../../../node-readiness/node-api";
-import { isWithin } from "../../../../unix/mounts";
 import { isTemplate, OUR_ARCHITECTURES } from "../../findings/words";
-import { namesOf } from "../read/access";
-import type { Deployment, ManifestFacts } from "../read/deployments";
 import type { NodeRules } from "../read/node-rules";
-import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
+import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
 
 const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { object }, hasDriver }) => {
   const { updateStrategy } = tree(object.spec);
@@ -71,50 +66,4 @@ function judgeArchitectures(nodes: NodeRules): Statement | undefined {
     : warning(`may run ${what}`, "take these nodes out of its rules, or leave it to the official image");
 }
 
-export const manifestAccess = eachDeployment("CSI116", "manifest-access", (one, { access }) => {
-  const { program, settings } = one;
-  if (program.kind !== "ours" || settings.nodeAccess === undefined) return undefined;
-  return [judgeToken(one, access), judgeRights(one, settings.nodeAccess, access)];
-});
-
-function judgeToken({ pod, mounts }: Deployment, { tokenless }: ManifestFacts["access"]) {
-  const { account, isTokenMounted = !tokenless.includes(account) } = pod;
-  return isTokenMounted || mounts.some(({ mountPath }) => isWithin(SERVICE_ACCOUNT_DIRECTORY, mountPath))
-    ? undefined
-    : problem(
-        "asks the API server, and has no token: automountServiceAccountToken is false",
-        `mount a projected serviceAccountToken at ${SERVICE_ACCOUNT_DIRECTORY}, as registrar manifest does`,
-      );
-}
-
-function judgeRights(
-  { pod: { account } }: Deployment,
-  needs: NonNullable<Deployment["settings"]["nodeAccess"]>,
-  { bindings, roles, isWhole }: ManifestFacts["access"],
-): Statement {
-  const bound = bindings.filter(({ subjects }) => subjects.some((name) => namesOf(account).includes(name)));
-  const granted = bound.map(({ role }) => roles.get(role));
-  const isSeen = isWhole || (bound.length > 0 && !granted.includes(undefined));
-  const rules = granted.flatMap((some) => some ?? []);
-  const missing = neededRules(needs).flatMap((rule) => lacking(rule, rules));
-  if (missing.length === 0) return ok(`has the rights that it needs by ServiceAccount ${account}`);
-  return (isSeen ? problem : unknown)(
-    `lacks rights: no ClusterRole of ServiceAccount ${account}${isSeen ? "" : " in these files"} has them`,
-    `bind a ClusterRole with these rules to it: ${rulesText(missing)}`,
-  );
-}
-
-/** The part of a rule of one group and one resource that is not granted. */
-function lacking(rule: PolicyRule, granted: readonly PolicyRule[]): readonly PolicyRule[] {
-  const has = (words: readonly string[], word = "") => words.includes(word) || words.includes("*");
-  const verbs = rule.verbs.filter(
-    (verb) =>
-      !granted.some(
-        ({ apiGroups, resources, verbs: some }) =>
-          has(apiGroups, rule.apiGroups[0]) && has(resources, rule.resources[0]) && has(some, verb),
-      ),
-  );
-  return verbs.length === 0 ? [] : [{ ...rule, verbs }];
-}
-
-export const podChecks = [manifestSurge, manifestUser, manifestOperatingSystem, manifestAccess];
+export const podChecks = [manifestSurge, manifestUser, manifestOperatingSystem];

@@ -3,12 +3,10 @@ import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { isRegistrar, type OurImage, programOf } from "../../../images/program";
 import type { FoundObject } from "../../findings/finding";
-import { type AccessFacts, addAccess, noAccess } from "./access";
 import { mountsOf } from "./mounts";
 import {
   type CsiDriverFacts,
   foundIn,
-  LIMIT_RESOURCES,
   placeText,
   type ReadObject,
   readCsiDriver,
@@ -29,9 +27,7 @@ export interface ManifestFacts {
   readonly deployments: readonly Deployment[];
   /** Those with a registrar, and others that may be on its node. */
   readonly pods: readonly PodFacts[];
-  readonly access: AccessFacts;
-  /** LimitRanges, ResourceQuotas and VerticalPodAutoscalers. */
-  readonly limitObjects: readonly Tree[];
+  readonly limitRanges: readonly Tree[];
   readonly csiDrivers: readonly string[];
   readonly csiDriverSpecs: readonly CsiDriverFacts[];
   readonly unread: readonly Unread[];
@@ -41,8 +37,7 @@ export interface ManifestFacts {
 export function readDeployments(objects: readonly ReadObject[], ours?: OurImage): ManifestFacts {
   const deployments: Deployment[] = [];
   const pods: PodFacts[] = [];
-  const access = noAccess();
-  const limitObjects: Tree[] = [];
+  const limitRanges: Tree[] = [];
   const csiDriverSpecs: CsiDriverFacts[] = [];
   const unread: Unread[] = [];
   const read = (place: string, found: FoundObject, act: () => void) => {
@@ -67,14 +62,13 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
             const pod = found[0]?.pod ?? attempt(() => readOtherPod(owner, object));
             if (pod !== undefined) pods.push(pod);
           }
-          addAccess(access, object);
-          if (Object.hasOwn(LIMIT_RESOURCES, text(object.kind))) limitObjects.push(object);
+          if (object.kind === "LimitRange") limitRanges.push(object);
           if (object.kind === "CSIDriver") csiDriverSpecs.push(readCsiDriver(object, owner));
         });
       }
     });
   const csiDrivers = csiDriverSpecs.map(({ name }) => name);
-  return { deployments, pods, access, limitObjects, csiDrivers, csiDriverSpecs, unread };
+  return { deployments, pods, limitRanges, csiDrivers, csiDriverSpecs, unread };
 }
 
 /** A pod without a registrar; undefined for an object without containers. Throws as {@link deploymentsIn} does. */

@@ -33,16 +33,14 @@ export function limitIn({ resources }: Tree, resource: Resource): string {
   return text(template ?? tree(limits)[resource] ?? "0");
 }
 
-/** The limits on a container: its own, or its namespace's default, and its pod's; and what else its namespace has. */
-export function limitsOn(one: Deployment, { limitObjects }: ManifestFacts, resource: Resource) {
+/** The limits on a container: its own, or its namespace's default, and its pod's. */
+export function limitsOn(one: Deployment, { limitRanges }: ManifestFacts, resource: Resource) {
   const { container, pod } = one.source;
   const [own, ofPod] = [limitIn(container, resource), limitIn(pod, resource)];
-  const beside = (wanted: string) =>
-    limitObjects.filter(({ kind, metadata }) => {
-      const { namespace = "default" } = tree(metadata);
-      return kind === wanted && namespace === (one.object.namespace ?? "default");
-    });
-  const items = beside("LimitRange").flatMap((object) =>
+  const beside = limitRanges.filter(
+    ({ metadata }) => (tree(metadata).namespace ?? "default") === (one.object.namespace ?? "default"),
+  );
+  const items = beside.flatMap((object) =>
     list(tree(object.spec).limits).map((item) => {
       const amountIn = (field: string) => text(tree(tree(item)[field])[resource]);
       return {
@@ -65,5 +63,5 @@ export function limitsOn(one: Deployment, { limitObjects }: ManifestFacts, resou
   ].map((bound) => ({ ...bound, amount: amountOf(bound.most) }));
   const request = text(tree(tree(container.resources).requests)[resource] ?? "0");
   const podRanges = items.filter(({ type }) => type === "Pod");
-  return { one, resource, own, ofPod, request, ranges, podRanges, bounds, beside };
+  return { one, resource, own, ofPod, request, ranges, podRanges, bounds };
 }

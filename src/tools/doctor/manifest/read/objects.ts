@@ -1,14 +1,7 @@
 import { messageOf } from "../../../../base/errors";
-import { list, numberOrNone, text, tree } from "../../../../kube-api/objects";
+import { numberOrNone, text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { FoundObject } from "../../findings/finding";
-
-/** What limits a pod's resources: objects of these kinds, and their resources at the API server. */
-export const LIMIT_RESOURCES = {
-  LimitRange: "limitranges",
-  ResourceQuota: "resourcequotas",
-  VerticalPodAutoscaler: "verticalpodautoscalers",
-} as const;
 
 export interface ReadObject {
   readonly file: string;
@@ -53,8 +46,6 @@ export function readCsiDriver(
   owner: FoundObject = { ...foundIn(null, object), kind: "CSIDriver" },
 ) {
   const spec = tree(tree(object).spec);
-  const { serviceAccountTokenInSecrets } = spec;
-  const modes = list(spec.volumeLifecycleModes);
   return {
     name: nameOf(object),
     place: placeText(owner),
@@ -63,12 +54,5 @@ export function readCsiDriver(
     limitPeriodS: numberOrNone(spec.nodeAllocatableUpdatePeriodSeconds),
     /** The scheduler keeps pods with claims off nodes where CSINode lacks the driver. */
     keepsPodsOff: spec.preventPodSchedulingIfMissing === true,
-    /** An empty list is Persistent by default. */
-    hasClaims: modes.length === 0 || modes.some((mode) => mode !== "Ephemeral"),
-    /** The field is set, to true or false. */
-    placesTokens: serviceAccountTokenInSecrets !== undefined && serviceAccountTokenInSecrets !== null,
-    requestsTokens: list(spec.tokenRequests).length > 0,
-    /** Its fields may be anything. */
-    source: tree(object),
   };
 }

@@ -3,7 +3,6 @@ import { isWindowsImage } from "../../../images/program";
 import { OS_LABELS, WINDOWS_BUILD, WINDOWS_LABELS } from "../../../manifest/image-policy/recognise";
 import type { FoundObject } from "../../findings/finding";
 import { isTemplate } from "../../findings/words";
-import { accountName } from "./access";
 import { driverSocketOf } from "./mounts";
 import { type NodeRules, nodeRulesOf } from "./node-rules";
 import { placeText } from "./objects";
@@ -25,7 +24,6 @@ export const hookOf = ({ lifecycle }: Tree, name: "preStop" | "postStart") =>
 /** Throws INVALID_OPTION for variables that get too long. */
 export function readPod(owner: FoundObject, object: Tree, registrars: readonly Tree[] = []) {
   const pod = podIn(object);
-  const { automountServiceAccountToken: mounts } = pod;
   const init = list(pod.initContainers).map(tree);
   // Others have ended when the containers start.
   const sidecars = init.filter(({ restartPolicy }) => restartPolicy === "Always");
@@ -46,10 +44,6 @@ export function readPod(owner: FoundObject, object: Tree, registrars: readonly T
     /** What its driver is called, as far as a flag or a variable tells; none if there are several. */
     driverNames: registrars.length > 1 ? [] : driverNameIn(drivers),
     driverSocket: registrars.length > 1 ? undefined : driverSocketOf(drivers, pod),
-    /** Its ServiceAccount, as `NAMESPACE/NAME`. */
-    account: accountName(tree(object.metadata).namespace, pod.serviceAccountName ?? pod.serviceAccount),
-    /** Undefined: the ServiceAccount decides. */
-    isTokenMounted: mounts === undefined ? undefined : mounts !== false,
   };
 }
 

@@ -4,7 +4,6 @@ import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../../../
 import { askOfficial, correctArgument } from "../../../../flags/official";
 import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
-import type { AccessNeeds } from "../../../../node-readiness/node-api";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import type { Program } from "../../../images/program";
 import { isTemplate } from "../../findings/words";
@@ -22,8 +21,6 @@ export interface RegistrarSettings {
   readonly metricsPath: string;
   /** The registrar requires the node's name from its environment. */
   readonly needsNodeName: boolean;
-  /** What the registrar does with its Node; undefined: it asks no API server. */
-  readonly nodeAccess: AccessNeeds | undefined;
   /** The words behind the flags, which the registrar ignores. */
   readonly ignored: { readonly words: readonly [string, ...string[]]; readonly advice: string } | undefined;
   /** Undefined: the registrar cannot parse the arguments. */
@@ -69,13 +66,6 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     http: isListening ? parseListenAddress(endpoint) : undefined,
     metricsPath: flags.metricsPath,
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
-    nodeAccess: wantsNodeReadiness(flags)
-      ? {
-          taints: flags.removeStartupTaint.length > 0,
-          condition: flags.nodeCondition !== "",
-          impersonation: flags.impersonateNode,
-        }
-      : undefined,
     ignored: ignoredOf(words, flags.rest),
     task: flags.version ? "print" : isProbeMode(flags.mode) ? "probe" : "register",
   };
@@ -112,7 +102,6 @@ const NOTHING: RegistrarSettings = {
   http: undefined,
   metricsPath: "/metrics",
   needsNodeName: false,
-  nodeAccess: undefined,
   ignored: undefined,
   task: undefined,
 };

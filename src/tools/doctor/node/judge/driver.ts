@@ -2,7 +2,6 @@ import type { NodeInfo } from "../../../../grpc/protos";
 import { isPattern } from "../../../../host-path/path-pattern";
 import { invalidLabels, invalidNodeId } from "../../../../kubelet-rules/api-validation";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
-import { boundText } from "../../../../logging/escape";
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import {
   check,
@@ -16,7 +15,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
-import { announces, hasNoSocket, isDead, isStuck, type SeenDriver, type SocketFacts } from "../read/facts";
+import { hasNoSocket, isDead, isStuck, type SocketFacts } from "../read/facts";
 import {
   DRIVER,
   DRIVER_HANGS,
@@ -83,8 +82,6 @@ function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
   return say(socket.path, text, ...remedyFor(socket, view, view.target.csiSocketPath));
 }
 
-const STORAGE_TROUBLES: ReadonlySet<string> = new Set(["STORAGE_DEGRADED", "STORAGE_UNREACHABLE"]);
-
 /** A check of the driver that was named and of those that were found and are wanted. */
 function driverCheck(
   code: string,
@@ -139,12 +136,11 @@ const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) =
     : warning(subject, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`);
 });
 
-const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, name }, subject, view) => {
+const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, name }, subject) => {
   if (nodeInfo === undefined) return undefined;
   // An illegal name is the first cause of a refusal.
   const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : nodeInfoCause(name);
-  if (nodeInfo.kind === "answered")
-    return [judgeNodeInfo(name, subject, nodeInfo.value, cause), judgeCsiNode(name, nodeInfo.value, view)];
+  if (nodeInfo.kind === "answered") return judgeNodeInfo(name, subject, nodeInfo.value, cause);
   const fixes: Readonly<Record<string, string>> = {
     DeadlineExceeded: `${SEE_DRIVER}: it may not reach its source of node metadata; --timeout gives it more time here`,
     Unimplemented: "name the socket of the driver's node plugin, not the controller's",
@@ -152,46 +148,6 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
   const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet refuses the driver`;
   return problem(subject, text, fixes[nodeInfo.code] ?? SEE_DRIVER, cause);
 });
-
-/** Kubelet refuses an answer with more conditions (`maxStorageHealthConditions` in `csi_client.go`). */
-const MAX_CONDITIONS = 16;
-
-const driverHealth = driverCheck("CSI022", "driver-health", (driver, subject) => {
-  const { capabilities, storageHealth, nodeInfo } = driver;
-  // CSI006 judges a socket without a node service.
-  if (capabilities?.kind === "failed" && nodeInfo?.kind === "answered") {
-    const text = failureText("NodeGetCapabilities", capabilities);
-    return warning(subject, `${text}; kubelet asks before it mounts a volume`, SEE_DRIVER);
-  }
-  const health = judgeStorageHealth(storageHealth, subject);
-  if (!announces(capabilities, "VOLUME_CONDITION")) return health;
-  const removed = warning(
-    subject,
-    "announces the node capability VOLUME_CONDITION (4), which CSI 1.13 removed: kubelet ignores it from 1.37 on",
-    "use a release of the driver that announces GET_VOLUME_HEALTH (7) instead, if there is one",
-  );
-  return [removed, health];
-});
-
-function judgeStorageHealth(health: SeenDriver["storageHealth"], subject: string): Verdicts {
-  if (health === undefined) return undefined;
-  const call = "NodeGetStorageHealth";
-  if (health.kind === "failed")
-    return warning(subject, failureText(call, health), `${SEE_DRIVER}: it announces this call`);
-  const { backendHealth } = health.value;
-  if (backendHealth.length > MAX_CONDITIONS) {
-    const text = `answers ${call} with ${backendHealth.length} conditions; kubelet refuses more than ${MAX_CONDITIONS}`;
-    return warning(subject, text, SEE_DRIVER);
-  }
-  // Callers ignore a status that they do not know (CSI specification).
-  const bad = backendHealth.filter(({ status }) => STORAGE_TROUBLES.has(status));
-  if (bad.length === 0) return ok(subject, "reports no trouble with its storage");
-  const fix = `fix the storage, or this node's connection to it; ${SEE_DRIVER}`;
-  return bad.map(({ status, reason, message }) => {
-    const why = [reason, message].filter(Boolean).join(": ") || "no reason told";
-    return warning(subject, `reports ${status} of its storage: ${why}`, fix);
-  });
-}
 
 function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: string | undefined) {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
@@ -215,32 +171,6 @@ function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo
   return ok(nodeId, `is the node ID of ${name ?? subject}; ${place}; ${volumes}`);
 }
 
-/** Kubelet cuts a larger limit. */
-const MAX_INT32 = 2 ** 31 - 1;
-
-/** What kubelet has not read since it registered the driver. Only a doctor with access to the API server sees CSINode. */
-function judgeCsiNode(name: string | undefined, info: NodeInfo, { nodeReadiness: seen }: View): Verdicts {
-  if (seen?.kind !== "asked" || seen.listed.kind === "failed") return undefined;
-  const listed = seen.listed.value.find((driver) => driver.name === name);
-  if (listed === undefined) return undefined;
-  const keysOf = (keys: readonly string[]) => keys.join(", ") || "none";
-  const limitOf = (count = 0) => (count > 0 ? String(Math.min(count, MAX_INT32)) : "none");
-  const topologyKeys = Object.keys(info.accessibleTopology?.segments ?? {}).sort();
-  const again = "delete its pod; the registrar's --reregister-on-driver-restart does that by itself";
-  const update = "set nodeAllocatableUpdatePeriodSeconds in its CSIDriver (1.35 or later), or delete its pod";
-  const answers = [
-    ["node ID", info.nodeId, listed.nodeId, again],
-    ["topology keys", keysOf(topologyKeys), keysOf(listed.topologyKeys), again],
-    ["volume limit", limitOf(info.maxVolumesPerNode), limitOf(listed.maxVolumes), update],
-  ] as const;
-  return answers
-    .filter(([, told, kept]) => told !== kept)
-    .map(([what, told, kept, fix]) => {
-      const text = `answers NodeGetInfo with the ${what} ${boundText(told)}, and CSINode has ${boundText(kept)}: kubelet read it at the registration`;
-      return warning(listed.name, text, fix);
-    });
-}
-
 export const driverChecks = [
   driverSocket,
   kubeletPath,
@@ -248,5 +178,4 @@ export const driverChecks = [
   driverName,
   driverReady,
   driverNodeInfo,
-  driverHealth,
 ];

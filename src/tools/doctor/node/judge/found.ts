@@ -1,13 +1,11 @@
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { check, grouped, ok, problem, unknown, type Verdict, warning } from "../../findings/finding";
-import type { DriverRow } from "../../findings/report";
-import { LEAVE_ONE, podsText } from "../../findings/words";
-import { driversIn, waitingText } from "./rows";
+import { LEAVE_ONE } from "../../findings/words";
+import { waitingText } from "./rows";
 import {
   DRIVER,
   downCause,
   duplicatesCause,
-  failureText,
   nodeInfoCause,
   remedyFor,
   START_DRIVER,
@@ -87,31 +85,4 @@ const registrarProcesses = check("CSI024", "registrars", ({ bad, waiting, regist
   ];
 });
 
-const PODS_API = "kubelet's Pods API";
-
-const waitingPods = check("CSI023", "waiting-pods", (view: View) => {
-  const { pods } = view;
-  if (pods === undefined) return undefined;
-  if (pods.kind === "failed") return unknown(PODS_API, failureText("ListPods", pods));
-  const verdicts = driversIn(view).flatMap((row) => judgeWaiting(row, view) ?? []);
-  return verdicts.length > 0
-    ? verdicts
-    : ok(PODS_API, "lists no pod that waits for the driver of an inline volume");
-});
-
-function judgeWaiting({ name, state, waitingPods }: DriverRow, { bad }: View): Verdict | undefined {
-  if (name === null || waitingPods === null || waitingPods.length === 0) return undefined;
-  const who = `${podsText(waitingPods)} waiting for it`;
-  if (state === "missing")
-    return bad(
-      name,
-      `has ${who}, and no driver that answers here has this name`,
-      "deploy its node plugin to this node: do nodeSelector and tolerations of its DaemonSet fit the node? Or correct the name in the pod",
-    );
-  if (state === "untold")
-    return unknown(name, `may have ${who}: its registrar does not report whether kubelet registered it`);
-  const fix = "fix what keeps the driver from being registered; kubelet tries again within 2 minutes";
-  return warning(name, `has ${who}, and is ${state}`, fix);
-}
-
-export const foundChecks = [driversFound, registrarProcesses, waitingPods];
+export const foundChecks = [driversFound, registrarProcesses];

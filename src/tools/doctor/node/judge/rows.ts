@@ -4,9 +4,7 @@ import type { RunningRegistrar } from "../read/gather";
 import { failureText, isUnread, silenceOf, socketText } from "./sockets";
 import { type Answering, type Driver, isInSight, isOf, type View } from "./view";
 
-type Row = Omit<DriverRow, "waitingPods">;
-
-const rowOf = (state: string, reason: string | null, known: Partial<Row> = {}): Row => ({
+const rowOf = (state: string, reason: string | null, known: Partial<DriverRow> = {}): DriverRow => ({
   name: null,
   state,
   since: null,
@@ -17,30 +15,10 @@ const rowOf = (state: string, reason: string | null, known: Partial<Row> = {}): 
 });
 
 /**
- * One row for each driver found anywhere: in the registration directory, under kubelet's plugins, by its flag, by a process
- * that waits for it, or in a pod that has not started.
+ * One row for each driver found anywhere: in the registration directory, under kubelet's plugins, by its flag, or by a process
+ * that waits for it.
  */
 export function driversIn(view: View): readonly DriverRow[] {
-  const seen = driversSeen(view);
-  const pods = view.pods?.kind === "answered" ? view.pods.value : undefined;
-  const podsOf = (name: string | null) =>
-    (pods ?? []).flatMap(({ pod, drivers }) => (name !== null && drivers.has(name) ? pod : []));
-  const names = new Set(
-    view.directory.kind === "directory" ? pods?.flatMap(({ drivers }) => [...drivers]) : [],
-  );
-  const missing = [...names]
-    .filter((name) => !seen.some((row) => row.name === name))
-    .map((name) =>
-      rowOf("missing", "pods of this node name it; no driver that answers here has this name", { name }),
-    );
-  const registered = seen.filter(({ state }) => state === "registered").map(({ name }) => name);
-  return [...seen, ...missing].map((row) => ({
-    ...row,
-    waitingPods: pods ? podsOf(registered.includes(row.name) ? null : row.name) : null,
-  }));
-}
-
-function driversSeen(view: View): readonly Row[] {
   const unregistered = view.drivers.filter(({ isNode, isRegistered }) => isNode && !isRegistered);
   const published = view.answering.map((one) => {
     const { plugin, path, report } = one;

@@ -1,13 +1,6 @@
 import type { Stats } from "node:fs";
-import type {
-  NodeCapabilities,
-  NodeInfo,
-  PluginIdentity,
-  ProbeResponse,
-  StorageHealth,
-} from "../../../../grpc/protos";
+import type { NodeInfo, PluginIdentity, ProbeResponse } from "../../../../grpc/protos";
 import type { NameLists } from "../../../../registrar/node-wide/name-lists";
-import type { NodeReadinessTarget } from "./node-readiness";
 
 /** Where to look; paths are absolute and as seen from here. */
 export interface Target {
@@ -22,8 +15,6 @@ export interface Target {
   readonly hostRoot?: string;
   /** Why a registrar would not start with the arguments given; undefined if it would. */
   readonly startProblem?: string | undefined;
-  /** Undefined without `--remove-startup-taint` and `--node-condition`. */
-  readonly nodeReadiness?: NodeReadinessTarget | undefined;
 }
 
 export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
@@ -54,14 +45,12 @@ export type Answer<Value> =
   /** `code` as Go writes it: `DeadlineExceeded`. */
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
 
-/** What a driver answers; undefined where no process listens, an earlier call failed, or the driver does not announce the call. */
+/** What a driver answers; undefined where no process listens, or an earlier call failed. */
 export interface SeenDriver {
   readonly socket: SocketFacts;
   readonly identity: Answer<PluginIdentity> | undefined;
   readonly probe?: Answer<ProbeResponse> | undefined;
   readonly nodeInfo?: Answer<NodeInfo> | undefined;
-  readonly capabilities?: Answer<NodeCapabilities> | undefined;
-  readonly storageHealth?: Answer<StorageHealth> | undefined;
 }
 
 export const isDead = ({ kind, errno }: SocketFacts): boolean =>
@@ -74,9 +63,3 @@ export const hasNoSocket = ({ kind }: SocketFacts): boolean => kind === "missing
 
 export const answerIn = <Value>(answer: Answer<Value> | undefined): Value | undefined =>
   answer?.kind === "answered" ? answer.value : undefined;
-
-type NodeCapability = NonNullable<NodeCapabilities["capabilities"][number]["rpc"]>["type"];
-
-export function announces(answer: SeenDriver["capabilities"], wanted: NodeCapability): boolean {
-  return answerIn(answer)?.capabilities.some(({ rpc }) => rpc?.type === wanted) ?? false;
-}

@@ -2,7 +2,6 @@ import { constants, type Dirent, readFileSync, watch } from "node:fs";
 import { access, realpath, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { attempt } from "../../../../base/errors";
-import type { ListPodsResponse } from "../../../../grpc/protos";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { socketsFitting } from "../../../../registrar/node-wide/discovery";
@@ -11,7 +10,7 @@ import { isDirectory } from "../../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../../unix/mounts";
 import { tryConnect } from "../../../../unix/unix-socket";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { askDriver, askIdentity, askPods, askRegistration } from "./calls";
+import { askDriver, askIdentity, askRegistration } from "./calls";
 import { answerIn, hasNoSocket, isDead, isStuck, type Ownership, type Target } from "./facts";
 import { errnoIn, fileTypeOf, statsOrErrno, walk } from "./files";
 import { findRegistrars } from "./processes";
@@ -52,16 +51,13 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const lookAt = (paths: readonly string[]) =>
     inGroups(paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot));
   const known = knownDirectories.map((path) => join(hostRoot, path));
-  const [driver, kubeletPath, directory, firstSeen, nodeReadiness, pods] = await Promise.all([
+  const [driver, kubeletPath, directory, firstSeen] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
     kubeletRegistrationPath?.startsWith("/")
       ? lookAtSocket(join(hostRoot, kubeletRegistrationPath))
       : undefined,
     lookAtDirectory(pluginRegistrationPath, PROC),
     lookAt(listed.paths),
-    // Most calls of the doctor do not need the client of the API server.
-    target.nodeReadiness && (await import("./node-readiness")).lookAtNodeReadiness(target.nodeReadiness),
-    lookAtPods(pluginRegistrationPath, timeoutMs),
   ]);
   // A registrar that kubelet refuses publishes again under another name.
   const { paths: laterPaths } = await listRegistrations(pluginRegistrationPath);
@@ -108,9 +104,6 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
       selinux: lookAtSelinux(PROC, SYS),
       otherDirectories: await otherDirectories(pluginRegistrationPath, known),
     },
-    nodeReadiness,
-    /** By kubelet's Pods API; undefined where none is seen. */
-    pods,
   };
 }
 
@@ -224,31 +217,4 @@ async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: str
     /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
     endpoint: there && { socket: there, identity: await askIdentity(there, timeoutMs) },
   };
-}
-
-/**
- * Asks kubelet's Pods API, which has its socket in kubelet's root, beside the registration directory (1.37, `PodsAPI`).
- * Undefined where none is seen: an older kubelet, or a container that does not have the directory.
- */
-async function lookAtPods(pluginRegistrationPath: string, timeoutMs: number) {
-  const socket = await lookAtSocket(join(dirname(pluginRegistrationPath), "pods-api", "pods-api.sock"));
-  if (socket.kind === "not-accepting")
-    return { kind: "failed", code: "Unavailable", message: socket.explanation } as const;
-  if (socket.kind !== "accepting") return undefined;
-  const answer = await askPods(socket.path, timeoutMs);
-  return answer.kind === "answered" ? { ...answer, value: answer.value.pods.flatMap(unstarted) } : answer;
-}
-
-/**
- * Volumes are mounted before the pod's sandbox is made, which kubelet tells by the condition PodReadyToStartContainers. Only
- * an inline volume names its driver: a claim's is in its PersistentVolume, which is on the API server.
- */
-function unstarted({ metadata, spec, status }: ListPodsResponse["pods"][number]) {
-  const hasSandbox = status?.conditions.some(
-    (one) => one.type === "PodReadyToStartContainers" && one.status === "True",
-  );
-  if (status?.phase !== "Pending" || hasSandbox || metadata?.deletionTimestamp) return [];
-  const drivers = spec?.volumes.flatMap(({ volumeSource }) => volumeSource?.csi?.driver || []) ?? [];
-  const pod = `${metadata?.namespace}/${metadata?.name}`;
-  return drivers.length === 0 ? [] : [{ pod, drivers: new Set(drivers) }];
 }
