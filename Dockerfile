@@ -1,5 +1,5 @@
 # The sidecar image. `docker build -t registrar:v0.1.0 --build-arg VERSION=v0.1.0 .`
-# The bundle is plain JavaScript, the same for every architecture: `docker buildx build --platform linux/amd64,linux/arm64 .`
+# The bundle is plain JavaScript, the same for every architecture: `docker buildx build --platform linux/amd64,linux/arm64,linux/ppc64le,linux/s390x .`
 
 # Where the bundle is made, and where Node, its libraries and strip come from: Debian 13, as the other base. None of its shell and
 # npm reaches the image.
@@ -28,7 +28,7 @@ RUN mkdir -p /image/registrar \
   && cp LICENSE dist/THIRD-PARTY-LICENSES.txt /image \
   && cp -R dist/cli dist/cli.js /image/registrar \
   && sed -i "1s|^#!/usr/bin/env node\$|#!${NODE_BINARY}|" /image/registrar/cli.js \
-  && head -n 1 /image/registrar/cli.js | grep -qxF "#!${NODE_BINARY}" \
+  && test "$(head -n 1 /image/registrar/cli.js)" = "#!${NODE_BINARY}" \
   && chmod -R u=rwX,go=rX /image \
   && chmod 0755 /image/registrar/cli.js \
   && mkdir -p /image/usr/local/bin \
@@ -56,19 +56,26 @@ ARG NODE_BINARY=/nodejs/bin/node
 COPY --from=node /node/nodejs /nodejs
 COPY --from=build /src /src
 COPY --from=build /image /image
-RUN cd /src && ${NODE_BINARY} scripts/code-cache.mjs /image/registrar/cli.js \
+WORKDIR /src
+RUN ${NODE_BINARY} scripts/code-cache.mjs /image/registrar/cli.js \
   && chmod 0644 /image/registrar/cli/*.cache
 
 FROM ${RUNTIME_IMAGE}
 ARG VERSION=unknown
 ARG REVISION=unknown
 ARG SOURCE=unknown
+ARG CREATED=unknown
+ARG BASE_DIGEST=unknown
 # The first two are what the official image has.
 LABEL maintainers="The registrar authors" \
   description="CSI Node driver registrar" \
   org.opencontainers.image.title="registrar" \
   org.opencontainers.image.description="Registers a CSI driver with kubelet and keeps it registered" \
   org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.vendor="The registrar authors" \
+  org.opencontainers.image.url="${SOURCE}" \
+  org.opencontainers.image.created="${CREATED}" \
+  org.opencontainers.image.base.digest="${BASE_DIGEST}" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${REVISION}" \
   org.opencontainers.image.source="${SOURCE}"

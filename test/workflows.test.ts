@@ -12,6 +12,7 @@ interface Job {
 
 const FOLDER = ".github/workflows";
 const FILES = readdirSync(join(ROOT, FOLDER)).map((name) => `${FOLDER}/${name}`);
+const GIVEN = ["contents read", "contents write", "id-token write", "issues write", "security-events write"];
 const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
 
 test("every suite that package.json has runs for a change or every week", () => {
@@ -27,16 +28,17 @@ describe.each(FILES)("%s", (file) => {
 
   test("may read the code and no more, unless a job says so, and names no host", () => {
     expect(permissions).toEqual({ contents: "read" });
-    expect(readText(file)).not.toMatch(/:\/\/|\b[a-z0-9-]+\.(?:com|dev|io|net|org)\b/);
+    expect(readText(file).replace(/go run \S+/g, "")).not.toMatch(
+      /:\/\/|\b[a-z0-9-]+\.(?:com|dev|io|net|org)\b/,
+    );
     const given = Object.values(jobs).flatMap((job) => Object.entries(job.permissions ?? {}));
-    for (const [what, how] of given)
-      expect(["contents read", "contents write", "id-token write"]).toContain(`${what} ${how}`);
+    for (const [what, how] of given) expect(GIVEN).toContain(`${what} ${how}`);
   });
 
   test("names actions by their commit, with the release for people", () => {
     const used = Array.from(readText(file).matchAll(/^ *-? uses: (?!\.\/)(.*)$/gm), ([, text = ""]) => text);
     expect(used.length).toBe(steps.filter(({ uses }) => uses).length);
-    for (const text of used) expect(text).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    for (const text of used) expect(text).toMatch(/^[\w-]+\/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
   test("leaves no token to the steps after the checkout, and puts no text of others into a shell", () => {
@@ -50,4 +52,32 @@ describe.each(FILES)("%s", (file) => {
     for (const job of Object.values(jobs))
       if (!job.uses) expect(job["timeout-minutes"]).toBeLessThanOrEqual(180);
   });
+});
+
+test("Renovate reads every file that pins something, those of tests and examples, too", () => {
+  const { extends: presets, ignorePresets, ignorePaths } = JSON.parse(readText(".github/renovate.json"));
+  expect(presets).toContain("config:recommended");
+  // Without it config:recommended leaves out test/ and examples/.
+  expect(ignorePresets).toEqual([":ignoreModulesAndTests"]);
+  expect(ignorePaths).toEqual(["**/node_modules/**"]);
+});
+
+test("a release asks npm before it builds, and names nothing before npm has the package", () => {
+  const { jobs } = parse(readText(`${FOLDER}/release.yml`));
+  const order = ["ready", "image", "release"].flatMap(
+    (job) => (jobs[job] as Job).steps?.map(({ run = "" }) => run) ?? [],
+  );
+  const at = (words: string) => order.findIndex((run) => run.includes(words));
+  const steps = [
+    "package.mjs check",
+    "build.mjs",
+    "try.mjs",
+    "publish.mjs sign",
+    "package.mjs publish",
+    "publish.mjs tag",
+    "gh release",
+  ];
+  expect(steps.map(at)).toEqual(steps.map(at).toSorted((one, other) => one - other));
+  expect(at("package.mjs check")).toBeGreaterThanOrEqual(0);
+  expect([jobs.image.needs, jobs.release.needs]).toEqual([["ci", "weekly"], "image"]);
 });

@@ -1,7 +1,8 @@
 // node scripts/release/build.mjs FOLDER REPOSITORY... [-- FLAG...]: builds the image for each platform in PLATFORMS, and pushes it
 // to each repository by its digest, without a tag: once with zstd, once with gzip. FOLDER/digests.json has both digests, and
-// FOLDER/sbom.cdx.json lists what is in the image. The flags are buildah's. VERSION, REVISION and SOURCE become labels.
-import { mkdirSync, writeFileSync } from "node:fs";
+// FOLDER/sbom.cdx.json lists what is in the image. The flags are buildah's. VERSION, REVISION, SOURCE and CREATED
+// (RFC 3339) become labels, and so does the digest of the base.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readWords, run } from "./command.mjs";
 import { imageSbom } from "./image-sbom.mjs";
@@ -10,8 +11,12 @@ import { COMPRESSIONS, joinImages, unpack } from "./layout.mjs";
 const { words, flags } = readWords();
 const [folder, ...repositories] = words;
 if (folder === undefined || repositories.length === 0) throw new Error("name a folder and a repository");
-const { PLATFORMS = "linux/amd64,linux/arm64", VERSION, REVISION, SOURCE } = process.env;
-const labels = Object.entries({ VERSION, REVISION, SOURCE }).filter(([, value]) => value !== undefined);
+const PLATFORMS_OF_NODE = "linux/amd64,linux/arm64,linux/ppc64le,linux/s390x";
+const { PLATFORMS = PLATFORMS_OF_NODE, VERSION, REVISION, SOURCE, CREATED } = process.env;
+const [, BASE_DIGEST] = /^ARG RUNTIME_IMAGE=\S+@(\S+)$/m.exec(readFileSync("Dockerfile", "utf8")) ?? [];
+const labels = Object.entries({ VERSION, REVISION, SOURCE, CREATED, BASE_DIGEST }).filter(
+  ([, value]) => value !== undefined,
+);
 
 mkdirSync(folder, { recursive: true });
 const layouts = [];

@@ -21,9 +21,9 @@ const { startCsiDriver, startKubelet } = createRequire(import.meta.url)("../../d
 
 const NAME = "disk.csi.example.com";
 /** This machine, as images call it. */
-const NATIVE = arch() === "x64" ? "amd64" : arch();
+const NATIVE = { x64: "amd64", ppc64: "ppc64le" }[arch()] ?? arch();
 /** What ELF calls the architectures (`e_machine`). */
-const MACHINES = { amd64: 62, arm64: 183 };
+const MACHINES = { amd64: 62, arm64: 183, ppc64le: 21, s390x: 22 };
 /** The least that a registrar needs. An emulator's own memory counts, too. */
 const limitOf = (architecture) => (architecture === NATIVE ? 64 : 512);
 const STARTED_WITHIN_MS = 120_000;
@@ -142,11 +142,11 @@ function startContainer({ root, architecture, config, args, input, mounts = {} }
 }
 
 function machineOf(program) {
-  const header = Buffer.alloc(20);
+  const header = Buffer.alloc(20); // Its sixth byte is 2 for big-endian.
   const file = openSync(program);
   readSync(file, header);
   closeSync(file);
-  return header.readUInt16LE(18);
+  return header[5] === 2 ? header.readUInt16BE(18) : header.readUInt16LE(18);
 }
 
 function succeed({ error, status, stderr }) {

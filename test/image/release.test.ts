@@ -53,7 +53,9 @@ test("is signed, says what is in it and how it was built, and has its tags only 
   // A key of this machine in place of the workflow's identity, and no public log.
   const signing = [`--key=${key}.key`, "--tlog-upload=false", "--use-signing-config=false"];
   const { host, repositories, script } = release;
-  script("publish.mjs", folder.at("release"), "v1.2.3", ...repositories, "--", ...signing, HTTP);
+  script("publish.mjs", "sign", folder.at("release"), ...repositories, "--", ...signing, HTTP);
+  expect((await tagsOf("team/registrar")).filter((tag) => !tag.startsWith("sha256-"))).toEqual([]);
+  script("publish.mjs", "tag", folder.at("release"), "v1.2.3", ...repositories);
   const checks = [`--key=${key}.pub`, "--insecure-ignore-tlog", HTTP];
   for (const name of NAMES) {
     const tags = (await tagsOf(name)).filter((tag) => !tag.startsWith("sha256-"));

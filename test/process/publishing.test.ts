@@ -1,0 +1,108 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { readText } from "../docs/markdown";
+import { createTempFolder } from "../support/temp-folder";
+
+// The steps of release.yml that ask npm, against registries on this machine that answer as npm's does.
+
+const { name, version } = JSON.parse(readText("package.json"));
+
+interface Registry {
+  /** The hash of each, by default that of the tarball to publish. Undefined: it does not know the package. */
+  readonly versions?: Readonly<Record<string, string>>;
+  readonly takes: boolean;
+}
+
+async function startRegistry({ versions, takes }: Registry, own = "") {
+  const put: string[] = [];
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const isPut = request.method === "PUT";
+      if (isPut) put.push(request.url ?? "");
+      const isFound = isPut ? takes : versions !== undefined;
+      const rows = Object.entries(versions ?? {}).map(([one, integrity]) => [
+        one,
+        { name, version: one, dist: { integrity: integrity || own, tarball: "http://127.0.0.1/x.tgz" } },
+      ]);
+      const known = { name, versions: Object.fromEntries(rows), "dist-tags": { latest: rows.at(-1)?.[0] } };
+      response.writeHead(isFound ? 200 : 404, { "content-type": "application/json" });
+      response.end(JSON.stringify(isFound ? known : { error: "Not found" }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { readonly port: number };
+  return { port, put, [Symbol.dispose]: () => void server.close() };
+}
+
+/** Runs the step with a package of one file. */
+async function step(registry: Registry, verb: "check" | "publish") {
+  await using folder = await createTempFolder();
+  writeFileSync(folder.at("package.json"), JSON.stringify({ name, version }));
+  const npm = (words: readonly string[], env: NodeJS.ProcessEnv) =>
+    new Promise<{ readonly failed: boolean; readonly text: string }>((resolve) => {
+      const [program = "", ...more] = words;
+      execFile(program, more, { env, cwd: folder.path }, (error, stdout, stderr) =>
+        resolve({ failed: error !== null, text: stdout + stderr }),
+      );
+    });
+  await npm(["npm", "pack", "--silent"], process.env);
+  const tarball = folder.at(`${name}-${version}.tgz`);
+  const own = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
+  using started = await startRegistry(registry, own);
+  const url = `//127.0.0.1:${started.port}/`;
+  const env = { ...process.env, npm_config_registry: `http:${url}`, npm_config_fetch_retries: "0" };
+  const script = `${__dirname}/../../scripts/release/package.mjs`;
+  const flags = verb === "publish" ? [tarball, "--", `--${url}:_authToken=x`] : [];
+  return { ...(await npm([process.execPath, script, verb, ...flags], env)), put: started.put };
+}
+
+const FIRST = { takes: false };
+
+test("the first release ends before anything is built: npm takes no workflow's identity for a new package", async () => {
+  expect(await step(FIRST, "check")).toMatchObject({
+    failed: true,
+    text: expect.stringMatching(
+      /^scripts\/release\/package\.mjs: the registry does not know \w+: .*RELEASING\.md/,
+    ),
+  });
+  // What the step would have prevented: npm's refusal.
+  const { failed, text, put } = await step(FIRST, "publish");
+  expect([failed, put]).toEqual([true, [`/${name}`]]);
+  expect(text).toMatch(/E404/);
+});
+
+test("a package that npm knows is published, and once", async () => {
+  const known = { versions: { "0.0.0": "" }, takes: true };
+  expect(await step(known, "check")).toMatchObject({ failed: false });
+  expect(await step(known, "publish")).toMatchObject({ failed: false, put: [`/${name}`] });
+});
+
+test("a second run of a release that ended half done goes on; another tarball of that version ends it", async () => {
+  const published = { versions: { [version]: "" }, takes: false };
+  expect(await step(published, "publish")).toMatchObject({
+    ...{ failed: false, put: [] },
+    text: `${name}@${version} is published already\n`,
+  });
+  const other = { versions: { [version]: "sha512-other" }, takes: false };
+  expect(await step(other, "publish")).toMatchObject({
+    ...{ failed: true, put: [] },
+    text: expect.stringContaining("is published with sha512-other, and "),
+  });
+});
+
+test("a registry that is away is no answer", async () => {
+  using gone = await startRegistry(FIRST);
+  gone[Symbol.dispose]();
+  const env = {
+    ...process.env,
+    npm_config_registry: `http://127.0.0.1:${gone.port}/`,
+    npm_config_fetch_retries: "0",
+  };
+  const words = [`${__dirname}/../../scripts/release/package.mjs`, "check"];
+  const text = await new Promise((resolve) =>
+    execFile(process.execPath, words, { env }, (_, __, stderr) => resolve(stderr)),
+  );
+  expect(text).toMatch(/^scripts\/release\/package\.mjs: npm view \w+: .*ECONNREFUSED/);
+});
