@@ -11,6 +11,7 @@ import { codeIn, DOCUMENTS, fencesIn, ROOT, readText, SOURCE } from "./markdown"
 
 /** Words in backticks that others say: kubelet, Kubernetes, Linux, the official registrar in times past. */
 const WORDS_OF_OTHERS = [
+  "CSINode NODE does not contain driver NAME",
   "Error connecting to CSI driver",
   "Failed to update CSIDriver",
   "Error closing socket",
