@@ -78,7 +78,7 @@ function figuresInSource(): readonly string[] {
     .flatMap((name) => readText(join("src", name)).split("\n"));
   return lines.flatMap((line) => {
     const texts = Array.from(line.matchAll(/["`'][^"`']*["`']/g), ([text]) => text.slice(1, -1));
-    const code = line.replace(/\s*(?:\/\/|\*).*$/, "").replace(/["`'][^"`']*["`']/g, "");
+    const code = line.replace(/^\s*\*.*|\/\/.*$/, "").replace(/["`'][^"`']*["`']/g, "");
     const sums = Array.from(code.matchAll(/\d[\d_]*(?:\.\d+)?(?: \*\*? \d[\d_]*)*/g), ([sum]) =>
       productOf(sum),
     );
