@@ -1,3 +1,4 @@
+import { BACKOFF, type Backoff, backoffMs } from "../base/backoff";
 import { boundText } from "../logging/escape";
 import { tree } from "./objects";
 
@@ -13,8 +14,9 @@ export interface ApiFailure {
     | "not-found"
     /** Another client wrote in between, or the patch's test failed. */
     | "conflict"
-    /** The resource version is too old to watch from. */
+    /** The resource version, or the token of a list's next page, is too old. */
     | "expired"
+    /** Busy, or an error of its own: the same request may succeed later. */
     | "unavailable"
     | "unexpected";
   readonly message: string;
@@ -39,21 +41,33 @@ const KINDS: Readonly<Record<number, ApiFailure["kind"]>> = {
   410: "expired",
   422: "conflict",
   429: "unavailable",
-  503: "unavailable",
-  504: "unavailable",
 };
 
 export function failureOf(code: number, body: unknown, retryAfter: string | undefined): ApiFailure {
   const { kind: bodyKind, reason, message: given } = tree(body);
   const hasMessage = typeof given === "string" && given !== "";
   const message = boundText(hasMessage ? given : `HTTP status ${code}`);
-  const kind = KINDS[code];
+  const kind = code >= 500 ? "unavailable" : KINDS[code];
   // A missing object has consequences: a proxy that does not know the path must not be taken for the API server.
   const isProxys404 = code === 404 && !(bodyKind === "Status" && reason === "NotFound");
-  if (kind === undefined || isProxys404)
-    return { kind: "unexpected", message: hasMessage ? `HTTP status ${code}: ${message}` : message };
+  const withCode = hasMessage ? `HTTP status ${code}: ${message}` : message;
+  if (kind === undefined || isProxys404) return { kind: "unexpected", message: withCode };
   if (kind !== "unavailable") return { kind, message };
   const seconds = Number(retryAfter);
   const isWait = retryAfter !== undefined && seconds >= 0;
-  return { kind, message, retryAfterMs: isWait ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined };
+  const retryAfterMs = isWait ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
+  return { kind, message: bodyKind === "Status" ? message : withCode, retryAfterMs };
+}
+
+/** Whether the same request may succeed a moment later: the API server is busy or has an error, or the connection broke. */
+export const mayPass = ({ kind }: ApiFailure): boolean => kind === "unavailable" || kind === "unreachable";
+
+/** The wait before the next attempt (the first retry is 0): what the API server asked for, and a pause that grows. */
+export function retryMs(
+  { retryAfterMs = 0 }: ApiFailure,
+  attempt: number,
+  backoff: Backoff = BACKOFF.apiServer,
+  random?: () => number,
+): number {
+  return retryAfterMs + backoffMs(backoff, attempt, random);
 }

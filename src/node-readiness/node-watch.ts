@@ -1,5 +1,6 @@
 import { type Backoff, backoffMs } from "../base/backoff";
 import { createWakeUp } from "../base/pause";
+import { retryMs } from "../kube-api/failure";
 import { done, isOlder, type NodeAnswer, type NodeApi, type NodeView } from "./node-api";
 
 export const WATCH_PACE = {
@@ -108,7 +109,7 @@ export function startNodeWatch(context: NodeWatchContext) {
       const answer = await (resourceVersion === undefined ? read() : watch(resourceVersion));
       if (answer.kind === "done" || signal.aborted) continue;
       onHealth(answer);
-      await wait((answer.failure.retryAfterMs ?? 0) + backoffMs(pace.retry, attempt, random));
+      await wait(retryMs(answer.failure, attempt, pace.retry, random));
       attempt += 1;
     }
   };

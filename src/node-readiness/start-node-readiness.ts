@@ -1,9 +1,8 @@
-import { BACKOFF, backoffMs } from "../base/backoff";
 import { invalidOption, messageOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
 import { show } from "../base/refuse-option";
 import { createApiClient } from "../kube-api/client";
-import type { ApiFailure } from "../kube-api/failure";
+import { type ApiFailure, retryMs } from "../kube-api/failure";
 import type { Logger, LoggerOption } from "../logging/logger";
 import { readOptions } from "../options/read-options";
 import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
@@ -159,7 +158,7 @@ export function runNodeReadiness(
       const all = registrations.all();
       warnOfNames(all);
       const waits: (number | undefined)[] = [];
-      let hasFailed = false;
+      let failure: ApiFailure | undefined;
       for (const [part, keeper] of Object.entries(keepers)) {
         // A Node whose fields are not what they should be must not end the process.
         const answer = await keeper.pass(all, pass).catch((error) => {
@@ -169,11 +168,11 @@ export function runNodeReadiness(
         if (signal.aborted) return;
         troubles.note(part, answer);
         if (answer.kind === "done") waits.push(answer.value);
-        else hasFailed = true;
+        else ({ failure } = answer);
       }
-      if (hasFailed) await answering.wait(signal, backoffMs(BACKOFF.apiServer, attempt));
+      if (failure) await answering.wait(signal, retryMs(failure, attempt));
       else await changed.wait(signal, earliest(...waits));
-      attempt = hasFailed ? attempt + 1 : 0;
+      attempt = failure ? attempt + 1 : 0;
     }
   };
 

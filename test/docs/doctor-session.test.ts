@@ -23,8 +23,8 @@ const WRONG = ["--csi-address=/csi/csi.sock", "--kubelet-registration-path=/csi/
 const [, session = ""] = /## A session(.*?)### A cluster/s.exec(readText("docs/doctor.md")) ?? [];
 const [message = "", wrongPath = "", files = ""] = fencesIn(session, "text");
 /** What a fence has above its last line: how many things are unknown depends on who looks, and where. */
-const aboveSum = (fence: string) => fence.replace(/\n+(?:Not well|No problem).*$/s, "");
-const sumOf = (fence: string) => /^Not well: \d+ problems?, \d+ warnings?/m.exec(fence)?.[0];
+const aboveSum = (fence: string) => fence.replace(/\n+(?:\d+ problem|No problem).*$/s, "");
+const sumOf = (fence: string) => /^\d+ problems?, \d+ warnings?/m.exec(fence)?.[0];
 
 /** A run of the doctor that finds a problem and prints this fence; what it says of owners depends on who made the files. */
 async function expectFence(doctor: CliProcess, fence: string): Promise<void> {

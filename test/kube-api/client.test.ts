@@ -140,7 +140,7 @@ test.each<[string, Fault, object]>([
   ],
   ["101: another protocol", { kind: "switch-protocols" }, SWITCHED],
   ["a redirect, which is not followed", status(302), unexpected("302: told")],
-  ["500", status(500), unexpected("500: told")],
+  ["500", status(500), told("unavailable")],
   ["a connection that breaks", { kind: "reset" }, { kind: "unreachable" }],
 ])("%s", async (_what, fault, failure) => {
   await using server = await startServer();

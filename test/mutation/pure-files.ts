@@ -43,10 +43,10 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     tests: ["options", "examples"].map((name) => `test/tools/manifest/${name}.test.ts`),
   },
   {
-    files: ["registrations", "places", "needs", "groups"].map(
+    files: ["registrations", "places", "units", "needs", "groups"].map(
       (name) => `src/tools/doctor/cluster/judge/${name}.ts`,
     ),
-    tests: ["report", "whole-report", "policies", "driver-names", "metrics"].map(
+    tests: ["report", "whole-report", "policies", "driver-names"].map(
       (name) => `test/tools/doctor/cluster/${name}.test.ts`,
     ),
   },

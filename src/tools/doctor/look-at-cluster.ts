@@ -25,14 +25,16 @@ export async function lookAtCluster<Report extends Looked>(
   setFlagsFromString("--semi-space-growth-factor=1");
   const progress = createProgress();
   await using proxy = await startKubectlProxy({ context, kubeconfig, onMessage: progress.say });
-  using api = createListApi(proxy.socketPath);
+  let isForbidden = false;
   const look = async () => {
+    using api = createListApi(proxy.socketPath);
     const target = { context, node, driver };
     const reading = await readCluster(api, target, { image, version }, progress.show);
     progress.end();
+    isForbidden = reading.unread.length > 0 && reading.unread.every(({ kind }) => kind === "forbidden");
     return report(reading);
   };
-  return await lookUntilHealthy(look, flags.wait, EVERY_MS);
+  return await lookUntilHealthy(look, flags.wait, EVERY_MS, () => isForbidden);
 }
 
 function createProgress() {

@@ -4,17 +4,15 @@ import { programPath } from "../../cluster/support/build";
 import { type ControlPlane, startControlPlane } from "../../cluster/support/control-plane";
 import { fencesIn, readText } from "../../docs/markdown";
 import { createApiWriter } from "../../support/api-writer";
-import { csiDriver, daemonSet, podStatus } from "../../support/cluster-objects";
-import { eventually } from "../../support/eventually";
-import { runCommand } from "../../support/run-command";
+import { csiDriver, daemonSet } from "../../support/cluster-objects";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
-import { deploy, makeSickCluster, SHARES } from "../../tools/doctor/cluster/sick-cluster";
+import { makeSickCluster, SHARES } from "../../tools/doctor/cluster/sick-cluster";
 import { startCommand } from "../../tools/support/command";
-import { VERSION } from "./support/dry-pods";
 
-const DOCTOR = join(__dirname, "..", "..", "doctor", "cluster");
+const DOCTOR = join(__dirname, "..", "..", "tools", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
-const RECORDED = join(DOCTOR, "recorded", "sick-cluster.json");
+const RECORDED = () =>
+  process.env.RECORD ? join(DOCTOR, "recorded", "sick-cluster.json") : folder.at("recorded.json");
 const POLICIES = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
 const STORAGE = "/apis/storage.k8s.io/v1";
 
@@ -28,6 +26,10 @@ beforeAll(async () => {
   await makeSickCluster(writer, Date.now());
   const real = `exec "${programPath("kubernetes")}" kubectl "$@"`;
   writeFileSync(folder.at("kubectl"), `#!/bin/sh\n${real}\n`, { mode: 0o755 });
+  const variables = `REAL_KUBECTL="${folder.at("kubectl")}" ANSWERS="${RECORDED()}"`;
+  const recording = `${variables} exec "${process.execPath}" "${DOCTOR}/fake-kubectl.cjs" "$@"`;
+  mkdirSync(folder.at("recording"));
+  writeFileSync(folder.at("recording", "kubectl"), `#!/bin/sh\n${recording}\n`, { mode: 0o755 });
 });
 afterAll(async () => {
   writer[Symbol.dispose]();
@@ -35,29 +37,17 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const doctor = (...words: readonly string[]) => doctorWith(folder.path, ...words);
-
-async function doctorWith(kubectlFolder: string, ...words: readonly string[]) {
-  const env = { PATH: `${kubectlFolder}:${process.env.PATH}`, FORCE_COLOR: "" };
+async function doctor(...words: readonly string[]) {
+  const env = { PATH: `${folder.at("recording")}:${process.env.PATH}`, FORCE_COLOR: "" };
   using command = startCommand(["doctor", "--cluster", ...words], env);
   const code = await command.exitCode();
   return { code, text: `${command.lines.join("\n")}\n`, stderr: command.stderr };
 }
 
-/** A folder with a kubectl that writes down what the API server answers. */
-function recordingKubectl(): string {
-  const variables = `REAL_KUBECTL="${folder.at("kubectl")}" ANSWERS="${RECORDED}"`;
-  const program = `${variables} exec "${process.execPath}" "${DOCTOR}/fake-kubectl.cjs" "$@"`;
-  mkdirSync(folder.at("recording"));
-  writeFileSync(folder.at("recording", "kubectl"), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
-  return folder.at("recording");
-}
-
 const asAdmin = () => `--kubeconfig=${controlPlane.kubeconfig("admin")}`;
 
 test("a real cluster in which several things are wrong: docs/doctor.md has what it says", async () => {
-  const kubectl = process.env.RECORD ? recordingKubectl() : folder.path;
-  const { code, text, stderr } = await doctorWith(kubectl, asAdmin());
+  const { code, text, stderr } = await doctor(asAdmin());
   expect(stderr).toBe("");
   expect(fencesIn(readText("docs/doctor.md"), "text")).toContain(text);
   expect(code).toBe(1);
@@ -91,8 +81,8 @@ test("who may list little is told the rules that are missing", async () => {
   const some = await doctor(reader, "-o", "json");
   const unread = JSON.parse(some.text).findings.filter(({ code }: { code: string }) => code === "CSI212");
   expect(unread.map(({ fix }: { fix: string }) => fix)).toEqual([
-    ...["csidrivers", "daemonsets", "events", ...POLICIES, "pods", "volumeattachments"].map((name) =>
-      expect.stringContaining(`resources: ["${name}"], verbs: ["list"]}`),
+    ...["csidrivers", "daemonsets", "events", ...POLICIES, "pods", "statefulsets", "volumeattachments"].map(
+      (name) => expect.stringContaining(`resources: ["${name}"], verbs: ["list"]}`),
     ),
   ]);
 });
@@ -111,32 +101,6 @@ test("--swap: what a LimitRange has to be raised to", async () => {
   expect(findings.map(({ code, fix }: Record<string, string>) => `${code} ${fix}`)).toEqual([
     "CSI105 set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange limited/own to 64Mi at least",
   ]);
-});
-
-test("who can scrape the registrars that a policy swapped, and those on the host's network, which got no port", async () => {
-  const image = "x/csi-node-driver-registrar:v2.17.0";
-  const words = ["--image-policy", "--image=registrar:v1", "--namespace=storage", "--metrics-port=9809"];
-  const { stdout: policy } = await runCommand("manifest", ...words, ...VERSION);
-  writeFileSync(folder.at("swap.yaml"), policy);
-  await controlPlane.kubectl("apply", "--server-side", "--validate=strict", "-f", folder.at("swap.yaml"));
-  const dryRun = ["run", "probe", "--namespace=storage", `--image=${image}`, "--dry-run=server", "-o=json"];
-  await eventually(async () => expect(await controlPlane.kubectl(...dryRun)).toContain("registrar:v1"));
-  const status = podStatus({ registrar: { kind: "running", at: new Date().toISOString() } });
-  const onHost = daemonSet("host.csi", { image });
-  Object.assign(onHost.spec.template.spec, { hostNetwork: true });
-  for (const set of [daemonSet("own.csi", { image }), onHost])
-    await deploy(writer, set, ["node-1"], () => status);
-  const { registrars } = JSON.parse((await doctor(asAdmin(), "-o", "json")).text);
-  const rowOf = (name: string) =>
-    registrars.find(({ daemonSet: set }: { readonly daemonSet: string }) => set === name);
-  const reached = { endpoint: ":9809/metrics", port: "registrar", reach: "cluster", count: 1 };
-  expect(rowOf("storage/own-node")).toMatchObject({ changed: 1, metrics: [reached] });
-  expect(rowOf("storage/host-node")).toMatchObject({
-    ...{ changed: 1, metrics: [{ endpoint: null, port: null, reach: "none", count: 1 }] },
-  });
-  expect((await doctor(asAdmin(), "--driver=host.csi")).text).toMatch(
-    /^Prometheus cannot scrape storage\/host-node: set --http-endpoint/m,
-  );
 });
 
 test("a context that is not there, and a server that is away, in kubectl's words", async () => {

@@ -49,10 +49,8 @@ test("a recorded cluster: docs/doctor.md has what it says, to the letter", async
 
 test("--swap shows the registrars, and what it would change in them", async () => {
   const { code, text } = await onSickCluster("--swap=example.com/registrar:v2");
-  expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS +METRICS\n/);
-  expect(text).toMatch(
-    /\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.\nPrometheus cannot scrape/,
-  );
+  expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS\n/);
+  expect(text).toMatch(/\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.$/m);
   expect(code).toBe(0);
 });
 
@@ -64,9 +62,7 @@ test("JSON says the same to programs, in keys that stay", async () => {
   expect(report.schema).toBe("registrar.doctor.cluster/1");
   expect(report.target).toEqual({ context: "blue", node: null, driver: null });
   expect(keysOf(report.drivers[0])).toBe("name daemonSets nodes registered csiDriver");
-  expect(keysOf(report.registrars[0])).toBe(
-    "daemonSet container driver image program version pods changed metrics",
-  );
+  expect(keysOf(report.registrars[0])).toBe("daemonSet container driver image program version pods changed");
   expect(keysOf(report.nodes[0])).toBe(
     "node driver state reason code pod csiNode waitingPods volumeAttachments",
   );
@@ -162,9 +158,7 @@ test.each([
     "csi-address=/x",
     "host-root=/x",
     "timeout=1s",
-    "node-name=x",
     "allow-drivers=x",
-    "impersonate-node",
   ].map((flag) => [`-f=x.yaml --${flag}`, "-f and --cluster look at no node; leave --"]),
   ["--cluster --timeout=2s", "-f and --cluster look at no node; leave --timeout out"],
   ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],

@@ -1,17 +1,15 @@
-import { list, text, tree } from "../../../kube-api/objects";
 import { tagOf } from "../../images/program";
 import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { reportFindings } from "../findings/report";
-import { LOCALHOST } from "../manifest/judge/probes";
 import { judgeSwap, readSwap } from "../manifest/judge/swap";
 import type { Deployment } from "../manifest/read/deployments";
-import { wordsOf } from "../manifest/read/start";
 import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
 import { policyChecks, progressOf } from "./judge/policies";
 import { architectures, stateChecks } from "./judge/registrations";
+import { isGuess, notRead, SETS } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
 
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
@@ -52,26 +50,38 @@ function reportOf(
     registrars: registrarRows(facts),
     summary,
     findings: findings.map((finding, index) => ({ ...finding, nodes: found[index]?.nodes ?? [] })),
-    nodes: facts.places.map((place) => placeRow(place, codes.get(causeOf(place, facts)))),
+    nodes: facts.places.map((place) => placeRow(place, facts, codes.get(causeOf(place, facts)))),
   };
 }
 
-function driverRows({ units, places, csiDrivers }: ClusterFacts) {
+/** The lists without which a driver may be on more nodes. */
+const PLACES = [...SETS, "pods", "csinodes", "volumeattachments", "events"] as const;
+
+/** Null: what could not be read decides on it. */
+function driverRows(facts: ClusterFacts) {
+  const { units, places, csiDrivers, csiNodes } = facts;
   const unitsOf = grouped(units, ({ driver }) => driver.name);
   const placesOf = grouped(places, ({ driver }) => driver);
   return [...new Set([...unitsOf.keys(), ...placesOf.keys()])].sort().map((name) => {
     const own = placesOf.get(name) ?? [];
+    const [unit] = unitsOf.get(name) ?? [];
+    const isEvery = unit?.driver.kind === "every";
+    const isKnown = isEvery || (csiNodes !== undefined && !isGuess(unit));
+    const there = own.filter(({ state, isListed }) => (isEvery ? state.kind === "registered" : isListed));
     return {
       name,
-      daemonSets: [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
-      nodes: own.length,
-      registered: own.filter(({ state }) => state.kind === "registered").length,
-      csiDriver: csiDrivers?.has(name) ?? null,
+      daemonSets: notRead(facts, ...SETS)
+        ? null
+        : [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
+      nodes: notRead(facts, ...PLACES) ? null : own.length,
+      registered: isKnown ? there.length : null,
+      csiDriver: isEvery || isGuess(unit) ? null : (csiDrivers?.has(name) ?? null),
     };
   });
 }
 
-function placeRow({ node, driver, state, pod, isListed, need }: Place, code: string | undefined) {
+function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
+  const { node, driver, state, pod, isListed, need } = place;
   return {
     node: node ?? null,
     driver,
@@ -80,8 +90,8 @@ function placeRow({ node, driver, state, pod, isListed, need }: Place, code: str
     code: code ?? null,
     pod: pod?.name ?? null,
     csiNode: isListed ?? null,
-    waitingPods: need?.pods ?? [],
-    volumeAttachments: need?.attachments ?? 0,
+    waitingPods: notRead(facts, "pods", "events") ? null : (need?.pods ?? []),
+    volumeAttachments: notRead(facts, "volumeattachments") ? null : (need?.attachments ?? 0),
   };
 }
 
@@ -93,26 +103,24 @@ const NONE = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
 function registrarRows(facts: ClusterFacts) {
-  const { units, podsOf, swapped } = facts;
+  const { units, podsOf } = facts;
   return units
     .map((unit) => {
       const { set, registrar, driver } = unit;
-      const { container, place } = registrar;
+      const { container } = registrar;
       const own = (podsOf.get(set.uid) ?? []).map((pod) => ({
         one: pod.running.registrars.find((running) => running.container === container),
         isDropped: isWithoutRegistrar({ pod, unit }),
       }));
-      const afterSwap = swapped?.find((one) => one.place === place);
       return {
         daemonSet: set.name,
         container,
         driver: driver.name,
         ...imageRow(registrar),
-        pods: withCounts(own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? NONE : []))),
+        pods: notRead(facts, "pods")
+          ? null
+          : withCounts(own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? NONE : []))),
         changed: progressOf(unit, facts),
-        metrics: withCounts(
-          own.flatMap(({ one }) => (one && (metricsOf(one) ?? (afterSwap && metricsOf(afterSwap)))) ?? []),
-        ),
       };
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));
@@ -123,25 +131,3 @@ const withCounts = <Row>(rows: readonly Row[]) =>
     ...same[0],
     count: same.length,
   }));
-
-/** Where a registrar of ours serves metrics, and to whom. Undefined: not known, or another program, which has none. */
-function metricsOf({ program, settings, source, unseen, pod }: Deployment) {
-  if (program.kind !== "ours" || unseen !== undefined || settings.refusal !== undefined) return undefined;
-  const { http } = settings;
-  if (http === undefined) return { endpoint: null, port: null, reach: "none" } as const;
-  const { host = "", port } = http;
-  // Such as kube-rbac-proxy, which serves what the loopback address has.
-  const upstream = new RegExp(`(?:localhost|127\\.0\\.0\\.1|\\[::1\\]):${port}\\b`);
-  const isProxied = () => pod.drivers.some((one) => wordsOf(one).some((word) => upstream.test(word)));
-  const isOpen = !LOCALHOST.test(host) || isProxied();
-  const { containers, initContainers, hostNetwork } = source.pod;
-  const declared = [...list(containers), ...list(initContainers)]
-    .flatMap((container) => list(tree(container).ports).map(tree))
-    .find(({ containerPort }) => containerPort === port);
-  return {
-    endpoint: `${host.includes(":") ? `[${host}]` : host}:${port}${settings.metricsPath}`,
-    /** By its name a PodMonitor finds it. */
-    port: text(declared?.name) || null,
-    reach: isOpen ? "cluster" : hostNetwork === true ? "node" : "pod",
-  } as const;
-}

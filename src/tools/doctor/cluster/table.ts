@@ -1,9 +1,8 @@
-import { wrap } from "../../../base/wrap";
 import { plain } from "../../../logging/escape";
-import { METRICS_PORT_NAME } from "../../manifest/image-policy/changes";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
 import { counted, firstOf } from "../findings/words";
 import { eitherLines } from "../manifest/judge/swap";
+import { EVERY_DRIVER } from "./judge/units";
 import type { ClusterReport } from "./report";
 
 /** So many rows are shown; programs get all. */
@@ -18,47 +17,24 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
     tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report)],
     more: nodesRemark,
     ...(isSwap && { swapped: { swap, swapped } }),
-    next: [...eitherLines(problemsWithEither, "registrar doctor --cluster"), ...unscrapedLines(report, look)],
+    next: eitherLines(problemsWithEither, "registrar doctor --cluster"),
   });
 }
 
 function registrarTable({ registrars }: ClusterReport): readonly string[] {
   if (registrars.length === 0) return [];
   const hasPolicy = registrars.some(({ changed }) => changed !== null);
-  const rows = registrars.map(({ daemonSet, container, image, program, pods, changed, metrics }) => [
+  const rows = registrars.map(({ daemonSet, container, image, program, pods, changed }) => [
     plain(daemonSet),
     plain(container),
     program ?? "-",
     plain(image ?? "-"),
-    plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
-    ...(hasPolicy ? [changedText(changed, pods)] : []),
-    plain(metrics.map(metricsText).join(", ") || "-"),
+    pods === null ? "?" : plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
+    ...(hasPolicy ? [changedText(changed, pods ?? [])] : []),
   ]);
   const headings = ["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"];
-  return renderColumns([...headings, ...(hasPolicy ? ["CHANGED BY POLICY"] : []), "METRICS"], rows);
+  return renderColumns([...headings, ...(hasPolicy ? ["CHANGED BY POLICY"] : [])], rows);
 }
-
-function metricsText({ endpoint, port, reach, count }: Metrics): string {
-  const toWhom = {
-    // Other names are in no PodMonitor that registrar manifest --image-policy writes.
-    cluster: port === null ? " (no named port)" : port === METRICS_PORT_NAME ? "" : ` (port ${port})`,
-    node: " (to its node only)",
-    pod: " (to its own pod only)",
-    none: "",
-  };
-  return `${count.toLocaleString("en")}: ${endpoint ?? "none"}${toWhom[reach]}`;
-}
-type Metrics = ClusterReport["registrars"][number]["metrics"][number];
-
-function unscrapedLines({ registrars }: ClusterReport, { width }: TableLook): readonly string[] {
-  const own = registrars.filter(({ metrics }) => metrics.some(({ reach }) => /^(?:none|pod)$/.test(reach)));
-  if (own.length === 0) return [];
-  const names = firstOf([...new Set(own.map(({ daemonSet }) => plain(daemonSet)))]);
-  return wrap(`Prometheus cannot scrape ${names}: ${HOW_TO_SCRAPE}`, width);
-}
-
-const HOW_TO_SCRAPE =
-  "set --http-endpoint=:PORT in the chart, or, without an endpoint, write the image policy with --metrics-port";
 
 function changedText(changed: number | null, pods: readonly Image[]): string {
   const total = pods.reduce((sum, { count }) => sum + count, 0);
@@ -69,7 +45,9 @@ function imageText({ image, program, count }: Image, ofSet: string | null): stri
   const what = image === null ? "none" : image === ofSet ? "the same" : `${program} ${image}`;
   return `${count.toLocaleString("en")}: ${what}`;
 }
-type Image = ClusterReport["registrars"][number]["pods"][number];
+type Image = NonNullable<ClusterReport["registrars"][number]["pods"]>[number];
+
+const countText = (count: number | null): string => count?.toLocaleString("en") ?? "?";
 
 function driverTable({ drivers, target }: ClusterReport): readonly string[] {
   const { driver } = target;
@@ -79,9 +57,9 @@ function driverTable({ drivers, target }: ClusterReport): readonly string[] {
       : [`No driver ${plain(driver)}: no DaemonSet registers it, and no CSINode lists it.`];
   const rows = drivers.map(({ name, registered, nodes, csiDriver, daemonSets }) => [
     plain(name),
-    `${registered.toLocaleString("en")} of ${nodes.toLocaleString("en")}`,
-    csiDriver === null ? "?" : csiDriver ? "yes" : "no",
-    plain(daemonSets.join(", ") || "-"),
+    `${countText(registered)} of ${countText(nodes)}`,
+    name === EVERY_DRIVER ? "-" : csiDriver === null ? "?" : csiDriver ? "yes" : "no",
+    daemonSets === null ? "?" : plain(daemonSets.join(", ") || "-"),
   ]);
   return renderColumns(["DRIVER", "REGISTERED ON", "CSIDRIVER", "DAEMONSETS"], rows);
 }
@@ -97,7 +75,7 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
       plain(driver),
       state,
       code ?? "-",
-      waitingPods.length.toLocaleString("en"),
+      countText(waitingPods?.length ?? null),
       plain(pod ?? "-"),
     ]);
   const table = renderColumns(["NODE", "DRIVER", "STATE", "CODE", "WAITING PODS", "POD"], cells);

@@ -130,7 +130,7 @@ function findingTable<Row extends ReportedFinding>(
       ...rest.map((line) => margin + line),
       ...more(finding).flatMap(([lead, words]) => block(lead, words)),
       ...(fix === null ? [] : block("-> ", fix)),
-      ...(followers.get(`${index}`) ?? []).flatMap((one) => block("so ", follower(one))),
+      ...(followers.get(`${index}`) ?? []).flatMap((one) => block("causes ", follower(one))),
     ];
   };
   return STATUSES.flatMap((status) =>
@@ -154,9 +154,12 @@ function sumLine(
       (status) =>
         counted(summary[status], status, LOOKS[status].many) + (status === "unknown" ? unlisted : ""),
     );
-  const { sgr } = healthy ? LOOKS.ok : LOOKS.problem;
-  const unhealthy = summary.problem > 0 ? "Not well" : "Not everything could be read";
-  return `${paint(look, sgr, healthy ? "No problem found" : unhealthy)}: ${counts.join(", ")}.`;
+  const [first = "", ...others] = counts;
+  if (summary.problem > 0) return `${[paint(look, LOOKS.problem.sgr, first), ...others].join(", ")}.`;
+  const [what, { sgr }] = healthy
+    ? (["No problem found", LOOKS.ok] as const)
+    : (["Not everything could be read", LOOKS.problem] as const);
+  return `${paint(look, sgr, what)}: ${counts.join(", ")}.`;
 }
 
 function paint({ colors }: TableLook, sgr: string, text: string): string {

@@ -5,7 +5,7 @@ import { createTempFolder } from "../../../support/temp-folder";
 
 type Answer = { readonly code?: number; readonly headers?: Record<string, string>; readonly body: unknown };
 
-/** Lists from a server on a unix socket that gives these answers in turn, or breaks the connection. */
+/** Lists from a server on a unix socket that gives these answers in turn, the last one for ever, or breaks the connection. */
 async function listFrom(
   answers: readonly (Answer | "break")[],
   request: ListRequest = { path: "/apis/x/v1/things" },
@@ -14,7 +14,7 @@ async function listFrom(
   await using folder = await createTempFolder();
   const seen: { url: URL; accept: string | undefined }[] = [];
   const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
-    const answer = answers[seen.length];
+    const answer = answers[Math.min(seen.length, answers.length - 1)];
     seen.push({ url: new URL(asked.url ?? "", "http://localhost"), accept: asked.headers.accept });
     if (answer === undefined || answer === "break") return void asked.socket.destroy();
     const { code = 200, headers = {}, body } = answer;
@@ -22,12 +22,15 @@ async function listFrom(
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   }).listen(folder.at("api.sock"));
   await once(server, "listening");
-  using api = createListApi(folder.at("api.sock"), scale);
-  const pages: { items: readonly unknown[]; dateMs: number }[] = [];
-  const failure = await api.list(request, (items, dateMs) => pages.push({ items, dateMs }));
+  const waits: number[] = [];
+  using api = createListApi(folder.at("api.sock"), { scale, wait: async (ms) => waits.push(ms) });
+  let pages: { items: readonly unknown[]; dateMs: number }[] = [];
+  const failure = await api.list(request, (items, dateMs, isFirst) => {
+    pages = [...(isFirst ? [] : pages), { items, dateMs }];
+  });
   server.close();
   server.closeAllConnections();
-  return { failure, seen, pages, items: pages.flatMap(({ items }) => items) };
+  return { failure, seen, pages, waits, items: pages.flatMap(({ items }) => items) };
 }
 
 const page = (items: number[], next = ""): Answer => ({ body: { metadata: { continue: next }, items } });
@@ -64,12 +67,31 @@ test("a list that took too long goes on where the server says", async () => {
   expect(seen[2]?.url.searchParams.get("continue")).toBe("later");
 });
 
-test("a server that is too busy is asked again, not for ever", async () => {
-  const busy: Answer = { ...status(429, "too many requests"), headers: { "retry-after": "0" } };
-  expect((await listFrom([busy, busy, page([1])])).items).toEqual([1]);
-  const { failure, seen } = await listFrom([busy, busy, busy, busy, busy]);
-  expect(failure).toEqual({ kind: "unavailable", retryAfterMs: 0, message: "too many requests" });
+test("a list that expired without saying where to go on begins again", async () => {
+  const { items, failure } = await listFrom([
+    page([1], "a"),
+    status(410, "too old"),
+    page([1], "b"),
+    page([2]),
+  ]);
+  expect([items, failure]).toEqual([[1, 2], undefined]);
+});
+
+const busy: Answer = { ...status(429, "too many requests"), headers: { "retry-after": "0" } };
+
+test.each<readonly [what: string, answer: Answer | "break"]>([
+  ["too busy", busy],
+  ["in trouble", status(500, "etcd leader changed")],
+  ["behind a proxy that misses it", { code: 502, body: "" }],
+  ["gone for a moment", "break"],
+])("a server that is %s is asked again, in growing pauses, and not for ever", async (_what, answer) => {
+  const passing = await listFrom([page([1], "a"), answer, answer, page([2])]);
+  expect([passing.items, passing.failure]).toEqual([[1, 2], undefined]);
+  const { failure, seen, waits } = await listFrom([answer]);
+  expect(failure).toBeDefined();
   expect(seen).toHaveLength(5);
+  expect(waits[0]).toBeGreaterThan(0);
+  expect(waits[3]).toBeGreaterThan(2 * (waits[0] ?? 0));
 });
 
 test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
@@ -78,14 +100,14 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
   [
     "a server that is away, in kubectl's words",
     { code: 502, headers: { "content-type": "text/plain" }, body: "dial tcp 10.0.0.1:443: i/o timeout\n" },
-    { kind: "unexpected", message: "HTTP status 502: dial tcp 10.0.0.1:443: i/o timeout" },
+    { kind: "unavailable", message: "HTTP status 502: dial tcp 10.0.0.1:443: i/o timeout" },
   ],
   [
     "no such resource",
     { code: 404, headers: { "content-type": "text/plain" }, body: "404 page not found\n" },
     { kind: "not-found", message: "HTTP status 404: 404 page not found" },
   ],
-  ["no word", { code: 500, body: {} }, { kind: "unexpected", message: "HTTP status 500" }],
+  ["no word", { code: 500, body: {} }, { kind: "unavailable", message: "HTTP status 500" }],
   ["a list that has expired for good", status(410, "too old"), { kind: "expired", message: "too old" }],
   ["kubectl that ended", "break", { kind: "unreachable", message: "socket hang up" }],
   ["no JSON", { body: "<html>" }, { kind: "unreachable", message: expect.stringContaining("JSON") }],
@@ -116,7 +138,8 @@ describe("limits, a thousandth of the real ones", () => {
 
   test("a server that asks for an hour is asked again after 10 s", async () => {
     const busy: Answer = { ...status(503, "starting"), headers: { "retry-after": "3600" } };
-    expect((await small(busy, page([1]))).items).toEqual([1]);
+    const { items, waits } = await small(busy, page([1]));
+    expect([items, waits]).toEqual([[1], [10_000]]);
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { nameDrivers } from "../../../../src/tools/doctor/cluster/judge/places";
+import { nameDrivers } from "../../../../src/tools/doctor/cluster/judge/units";
 import type { PodTrouble } from "../../../../src/tools/doctor/cluster/read/pod";
 import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
 import { daemonSet, type SetChanges } from "../../../support/cluster-objects";
@@ -20,13 +20,13 @@ function namesOf(
 ) {
   const podOf = (n: number, node: string, trouble?: PodTrouble) => ({
     setUid: `${n}`,
-    ...{ name: "a/b", node, trouble, startedMs: 0 },
+    ...{ uid: "u", name: "a/b", node, trouble, startedMs: 0, isLeaving: false },
     running: { registrars: [], dropped: [] },
   });
   const drivers = nameDrivers({
     sets: sets.map((changes, n) => {
       const object = daemonSet("x", { name: `set-${n}`, ...changes });
-      const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } });
+      const set = readRegistrarSet({ ...object, metadata: { ...object.metadata, uid: `${n}` } }, "DaemonSet");
       if (set === undefined) throw new Error("no registrar in it");
       return set;
     }),
@@ -38,6 +38,7 @@ function namesOf(
       Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),
     ),
     csiDrivers: new Set(csiDrivers),
+    incomplete: new Set(),
     needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], attachments: 0 })),
   });
   return drivers.map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`).join(" ");

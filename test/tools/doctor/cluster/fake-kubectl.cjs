@@ -1,10 +1,12 @@
 // Stands for kubectl where the doctor calls `kubectl proxy`: answers each request as the file ANSWERS has it. With
-// REAL_KUBECTL it passes all to that program, and writes what came back into that file.
+// REAL_KUBECTL it passes all to that program, and writes what came back into that file, as if it were five minutes later: what an
+// API server was given a moment ago is new otherwise.
 const { spawn } = require("node:child_process");
 const { readFileSync, writeFileSync } = require("node:fs");
 const http = require("node:http");
 
 const { ANSWERS = "", REAL_KUBECTL } = process.env;
+const LATER_MS = 5 * 60_000;
 const [verb, ...words] = process.argv.slice(2);
 const socketPath = words.find((word) => word.startsWith("--unix-socket="))?.slice("--unix-socket=".length);
 if (verb !== "proxy" || socketPath === undefined) {
@@ -42,7 +44,7 @@ function record(program) {
         const chunks = [];
         for await (const chunk of answer) chunks.push(chunk);
         const text = Buffer.concat(chunks).toString("utf8");
-        date = answer.headers.date;
+        date = new Date(Date.parse(answer.headers.date) + LATER_MS).toUTCString();
         answers[url] = { status: answer.statusCode, body: withoutManagers(JSON.parse(text)) };
         const sorted = Object.fromEntries(Object.entries(answers).sort());
         writeFileSync(ANSWERS, `${JSON.stringify({ date, answers: sorted }, null, 1)}\n`);

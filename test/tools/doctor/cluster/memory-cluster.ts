@@ -39,7 +39,8 @@ export function createMemoryCluster() {
       .filter((one) => isIn(one.path) && isSelected(one.object, query))
       .map(({ object }) => (asTable ? rowOf(object) : object));
     // A page for each, so that nothing is lost between pages, and an empty one at the end.
-    for (const item of [...objects.map((one) => [one]), []]) onPage(item, NOW_MS + 10_000 * pages++);
+    for (const [at, item] of [...objects.map((one) => [one]), []].entries())
+      onPage(item, NOW_MS + 10_000 * pages++, at === 0);
     return undefined;
   };
 

@@ -6,7 +6,6 @@ import { DISK } from "./sick-cluster";
 
 const SWAP = ["--image-policy", `--image=${OURS}`];
 const DROP = [...SWAP, "--drop", "--include=policy"];
-const KYVERNO = "--policy-engine=kyverno";
 const PENDING =
   /^CSI215 warning: has registry\S+ in 1 pod, made before MutatingAdmissionPolicy registrar-image worked -> restart them: kubectl --context=east -n storage rollout restart daemonset disk-node; if they stay so, see the API server's log$/;
 const DEEP = { args: ["--kubelet-registration-path=/var/lib/kubelet/plugins/a/b/csi.sock"] };
@@ -92,12 +91,6 @@ test.each<readonly [what: string, expected: RegExp | undefined, World]>([
     /^CSI215 warning: has no registrar in 1 pod, and no policy takes it out now: .* -> restart them before/,
     { inPod: null, hasNodeWide: true },
   ],
-  ["a pod that Kyverno swapped", undefined, { flags: [...SWAP, KYVERNO], inPod: { image: OURS } }],
-  [
-    "a pod that Kyverno missed",
-    /^CSI215 warning: .* made before Kyverno's MutatingPolicy registrar-image worked .* its webhooks/,
-    { flags: [...SWAP, KYVERNO] },
-  ],
   [
     "a swap and a drop for the same pods",
     /^CSI215 warning: is changed by MutatingAdmissionPolicy registrar-drop and MutatingAdmissionPolicy registrar-image: what a pod gets depends on which of them is evaluated first -> delete one of them, or/,
@@ -148,12 +141,11 @@ test("each registrar with its image in the DaemonSet and in its pods", async () 
       version: "v2.17.0",
       pods: [{ image: OURS, program: "ours", version: "v1", count: 1 }],
       changed: 1,
-      metrics: [{ endpoint: null, port: null, reach: "none", count: 1 }],
     },
   ]);
   const dropped = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
   const { registrars } = await dropped.report();
-  expect(registrars.map(({ pods }) => pods[0]?.image)).toEqual(["registrar:v1", null]);
+  expect(registrars.map(({ pods }) => pods?.[0]?.image)).toEqual(["registrar:v1", null]);
 });
 
 test.each<readonly [changed: number | null, World]>([
@@ -190,19 +182,15 @@ test.each([["v1"], ["v1", "v1beta1"]])("policies of an API server without %s %s"
 
 test("policies that may not be listed are unknown; an API server without them says nothing", async () => {
   const cluster = await clusterOf({});
-  const policies = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingpolicies"];
+  const policies = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"];
   for (const resource of policies)
     cluster.refusals.set(resource, { kind: "not-found", message: "not found" });
   await expectSaid(cluster);
   // Without rights the API server says so also of what it does not have; then it lacks the group.
-  cluster.refusals.set("mutatingpolicies", { kind: "forbidden", message: "you may not" });
-  await expectSaid(cluster, /^CSI212 unknown: mutatingpolicies may not/);
+  cluster.refusals.set("mutatingadmissionpolicies", { kind: "forbidden", message: "no" });
+  await expectSaid(cluster, /^CSI212 unknown: mutatingadmissionpolicies cannot be listed, you are not/);
   cluster.refusals.set("v1", { kind: "not-found", message: "404 page not found" });
   await expectSaid(cluster);
-  cluster.refusals.delete("v1");
-  cluster.refusals.delete("mutatingpolicies");
-  cluster.refusals.set("mutatingadmissionpolicies", { kind: "forbidden", message: "you may not" });
-  await expectSaid(cluster, /^CSI212 unknown: mutatingadmissionpolicies may not be listed by you/);
 });
 
 test("--swap: what it would change in the DaemonSets and on their nodes, and nothing else", async () => {
@@ -223,7 +211,7 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
   const wrong = await clusterOf({ set: { resources: { limits: { memory: "lots" } } } });
   expect(renderClusterTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
-    /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\nPrometheus cannot scrape/,
+    /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\n/,
   );
   const done = await clusterOf({ flags: SWAP, architecture: "s390x", inPod: { image: OURS } });
   expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");
@@ -247,13 +235,13 @@ test("the registrar of the whole node: drivers that it has not found, and pods o
   const cluster = await clusterOf({ hasNodeWide: true });
   const attachment = volumeAttachment("a", "gone.csi", "node-1");
   await cluster.create("/apis/storage.k8s.io/v1/volumeattachments", attachment);
-  const needed = /^CSI207 problem: gone\.csi is needed, and the registrar of the whole node has not/;
+  const needed = /^CSI207 problem: gone\.csi is needed, and the node-wide registrar has not/;
   expect(await said(cluster)).toContainEqual(expect.stringMatching(needed));
 });
 
 test("a driver that the registrar of the whole node has not registered", async () => {
   const cluster = await clusterOf({ flags: DROP, inPod: null, hasNodeWide: true });
   await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
-  const missed = /^CSI204 problem: disk.* -> see the log of the registrar of the whole node there, and/;
+  const missed = /^CSI204 problem: disk.* -> see the log of the node-wide registrar there, and/;
   expect(await said(cluster)).toContainEqual(expect.stringMatching(missed));
 });

@@ -10,7 +10,6 @@ const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 const LISTS: Readonly<Record<string, string>> = {
   MutatingAdmissionPolicy: `${ADMISSION}/mutatingadmissionpolicies`,
   MutatingAdmissionPolicyBinding: `${ADMISSION}/mutatingadmissionpolicybindings`,
-  MutatingPolicy: "/apis/policies.kyverno.io/v1/mutatingpolicies",
 };
 const PATTERN = "/var/lib/kubelet/plugins/*/csi.sock";
 

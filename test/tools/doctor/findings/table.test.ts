@@ -42,7 +42,7 @@ test("columns stand under each other, text and fix are wrapped within theirs", (
     "                               -> see whether its registrar",
     "                                  runs",
     "",
-    "Not well: 1 problem, 0 warnings, 0 unknown, 1 ok.",
+    "1 problem, 0 warnings, 0 unknown, 1 ok.",
     "More about a code: registrar doctor --explain CODE",
     "",
   ]);
@@ -101,7 +101,7 @@ test("the drivers stand first, the problems last, and what follows from one belo
     "x.csi   refused  2026-01-01T00:00:00.000Z  kubelet refused: no; /csi/csi.sock",
   ]);
   expect(lines.slice(3, 7).map((line) => line.trim().slice(0, 10))).toEqual([
-    ...["PROBLEM  C", "-> see whe", "so CSI016:", ""],
+    ...["PROBLEM  C", "-> see whe", "causes CSI016:", ""],
   ]);
 });
 
@@ -109,8 +109,8 @@ test("what follows stands below the one that it follows from, not below all with
   const other = finding({ subject: "y.csi" });
   const follower = finding({ ...other, code: "CSI016", follows: "CSI015", followsIndex: 1, fix: null });
   const text = renderTable(report(finding(), other, follower), { width: 200, colors: false });
-  expect(text.match(/so CSI016/g)).toHaveLength(1);
-  expect(text.indexOf("so CSI016")).toBeGreaterThan(text.indexOf("y.csi has no"));
+  expect(text.match(/causes CSI016/g)).toHaveLength(1);
+  expect(text.indexOf("causes CSI016")).toBeGreaterThan(text.indexOf("y.csi has no"));
 });
 
 describe("a report of a swap, by subject", () => {
@@ -149,9 +149,9 @@ describe("a report of a swap, by subject", () => {
       "                                 in it is odd",
       "  PROBLEM  CSI015  registration  is bad",
       "                                 in it is bad",
-      "                                 so CSI016: waits; in it waits",
+      "                                 causes CSI016: waits; in it waits",
       "",
-      "2 registrars swapped to example.com/registrar:v1. Not well: 1 problem, 0 warnings, 0 unknown, 1 ok.",
+      "2 registrars swapped to example.com/registrar:v1. 1 problem, 0 warnings, 0 unknown, 1 ok.",
       "More about a code: registrar doctor --explain CODE",
       "",
     ]);

@@ -3,7 +3,8 @@ import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding
 import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
 import type { Deployment, ManifestFacts } from "../../manifest/read/deployments";
 import type { ClusterReading } from "../read/cluster";
-import { nameDrivers, placesIn, type RegistrarUnit } from "./places";
+import { placesIn } from "./places";
+import { nameDrivers, type RegistrarUnit } from "./units";
 
 export type ClusterFacts = ReturnType<typeof conclude> & {
   /** The registrars after a swap that is tried, in place of those of the pods. */
@@ -64,10 +65,9 @@ export function manifestsOf(
 /** What `doctor -f` would find in the pods that admission gave this registrar. */
 function runningFindings({ pods }: ClusterReading, manifests: ManifestFacts): readonly Finding[] {
   const programs = new Map(manifests.deployments.map(({ place, program }) => [place, program.kind]));
-  const registrars = [...new Set(pods.map(({ running }) => running))]
+  const given = [...new Set(pods.map(({ running }) => running))]
     .flatMap((running) => running.registrars)
-    .filter(({ place, program }) => program.kind === "ours" && programs.has(place));
-  const given = registrars.filter(({ place }) => programs.get(place) !== "ours");
+    .filter(({ place, program }) => program.kind === "ours" && (programs.get(place) ?? "ours") !== "ours");
   return findingsOf(CLUSTER_MANIFEST_CHECKS, { ...manifests, unread: [], deployments: given });
 }
 

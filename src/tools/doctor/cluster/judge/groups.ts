@@ -43,8 +43,9 @@ export function causeOf(place: Place, { manifestFindings }: ClusterFacts): strin
   const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
   const reason = pod?.trouble && state === pod.trouble ? pod.trouble.reason : "";
   // Without what differs from node to node and from time to time.
-  const said = [pod?.name, pod?.name.split("/")[1], node]
-    .reduce<string>((rest, name) => (name ? rest.replaceAll(name, "~") : rest), reason)
+  const names = [pod?.name.split("/")[1], node];
+  const said = reason
+    .replace(/[\w-]+(?:\.[\w-]+)*/g, (word) => (names.includes(word) ? "~" : word))
     .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
   return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${said}`;
 }

@@ -1,23 +1,36 @@
 import { nearWord } from "../../../../base/near-word";
-import { check, grouped, problem, unread, warning } from "../../findings/finding";
+import { check, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { APPLY_CSI_DRIVER, counted, firstOf, podsText } from "../../findings/words";
+import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import { because, inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, placeCheck } from "./groups";
-import { EVERY_DRIVER, type Place } from "./places";
+import { isYoung, type Place, SETTLED } from "./places";
+import { EVERY_DRIVER, notRead, SETS } from "./units";
 
 const compareNode = ({ node }: Place, { target }: ClusterFacts) =>
   `compare its DaemonSet with the node's taints, labels and pods: ${kubectlFor(target, "describe node", node)}`;
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
   ...judgeGroups(facts, inState("uncovered"), because("is needed, and ", compareNode)),
-  ...facts.sets
-    .filter((set) => facts.units.some((unit) => unit.set === set) && set.current < set.desired)
-    .map(({ name, object, current, desired }) => {
-      const text = `has ${counted(current, "pod")} of the ${desired.toLocaleString("en")} that it wants: they are not made`;
-      const fix = `see its events: ${kubectlFor(facts.target, "describe daemonset", name)}`;
-      return { ...problem(`DaemonSet ${name}`, text, fix), objects: [object] };
-    }),
+  ...facts.sets.map((set) => judgePods(set, facts)),
 ]);
+
+/** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
+function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined {
+  const { kind, name, object, current, desired, uid } = set;
+  const { units, nodes, leaving, nowMs, target } = facts;
+  if (current >= desired || !units.some((unit) => unit.set === set)) return undefined;
+  const isChanging = isYoung(set, nowMs) || leaving.some(({ setUid }) => setUid === uid);
+  if (isChanging || [...(nodes?.values() ?? [])].some((node) => isYoung(node, nowMs))) return undefined;
+  const text = `has only ${current.toLocaleString("en")} of ${counted(desired, "pod")}: the others were not created`;
+  const fix = `see its events: ${kubectlFor(target, `describe ${kind.toLowerCase()}`, name)}`;
+  // A node that joined a moment ago would explain it.
+  const missing = notRead(facts, "nodes", "pods");
+  const verdict = missing
+    ? unknown(`${kind} ${name}`, `${text}, and ${missing}`)
+    : problem(`${kind} ${name}`, text, fix);
+  return { ...verdict, objects: [object] };
+}
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
   const advice = "install the driver, or correct its name in the volume or StorageClass";
@@ -27,8 +40,9 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
     because("is needed, and ", () => advice),
   );
   const { driver } = facts.target;
-  // Without CSINodes it may be in one.
-  if (driver === undefined || facts.csiNodes === undefined || facts.driverNames.has(driver)) return needed;
+  if (driver === undefined || facts.driverNames.has(driver)) return needed;
+  const missing = notRead(facts, ...SETS, "csinodes");
+  if (missing !== undefined) return unknown(driver, `cannot tell whether it is installed: ${missing}`);
   const names = [...facts.driverNames].filter((name) => name !== EVERY_DRIVER).sort();
   const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
   const fix = others ? `install it, or correct --driver: the cluster has ${others}` : advice;
@@ -38,7 +52,7 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   // If the name is a guess, so would this be.
   const unsure = facts.units.filter(({ driver }) => driver.kind !== "known").map(({ driver }) => driver.name);
-  const named = facts.places.flatMap(({ driver, state }) => (state.kind === "unprovided" ? [] : driver));
+  const named = facts.places.flatMap(({ driver, unit, isListed }) => (unit || isListed ? driver : []));
   const text =
     "has no CSIDriver object: Kubernetes attaches its volumes first, and does not describe the pod to it";
   return [...new Set(named)]
@@ -46,8 +60,7 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
     .map((driver) => warning(driver, text, APPLY_CSI_DRIVER));
 });
 
-const isMissed = ({ need, state }: Place) =>
-  need !== undefined && state.kind !== "registered" && state.kind !== "unseen";
+const isMissed = ({ need, state }: Place) => need !== undefined && !SETTLED.includes(state.kind);
 
 const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) => {
   const needs = places.flatMap(({ need }) => need ?? []);
@@ -60,33 +73,6 @@ const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, p
   return problem(driver, `has ${who} waiting for it`, "fix what keeps the driver from being registered");
 });
 
-/** Kubelet asks a driver whose CSIDriver has a period for its limit by itself. */
-const volumeLimits = check<ClusterFacts>("CSI213", "volume-limits", (facts) => {
-  const { exhausted, csiDriverSpecs, csiDrivers, target } = facts;
-  if (csiDrivers === undefined) return [];
-  const asked = csiDriverSpecs.filter(({ limitPeriodS }) => limitPeriodS !== undefined);
-  const stuck = exhausted.filter(
-    ({ driver }) => !asked.some(({ name }) => name === driver) && (target.driver ?? driver) === driver,
-  );
-  const fix =
-    "set nodeAllocatableUpdatePeriodSeconds: 60 in its CSIDriver (Kubernetes 1.35 or later), or restart its pods on these nodes";
-  return [...grouped(stuck, ({ driver }) => driver)].map(([driver, own]) => {
-    const text = `cannot attach ${counted(own.length, "volume")}: ResourceExhausted, its nodes have less room than CSINode says`;
-    return { ...problem(driver, text, fix), nodes: [...new Set(own.map(({ node }) => node))] };
-  });
-});
-
-const autoscalers = check<ClusterFacts>("CSI214", "autoscalers", (facts) => {
-  const { csiDriverSpecs, target } = facts;
-  const names = csiDriverSpecs.flatMap(({ keepsPodsOff, name }) =>
-    keepsPodsOff && (target.driver ?? name) === name ? name : [],
-  );
-  if (names.length === 0) return [];
-  const text = `may make no node for pods with volumes of ${names.join(", ")}: preventPodSchedulingIfMissing is on, --enable-csi-node-aware-scheduling is off`;
-  const fix = "give it --enable-csi-node-aware-scheduling=true, or take preventPodSchedulingIfMissing off";
-  return facts.autoscalers.map((name) => warning(`Deployment ${name}`, text, fix));
-});
-
 const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places, target }) => {
   const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
   if (away.length === 0) return [];
@@ -95,22 +81,35 @@ const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places, targe
   return { ...warning("nodes", text, fix), cause: NODES_AWAY, nodes: away };
 });
 
+/** Kubelet's pkg/volume/csi/nodeinfomanager; kubernetes#120063. */
+const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) => {
+  const { nodes, csiNodeOwners, places, nowMs, target } = facts;
+  const bad = [...(nodes?.values() ?? [])].filter((node) => {
+    const owner = csiNodeOwners.get(node.name);
+    const isOther = owner !== undefined && node.uid !== undefined && owner !== node.uid;
+    return isOther && node.isReady && !isYoung(node, nowMs);
+  });
+  const names = bad.map(({ name }) => name).sort();
+  const here = target.driver === undefined ? names : names.filter((name) => nodesOf(places).includes(name));
+  if (here.length === 0) return [];
+  const text =
+    "are owned by Nodes that were deleted and created again: the garbage collector removes them, then no volume can be attached or mounted";
+  const fix =
+    "restart kubelet on these nodes: up to 1.37 it keeps the Node's UID that it read at its start, and only a new kubelet writes CSINode for the new Node";
+  return { ...problem("CSINodes", text, fix), nodes: here };
+});
+
 export const rights = check<ClusterFacts>("CSI212", "rights", (facts) =>
   facts.unread.map(({ resource, apiGroup, kind, message }) => {
     const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
     return kind === "forbidden"
-      ? unread(resource, `may not be listed by you: ${message}`, `allow it in a ClusterRole: ${rule}`)
+      ? unread(
+          resource,
+          `cannot be listed, you are not allowed to: ${message}`,
+          `allow it in a ClusterRole: ${rule}`,
+        )
       : unread(resource, `could not be listed: ${message}`, "run it again, or look at less of it: --node");
   }),
 );
 
-export const needChecks = [
-  coverage,
-  providers,
-  csiDrivers,
-  waiting,
-  volumeLimits,
-  autoscalers,
-  nodesReady,
-  rights,
-];
+export const needChecks = [coverage, providers, csiDrivers, waiting, nodesReady, csiNodeOwners, rights];

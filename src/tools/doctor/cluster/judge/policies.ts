@@ -1,7 +1,7 @@
 import { isPattern } from "../../../../host-path/path-pattern";
 import { type Tree, text } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
-import { APPARMOR_PREFIX, OPT_OUT, type PolicyEngine } from "../../../manifest/image-policy/image-policy";
+import { APPARMOR_PREFIX, OPT_OUT } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { check, grouped, ok, type Verdict, warning } from "../../findings/finding";
 import { counted, podsText, together } from "../../findings/words";
@@ -11,20 +11,15 @@ import type { RegistrarPod } from "../read/pod";
 import { type ImagePolicy, isByName, NAME_LABEL, selects } from "../read/policy";
 import type { ClusterFacts } from "./facts";
 import { because, inState, kubectlFor, nodesOf, placeCheck } from "./groups";
-import { isWithoutRegistrar, type Place, type RegistrarUnit } from "./places";
+import { isWithoutRegistrar, type Place } from "./places";
+import { notRead, type RegistrarUnit } from "./units";
 
-const ENGINES: Readonly<Record<PolicyEngine, readonly [kind: string, log: string]>> = {
-  kubernetes: ["MutatingAdmissionPolicy", "the API server's log"],
-  kyverno: ["Kyverno's MutatingPolicy", "Kyverno's log, and which namespaces its webhooks leave out"],
-};
-const nameOf = ({ engine, name }: ImagePolicy) => `${ENGINES[engine][0]} ${name}`;
+const nameOf = ({ name }: ImagePolicy) => `MutatingAdmissionPolicy ${name}`;
 const LEAVE_IT = `label the pods of its template ${OPT_OUT.key}=${OPT_OUT.value} to leave it so`;
 
 const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
-  ...facts.policies
-    .filter(
-      (one) => one.engine === "kubernetes" && facts.bindings?.every(({ policy }) => policy !== one.name),
-    )
+  ...(facts.policies ?? [])
+    .filter((one) => facts.bindings.every(({ policy }) => policy !== one.name))
     .map((policy) =>
       warning(
         nameOf(policy),
@@ -32,7 +27,7 @@ const imagePolicy = check<ClusterFacts>("CSI215", "image-policy", (facts) => [
         "apply the binding that registrar manifest --image-policy writes beside it",
       ),
     ),
-  ...facts.policies.map((policy) => judgeNodes(policy, facts)),
+  ...(facts.policies ?? []).map((policy) => judgeNodes(policy, facts)),
   ...facts.units.map((unit) => judgeTakenOut(unit, facts)),
   ...facts.units.flatMap((unit) => judgeUnit(unit, facts)),
 ]);
@@ -54,9 +49,9 @@ const restartOf = ({ set }: RegistrarUnit, { target }: ClusterFacts) =>
 function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | undefined {
   const { registrar, set } = unit;
   const pods = (facts.podsOf.get(set.uid) ?? []).filter((pod) => isWithoutRegistrar({ pod, unit }));
-  const isKnown = facts.unread.every(({ resource }) => !resource.startsWith("mutating"));
-  const isTakenOut = facts.policies.some(({ kind }) => kind === "drop");
-  if (pods.length === 0 || !isKnown || isTakenOut || nodeWideIn(facts) === undefined) return undefined;
+  // Without the policies one of them may do it.
+  const isTakenOut = facts.policies?.some(({ kind }) => kind === "drop") ?? true;
+  if (pods.length === 0 || isTakenOut || nodeWideIn(facts) === undefined) return undefined;
   const text = `has no registrar in ${counted(pods.length, "pod")}, and no policy takes it out now: the driver needs the registrar of the whole node`;
   const fix = `restart them before that one is deleted: ${restartOf(unit, facts)}`;
   return { ...warning(registrar.place, text, fix), objects: [registrar.object], nodes: nodesOf(pods) };
@@ -77,7 +72,7 @@ function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): readonly Verdict[]
 function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
   const { registrar, set } = unit;
   if (registrar.program.kind === "ours") return [];
-  const all = facts.policies.flatMap((policy) => matchesOf(unit, policy, facts));
+  const all = (facts.policies ?? []).flatMap((policy) => matchesOf(unit, policy, facts));
   const own = (facts.podsOf.get(set.uid) ?? []).filter(
     (pod) => isWithoutRegistrar({ pod, unit }) || imageIn(pod, unit) !== undefined,
   );
@@ -107,7 +102,7 @@ function decidingOn({ node }: RegistrarPod, all: readonly PolicyMatch[]): readon
 /** How far the policies' change of a registrar is, in pods; null: no policy changes it. */
 export function progressOf(unit: RegistrarUnit, facts: ClusterFacts) {
   const changing = matchedPods(unit, facts).filter(({ match }) => match.leftAlone === undefined);
-  if (changing.length === 0) return null;
+  if (changing.length === 0 || notRead(facts, "pods")) return null;
   return changing.reduce((sum, { done }) => sum + done.size, 0);
 }
 
@@ -174,7 +169,7 @@ function judgeMatch(unit: RegistrarUnit, { match, done, left }: Matched, facts: 
       : `delete them one by one, and not the other nodes': ${kubectlFor(facts.target, "delete pod", left[0]?.name)}`;
   const isAlone = policy.kind === "drop" && nodeWideIn(facts) === undefined;
   const first = isAlone ? "apply the DaemonSet of --include=daemonset, then " : "";
-  return warning(place, made, `${first}${restart}; if they stay so, see ${ENGINES[policy.engine][1]}`);
+  return warning(place, made, `${first}${restart}; if they stay so, see the API server's log`);
 }
 
 function haveNodeWide(_first: Place, facts: ClusterFacts): string {
@@ -197,9 +192,7 @@ function matchesOf(
 ): readonly PolicyMatch[] {
   const { namespace } = set;
   const labels = namespaces.get(namespace) ?? { [NAME_LABEL]: namespace };
-  // Kyverno has none. If bindings cannot be read, there is one that selects all.
-  const own = policy.engine === "kyverno" ? undefined : bindings;
-  const bound = own?.filter((binding) => binding.policy === policy.name) ?? [policy];
+  const bound = bindings.filter((binding) => binding.policy === policy.name);
   return bound.flatMap(({ selection }) => {
     const both = [policy.selection, selection];
     const isKnown = namespaces.has(namespace) || both.every((one) => isByName(one.namespaces));

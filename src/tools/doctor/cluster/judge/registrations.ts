@@ -8,18 +8,20 @@ import { undoText } from "./policies";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...judgeGroups(facts, inState("unregistered"), because("is not in CSINode: ", whereToLook)),
-  ...judgeGroups(facts, inState("unseen"), ({ driver }) =>
-    unknown(driver, "may be registered or not: it cannot be seen from here"),
+  ...judgeGroups(facts, inState("unseen"), ({ driver, state }) =>
+    unknown(driver, `cannot tell whether it is registered: ${state.reason}`),
   ),
   healthyDrivers(facts),
 ]);
 
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   if (unit === undefined || isWithoutRegistrar({ pod, unit }))
-    return "see the log of the registrar of the whole node there, and its --allow-drivers and --deny-drivers";
-  const { container, program, unseen, settings } = unit.registrar;
+    return "see the log of the node-wide registrar there, and its --allow-drivers and --deny-drivers";
+  const { container, program, unseen, settings, isForWindows } = unit.registrar;
+  const log = `see ${kubectlFor(target, "logs", pod?.name)} -c ${container}`;
+  if (isForWindows) return `${log}, and kubelet's log on the node`;
   if (program.kind !== "ours" || unseen !== undefined)
-    return `see ${kubectlFor(target, "logs", pod?.name)} -c ${container}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
+    return `${log}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
   const paths = `--csi-address=${settings.csiAddress} --kubelet-registration-path=${settings.kubeletRegistrationPath}`;
   return `ask there: ${kubectlFor(target, "exec", pod?.name)} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
 }
@@ -46,8 +48,14 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   return `see why it ended: ${log}`;
 }
 
-const seeEvents = (place: Place, facts: ClusterFacts) =>
-  `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}${undoText(place, facts)}`;
+function seeEvents(place: Place, facts: ClusterFacts): string {
+  // Kubelet's message (pkg/volume/hostpath) where a Directory that a pod mounts is not there.
+  if (
+    /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/.test(place.state.mountFailure ?? "")
+  )
+    return "kubelet's root is another one there: find its --root-dir, and write its plugins_registry into the DaemonSet (often the chart's kubeletDir)";
+  return `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}${undoText(place, facts)}`;
+}
 
 /** Our image where its pods' nodes need another: as admission left the pods, or as `swapped` would have them. */
 export const architectures = check<ClusterFacts>("CSI217", "architectures", (facts) => {
@@ -77,9 +85,14 @@ const doesNotStart = inState("unscheduled", "blocked");
 
 export const stateChecks = [
   registered,
-  placeCheck("CSI201", "registrar-pods", isRestarting(true), because("is not kept registered: ", adviceOn)),
+  placeCheck(
+    "CSI201",
+    "registrar-pods",
+    isRestarting(true),
+    because("has a registrar that keeps restarting: ", adviceOn),
+  ),
   placeCheck("CSI202", "pods-start", doesNotStart, because("has a pod that does not start: ", seeEvents)),
-  placeCheck("CSI203", "driver-pods", isRestarting(false), because("does not stay up: ", adviceOn)),
+  placeCheck("CSI203", "driver-pods", isRestarting(false), because("keeps restarting: ", adviceOn)),
   placeCheck(
     "CSI205",
     "node-ids",

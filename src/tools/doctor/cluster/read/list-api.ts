@@ -1,7 +1,7 @@
-import { Agent } from "node:http";
+import { Agent, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../../../base/errors";
-import { type ApiFailure, failureOf } from "../../../../kube-api/failure";
+import { type ApiFailure, failureOf, mayPass, retryMs } from "../../../../kube-api/failure";
 import { list, textOrNone, tree } from "../../../../kube-api/objects";
 import { readBody, sendRequest } from "../../../../kube-api/request";
 import { boundText } from "../../../../logging/escape";
@@ -18,7 +18,8 @@ export interface ListRequest {
 /** Why a list could not be read to its end; `not-found`: the API server has no such resource. */
 export type ListFailure = Pick<ApiFailure, "kind" | "message">;
 
-type OnPage = (items: readonly unknown[], dateMs: number) => void;
+/** `isFirst`: the list begins, or begins again. */
+type OnPage = (items: readonly unknown[], dateMs: number, isFirst: boolean) => void;
 
 export interface ListApi extends Disposable {
   /** Calls `onPage` with page after page; a reference to an item keeps its whole page in memory. Never rejects. */
@@ -39,79 +40,107 @@ const LEAST_PAGE_BYTES = MEBIBYTE / 16;
 const AT_ONCE = 2;
 /** Time for a large page of a busy server, and for a user to log in. */
 const PAGE_TIMEOUT_MS = 120_000;
-const TRIES = 5;
+/** Of a page that may pass, and of a list that expired. */
+const RETRIES = 4;
+const RESTARTS = 2;
 const MAX_WAIT_MS = 10_000;
 const JSON_TYPE = "application/json";
 const TABLE_TYPE = `${JSON_TYPE};as=Table;v=v1;g=meta.k8s.io, ${JSON_TYPE}`;
 
 /** Makes a client for the API server behind the unix socket of `kubectl proxy`; `scale` multiplies its limits of bytes. */
-export function createListApi(socketPath: string, scale = 1): ListApi {
+export function createListApi(
+  socketPath: string,
+  { scale = 1, wait = delay }: { scale?: number; wait?: (ms: number) => Promise<unknown> } = {},
+): ListApi {
   const maxPageBytes = MAX_PAGE_BYTES * scale;
   let spent = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
-  const getOnce = async (path: string, accept: string) => {
+  const getOnce = async (path: string, accept: string): Promise<Answer> => {
     const options = { socketPath, path, agent, headers: { host: "localhost", accept } };
-    const response = await sendRequest(options, AbortSignal.timeout(PAGE_TIMEOUT_MS));
-    const { statusCode: code = 0, headers } = response;
-    const bytes = await readBody(response, maxPageBytes);
-    const raw = bytes?.toString() ?? "";
-    const isJson = bytes !== undefined && /\bjson\b/.test(headers["content-type"] ?? "");
-    const body: unknown = isJson ? JSON.parse(raw) : { message: raw.trim() };
-    const failure = failureOf(code, body, headers["retry-after"]);
-    return {
-      /** More than a page may have: the rest was not read. */
-      bytes: bytes?.length ?? maxPageBytes + 1,
-      body,
-      // The API server answers in plain text where it does not have a resource.
-      failure: code === 200 ? undefined : code === 404 ? { ...failure, kind: "not-found" as const } : failure,
-      dateMs: Date.parse(headers.date ?? "") || Date.now(),
-    };
+    try {
+      return await readAnswer(await sendRequest(options, AbortSignal.timeout(PAGE_TIMEOUT_MS)), maxPageBytes);
+    } catch (error) {
+      const failure = { kind: "unreachable", message: boundText(messageOf(error)) } as const;
+      return { bytes: 0, body: undefined, failure, dateMs: 0 };
+    }
   };
 
   const get = async (path: string, accept: string) => {
-    for (let tried = 1; ; tried++) {
+    for (let attempt = 0; ; attempt++) {
       const answer = await getOnce(path, accept);
-      const { retryAfterMs } = answer.failure ?? {};
-      if (retryAfterMs === undefined || tried === TRIES) return answer;
-      await delay(Math.min(retryAfterMs, MAX_WAIT_MS * scale));
+      const { failure } = answer;
+      if (failure === undefined || !mayPass(failure) || attempt === RETRIES) return answer;
+      await wait(Math.min(retryMs(failure, attempt), MAX_WAIT_MS));
+    }
+  };
+
+  const readPages = async (
+    { path, query, asTable = false, maxBytes = MAX_LIST_BYTES }: ListRequest,
+    onPage: OnPage,
+  ): Promise<ApiFailure | undefined> => {
+    let limit = PAGE_ITEMS;
+    let ownSpent = 0;
+    const words = new URLSearchParams({ ...query, limit: String(limit) });
+    if (asTable) words.set("includeObject", "Metadata");
+    for (let isFirst = true; ; ) {
+      const answer = await get(`${path}?${words}`, asTable ? TABLE_TYPE : JSON_TYPE);
+      const bytes = Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
+      ownSpent += bytes;
+      spent += bytes;
+      if (ownSpent > maxBytes * scale) return tooMuch("it has", maxBytes);
+      if (spent > MAX_BYTES * scale) return tooMuch("the lists together have", MAX_BYTES);
+      if (answer.bytes > maxPageBytes) {
+        if (limit === 1) return tooMuch("an object has", MAX_PAGE_BYTES);
+        limit = Math.ceil(limit / 5);
+        words.set("limit", String(limit));
+        continue;
+      }
+      const { metadata, items, rows } = tree(answer.body);
+      const next = textOrNone(tree(metadata).continue);
+      // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
+      const isExpired = answer.failure?.kind === "expired" && next !== undefined;
+      if (answer.failure !== undefined && !isExpired) return answer.failure;
+      if (!isExpired) onPage(list(asTable ? rows : items), answer.dateMs, isFirst);
+      if (next === undefined) return undefined;
+      isFirst &&= isExpired;
+      words.set("continue", next);
     }
   };
 
   return {
-    list: async ({ path, query = {}, asTable = false, maxBytes = MAX_LIST_BYTES }, onPage) => {
-      let limit = PAGE_ITEMS;
-      const words = new URLSearchParams({ ...query, limit: String(limit) });
-      if (asTable) words.set("includeObject", "Metadata");
-      let ownSpent = 0;
-      try {
-        for (;;) {
-          const answer = await get(`${path}?${words}`, asTable ? TABLE_TYPE : JSON_TYPE);
-          const bytes = Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
-          ownSpent += bytes;
-          spent += bytes;
-          if (ownSpent > maxBytes * scale) return tooMuch("it has", maxBytes);
-          if (spent > MAX_BYTES * scale) return tooMuch("the lists together have", MAX_BYTES);
-          if (answer.bytes > maxPageBytes) {
-            if (limit === 1) return tooMuch("an object has", MAX_PAGE_BYTES);
-            limit = Math.ceil(limit / 5);
-            words.set("limit", String(limit));
-            continue;
-          }
-          const { metadata, items, rows } = tree(answer.body);
-          const next = textOrNone(tree(metadata).continue);
-          // 410 with a token: the snapshot of the list expired, the rest comes from a newer one.
-          const isExpired = answer.failure?.kind === "expired" && next !== undefined;
-          if (answer.failure !== undefined && !isExpired) return answer.failure;
-          if (!isExpired) onPage(list(asTable ? rows : items), answer.dateMs);
-          if (next === undefined) return undefined;
-          words.set("continue", next);
-        }
-      } catch (error) {
-        return { kind: "unreachable", message: boundText(messageOf(error)) };
+    list: async (request, onPage) => {
+      for (let restart = 0; ; restart++) {
+        const failure = await readPages(request, onPage);
+        // 410 without a token: only a new list helps.
+        if (failure?.kind !== "expired" || restart === RESTARTS) return failure;
       }
     },
     [Symbol.dispose]: () => agent.destroy(),
+  };
+}
+
+interface Answer {
+  /** More than a page may have: the rest was not read. */
+  readonly bytes: number;
+  readonly body: unknown;
+  readonly failure: ApiFailure | undefined;
+  readonly dateMs: number;
+}
+
+async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  const { statusCode: code = 0, headers } = response;
+  const bytes = await readBody(response, maxBytes);
+  const raw = bytes?.toString() ?? "";
+  const isJson = bytes !== undefined && /\bjson\b/.test(headers["content-type"] ?? "");
+  const body: unknown = isJson ? JSON.parse(raw) : { message: raw.trim() };
+  const failure = failureOf(code, body, headers["retry-after"]);
+  return {
+    bytes: bytes?.length ?? maxBytes + 1,
+    body,
+    // The API server answers in plain text where it does not have a resource.
+    failure: code === 200 ? undefined : code === 404 ? { ...failure, kind: "not-found" } : failure,
+    dateMs: Date.parse(headers.date ?? "") || Date.now(),
   };
 }
 

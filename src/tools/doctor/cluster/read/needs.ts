@@ -1,10 +1,9 @@
 import { attempt } from "../../../../base/errors";
-import { list, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
+import { list, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
 import { NODE_ID_ANNOTATION } from "../../../../kubelet-rules/api-validation";
+import { boundText } from "../../../../logging/escape";
 import { grouped } from "../../findings/finding";
 import { nameOf } from "../../manifest/read/objects";
-import { podIn } from "../../manifest/read/pod";
-import { wordsOf } from "../../manifest/read/start";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
 const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI drivers/;
@@ -26,6 +25,7 @@ export function readPendingPod(object: unknown) {
 
 type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 
+/** An event that names a driver which a pod waits for. */
 export function readNeedEvent(object: unknown) {
   const { message, involvedObject } = tree(object);
   const [, driver] = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? [];
@@ -33,30 +33,41 @@ export function readNeedEvent(object: unknown) {
   return driver === undefined || kind !== "Pod" ? undefined : { podUid: text(uid), driver };
 }
 
-const RESOURCE_EXHAUSTED = 8;
-
-export type Attached = ReturnType<typeof countAttachment>;
-
-/** A VolumeAttachment. `isExhausted`: the driver refused it with gRPC's ResourceExhausted, as the node has no room for it. */
-export function readAttachment(object: unknown) {
-  const { spec, status } = tree(object);
-  const { attacher: driver, nodeName: node } = tree(spec);
-  if (typeof driver !== "string" || typeof node !== "string") return undefined;
-  const { errorCode, message } = tree(tree(status).attachError);
-  const isExhausted = errorCode === RESOURCE_EXHAUSTED || /\bcode = ResourceExhausted\b/.test(text(message));
-  return { driver, node, isExhausted };
+/** Collects the events of failed mounts: those that name a driver, and of each pod the latest other one. */
+export function startLatest() {
+  const needs: NeedEvent[] = [];
+  const byPod = new Map<string, { readonly at: string; readonly message: string }>();
+  const add = (object: unknown) => {
+    const need = readNeedEvent(object);
+    if (need !== undefined) return void needs.push(need);
+    const { message, involvedObject, lastTimestamp, eventTime } = tree(object);
+    const uid = text(tree(involvedObject).uid);
+    const event = { at: text(lastTimestamp ?? eventTime), message: boundText(text(message)) };
+    const known = byPod.get(uid);
+    if (known === undefined || [known.at, known.message] < [event.at, event.message]) byPod.set(uid, event);
+  };
+  return { values: { needs, byPod }, add };
 }
 
-export function countAttachment(
-  sums: Map<string, { readonly node: string; readonly driver: string; attachments: number }>,
-  { node, driver }: { readonly node: string; readonly driver: string },
-) {
-  const key = `${node} ${driver}`;
-  const sum = sums.get(key) ?? { node, driver, attachments: 0 };
-  sum.attachments += 1;
-  sums.set(key, sum);
-  return sum;
+interface Attached {
+  readonly node: string;
+  readonly driver: string;
+  attachments: number;
 }
+
+/** Counts the VolumeAttachments of each driver on each node that is meant. */
+export const countAttachments = (isMeant: (node: string) => boolean) => () => {
+  const values = new Map<string, Attached>();
+  const add = (object: unknown) => {
+    const { attacher: driver, nodeName: node } = tree(tree(object).spec);
+    if (typeof driver !== "string" || typeof node !== "string" || !isMeant(node)) return;
+    const key = `${node} ${driver}`;
+    const sum = values.get(key) ?? { node, driver, attachments: 0 };
+    sum.attachments += 1;
+    values.set(key, sum);
+  };
+  return { values, add };
+};
 
 export type Need = ReturnType<typeof needsIn>[number];
 
@@ -75,18 +86,20 @@ export function needsIn(
     const [{ node, driver }] = ones;
     const own = ones.flatMap((one) => ("pod" in one ? one.pod : []));
     const attachments = ones.reduce((sum, one) => sum + ("pod" in one ? 0 : one.attachments), 0);
-    return { node, driver, pods: own, attachments };
+    return { node, driver, pods: own.sort(), attachments };
   });
 }
 
 /** A row of `kubectl get nodes`, with the Node's metadata: whole objects are ten times as large. */
 export function readNodeRow(row: unknown) {
   const { cells, object } = tree(row);
-  const { name, annotations, labels } = tree(tree(object).metadata);
+  const { name, uid, annotations, labels, creationTimestamp } = tree(tree(object).metadata);
   const [status = ""] = text(list(cells)[1]).split(",");
   const nodeIds = tree(attempt(() => JSON.parse(text(tree(annotations)[NODE_ID_ANNOTATION]))));
   return {
     name: text(name),
+    uid: textOrNone(uid),
+    createdMs: timeOrNone(creationTimestamp) ?? 0,
     isReady: status === "Ready",
     /** `amd64`; undefined if kubelet has not written the label. */
     architecture: textOrNone(tree(labels)["kubernetes.io/arch"]),
@@ -94,30 +107,18 @@ export function readNodeRow(row: unknown) {
   };
 }
 
-/** Name of the node, and driver -> node ID. */
-export function readCsiNode(object: unknown): readonly [node: string, drivers: ReadonlyMap<string, string>] {
+export function readCsiNode(object: unknown) {
   const { metadata, spec } = tree(object);
+  const { name, ownerReferences } = tree(metadata);
   const drivers = list(tree(spec).drivers).map(tree);
-  return [text(tree(metadata).name), new Map(drivers.map(({ name, nodeID }) => [text(name), text(nodeID)]))];
-}
-
-const IMAGE = /(?:^|\/)cluster-autoscaler(?:-[a-z0-9]+)?(?::v?1\.(\d+)[^/]*|[@:][^/]*)?$/;
-const FLAG = /^--?enable-csi-node-aware-scheduling(?:=|$)/;
-/** Until 1.34 Cluster Autoscaler has no such flag, and its copy of the scheduler does not look at the field. */
-const FIRST_WITH_FLAG = 35;
-/** From then on the flag is on without being given. */
-const FIRST_ON = 37;
-
-/** The name of a Deployment of Cluster Autoscaler whose simulated nodes have no CSINode; undefined for any other. */
-export function readAutoscaler(object: unknown): string | undefined {
-  const containers = list(podIn(tree(object)).containers).map(tree);
-  return containers.some(isBlind) ? nameOf(object) : undefined;
-}
-
-function isBlind(container: Tree): boolean {
-  const [image, minor] = IMAGE.exec(text(container.image).replace(/@.*$/, "")) ?? [];
-  if (image === undefined) return false;
-  const given = wordsOf(container).findLast((word) => FLAG.test(word));
-  if (given !== undefined) return /=(?:0|f|F|false|FALSE|False)$/.test(given);
-  return Number(minor) >= FIRST_WITH_FLAG && Number(minor) < FIRST_ON;
+  const owner = list(ownerReferences)
+    .map(tree)
+    .find(({ kind }) => kind === "Node");
+  return {
+    node: text(name),
+    /** Driver -> node ID. */
+    drivers: new Map(drivers.map(({ name, nodeID }) => [text(name), text(nodeID)])),
+    /** The UID of the Node that it belongs to. */
+    owner: textOrNone(owner?.uid),
+  };
 }

@@ -15,8 +15,9 @@ import type { ReadRunning, RegistrarSet } from "./set";
 /** A container that runs has a fault if it restarted so often, the last time so recently. */
 const MANY_RESTARTS = 3;
 const SHORT_AGO_MS = 10 * 60_000;
-/** The time for images and volumes, from a pod's creation or a reboot of its node. */
-const CREATION_MS = 2 * 60_000;
+/** The time for images and volumes, from a pod's creation or a reboot of its node; what lasts longer is no ordinary event. */
+export const CREATION_MS = 2 * 60_000;
+const TOGETHER_MS = 60_000;
 const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 
 /** Why a pod does not work: the scheduler finds no node, a container cannot start, or it ends again and again. */
@@ -27,51 +28,93 @@ export interface PodTrouble {
   readonly container?: Container;
   /** The name of the one that kubelet cannot start. */
   readonly blocked?: string;
+  /** What kubelet says of its volumes. */
+  readonly mountFailure?: string;
 }
 
 export type RegistrarPod = NonNullable<ReturnType<typeof readRegistrarPod>>;
 
-/** Undefined for a pod of another owner, and for one that is being deleted. */
+/** Undefined for a pod of another owner, and for one that has ended or should be gone. */
 export function readRegistrarPod(
   object: unknown,
   set: RegistrarSet,
   nowMs: number,
   readRunning: ReadRunning,
 ) {
-  const { uid, registrars } = set;
+  const { uid: setUid, registrars } = set;
   const { metadata, spec, status } = tree(object);
-  const { ownerReferences, deletionTimestamp, creationTimestamp } = tree(metadata);
-  if (!list(ownerReferences).some((owner) => tree(owner).uid === uid)) return undefined;
-  if (deletionTimestamp !== undefined) return undefined;
-  const { initContainerStatuses, containerStatuses } = tree(status);
+  const { uid, ownerReferences } = tree(metadata);
+  if (!list(ownerReferences).some((owner) => tree(owner).uid === setUid)) return undefined;
   const names = registrars.map(({ container }) => container);
-  const containers = [...list(initContainerStatuses), ...list(containerStatuses)].map((one) =>
-    readContainer(tree(one), names),
+  const { initContainerStatuses, containerStatuses } = tree(status);
+  const [inits, mains] = [initContainerStatuses, containerStatuses].map((all) =>
+    list(all).map((one) => readContainer(tree(one), names)),
   );
-  const conditions = list(tree(status).conditions).map(tree);
-  const changes = [
-    ...conditions.map(({ lastTransitionTime }) => timeOrNone(lastTransitionTime) ?? 0),
-    // A reboot of the node ends its containers.
-    ...containers.map(({ endedMs }) => endedMs),
-  ];
-  const quietMs = nowMs - Math.max(timeOrNone(creationTimestamp) ?? nowMs, ...changes);
+  const containers = [...(inits ?? []), ...(mains ?? [])];
+  const times = timesOf(tree(metadata), tree(status), containers, nowMs);
+  const { isLeaving } = times;
+  if (isLeaving && times.leftMs >= CREATION_MS) return undefined;
   const running = readRunning(tree(object), set);
   const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
   const startedMs = Math.max(...waitedFor.map((one) => one.startedMs));
-  const unreported =
-    containers.length === 0 && quietMs >= CREATION_MS
-      ? blocked(names[0] ?? "", "kubelet does not report its state")
-      : undefined;
   return {
-    setUid: uid,
+    setUid,
+    uid: text(uid),
     name: nameOf(object),
+    /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
+    isLeaving,
     /** Its node, or the one that it is meant for; undefined if unknown. */
     node: textOrNone(tree(spec).nodeName) ?? intendedNode(tree(spec)),
-    trouble: unscheduled(conditions) ?? unreported ?? troubleIn(containers, nowMs, quietMs),
+    trouble: times.isNew
+      ? undefined
+      : (unscheduled(tree(status)) ?? troubleIn(containers, mains ?? [], times, names)),
     running,
     /** When its last registrar's container started, in Unix time; undefined unless all of them run. */
     startedMs: Number.isFinite(startedMs) ? startedMs : undefined,
   };
+}
+
+/** A pod that waits for its volumes tells nothing itself: kubelet writes an event. */
+export function withMountFailure(pod: RegistrarPod, mountFailure: string | undefined): RegistrarPod {
+  const { trouble } = pod;
+  if (trouble?.kind !== "blocked" || mountFailure === undefined) return pod;
+  return { ...pod, trouble: { ...trouble, reason: `${trouble.reason}: ${mountFailure}`, mountFailure } };
+}
+
+function timesOf(metadata: Tree, status: Tree, containers: readonly Container[], nowMs: number) {
+  const { creationTimestamp, deletionTimestamp } = metadata;
+  const changes = list(status.conditions).map((one) => ({
+    type: tree(one).type,
+    at: timeOrNone(tree(one).lastTransitionTime) ?? 0,
+  }));
+  const createdMs = timeOrNone(creationTimestamp) ?? nowMs;
+  const sandboxMs = changes.find(({ type }) => type === "PodReadyToStartContainers")?.at ?? 0;
+  // A reboot of the node ends its containers.
+  const changedMs = Math.max(...changes.map(({ at }) => at), ...containers.map(({ endedMs }) => endedMs), 0);
+  const hasEnded = status.phase === "Failed" || status.phase === "Succeeded";
+  return {
+    nowMs,
+    /** It was created, or its node made it anew, a moment ago. */
+    isNew: nowMs - Math.max(createdMs, sandboxMs) < CREATION_MS,
+    quietMs: nowMs - Math.max(createdMs, changedMs),
+    isLeaving: hasEnded || deletionTimestamp !== undefined,
+    leftMs: nowMs - (timeOrNone(deletionTimestamp) ?? changedMs),
+  };
+}
+
+/** A reboot ends all containers of a pod together, and says nothing about them. */
+function endedWithNode(containers: readonly Container[]): boolean {
+  const [first] = containers;
+  return (
+    first !== undefined &&
+    containers.every(
+      ({ endReason, exitCode, endedMs, waiting }) =>
+        waiting !== "CrashLoopBackOff" &&
+        Math.abs(endedMs - first.endedMs) < TOGETHER_MS &&
+        (/^(?:Unknown|ContainerStatusUnknown)$/.test(endReason) ||
+          (exitCode === 255 && containers.length > 1)),
+    )
+  );
 }
 
 /** The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it. */
@@ -102,15 +145,24 @@ function readContainer({ name, state, lastState, restartCount }: Tree, registrar
   };
 }
 
-function unscheduled(conditions: readonly Tree[]): PodTrouble | undefined {
-  const { status, message } = conditions.find(({ type }) => type === "PodScheduled") ?? {};
+function unscheduled({ conditions }: Tree): PodTrouble | undefined {
+  const scheduled = list(conditions).find((one) => tree(one).type === "PodScheduled");
+  const { status, message } = tree(scheduled);
   if (status !== "False") return undefined;
   return { kind: "unscheduled", reason: `its pod finds no node: ${boundText(text(message))}` };
 }
 
-function troubleIn(containers: readonly Container[], nowMs: number, quietMs: number): PodTrouble | undefined {
+function troubleIn(
+  containers: readonly Container[],
+  mains: readonly Container[],
+  { nowMs, quietMs }: ReturnType<typeof timesOf>,
+  [name = ""]: readonly string[],
+): PodTrouble | undefined {
+  if (containers.length === 0 && quietMs >= CREATION_MS)
+    return blocked(name, "kubelet does not report its state");
   const block = containers.map((one) => blockOf(one, quietMs)).find((one) => one !== undefined);
   if (block !== undefined) return block;
+  if (endedWithNode(mains)) return undefined;
   const restarting = containers.filter((one) => isRestarting(one, nowMs));
   // A driver that ends takes its registrar with it; a registrar that kubelet refused says so by itself.
   const container =

@@ -1,10 +1,6 @@
 import { attempt } from "../../../../base/errors";
 import { list, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
-import {
-  POLICY_ANNOTATIONS,
-  POLICY_LABEL,
-  type PolicyEngine,
-} from "../../../manifest/image-policy/image-policy";
+import { POLICY_ANNOTATIONS, POLICY_LABEL } from "../../../manifest/image-policy/image-policy";
 import { imagePattern, NODES_VARIABLE, servedPattern } from "../../../manifest/image-policy/recognise";
 
 /** A policy that `registrar manifest --image-policy` wrote. */
@@ -12,8 +8,8 @@ export type ImagePolicy = NonNullable<ReturnType<typeof readPolicy>>;
 
 const MAX_NAME_LENGTH = 128;
 
-/** Kyverno's policies have the same spec as the API server's, and no bindings. Undefined for any other policy. */
-export function readPolicy(object: unknown, engine: PolicyEngine) {
+/** Undefined for any other policy. */
+export function readPolicy(object: unknown) {
   const { metadata, spec } = tree(object);
   const { name, labels, annotations } = tree(metadata);
   const kind = (["swap", "drop"] as const).find((one) => one === tree(labels)[POLICY_LABEL]);
@@ -27,7 +23,6 @@ export function readPolicy(object: unknown, engine: PolicyEngine) {
     .find((variable) => variable.name === NODES_VARIABLE);
   return {
     kind,
-    engine,
     name: text(name),
     image: kind === "swap" ? about("image") : undefined,
     images: new RegExp(imagePattern(more)),

@@ -1,34 +1,45 @@
-import { list, numberOrNone, type Tree, text, textOrNone, tree } from "../../../../kube-api/objects";
+import {
+  list,
+  numberOrNone,
+  type Tree,
+  text,
+  textOrNone,
+  timeOrNone,
+  tree,
+} from "../../../../kube-api/objects";
 import type { OurImage } from "../../../images/program";
 import { deploymentsIn } from "../../manifest/read/deployments";
 import { foundIn, nameOf } from "../../manifest/read/objects";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
-/** Undefined for a DaemonSet without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
-export function readRegistrarSet(object: unknown, ours?: OurImage) {
-  const daemonSet = { ...tree(object), kind: "DaemonSet" };
-  const found = foundIn(null, daemonSet);
-  const registrars = deploymentsIn(found, daemonSet, ours);
+/** Undefined for a set without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
+export function readRegistrarSet(object: unknown, kind: "DaemonSet" | "StatefulSet", ours?: OurImage) {
+  const whole = { ...tree(object), kind };
+  const found = foundIn(null, whole);
+  const registrars = deploymentsIn(found, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
-  const { uid, annotations } = tree(metadata);
+  const { uid, annotations, creationTimestamp } = tree(metadata);
+  const { desiredNumberScheduled, currentNumberScheduled, replicas } = tree(status);
   const template = tree(tree(spec).template);
   return {
+    kind,
     uid: text(uid),
     name: nameOf(object),
+    createdMs: timeOrNone(creationTimestamp) ?? 0,
     namespace: found.namespace ?? "",
     object: found,
     selector: selectorOf(tree(spec).selector),
     registrars,
-    registrarsWith: (images: OurImage) => deploymentsIn(found, daemonSet, images),
+    registrarsWith: (images: OurImage) => deploymentsIn(found, whole, images),
     podLabels: tree(tree(template.metadata).labels),
     podAnnotations: tree(tree(template.metadata).annotations),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
-    /** The number of nodes on which it wants a pod, and of those on which it has one. */
-    desired: numberOrNone(tree(status).desiredNumberScheduled) ?? 0,
-    current: numberOrNone(tree(status).currentNumberScheduled) ?? 0,
+    /** The number of pods that it wants, and has. */
+    desired: numberOrNone(desiredNumberScheduled ?? tree(spec).replicas) ?? 0,
+    current: numberOrNone(currentNumberScheduled ?? replicas) ?? 0,
     /** One of them may be the driver's name. */
     words: wordsIn(tree(template.spec).containers),
   };
@@ -62,6 +73,9 @@ const GENERATION = "pod-template-generation";
 
 export type ReadRunning = ReturnType<typeof createRunningReader>;
 
+/** So many different specs of the pods of a set are kept, as many as admission makes; with more, one for the same images. */
+const MAX_SPECS = 100;
+
 /**
  * Reads the registrars of a running pod, as admission left them. Pods of one template that it changed in the same way share
  * one result, which keeps 25,000 pods small.
@@ -76,19 +90,27 @@ export function createRunningReader(ours?: OurImage) {
     dropped: droppedFrom(spec, set, generation),
   });
   const known = new Map<string, ReturnType<typeof read>>();
+  const specs = new Map<RegistrarSet, number>();
   return (pod: Tree, set: RegistrarSet) => {
     const { nodeName, affinity, ...spec } = tree(pod.spec);
     const { labels, namespace } = tree(pod.metadata);
     const generation = tree(labels)[GENERATION];
-    const key = JSON.stringify([set.uid, generation, spec]).replace(/kube-api-access-\w+/g, "");
+    const count = specs.get(set) ?? 0;
+    const images = () => [...list(spec.containers), ...list(spec.initContainers)].map(imageOf);
+    const what = count < MAX_SPECS ? spec : images();
+    const key = JSON.stringify([set.uid, generation, what]).replace(/kube-api-access-\w+/g, "");
     const running = known.get(key) ?? read(set, spec, namespace, generation);
+    if (!known.has(key)) specs.set(set, count + 1);
     known.set(key, running);
     return running;
   };
 }
 
+const imageOf = (container: unknown) => [tree(container).name, tree(container).image];
+
 /** A pod of an older template may never have had the container. */
 function droppedFrom(spec: Tree, set: RegistrarSet, generation: unknown): readonly string[] {
+  if (set.kind === "StatefulSet") return [];
   if (generation !== undefined && set.generation !== undefined && generation !== set.generation) return [];
   const names = [...list(spec.containers), ...list(spec.initContainers)].map((one) => text(tree(one).name));
   return set.registrars.map(({ container }) => container).filter((name) => !names.includes(name));

@@ -1,0 +1,92 @@
+import { isPattern } from "../../../../host-path/path-pattern";
+import { together } from "../../findings/words";
+import type { Deployment } from "../../manifest/read/deployments";
+import { onHost } from "../../manifest/read/mounts";
+import type { ClusterReading } from "../read/cluster";
+import type { Resource } from "../read/reader";
+import type { RegistrarSet } from "../read/set";
+
+/** Which of these lists could not be read to their end, as a sentence; undefined: none. */
+export function notRead(
+  { incomplete }: Pick<ClusterReading, "incomplete">,
+  ...lists: readonly Resource[]
+): string | undefined {
+  const missing = lists.filter((one) => incomplete.has(one)).map((one) => KINDS[one] ?? one);
+  return missing.length === 0 ? undefined : `${together(missing)[0]} could not be listed`;
+}
+const KINDS: Partial<Record<Resource, string>> = {
+  ...{ nodes: "Nodes", csinodes: "CSINodes", csidrivers: "CSIDrivers" },
+  ...{ daemonsets: "DaemonSets", statefulsets: "StatefulSets", volumeattachments: "VolumeAttachments" },
+};
+export const SETS = ["daemonsets", "statefulsets"] as const;
+/** The lists by which a driver's name is found. */
+export const HINTS = [...SETS, "pods", "csidrivers", "csinodes"] as const;
+
+export interface RegistrarUnit {
+  readonly set: RegistrarSet;
+  readonly registrar: Deployment;
+  /** Only the driver itself tells its name. */
+  readonly driver: {
+    /** `known`: the cluster has this name; `guessed`: it is the socket's directory; `every`: of all drivers of a node. */
+    readonly kind: "known" | "guessed" | "every";
+    readonly name: string;
+  };
+}
+
+export const EVERY_DRIVER = "(every driver)";
+export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.driver.kind === "guessed";
+
+type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs" | "incomplete">;
+
+/** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
+export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
+  const { sets, csiNodes, csiDrivers, needs } = reading;
+  const listed = [...(csiNodes?.values() ?? [])].flatMap((drivers) => [...drivers.keys()]);
+  const known = new Set([...(csiDrivers ?? []), ...needs.map(({ driver }) => driver), ...listed]);
+  const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
+  const named = new Map<Deployment, string | undefined>();
+  const onlyFree = (isMeant: (name: string) => boolean) => {
+    const taken = new Set(named.values());
+    const names = [...known].filter((name) => !taken.has(name) && isMeant(name));
+    return names.length === 1 ? names[0] : undefined;
+  };
+  const ways: readonly ((unit: Omit<RegistrarUnit, "driver">) => string | undefined)[] = [
+    // Two DaemonSets may have one driver in the paths of their sockets.
+    ({ registrar }) => nameInPath(registrar, known),
+    ({ set }) => onlyFree((name) => set.words.has(name)),
+    ({ set }) => {
+      const nodes = nodesOf(set, reading);
+      return onlyFree((name) => nodes.length > 0 && nodes.every((node) => csiNodes?.get(node)?.has(name)));
+    },
+  ];
+  // A name that is left over is this one's only if all are known.
+  for (const way of notRead(reading, ...HINTS) === undefined ? ways : ways.slice(0, 1))
+    for (const unit of units) named.set(unit.registrar, named.get(unit.registrar) ?? way(unit));
+  return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
+}
+
+function driverOf(registrar: Deployment, name: string | undefined): RegistrarUnit["driver"] {
+  if (isPattern(registrar.settings.kubeletRegistrationPath)) return { kind: "every", name: EVERY_DRIVER };
+  if (name !== undefined) return { kind: "known", name };
+  const [path = ""] = socketPathsOf(registrar);
+  const segments = path.split(/[/\\]/).filter(Boolean);
+  return { kind: "guessed", name: segments.at(-2) ?? segments.at(-1) ?? "(unknown)" };
+}
+
+/** The longest name that is a segment of the socket's path: 98 of 99 published deployments have it there. */
+function nameInPath(registrar: Deployment, known: ReadonlySet<string>): string | undefined {
+  const segments = socketPathsOf(registrar).flatMap((path) => path.split(/[/\\]/));
+  const names = segments.flatMap((one) => [one, one.replace(/\.sock$/, "")]).filter((one) => known.has(one));
+  return names.sort((one, other) => other.length - one.length || (one < other ? -1 : 1))[0];
+}
+
+/** The driver's socket on the host: by the volumes, and as kubelet gets it, which may be wrong. */
+function socketPathsOf({ settings, mounts }: Deployment): readonly string[] {
+  return [onHost(settings.csiAddress, mounts) ?? [], settings.kubeletRegistrationPath].flat();
+}
+
+function nodesOf({ uid }: RegistrarSet, { pods }: Hints): readonly string[] {
+  return pods.flatMap(({ setUid, node, trouble }) =>
+    setUid === uid && trouble === undefined && node !== undefined ? [node] : [],
+  );
+}
