@@ -125,7 +125,7 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "node-readiness/start-node-readiness.ts": "since when the API server fails, for people",
   "diagnostics/http/connection.ts": "the Date of an answer",
   "tools/doctor/cluster/read/list-api.ts": "the API server's time of an answer, where it tells none",
-  "tools/doctor/cluster/read/cluster.ts": "compared with the API server's times",
+  "tools/doctor/cluster/read/reader.ts": "compared with the API server's times",
   "simulator/event-stream.ts": "when an event happened, for people",
   "cli/register.ts": "when the process started, as Prometheus wants it",
   "tools/demo/play.ts": "the demo compares events of several processes",

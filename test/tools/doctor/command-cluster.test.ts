@@ -74,7 +74,7 @@ test("JSON says the same to programs, in keys that stay", async () => {
 
 test("a driver that is well everywhere it can be seen: exit code 0, and the warnings", async () => {
   const { code, text } = await onSickCluster("--driver=shares.csi.example.com");
-  expect(text).toMatch(/^shares\.csi\.example\.com {2}3 of 4 /m);
+  expect(text).toMatch(/^shares\.csi\.example\.com {2}4 of 4 /m);
   expect(text).not.toContain("disk.csi");
   expect(text).toMatch(/^No problem found: 0 problems, 2 warnings, /m);
   expect(code).toBe(0);

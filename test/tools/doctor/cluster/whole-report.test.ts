@@ -188,7 +188,7 @@ describe("of one driver", () => {
     ]);
     const set = { path: "/var/lib/kubelet/plugins/*/csi.sock" };
     const nodeWide = await makeCluster({ set, inCsiNode: {} });
-    expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208");
+    expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208 problem");
     nodeWide.refusals.set("csinodes", { kind: "forbidden", message: "no" });
     expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208 unknown");
     const names = { "f.csi": "i", "e.csi": "i", "d.csi": "i", "c.csi": "i", "b.csi": "i" };

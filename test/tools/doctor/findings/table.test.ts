@@ -101,7 +101,7 @@ test("the drivers stand first, the problems last, and what follows from one belo
     "x.csi   refused  2026-01-01T00:00:00.000Z  kubelet refused: no; /csi/csi.sock",
   ]);
   expect(lines.slice(3, 7).map((line) => line.trim().slice(0, 10))).toEqual([
-    ...["PROBLEM  C", "-> see whe", "causes CSI016:", ""],
+    ...["PROBLEM  C", "-> see whe", "causes CSI", ""],
   ]);
 });
 
@@ -149,7 +149,8 @@ describe("a report of a swap, by subject", () => {
       "                                 in it is odd",
       "  PROBLEM  CSI015  registration  is bad",
       "                                 in it is bad",
-      "                                 causes CSI016: waits; in it waits",
+      "                                 causes CSI016: waits; in it",
+      "                                        waits",
       "",
       "2 registrars swapped to example.com/registrar:v1. 1 problem, 0 warnings, 0 unknown, 1 ok.",
       "More about a code: registrar doctor --explain CODE",
