@@ -154,12 +154,10 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
 test.each([
   ["--cluster -f x.yaml", "give --cluster or --file, not both"],
   ["-f=x.yaml --wait=0s", "give --wait or --file, not both"],
-  ...[
-    "csi-address=/x",
-    "host-root=/x",
-    "timeout=1s",
-    "allow-drivers=x",
-  ].map((flag) => [`-f=x.yaml --${flag}`, "-f and --cluster look at no node; leave --"]),
+  ...["csi-address=/x", "host-root=/x", "timeout=1s", "allow-drivers=x"].map((flag) => [
+    `-f=x.yaml --${flag}`,
+    "-f and --cluster look at no node; leave --",
+  ]),
   ["--cluster --timeout=2s", "-f and --cluster look at no node; leave --timeout out"],
   ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],
   ["--image=x", "--image needs -f or --cluster beside it"],
