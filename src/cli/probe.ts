@@ -18,7 +18,8 @@ import { parseCsiAddress } from "../unix/socket-path";
 /**
  * `--mode=health-probe` and `--mode=ready-probe`: asks the registrar of this container over its registration socket, with
  * the flags that it was started with. For exec probes without an HTTP endpoint. An exec probe has one second, perhaps
- * with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library.
+ * with a tenth of a CPU, so this uses bare HTTP/2 without the gRPC library, and ends at the first answer that decides:
+ * a frozen registrar of another driver must not fail the probes of all.
  *
  * Healthy: a registrar answers for the driver, ours or one for which ours stands by; or there can be no socket yet, because
  * the driver is missing, slow or failing. Ready: the driver is registered. Node-wide, healthy: one of ours answers for one
@@ -33,39 +34,81 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
       ? meantByPatterns(flags)
       : meantByPath(flags, paths.kubeletRegistrationPath);
     const { sockets, problem } = await socketsIn(directory);
+    const answers: SelfReport[] = [];
     const asking = sockets.map((name) =>
-      askRegistrar(join(directory, name), flags.timeoutMs).catch(() => undefined),
+      askRegistrar(join(directory, name), flags.timeoutMs).then(
+        (answer) => answers.push(answer),
+        () => {},
+      ),
     );
-    const answers = (await Promise.all(asking)).filter((answer) => answer !== undefined);
-    const mine = answers.filter(({ endpoint }) => meant.fits(endpoint));
-    if (wanted === "ready" && mine.length > 0) {
-      const why = whyNotReady(mine);
+    const mine = () => answers.filter(({ endpoint }) => meant.fits(endpoint));
+    const isAnswered = () => mine().some(meant.isOurs);
+    const missing = (drivers: string) =>
+      fail(problem ?? `no registrar for ${drivers} answers on a socket in ${directory}`);
+
+    if (wanted === "ready") {
+      const isThere = await until(isAnswered, asking, flags.timeoutMs);
+      if (isThere && meant.hasSeveral) await until(() => false, asking, STRANGER_MS);
+      if (mine().length === 0) return missing(meant.text);
+      const why = whyNotReady(mine());
       return why === undefined ? 0 : fail(why);
     }
-    const unserved = wanted === "health" ? await meant.findUnserved(mine, answers) : meant.text;
-    if (unserved === undefined) return 0;
-    return fail(problem ?? `no registrar for ${unserved} answers on a socket in ${directory}`);
+    if (await until(isAnswered, asking, STRANGER_MS)) return 0;
+    const drivers = await meant.findDrivers();
+    const unserved = () => drivers.filter(({ name }) => !meant.isServed(name, answers));
+    const isHealthy = () => isAnswered() || unserved().length === 0;
+    if (await until(isHealthy, asking, flags.timeoutMs)) return 0;
+    return missing(
+      unserved()
+        .map(({ text }) => text)
+        .join(", "),
+    );
   } catch (error) {
     return fail(messageOf(error));
   }
 }
 
+/** How long a probe waits for a registrar that may be another driver's. */
+const STRANGER_MS = 300;
+
+/** Resolves when `isDecided`, when all have answered, or after `limitMs`; with whether it is decided. */
+function until(
+  isDecided: () => boolean,
+  asking: readonly Promise<unknown>[],
+  limitMs: number,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const look = () => isDecided() && resolve(true);
+    const end = () => resolve(isDecided());
+    look();
+    Promise.all(asking.map((answer) => answer.then(look))).then(end, reject);
+    setTimeout(end, limitMs);
+  });
+}
+
 interface Meant {
   readonly text: string;
+  readonly hasSeveral: boolean;
   /** Whether an endpoint is such a driver's. */
   fits(endpoint: string): boolean;
-  /** The drivers for which a healthy registrar would answer and none does; `mine` are those of `answers` that fit. */
-  findUnserved(mine: readonly SelfReport[], answers: readonly SelfReport[]): Promise<string | undefined>;
+  /** Whether a registrar that answers for such a driver is this container's, or has its work. */
+  isOurs(report: SelfReport): boolean;
+  /** The drivers for which a healthy registrar would answer. */
+  findDrivers(): Promise<readonly { readonly name: string; readonly text: string }[]>;
+  isServed(driverName: string, answers: readonly SelfReport[]): boolean;
 }
 
 function meantByPath({ csiAddress }: Flags, path: string): Meant {
   return {
     text: path,
+    hasSeveral: false,
     fits: (endpoint) => endpoint !== "" && endpoint === path,
-    findUnserved: async (mine) => {
-      if (mine.length > 0) return undefined;
-      return (await quickNameOf(parseCsiAddress(csiAddress))) === undefined ? undefined : path;
+    isOurs: () => true,
+    findDrivers: async () => {
+      const name = await quickNameOf(parseCsiAddress(csiAddress));
+      return name === undefined ? [] : [{ name, text: path }];
     },
+    isServed: () => false,
   };
 }
 
@@ -74,25 +117,21 @@ function meantByPatterns(flags: Flags): Meant {
   const lists = nameListsFrom(flags);
   return {
     text: pairs.map(({ kubeletRegistrationPath }) => kubeletRegistrationPath.text).join(" "),
-    fits: (endpoint) => {
-      return pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint));
-    },
-    findUnserved: async (mine, answers) => {
-      if (mine.some(({ state }) => state !== undefined)) return undefined;
-      const served = new Set(answers.map(({ name }) => name));
+    hasSeveral: true,
+    fits: (endpoint) => pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint)),
+    isOurs: ({ state }) => state !== undefined,
+    findDrivers: async () => {
       const fitting = await Promise.all(pairs.map((pair) => socketsFitting(pair.csiAddress.text)));
-      const paths = new Set(fitting.flat());
-      const found = await Promise.all(
-        Array.from(paths, async (path) => ({ path, name: await quickNameOf(path) })),
-      );
-      const unserved = found.flatMap(({ path, name }) => {
-        if (name === undefined || served.has(name)) return [];
-        const isWanted =
-          whyUnwanted(name, path, lists) === undefined && judgeDriverName(name).kind !== "unsafe";
-        return isWanted ? [`${plain(name)} at ${plain(path)}`] : [];
+      const paths = [...new Set(fitting.flat())];
+      const names = await Promise.all(paths.map(quickNameOf));
+      return paths.flatMap((path, index) => {
+        const name = names[index];
+        if (name === undefined || whyUnwanted(name, path, lists) !== undefined) return [];
+        if (judgeDriverName(name).kind === "unsafe") return [];
+        return [{ name, text: `${plain(name)} at ${plain(path)}` }];
       });
-      return unserved.length > 0 ? unserved.join(", ") : undefined;
     },
+    isServed: (driverName, answers) => answers.some(({ name }) => name === driverName),
   };
 }
 

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { eventually } from "../support/eventually";
+import { startForeignSocket } from "../support/foreign-socket";
 import { nodeTest, registered, type TestNode } from "./support/node";
 
 const HEALTHY = "--mode=health-probe";
@@ -60,4 +62,16 @@ nodeTest("a registrar that hangs is not healthy", async (node) => {
   registrar.kill("SIGSTOP");
   expect(await probe(node, HEALTHY, "--timeout=1s")).toBe(1);
   registrar.kill("SIGCONT");
+});
+
+nodeTest("a frozen registrar of another driver delays no probe until the timeout", async (node) => {
+  await using _frozen = await startForeignSocket(join(node.pluginDir, "frozen.csi-reg.sock"));
+  const patient = "--timeout=10m";
+  expect(await probe(node, HEALTHY, patient)).toBe(0);
+  await node.driver();
+  const registrar = node.registrar();
+  await registered(await node.kubelet());
+  await registrar.reached("registered");
+  expect(await probe(node, HEALTHY, patient)).toBe(0);
+  expect(await probe(node, READY, patient)).toBe(0);
 });
