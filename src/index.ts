@@ -4,7 +4,7 @@
  */
 
 export { RegistrarError, type RegistrarErrorCode } from "./base/errors";
-export type { EventOf, Events, KindOfEvent } from "./base/event-source";
+export type { EventOf, Events } from "./base/event-source";
 export type { PluginIdentity } from "./grpc/protos";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
@@ -19,7 +19,6 @@ export type {
 } from "./registrar/model/options";
 export type { RegistrationOutcome } from "./registrar/model/outcome";
 export type {
-  LoopEvent,
   PublishReason,
   StateChange,
   StateName,
@@ -28,8 +27,7 @@ export type { DriverStatus, DriverTrouble } from "./registrar/model/status";
 export type { Tally } from "./registrar/model/tally";
 export type { NameLists } from "./registrar/node-wide/name-lists";
 export type { NodeRegistrarOptions, ResolvedNodeOptions } from "./registrar/node-wide/options";
-export type { RegistrationLoopOptions } from "./registrar/registration/context";
-export { HISTORY_LENGTH, type Registration } from "./registrar/registration/registration";
+export type { Registration } from "./registrar/registration/registration";
 export type { Registrations, RegistrationsEvent } from "./registrar/registration/registrations";
 export type { SelfCheck } from "./registrar/registration/self-check";
 export { type NodeRegistrar, startNodeRegistrar } from "./registrar/start-node-registrar";

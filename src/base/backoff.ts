@@ -11,6 +11,10 @@ export const BACKOFF = {
   connect: { initialMs: 1, maxMs: 5_000 },
   /** GetPluginInfo, while the driver may not be ready. */
   askDriver: { initialMs: 100, maxMs: 10_000, jitter: 0.2 },
+  /** The same after UNIMPLEMENTED. */
+  incompleteDriver: { initialMs: 500, maxMs: 300_000 },
+  /** The same after an error that will hardly pass by itself. */
+  unfitDriver: { initialMs: 30_000, maxMs: 30_000 },
   /** Publishing the socket again when its directory is away or full; inotify may wake us sooner. */
   publish: { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 },
   /** Publishing the socket under another name after kubelet refused the driver, with policy `retry`. */
@@ -19,6 +23,8 @@ export const BACKOFF = {
   refusedForLong: { initialMs: 60_000, maxMs: 240_000, jitter: 0.2 },
   /** Node-wide: a driver whose registration failed, such as one with an unsafe name. */
   failedDriver: { initialMs: 30_000, maxMs: 300_000 },
+  /** Publishing the socket again after kubelet closed its connection without a registration status. */
+  lostStatus: { initialMs: 5_000, maxMs: 300_000 },
   /** API server requests; each registration status of kubelet's ends a wait. */
   apiServer: { initialMs: 500, maxMs: 30_000, jitter: 0.5 },
   /** Looking again whether CSINode lists a driver that kubelet has registered. */

@@ -1,10 +1,7 @@
 import { invalidOption } from "./errors";
 import { guardedCall } from "./guarded-call";
-import { readWord } from "./refuse-option";
 
-export interface KindOfEvent {
-  readonly kind: string;
-}
+type KindOfEvent = { readonly kind: string };
 
 export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Extract<
   Event,
@@ -27,29 +24,22 @@ export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> 
   iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
 }
 
-/** Every kind of an event, for who names one: the compiler asks for each. */
-export type EventKinds<Event extends KindOfEvent> = Readonly<Record<Event["kind"], true>>;
-
 export type EventSource<Event extends KindOfEvent> = ReturnType<typeof createEventSource<Event>>;
 
 const MOST_WAITING = 1000;
 
-/** Makes a source of events of `kinds`. What a listener throws, or rejects with, goes to `onListenerError` only. */
+/** Makes a source of events. What a listener throws, or rejects with, goes to `onListenerError` only. */
 export function createEventSource<Event extends KindOfEvent>(
-  kinds: EventKinds<Event>,
   onListenerError: (error: unknown, event: Event) => void,
 ) {
   const listeners = new Set<{ hear(event: Event): unknown; end?(): void }>();
   let ended = false;
 
-  const readKind = (given: unknown, whose: string) =>
-    readWord(given, `${whose}: kind`, Object.keys(kinds) as Event["kind"][]);
-
   const subscribe = (first: unknown, second?: unknown) => {
     const hear = second ?? first;
     if (typeof hear !== "function")
       throw invalidOption("subscribe takes a function, or a kind of events and a function");
-    const kind = second === undefined ? undefined : readKind(first, "subscribe");
+    const kind = second === undefined ? undefined : first;
     // An object of its own: the same function may listen twice.
     const listener = {
       hear: (event: Event) => (kind === undefined || event.kind === kind ? hear(event) : undefined),
@@ -59,7 +49,7 @@ export function createEventSource<Event extends KindOfEvent>(
   };
 
   const iterate = <Kind extends Event["kind"]>(...given: readonly Kind[]) => {
-    const wanted: readonly string[] = given.map((kind) => readKind(kind, "iterate"));
+    const wanted: readonly string[] = given;
     const waiting: EventOf<Event, Kind>[] = [];
     let wake = () => {};
     const listener = {
@@ -103,8 +93,6 @@ export function createEventSource<Event extends KindOfEvent>(
   return {
     ...forListeners,
     forListeners,
-    /** The kind if there is such one; else throws INVALID_OPTION, with the kind that was probably meant. */
-    readKind,
     emit: (event: Event): void => {
       for (const listener of [...listeners]) {
         if (!listeners.has(listener)) continue;

@@ -13,6 +13,7 @@ import { socketsFitting } from "../registrar/node-wide/discovery";
 import { whyUnwanted } from "../registrar/node-wide/name-lists";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../registrar/registration/self-check";
 import { callFileSystem } from "../unix/file-calls";
+import { isHiddenSocket } from "../unix/socket-file";
 import { parseCsiAddress } from "../unix/socket-path";
 
 /**
@@ -153,7 +154,7 @@ async function socketsIn(
 ): Promise<{ readonly sockets: readonly string[]; readonly problem?: string }> {
   try {
     const names = await callFileSystem(directory, () => readdir(directory));
-    return { sockets: names.filter((name) => name.endsWith(SOCKET_TAIL)) };
+    return { sockets: names.filter((name) => name.endsWith(SOCKET_TAIL) || isHiddenSocket(name)) };
   } catch (error) {
     const problem = `cannot read the plugin registration directory ${directory}: ${messageOf(error)}`;
     return { sockets: [], problem: `${problem}; is it mounted, and --plugin-registration-path right?` };

@@ -46,10 +46,10 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
     since: time(history.at(-1)?.at ?? facts.startedAt),
     socket: registrationSocketPath,
     csiAddress: registration.csiAddress,
-    kubeletRegistrationPath: registration.kubeletRegistrationPath,
-    pluginRegistrationPath: registration.pluginRegistrationPath,
+    kubeletRegistrationPath: registration.endpoint,
+    pluginRegistrationPath: registration.options.pluginRegistrationPath,
     counters: { ...tally, lastGetInfoAt: time(tally.lastGetInfoAt), lastStatusAt: time(tally.lastStatusAt) },
-    history: history.map(({ from, to, event, at }) => ({ at: time(at), from, to, event })),
+    history: history.map(({ from, to, reason, at }) => ({ at: time(at), from, to, reason })),
   };
 }
 
@@ -70,9 +70,6 @@ const plain = (text: string) => (quoteText(text) === `"${text}"` ? text : quoteT
 
 type Change = ReturnType<typeof describeDriver>["history"][number];
 
-function asLine({ at, from, to, event: { kind, ...details } }: Change): string {
-  const more = Object.values(details)
-    .filter((detail) => typeof detail === "string")
-    .map(quoteText);
-  return [at, `${from} -> ${to}`, kind, ...more].join("  ");
+function asLine({ at, from, to, reason }: Change): string {
+  return [at, `${from} -> ${to}`, reason].join("  ");
 }

@@ -67,9 +67,9 @@ export function hardenServer(server: Server, onRequest?: OnRequest): Server {
   return server;
 }
 
-interface GrpcServerOptions {
-  /** The server for a connection whose client has sent its first bytes; `listenerGone` is what it was accepted with. */
-  readonly newServer: (listenerGone: AbortSignal | undefined, client: GuardedClient) => Server;
+interface GrpcServerOptions<Listener> {
+  /** The server for a connection whose client has sent its first bytes; `listener` is what it was accepted with. */
+  readonly newServer: (listener: Listener | undefined, client: GuardedClient) => Server;
   readonly log: Logger;
   readonly limits?: Partial<GrpcServerLimits> | undefined;
 }
@@ -101,7 +101,11 @@ interface Connection extends GuardedClient {
  * oldest: kubelet's calls take milliseconds, and the newest may be kubelet's. Each has 250 ms to call before that, unless
  * there are twice as many.
  */
-export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcServerOptions) {
+export function startGrpcServer<Listener>({
+  newServer,
+  log: parentLog,
+  ...options
+}: GrpcServerOptions<Listener>) {
   const bounds = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits, unfinishedBytes: 0 };
   const log = parentLog.named("server");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that broke HTTP/2 or a limit");
@@ -128,14 +132,14 @@ export function startGrpcServer({ newServer, log: parentLog, ...options }: GrpcS
   let closing: Promise<void> | undefined;
 
   /** Serves a connection that the caller accepted. Destroys it after `close()`. */
-  function accept(socket: Socket, listenerGone?: AbortSignal): void {
+  function accept(socket: Socket, listener?: Listener): void {
     if (closing !== undefined || socket.destroyed) {
       socket.destroy();
       return;
     }
     tally.accepted += 1;
     const connection: Connection = guardFromClient(socket, bounds, (stream) => {
-      connection.injector = newServer(listenerGone, connection).createConnectionInjector(credentials);
+      connection.injector = newServer(listener, connection).createConnectionInjector(credentials);
       connection.injector.injectConnection(stream);
     });
     crowd.admit(connection);

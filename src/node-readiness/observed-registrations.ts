@@ -47,7 +47,7 @@ export function observeRegistrations(registrations: Registrations): ObservedRegi
           state,
           registeredAt: history.findLast(({ to }) => to === "registered")?.at,
           refusal: tally.refusal,
-          reregister: registration.options.type === "CSIPlugin" ? registration.reregister : undefined,
+          reregister: registration.type === "CSIPlugin" ? registration.reregister : undefined,
         };
       }),
     subscribe: (listener) =>

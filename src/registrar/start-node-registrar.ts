@@ -57,11 +57,11 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
 
   const register = (csiAddress: string, kubeletRegistrationPath: string) => {
     const owner = { csiAddress };
-    const registration = registerDriver(resolve(csiAddress, kubeletRegistrationPath), {
+    const driver = { ...resolve(csiAddress, kubeletRegistrationPath), isNodeWide: true };
+    const registration = registerDriver(driver, {
       admit: (name, log, onWithheld) => admission.request(name, owner, log, onWithheld),
       log: logger.with({ csiAddress }),
       remindEveryMs: REMIND_EVERY_MS,
-      placeTaken: "stand-by",
     });
     registration.subscribe((event) => events.emit({ ...event, registration }));
     registration.closed.then(() => admission.release(owner)).catch(() => {}); // It never rejects.

@@ -2,13 +2,7 @@ import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
 import { createRegistrarEvents } from "./model/events";
-import {
-  CSI_VERSIONS,
-  type RegistrarOptions,
-  type ResolvedRegistrarOptions,
-  resolveOptions,
-} from "./model/options";
-import type { RegistrationLoopOptions } from "./registration/context";
+import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
 import { openRegistration, type Registration, type RegistrationParts } from "./registration/registration";
 
 /**
@@ -35,19 +29,15 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
 
 /** The node-wide registrar sets more than the sidecar. */
 type RegisterContext = Pick<RegistrationParts, "log" | "signal"> &
-  Pick<FollowContext, "remindEveryMs" | "admit"> &
-  Pick<RegistrationLoopOptions, "placeTaken">;
+  Pick<FollowContext, "remindEveryMs" | "admit">;
 
 /** The same with any text as `kubeletRegistrationPath`: like the official registrar, it leaves the judgement to kubelet. */
 export function registerDriver(
   options: ResolvedRegistrarOptions,
-  { signal, log: parentLog, placeTaken, ...wishes }: RegisterContext,
+  { signal, log: parentLog, ...follow }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
-  const driver = createDriverFollower(options, { log, events, ...wishes });
-  return openRegistration(
-    { ...options, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, placeTaken },
-    { csiAddress: options.csiAddress, driver, events, log, signal },
-  );
+  const driver = createDriverFollower(options, { log, events, ...follow });
+  return openRegistration(options, { driver, events, log, signal });
 }

@@ -36,7 +36,7 @@ export async function registerPlugin(
   told: Omit<PluginIdentity, "name">,
 ): Promise<Registration> {
   const { signal, logger, ...resolved } = resolveRegistrationOptions(options);
-  const { name, endpoint: kubeletRegistrationPath, ...how } = resolved;
+  const { name, endpoint: kubeletRegistrationPath, ...rest } = resolved;
   const log = logger.named("start-registration");
   admitPluginName(resolved.type, name, log);
   refuseAborted("the registration", signal);
@@ -49,7 +49,10 @@ export async function registerPlugin(
     follow: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
     status: () => ({ identity, connected: true, trouble: undefined }),
   };
-  const registration = openRegistration({ ...how, kubeletRegistrationPath }, { driver, events, log, signal });
+  const registration = openRegistration(
+    { ...rest, kubeletRegistrationPath, isNodeWide: false },
+    { driver, events, log, signal },
+  );
   const ended = await Promise.race([published, registration.closed]);
   if (ended) throw errorOf(ended, signal?.reason);
   return registration;

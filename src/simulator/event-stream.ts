@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { invalidOption, RegistrarError } from "../base/errors";
-import { createEventSource, type EventKinds, type EventOf, type Events } from "../base/event-source";
+import { createEventSource, type EventOf, type Events } from "../base/event-source";
 import { isPromise } from "../base/guarded-call";
 import { startTimer, stopTimer } from "../base/pause";
 import { escapeUnprintable } from "../logging/escape";
@@ -68,13 +68,9 @@ const HISTORY = 1000;
 const EVENTS_TOLD = 8;
 
 /** Makes the log of one simulated part. The error of a wait that failed has `whose` for its name, and the latest events. */
-export function createEventLog<Event extends SimulatorEvent>(
-  whose: string,
-  kinds: EventKinds<Event>,
-  waitTimeoutMs = WAIT_TIMEOUT_MS,
-) {
+export function createEventLog<Event extends SimulatorEvent>(whose: string, waitTimeoutMs = WAIT_TIMEOUT_MS) {
   // A listener's failed assertion must fail the test: every test runner reports an uncaught error.
-  const source = createEventSource<Event>(kinds, (error) => {
+  const source = createEventSource<Event>((error) => {
     queueMicrotask(() => {
       throw error;
     });
@@ -91,7 +87,6 @@ export function createEventLog<Event extends SimulatorEvent>(
     type Wanted = EventOf<Event, Kind>;
     const place: { readonly stack?: string } = {};
     Error.captureStackTrace(place, wait); // Of the line that waits: a timer or another event makes the error.
-    source.readKind(kind, "when");
     const options = readOptions<WhenOptions<Wanted>>("when", given, {
       ...WAIT_OPTIONS,
       where: optional(callbackOf<(event: Wanted) => boolean>()),
@@ -145,10 +140,8 @@ export function createEventLog<Event extends SimulatorEvent>(
   };
 
   const stream: EventStream<Event> = {
-    history: (kind?: Event["kind"]) => {
-      if (kind !== undefined) source.readKind(kind, "history");
-      return history.filter((event) => kind === undefined || event.kind === kind) as never;
-    },
+    history: (kind?: Event["kind"]) =>
+      history.filter((event) => kind === undefined || event.kind === kind) as never,
     ...source.forListeners,
     when: (kind, options = {}) => quietly(wait(kind, options)),
   };

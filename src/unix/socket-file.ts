@@ -11,6 +11,7 @@ import { pause } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { callFileSystem, timedOut } from "./file-calls";
 import { type FileFound, findFile, findLink, isSameFile, isSameSocket, listNames } from "./files";
+import { type PublishRules, type PublishStep, publishSteps } from "./publish-steps";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "./socket-path";
 import { judgeSocket, type SocketFound } from "./unix-socket";
 
@@ -21,34 +22,40 @@ const LEFTOVER_AFTER_MS = 10_000;
 /** Between two attempts to close a listener whose file system hangs. */
 const CLOSE_AGAIN_MS = 1_000;
 /** As long as the shortest `<driver>-reg.sock`, so that it fits wherever that fits. */
-const DOT_NAME = /^\.reg-[0-9a-z]{5}$/;
+const DOT_NAME = /^\.(reg|out)-[0-9a-z]{5}$/;
+/** Whether this is the name of a socket that its registrar took out of kubelet's sight. */
+export const isHiddenSocket = (name: string): boolean => /^\.out-[0-9a-z]{5}$/.test(name);
 
 /** A registrar that starts binds its socket before it listens; a tight CPU limit may delay it in between. */
 const LISTENS_WITHIN_MS = 150;
 
 export type SocketFile = ReturnType<typeof createSocketFile>;
 
-interface Published extends Awaited<ReturnType<typeof bindDotSocket>> {
-  readonly withdrawn: AbortController;
+/** One publication of a socket. */
+export interface Publication {
   readonly path: string;
+  /** Aborted when the publication is withdrawn, hidden or replaced. */
+  readonly withdrawn: AbortSignal;
 }
 
-interface PublishOptions {
-  /** Replaces a socket on which another process listens, too. */
-  readonly overLiving: boolean;
-  /** Does not wait for kubelet's plugin watcher, which looks at registration sockets only. */
-  readonly atOnce?: boolean;
+type Bound = Awaited<ReturnType<typeof bindDotSocket>>;
+
+interface Published extends Bound {
+  readonly path: string;
+  readonly withdrawn: AbortController;
+}
+
+interface PublishOptions extends PublishRules {
   readonly signal?: AbortSignal;
 }
 
 /**
  * Makes the owner of one socket file; creates nothing before `publish`. It binds under a dot-name, which
  * kubelet's plugin watcher ignores, gives the file its real name when it already listens, and removes only its own inode:
- * a closed listener makes libuv unlink the name it was bound to, and that is the dot-name. A connection comes with the
- * signal of its publication, which is aborted when that is withdrawn or replaced.
+ * a closed listener makes libuv unlink the name it was bound to, and that is the dot-name.
  */
 export function createSocketFile(
-  onConnection: (connection: Socket, withdrawn: AbortSignal) => void,
+  onConnection: (connection: Socket, publication: Publication) => void,
   parentLog: Logger,
 ) {
   const log = parentLog.named("socket-file");
@@ -77,21 +84,60 @@ export function createSocketFile(
     return former;
   };
 
+  const removeIfOurs = async ({ path, stats }: Published): Promise<void> => {
+    const found = await findLink(path);
+    if (typeof found === "string" || !isSameFile(found, stats)) return;
+    await callFileSystem(path, () => unlink(path)).catch((error: unknown) => {
+      // Another process may be clearing the directory at this moment.
+      if (errnoOf(error) !== "ENOENT") throw error;
+    });
+  };
+
   /** The same, but removes the file if it is still ours. */
   const withdraw = async (): Promise<void> => {
     const former = await abandon();
-    if (former === undefined) return;
-    const { path, stats } = former;
-    const found = await findLink(path);
-    if (typeof found === "string" || !isSameFile(found, stats)) return;
     try {
-      await callFileSystem(path, () => unlink(path));
+      if (former) await removeIfOurs(former);
     } catch (error) {
-      // Another process may be clearing the directory at this moment.
-      if (errnoOf(error) === "ENOENT") return;
       published = former; // The next call tries again.
       throw error;
     }
+  };
+
+  /** Carries out the steps of a publication. Returns what was there before, and our socket if it is there now. */
+  const carryOut = async (path: string, { signal, ...rules }: PublishOptions) => {
+    const withdrawn = new AbortController();
+    const publication: Publication = { path, withdrawn: withdrawn.signal };
+    const there = await findLink(path);
+    let bound: Bound | undefined;
+    const dotPath = () => bound?.dotPath ?? path;
+    const deeds: Readonly<Record<PublishStep, () => unknown>> = {
+      judge: () => (rules.overLiving ? judge(path) : look(path)),
+      bind: async () => {
+        bound = await bindDotSocket(path, (connection) => onConnection(connection, publication));
+      },
+      withdrawOther: () => (published?.path === path ? undefined : withdraw()),
+      link: async () => {
+        const isLinked = await linkIfFree(dotPath(), path);
+        if (isLinked) setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath()).unref();
+        return isLinked;
+      },
+      wait: () => delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal }),
+      isSame: () => isStillThere(path, there),
+      rename: () => callFileSystem(path, () => rename(dotPath(), path)),
+    };
+    const steps = publishSteps(rules);
+    let step = steps.next();
+    try {
+      while (!step.done) {
+        if (step.value !== "judge") signal?.throwIfAborted();
+        step = steps.next(await deeds[step.value]());
+      }
+    } catch (error) {
+      if (bound) await closeDotSocket(bound);
+      throw signal?.aborted ? error : socketUnusable(path, error, bound?.dotPath);
+    }
+    return { found: step.value, next: bound && { ...bound, path, withdrawn } };
   };
 
   return {
@@ -109,36 +155,37 @@ export function createSocketFile(
     },
     /**
      * Puts a fresh socket at `path`. Resolves with what was there before: `taken` without `overLiving` means that ours is not
-     * there. Withdraws our socket at another path right before: at kubelet the end of one of two sockets deregisters the
-     * driver for both. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted, after which nothing more becomes visible;
-     * ours may be withdrawn by then.
+     * there. Rejects with SOCKET_UNUSABLE, and when `signal` is aborted, after which nothing more becomes visible; ours at
+     * another path may be withdrawn by then.
      */
     publish: async (path: string, options: PublishOptions): Promise<SocketFound> => {
-      const { overLiving } = options;
       if (!fitsSocketPath(path)) throw socketUnusable(path, systemError("ENAMETOOLONG"));
-      const there = await findLink(path);
-      const before = await (overLiving ? judge(path) : look(path));
-      if (before === "hanging" || before === "blocked") throw socketUnusable(path, await whyBlocked(path));
-      if (before === "taken" && !overLiving) return before;
-      const withdrawn = new AbortController();
-      const next = await bindDotSocket(path, (connection) => onConnection(connection, withdrawn.signal));
-      next.server.on("error", (error) =>
-        log.error(error, "Cannot accept a connection", { socketPath: path }),
-      );
-      try {
-        if (published?.path !== path) await withdraw();
-        const mayReplace = async () => overLiving || isStillThere(path, there);
-        if (!(await giveName(next.dotPath, path, mayReplace, options))) {
-          await closeDotSocket(next);
-          return "taken";
-        }
-      } catch (error) {
-        await closeDotSocket(next);
-        throw options.signal?.aborted ? error : socketUnusable(path, error, next.dotPath);
+      const { found, next } = await carryOut(path, options);
+      if (found === "hanging" || found === "blocked") throw socketUnusable(path, await whyBlocked(path));
+      if (found === "taken" && !options.overLiving) {
+        if (next) await closeDotSocket(next);
+      } else if (next) {
+        next.server.on("error", (error) =>
+          log.error(error, "Cannot accept a connection", { socketPath: path }),
+        );
+        if (published) retire(published).catch(() => {}); // It does not fail.
+        published = next;
       }
-      if (published) retire(published).catch(() => {}); // It does not fail.
-      published = { ...next, withdrawn, path };
-      return before;
+      return found;
+    },
+    /**
+     * Takes our socket out of kubelet's sight: until the next publication it listens under a name that kubelet ignores, so
+     * that probes and `registrar doctor` can ask why.
+     */
+    hide: async (): Promise<void> => {
+      if (published === undefined) return;
+      const { path } = published;
+      const hidden = join(dirname(path), `.out-${randomWord(5)}`);
+      const isLinked = (await judge(path)) === "ours" && (await linkIfFree(path, hidden));
+      if (!isLinked) return withdraw();
+      published.withdrawn.abort();
+      await removeIfOurs(published);
+      published = { ...published, path: hidden };
     },
     withdraw,
     abandon,
@@ -197,36 +244,15 @@ function listenPrivately(server: Server, path: string): void {
   }
 }
 
-/**
- * Gives the socket its real name. If the name is free, it links a second name and removes the dot-name 100 ms later, because
- * kubelet logs an error if a file from an inotify event is away. Else it renames the dot-name over the old file after 100 ms,
- * so that kubelet sees one Create event. Returns false if the name is taken and `mayReplace` returns false, now or right
- * before the renaming. Rejects when `signal` is aborted before that.
- */
-async function giveName(
-  dotPath: string,
-  path: string,
-  mayReplace: () => Promise<boolean>,
-  { atOnce, signal }: PublishOptions,
-): Promise<boolean> {
-  signal?.throwIfAborted();
-  if (!atOnce) {
-    try {
-      await callFileSystem(path, () => link(dotPath, path));
-      setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath).unref();
-      return true;
-    } catch (error) {
-      if (errnoOf(error) === "EEXIST" && !(await mayReplace())) return false;
-    }
-    await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });
-  }
-  if (!(await mayReplace())) return false;
-  await callFileSystem(path, () => rename(dotPath, path));
-  return true;
-}
+/** Whether the socket has this second name now; not if the name is taken, or the file system knows no links. */
+const linkIfFree = (from: string, to: string): Promise<boolean> =>
+  callFileSystem(to, () => link(from, to)).then(
+    () => true,
+    () => false,
+  );
 
 /** Stops listening, later if the file system hangs: libuv unlinks the name that was bound, on the main thread. */
-async function closeDotSocket(bound: Pick<Published, "server" | "dotPath">): Promise<void> {
+async function closeDotSocket(bound: Pick<Bound, "server" | "dotPath">): Promise<void> {
   if ((await findLink(bound.dotPath)) !== "hanging") bound.server.close();
   else setTimeout(closeDotSocket, CLOSE_AGAIN_MS, bound).unref();
 }

@@ -47,9 +47,8 @@ const away = registered("x.csi", { connected: false });
 const LOST = "the connection to the CSI driver is lost";
 const READY = "[+]driver ok\n[+]socket ok\n[+]registered ok";
 const mute: SelfCheck = { kind: "missing", text: "it is gone" };
-const event = { kind: "socket-taken", alias: undefined } as const;
 const STATES = ["publishing", "listening", "asked", "refused", "stopping"] as const;
-const history = [{ from: "registered", to: "standby", event, at: 1_000 }] as const;
+const history = [{ from: "registered", to: "standby", reason: "socket-taken", at: 1_000 }] as const;
 
 test.each<[string, Registration, RegExp | string, boolean?]>([
   [

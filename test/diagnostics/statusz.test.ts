@@ -22,7 +22,7 @@ test("tells people what is going on", async () => {
     `    socket: ${served.socketPath}`,
     `    kubeletRegistrationPath: ${ENDPOINT}`,
     "      getInfoCalls: 1",
-    `      ${TIME}  waiting -> publishing  driver-named  "x\\.csi"`,
+    `      ${TIME}  waiting -> publishing  driver-named`,
     `      ${TIME}  asked -> registered  accepted`,
   ])
     expect(body).toMatch(new RegExp(`^${line}$`, "m"));
@@ -48,8 +48,8 @@ test("tells programs the same, and little before the driver comes", async () => 
         socket: served.socketPath,
         counters: { getInfoCalls: 0, publications: { "driver-named": 1 } },
         history: [
-          { from: "waiting", to: "publishing", event: { kind: "driver-named", driverName: DRIVER } },
-          { from: "publishing", to: "listening", event: { kind: "published" } },
+          { from: "waiting", to: "publishing", reason: "driver-named" },
+          { from: "publishing", to: "listening", reason: "published" },
         ],
       },
     ],

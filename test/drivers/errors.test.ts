@@ -27,7 +27,6 @@ inEachLanguage((start) => {
   );
 
   test.each([
-    ["UNIMPLEMENTED", 12, "wait until the driver restarts: it does not implement GetPluginInfo"],
     ["INVALID_ARGUMENT", 3, "retry in 30s, or when the driver restarts"],
     ["UNAUTHENTICATED", 16, "retry in 30s, or when the driver restarts"],
     ["PERMISSION_DENIED", 7, "retry in 30s, or when the driver restarts"],

@@ -157,7 +157,8 @@ test("a call that is under way when it is closed is answered", async () => {
   // Who would cut it off at once has set a timer before this one.
   await delay(5);
   kubelet.socket.write(call.subarray(-message));
-  expect(await kubelet.statusOf(1)).toBe("0");
+  // UNAVAILABLE: the socket is withdrawn, and kubelet should not register the driver by it.
+  expect(await kubelet.statusOf(1)).toBe(`${status.UNAVAILABLE}`);
   expect(await closing).toEqual({ kind: "stopped" });
   jest.restoreAllMocks();
 });

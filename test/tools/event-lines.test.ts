@@ -19,7 +19,7 @@ test.each([
 function written(output: "text" | "json", texts: readonly [string, string]): readonly string[] {
   const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
   try {
-    const log = createEventLog<Said>("somebody", { said: true });
+    const log = createEventLog<Said>("somebody");
     log.append({ kind: "said", text: texts[0] });
     tellEvents(log.stream, output, ({ text }) => (text === "" ? undefined : text));
     log.append({ kind: "said", text: texts[1] });

@@ -20,6 +20,20 @@ export interface FollowContext extends Pick<WatchDriverContext, "log" | "remindE
 /** The log names a larger answer: 15 times what the CSI specification allows ("Size Limits"). */
 const USUAL_ANSWER_BYTES = 65_536;
 
+/**
+ * What a name means that the driver answered. A node-wide registrar starts over under another name: the former one is free for
+ * another driver, and the new one must be admitted.
+ */
+export function nameEvent(
+  registeredAs: string | undefined,
+  driverName: string,
+  isNodeWide: boolean,
+): LoopEvent {
+  if (registeredAs === undefined) return { kind: "driver-named", driverName };
+  if (!isNodeWide) return { kind: "driver-renamed", driverName };
+  return { kind: "stop", reason: "driver-renamed", outcome: { kind: "stopped" } };
+}
+
 /** Follows the driver of `options`; a name names its registration, a failure to learn it ends that. */
 export function createDriverFollower(
   options: ResolvedRegistrarOptions,
@@ -47,27 +61,22 @@ export function createDriverFollower(
     };
 
     let registeredAs: string | undefined;
-    const registerAs = (driverName: string) => {
-      const kind = registeredAs === undefined ? "driver-named" : "driver-renamed";
-      registeredAs = driverName;
-      inbox.put({ kind, driverName }, signal);
-    };
-    const onNamed = (name: string) => {
-      if (!admit) registerAs(name);
-      else if (registeredAs === undefined) {
+    const onNamed = async (name: string) => {
+      const event = nameEvent(registeredAs, name, options.isNodeWide);
+      if (event.kind === "stop") {
+        const was = registeredAs;
+        log.info("CSI driver came back under another name, starting over", { was, csiDriverName: name });
+        return inbox.put(event);
+      }
+      if (admit) {
         const onWithheld = (why: DriverTrouble) => {
           trouble = why;
         };
-        admit(name, log, onWithheld).then(() => {
-          trouble = undefined;
-          registerAs(name);
-        }, fail);
-      } else {
-        // The former name is free for another driver now, and `admit` must grant the new one.
-        const was = registeredAs;
-        log.info("CSI driver came back under another name, starting over", { was, csiDriverName: name });
-        inbox.put({ kind: "stop", reason: "driver-renamed", outcome: { kind: "stopped" } });
+        await admit(name, log, onWithheld);
+        trouble = undefined;
       }
+      registeredAs = name;
+      inbox.put(event, signal);
     };
 
     const onAnswered: WatchDriverContext["onAnswered"] = (answer, awayMs, answerBytes) => {
@@ -82,7 +91,7 @@ export function createDriverFollower(
       const isOtherVersion = before?.vendorVersion !== vendorVersion;
       if (before?.name !== name) {
         log.v(2).info("CSI driver name", { csiDriverName: name, vendorVersion });
-        onNamed(name);
+        onNamed(name).catch(fail);
       } else if (options.reregisterOnDriverRestart && (awayMs !== undefined || isOtherVersion))
         inbox.put({ kind: "driver-restarted" });
       else if (isOtherVersion)

@@ -1,5 +1,5 @@
 import { status } from "@grpc/grpc-js";
-import { BACKOFF, backoffMs } from "../../base/backoff";
+import { BACKOFF, type Backoff, backoffMs } from "../../base/backoff";
 import { errnoOf, messageOf, RegistrarError } from "../../base/errors";
 import { followSignal, pause } from "../../base/pause";
 import type { PluginIdentity } from "../../grpc/protos";
@@ -26,8 +26,6 @@ export interface WatchDriverContext extends Pick<AcceptingOptions, "log" | "sign
 
 /** After a connection that lasted less than this, the next one comes after a pause. */
 const STEADY_AFTER_MS = 10_000;
-/** Between two calls after an error that will hardly pass by itself. */
-const SLOW_RETRY_MS = 30_000;
 
 /**
  * Stays in touch with the CSI driver behind a unix socket: waits for it, asks its name, keeps a connection to notice
@@ -85,11 +83,12 @@ export async function watchCsiDriver(
         failure = error;
         presence.lost();
         context.onNoAnswer(`GetPluginInfo of the CSI driver fails: ${messageOf(error)}`);
-        const pace = PACES[code] ?? "soon";
-        log.error(error, "Error retreiving CSI driver name", { next: NEXT[pace] });
-        nextAtMs = performance.now() + backoffMs(BACKOFF.askDriver, failures++);
-        except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };
-        if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);
+        const pace = PACES[code];
+        const waitMs = backoffMs(pace ?? BACKOFF.askDriver, failures++);
+        const next = pace ? `retry in ${waitMs / 1_000}s, or when the driver restarts` : "retry";
+        log.error(error, "Error retreiving CSI driver name", { next });
+        if (!pace) nextAtMs = performance.now() + waitMs;
+        except = pace && { file, forMs: waitMs };
       }
     }
   } catch (error) {
@@ -153,16 +152,13 @@ async function endOf(
   return performance.now() - sinceMs;
 }
 
-const NEXT = {
-  "after-restart": "wait until the driver restarts: it does not implement GetPluginInfo",
-  slowly: `retry in ${SLOW_RETRY_MS / 1000}s, or when the driver restarts`,
-  soon: "retry",
-};
-
-/** When to repeat a failed call, if not soon. The CSI specification ("Error Scheme") forbids to repeat UNIMPLEMENTED. */
-const PACES: Readonly<Partial<Record<number, "after-restart" | "slowly">>> = {
-  [status.UNIMPLEMENTED]: "after-restart",
-  [status.INVALID_ARGUMENT]: "slowly",
-  [status.PERMISSION_DENIED]: "slowly",
-  [status.UNAUTHENTICATED]: "slowly",
+/**
+ * The waits after a failed call, if not the usual ones. Repeated although the CSI specification ("Error Scheme") forbids it for
+ * UNIMPLEMENTED: a server that listens before it has its services answers that once, or HTTP 404.
+ */
+const PACES: Readonly<Partial<Record<number, Backoff>>> = {
+  [status.UNIMPLEMENTED]: BACKOFF.incompleteDriver,
+  [status.INVALID_ARGUMENT]: BACKOFF.unfitDriver,
+  [status.PERMISSION_DENIED]: BACKOFF.unfitDriver,
+  [status.UNAUTHENTICATED]: BACKOFF.unfitDriver,
 };

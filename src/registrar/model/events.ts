@@ -1,4 +1,4 @@
-import { createEventSource, type EventKinds } from "../../base/event-source";
+import { createEventSource } from "../../base/event-source";
 import type { PluginIdentity } from "../../grpc/protos";
 import type { Logger } from "../../logging/logger";
 import type { PublishReason, StateChange } from "./state";
@@ -27,17 +27,7 @@ export type RegistrarEvent =
   | { readonly kind: "asked" }
   | { readonly kind: "notified"; readonly registered: boolean; readonly error: string };
 
-const KINDS: EventKinds<RegistrarEvent> = {
-  "driver-call": true,
-  "driver-answered": true,
-  "driver-lost": true,
-  "state-changed": true,
-  published: true,
-  asked: true,
-  notified: true,
-};
-
 export const createRegistrarEvents = <Event extends RegistrarEvent = RegistrarEvent>(log: Logger) =>
-  createEventSource<Event>(KINDS, (error, { kind }) =>
+  createEventSource<Event>((error, { kind }) =>
     log.error(error, "A listener to events failed", { event: kind }),
   );

@@ -56,11 +56,21 @@ export interface RegistrarOptions extends CommonOptions {
   readonly reregisterOnDriverRestart?: boolean | undefined;
 }
 
-/** Options with every default filled in and every value checked. */
-export interface ResolvedRegistrarOptions extends Resolved<RegistrarOptions> {
-  /** The path in `csiAddress`. */
-  readonly csiSocketPath: string;
+/** What one registration runs by, every default filled in and every value checked. */
+export interface ResolvedOptions extends Resolved<CommonOptions> {
+  readonly type: PluginType;
+  readonly supportedVersions: readonly string[];
+  readonly kubeletRegistrationPath: string;
+  readonly csiAddress?: string;
+  /** The path in `csiAddress`; neither is there where the driver runs in this process. */
+  readonly csiSocketPath?: string;
+  /** Part of a node-wide registrar, which leaves a driver to another living registrar. */
+  readonly isNodeWide: boolean;
 }
+
+export type ResolvedRegistrarOptions = ResolvedOptions &
+  Required<ResolvedOptions> &
+  Resolved<RegistrarOptions>;
 
 /** The options of a registration of a driver in this process. */
 export type RegistrationOptions = InProcessOptions &
@@ -113,7 +123,7 @@ export function resolveOptions(
   options: RegistrarOptions,
   whose = "startRegistrar",
 ): ResolvedRegistrarOptions & ResolvedStartOptions {
-  const given = readOptions<Resolved<RegistrarOptions> & ResolvedStartOptions>(whose, options, {
+  const read = readOptions<Resolved<RegistrarOptions> & ResolvedStartOptions>(whose, options, {
     csiAddress: required(csiAddressKind),
     // The sidecar hands this path to kubelet as it is, as the official one does: kubelet judges it.
     kubeletRegistrationPath: required(nonEmpty("the driver's socket as kubelet sees it on the host")),
@@ -121,7 +131,8 @@ export function resolveOptions(
     reregisterOnDriverRestart: optional(flag, false),
     ...COMMON_OPTIONS,
   });
-  return { ...given, csiSocketPath: parseCsiAddress(given.csiAddress) };
+  const csiSocketPath = parseCsiAddress(read.csiAddress);
+  return { ...read, csiSocketPath, type: "CSIPlugin", supportedVersions: CSI_VERSIONS, isNodeWide: false };
 }
 
 /** The same for a driver in this process, whose name is judged elsewhere. Throws INVALID_OPTION. */

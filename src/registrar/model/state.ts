@@ -30,6 +30,8 @@ export interface DriverFacts {
   /** Replaces the driver's name in the name of our socket, to get around kubelet's backoff. */
   readonly alias: string | undefined;
   readonly everPublished: boolean;
+  /** How many of kubelet's registration statuses were lost in a row. */
+  readonly lostStatuses: number;
   /** A dead socket was at our path when we first published: kubelet may be backing off from it. */
   readonly foundDeadSocket: boolean;
   /** We have moved away from that path, once. */
@@ -68,7 +70,12 @@ export type RegistrationState =
   | ({ readonly kind: "listening" } & InPlace)
   | ({ readonly kind: "asked"; readonly askedAtMs: number } & InPlace)
   | ({ readonly kind: "registered" } & InPlace)
-  | ({ readonly kind: "refused"; readonly refusals: Refusals; readonly waitMs: number } & InPlace)
+  | {
+      readonly kind: "refused";
+      readonly facts: DriverFacts;
+      readonly refusals: Refusals;
+      readonly waitMs: number;
+    }
   | {
       readonly kind: "standby";
       readonly facts: DriverFacts;
@@ -78,7 +85,7 @@ export type RegistrationState =
   | ({ readonly kind: "stopped" } & Ended);
 
 export type StateOf<Kind extends StateName> = Extract<RegistrationState, { readonly kind: Kind }>;
-export type InPlaceState = StateOf<"listening" | "asked" | "registered" | "refused">;
+export type InPlaceState = StateOf<"listening" | "asked" | "registered">;
 
 /** Everything that can change the state of a registration; the loop takes it from its inbox. */
 export type LoopEvent =
@@ -103,6 +110,8 @@ export type LoopEvent =
   | { readonly kind: "get-info" }
   | { readonly kind: "accepted" }
   | { readonly kind: "refused"; readonly error: string }
+  /** Kubelet closed its connection after GetInfo, and its registration status has not come. */
+  | { readonly kind: "status-lost" }
   /** Kubelet says that the driver is registered under another path: there is a peer. */
   | { readonly kind: "already-registered"; readonly error: string }
   /** The wait after a refusal is over. */
@@ -121,6 +130,7 @@ export const PUBLISH_REASONS = [
   "directory-gone",
   "socket-dead",
   "kubelet-silent",
+  "status-lost",
   "retry",
   "peer-gone",
   "reregister",
@@ -131,7 +141,8 @@ export type PublishReason = (typeof PUBLISH_REASONS)[number];
 export interface StateChange {
   readonly from: StateName;
   readonly to: StateName;
-  readonly event: LoopEvent;
+  /** The event that led to it, as in the log: `published`. */
+  readonly reason: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }

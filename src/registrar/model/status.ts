@@ -28,7 +28,7 @@ export interface DriverHealth {
 /** Where one driver's registration stands, at this moment. */
 export interface DriverStatus extends DriverHealth {
   readonly state: StateName;
-  /** The latest changes of state, oldest first, at most HISTORY_LENGTH. */
+  /** The latest changes of state, oldest first, at most 50. */
   readonly history: readonly StateChange[];
   /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
   readonly registrationSocketPath: string | undefined;
@@ -39,11 +39,10 @@ export interface DriverStatus extends DriverHealth {
 
 /** Why a driver's registration is in its state, in a few words; undefined where the state says it all. */
 export function reasonOf({ state, history, tally, trouble, registrationSocketPath }: DriverStatus) {
-  const last = history.at(-1)?.event;
   const refusal = tally.refusal === undefined ? undefined : `kubelet refused: ${tally.refusal}`;
   const peer =
-    last?.kind === "already-registered"
-      ? `the registration; kubelet says: ${last.error}`
+    history.at(-1)?.reason === "already-registered"
+      ? `the registration; kubelet says: ${tally.refusal}`
       : (registrationSocketPath ?? "its socket");
   const reasons: Readonly<Record<StateName, string | undefined>> = {
     waiting: trouble?.text ?? "the CSI driver has not reported its name yet",

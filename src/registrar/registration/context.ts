@@ -1,29 +1,16 @@
+import { BACKOFF, backoffMs } from "../../base/backoff";
+import { pause } from "../../base/pause";
 import type { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
-import type { Resolved } from "../../options/start-options";
 import type { SocketFile } from "../../unix/socket-file";
 import { fitsSocketPath } from "../../unix/socket-path";
-import type { CommonOptions, PluginType } from "../model/options";
+import type { ResolvedOptions } from "../model/options";
 import { createAlias, fileNameOf, nextAlias, registrationSocketPath } from "../model/socket-name";
 import type { DriverFacts } from "../model/state";
 
-/** The options that a registration by itself needs, complete and checked. */
-export interface RegistrationLoopOptions extends Resolved<CommonOptions> {
-  readonly kubeletRegistrationPath: string;
-  /** The driver's socket as this process sees it; undefined where the driver runs in this process. */
-  readonly csiSocketPath?: string | undefined;
-  readonly type: PluginType;
-  readonly supportedVersions: readonly string[];
-  /**
-   * What to do at the start where a living registrar has our socket's place: take it, as the newest does, or stand by
-   * for it. @default "take"
-   */
-  readonly placeTaken?: "take" | "stand-by" | undefined;
-}
-
 /** What the states of a registration work with. None of it changes from state to state. */
 export interface RegistrationContext {
-  readonly options: RegistrationLoopOptions;
+  readonly options: ResolvedOptions;
   readonly log: Logger;
   readonly socket: SocketFile;
   readonly server: Pick<ReturnType<typeof startGrpcServer>, "hasCaller" | "connections" | "close">;
@@ -31,14 +18,26 @@ export interface RegistrationContext {
   readonly onUnpublished: (reason: string) => void;
 }
 
-export function socketPathOf({ alias, driverName }: DriverFacts, { options }: RegistrationContext): string {
+export function socketPathOf({ alias, driverName }: DriverFacts, options: ResolvedOptions): string {
   const name = alias ?? fileNameOf(options.type, driverName);
   return registrationSocketPath(options.pluginRegistrationPath, name);
 }
 
 /** Another alias for our socket, to get around kubelet's backoff; undefined if it does not fit into a socket's path. */
-export function anotherAlias(facts: DriverFacts, context: RegistrationContext): string | undefined {
-  const name = fileNameOf(context.options.type, facts.driverName);
+export function anotherAlias(facts: DriverFacts, options: ResolvedOptions): string | undefined {
+  const name = fileNameOf(options.type, facts.driverName);
   const alias = facts.alias === undefined ? createAlias(name) : nextAlias(facts.alias);
-  return fitsSocketPath(socketPathOf({ ...facts, alias }, context)) ? alias : undefined;
+  return fitsSocketPath(socketPathOf({ ...facts, alias }, options)) ? alias : undefined;
+}
+
+/** Takes our socket away, by `withdraw` or `hide`; tries again as long as that fails. */
+export async function takeAway(remove: () => Promise<void>, log: Logger, signal: AbortSignal): Promise<void> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      return await remove();
+    } catch (error) {
+      log.error(error, "Failed to remove socket with error, trying again");
+      await pause(backoffMs(BACKOFF.publish, attempt), signal);
+    }
+  }
 }

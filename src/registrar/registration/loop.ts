@@ -3,7 +3,7 @@ import type { Inbox } from "../model/inbox";
 import { failedBy, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateName, StateOf } from "../model/state";
 import type { RegistrationContext } from "./context";
-import { remindOfMissingStatus, watchOurSocket } from "./states/in-place";
+import { noticeLostStatus, remindOfMissingStatus, watchOurSocket } from "./states/in-place";
 import { moveFromBackoff, remindOfSilence } from "./states/listening";
 import { publishSocket } from "./states/publishing";
 import { endOrRetry } from "./states/refused";
@@ -23,13 +23,13 @@ const ACTIVITIES: { readonly [Kind in StateName]: readonly Activity<Kind>[] } = 
   waiting: [],
   publishing: [publishSocket],
   listening: [watchOurSocket, moveFromBackoff, remindOfSilence],
-  asked: [watchOurSocket, remindOfMissingStatus],
+  asked: [watchOurSocket, noticeLostStatus, remindOfMissingStatus],
   registered: [
     watchOurSocket,
-    // What starts of registrars left behind that were killed.
+    // Dot-sockets that killed registrars left behind.
     (_, { options }, signal) => sweepDotSockets(options.pluginRegistrationPath, signal),
   ],
-  refused: [endOrRetry, watchOurSocket],
+  refused: [endOrRetry],
   standby: [standBy],
   stopping: [shutDown],
   stopped: [],

@@ -4,45 +4,45 @@ import type { RegistrationStatus } from "../../grpc/protos";
 import { createSmallServer, unaryHandler } from "../../grpc/server";
 import { boundText } from "../../logging/escape";
 import type { Logger } from "../../logging/logger";
-import type { RegistrationLoopOptions } from "./context";
+import type { Publication } from "../../unix/socket-file";
+import type { ResolvedOptions } from "../model/options";
+import type { infoAnswer } from "./decisions";
 import { encodeReport, REPORT_KEY, type RegistrationReport, SELF_CHECK_KEY } from "./self-check";
 
-export interface RegistrationServiceOptions
-  extends Pick<RegistrationLoopOptions, "type" | "supportedVersions" | "kubeletRegistrationPath"> {
-  readonly driverName: () => string;
-  /** Why kubelet gets no answer to GetInfo; undefined if it gets one. */
-  readonly whyNot: () => string | undefined;
-  readonly report: () => RegistrationReport;
-  /** `publication` is aborted when the socket over which kubelet called is no longer ours. */
-  readonly onGetInfo: (publication: AbortSignal | undefined) => void;
-  readonly onRegistrationStatus: (status: RegistrationStatus, publication: AbortSignal | undefined) => void;
+export interface RegistrationCalls {
+  /** What a self-check gets, whatever the state. */
+  readonly report: () => { readonly name: string; readonly report: RegistrationReport };
+  /** What kubelet gets from GetInfo over the socket of `publication`. */
+  readonly answer: (publication: Publication | undefined) => ReturnType<typeof infoAnswer>;
+  readonly onGetInfo: (publication: Publication | undefined) => void;
+  readonly onRegistrationStatus: (status: RegistrationStatus, publication: Publication | undefined) => void;
 }
 
 /**
  * Creates gRPC servers with kubelet's `Registration` service, one for each connection, because grpc-js does not tell a handler
  * over which its call came. The listeners run after the answer, so that kubelet gets it even if a refusal ends this process.
  */
-export function createRegistrationServers(options: RegistrationServiceOptions, parentLog: Logger) {
+export function createRegistrationServers(
+  { type, supportedVersions, kubeletRegistrationPath: endpoint }: ResolvedOptions,
+  calls: RegistrationCalls,
+  parentLog: Logger,
+) {
   const log = parentLog.named("registration-service");
   let lastError = "";
-  return (publication: AbortSignal | undefined): Server => {
+  return (publication: Publication | undefined): Server => {
     const server = createSmallServer();
     server.addService(registrationMethods, {
       GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
         if (metadata(SELF_CHECK_KEY).length > 0) {
-          sendMetadata({ [REPORT_KEY]: encodeReport(options.report()) });
-        } else {
-          log.v(4).info("Received GetInfo call", { request: "" });
-          const details = options.whyNot();
-          if (details !== undefined) throw Object.assign(new Error(details), { code: status.UNAVAILABLE });
-          setImmediate(options.onGetInfo, publication);
+          const { name, report } = calls.report();
+          sendMetadata({ [REPORT_KEY]: encodeReport(report) });
+          return { type, name, endpoint, supportedVersions };
         }
-        return {
-          type: options.type,
-          name: options.driverName(),
-          endpoint: options.kubeletRegistrationPath,
-          supportedVersions: options.supportedVersions,
-        };
+        log.v(4).info("Received GetInfo call", { request: "" });
+        const answer = calls.answer(publication);
+        if ("whyNot" in answer) throw Object.assign(new Error(answer.whyNot), { code: status.UNAVAILABLE });
+        setImmediate(calls.onGetInfo, publication);
+        return { type, name: answer.name, endpoint, supportedVersions };
       }),
       NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((received) => {
         // Kubelet may quote the driver's text, which may have megabytes.
@@ -51,7 +51,7 @@ export function createRegistrationServers(options: RegistrationServiceOptions, p
         lastError = outcome.error;
         const status = statusText(outcome);
         log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status });
-        setImmediate(options.onRegistrationStatus, outcome, publication);
+        setImmediate(calls.onRegistrationStatus, outcome, publication);
         return {};
       }),
     });

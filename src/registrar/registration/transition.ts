@@ -1,4 +1,3 @@
-import { BACKOFF, backoffMs, FIRST_REFUSALS } from "../../base/backoff";
 import type {
   DriverFacts,
   InPlaceState,
@@ -7,6 +6,7 @@ import type {
   Refusals,
   RegistrationState,
 } from "../model/state";
+import { refusalPauseMs } from "./decisions";
 
 /** Milliseconds of `performance.now()`, and a number from 0 to 1 for the jitter of a wait. */
 export interface Moment {
@@ -46,8 +46,17 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
     case "listening":
     case "asked":
     case "registered":
-    case "refused":
       return whileInPlace(state, event, now);
+
+    case "refused":
+      switch (event.kind) {
+        case "retry":
+          return publish({ ...state.facts, alias: event.alias }, event.kind);
+        case "driver-restarted":
+          return publish(state.facts, event.kind);
+        default:
+          return state;
+      }
 
     case "standby":
       return event.kind === "peer-gone" ? publish(state.facts, event.kind) : state;
@@ -65,12 +74,12 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
   }
 }
 
-/** Whether kubelet has registered the driver, and is not registering it again. */
+/** Whether kubelet has registered the driver, is not registering it again, and is not to. */
 export function mayReregister(state: RegistrationState): boolean {
-  return state.kind === "registered" && state.askedAtMs === undefined;
+  return state.kind === "registered" && state.askedAtMs === undefined && state.again === undefined;
 }
 
-/** Every way out of the four states in which our socket is in place: a lost socket has the same remedy in each. */
+/** Every way out of the three states in which our socket is in place: a lost socket has the same remedy in each. */
 function whileInPlace(
   state: InPlaceState,
   event: Exclude<LoopEvent, { kind: "stop" | "driver-renamed" }>,
@@ -81,24 +90,19 @@ function whileInPlace(
     case "get-info":
       // A kubelet that restarts asks again: registered stays true until an attempt fails.
       if (state.kind === "registered") return { ...state, askedAtMs: now.nowMs };
-      if (state.kind === "refused") return state; // It got no answer.
       return { kind: "asked", facts, askedAtMs: now.nowMs, again: state.again };
 
     case "accepted": {
-      if (mayReregister(state)) return state;
-      const registered = inPlace("registered", { ...facts, everRegistered: true, refusals: undefined });
+      if (state.kind === "registered" && state.askedAtMs === undefined) return state;
+      const known = { ...facts, everRegistered: true, refusals: undefined, lostStatuses: 0 };
+      const registered = inPlace("registered", known);
       return { ...registered, again: state.again };
     }
 
     case "refused": {
-      if (state.kind === "refused") return state;
       const refusals = countRefusal(facts.refusals, event.error);
-      const earlier = refusals.count - 1;
-      const later = earlier - FIRST_REFUSALS;
-      const [pace, nth] = later < 0 ? [BACKOFF.refused, earlier] : [BACKOFF.refusedForLong, later];
-      const waitMs = Math.round(backoffMs(pace, nth, () => now.random));
-      const waiting = { kind: "refused", refusals, waitMs, askedAtMs: undefined } as const;
-      return { ...waiting, facts: { ...facts, refusals }, again: state.again };
+      const waitMs = refusalPauseMs(refusals.count, now.random);
+      return { kind: "refused", facts: { ...facts, refusals, lostStatuses: 0 }, refusals, waitMs };
     }
 
     case "already-registered":
@@ -122,9 +126,11 @@ function whileInPlace(
       if (state.kind !== "listening") return state;
       return publish({ ...facts, alias: event.alias, hasMoved: true }, event.kind);
 
-    case "retry":
-      return state.kind === "refused" ? publish({ ...facts, alias: event.alias }, event.kind) : state;
+    case "status-lost":
+      if (state.kind !== "asked") return state;
+      return publish({ ...facts, lostStatuses: facts.lostStatuses + 1 }, event.kind);
 
+    case "retry":
     case "driver-named":
     case "published":
     case "peer-gone":
@@ -152,6 +158,7 @@ function inPlace<Kind extends "listening" | "registered">(kind: Kind, facts: Dri
 const AT_FIRST: Omit<DriverFacts, "driverName"> = {
   alias: undefined,
   everPublished: false,
+  lostStatuses: 0,
   foundDeadSocket: false,
   hasMoved: false,
   everRegistered: false,
@@ -160,7 +167,7 @@ const AT_FIRST: Omit<DriverFacts, "driverName"> = {
 
 function rename(state: RegistrationState, driverName: string): RegistrationState {
   if (state.kind === "waiting" || state.kind === "stopping" || state.kind === "stopped") return state;
-  const forgotten = { alias: undefined, foundDeadSocket: false, refusals: undefined };
+  const forgotten = { alias: undefined, foundDeadSocket: false, refusals: undefined, lostStatuses: 0 };
   return publish({ ...state.facts, ...forgotten, driverName }, "driver-renamed");
 }
 

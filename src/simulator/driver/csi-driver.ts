@@ -2,7 +2,6 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { type Server, status } from "@grpc/grpc-js";
 import { messageOf, RegistrarError } from "../../base/errors";
-import type { EventKinds } from "../../base/event-source";
 import { monotonicMs, pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
 import { protos } from "../../grpc/protos";
@@ -40,14 +39,6 @@ export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "stopped"; readonly because: "close" | "kill" }
 );
 
-const CSI_DRIVER_EVENTS: EventKinds<CsiDriverEvent> = {
-  listening: true,
-  called: true,
-  answered: true,
-  "fault-applied": true,
-  stopped: true,
-};
-
 export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
 
 /** A CSI driver as far as registration sees one. */
@@ -84,11 +75,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   await pause(driver.listenAfterMs, signal ?? new AbortController().signal);
   refuseAborted("the simulated CSI driver", signal);
 
-  const log = createEventLog<CsiDriverEvent>(
-    `the simulated CSI driver ${driver.name}`,
-    CSI_DRIVER_EVENTS,
-    driver.waitTimeoutMs,
-  );
+  const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`, driver.waitTimeoutMs);
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   let answers: ResolvedCsiDriverAnswers = driver;
   const handlers = createHandlers({ name: driver.name, answers: () => answers, faults, emit: log.append });

@@ -11,7 +11,7 @@ import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
 import { createKubeletContext, type KubeletContext } from "./calls";
-import { KUBELET_EVENTS, type KubeletEvent } from "./events";
+import type { KubeletEvent } from "./events";
 import { type CsiNodeObject, createNodeInfoManager, type NodeObject } from "./objects";
 import {
   KUBELET_FAULTS,
@@ -74,7 +74,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   if (simulated !== version)
     log.info("Simulating the kubelet that behaves as this one", { version, simulated });
 
-  const steps = createEventLog<KubeletEvent>("the simulated kubelet", KUBELET_EVENTS, waitTimeoutMs);
+  const steps = createEventLog<KubeletEvent>("the simulated kubelet", waitTimeoutMs);
   const registered = new Map<string, KubeletEventOf<"registered">>();
   const refused = new Map<string, KubeletEventOf<"refused">>();
   steps.stream.subscribe((event) => {

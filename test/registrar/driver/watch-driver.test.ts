@@ -164,7 +164,6 @@ test("ends with what its observer throws", async () => {
 });
 
 test.each([
-  [status.UNIMPLEMENTED, "wait until the driver restarts: it does not implement GetPluginInfo"],
   [status.INVALID_ARGUMENT, "retry in 30s, or when the driver restarts"],
   [status.PERMISSION_DENIED, "retry in 30s, or when the driver restarts"],
   [status.UNAUTHENTICATED, "retry in 30s, or when the driver restarts"],
@@ -173,8 +172,6 @@ test.each([
   await using watch = watchAt(socketPath);
   const said = await watch.log.when("Error retreiving CSI driver name");
   expect(said.fields).toEqual({ next });
-  // One that does not know the call may not be asked it again: it is not even looked for before it has gone.
-  expect(watch.log.all("Connecting")).toHaveLength(code === status.UNIMPLEMENTED ? 1 : 2);
   // Longer than any first wait between two attempts; a server that merely ends its connections is the same server.
   for (let round = 0; round < 4; round++) {
     driver.endConnections();
@@ -185,6 +182,15 @@ test.each([
   await driver.kill();
   await using _better = await startScriptedDriver(socketPath, x);
   await watch.untilAnswered();
+});
+
+test("a driver that listens before it has its services is asked again, less and less often", async () => {
+  const early = { code: status.UNIMPLEMENTED };
+  await using _driver = await startScriptedDriver(socketPath, early, early, x);
+  await using watch = watchAt(socketPath);
+  await watch.untilAnswered();
+  const said = watch.log.all("Error retreiving CSI driver name").map(({ fields }) => fields.next);
+  expect(said).toEqual([0.5, 1].map((s) => `retry in ${s}s, or when the driver restarts`));
 });
 
 test("a connection that has ended leaves nothing at its signal, which outlives many", async () => {

@@ -20,6 +20,9 @@ test("fills in every default", () => {
     driverTimeoutMs: 0,
     onRegistrationFailure: "exit",
     reregisterOnDriverRestart: false,
+    type: "CSIPlugin",
+    supportedVersions: ["1.0.0"],
+    isNodeWide: false,
   });
 });
 

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { eventually } from "../../support/eventually";
 import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
 
@@ -83,13 +83,12 @@ test("a driver that comes back without an answer, and is killed then, goes when 
 });
 
 test("a driver that fails after a long good life is tried again as soon as after a first failure", async () => {
-  writeFileSync(node.socketPath("a.csi"), "");
-  const driver = await node.driver("a.csi");
+  const answers = ["../evil", "../evil", "a.csi"].map((name) => ({ name }));
+  const driver = await node.driver("a.csi", ...answers);
   await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
   expect((await started.log.when(RETRY)).fields.after).toBe("30s");
   jest.advanceTimersByTime(30_000);
   expect((await started.log.when(RETRY, 2)).fields.after).toBe("60s");
-  rmSync(node.socketPath("a.csi"));
   jest.advanceTimersByTime(60_000);
   await started.register("a.csi");
   const now = performance.now.bind(performance);
@@ -120,12 +119,21 @@ test("a driver with ever other names starts over at once, then as one that fails
   expect((await started.log.when(RETRY)).fields.after).toBe("60s");
 });
 
-test("a file where its socket belongs is left there; the driver that restarts is tried again, and then no more", async () => {
-  writeFileSync(node.socketPath("a.csi"), "");
-  const driver = await node.driver("a.csi");
+test("a file where its socket belongs is left there, and is no failure: the driver is registered when it goes", async () => {
+  writeFileSync(node.socketPath("a.csi"), "precious");
+  await node.driver("a.csi");
+  await using started = await startTestFleet(node);
+  await started.log.when("Failed to listen on socket");
+  expect(readFileSync(node.socketPath("a.csi"), "utf8")).toBe("precious");
+  rmSync(node.socketPath("a.csi"));
+  await started.register("a.csi");
+  expect(started.log.all(RETRY)).toEqual([]);
+});
+
+test("a driver that failed and restarts is tried again, and then no more", async () => {
+  const driver = await node.driver("a.csi", { name: "../evil" });
   await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
   await started.log.when(RETRY);
-  rmSync(node.socketPath("a.csi"));
   await driver.stop();
   await node.driver("a.csi");
   await started.register("a.csi");

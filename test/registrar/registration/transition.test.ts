@@ -23,15 +23,16 @@ const TABLE: { readonly [Kind in LoopEvent["kind"]]: readonly (StateName | undef
   "driver-renamed":     [_, P, P, P, P, P, P, _, _],
   "driver-restarted":   [_, _, P, P, P, P, _, _, _],
   published:            [_, L, _, _, _, _, _, _, _],
-  "socket-gone":        [_, _, P, P, P, P, _, _, _],
-  "directory-gone":     [_, _, P, P, P, P, _, _, _],
-  "socket-dead":        [_, _, P, P, P, P, _, _, _],
-  "socket-taken":       [_, S, S, S, S, S, _, _, _],
+  "socket-gone":        [_, _, P, P, P, _, _, _, _],
+  "directory-gone":     [_, _, P, P, P, _, _, _, _],
+  "socket-dead":        [_, _, P, P, P, _, _, _, _],
+  "socket-taken":       [_, S, S, S, S, _, _, _, _],
   "kubelet-silent":     [_, _, P, _, _, _, _, _, _],
+  "status-lost":        [_, _, _, P, _, _, _, _, _],
   "get-info":           [_, _, Q, _, _, _, _, _, _],
-  accepted:             [_, _, R, R, _, R, _, _, _],
+  accepted:             [_, _, R, R, _, _, _, _, _],
   refused:              [_, _, F, F, F, _, _, _, _],
-  "already-registered": [_, _, S, S, S, S, _, _, _],
+  "already-registered": [_, _, S, S, S, _, _, _, _],
   retry:                [_, _, _, _, _, P, _, _, _],
   "peer-gone":          [_, _, _, _, _, _, P, _, _],
   reregister:           [_, _, _, _, P, _, _, _, _],
@@ -150,7 +151,6 @@ describe("while kubelet is between GetInfo and its registration status", () => {
     const asked = reached(stateNamed("listening"), getInfo, restarted);
     expect(asked).toMatchObject({ kind: "asked", askedAtMs: 5_000, again: "driver-restarted" });
     expect(reached(asked, accepted)).toMatchObject({ kind: "registered", again: "driver-restarted" });
-    expect(reached(asked, refused("no"))).toMatchObject({ kind: "refused", again: "driver-restarted" });
   });
 
   test("and again where it had registered the driver before; at another time it registers anew at once", () => {
@@ -165,7 +165,15 @@ describe("while kubelet is between GetInfo and its registration status", () => {
     const asked = reached(stateNamed("registered"), getInfo, { kind: "reregister" });
     expect(asked).toMatchObject({ kind: "registered", askedAtMs: 5_000, again: "reregister" });
     const due = { kind: "reregister", kubeletIsIdle: true } as const;
-    expect(reached(asked, refused("no"), due)).toMatchObject({ kind: "publishing", reason: "reregister" });
+    expect(reached(asked, accepted, due)).toMatchObject({ kind: "publishing", reason: "reregister" });
+  });
+
+  test("statuses that are lost are counted until kubelet reports one", () => {
+    const round = [{ kind: "status-lost" }, published("gone"), getInfo] as const;
+    const twice = reached(stateNamed("asked"), ...round, ...round);
+    expect(twice).toMatchObject({ kind: "asked", facts: { lostStatuses: 2 } });
+    for (const status of [accepted, refused("no")])
+      expect(reached(twice, status)).toMatchObject({ facts: { lostStatuses: 0 } });
   });
 
   test("a second GetInfo starts the time anew", () => {

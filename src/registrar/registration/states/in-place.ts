@@ -2,16 +2,14 @@ import { pause, untilNextLookMs } from "../../../base/pause";
 import { watchPath } from "../../../unix/path-watch";
 import type { InPlaceState, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
+import { isKubeletBusy, judgeInPlace, KUBELET_BUSY_MS, statusLostAfterMs } from "../decisions";
 
 /** The official registrar removes the socket that it finds, then binds its own: it gets this long, also with few CPUs. */
 const ANOTHER_BINDS_WITHIN_MS = 150;
 
-/** The longest that kubelet may be between GetInfo and its status: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
-const KUBELET_BUSY_MS = 150_000;
-
 /**
  * While our socket is in place, in any state: ends when it is gone, dead or taken by another registrar, or when the driver
- * came back and kubelet should register it anew. A file of another kind in its place counts as gone.
+ * came back and kubelet should register it anew.
  *
  * To publish again costs a deregistration and a registration at kubelet, so nothing is done while kubelet is between
  * GetInfo and its registration status (NodeGetInfo may hang for minutes, kubernetes#138170). That status makes another
@@ -19,33 +17,39 @@ const KUBELET_BUSY_MS = 150_000;
  */
 export async function watchOurSocket(
   state: InPlaceState,
-  context: RegistrationContext,
+  { options, socket, server, log }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
-  const socketPath = socketPathOf(state.facts, context);
-  using watch = await watchPath(socketPath, context.log.named("in-place"));
+  const socketPath = socketPathOf(state.facts, options);
+  using watch = await watchPath(socketPath, log.named("in-place"));
   for (;;) {
-    let found = await context.socket.look(socketPath);
+    let found = await socket.look(socketPath);
     if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))
-      found = await context.socket.look(socketPath);
-    if (found === "hanging") found = "ours"; // Nothing can be done before the file system answers.
+      found = await socket.look(socketPath);
+    const hasDirectory = found === "ours" || (await socket.hasDirectory());
     if (signal.aborted) return undefined;
-    if (found === "taken") return { kind: "socket-taken", alias: state.facts.alias };
-    if (!isKubeletBusy(state, context)) {
-      if (found === "dead") return { kind: "socket-dead" };
-      if (found !== "ours")
-        return { kind: (await context.socket.hasDirectory()) ? "socket-gone" : "directory-gone" };
-      if (state.again) return { kind: state.again, kubeletIsIdle: true };
-    }
+    const isBusy = isKubeletBusy(state, performance.now(), server.hasCaller);
+    const event = judgeInPlace(state, found, { isKubeletBusy: isBusy, hasDirectory });
+    if (event) return event;
     await watch.wait(signal, untilNextLookMs()); // The net under inotify.
     if (signal.aborted) return undefined;
     await watch.rearm();
   }
 }
 
-/** Whether kubelet is between GetInfo and its registration status, when another publication would undo its work. */
-function isKubeletBusy({ askedAtMs }: InPlaceState, { server }: RegistrationContext): boolean {
-  return askedAtMs !== undefined && performance.now() - askedAtMs < KUBELET_BUSY_MS && server.hasCaller;
+/** State `asked`: ends when kubelet's connection is gone and no registration status came. */
+export async function noticeLostStatus(
+  { facts }: StateOf<"asked">,
+  { log: parentLog, server }: RegistrationContext,
+  signal: AbortSignal,
+): Promise<LoopEvent | undefined> {
+  const log = parentLog.named("asked");
+  while (await pause(statusLostAfterMs(facts), signal)) {
+    if (server.hasCaller) continue;
+    log.warn("Kubelet disconnected without a registration status, publishing again", { check });
+    return { kind: "status-lost" };
+  }
+  return undefined;
 }
 
 /** State `asked`: warns if kubelet sends no registration status for longer than it ever should need. */
@@ -56,8 +60,8 @@ export async function remindOfMissingStatus(
 ): Promise<undefined> {
   const log = context.log.named("asked");
   if (!(await pause(askedAtMs + KUBELET_BUSY_MS - performance.now(), signal))) return;
-  log.warn("Kubelet called GetInfo and has not reported a status", {
-    waited: `${KUBELET_BUSY_MS / 1000}s`,
-    check: "kubelet's log, and whether the driver's NodeGetInfo answers",
-  });
+  const waited = `${KUBELET_BUSY_MS / 1000}s`;
+  log.warn("Kubelet called GetInfo and has not reported a status", { waited, check });
 }
+
+const check = "kubelet's log, and whether the driver's NodeGetInfo answers";

@@ -1,30 +1,28 @@
 import { pause } from "../../../base/pause";
 import { refusedFor } from "../../model/outcome";
 import type { LoopEvent, StateOf } from "../../model/state";
-import { anotherAlias, type RegistrationContext } from "../context";
+import { anotherAlias, type RegistrationContext, takeAway } from "../context";
 import { explainRefusal } from "../hints";
 
 /** How many refusals with the same text are one line of the log. */
 const REMIND_EVERY_REPEATS = 10;
 
 /**
- * State `refused`. With policy `exit` kubelet has its answer, and the registration ends, so that the container restarts.
- * With policy `retry` publishes under another name after a while: kubelet backs off by path, up to 2 min 2 s, and up to 1.35 it
- * does not try the same file again.
+ * State `refused`. Our socket goes at once: kubelet deregisters the driver by its file, and would deregister its successor,
+ * too, if it saw both in one round. With policy `exit` the registration ends, so that the container restarts. With policy
+ * `retry` publishes under another name after a while: kubelet backs off by path, up to 2 min 2 s, and up to 1.35 it does not
+ * try the same file again.
  */
 export async function endOrRetry(
   { refusals, waitMs, facts }: StateOf<"refused">,
-  context: RegistrationContext,
+  { options, socket, log: parentLog }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
-  const { options, log: parentLog } = context;
   const { text, count, repeats } = refusals;
   const log = parentLog.named("refused");
   const error = new Error(text);
-  // Only a node-wide registrar leaves the place to others.
-  const foundByPattern = options.placeTaken === "stand-by" ? facts.driverName : undefined;
   const findHint = async () => {
-    const hint = await explainRefusal(text, options, foundByPattern);
+    const hint = await explainRefusal(text, options, options.isNodeWide ? facts.driverName : undefined);
     return hint === undefined ? {} : { hint };
   };
 
@@ -39,10 +37,12 @@ export async function endOrRetry(
     return { kind: "stop", reason: "refused", outcome: refusedFor(text, hint.hint) };
   }
 
+  const hiding = takeAway(socket.hide, log, signal);
   const fields = { attempt: count, retryIn: `${waitMs / 1000}s` };
   if (repeats % REMIND_EVERY_REPEATS === 0)
     log.error(error, "Kubelet refused the driver", { ...fields, ...(await findHint()) });
   else log.v(4).info("Kubelet refused the driver again, for the same reason", fields);
+  await hiding;
   if (!(await pause(waitMs, signal))) return undefined;
-  return { kind: "retry", alias: anotherAlias(facts, context) ?? facts.alias };
+  return { kind: "retry", alias: anotherAlias(facts, options) ?? facts.alias };
 }

@@ -5,7 +5,8 @@ import { listNames } from "../../../unix/files";
 import { watchPath } from "../../../unix/path-watch";
 import { tryConnect } from "../../../unix/unix-socket";
 import type { DriverFacts, LoopEvent, StateOf } from "../../model/state";
-import { type RegistrationContext, socketPathOf } from "../context";
+import { type RegistrationContext, socketPathOf, takeAway } from "../context";
+import { peerIsGone } from "../decisions";
 import { askInfo } from "../self-check";
 
 /** In case inotify and the held connection miss the end. */
@@ -26,7 +27,7 @@ export async function standBy(
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
   const log = context.log.named("standby");
-  await context.socket.withdraw();
+  await takeAway(context.socket.withdraw, log, signal);
   const peer = await findPeer(facts, context, signal);
   if (signal.aborted) return undefined;
   if (peer !== undefined) {
@@ -44,17 +45,17 @@ export async function standBy(
 /** The living socket of the same driver: at our own path, or any other in the directory whose GetInfo says so. */
 async function findPeer(
   facts: DriverFacts,
-  context: RegistrationContext,
+  { options, socket }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { pluginRegistrationPath, timeoutMs } = context.options;
-  const ourPath = socketPathOf(facts, context);
-  if ((await context.socket.look(ourPath)) === "taken") return ourPath;
+  const { pluginRegistrationPath, timeoutMs } = options;
+  const ourPath = socketPathOf(facts, options);
+  if ((await socket.look(ourPath)) === "taken") return ourPath;
   const names = (await listNames(pluginRegistrationPath)).filter((name) => !name.startsWith("."));
   for (const path of names.map((name) => join(pluginRegistrationPath, name))) {
     if ((await tryConnect(path)) !== undefined) continue;
     const info = await askInfo(path, { timeoutMs, signal }).catch(() => undefined);
-    if (info?.name === facts.driverName && info.type === context.options.type) return path;
+    if (info?.name === facts.driverName && info.type === options.type) return path;
   }
   return undefined;
 }
@@ -70,8 +71,7 @@ async function untilGone(path: string, context: RegistrationContext, signal: Abo
     await watch.wait(signal, LOOK_EVERY_MS);
     connection.off("close", watch.hint);
     connection.destroy();
-    const found = await context.socket.look(path);
-    if (found === "gone" || found === "dead") return;
+    if (peerIsGone(await context.socket.look(path))) return;
     const heldMs = performance.now() - sinceMs;
     if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
     await watch.rearm();

@@ -138,6 +138,23 @@ test("ends when the driver comes back under another name, whose socket nobody el
   await peer.kill();
 });
 
+test("a socket that cannot be removed ends nothing: it is tried again", async () => {
+  const { standBy: standByFor } = await import("../../../../src/registrar/registration/states/standby");
+  await using socket = createOwnedSocket();
+  const { logger, when } = recordLog();
+  const withdraw = jest.fn().mockRejectedValueOnce(new Error("EROFS: read-only file system"));
+  const context = {
+    options: { pluginRegistrationPath: node.pluginRegistrationPath, timeoutMs: 5_000, type: "CSIPlugin" },
+    log: logger,
+    socket: { ...socket, withdraw },
+  } as unknown as RegistrationContext;
+  const standing = standByFor(stateNamed("standby"), context, new AbortController().signal);
+  await when("Failed to remove socket with error, trying again");
+  for (const ms of waits.pending()) await waits.end(ms);
+  expect(await standing).toEqual({ kind: "peer-gone" });
+  expect(withdraw).toHaveBeenCalledTimes(2);
+});
+
 describe("kubelet says that the driver is registered already", () => {
   test("under another path: our socket goes, and comes back when the peer has gone", async () => {
     const peer = await startFakeRegistrar({ socketPath: node.socketPath("other"), info: { name } });

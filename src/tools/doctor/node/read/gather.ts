@@ -1,6 +1,6 @@
 import { constants, type Dirent, readFileSync, watch } from "node:fs";
 import { access, realpath, statfs } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { attempt } from "../../../../base/errors";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
@@ -8,6 +8,7 @@ import { socketsFitting } from "../../../../registrar/node-wide/discovery";
 import { callFileSystem } from "../../../../unix/file-calls";
 import { isDirectory } from "../../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../../unix/mounts";
+import { isHiddenSocket } from "../../../../unix/socket-file";
 import { tryConnect } from "../../../../unix/unix-socket";
 import { isRegistrationDirectory, KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { askDriver, askIdentity, askRegistration } from "./calls";
@@ -49,7 +50,10 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   const ask = (socket: Parameters<typeof askDriver>[0]) => askDriver(socket, timeoutMs);
   const listed = await listRegistrations(pluginRegistrationPath);
   const lookAt = (paths: readonly string[]) =>
-    inGroups(paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot));
+    inGroups(paths, (path) => lookAtRegistration(path, timeoutMs, hostRoot)).then((found) =>
+      // One hidden from kubelet tells only by its answer.
+      found.filter(({ socket, report }) => report !== undefined || !isHiddenSocket(basename(socket.path))),
+    );
   const known = knownDirectories.map((path) => join(hostRoot, path));
   const [driver, kubeletPath, directory, firstSeen] = await Promise.all([
     csiSocketPath === undefined ? undefined : lookAtSocket(csiSocketPath).then(ask),
@@ -187,11 +191,12 @@ export function lookAtSelinux(procfs: string, sysfs: string) {
 
 const readText = (path: string) => attempt(() => readFileSync(path, "utf8"));
 
-/** Lists sockets and what is named like one, as kubelet's plugin watcher does: also in subdirectories, no hidden names. */
+/** Lists sockets and what is named like one, as kubelet's plugin watcher does, also in subdirectories; and those hidden from it. */
 async function listRegistrations(directory: string) {
   const isHidden = ({ name }: Dirent) => name.startsWith(".");
   const isWanted = (entry: Dirent) =>
-    !isHidden(entry) && (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL));
+    isHiddenSocket(entry.name) ||
+    (!isHidden(entry) && (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL)));
   const { paths, ...rest } = await walk(directory, isWanted, (entry) => !isHidden(entry));
   return { ...rest, paths: paths.sort() };
 }

@@ -1,0 +1,115 @@
+import { BACKOFF, backoffMs, FIRST_REFUSALS } from "../../base/backoff";
+import { errnoOf, RegistrarError } from "../../base/errors";
+import type { RegistrationStatus } from "../../grpc/protos";
+import { isShortage } from "../../unix/descriptors";
+import type { SocketFound } from "../../unix/unix-socket";
+import type { RegistrationFailurePolicy } from "../model/options";
+import type { DriverFacts, InPlaceState, LoopEvent, RegistrationState, StateOf } from "../model/state";
+import { meansPeer } from "./hints";
+
+// What a registration decides, without I/O: the states' activities carry it out, and test/exploration tries every order of it.
+
+/**
+ * What a publication may do. The newest registrar wins: at first, and under a new name, it replaces a living socket, as in a
+ * rolling update. A node-wide registrar never does. A sidecar's first failure is fatal, as at the official registrar.
+ */
+export function planPublication({ facts, reason }: StateOf<"publishing">, isNodeWide: boolean) {
+  const isFirst = !facts.everPublished;
+  const isNewName = isFirst || reason === "driver-renamed";
+  return {
+    /** Whether another registrar may have published the driver under an alias, which this one must use, too. */
+    isNewName,
+    overLiving: isNewName && !isNodeWide,
+    failureIsFatal: isFirst && reason !== "peer-gone" && !isNodeWide,
+  };
+}
+
+type PublicationPlan = ReturnType<typeof planPublication>;
+
+/** The event after a publication that found this at its path. */
+export function publicationEvent(
+  { overLiving }: PublicationPlan,
+  found: SocketFound,
+  socketPath: string,
+  alias: string | undefined,
+): LoopEvent {
+  if (found === "taken" && !overLiving) return { kind: "socket-taken", alias };
+  return { kind: "published", socketPath, alias, found };
+}
+
+/** Whether a failed publication ends the registration: not if descriptors, memory or the file system may recover. */
+export function endsRegistration({ failureIsFatal }: PublicationPlan, error: unknown): boolean {
+  if (!(error instanceof RegistrarError)) return true;
+  const mayPass = isShortage(error.cause) || errnoOf(error.cause) === "ETIMEDOUT";
+  return failureIsFatal && !mayPass;
+}
+
+/** The longest that kubelet may be between GetInfo and its status: NodeGetInfo has 2 min (csi_plugin.go), and slack. */
+export const KUBELET_BUSY_MS = 150_000;
+
+/** Whether kubelet is between GetInfo and its registration status, when another publication would undo its work. */
+export const isKubeletBusy = ({ askedAtMs }: InPlaceState, nowMs: number, hasCaller: boolean): boolean =>
+  askedAtMs !== undefined && nowMs - askedAtMs < KUBELET_BUSY_MS && hasCaller;
+
+/** What a look at our socket means; undefined to look again later. A file of another kind in its place counts as gone. */
+export function judgeInPlace(
+  { facts, again }: InPlaceState,
+  found: SocketFound,
+  seen: { readonly isKubeletBusy: boolean; readonly hasDirectory: boolean },
+): LoopEvent | undefined {
+  if (found === "taken") return { kind: "socket-taken", alias: facts.alias };
+  if (seen.isKubeletBusy) return undefined;
+  if (found === "dead") return { kind: "socket-dead" };
+  // Nothing can be done before the file system answers.
+  if (found === "ours" || found === "hanging") return again && { kind: again, kubeletIsIdle: true };
+  return { kind: seen.hasDirectory ? "socket-gone" : "directory-gone" };
+}
+
+/**
+ * How long kubelet's connection may be gone in state `asked` until its status counts as lost. Kubelet up to 1.35 reports a
+ * status once; if this process is frozen for those 5 s, kubelet never tells it again. Grows, because a client that is not
+ * kubelet may call GetInfo, too.
+ */
+export const statusLostAfterMs = ({ lostStatuses }: DriverFacts): number =>
+  backoffMs(BACKOFF.lostStatus, lostStatuses);
+
+/**
+ * Whether our socket moves to another name if kubelet does not call. Kubelet backs off by path, up to 2 min 2 s, from a socket
+ * that a reboot left behind; a new file there does not end that (goroutinemap's exponential backoff).
+ */
+export const movesFromBackoff = ({ foundDeadSocket, everRegistered, hasMoved }: DriverFacts): boolean =>
+  foundDeadSocket && !everRegistered && !hasMoved;
+
+/** The event after kubelet reported its status. With policy `retry` we stand by for a peer under another path. */
+export function statusEvent(
+  policy: RegistrationFailurePolicy,
+  { pluginRegistered, error }: RegistrationStatus,
+): LoopEvent {
+  if (pluginRegistered) return { kind: "accepted" };
+  return { kind: policy === "retry" && meansPeer(error) ? "already-registered" : "refused", error };
+}
+
+/** How many milliseconds after a refusal, the `count`th, policy `retry` publishes again. */
+export function refusalPauseMs(count: number, random: number): number {
+  const later = count - 1 - FIRST_REFUSALS;
+  const [pace, nth] = later < 0 ? [BACKOFF.refused, count - 1] : [BACKOFF.refusedForLong, later];
+  return Math.round(backoffMs(pace, nth, () => random));
+}
+
+/** What standby does after a look at the peer. */
+export const peerIsGone = (found: SocketFound): boolean => found === "gone" || found === "dead";
+
+/**
+ * What GetInfo gets that came over a socket: the driver's name, or why there is none. A call over a socket that was replaced
+ * or withdrawn is about another publication: kubelet would register this name by that path.
+ */
+export function infoAnswer(
+  state: RegistrationState,
+  publication: { readonly isWithdrawn: boolean; readonly isOwn: boolean },
+): { readonly name: string } | { readonly whyNot: string } {
+  // From 1.36 on kubelet tries a refused socket again at its own pace: each try would cost calls at the API server.
+  if (state.kind === "refused") return { whyNot: "kubelet refused the driver, the next try comes later" };
+  if (publication.isWithdrawn || !publication.isOwn || !("facts" in state) || !state.facts)
+    return { whyNot: "this socket was replaced or withdrawn" };
+  return { name: state.facts.driverName };
+}

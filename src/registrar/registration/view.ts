@@ -1,0 +1,92 @@
+import type { EventSource } from "../../base/event-source";
+import type { RegistrarEvent } from "../model/events";
+import type { ResolvedOptions } from "../model/options";
+import type { RegistrationOutcome } from "../model/outcome";
+import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
+import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
+import { createTally } from "../model/tally";
+import { socketPathOf } from "./context";
+import type { RegistrationReport } from "./self-check";
+import { isStateChange } from "./transition";
+
+const HISTORY_LENGTH = 50;
+
+/** What is known of one registration, made from its transitions and events. */
+export function createView(
+  options: ResolvedOptions,
+  driver: { readonly status: () => DriverHealth },
+  events: EventSource<RegistrarEvent>,
+) {
+  const startedAt = Date.now();
+  const tally = createTally();
+  events.subscribe(tally.count);
+  let state: RegistrationState = { kind: "waiting" };
+  let history: readonly StateChange[] = [];
+  let unpublished: DriverTrouble | undefined;
+  let outcome: RegistrationOutcome | undefined;
+
+  const facts = () => ("facts" in state ? state.facts : undefined);
+  const socketPath = () => {
+    const known = facts();
+    return known && socketPathOf(known, options);
+  };
+  const status = (): DriverStatus => {
+    const health = driver.status();
+    return {
+      ...health,
+      trouble: health.trouble ?? unpublished,
+      state: state.kind,
+      history: [...history],
+      registrationSocketPath: facts()?.everPublished ? socketPath() : undefined,
+      tally: tally.current,
+      outcome,
+    };
+  };
+
+  return {
+    status,
+    get state() {
+      return state;
+    },
+    get driverName() {
+      return facts()?.driverName;
+    },
+    get outcome() {
+      return outcome;
+    },
+    /** Where our socket belongs; undefined before the driver has a name. */
+    socketPath,
+    /** Whether kubelet should find our socket, or a peer's: after the first publication, unless a refusal lasts. */
+    hasSocket: () => facts()?.everPublished === true && state.kind !== "refused",
+    /** What self-checks get; `standbys` is the number of silent connections. */
+    report: (standbys: number): RegistrationReport => {
+      const now = status();
+      return {
+        state: now.state,
+        since: history.at(-1)?.at ?? startedAt,
+        reason: reasonOf(now),
+        refusal: now.tally.refusal,
+        hasKubeletCalled: now.tally.getInfoCalls > 0,
+        standbys,
+      };
+    },
+    onTransition: (next: RegistrationState, event: LoopEvent, from: RegistrationState): void => {
+      state = next;
+      unpublished = undefined;
+      if (event.kind === "published" && from.kind === "publishing")
+        events.emit({ kind: "published", socketPath: event.socketPath, reason: from.reason });
+      if (!isStateChange(from, next)) return;
+      const change: StateChange = { from: from.kind, to: next.kind, reason: event.kind, at: Date.now() };
+      history = [...history, change].slice(-HISTORY_LENGTH);
+      events.emit({ kind: "state-changed", change });
+    },
+    onUnpublished: (reason: string): void => {
+      unpublished = { kind: "not-published", text: `cannot publish the registration socket: ${reason}` };
+    },
+    onEnd: (end: RegistrationOutcome): void => {
+      outcome = end;
+    },
+  };
+}
+
+export type RegistrationView = ReturnType<typeof createView>;
