@@ -1,10 +1,14 @@
 import { writeFileSync } from "node:fs";
+import { Socket } from "node:net";
+import type { SecureContextOptions } from "node:tls";
 import type { ApiAccess } from "../../src/kube-api/access";
 import { createApiClient } from "../../src/kube-api/client";
 import { createNodeApi } from "../../src/node-readiness/node-api";
 import { makeCertificate } from "../node-readiness/support/certificates";
 import { makeTestCertificate, startServer } from "../node-readiness/support/fixture";
-import { type Fault, NODE_NAME } from "../node-readiness/support/scripted-api-server";
+import { type Fault, NODE_NAME, startScriptedApiServer } from "../node-readiness/support/scripted-api-server";
+import { ROOT } from "../package/support/packed-package";
+import { run } from "../package/support/run";
 import { expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
 
@@ -61,14 +65,7 @@ test("a request leaves no listener on its caller's signal", async () => {
   expect(removed.mock.calls[0]).toEqual(added.mock.calls[0]?.slice(0, 2));
 });
 
-const { NODE_TLS_REJECT_UNAUTHORIZED: before } = process.env;
-afterEach(() => {
-  if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-  else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
-});
-
-test.each([undefined, "0"])("TLS is verified with NODE_TLS_REJECT_UNAUTHORIZED=%s", async (variable) => {
-  if (variable !== undefined) process.env.NODE_TLS_REJECT_UNAUTHORIZED = variable;
+test("TLS is verified, by the given authority and name", async () => {
   await using folder = await createTempFolder();
   const value = makeCertificate(folder.path, "stranger").certificate;
   await using server = await startServer();
@@ -79,6 +76,55 @@ test.each([undefined, "0"])("TLS is verified with NODE_TLS_REJECT_UNAUTHORIZED=%
   }
   expect(server.requests).toEqual([]);
 });
+
+/** In a process of its own: Jest gives tests a copy of the environment, and Node reads the real one. */
+async function askWithNodesDoorsOpen(access: ApiAccess) {
+  const script = `
+    const access = JSON.parse(process.argv[1]);
+    const { createApiClient } = require("./src/kube-api/client.ts");
+    const client = createApiClient(access);
+    const { signal } = new AbortController();
+    client.call({ method: "GET", path: "/version" }, signal).then(({ failure }) => {
+      client.close();
+      require("node:https").get(access.server, ({ statusCode }) => {
+        console.log(failure.kind, statusCode);
+        process.exit();
+      });
+    });`;
+  const flags = [
+    "--tls-min-v1.0",
+    "--tls-cipher-list=DEFAULT@SECLEVEL=0",
+    "--require",
+    "./bench/typescript.cjs",
+  ];
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+  const { stdout } = await run(process.execPath, [...flags, "-e", script, JSON.stringify(access)], {
+    cwd: ROOT,
+    env,
+  });
+  return stdout.trim();
+}
+
+test.each<[string, SecureContextOptions, string]>([
+  ["with a stranger's certificate", {}, "unreachable 404"],
+  [
+    "that speaks TLS 1.1",
+    { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" },
+    "unreachable 404",
+  ],
+  ["that is as it must be", {}, "not-found 404"],
+])(
+  "an API server %s, where the environment and flags of Node allow everything",
+  async (what, tls, told) => {
+    await using folder = await createTempFolder();
+    await using server = await startScriptedApiServer(await makeTestCertificate(), "127.0.0.1", tls);
+    const stranger = makeCertificate(folder.path, "stranger").certificate;
+    const authority = { kind: "value", value: stranger } as const;
+    const access = { ...server.access, ...(what.includes("stranger") && { authority }) };
+    expect(await askWithNodesDoorsOpen(access)).toBe(told);
+  },
+  60_000,
+);
 
 test("token and authority are read again for each request", async () => {
   await using folder = await createTempFolder();
@@ -178,7 +224,11 @@ test("a watch has a connection of its own", async () => {
   expect(await connection.ask()).toBe("done");
   const stop = new AbortController();
   const options = { signal: stop.signal, idleMs: 60_000, onOpen: () => stop.abort(), onObject: () => {} };
+  const keepAlive = jest.spyOn(Socket.prototype, "setKeepAlive");
   await connection.client.follow(WATCH, options);
+  // The kernel finds out that an API server is gone without a word.
+  expect(keepAlive.mock.calls).toContainEqual([true, 30_000]);
+  keepAlive.mockRestore();
   expect(await connection.ask()).toBe("done");
   const [first, watch, second] = server.requests.map(({ port }) => port);
   expect(watch).not.toBe(first);

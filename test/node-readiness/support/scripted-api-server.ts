@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { SecureContextOptions } from "node:tls";
 import type { ApiAccess } from "../../../src/kube-api/access";
 import type { NodeCondition, Taint } from "../../../src/node-readiness/node-api";
 import type { Certificate } from "./certificates";
@@ -38,7 +39,11 @@ export type Fault =
 export type ScriptedApiServer = Awaited<ReturnType<typeof startScriptedApiServer>>;
 
 /** Starts an API server of one Node, without taints, which fails as the real one cannot be made to fail. */
-export async function startScriptedApiServer({ certificate, key }: Certificate, host = "127.0.0.1") {
+export async function startScriptedApiServer(
+  { certificate, key }: Certificate,
+  host = "127.0.0.1",
+  tls: SecureContextOptions = {},
+) {
   let revision = 100;
   let uid = 1;
   let node: StoredNode | undefined;
@@ -54,8 +59,8 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
     tellWatches({ type, object: node }, revision);
     return node;
   };
-  const createNode = () => {
-    const metadata = { name: NODE_NAME, uid: `uid-${uid++}`, resourceVersion: "" };
+  const createNode = (givenUid?: string) => {
+    const metadata = { name: NODE_NAME, uid: givenUid ?? `uid-${uid++}`, resourceVersion: "" };
     store({ kind: "Node", apiVersion: "v1", metadata, spec: {}, status: { conditions: [] } }, "ADDED");
   };
   createNode();
@@ -90,7 +95,11 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
         watches.set(response, Number(seen.resourceVersion));
         return response.once("close", () => watches.delete(response));
       case "get-csinode":
-        return send(response, { spec: { drivers: server.listed.map((name) => ({ name })) } });
+        if (server.csiNode === null) return refuse(response, 404, "there is no CSINode");
+        return send(
+          response,
+          server.csiNode ?? { spec: { drivers: server.listed.map((name) => ({ name })) } },
+        );
       case "other":
         return refuse(response, 404, "there is no such path");
     }
@@ -104,7 +113,7 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
       : refuse(response, 422, "the server rejected our request");
   };
 
-  const http = createServer({ key, cert: certificate }, (request, response) => {
+  const http = createServer({ key, cert: certificate, ...tls }, (request, response) => {
     const seen = readRequest(request);
     requests.push(seen);
     void answer(seen, request, response);
@@ -131,6 +140,8 @@ export async function startScriptedApiServer({ certificate, key }: Certificate, 
       return watches.size;
     },
     listed: [] as readonly string[],
+    /** In place of one with the drivers in `listed`; null: there is none. */
+    csiNode: undefined as object | null | undefined,
     script: (_request: SeenRequest): Fault | undefined => undefined,
     setTaints: (taints: readonly Taint[]) => change({ spec: { taints } }),
     setConditions: (conditions: readonly NodeCondition[]) => change({ status: { conditions } }),
