@@ -2,30 +2,51 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import * as esbuild from "esbuild";
+import { writeHelp } from "./help.mjs";
 import { leaveOut } from "./left-out.mjs";
 import { stampLogLines } from "./log-lines.mjs";
 
 /**
  * The parts, and what is in each: modules under src/, or a package. An `import()` of any of them leads to its part, which
  * src/runtime/parts.ts then runs; whatever else a module imports is in the same part. The first part is loaded first,
- * and all others share its OF_PROCESS.
+ * and all others share its OF_PROCESS. These are for a node; a registration has one part, which starts quicker than several.
  */
-const PARTS = {
+const OF_REGISTRATION = {
   main: ["cli/main", "unix/file-calls"],
   register: ["cli/register"],
   // For the one line that comes before a registration is loaded, which has the same in it.
   "cli-logger": ["runtime/cli-logger"],
-  commands: [
-    "runtime/help",
-    ...["demo", "doctor", "legacy", "manifest", "status"].map((name) => `tools/${name}/command`),
-    "tools/simulate/kubelet",
-    "tools/simulate/driver",
-  ],
   "node-readiness": ["cli/node-readiness"],
-  kubeconfig: ["kube-api/read-kubeconfig"],
   "json-line": ["logging/json-line"],
   metrics: ["prom-client"],
 };
+
+/** These are for people. What one of them has, the others load from there. */
+const OF_TOOLS = {
+  doctor: ["tools/doctor/command"],
+  "doctor-node": [
+    "tools/doctor/target",
+    ...["read/gather", "judge/rows", "judge/view", "report"].map((name) => `tools/doctor/node/${name}`),
+  ],
+  "doctor-files": ["tools/doctor/read-files", "tools/doctor/manifest/report"],
+  "doctor-cluster": [
+    ...["cluster", "kubectl-proxy", "list-api"].map((name) => `tools/doctor/cluster/read/${name}`),
+    ...["report", "table"].map((name) => `tools/doctor/cluster/${name}`),
+  ],
+  status: ["tools/status/command"],
+  manifest: ["tools/manifest/command"],
+  simulations: [
+    "tools/demo/command",
+    "tools/legacy/command",
+    "tools/simulate/kubelet",
+    "tools/simulate/driver",
+  ],
+  grpc: ["@grpc/grpc-js", "@grpc/proto-loader"],
+  kubeconfig: ["kube-api/read-kubeconfig"],
+  yaml: ["yaml"],
+};
+
+const PARTS = { ...OF_REGISTRATION, ...OF_TOOLS };
 
 /** Modules whose state belongs to the process: there is one copy of each. */
 const OF_PROCESS = ["unix/file-calls"];
@@ -36,7 +57,8 @@ const loadOtherParts = (own) => ({
     build.onResolve({ filter: /./ }, ({ kind, path, importer }) => {
       const module = path.startsWith(".") ? relative("src", resolve(dirname(importer), path)) : path;
       const part = Object.keys(PARTS).find((name) => PARTS[name].includes(module));
-      const isElsewhere = kind === "dynamic-import" || (part !== own && OF_PROCESS.includes(module));
+      const isShared = OF_PROCESS.includes(module) || [own, part].every((name) => name in OF_TOOLS);
+      const isElsewhere = kind === "dynamic-import" || (part !== own && isShared);
       return part && isElsewhere ? { path: `part:${part}`, external: true } : undefined;
     });
   },
@@ -82,6 +104,7 @@ export async function bundleCli({ version, licences }) {
     });
     writeFileSync(`dist/cli/${name}.js`, text);
   }
+  await writeHelp("dist/cli");
   copyFileSync("docs/doctor-codes.md", "dist/cli/doctor-codes.md"); // For `doctor --explain`.
   const start =
     'import { createRequireOfParts } from "./runtime/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';

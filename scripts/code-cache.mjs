@@ -1,17 +1,20 @@
-// node scripts/code-cache.mjs [CLI]: cli/*.cache beside it, V8's code cache of what a registration runs, for the Node that
-// runs this. It is for an image, whose Node is known; src/runtime/parts.ts reads it.
+// node scripts/code-cache.mjs [CLI]: cli/*.cache beside it, V8's code cache of what a registration and the tools run, for the
+// Node that runs this. It is for an image, whose Node is known; src/runtime/parts.ts reads it.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import v8 from "node:v8";
 import vm from "node:vm";
 
 const require = createRequire(import.meta.url);
 const { startCsiDriver, startKubelet } = require("../dist/testing.js");
+const { startRegistrar } = require("../dist/index.js");
 
-const cli = resolve(process.argv[2] ?? "dist/cli.js");
+// Its real path, which it goes by itself, also where a folder on the way is a link.
+const cli = require.resolve(resolve(process.argv[2] ?? "dist/cli.js"));
 const parts = join(dirname(cli), "cli");
 for (const file of readdirSync(parts)) if (file.endsWith(".cache")) rmSync(join(parts, file));
 
@@ -23,6 +26,7 @@ setFlagsFromString("--no-flush-bytecode");
 const flagsOfCli = new Set();
 v8.setFlagsFromString = (flag) => flagsOfCli.add(flag);
 const { Script } = vm;
+/** By the path of the cache: as the latest run has used it. */
 const scripts = new Map();
 vm.Script = class extends Script {
   constructor(text, options) {
@@ -32,40 +36,63 @@ vm.Script = class extends Script {
 };
 
 const folder = mkdtempSync(join(tmpdir(), "code-cache-"));
-process.on("exit", (code) => {
-  rmSync(folder, { recursive: true, force: true });
-  if (code !== 0) return;
-  const known = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
-  for (const flag of flagsOfCli)
-    if (!known.includes(`\n  --${flag.replace(/^--(?:no-)?|=.*$/g, "")} (`))
-      throw new Error(`this Node's V8 would print an error at each start: it does not know ${flag}`);
-  setFlagsFromString("--flush-bytecode");
-  for (const [cache, script] of scripts) {
-    const cachedData = script.createCachedData();
-    writeFileSync(cache, cachedData);
-    const filename = cache.replace(/\.cache$/, ".js");
-    const { cachedDataRejected } = new Script(readFileSync(filename, "latin1"), { filename, cachedData });
-    if (cachedDataRejected) throw new Error(`V8 refuses the code cache that it made: ${cache}`);
-  }
-});
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+const { exit } = process;
 
-// One registration from start to end.
+/** Runs a line of the CLI; resolves when it would exit. */
+function run(...words) {
+  return new Promise((resolve) => {
+    process.exit = resolve;
+    process.argv = [process.execPath, cli, ...words];
+    delete require.cache[cli];
+    require(cli);
+  });
+}
+
 const name = "disk.csi.example.com";
 const csiAddress = join(folder, "csi.sock");
 const pluginRegistrationPath = join(folder, "reg");
 mkdirSync(pluginRegistrationPath);
 await startCsiDriver({ csiAddress, name });
 const kubelet = await startKubelet({ pluginRegistrationPath });
-const paths = {
-  "csi-address": csiAddress,
-  "kubelet-registration-path": csiAddress,
-  "plugin-registration-path": pluginRegistrationPath,
-};
-process.argv = [process.execPath, cli, ...Object.entries(paths).map(([flag, path]) => `--${flag}=${path}`)];
-require(cli);
-// Until kubelet has sent the registration status.
-await kubelet.events.when("called", {
-  where: ({ call }) => call === "NotifyRegistrationStatus",
-  timeoutMs: 60_000,
+const nextRegistered = () =>
+  kubelet.events.when("called", {
+    where: ({ call }) => call === "NotifyRegistrationStatus",
+    from: "now",
+    timeoutMs: 60_000,
+  });
+
+// The tools look at a registrar that is not the CLI's, so that each part is one that one line has used.
+const registered = nextRegistered();
+const registrar = await startRegistrar({
+  ...{ csiAddress, pluginRegistrationPath },
+  kubeletRegistrationPath: csiAddress,
 });
+await registered;
+const look = `--plugin-registration-path=${pluginRegistrationPath}`;
+await run("status", look);
+await run("doctor", look);
+await run("doctor", "-f", fileURLToPath(new URL("../examples/daemonset.yaml", import.meta.url)));
+await run("manifest", "--node-wide", "--image=registrar:v1");
+await registrar.close();
+
+// One registration from start to end, until kubelet has sent the registration status.
+const registeredAgain = nextRegistered();
+const registration = run(`--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`, look);
+await registeredAgain;
 process.kill(process.pid, "SIGTERM");
+await registration;
+
+const known = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" });
+for (const flag of flagsOfCli)
+  if (!known.includes(`\n  --${flag.replace(/^--(?:no-)?|=.*$/g, "")} (`))
+    throw new Error(`this Node's V8 would print an error at each start: it does not know ${flag}`);
+setFlagsFromString("--flush-bytecode");
+for (const [cache, script] of scripts) {
+  const cachedData = script.createCachedData();
+  writeFileSync(cache, cachedData);
+  const filename = cache.replace(/\.cache$/, ".js");
+  const { cachedDataRejected } = new Script(readFileSync(filename, "latin1"), { filename, cachedData });
+  if (cachedDataRejected) throw new Error(`V8 refuses the code cache that it made: ${cache}`);
+}
+exit(0);

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { attempt } from "../base/errors";
 import { nearestFlag, OFFICIAL_PROBE_MODE, parseFlags } from "../flags/table";
 import { resolveLogging } from "../logging/logging-options";
+import { printHelp } from "../runtime/help-text";
 import { memoryProblem } from "../runtime/memory-limit";
 import { print } from "../runtime/print";
 import { endOnSignals, endProcess, missedSigterm } from "../runtime/signals";
@@ -38,8 +39,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const line = parseFlags(argv);
   if (line.kind === "help") {
     // The official prints it on stderr, where it cannot be paged or searched.
-    const { registrarHelp } = await import("../runtime/help");
-    return print(await registrarHelp(basename(programPath), COMMANDS));
+    return printHelp("registrar");
   }
   if (line.kind === "error") {
     const near = nearestFlag(line.unknown);

@@ -13,19 +13,20 @@ export interface CommandHelp<Flags extends CommandFlags = CommandFlags> {
   readonly notes: readonly string[];
 }
 
-/** yargs to render a help text: it reads no argv, prints nothing and does not exit. No other run loads it. */
-async function createHelp(programName: string, maxWidth: number, examples: readonly string[]): Promise<Argv> {
+/** yargs to render a help text: it reads no argv, prints nothing and does not exit. Only the build calls it. */
+async function createHelp(width: number, examples: readonly string[]): Promise<Argv> {
   const { default: yargs } = await import("yargs");
-  const width = Math.min(process.stdout.columns ?? maxWidth, maxWidth);
   return yargs([])
-    .scriptName(programName)
+    .scriptName(PROGRAM)
     .locale("en")
     .help(false)
     .version(false)
     .exitProcess(false)
     .wrap(width)
-    .example(examples.map((line) => [copyable(`${programName} ${line}`, width - EXAMPLE_MARGINS)]));
+    .example(examples.map((line) => [copyable(`${PROGRAM} ${line}`, width - EXAMPLE_MARGINS)]));
 }
+
+const PROGRAM = "registrar";
 
 /** Two columns at each side, and the backslash. */
 const EXAMPLE_MARGINS = 6;
@@ -36,11 +37,12 @@ function copyable(command: string, width: number): string {
   return wrap(glued, width).join(" \\\n").replaceAll("\0", " ");
 }
 
+/** The help of the registrar itself, in lines of at most `width` characters. */
 export async function registrarHelp(
-  programName: string,
   commands: readonly { readonly name: string; readonly summary: string }[],
+  width: number,
 ): Promise<string> {
-  const help = (await createHelp(programName, 110, [example]))
+  const help = (await createHelp(width, [example]))
     .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")
     .options(optionsOf("Flags of the official node-driver-registrar:", flagTable.dropIn, true))
     .options(optionsOf("Our own flags:", flagTable.ours, true))
@@ -60,9 +62,9 @@ const registrarNotes = [
   "Outside containers KUBELET_ROOT_DIR names kubelet's root directory, by default /var/lib/kubelet.",
 ];
 
-export async function commandHelp(command: CommandHelp): Promise<string> {
+export async function commandHelp(command: CommandHelp, width: number): Promise<string> {
   const { name, describe, flags, examples, notes } = command;
-  const help = (await createHelp("registrar", 100, examples))
+  const help = (await createHelp(width, examples))
     .usage(`${describe}\n\nUsage: $0 ${name} [flags]`)
     .options(optionsOf("Flags:", flags, false))
     .epilogue(notes.join("\n"));

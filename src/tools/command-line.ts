@@ -3,9 +3,11 @@ import { type CommandFlags, readCommandFlags } from "../flags/command-flags";
 import type { FlagForm, FlagValues, Setting } from "../flags/grammar";
 import { escapeJson } from "../logging/escape";
 import type { CommandHelp } from "../runtime/help";
-import { print } from "../runtime/print";
+import { printHelp } from "../runtime/help-text";
 
 export interface CommandLine<Flags extends CommandFlags> extends CommandHelp<Flags> {
+  /** Tells the help text from others of the same command. */
+  readonly mode?: string;
   /** The registrar's flags, if the command takes those too. */
   readonly registrar?: ReadonlyMap<string, FlagForm>;
   check?(flags: FlagValues<Flags>, settings: readonly Setting[]): void;
@@ -21,7 +23,7 @@ export function createCommand<const Flags extends CommandFlags>(
   command: CommandLine<Flags>,
   run: (flags: FlagValues<Flags>, settings: readonly Setting[]) => Promise<number>,
 ): (argv: readonly string[]) => Promise<number> {
-  const { name, flags, registrar, failureExitCode = EXIT_FAILURE } = command;
+  const { name, mode, flags, registrar, failureExitCode = EXIT_FAILURE } = command;
   const failWith = (exitCode: number, error: unknown) => {
     // It may have parts of a file or a word.
     process.stderr.write(`registrar ${name}: ${escapeJson(messageOf(error))}\n`);
@@ -29,7 +31,7 @@ export function createCommand<const Flags extends CommandFlags>(
   };
   return async (argv) => {
     if (argv.some((word) => /^--?h(elp)?(=|$)/.test(word)))
-      return print(await (await import("../runtime/help")).commandHelp(command));
+      return printHelp(`${name.replace(" --", "-")}${mode === undefined ? "" : `-${mode}`}`, command);
     let line: ReturnType<typeof readCommandFlags<Flags>>;
     try {
       line = readCommandFlags(name, flags, argv, registrar);

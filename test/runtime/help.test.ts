@@ -1,4 +1,5 @@
 import { flagTable } from "../../src/flags/table";
+import { readText } from "../docs/markdown";
 import { runCommand } from "../support/run-command";
 
 test("every flag stands in its group, with its text and default, on about one and a half screens", async () => {
@@ -17,12 +18,15 @@ test("every flag stands in its group, with its text and default, on about one an
     for (const [name, { describe }] of Object.entries(rows))
       expect(group?.replace(/ +/g, " ")).toContain(`-${name} ${describe}`);
   }
+  expect(stdout).toBe(readText("dist/cli/help/registrar-110.txt"));
+  const narrow = readText("dist/cli/help/registrar-80.txt").split("\n");
+  expect(Math.max(...narrow.map((line) => line.length))).toBeLessThanOrEqual(80);
   for (const name of Object.keys(flagTable.removed)) expect(stdout).toContain(name);
   expect(stdout).toMatch(/--timeout .*\[default: 1s\]/);
   expect(stdout).toMatch(/--version .*\[boolean\]/);
   expect(stdout).not.toMatch(/default: (0|0s|false|"")?\]/);
-  expect(stdout).toContain("Usage: cli.js [flags]");
-  expect(stdout).toMatch(/cli\.js demo +watch registrations happen/);
-  expect(stdout).toContain("cli.js --csi-address=/csi/csi.sock");
+  expect(stdout).toContain("Usage: registrar [flags]");
+  expect(stdout).toMatch(/registrar demo +watch registrations happen/);
+  expect(stdout).toContain("registrar --csi-address=/csi/csi.sock");
   expect(stdout).toContain("Exit codes: 0 ");
 });

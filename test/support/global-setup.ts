@@ -5,10 +5,7 @@ import { join } from "node:path";
 import { copyCli, DIST } from "./registrar-command";
 
 const ROOT = join(__dirname, "..", "..");
-const MAKE_CODE_CACHES = [
-  join(ROOT, "scripts", "code-cache.mjs"),
-  join(__dirname, "code-cache-of-commands.cjs"),
-];
+const MAKE_CODE_CACHES = join(ROOT, "scripts", "code-cache.mjs");
 
 /** Jest's global setup: a folder for what the test files of a run share, and the registrar that they start. */
 export default function globalSetup(): void {
@@ -31,6 +28,6 @@ function prepareCli(runFolder: string): void {
   const folder = join(runFolder, "cli");
   const cli = join(folder, "cli.js");
   copyCli(folder);
-  for (const program of MAKE_CODE_CACHES) execFileSync(process.execPath, [program, cli], { stdio: "pipe" });
+  execFileSync(process.execPath, [MAKE_CODE_CACHES, cli], { stdio: "pipe" });
   process.env.REGISTRAR_CLI = cli;
 }
