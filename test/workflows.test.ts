@@ -43,7 +43,8 @@ describe.each(FILES)("%s", (file) => {
 
   test("leaves no token to the steps after the checkout, and puts no text of others into a shell", () => {
     for (const { uses = "", run = "", with: settings } of steps) {
-      if (uses.startsWith("actions/checkout@")) expect(settings).toEqual({ "persist-credentials": false });
+      if (uses.startsWith("actions/checkout@"))
+        expect(settings).toMatchObject({ "persist-credentials": false });
       expect(run).not.toMatch(/\$\{\{(?! matrix\.command \}\})/);
     }
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DOCUMENTS, ROOT, readText } from "./markdown";
@@ -128,4 +129,24 @@ test("every figure of the pages is measured by a command, a constant of the code
       .map(([, words]) => `${path}: ${words}`);
   });
   expect(unknown).toEqual([]);
+});
+
+test("a table that is older than what it measures is stale, also if nobody says what that is", () => {
+  const table = (command: string) =>
+    `<!-- figures: written by ${command} -->Measured on 2026-11-01<!-- end of figures -->`;
+  const staleTables = (command: string, changed: string) =>
+    execFileSync(
+      process.execPath,
+      [
+        "--input-type=module",
+        "--eval",
+        `import { staleTables } from "./scripts/stale-figures.mjs";
+        console.log(staleTables(${JSON.stringify(table(command))}, (paths) => ({ ${changed} })[paths[0]] ?? "2026-10-01").length)`,
+      ],
+      { cwd: ROOT, encoding: "utf8" },
+    ).trim();
+  expect(staleTables("npm run soak -- --x", '"bench/soak": "2026-11-08", src: "2026-12-01"')).toBe("0");
+  expect(staleTables("npm run soak", '"bench/soak": "2026-11-09"')).toBe("1");
+  expect(staleTables("npm run soak", 'src: "2026-12-02"')).toBe("1");
+  expect(staleTables("npm run other", "")).toBe("1");
 });
