@@ -28,14 +28,6 @@ test("codes and names are there once", () => {
     expect(new Set(ALL.map((check) => check[key])).size).toBe(ALL.length);
 });
 
-test("the table of codes has each of them, in order", () => {
-  const rows = Array.from(
-    page.matchAll(/^\| \[(CSI\d+)\]\(#(\S+)\) \|/gm),
-    ([, code, link]) => `${code} ${link}`,
-  );
-  expect(rows).toEqual(ALL.map(({ code, name }) => `${code} ${code.toLowerCase()}-${name}`).sort());
-});
-
 test("what the doctor is shown to say has the codes and names of its checks", () => {
   const shown = fencesIn(readText("docs/doctor.md"), "text")
     .flatMap((fence) => Array.from(fence.matchAll(/^(?:ok|unknown|WARNING|PROBLEM) +(CSI\d+) +([\w-]+) /gm)))

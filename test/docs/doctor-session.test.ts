@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { startCsiDriver } from "../../src/simulator/driver/csi-driver";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import { type CliProcess, startCli } from "../end-to-end/support/process";
@@ -21,7 +20,7 @@ const PLUGIN = `var/lib/kubelet/plugins/${NAME}`;
 const WRONG = ["--csi-address=/csi/csi.sock", "--kubelet-registration-path=/csi/csi.sock"];
 
 const [, session = ""] = /## A session(.*?)### A cluster/s.exec(readText("docs/doctor.md")) ?? [];
-const [message = "", wrongPath = "", files = ""] = fencesIn(session, "text");
+const [message = "", wrongPath = ""] = fencesIn(session, "text");
 /** What a fence has above its last line: how many things are unknown depends on who looks, and where. */
 const aboveSum = (fence: string) => fence.replace(/\n+(?:\d+ problem|No problem).*$/s, "");
 const sumOf = (fence: string) => /^\d+ problems?, \d+ warnings?/m.exec(fence)?.[0];
@@ -93,32 +92,3 @@ describeWithNamespaces("the session of docs/doctor.md", () => {
     });
   });
 });
-
-test("a wrong root and a missing CSIDriver, before they are applied", async () => {
-  await using folder = await createTempFolder();
-  writeFileSync(folder.at("daemonset.yaml"), WRONG_DAEMON_SET);
-  const cli = join(__dirname, "..", "..", "dist", "cli.js");
-  const command = ["sh", "-c", 'cd "$0" && exec "$@"', folder.path, process.execPath, cli];
-  await using doctor = startCli(["doctor", "-f", "daemonset.yaml"], {}, { command });
-  expect((await doctor.exit()).code).toBe(1);
-  expect(doctor.stdout).toBe(files);
-});
-
-const WRONG_DAEMON_SET = `
-kind: DaemonSet
-metadata: {name: disk-node, namespace: storage}
-spec:
-  selector: {}
-  template:
-    spec:
-      containers:
-        - name: registrar
-          image: registrar:v1
-          args: ${JSON.stringify(WRONG)}
-          livenessProbe: {httpGet: {path: /healthz, port: 9809}}
-          volumeMounts: [{name: plugin, mountPath: /csi}, {name: registration, mountPath: /registration}]
-        - {name: driver, image: "driver:v1"}
-      volumes:
-        - {name: plugin, hostPath: {path: /${PLUGIN}}}
-        - {name: registration, hostPath: {path: /var/lib/k0s/kubelet/plugins_registry}}
-`;
