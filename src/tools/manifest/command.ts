@@ -65,7 +65,7 @@ function nodeAccessFrom(
   values: ObjectValues,
   { drivers, isNodeWide }: { readonly drivers: readonly string[] | undefined; readonly isNodeWide: boolean },
 ): NodeAccessOptions | undefined {
-  const { startupTaint = [], nodeCondition, nodeReadinessRule: readinessRule = false } = values;
+  const { startupTaint = [], nodeCondition } = values;
   const { kubernetesVersion: minor, nodeAccess: confinedBy = "policy" } = values;
   const { startupTaints, condition } = parseTargets({
     ...{ startupTaints: startupTaint, condition: nodeCondition },
@@ -78,5 +78,5 @@ function nodeAccessFrom(
       throw invalidOption(`--node-access impersonation and --startup-taint: ${NO_TAINTS_AS_NODE}`);
   }
   if (isUnused) return undefined;
-  return { startupTaints, condition, drivers, readinessRule, confinedBy };
+  return { startupTaints, condition, drivers, confinedBy };
 }

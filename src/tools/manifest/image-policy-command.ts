@@ -159,7 +159,7 @@ function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly strin
       "--drop has two files: apply that of --include=daemonset, then that of --include=policy; delete them in the " +
         "other order, and restart the drivers' DaemonSets in between",
     );
-  const access = { ...targets, drivers: undefined, readinessRule: false, confinedBy: "policy" } as const;
+  const access = { ...targets, drivers: undefined, confinedBy: "policy" } as const;
   const options = { image, distribution, kubeletRoot, httpPort, nodes };
   return makeNodeWideManifests(options, ["daemonset"], readiness.length === 0 ? undefined : access);
 }

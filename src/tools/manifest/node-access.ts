@@ -19,8 +19,6 @@ export interface NodeAccessOptions {
   readonly condition: string | undefined;
   /** The names that `{driver}` stands for. Undefined: any. */
   readonly drivers: readonly string[] | undefined;
-  /** Whether to write a rule for the node readiness controller; needs a condition of one driver. */
-  readonly readinessRule: boolean;
   /** What confines it to its own node. */
   readonly confinedBy: "policy" | "impersonation";
 }
@@ -57,7 +55,6 @@ export function nodeAccess(basics: Basics, options: NodeAccessOptions) {
   return {
     /** Comes before the DaemonSet; the policy comes before the rights that it restricts. */
     before: [...(confinedBy === "policy" ? nodePolicy(basics, options) : []), ...rights(basics, options)],
-    after: readinessRule(basics.name, options),
     args: items([
       ...Object.values(readinessArguments(options)).flat(),
       ...(confinedBy === "impersonation" ? ["--impersonate-node"] : []),
@@ -244,25 +241,4 @@ function nameTest(field: string, template: string, drivers: readonly string[] | 
   const isName = `${field}.matches('${patternOf(template)}')`;
   if (!dependsOnDriver(template)) return isName;
   return `(${isName} && (!${field}.matches('${OTHERS_PATTERN}') || ${field}.matches('${DRIVERS_PATTERN}')))`;
-}
-
-/** For clusters with the node readiness controller of kubernetes-sigs. */
-function readinessRule(
-  name: string,
-  { condition, drivers: [driverName] = [], readinessRule: isWanted }: NodeAccessOptions,
-): readonly Yaml[] {
-  if (!isWanted || condition === undefined || driverName === undefined) return [];
-  return [
-    yaml`
-      # For the node readiness controller. Only dryRun can be changed later: delete the rule first to change another field.
-      ${object("readiness.node.x-k8s.io/v1alpha1", "NodeReadinessRule", name)}
-      spec:
-        conditions:
-          - type: ${scalar(condition.replaceAll(DRIVER_PLACEHOLDER, driverName))}
-            requiredStatus: "True"
-        enforcementMode: continuous
-        taint: {key: readiness.k8s.io/${name}, value: pending, effect: NoSchedule}
-        nodeSelector: {matchLabels: {kubernetes.io/os: linux}}
-    `,
-  ];
 }

@@ -96,10 +96,6 @@ export const objectFlags = {
     ),
     implies: "node-condition",
   },
-  "node-readiness-rule": {
-    ...forDaemonSet(switchFlag("with --node-condition: a NodeReadinessRule")),
-    implies: "node-condition",
-  },
 } as const;
 
 export type ObjectValues = FlagValues<typeof objectFlags>;
@@ -112,7 +108,7 @@ interface Written {
 const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
 /** Flags about one driver, refused with --node-wide. */
 const FOR_A_DRIVER = [
-  ...["driver-name", "driver-image", "driver-arg", "plugin-folder", "node-readiness-rule"],
+  ...["driver-name", "driver-image", "driver-arg", "plugin-folder"],
   ...ROWS.filter(({ parts }) => parts?.some(isNodeWidePart) === false).map(({ flag }) => flag),
 ];
 

@@ -70,5 +70,5 @@ function write<Options extends ResolvedBasics>(
   const account = admission.length > 0 || access ? [serviceAccount(options)] : [];
   const namespace = documents.splice(0, parts.includes("namespace") ? 1 : 0);
   const before = [...namespace, ...account, ...admission, ...(access?.before ?? [])];
-  return streamOf([...before, ...documents, ...(access?.after ?? [])]);
+  return streamOf([...before, ...documents]);
 }

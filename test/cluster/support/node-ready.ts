@@ -14,7 +14,6 @@ function withAccess(daemonSet: DaemonSet) {
       startupTaints: [{ key: "{driver}/agent-not-ready", effect: undefined }],
       condition: undefined,
       drivers: undefined,
-      readinessRule: false,
       confinedBy: "policy",
     },
   );

@@ -62,7 +62,7 @@ test.each(
     [...DRIVER, "--driver-arg=--endpoint=/csi/csi.sock", "--driver-arg=--v=5"],
     [...DRIVER, "--lifecycle-mode=Ephemeral", "--attach-required", "--storage-capacity"],
     [...DRIVER, "--startup-taint={driver}/agent-not-ready"],
-    [...DRIVER, "--node-condition={driver}/Registered", "--node-readiness-rule"],
+    [...DRIVER, "--node-condition={driver}/Registered"],
     ALL,
     [...ALL, "--distribution=k0s", "--http-port=10000"],
     [...ALL, "--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"],

@@ -24,10 +24,7 @@ test.each([
   ["--include=namespace --namespace=a", "Namespace"],
   ["--include=namespace,daemonset -node-wide --image=r:1 --namespace=a", "Namespace DaemonSet"],
   // A policy comes before the rights that it confines, and a namespace before all.
-  [
-    `${LINE} ${READINESS.join(" ")} --node-readiness-rule`,
-    `ServiceAccount ${CONFINED} CSIDriver DaemonSet NodeReadinessRule`,
-  ],
+  [`${LINE} ${READINESS.join(" ")}`, `ServiceAccount ${CONFINED} CSIDriver DaemonSet`],
   [
     `${LINE} --namespace=storage --include=daemonset,namespace --distribution=openshift`,
     "Namespace ServiceAccount RoleBinding DaemonSet",
