@@ -33,6 +33,7 @@ export type {
 } from "./simulator/kubelet/events";
 export {
   type KubeletEventOf,
+  type RestartOptions,
   type SimulatedKubelet,
   startKubelet,
 } from "./simulator/kubelet/kubelet";

@@ -117,8 +117,8 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
 }
 
 /**
- * Lets a unary handler answer by the promise that it returns, which grpc-js ignores: the caller would wait in vain. What it
- * throws is reported like what a promise rejects with, which grpc-js does not report. What its callback answered first counts.
+ * Lets a unary handler answer by the promise that it returns, or by the object if it takes no callback: grpc-js ignores both.
+ * What it throws is reported like what a promise rejects with, which grpc-js does not report. The first answer counts.
  */
 function answerByPromises(server: Server): void {
   const register = server.register.bind(server);
@@ -132,7 +132,8 @@ function answerByPromises(server: Server): void {
       };
       new Promise((resolve) => {
         const returned: unknown = handle(call, answer);
-        resolve(isPromise(returned) ? returned : undefined);
+        const isAnswer = isPromise(returned) || (handle.length < 2 && Object(returned) === returned);
+        resolve(isAnswer ? returned : undefined);
       })
         .then(
           (value) => !isAnswered && value !== undefined && answer(null, value),

@@ -110,6 +110,8 @@ test("services are added to grpc-js' own server: streams, metadata, interceptors
   expect(seen).toEqual([identity.GetPluginInfo.path, all.path, "test"]);
 });
 
+const BUSY = { code: status.ABORTED, details: "busy", metadata: Metadata.fromHttp2Headers({ wait: "1s" }) };
+
 test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
   ["a value", async () => ({ ready: { value: true } }), { ready: { value: true } }],
   [
@@ -122,6 +124,9 @@ test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
     async () => Promise.reject(Object.assign(new Error("not yet"), { code: status.UNAVAILABLE })),
     { code: status.UNAVAILABLE, message: "14 UNAVAILABLE: not yet" },
   ],
+  ["the object that it returns", (_call) => ({ ready: { value: true } }), { ready: { value: true } }],
+  ["a status object", async () => Promise.reject(BUSY), BUSY],
+  ["a ServiceError", async () => Promise.reject(Object.assign(new Error("10 ABORTED: busy"), BUSY)), BUSY],
   ["no error", async () => Promise.reject("disk"), { code: status.INTERNAL, message: "13 INTERNAL: disk" }],
   [
     "what it throws",
@@ -138,7 +143,9 @@ test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
   const answer = callUnary(client, identity.Probe, {}, { timeoutMs: 60_000 }).catch(
     (error: unknown) => error,
   );
-  expect(await answer).toMatchObject(expected);
+  const answered = await answer;
+  expect(answered).toMatchObject({ ...expected, ...(expected === BUSY && { metadata: expect.anything() }) });
+  if (expected === BUSY) expect((answered as typeof BUSY).metadata.get("wait")).toEqual(["1s"]);
   client.close();
 });
 
