@@ -79,6 +79,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   const stopServing = async () => {
     await socket?.withdraw();
     await driver.close({ graceMs: resolved.graceMs });
+    server.forceShutdown(); // Else grpc-js keeps it in its channelz registry.
   };
 
   try {

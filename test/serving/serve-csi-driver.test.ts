@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import {
+  getChannelzHandlers,
   Metadata,
   type Server,
   ServerInterceptingCall,
@@ -199,6 +200,17 @@ test("a client that gives up many calls keeps its connection, and what runs on i
   expect(await bystander.result).toEqual({ ready: null });
   client.close();
   await driver.close();
+});
+
+test("grpc-js keeps no server of a driver that was closed", async () => {
+  const { GetServers } = getChannelzHandlers();
+  const servers = () =>
+    new Promise((resolve) =>
+      GetServers({ request: {} } as never, (_error, answer) => resolve(answer?.server?.length)),
+    );
+  const before = await servers();
+  await (await serve()).close();
+  expect(await servers()).toBe(before);
 });
 
 test("kubelet's refusal ends it, as a whole", () =>
