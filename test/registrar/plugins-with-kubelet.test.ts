@@ -78,7 +78,7 @@ test.each<[Plugin, version: "1.28" | "1.36", reason: string]>([
   ],
 ])("%j is refused by kubelet %s, in its words", async (plugin, version, reason) => {
   await node.kubelet({ version });
-  const registration = await start(plugin);
+  const registration = await start(plugin, { onRegistrationFailure: "end" });
   await expect(registration.ready).rejects.toMatchObject({
     code: "REFUSED",
     message: expect.stringContaining(reason),
@@ -88,7 +88,7 @@ test.each<[Plugin, version: "1.28" | "1.36", reason: string]>([
 
 test("a device plugin that does not listen is refused: kubelet dials it", async () => {
   await node.kubelet({ timings: { dialMs: 1_000 } });
-  const { closed } = await start(DEVICE);
+  const { closed } = await start(DEVICE, { onRegistrationFailure: "end" });
   const reason = expect.stringContaining("failed to dial device plugin: context deadline exceeded");
   expect(await closed).toMatchObject({ kind: "refused", reason });
 });

@@ -51,7 +51,7 @@ test.each(["1.25", "1.26", "1.36"] as const)(
     const driver = await serve();
     await driver.ready;
     expect([driver.name, driver.endpoint]).toEqual([DRIVER, node.csiAddress]);
-    expect(driver.registration.status().identity).toEqual({ name: DRIVER, vendorVersion: "1", manifest: {} });
+    expect(driver.status().identity).toEqual({ name: DRIVER, vendorVersion: "1", manifest: {} });
     expect(kubelet.csiNode().spec.drivers).toEqual([{ name: DRIVER, nodeID: "n7", topologyKeys: [] }]);
     expect(await driver.close()).toEqual({ kind: "stopped" });
     await kubelet.deregistered(DRIVER);
@@ -213,10 +213,24 @@ test("grpc-js keeps no server of a driver that was closed", async () => {
   expect(await servers()).toBe(before);
 });
 
-test("kubelet's refusal ends it, as a whole", () =>
+test("it is served while kubelet refuses it, and registered when kubelet does so no more", async () => {
+  const kubelet = await node.kubelet({
+    faults: [{ kind: "refuse", reason: "the API server is away", times: 1 }],
+  });
+  await using driver = await serve();
+  await kubelet.refused(DRIVER);
+  const client = createUnixClient(node.csiAddress);
+  expect(await callUnary(client, identity.GetPluginInfo, {}, { timeoutMs: 60_000 })).toMatchObject({
+    name: DRIVER,
+  });
+  client.close();
+  await driver.ready;
+});
+
+test("with the policy end kubelet's refusal ends it, as a whole", () =>
   expectNothingLeft(async () => {
     const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room" }] });
-    const driver = await serve();
+    const driver = await serve({ onRegistrationFailure: "end" });
     expect(await driver.closed).toMatchObject({
       kind: "refused",
       reason: expect.stringContaining("no room"),

@@ -74,7 +74,10 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
 test("restart() takes options, no function", async () => {
   const kubelet = await node.kubelet();
   const message = "restart takes an object of options, not a function";
-  await expect(kubelet.restart((() => {}) as never)).rejects.toMatchObject({ code: "INVALID_OPTION", message });
+  await expect(kubelet.restart((() => {}) as never)).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message,
+  });
 });
 
 test("its signal closes it, also in the middle of a restart, and starts none afterwards", async () => {
