@@ -222,7 +222,7 @@ export function errorStatus(error: unknown): {
     code: code ?? status.INTERNAL,
     // Through a buffer, because a header cannot contain half of a surrogate pair.
     details: Buffer.from(text.slice(0, MAX_STATUS_TEXT_LENGTH)).toString(),
-    ...(metadata instanceof Metadata && { metadata }),
+    ...(metadata?.toHttp2Headers && { metadata }),
   };
 }
 

@@ -106,7 +106,7 @@ test("registered() ends, with kubelet's words, when the registrar of a refused d
   mkdirSync(join(kubelet.pluginRegistrationPath, "other")); // Not a socket on which it might try again.
   const registered = kubelet.registered(DRIVER);
   await node.driver();
-  node.keep(await startTestRegistrar(node));
+  node.keep(await startTestRegistrar(node, { onRegistrationFailure: "end" }));
   await expect(registered).rejects.toMatchObject({
     code: "REFUSED",
     message: expect.stringMatching(/^registered\("x.csi"\) of the sim.* gave up: Regis.* no room$/),

@@ -36,7 +36,7 @@ const RESTART_OPTIONS: OptionTable<RestartOptions> = {
 
 /**
  * A kubelet's plugin registration, without the rest of kubelet. Its waits reject with TIMEOUT at their limit and with
- * ABORTED when given up or closed, and say how far kubelet came. A rejected wait that the test does not await is ignored.
+ * ABORTED when given up or closed, and say how far kubelet came. ABORTED need not be awaited.
  */
 export interface SimulatedKubelet extends AsyncDisposable {
   /** What it was started with, every default filled in. */
@@ -72,7 +72,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
  * the Node and CSINode in memory. `events` has every step; the logger only hears which kubelet stands for another
  * version. `close()` and `signal` end it.
  *
- * Rejects with INVALID_OPTION for options that cannot work, with ABORTED if the signal was aborted before.
+ * Rejects with INVALID_OPTION, with SOCKET_UNUSABLE if it cannot make or watch the directory, with ABORTED if the signal was aborted before.
  */
 export async function startKubelet(options: KubeletOptions): Promise<SimulatedKubelet> {
   const { signal, logger, ...resolved } = resolveKubeletOptions(options);
