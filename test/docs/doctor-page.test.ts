@@ -32,7 +32,7 @@ test("what the doctor is shown to say has the codes and names of its checks", ()
   const shown = fencesIn(readText("docs/doctor.md"), "text")
     .flatMap((fence) => Array.from(fence.matchAll(/^(?:ok|unknown|WARNING|PROBLEM) +(CSI\d+) +([\w-]+) /gm)))
     .map(([, code, name]) => `${code} ${name}`);
-  expect(shown.length).toBeGreaterThan(5);
+  expect(shown.length).toBeGreaterThan(3);
   const checks = ALL.map(({ code, name }) => `${code} ${name}`);
   expect(checks).toEqual(expect.arrayContaining([...new Set(shown)]));
 });

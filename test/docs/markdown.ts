@@ -30,6 +30,12 @@ export function fencesIn(text: string, language: string): readonly string[] {
     .map(([, , content = ""]) => content);
 }
 
+/** Whether a text has what a fence shows of it: pieces, in order, between lines with `…`. */
+export function isShownBy(fence: string, text: string): boolean {
+  const pieces = fence.split(/^…\n/m).map((piece) => piece.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${pieces.join("(?:.*\n)+")}$`).test(text);
+}
+
 /** What stands in backticks, outside of fences; a line feed in it reads as a space. */
 export function codeIn(text: string): readonly string[] {
   const spans = text.replace(FENCE, "").matchAll(/(`+)(.+?)\1(?!`)/gs);
