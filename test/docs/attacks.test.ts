@@ -27,12 +27,14 @@ test("the table of hostile clients has every attack that the tests play, and no 
   for (const name of Object.values(SCENARIOS)) expect(tests).toContain(name);
 });
 
-test.each(Object.entries(ATTACKS))("it says what happens: %s", (theme, attacks) => {
-  const [, happens = ""] = rows.find(([what]) => what === theme) ?? [];
-  const outcomes = attacks.map(({ outcome }) => outcome);
-  const kinds = new Set(outcomes.map((one) => (one === "ignored" ? one : Object.keys(one).join())));
-  const said = ["closed", "reset", "answered", "ignored"].filter((kind) => happens.includes(kind));
-  expect(said.sort()).toEqual([...kinds].sort());
+test("it says what happens", () => {
+  for (const [theme, attacks] of Object.entries(ATTACKS)) {
+    const [, happens = ""] = rows.find(([what]) => what === theme) ?? [];
+    const outcomes = attacks.map(({ outcome }) => outcome);
+    const kinds = new Set(outcomes.map((one) => (one === "ignored" ? one : Object.keys(one).join())));
+    const said = ["closed", "reset", "answered", "ignored"].filter((kind) => happens.includes(kind));
+    expect([theme, ...said.sort()]).toEqual([theme, ...[...kinds].sort()]);
+  }
 });
 
 test("its numbers are those of the code", () => {
@@ -40,9 +42,9 @@ test("its numbers are those of the code", () => {
   const headerBytes = constantIn("grpc/guard/header-fields.ts", "MAX_LIST_BYTES");
   const wanted = {
     "connections at one time": maxConnections,
-    "calls at one time on a connection": 4,
+    "calls at one time on a connection": Number(/_streams": (\d+)/.exec(readText("src/grpc/server.ts"))?.[1]),
     "bytes of one header block, compressed and decoded": headerBytes,
-    "header fields of one block": 128,
+    "header fields of one block": 128, // Node's own limit: test/grpc/attacks.ts sends more.
     "bytes of the HPACK table": 4_096,
     "CONTINUATION frames of one block": constantIn("grpc/guard/frames.ts", "MAX_CONTINUATION_FRAMES"),
     "bytes of one frame": constantIn("grpc/guard/frames.ts", "MAX_FRAME_BYTES"),
