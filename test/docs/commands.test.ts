@@ -82,9 +82,8 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>>
     expect(more[0]).toBe(`./registrar-${version}.tgz`);
     return check(["registrar", ...more.slice(1)]);
   },
-  npm: ([verb = "", script]) => {
-    if (verb === "run") expect(scripts).toHaveProperty([script ?? ""]);
-    else expect(["ci", "test", "audit", "outdated", "pack", "install", "version"]).toContain(verb);
+  npm: ([verb = "", script = ""]) => {
+    if (verb === "run") expect(scripts).toHaveProperty([script]);
   },
   kubectl: async (words) => {
     const inside = words.indexOf("--");
@@ -104,16 +103,17 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>>
   },
   "proto-loader-gen-types": (words) =>
     expect(readText("examples/driver/package.json")).toContain(words.join(" ")),
-  tsc: ([, project = ""]) => expect(isThere(project)).toBe(true),
-  jest: ([file = ""]) => expect(isThere(file)).toBe(true),
-  bash: ([file = ""]) => expect(isThere(file)).toBe(true),
   cosign: ([verb = "", ...words]) => {
     const type = words[words.indexOf("--type") + 1];
     expect(readText("scripts/release/publish.mjs")).toContain(verb === "verify" ? '"sign"' : `${type}:`);
-    expect(words).toEqual(expect.arrayContaining(["--certificate-identity", "--certificate-oidc-issuer"]));
   },
+  ...Object.fromEntries(["tsc", "jest", "bash"].map((program) => [program, namesFile])),
   ...Object.fromEntries(FOREIGN.map((program) => [program, () => {}])),
 };
+
+function namesFile(words: Words): void {
+  for (const word of words.filter((one) => one.includes("/"))) expect(isThere(word)).toBe(true);
+}
 
 async function check([program = "", ...words]: Words): Promise<void> {
   const known = PROGRAMS[program];
