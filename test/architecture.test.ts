@@ -96,8 +96,7 @@ test("process is used by the command line only", () => {
   const users = files.filter(
     (file) => !["cli", "runtime", "tools"].includes(partOf(file)) && usesProcess(file),
   );
-  // A warning; and the umask, around the bind of a socket.
-  expect(users).toEqual(["registrar/warn-if-unheard.ts", "unix/socket-file.ts"]);
+  expect(users).toEqual(["unix/socket-file.ts"]); // The umask, around the bind of a socket.
 });
 
 test.each([

@@ -23,14 +23,6 @@ export function followSignal(parent: AbortSignal): AbortController & Disposable 
   return Object.assign(controller, { [Symbol.dispose]: () => parent.removeEventListener("abort", abort) });
 }
 
-/** How often to look at what has no event, or whose event may be missed. */
-const LOOK_EVERY_MS = 5_000;
-
-/** Milliseconds until all drivers of a process look again, together: one wake-up, however many they are. */
-export function untilNextLookMs(): number {
-  return LOOK_EVERY_MS - (performance.now() % LOOK_EVERY_MS);
-}
-
 /** Makes what wakes one waiting loop. A call between two waits ends the next one. */
 export function createWakeUp() {
   let isCalled = false;

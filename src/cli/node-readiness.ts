@@ -3,12 +3,10 @@ import type { Flags } from "../flags/table";
 import type { Environment } from "../kube-api/access";
 import { accessFrom } from "../kube-api/access-from-environment";
 import type { Logger } from "../logging/logger";
-import type { ObservedRegistrations } from "../node-readiness/observed-registrations";
+import { observeRegistrations } from "../node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
 import type { Registrations } from "../registrar/registration/registrations";
-
-const NONE_YET: ObservedRegistrations = { all: () => [], subscribe: () => () => {} };
 
 /** Checks what needs the environment, and returns the function that starts it. Rejects with INVALID_OPTION. */
 export async function prepareNodeReadiness(
@@ -17,7 +15,7 @@ export async function prepareNodeReadiness(
     "removeStartupTaint" | "nodeCondition" | "every" | "nodeConditionDelayMs" | "impersonateNode" | "nodeName"
   >,
   environment: Environment,
-): Promise<(registrations: Registrations, log: Logger) => Promise<NodeReadiness>> {
+): Promise<(registrations: Registrations, log: Logger) => NodeReadiness> {
   const options = {
     ...nodeReadinessTargetsOf(flags),
     nodeName: nodeNameFrom(flags.nodeName, environment),
@@ -25,6 +23,7 @@ export async function prepareNodeReadiness(
     conditionDelayMs: flags.nodeConditionDelayMs,
     impersonateNode: flags.impersonateNode,
   };
-  resolveNodeReadinessOptions({ ...options, registrations: NONE_YET });
-  return (registrations, logger) => startNodeReadiness({ ...options, registrations, logger });
+  resolveNodeReadinessOptions(options);
+  return (registrations, logger) =>
+    startNodeReadiness(observeRegistrations(registrations), options, { logger });
 }

@@ -3,6 +3,7 @@ import type { Events } from "../base/event-source";
 import { fillPattern, type PatternPair, pairPatterns } from "../host-path/path-pattern";
 import { checkFor } from "../options/read-options";
 import { refuseAborted } from "../options/start-options";
+import { idOf } from "../unix/files";
 import { createRegistrarEvents } from "./model/events";
 import { resolveOptions } from "./model/options";
 import type { RegistrationOutcome } from "./model/outcome";
@@ -10,6 +11,7 @@ import { createAdmission } from "./node-wide/admission";
 import { discover } from "./node-wide/discovery";
 import { createNodeDrivers } from "./node-wide/node-drivers";
 import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./node-wide/options";
+import type { Changes } from "./node-wide/scan";
 import type { Registrations, RegistrationsEvent } from "./registration/registrations";
 import { registerDriver } from "./start-registrar";
 
@@ -69,9 +71,17 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   };
   const drivers = createNodeDrivers({ register, driverGoneAfterMs, log, signal: stop.signal });
   const watchPair = ({ csiAddress, kubeletRegistrationPath }: PatternPair) => {
-    const onFound = (path: string, captures: readonly string[]) =>
-      drivers.found(path, fillPattern(kubeletRegistrationPath, captures));
-    return discover(csiAddress, { log, signal: stop.signal }, { onFound, onGone: drivers.gone });
+    const onChanges = ({ found, ...lost }: Changes) => {
+      const sockets = found.map(([path, { stats, captures }]) => {
+        const socket = {
+          kubeletRegistrationPath: fillPattern(kubeletRegistrationPath, captures),
+          file: idOf(stats),
+        };
+        return [path, socket] as const;
+      });
+      drivers.update(sockets, lost);
+    };
+    return discover(csiAddress, { log, signal: stop.signal, onChanges });
   };
 
   log.info("Looking for CSI drivers", { patterns: pairs.map(({ csiAddress }) => csiAddress.text).join(" ") });

@@ -6,8 +6,6 @@ import { createSocketFile } from "../unix/socket-file";
 
 export type KeptSocket = Awaited<ReturnType<typeof keepListening>>;
 
-/** In case inotify misses an event. */
-const LOOK_EVERY_MS = 5_000;
 /** It may last: a driver of another pod may have the path. */
 const REMIND_EVERY_MS = 10 * 60_000;
 
@@ -36,9 +34,8 @@ export async function keepListening(
 
   const watching = (async () => {
     while (!signal.aborted) {
-      await watch.wait(signal, LOOK_EVERY_MS);
+      await watch.wait(signal);
       if (signal.aborted) return;
-      await watch.rearm();
       await lookAfter().catch((err: unknown) => signal.aborted || warnOfFailure({ err, csiAddress }));
     }
   })();

@@ -44,6 +44,12 @@ export const isDirectory = async (path: string): Promise<boolean> => isFoundDire
 export const isSameFile = (one: Stats, other: Stats): boolean =>
   one.dev === other.dev && one.ino === other.ino;
 
+/** The same of directories: one made anew at once has another time of birth, where the file system keeps that. */
+export const isSameDirectory = (one: Stats, other: Stats): boolean =>
+  isSameFile(one, other) && one.birthtimeMs === other.birthtimeMs;
+
+/** Identifies a socket file: differs for each server that makes its socket. */
+export const idOf = ({ dev, ino, mtimeMs }: Stats): string => [dev, ino, mtimeMs].join();
+
 /** The same of sockets: an inode number is soon used again, so the mtime counts; the ctime changes with the number of links. */
-export const isSameSocket = (one: Stats, other: Stats): boolean =>
-  isSameFile(one, other) && one.mtimeMs === other.mtimeMs;
+export const isSameSocket = (one: Stats, other: Stats): boolean => idOf(one) === idOf(other);

@@ -20,6 +20,11 @@ const CAN_HANG = /^(?:9p|afs|autofs|beegfs|ceph|cifs|coda|fuse|gpfs|lustre|nfs|o
 
 export const canHang = ({ fileSystem }: Pick<Mount, "fileSystem">): boolean => CAN_HANG.test(fileSystem);
 
+/** File systems of this machine alone, which answer at once. */
+const LOCAL = /^(?:btrfs|ext[234]|f2fs|overlay|ramfs|rootfs|tmpfs|xfs|zfs)$/;
+
+export const isLocal = ({ fileSystem }: Pick<Mount, "fileSystem">): boolean => LOCAL.test(fileSystem);
+
 /** The mounts of this process' namespace; undefined where the system does not tell. Never hangs. */
 export function readMounts(procfs = "/proc"): readonly Mount[] | undefined {
   return attempt(() => parseMountinfo(readFileSync(join(procfs, "self", "mountinfo"), "utf8")));

@@ -4,8 +4,20 @@ import { errnoOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { findFile } from "./files";
+import { lookAtRest } from "./resting-look";
 
-type Armed = { readonly directory: string; inode: number; readonly watcher: FSWatcher };
+/** Gets the name of an entry that may have changed, or null: the directory itself, or any entry. */
+type OnEvent = (name: string | null) => void;
+
+/** The one inotify watch of a directory, for all that watch it: each registration watches the same directory. */
+interface Watched {
+  readonly inode: number;
+  readonly listeners: Set<OnEvent>;
+  readonly watcher: FSWatcher;
+}
+
+/** Of this process, like its inotify instance. */
+const watched = new Map<string, Watched>();
 
 /** The directories without a watch: the limits are those of a user and a process, and may leave each driver's without. */
 const unwatched = new Set<string>();
@@ -25,27 +37,61 @@ function tellUnwatched(log: Logger, directory: string, error: unknown): void {
   else log.v(2).info("Cannot watch directory either", fields);
 }
 
-/** Watches a directory by inotify. Undefined where that is not possible, which the log says once. */
+/**
+ * Watches a directory, with this inode number, by inotify; the function returned ends that. Undefined where that is not
+ * possible, which the log says once. A watch dies with its directory: at null, watch again.
+ */
 export function watchDirectory(
   directory: string,
-  onEvent: (name: string | null) => void,
+  inode: number,
+  onEvent: OnEvent,
   log: Logger,
-): FSWatcher | undefined {
+): (() => void) | undefined {
+  const former = watched.get(directory);
+  const one = former?.inode === inode ? former : openWatch(directory, inode, log);
+  if (one === undefined) return undefined;
+  watched.set(directory, one);
+  one.listeners.add(onEvent);
+  return () => {
+    one.listeners.delete(onEvent);
+    if (one.listeners.size === 0) closeWatch(directory, one);
+  };
+}
+
+function openWatch(directory: string, inode: number, log: Logger): Watched | undefined {
+  const listeners = new Set<OnEvent>();
   try {
-    const watcher = watch(directory, { persistent: false }, (_event, name) => onEvent(name));
+    const watcher = watch(directory, { persistent: false }, (_event, name) => {
+      const isSelf = name === null || name === basename(directory);
+      // A new directory may have the path, and even the inode number, but not the watch.
+      if (isSelf) closeWatch(directory, one);
+      for (const listener of [...listeners]) listener(isSelf ? null : name);
+    });
+    const one = { inode, listeners, watcher };
     watcher.on("error", () => watcher.close());
     unwatched.delete(directory);
-    return watcher;
+    return one;
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") tellUnwatched(log, directory, error);
     return undefined;
   }
 }
 
+function closeWatch(directory: string, one: Watched): void {
+  one.watcher.close();
+  if (watched.get(directory) === one) watched.delete(directory);
+}
+
+/** Without an inode it must be watched anew. */
+type Armed = {
+  readonly directory: string;
+  inode: number | undefined;
+  readonly end: (() => void) | undefined;
+};
+
 /**
- * Hints that something may have happened to `path`, by inotify on its directory and the one above, or on the nearest that
- * exists. Where inotify does not work (watch limit reached, network file system) it stays silent, and the caller has to
- * poll. Resolves when it watches.
+ * Hints that something may have happened to `path`: by inotify on its directory and the one above, or on the nearest that
+ * exists, and within 5 s by a look at its directory. Resolves when it watches.
  */
 export async function watchPath(path: string, log: Logger) {
   let armed: readonly Armed[] = [];
@@ -54,54 +100,47 @@ export async function watchPath(path: string, log: Logger) {
 
   /** An arming that is due serves all events until it begins: they may come faster than it works. */
   let isDue = false;
-  let hasChanged = false;
+  let arming = Promise.resolve();
+  const rearm = (): void => {
+    if (!isDue) arming = arming.then(arm).then(hint, hint);
+    isDue = true;
+  };
 
-  const arm = (directory: string, inode: number, name: string): Armed | undefined => {
+  const watchFor = (directory: string, inode: number, name: string): Armed => {
     const onEvent = (changed: string | null) => {
-      const isSelf = changed === basename(directory);
-      if (changed !== null && changed !== name && !isSelf) return;
-      // A new directory may have the old one's inode number, but not its watch.
-      if (one && isSelf) one.inode = Number.NaN;
-      hasChanged = true;
-      rearm().catch(hint);
+      if (changed !== null && changed !== name) return;
+      if (changed === null) one.inode = undefined;
+      rearm();
     };
-    const watcher = watchDirectory(directory, onEvent, log);
-    const one = watcher && { directory, inode, watcher };
+    const end = watchDirectory(directory, inode, onEvent, log);
+    const one: Armed = { directory, inode: end && inode, end };
     return one;
   };
 
-  const armNow = async () => {
-    const hints = hasChanged;
-    isDue = hasChanged = false;
+  const arm = async () => {
+    isDue = false;
     const wanted: Armed[] = [];
-    for (let child = path, existing = 0; existing < 2 && !closed; child = dirname(child)) {
+    for (let child = path; wanted.length < 2 && !closed; child = dirname(child)) {
       const directory = dirname(child);
       const found = await findFile(directory);
-      if (typeof found !== "string") {
-        existing++;
+      if (typeof found !== "string" && !closed) {
         const same = armed.find((one) => one.directory === directory && one.inode === found.ino);
-        const one = same ?? arm(directory, found.ino, basename(child));
-        if (one) wanted.push(one);
+        wanted.push(same ?? watchFor(directory, found.ino, basename(child)));
       }
       if (directory === dirname(directory)) break;
     }
-    for (const old of armed) if (!wanted.includes(old)) old.watcher.close();
+    for (const former of armed) if (!wanted.includes(former)) former.end?.();
     armed = wanted;
-    if (closed) for (const { watcher } of armed) watcher.close();
-    if (hints) hint();
+    if (closed) for (const { end } of armed) end?.();
   };
 
-  let arming = Promise.resolve();
-  const rearm = (): Promise<void> => {
-    if (!isDue) arming = arming.then(armNow);
-    isDue = true;
-    return arming;
-  };
-
-  await rearm();
+  const endLooks = lookAtRest(dirname(path), rearm);
+  arming = arm();
+  await arming;
   const close = (): void => {
     closed = true;
-    for (const { watcher } of armed) watcher.close();
+    endLooks();
+    for (const { end } of armed) end?.();
     hint();
   };
   return {
@@ -109,8 +148,6 @@ export async function watchPath(path: string, log: Logger) {
     wait,
     /** Hints for the caller, at what inotify cannot see. */
     hint,
-    /** Watches a directory again that was replaced: inotify dies with its directory, and a re-mount is silent. */
-    rearm,
     close,
     [Symbol.dispose]: close,
   };

@@ -2,11 +2,10 @@ import type { Stats } from "node:fs";
 import { connect } from "node:net";
 import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../base/backoff";
 import { errnoOf, systemError } from "../base/errors";
-import { untilNextLookMs } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { isShortage } from "./descriptors";
 import { timedOut } from "./file-calls";
-import { findFile, findLink } from "./files";
+import { findFile, findLink, idOf } from "./files";
 import { watchPath } from "./path-watch";
 
 /** The reason why a unix socket does not accept a connection; undefined if it does. */
@@ -97,7 +96,6 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
       const hinted = await watch.wait(signal, waitMs);
       if (hinted) attempt = -1;
       else if (isExcepted && !signal.aborted) return file;
-      else await watch.rearm();
     }
   } finally {
     clearTimeout(reminder);
@@ -108,28 +106,21 @@ export async function untilAccepting(path: string, options: AcceptingOptions): P
 /** An identity of the file at a path, or of its absence; it differs for each server that makes its socket. */
 async function fileAt(path: string): Promise<string> {
   const found = await findFile(path);
-  return typeof found === "string" ? found : [found.dev, found.ino, found.mtimeMs].join();
+  return typeof found === "string" ? found : idOf(found);
 }
 
-/** Resolves within 5 s after `file` was replaced or removed, or when `signal` is aborted. */
-export function untilReplaced(path: string, file: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const look = () => {
-      fileAt(path).then((found) => {
-        // What hangs may still be there.
-        if (signal.aborted || (found !== file && found !== "hanging")) end();
-        else timer = setTimeout(look, untilNextLookMs());
-      }, end);
-    };
-    signal.addEventListener("abort", end, { once: true });
-    look();
-  });
+/** Resolves when `file` was replaced or removed, 5 s later at most, or when `signal` is aborted. */
+export async function untilReplaced(
+  path: string,
+  file: string,
+  { log, signal }: Pick<AcceptingOptions, "log" | "signal">,
+): Promise<void> {
+  using watch = await watchPath(path, log);
+  while (!signal.aborted) {
+    const found = await fileAt(path);
+    if (found !== file && found !== "hanging") return; // What hangs may still be there.
+    await watch.wait(signal);
+  }
 }
 
 /** What a failed connection usually means: its errno and a few words. */

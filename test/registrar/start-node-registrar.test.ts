@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
@@ -29,6 +29,36 @@ test("each driver is announced, with its path as kubelet sees it, also one that 
   expect(started.fleet.scope).toBe("node-wide");
   expect(started.fleet.all).toHaveLength(2);
   expect(started.log.all(TAKEN)).toEqual([]);
+});
+
+test("a directory and a symbolic link to it have one driver; the link takes over when the directory's name goes", async () => {
+  await node.driver("a.csi");
+  symlinkSync(node.at("plugins", "a.csi"), node.at("plugins", "link"));
+  await using started = await startTestFleet(node);
+  expect(await started.register("a.csi")).toBe("/host/a.csi/csi.sock");
+  await node.driver("b.csi");
+  await started.register("b.csi");
+  expect(started.fleet.all.map(({ csiAddress }) => csiAddress)).toEqual(
+    ["a.csi", "b.csi"].map(node.csiAddress),
+  );
+  renameSync(node.at("plugins", "a.csi"), node.at("elsewhere"));
+  symlinkSync(node.at("elsewhere"), node.at("plugins", "link~"));
+  renameSync(node.at("plugins", "link~"), node.at("plugins", "link"));
+  await started.state("link", "listening");
+  expect(await started.register("a.csi")).toBe("/host/link/csi.sock");
+  expect(started.log.all(TAKEN)).toEqual([]);
+});
+
+test("a registration directory that comes later is used at once, as it is when it was away for a moment", async () => {
+  rmSync(node.pluginRegistrationPath, { recursive: true });
+  await node.driver("a.csi");
+  await using started = await startTestFleet(node);
+  await started.log.when("Failed to listen on socket");
+  await started.state("a.csi", "publishing");
+  expect(started.fleet.all[0]?.status().trouble).toMatchObject({ kind: "not-published" });
+  mkdirSync(node.pluginRegistrationPath);
+  await started.register("a.csi");
+  expect(started.fleet.all[0]?.status().trouble).toBeUndefined();
 });
 
 describe("what befalls one driver", () => {

@@ -76,7 +76,6 @@ test("says nothing of other files in the folder, and looks once at what changes 
     rmSync(folder.at("a.sock"));
   }
   await quiet(watch);
-  await watch.rearm(); // In its turn.
   expect(stat.mock.calls.length).toBeLessThan(100);
   stat.mockRestore();
 });
@@ -115,12 +114,13 @@ test.each([
   }
 });
 
-test("holds two watches, however deep the path is and however often it is armed", () =>
+test("holds two watches, however deep the path is, and however many watch it", () =>
   // Again where the kernel drops in between what watched the folder of another test.
   eventually(async () => {
     const before = countInotifyWatches();
-    using watch = await startWatch(folder.at("a", "b", "c", "x.sock"));
-    for (let round = 0; round < 5; round++) await watch.rearm();
+    mkdirSync(folder.at("a", "b", "c"), { recursive: true });
+    using _one = await startWatch(folder.at("a", "b", "c", "x.sock"));
+    using _other = await startWatch(folder.at("a", "b", "c", "y.sock"));
     expect(countInotifyWatches() - before).toBe(2);
   }));
 
@@ -131,7 +131,6 @@ test("lets go of everything when it is closed, and of whoever waits", () =>
       const changed = watch.wait(never);
       watch.close();
       await changed;
-      if (path === folder.at("b", "x.sock")) await watch.rearm();
     }
   }));
 
@@ -145,9 +144,7 @@ test("an inotify without room is told once for all watches, with the limits to c
   });
   try {
     for (const path of [...paths, ...paths]) {
-      const watch = await watchPath(path, log.logger);
-      await watch.rearm();
-      watch.close();
+      using _watch = await watchPath(path, log.logger);
     }
   } finally {
     spy.mockRestore();

@@ -97,6 +97,8 @@ export function createUnixClient(socketPath: string, options: ChannelOptions = {
   const open = new Set<Socket>();
   let isClosed = false;
   const insecure = credentials.createInsecure();
+  // Each client has a connection of its own in the pool of all, which wakes up every 10 s, as a pool of each client would.
+  insecure._equals = (other) => other === insecure;
   const createConnector = insecure._createSecureConnector.bind(insecure);
   insecure._createSecureConnector = (...args) => {
     const connector = createConnector(...args);
@@ -116,7 +118,6 @@ export function createUnixClient(socketPath: string, options: ChannelOptions = {
     "grpc.enable_channelz": 0,
     "grpc.enable_retries": 0,
     "grpc.service_config_disable_resolution": 1,
-    "grpc.use_local_subchannel_pool": 1,
     ...options,
   });
   const close = client.close.bind(client);

@@ -74,7 +74,7 @@ export async function watchCsiDriver(
         except = undefined;
         clearTimeout(timer);
         context.onAnswered(identity, presence.answered(file), answerBytes);
-        const lastedMs = await endOf(connection, csiSocketPath, file, signal);
+        const lastedMs = await endOf(connection, csiSocketPath, file, { log, signal });
         earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
         nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
       } catch (error) {
@@ -143,11 +143,11 @@ async function endOf(
   { ended }: ReturnType<typeof connectDriver>,
   path: string,
   file: string,
-  signal: AbortSignal,
+  { log, signal }: Pick<WatchDriverContext, "log" | "signal">,
 ): Promise<number> {
   const sinceMs = performance.now();
   using over = followSignal(signal);
-  await Promise.race([ended(over.signal), untilReplaced(path, file, over.signal)]);
+  await Promise.race([ended(over.signal), untilReplaced(path, file, { log, signal: over.signal })]);
   over.abort();
   return performance.now() - sinceMs;
 }

@@ -26,7 +26,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
       "except = undefined;",
     ],
     "a driver that does not know the call is asked it again": [
-      '        if (pace === "after-restart") await endOf(connection, csiSocketPath, file, signal);\n',
+      '        if (pace === "after-restart") await endOf(connection, csiSocketPath, file, { log, signal });\n',
       "",
     ],
     "a driver that does not accept connections any more counts as there": [
@@ -36,7 +36,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
     ],
     "a driver's connections are never closed": ["using connection", "const connection"],
     "a driver whose socket is removed or replaced counts as there, though kubelet cannot reach it": [
-      "await Promise.race([ended(over.signal), untilReplaced(path, file, over.signal)]);",
+      "await Promise.race([ended(over.signal), untilReplaced(path, file, { log, signal: over.signal })]);",
       "await ended(over.signal);",
     ],
   }),

@@ -11,16 +11,16 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
     ],
     {
       "a driver's departure is judged from its first loss": [
-        '    clearTimeout(place.timer);\n    if (place.phase !== "serving" || signal.aborted) return;\n',
-        '    if (place.timer || place.phase !== "serving" || signal.aborted) return;\n',
+        '    clearTimeout(place.away);\n    if (place.phase === "leaving" || place.retry',
+        '    if (place.away || place.phase === "leaving" || place.retry',
       ],
       "a driver that fails after a long good life waits as if it had never worked": [
         "performance.now() - place.sinceMs < STEADY_AFTER_MS ? place.failures : 0",
         "place.failures",
       ],
       "a driver that is back is deregistered all the same": [
-        "      if (!isBack && place.phase",
-        "      if (place.phase",
+        "      if (!isBack && !place.retry)",
+        "      if (!place.retry)",
       ],
       "a driver that is back, and silent until it goes, is registered for ever": [
         "        expectDeparture(place, Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));\n",
@@ -29,20 +29,30 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
       "a driver that was lost is never deregistered":
         '    registration.subscribe("driver-lost", () => expectDeparture(place));\n',
       "a driver that two patterns find has two registrars": [
-        "if (!places.has(csiAddress)) joinIfRoom(csiAddress);",
-        "joinIfRoom(csiAddress);",
+        "      if (places.has(csiAddress)) continue;\n",
+        "",
       ],
+      "a directory and a link to it are two drivers": ["?.file === file)", "?.file === undefined)"],
       "a driver that failed and went away has a place for ever, and is not registered when it is back":
-        '    if (place.phase === "failed") places.delete(csiAddress);\n',
+        "    if (place.retry) return vacate(place);\n",
+      "a driver with ever other names is registered at each restart":
+        "    if (place.retry?.isRename) return;\n",
       "a driver that failed is not tried again": [
-        "    place.timer = setTimeout(() => startOver(failures + 1), waitMs);\n",
-        "    void startOver;\n",
+        "setTimeout(startOver, waitMs)",
+        "setTimeout(() => {}, waitMs)",
       ],
-      "a driver that left and is back in the same moment is not registered":
-        "      join(csiAddress, failures);\n",
-      "a driver whose folder goes stays registered": ['if (what === "socket" && isKnown)', "if (isKnown)"],
-      "a registrar that was closed leaves the timers of its drivers":
-        "    for (const { timer } of places.values()) clearTimeout(timer);\n",
+      "a driver that left and is back in the same moment is not registered": [
+        "      vacate(place);\n      return joinAll();",
+        "      return vacate(place);",
+      ],
+      "a driver whose folder goes stays registered": [
+        'leave(place, "its directory is gone")',
+        "expectDeparture(place)",
+      ],
+      "a registrar that was closed leaves the timers of its drivers": [
+        "for (const timer of [away, retry?.timer]) clearTimeout(timer);",
+        "void [away, retry];",
+      ],
     },
   ),
   ...mutantsOf("src/registrar/start-node-registrar.ts", ["test/registrar/node-wide/driver-changes"], {
@@ -50,19 +60,31 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
       "    registration.closed.then(() => admission.release(owner)).catch(() => {}); // It never rejects.\n",
   }),
   ...mutantsOf("src/registrar/node-wide/discovery.ts", ["test/registrar/node-wide/discovery"], {
-    "a driver that inotify misses is found after 50 minutes": ["EVERY_MS = 30_000", "EVERY_MS = 3_000_000"],
-    "a folder that could not be read for want of descriptors is read half a minute later":
-      "    whenShort = setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);\n",
-    "a driver's socket made anew is not seen, where the inode's number is used again": [
-      "return known.isSocket() ? isSameSocket(known, found) : isSameFile(known, found);",
-      "return isSameFile(known, found);",
+    "a folder that could not be read for want of descriptors is read when it changes":
+      "    whenShort ??= setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);\n",
+    "a folder made anew is not watched, where the inode's number is used again": [
+      "if (name === null) drop(path);",
+      "if (name === null) path;",
     ],
-    "a folder made anew is not watched, where the inode's number is used again":
-      "        watcher?.close();\n        watcher = undefined;\n",
     "each folder that goes leaves its inotify watch": [
-      "        watcher?.close();\n        for (const entry",
-      "        for (const entry",
+      "      endEvents?.();\n",
+      "",
       ["test/registrar/node-wide"],
+    ],
+  }),
+  ...mutantsOf("src/registrar/node-wide/scan.ts", ["test/registrar/node-wide/scan"], {
+    "a directory in one that was replaced counts as still there": [
+      "goneDirectories.has(dirname(path)) || !there",
+      "!there",
+    ],
+    "a socket in a directory that was replaced is not found anew": [
+      "!goneDirectories.has(dirname(path)) && there",
+      "there",
+    ],
+    "a name that is gone stays": ["      else entries.delete(name);\n", ""],
+    "a directory that was replaced keeps the entries of the former one": [
+      "isSameDirectory(known.stats, stats) && !changed",
+      "!changed",
     ],
   }),
 ];

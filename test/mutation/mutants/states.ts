@@ -42,11 +42,6 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         "",
         ["test/registrar/registration/states/slow-changes"],
       ],
-      "a folder that was mounted anew is watched no more": [
-        "    await watch.rearm();\n",
-        "",
-        ["test/registrar/registration/states/slow-changes"],
-      ],
       "each state leaves its inotify watches": [
         "using watch",
         "const watch",
@@ -102,11 +97,11 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         ["test/registrar/registrar-lifecycle"],
       ],
       "a node-wide registration that stood by ends where the folder is away for a moment": [
-        'isFirst && reason !== "peer-gone"',
-        "isFirst",
+        'isFirst && reason !== "peer-gone" &&',
+        "isFirst &&",
       ],
       "a node-wide registrar takes a driver from its own sidecar": [
-        'isNewName && options.placeTaken !== "stand-by"',
+        "isNewName && !isNodeWide",
         "isNewName",
         ["test/registrar/registration/states/publishing", "test/registrar/node-wide"],
       ],

@@ -51,7 +51,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/unix/files.ts", ["test/unix"], {
     "of two that find one dead socket both replace it, where the inode's number is used again": [
-      "isSameFile(one, other) && one.mtimeMs === other.mtimeMs;",
+      "idOf(one) === idOf(other);",
       "isSameFile(one, other);",
     ],
   }),
@@ -62,15 +62,26 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       ["test/unix/socket-file", "test/registrar/model/socket-name"],
     ],
     "a driver that restarted is taken for one that ended a connection, where the inode's number is used again":
-      ["[found.dev, found.ino, found.mtimeMs]", "[found.dev, found.ino]"],
+      ["idOf(found);", "[found.dev, found.ino].join();"],
   }),
   ...mutantsOf("src/unix/path-watch.ts", ["test/unix/path-watch"], {
     "a folder made anew is not watched, where the inode's number is used again":
-      "      if (one && isSelf) one.inode = Number.NaN;\n",
+      "      if (isSelf) closeWatch(directory, one);\n",
     "each watch of a path leaves its inotify watches": [
-      "    for (const { watcher } of armed) watcher.close();\n    hint();",
+      "    for (const { end } of armed) end?.();\n    hint();",
       "    hint();",
     ],
+  }),
+  ...mutantsOf("src/unix/resting-look.ts", ["test/unix/resting-look"], {
+    "two changes of a directory within one step of its clock are one": [
+      "!isSame || !one.isSettled",
+      "!isSame",
+    ],
+    "a symbolic link to a file system that hangs stops the process": [
+      "directory !== path && !parent?.isDirectory()",
+      "directory !== path && parent === undefined",
+    ],
+    "a mount that hangs stops the process": ["mount === undefined || !isLocal(mount)", "mount === undefined"],
   }),
   ...mutantsOf("src/base/pause.ts", ["test/base/pause", "test/unix/path-watch"], {
     "a hint that comes while nobody waits is lost": ["if (!isCalled) {", "if (limitMs > 0) {"],

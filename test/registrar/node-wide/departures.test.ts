@@ -21,6 +21,7 @@ afterEach(() => {
 const LONG_MS = 60_000;
 const GONE = "CSI driver has gone";
 const RETRY = "Trying again later, or when the CSI driver restarts";
+const RENAMED = "CSI driver has yet another name, trying again later";
 const LOST = "Lost connection";
 const RESTORED = "Connection restored";
 
@@ -114,9 +115,9 @@ test("a driver with ever other names starts over at once, then as one that fails
   await started.register("a.csi");
   driver.endConnections();
   await started.register("b.csi");
-  expect(started.log.all(RETRY)).toEqual([]);
+  expect(started.log.all(RENAMED)).toEqual([]);
   driver.endConnections();
-  expect((await started.log.when(RETRY)).fields.after).toBe("60s");
+  expect((await started.log.when(RENAMED)).fields.after).toBe("60s");
 });
 
 test("a file where its socket belongs is left there, and is no failure: the driver is registered when it goes", async () => {
@@ -130,7 +131,35 @@ test("a file where its socket belongs is left there, and is no failure: the driv
   expect(started.log.all(RETRY)).toEqual([]);
 });
 
-test("a driver that failed and restarts is tried again, and then no more", async () => {
+test("a driver with another name after each restart is registered at its first change of name, then a minute later", async () => {
+  let driver = await node.driver("x", { name: "x0" });
+  await using started = await startTestFleet(node);
+  for (const [restart, name] of ["x1", "x2", "x3", "x4", "x5"].entries()) {
+    if (restart < 2) await started.register(`x${restart}`);
+    else await started.state("x", "stopped");
+    await driver.stop();
+    driver = await node.driver("x", { name });
+    if (restart > 0) await started.log.when(RENAMED);
+  }
+  expect(node.sockets()).toEqual([]);
+  jest.advanceTimersByTime(60_000);
+  await started.register("x5");
+  expect(started.log.all(RENAMED)).toHaveLength(1);
+});
+
+test("another driver in a directory that was removed and made anew at once does not wait: it is no change of name", async () => {
+  await using started = await startTestFleet(node);
+  for (let round = 0; round < 5; round++) {
+    const name = `x${round}`;
+    const driver = await node.driver("x", { name });
+    await started.register(name);
+    rmSync(node.at("plugins", "x"), { recursive: true });
+    await driver.kill();
+  }
+  expect(started.log.all(RENAMED)).toEqual([]);
+});
+
+test("a driver that failed and restarts is tried again at once, and then no more", async () => {
   const driver = await node.driver("a.csi", { name: "../evil" });
   await using started = await startTestFleet(node, { driverGoneAfterMs: 3_600_000 });
   await started.log.when(RETRY);

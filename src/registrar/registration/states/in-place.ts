@@ -1,4 +1,4 @@
-import { pause, untilNextLookMs } from "../../../base/pause";
+import { pause } from "../../../base/pause";
 import { watchPath } from "../../../unix/path-watch";
 import type { InPlaceState, LoopEvent, StateOf } from "../../model/state";
 import { type RegistrationContext, socketPathOf } from "../context";
@@ -6,6 +6,9 @@ import { isKubeletBusy, judgeInPlace, KUBELET_BUSY_MS, statusLostAfterMs } from 
 
 /** The official registrar removes the socket that it finds, then binds its own: it gets this long, also with few CPUs. */
 const ANOTHER_BINDS_WITHIN_MS = 150;
+
+/** Kubelet can become idle without an event. */
+const LOOK_WHILE_ASKED_MS = 5_000;
 
 /**
  * While our socket is in place, in any state: ends when it is gone, dead or taken by another registrar, or when the driver
@@ -31,9 +34,8 @@ export async function watchOurSocket(
     const isBusy = isKubeletBusy(state, performance.now(), server.hasCaller);
     const event = judgeInPlace(state, found, { isKubeletBusy: isBusy, hasDirectory });
     if (event) return event;
-    await watch.wait(signal, untilNextLookMs()); // The net under inotify.
+    await watch.wait(signal, state.askedAtMs === undefined ? undefined : LOOK_WHILE_ASKED_MS);
     if (signal.aborted) return undefined;
-    await watch.rearm();
   }
 }
 

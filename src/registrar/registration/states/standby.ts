@@ -9,8 +9,6 @@ import { type RegistrationContext, socketPathOf, takeAway } from "../context";
 import { peerIsGone } from "../decisions";
 import { askInfo } from "../self-check";
 
-/** In case inotify and the held connection miss the end. */
-const LOOK_EVERY_MS = 5_000;
 /** The shortest time between two looks at a peer that closes our connection at once. */
 const HOLD_AT_LEAST_MS = 500;
 /** Kubelet reported a peer that we cannot find: the wait until we publish again. */
@@ -68,12 +66,11 @@ async function untilGone(path: string, context: RegistrationContext, signal: Abo
     connection.on("close", watch.hint);
     connection.resume(); // Unread data would hide the end of the connection.
     const sinceMs = performance.now();
-    await watch.wait(signal, LOOK_EVERY_MS);
+    await watch.wait(signal);
     connection.off("close", watch.hint);
     connection.destroy();
     if (peerIsGone(await context.socket.look(path))) return;
     const heldMs = performance.now() - sinceMs;
     if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);
-    await watch.rearm();
   }
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { attempt } from "../../../../base/errors";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
-import { socketsFitting } from "../../../../registrar/node-wide/discovery";
+import { socketsFitting } from "../../../../registrar/node-wide/scan";
 import { callFileSystem } from "../../../../unix/file-calls";
 import { isDirectory } from "../../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../../unix/mounts";

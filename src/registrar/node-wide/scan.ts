@@ -1,0 +1,134 @@
+import type { Stats } from "node:fs";
+import { dirname, join } from "node:path";
+import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
+import {
+  type FileFound,
+  findFile,
+  isFoundDirectory,
+  isSameDirectory,
+  isSameSocket,
+  listNames,
+} from "../../unix/files";
+
+type Pattern = Pick<PathPattern, "segments">;
+
+/** What fits a pattern's segment: a directory on the way, or at its end any file. */
+interface Entry {
+  readonly stats: Stats;
+  /** What the stars of the path stand for. */
+  readonly captures: readonly string[];
+}
+
+interface Directory extends Entry {
+  readonly entries: ReadonlyMap<string, Stats>;
+}
+
+/** What fits a pattern at one moment, by path; a directory comes before those in it. */
+export interface Scan {
+  readonly directories: ReadonlyMap<string, Directory>;
+  readonly sockets: ReadonlyMap<string, Entry>;
+}
+
+export const NOTHING: Scan = { directories: new Map(), sockets: new Map() };
+
+interface ScanOptions {
+  /** The latest scan: what it saw of directories that are not in `changed` is taken from it. @default NOTHING */
+  readonly before?: Scan;
+  /** Directories that may have changed since. @default none */
+  readonly changed?: ReadonlySet<string>;
+  /** @default findFile */
+  readonly look?: (path: string) => Promise<FileFound>;
+  readonly whenUnread?: (directory: string, error: unknown) => void;
+}
+
+/** How many segments a pattern has before its first star; without a star all but the last. */
+function rootDepth({ segments }: Pattern): number {
+  const firstStar = segments.findIndex(isPattern);
+  return firstStar === -1 ? segments.length - 1 : firstStar;
+}
+
+/** The directory that these segments name. */
+export const rootOf = (pattern: Pattern): string =>
+  `/${pattern.segments.slice(0, rootDepth(pattern)).join("/")}`;
+
+/** Looks for what fits a pattern. What does not answer counts as unchanged. Never rejects, never hangs. */
+export async function scan(
+  pattern: Pattern,
+  { before = NOTHING, changed = new Set(), look = findFile, whenUnread = () => {} }: ScanOptions = {},
+): Promise<Scan> {
+  const directories = new Map<string, Directory>();
+  const rootPath = rootOf(pattern);
+  const root = await look(rootPath);
+  if (root === "hanging") return before;
+  let level: (readonly [path: string, entry: Entry])[] = [];
+  if (isFoundDirectory(root)) level = [[rootPath, { stats: root, captures: [] }]];
+
+  const entriesOf = async (path: string, { stats }: Entry, segment: string) => {
+    const known = before.directories.get(path);
+    const isKnown = known !== undefined && isSameDirectory(known.stats, stats) && !changed.has(path);
+    const formerly = [...(known?.entries.keys() ?? [])];
+    const names = isKnown
+      ? formerly.filter((name) => changed.has(join(path, name)))
+      : isPattern(segment)
+        ? [...formerly, ...(await listNames(path, (error) => whenUnread(path, error)))]
+        : [segment];
+    const entries = new Map(isKnown ? known.entries : []);
+    const looking = [...new Set(names)].map(async (name) => {
+      if (matchSegment(segment, name) === undefined) return;
+      const found = await look(join(path, name));
+      const there = found === "hanging" ? known?.entries.get(name) : found;
+      if (typeof there === "object") entries.set(name, there);
+      else entries.delete(name);
+    });
+    await Promise.all(looking);
+    return entries;
+  };
+
+  for (const segment of pattern.segments.slice(rootDepth(pattern))) {
+    const opened = level.filter(([, { stats }]) => stats.isDirectory());
+    const read = opened.map(async ([path, entry]) => {
+      const entries = await entriesOf(path, entry, segment);
+      directories.set(path, { ...entry, entries });
+      return Array.from(entries, ([name, stats]) => {
+        const star = isPattern(segment) ? [matchSegment(segment, name) ?? ""] : [];
+        return [join(path, name), { stats, captures: [...entry.captures, ...star] }] as const;
+      });
+    });
+    level = (await Promise.all(read)).flat();
+  }
+  return { directories, sockets: new Map(level.filter(([, { stats }]) => stats.isSocket())) };
+}
+
+/** The differences of two scans of one pattern. */
+export interface Changes {
+  readonly found: readonly (readonly [path: string, entry: Entry])[];
+  /** The sockets that were removed or replaced. */
+  readonly gone: readonly string[];
+  /** The directories that were removed or replaced, or are in such a directory. */
+  readonly goneDirectories: ReadonlySet<string>;
+}
+
+export function diff(before: Scan, now: Scan): Changes {
+  const goneDirectories = new Set<string>();
+  for (const [path, { stats }] of before.directories) {
+    const there = now.directories.get(path);
+    if (goneDirectories.has(dirname(path)) || !there || !isSameDirectory(stats, there.stats))
+      goneDirectories.add(path);
+  }
+  const isIn = (path: string, entry: Entry, scan: Scan) => {
+    const there = scan.sockets.get(path);
+    return (
+      !goneDirectories.has(dirname(path)) && there !== undefined && isSameSocket(entry.stats, there.stats)
+    );
+  };
+  const found = [...now.sockets].filter(([path, entry]) => !isIn(path, entry, before));
+  const gone = [...before.sockets].filter(([path, entry]) => !isIn(path, entry, now)).map(([path]) => path);
+  return { found, gone, goneDirectories };
+}
+
+const MAX_SOCKETS = 500;
+
+export async function socketsFitting(pattern: string): Promise<readonly string[]> {
+  const { sockets } = await scan({ segments: segmentsOf(pattern) });
+  return [...sockets.keys()].slice(0, MAX_SOCKETS);
+}

@@ -1,0 +1,137 @@
+import type { Stats } from "node:fs";
+import { linkSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { dirname } from "node:path";
+import fc from "fast-check";
+import { segmentsOf } from "../../../src/host-path/path-pattern";
+import { diff, NOTHING, rootOf, type Scan, scan } from "../../../src/registrar/node-wide/scan";
+import { idOf } from "../../../src/unix/files";
+import { leaveDeadSocket } from "../../support/foreign-socket";
+import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+
+let folder: TempFolder;
+beforeEach(async () => {
+  folder = await createTempFolder();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const patternOf = (path: string) => ({ segments: segmentsOf(path) });
+
+test.each([
+  ["/plugins/*/csi.sock", "/plugins"],
+  ["/*/csi.sock", "/"],
+  ["/plugins/csi.sock", "/plugins"],
+])("the directory of %s without a star is %s", (path, root) => {
+  expect(rootOf(patternOf(path))).toBe(root);
+});
+
+/** The sockets of a scan by path, and which file each is. */
+const socketsOf = ({ sockets }: Scan) =>
+  Object.fromEntries(Array.from(sockets, ([path, { stats }]) => [path, idOf(stats)]));
+
+describe("the difference of any two scans", () => {
+  const numbers = fc.integer({ min: 1, max: 3 });
+  const statsOf = (ino: number, mtimeMs = 0) => ({ dev: 1, ino, mtimeMs, birthtimeMs: 0 }) as Stats;
+  const sockets = fc.dictionary(fc.constantFrom("x", "y"), fc.tuple(numbers, numbers));
+  const directories = fc.dictionary(fc.constantFrom("a", "b"), fc.record({ ino: numbers, sockets }));
+  /** Of `/p/STAR/STAR`. */
+  const scans = fc.option(fc.record({ ino: numbers, directories }), { nil: undefined }).map((root): Scan => {
+    if (root === undefined) return NOTHING;
+    const entry = (stats: Stats) => ({ stats, captures: [], entries: new Map() });
+    const below = Object.entries(root.directories).map(([name, one]) => ({ path: `/p/${name}`, ...one }));
+    return {
+      directories: new Map([
+        ["/p", entry(statsOf(root.ino))],
+        ...below.map(({ path, ino }) => [path, entry(statsOf(ino))] as const),
+      ]),
+      sockets: new Map(
+        below.flatMap(({ path, sockets }) =>
+          Object.entries(sockets).map(
+            ([name, [ino, ms]]) => [`${path}/${name}`, entry(statsOf(ino, ms))] as const,
+          ),
+        ),
+      ),
+    };
+  });
+  const inodeOf = (path: string, { directories }: Scan) => directories.get(path)?.stats.ino;
+
+  test("leads from the one to the other, and says which directories went", () => {
+    fc.assert(
+      fc.property(scans, scans, (before, now) => {
+        const { found, gone, goneDirectories } = diff(before, now);
+        const isIn = (path: string) => inodeOf("/p", now) === inodeOf("/p", before) && inodeOf(path, now);
+        for (const path of before.directories.keys())
+          expect(goneDirectories.has(path)).toBe(isIn(path) !== inodeOf(path, before));
+        const known = new Map(before.sockets);
+        for (const path of gone) expect(known.delete(path)).toBe(true);
+        for (const path of known.keys()) expect(goneDirectories.has(dirname(path))).toBe(false);
+        for (const [path, entry] of found) {
+          expect(known.has(path)).toBe(false);
+          known.set(path, entry);
+        }
+        expect(socketsOf({ ...now, sockets: known })).toEqual(socketsOf(now));
+        expect(diff(now, now)).toEqual({ found: [], gone: [], goneDirectories: new Set() });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe("a scan of what has changed", () => {
+  const names = fc.constantFrom("a", "b");
+  const changes = fc.oneof(
+    fc.record({ kind: fc.constant("socket"), in: names, name: names, which: fc.nat(1) }),
+    fc.record({ kind: fc.constant("remove"), in: names, name: names }),
+    fc.record({ kind: fc.constant("directory"), in: names }),
+    fc.record({ kind: fc.constant("move"), in: names, to: names }),
+    fc.record({ kind: fc.constant("link"), in: names, to: names }),
+    fc.record({ kind: fc.constant("nothing") }),
+  );
+
+  test("sees what a scan of everything sees, and keeps no name that is gone", async () => {
+    const templates = [folder.at("one.sock"), folder.at("other.sock")];
+    for (const path of templates) await leaveDeadSocket(path);
+    const root = folder.at("plugins");
+    const pattern = patternOf(`${root}/*/*.sock`);
+    await fc.assert(
+      fc.asyncProperty(fc.array(changes, { maxLength: 12 }), async (steps) => {
+        rmSync(root, { recursive: true, force: true });
+        mkdirSync(root);
+        let before = NOTHING;
+        for (const step of steps) {
+          const changed = new Set(change(root, templates, step));
+          const now = await scan(pattern, { before, changed });
+          const all = await scan(pattern);
+          expect(socketsOf(now)).toEqual(socketsOf(all));
+          expect([...now.directories.keys()].sort()).toEqual([...all.directories.keys()].sort());
+          for (const [path, { entries }] of now.directories)
+            expect([...entries.keys()].sort()).toEqual(
+              [...(all.directories.get(path)?.entries.keys() ?? [])].sort(),
+            );
+          before = now;
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  /** Does a step that may fail, as where a directory is missing. Returns the directories that inotify would name. */
+  function change(root: string, templates: readonly string[], step: object): readonly string[] {
+    const { kind, in: where, name, to, which = 0 } = step as Record<string, string> & { which?: number };
+    const [at, target] = [`${root}/${where}`, `${root}/${to}`];
+    const all = ["a", "b"].map((one) => `${root}/${one}`);
+    try {
+      if (kind === "socket") linkSync(templates[which] ?? "", `${at}/${name}.sock`);
+      if (kind === "remove") rmSync(`${at}/${name}.sock`);
+      if (kind === "directory") {
+        rmSync(at, { recursive: true, force: true });
+        mkdirSync(at);
+      }
+      if (kind === "move") renameSync(at, target);
+      if (kind === "link") symlinkSync(at, target);
+    } catch {}
+    if (kind === "nothing") return [];
+    // A change behind a link is one of both directories.
+    const hasLink = all.some((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
+    return [root, at, target, ...(hasLink ? all : [])];
+  }
+});
