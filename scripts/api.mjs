@@ -1,6 +1,7 @@
-// npm run api [-- FILE]: docs/api.md, every name that the package exports, with its types and what is said of it, and the
-// types that these are made of. From the built declarations, so that the page is what an editor shows, and a change of the
-// public surface is a change of it.
+// npm run api [-- FILE]: docs/api.md, every name that the package exports, each with a digest of its types as built, so that a
+// change of the public surface is a changed line. With --without-text it lists the exports and members that an editor shows no
+// text for.
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -85,6 +86,29 @@ for (const { name, there, file } of all)
   if (!find({ there, file })) throw new Error(`${file} does not declare ${name}`);
 const exported = new Set(all.map((one) => find(one).text));
 
+/** A type's name is not where it was declared: it may move from file to file. */
+const digestOf = (one) =>
+  createHash("sha256")
+    .update(codeOf(declarationsOf(one, new Set()).sort().join("\n")).replace(/\s+/g, " "))
+    .digest("hex")
+    .slice(0, 6);
+
+/** An export, or a member of an interface, without a comment that begins with two asterisks. */
+function withoutText({ name, ...where }) {
+  const { text } = find({ name, ...where });
+  const lines = text.split("\n");
+  const members = lines.filter(
+    (line, index) => /^ {4}(?:readonly )?[\w[]/.test(line) && !lines[index - 1].endsWith("*/"),
+  );
+  const undocumented = members.map((line) => /^ {4}(?:readonly )?([\w.[\]]+)/.exec(line)[1]);
+  return [
+    ...(text.startsWith("/**") ? [] : [name]),
+    ...(/^(?:export )?(?:declare )?interface /m.test(codeOf(text))
+      ? undocumented.map((one) => `${name}.${one}`)
+      : []),
+  ];
+}
+
 /** Names that an earlier section has. */
 const listed = new Set();
 const sections = Object.entries(ENTRIES).map(([name, entry]) => {
@@ -92,17 +116,13 @@ const sections = Object.entries(ENTRIES).map(([name, entry]) => {
     .filter((one) => !listed.has(one.name))
     .sort((a, b) => a.name.localeCompare(b.name, "en"));
   for (const one of declared) listed.add(one.name);
-  const items = declared.map((one) => {
-    const code = declarationsOf(one, new Set()).join("\n\n");
-    return `### ${one.name}\n\n\`\`\`typescript\n${code}\n\`\`\`\n`;
-  });
-  return `## ${name}\n\n${items.join("\n")}`;
+  return `## ${name}\n\n${declared.map((one) => `- ${one.name} ${digestOf(one)}\n`).join("")}`;
 });
 const head = `# API
 
-Every name that the package exports, and below it the types that it is made of and that have no name outside.
-\`npm run api\` writes this page from the built declarations; a test fails where it is not what is built.
-[As a library](library.md) shows how to use it.
+Every exported name; your editor shows what each is. \`npm run api\` writes this page, with a digest of each name's types, so that
+a commit that changes the surface shows it. [As a library](library.md) says how to use it.
 `;
 const [file = "docs/api.md"] = process.argv.slice(2);
-writeFileSync(file, [head, ...sections].join("\n"));
+if (file === "--without-text") process.stdout.write(`${all.flatMap(withoutText).join("\n")}\n`);
+else writeFileSync(file, [head, ...sections].join("\n"));

@@ -3,9 +3,12 @@
  * signals of the process, and does nothing when it is imported.
  */
 
+/** grpc-js as this package uses it, in the version that it was tested with: `Server`, `Metadata`, `status` and the rest. */
+export * as grpc from "@grpc/grpc-js";
 export { RegistrarError, type RegistrarErrorCode } from "./base/errors";
-export type { EventOf, Events } from "./base/event-source";
+export type { EventOf, Events, ListenOptions } from "./base/event-source";
 export type { PluginIdentity } from "./grpc/protos";
+export { type CallContext, unaryHandler as answering } from "./grpc/server";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";
 export { createLogger, type LogFields, type Logger, type LogRecord, type LogSink } from "./logging/logger";
 export type { StartOptions } from "./options/start-options";

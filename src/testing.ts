@@ -3,7 +3,7 @@
  * They speak over real unix sockets and write no log.
  */
 
-export type { EventOf, Events } from "./base/event-source";
+export type { EventOf, Events, ListenOptions } from "./base/event-source";
 export type { NodeInfo, PluginInfo } from "./grpc/protos";
 export { type KubeletVersion, SIMULATED_VERSIONS, type SimulatedVersion } from "./kubelet-rules/versions";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";
@@ -33,6 +33,7 @@ export type {
 } from "./simulator/kubelet/events";
 export {
   type KubeletEventOf,
+  type RestartOptions,
   type SimulatedKubelet,
   startKubelet,
 } from "./simulator/kubelet/kubelet";

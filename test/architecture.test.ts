@@ -96,7 +96,8 @@ test("process is used by the command line only", () => {
   const users = files.filter(
     (file) => !["cli", "runtime", "tools"].includes(partOf(file)) && usesProcess(file),
   );
-  expect(users).toEqual(["unix/socket-file.ts"]); // The umask, around the bind of a socket.
+  // A warning; and the umask, around the bind of a socket.
+  expect(users).toEqual(["registrar/warn-if-unheard.ts", "unix/socket-file.ts"]);
 });
 
 test.each([

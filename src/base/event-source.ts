@@ -8,20 +8,29 @@ export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Ext
   { readonly kind: Kind }
 >;
 
+/** What ends a subscription or a loop. */
+export interface ListenOptions {
+  /** Aborted, it ends the subscription or the loop; aborted before, nothing is heard. @default nothing */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** A source of events. */
 export interface Events<Event extends KindOfEvent> extends AsyncIterable<Event> {
   /** Calls `listener`, which may be async, with each event from now on; the function returned ends that. */
-  subscribe(listener: (event: Event) => unknown): () => void;
+  subscribe(listener: (event: Event) => unknown, options?: ListenOptions): () => void;
   /** The same, for events of one kind. */
   subscribe<Kind extends Event["kind"]>(
     kind: Kind,
     listener: (event: EventOf<Event, Kind>) => unknown,
+    options?: ListenOptions,
   ): () => void;
   /**
-   * The events of these kinds from now on, or of all, for `for await`. Ends when the source does, and with the loop. A loop
-   * that falls behind by more than 1,000 events misses the oldest.
+   * The events of these kinds from now on, or of all, for `for await`. Ends when the source does, with the loop, or by the
+   * signal in an object after the kinds. A loop that falls behind by more than 1,000 events misses the oldest.
    */
-  iterate<Kind extends Event["kind"]>(...kinds: readonly Kind[]): AsyncIterableIterator<EventOf<Event, Kind>>;
+  iterate<Kind extends Event["kind"]>(
+    ...kinds: readonly Kind[] | readonly [...kinds: Kind[], options: ListenOptions]
+  ): AsyncIterableIterator<EventOf<Event, Kind>>;
 }
 
 export type EventSource<Event extends KindOfEvent> = ReturnType<typeof createEventSource<Event>>;
@@ -35,7 +44,9 @@ export function createEventSource<Event extends KindOfEvent>(
   const listeners = new Set<{ hear(event: Event): unknown; end?(): void }>();
   let ended = false;
 
-  const subscribe = (first: unknown, second?: unknown) => {
+  const subscribe = (...given: readonly unknown[]) => {
+    const [words, signal] = withoutSignal("subscribe", given);
+    const [first, second] = words;
     const hear = second ?? first;
     if (typeof hear !== "function")
       throw invalidOption("subscribe takes a function, or a kind of events and a function");
@@ -44,12 +55,17 @@ export function createEventSource<Event extends KindOfEvent>(
     const listener = {
       hear: (event: Event) => (kind === undefined || event.kind === kind ? hear(event) : undefined),
     };
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
+    const leave = () => {
+      listeners.delete(listener);
+      signal?.removeEventListener("abort", leave);
+    };
+    if (!signal?.aborted) listeners.add(listener);
+    signal?.addEventListener("abort", leave);
+    return leave;
   };
 
-  const iterate = <Kind extends Event["kind"]>(...given: readonly Kind[]) => {
-    const wanted: readonly string[] = given;
+  const iterate = <Kind extends Event["kind"]>(...given: readonly unknown[]) => {
+    const [wanted, signal] = withoutSignal("iterate", given);
     const waiting: EventOf<Event, Kind>[] = [];
     let wake = () => {};
     const listener = {
@@ -61,10 +77,12 @@ export function createEventSource<Event extends KindOfEvent>(
       },
       end: () => {
         listeners.delete(listener);
+        signal?.removeEventListener("abort", listener.end);
         wake();
       },
     };
-    if (!ended) listeners.add(listener);
+    if (!ended && !signal?.aborted) listeners.add(listener);
+    signal?.addEventListener("abort", listener.end);
 
     async function* events() {
       for (;;) {
@@ -107,4 +125,15 @@ export function createEventSource<Event extends KindOfEvent>(
       for (const listener of [...listeners]) listener.end?.();
     },
   };
+}
+
+/** What was given, and the signal of the object at its end. Throws INVALID_OPTION for an object with another field. */
+function withoutSignal(whose: string, given: readonly unknown[]) {
+  const last = given.at(-1);
+  if (typeof last !== "object" || last === null) return [given, undefined] as const;
+  const { signal, ...others } = last as ListenOptions;
+  const isSignal = signal === undefined || typeof signal.addEventListener === "function";
+  if (!isSignal || Object.keys(others).length > 0)
+    throw invalidOption(`${whose} takes no options but signal, an AbortSignal`);
+  return [given.slice(0, -1), signal] as const;
 }

@@ -3,10 +3,12 @@ import type { Flags } from "../flags/table";
 import type { Environment } from "../kube-api/access";
 import { accessFrom } from "../kube-api/access-from-environment";
 import type { Logger } from "../logging/logger";
-import { observeRegistrations } from "../node-readiness/observed-registrations";
+import type { ObservedRegistrations } from "../node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
 import type { Registrations } from "../registrar/registration/registrations";
+
+const NONE_YET: ObservedRegistrations = { all: () => [], subscribe: () => () => {} };
 
 /** Checks what needs the environment, and returns the function that starts it. Rejects with INVALID_OPTION. */
 export async function prepareNodeReadiness(
@@ -15,7 +17,7 @@ export async function prepareNodeReadiness(
     "removeStartupTaint" | "nodeCondition" | "every" | "nodeConditionDelayMs" | "impersonateNode" | "nodeName"
   >,
   environment: Environment,
-): Promise<(registrations: Registrations, log: Logger) => NodeReadiness> {
+): Promise<(registrations: Registrations, log: Logger) => Promise<NodeReadiness>> {
   const options = {
     ...nodeReadinessTargetsOf(flags),
     nodeName: nodeNameFrom(flags.nodeName, environment),
@@ -23,7 +25,6 @@ export async function prepareNodeReadiness(
     conditionDelayMs: flags.nodeConditionDelayMs,
     impersonateNode: flags.impersonateNode,
   };
-  resolveNodeReadinessOptions(options);
-  return (registrations, logger) =>
-    startNodeReadiness(observeRegistrations(registrations), options, { logger });
+  resolveNodeReadinessOptions({ ...options, registrations: NONE_YET });
+  return (registrations, logger) => startNodeReadiness({ ...options, registrations, logger });
 }

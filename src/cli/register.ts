@@ -14,7 +14,7 @@ import {
 import type { Flags } from "../flags/table";
 import type { Logger } from "../logging/logger";
 import type { LoggingResolution } from "../logging/logging-options";
-import { resolveOptions } from "../registrar/model/options";
+import { type RegistrationFailurePolicy, resolveOptions } from "../registrar/model/options";
 import type { Registration } from "../registrar/registration/registration";
 import { only, type Registrations } from "../registrar/registration/registrations";
 import type { NodeRegistrar } from "../registrar/start-node-registrar";
@@ -69,7 +69,7 @@ export async function runRegister(flags: Flags, logging: LoggingResolution): Pro
     const registrations = "all" in registrar ? registrar : only(registrar);
     keepHeapSmall().catch(() => {}); // Then the heap stays as V8 has it.
     collectWhenQuiet(registrations);
-    await using nodeReadiness = keepNodeReady?.(registrations, log);
+    await using nodeReadiness = await keepNodeReady?.(registrations, log);
     const diagnostics = await startDiagnostics(flags, registrations, nodeReadiness?.status, log);
     const outcome = await registrar.closed;
     await diagnostics?.[Symbol.asyncDispose]();
@@ -91,7 +91,9 @@ async function start(
   const { timeoutMs, reregisterOnDriverRestart } = flags;
   const common = { pluginRegistrationPath, timeoutMs, reregisterOnDriverRestart, ...context };
   if (!isNodeWide(flags)) {
-    const { driverTimeoutMs, onRegistrationFailure } = flags;
+    const { driverTimeoutMs } = flags;
+    const policy = flags.onRegistrationFailure;
+    const onRegistrationFailure: RegistrationFailurePolicy = policy === "exit" ? "end" : policy;
     const csiAddress = absoluteCsiAddress(flags.csiAddress);
     const own = { csiAddress, kubeletRegistrationPath, driverTimeoutMs, onRegistrationFailure };
     const { signal, logger: log, ...options } = resolveOptions({ ...common, ...own });

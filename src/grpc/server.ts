@@ -6,6 +6,7 @@ import {
   Server,
   ServerCredentials,
   type ServerUnaryCall,
+  type ServiceError,
   type sendUnaryData,
   status,
 } from "@grpc/grpc-js";
@@ -208,11 +209,21 @@ export interface CallContext {
 /** The most characters of a status text: it is sent as a header, and peers silently drop headers over their limit. */
 const MAX_STATUS_TEXT_LENGTH = 1_000;
 
-/** What a handler answers that failed: the error's text, with its own gRPC status or INTERNAL. */
-export function errorStatus(error: unknown): { readonly code: status; readonly details: string } {
-  // Through a buffer, because a header cannot contain half of a surrogate pair.
-  const details = Buffer.from(messageOf(error).slice(0, MAX_STATUS_TEXT_LENGTH)).toString();
-  return { code: statusCodeOf(error) ?? status.INTERNAL, details };
+/** What a handler answers that failed: the gRPC status that the error has, else INTERNAL with its text. */
+export function errorStatus(error: unknown): {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata?: Metadata;
+} {
+  const code = statusCodeOf(error);
+  const { details, metadata } = Object(error) as Partial<ServiceError>;
+  const text = code !== undefined && typeof details === "string" ? details : messageOf(error);
+  return {
+    code: code ?? status.INTERNAL,
+    // Through a buffer, because a header cannot contain half of a surrogate pair.
+    details: Buffer.from(text.slice(0, MAX_STATUS_TEXT_LENGTH)).toString(),
+    ...(metadata?.toHttp2Headers && { metadata }),
+  };
 }
 
 /** A handler for grpc-js' server from a function. An error that it throws becomes the answer. */

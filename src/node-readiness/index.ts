@@ -2,11 +2,7 @@
 
 export { type ApiAccess, type Environment, inClusterAccess, type Secret } from "../kube-api/access";
 export { accessFromKubeconfig } from "../kube-api/kubeconfig";
-export { only, type Registrations } from "../registrar/registration/registrations";
-export {
-  type ObservedRegistration,
-  type ObservedRegistrations,
-  observeRegistrations,
-} from "./observed-registrations";
+export type { Registrations } from "../registrar/registration/registrations";
+export type { Observable, ObservedRegistration, ObservedRegistrations } from "./observed-registrations";
 export type { NodeReadinessOptions } from "./options";
 export { type NodeReadiness, type NodeReadinessStatus, startNodeReadiness } from "./start-node-readiness";

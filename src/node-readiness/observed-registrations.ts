@@ -1,6 +1,6 @@
-import { invalidOption } from "../base/errors";
 import type { StateName } from "../registrar/model/state";
-import type { Registrations } from "../registrar/registration/registrations";
+import type { Registration } from "../registrar/registration/registration";
+import { only, type Registrations } from "../registrar/registration/registrations";
 
 /** The state of a registration, as far as a node's readiness depends on it. */
 export interface ObservedRegistration {
@@ -31,12 +31,19 @@ export interface ObservedRegistrations {
   subscribe(listener: () => void): () => void;
 }
 
-/** Observes the registrations of a process, or of one driver (`only`). Throws INVALID_OPTION for anything else. */
-export function observeRegistrations(registrations: Registrations): ObservedRegistrations {
-  const { all, subscribe } = Object(registrations) as Partial<Registrations>;
-  const areTheirs = Array.isArray(all) && all.every((one) => typeof one?.subscribe === "function");
-  if (typeof subscribe !== "function" || !areTheirs)
-    throw invalidOption("observeRegistrations takes a node-wide registrar, or only(registration), awaited");
+/** What can be observed: one registration, those of a node-wide registrar, or a source of your own. */
+export type Observable = Registration | Registrations | ObservedRegistrations;
+
+/** Observes what a start returned, or what observes already; undefined for anything else. */
+export function observeRegistrations(given: Observable): ObservedRegistrations | undefined {
+  const { all, subscribe, reregister } = Object(given) as Partial<Registration & ObservedRegistrations>;
+  if (typeof subscribe !== "function") return undefined;
+  if (typeof all === "function") return given as ObservedRegistrations;
+  if (typeof reregister === "function") return observe(only(given as Registration));
+  return Array.isArray(all) ? observe(given as Registrations) : undefined;
+}
+
+function observe(registrations: Registrations): ObservedRegistrations {
   return {
     scope: registrations.scope,
     all: () =>

@@ -1,16 +1,21 @@
 import { invalidOption } from "../base/errors";
 import { type ApiAccess, apiAccess } from "../kube-api/access";
 import { quoteText } from "../logging/escape";
-import { flag, listOf, milliseconds, textKind } from "../options/option-kinds";
+import { flag, kindOf, listOf, milliseconds, textKind } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
+import { START_OPTIONS, type StartOptions } from "../options/start-options";
 import { parseConditionType } from "./condition";
 import { DRIVER_PLACEHOLDER } from "./driver-template";
+import { type Observable, observeRegistrations } from "./observed-registrations";
 import { parseStartupTaint } from "./startup-taint";
 
 /** The variables in which charts pass the name of the pod's node; the first that is set counts. */
 export const NODE_NAME_VARIABLES = ["NODE_NAME", "KUBE_NODE_NAME"];
 
-export interface NodeReadinessOptions {
+/** The options of a node's readiness. */
+export interface NodeReadinessOptions extends StartOptions {
+  /** The registrations to keep the node in step with: one, a node-wide registrar, or a source of your own. */
+  readonly registrations: Observable;
   /** The name of the Node object of this node. */
   readonly nodeName: string;
   /** How to reach the API server: `inClusterAccess`, `accessFromKubeconfig`. */
@@ -33,17 +38,25 @@ export interface NodeReadinessOptions {
 /** RFC 1123 subdomain. */
 const NODE_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
+const registrations = kindOf(
+  "a registration, a node-wide registrar, or all() and subscribe(), awaited",
+  (given) => observeRegistrations(given as Observable),
+);
+
 /** Fills defaults and checks; throws INVALID_OPTION. */
-export function resolveNodeReadinessOptions(options: NodeReadinessOptions, isNodeWide = false) {
-  const { severalDrivers, startupTaints, condition, ...given } = readOptions("startNodeReadiness", options, {
+export function resolveNodeReadinessOptions(options: NodeReadinessOptions) {
+  const { startupTaints, condition, ...given } = readOptions("startNodeReadiness", options, {
+    registrations: required(registrations),
     nodeName: required(textKind),
     access: required(apiAccess),
     startupTaints: optional(listOf(textKind), []),
     condition: optional(textKind),
     conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
     impersonateNode: optional(flag, false),
-    severalDrivers: optional(flag, isNodeWide),
+    severalDrivers: optional(flag),
+    ...START_OPTIONS,
   });
+  const { severalDrivers = given.registrations.scope === "node-wide" } = given;
   if (!NODE_NAME.test(given.nodeName))
     throw invalidOption(`node name ${quoteText(given.nodeName)} is not a valid name of a Node`);
   if (given.impersonateNode && startupTaints.length > 0)

@@ -1,11 +1,9 @@
-import { invalidOption, messageOf } from "../base/errors";
+import { messageOf } from "../base/errors";
 import { createWakeUp } from "../base/pause";
-import { show } from "../base/refuse-option";
 import { createApiClient } from "../kube-api/client";
 import { type ApiFailure, retryMs } from "../kube-api/failure";
-import type { Logger, LoggerOption } from "../logging/logger";
-import { readOptions } from "../options/read-options";
-import { type ResolvedStartOptions, START_OPTIONS } from "../options/start-options";
+import type { Logger } from "../logging/logger";
+import { refuseAborted } from "../options/start-options";
 import { type ConditionStatus, createConditionKeeper } from "./condition-keeper";
 import { createCsiNodeStore } from "./csi-node";
 import { CSI_NODE_PACE, type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
@@ -20,7 +18,7 @@ import {
   rulesText,
 } from "./node-api";
 import { createNodeStore, startNodeWatch, WATCH_PACE } from "./node-watch";
-import type { ObservedRegistration, ObservedRegistrations } from "./observed-registrations";
+import type { ObservedRegistration } from "./observed-registrations";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./options";
 import { createTaintKeeper, TAINT_PACE, type TaintStatus } from "./taint-keeper";
 
@@ -52,28 +50,23 @@ export interface NodeReadinessStatus {
 
 /** The running node readiness of one node. */
 export interface NodeReadiness extends AsyncDisposable {
+  /** Where the taints, the condition and CSINode stand, and what the API server refuses. */
   status(): NodeReadinessStatus;
-  /** Stops, and leaves the Node as it is. Returns the same promise each time; it never rejects. */
-  close(): Promise<void>;
+  /** Resolves, never rejects, when all is over and nothing is left behind. */
+  readonly closed: Promise<{ readonly kind: "stopped" }>;
+  /** Stops, and leaves the Node as it is. Always the same promise. */
+  close(): Promise<{ readonly kind: "stopped" }>;
 }
 
 /**
  * Removes startup taints from the node when kubelet has registered their drivers, and keeps a condition in the Node's
- * status, until `close()`. It makes kubelet register a driver again that CSINode lacks; no failure of the API server affects
- * the registrations otherwise. Throws INVALID_OPTION.
+ * status, until `close()` or `signal`. It makes kubelet register a driver again that CSINode lacks; no failure of the API
+ * server affects the registrations otherwise. Rejects with INVALID_OPTION, and with ABORTED where it was stopped before.
  */
-export function startNodeReadiness(
-  registrations: ObservedRegistrations,
-  options: NodeReadinessOptions,
-  others: { readonly logger?: LoggerOption | undefined } = {},
-): NodeReadiness {
-  const { all, subscribe } = Object(registrations) as Partial<ObservedRegistrations>;
-  if (typeof all !== "function" || typeof subscribe !== "function")
-    throw invalidOption(`startNodeReadiness takes observeRegistrations(...), not ${show(registrations)}`);
-  const resolved = resolveNodeReadinessOptions(options, registrations.scope === "node-wide");
-  const { logger } = START_OPTIONS;
-  const read = readOptions<Pick<ResolvedStartOptions, "logger">>("startNodeReadiness", others, { logger });
-  return runNodeReadiness(registrations, resolved, { log: read.logger });
+export async function startNodeReadiness(options: NodeReadinessOptions): Promise<NodeReadiness> {
+  const resolved = resolveNodeReadinessOptions(options);
+  refuseAborted("node readiness", resolved.signal);
+  return runNodeReadiness(resolved);
 }
 
 type ResolvedOptions = ReturnType<typeof resolveNodeReadinessOptions>;
@@ -81,12 +74,9 @@ type ResolvedOptions = ReturnType<typeof resolveNodeReadinessOptions>;
 const PACE = { watch: WATCH_PACE, taint: TAINT_PACE, csiNode: CSI_NODE_PACE };
 
 /** Starts with options that were checked; tests give a shorter `pace`. */
-export function runNodeReadiness(
-  registrations: ObservedRegistrations,
-  options: ResolvedOptions,
-  { log: parentLog, pace }: { readonly log: Logger; readonly pace?: Partial<typeof PACE> | undefined },
-): NodeReadiness {
-  const { nodeName, access, impersonateNode, startupTaints, condition, conditionDelayMs } = options;
+export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof PACE>): NodeReadiness {
+  const { registrations, logger: parentLog, nodeName, access, impersonateNode } = options;
+  const { startupTaints, condition, conditionDelayMs } = options;
   const log = parentLog.named("node-readiness");
   const paces = { ...PACE, ...pace };
   const stop = new AbortController();
@@ -176,12 +166,17 @@ export function runNodeReadiness(
     }
   };
 
-  const ended = Promise.all([run(), watch.ended]).then(() => client.close());
+  const closed = Promise.all([run(), watch.ended]).then(() => {
+    client.close();
+    return { kind: "stopped" } as const;
+  });
   const close = () => {
+    options.signal?.removeEventListener("abort", close);
     unsubscribe();
     stop.abort();
-    return ended;
+    return closed;
   };
+  options.signal?.addEventListener("abort", close, { once: true });
   return {
     status: () => {
       const all = registrations.all();
@@ -193,8 +188,9 @@ export function runNodeReadiness(
         csiNode: keepers.CSINode.status(all, store, csiNode),
       };
     },
+    closed,
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => void (await close()),
   };
 }
 

@@ -4,11 +4,12 @@ import { createDriverFollower, type FollowContext } from "./driver/follow-driver
 import { createRegistrarEvents } from "./model/events";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
 import { openRegistration, type Registration, type RegistrationParts } from "./registration/registration";
+import { warnIfUnheard } from "./warn-if-unheard";
 
 /**
  * Registers the CSI driver behind `options.csiAddress` with kubelet and keeps it registered. Resolves at once: the
  * driver may come later, `ready` resolves when kubelet has registered it. Ended by `close()`, by `signal`, by kubelet's
- * refusal with policy `exit`, or by a failure.
+ * refusal with policy `end`, or by a failure.
  *
  * Rejects with INVALID_OPTION, and with ABORTED where it was stopped before. A later failure is in `closed`.
  *
@@ -24,7 +25,7 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
   const { signal, logger: log, ...resolved } = resolveOptions(options);
   hostSocketPath.read(resolved.kubeletRegistrationPath, "startRegistrar: kubeletRegistrationPath");
   refuseAborted("the registrar", signal);
-  return registerDriver(resolved, { signal, log });
+  return warnIfUnheard(registerDriver(resolved, { signal, log }));
 }
 
 /** The node-wide registrar sets more than the sidecar. */

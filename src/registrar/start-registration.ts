@@ -5,12 +5,13 @@ import { createRegistrarEvents } from "./model/events";
 import { type RegistrationOptions, resolveRegistrationOptions } from "./model/options";
 import { errorOf } from "./model/outcome";
 import { openRegistration, type Registration, type RegistrationParts } from "./registration/registration";
+import { warnIfUnheard } from "./warn-if-unheard";
 
 /**
  * Registers a driver that runs in this process with kubelet, and keeps it registered: a CSI driver, or with `type` a DRA
  * driver or a device plugin. There is no sidecar and no wait for the driver: `driver-call`, `driver-answered` and
  * `driver-lost` do not occur. Resolves when the registration socket is in place for kubelet to find; `ready` resolves
- * when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with policy `exit`, or by
+ * when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with policy `end`, or by
  * a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with UNSAFE_DRIVER_NAME for a name that could leave the
@@ -27,7 +28,7 @@ import { openRegistration, type Registration, type RegistrationParts } from "./r
  * await registration.ready;
  */
 export async function startRegistration(options: RegistrationOptions): Promise<Registration> {
-  return registerPlugin(options, { vendorVersion: "", manifest: {} });
+  return warnIfUnheard(await registerPlugin(options, { vendorVersion: "", manifest: {} }));
 }
 
 /** The same with what else the driver tells of itself. */

@@ -7,29 +7,21 @@ import { errorStatus, hardenServer, startGrpcServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
 import { refuseAborted } from "../options/start-options";
-import type { RegistrationOutcome } from "../registrar/model/outcome";
 import { refuseDriversOwn, registrationSocketPath } from "../registrar/model/socket-name";
 import type { Registration } from "../registrar/registration/registration";
 import { registerPlugin } from "../registrar/start-registration";
+import { warnIfUnheard } from "../registrar/warn-if-unheard";
 import { type KeptSocket, keepListening } from "./driver-socket";
 import { type CsiServingOptions, type ResolvedCsiServingOptions, resolveServingOptions } from "./options";
 
-/** A CSI driver that is served and registered. */
-export interface ServedCsiDriver extends AsyncDisposable {
-  /** What it was started with, every default filled in. */
-  readonly options: ResolvedCsiServingOptions;
-  /** As its own GetPluginInfo tells it. */
+/** A CSI driver that is served, and its registration. */
+export interface ServedCsiDriver extends Registration {
+  /** As its own GetPluginInfo answers. */
   readonly name: string;
-  /** Its socket as kubelet sees it. */
-  readonly endpoint: string;
-  /** How it stands with kubelet. */
-  readonly registration: Registration;
-  /** Resolves when kubelet has registered it for the first time; rejects where it ended before. */
-  readonly ready: Promise<void>;
-  /** Resolves, never rejects, when all is over and nothing is left. */
-  readonly closed: Promise<RegistrationOutcome>;
+  /** Where it listens, as this process sees it. */
+  readonly csiAddress: string;
   /** Deregisters it, then removes its socket, then lets running calls end. Always the same promise. */
-  close(): Promise<RegistrationOutcome>;
+  close: Registration["close"];
 }
 
 /**
@@ -51,7 +43,7 @@ const NAME_WITHIN_MS = 10_000;
  * end: deregister, remove the socket, let running calls end. A socket that was removed is made again; another
  * driver's socket in its place stays as long as that driver lives. Resolves when the registration socket is in place;
  * `ready` resolves when kubelet has registered the driver. Ended by `close()`, by `signal`, by kubelet's refusal with
- * policy `exit`, or by a failure.
+ * policy `end`, or by a failure.
  *
  * Rejects, and leaves nothing behind, with INVALID_OPTION, with SOCKET_UNUSABLE for either socket, with IDENTITY_MISSING
  * if `addServices` adds no GetPluginInfo, with DRIVER_FAILED if that fails, with DRIVER_TIMEOUT if it takes 10 s, with
@@ -79,6 +71,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   const stopServing = async () => {
     await socket?.withdraw();
     await driver.close({ graceMs: resolved.graceMs });
+    server.forceShutdown(); // Else grpc-js keeps it in its channelz registry.
   };
 
   try {
@@ -104,21 +97,16 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
     registration.close().catch(() => {}); // It never rejects.
     return closed;
   };
-  return {
-    options: resolved,
-    name: identity.name,
-    endpoint: resolved.endpoint,
-    registration,
-    ready: registration.ready,
-    closed,
-    close,
+  return warnIfUnheard({
+    ...registration,
+    ...{ name: identity.name, csiAddress: resolved.csiAddress, closed, close },
     [Symbol.asyncDispose]: async () => void (await close()),
-  };
+  });
 }
 
 /**
- * Lets a unary handler answer by the promise that it returns, which grpc-js ignores: the caller would wait in vain. What it
- * throws is reported like what a promise rejects with, which grpc-js does not report. What its callback answered first counts.
+ * Lets a unary handler answer by the promise that it returns, or by the object if it takes no callback: grpc-js ignores both.
+ * What it throws is reported like what a promise rejects with, which grpc-js does not report. The first answer counts.
  */
 function answerByPromises(server: Server): void {
   const register = server.register.bind(server);
@@ -132,7 +120,8 @@ function answerByPromises(server: Server): void {
       };
       new Promise((resolve) => {
         const returned: unknown = handle(call, answer);
-        resolve(isPromise(returned) ? returned : undefined);
+        const isAnswer = isPromise(returned) || (handle.length < 2 && Object(returned) === returned);
+        resolve(isAnswer ? returned : undefined);
       })
         .then(
           (value) => !isAnswered && value !== undefined && answer(null, value),

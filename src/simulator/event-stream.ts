@@ -36,7 +36,7 @@ export interface EventStream<Event extends SimulatorEvent> extends Events<Event>
   history<Kind extends Event["kind"]>(kind: Kind): readonly EventOf<Event, Kind>[];
   /**
    * The first event of this kind. Rejects with TIMEOUT at the limit, with ABORTED when given up or when the simulated
-   * part is closed; both say what was seen. A rejection that the caller does not await is ignored.
+   * part is closed; both say what was seen. ABORTED need not be awaited.
    */
   when<Kind extends Event["kind"]>(
     kind: Kind,
@@ -162,9 +162,13 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string, wait
   };
 }
 
+/** A wait that is ABORTED need not be awaited; any other failure is an unhandled rejection, which a test runner reports. */
 export function quietly<Value>(promise: Promise<Value>): Promise<Value> {
-  promise.catch(() => {});
-  return promise;
+  const told = promise.catch((error: unknown) => {
+    if (error instanceof RegistrarError && error.code === "ABORTED") told.catch(() => {});
+    throw error;
+  });
+  return told;
 }
 
 /** What `where` returned. Throws for a promise, which would match every event. */

@@ -145,6 +145,8 @@ export function createSocketFile(
       return published?.path;
     },
     look,
+    /** From now on the listener alone does not keep the process running. */
+    unref: (): void => void published?.server.unref(),
     /** Whether the directory in which our socket was published is still there: not removed, not replaced. */
     hasDirectory: async (): Promise<boolean> => {
       if (published === undefined) return false;

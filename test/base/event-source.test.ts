@@ -96,3 +96,25 @@ test("what is no listener is refused at once", () => {
   expect(() => source.subscribe("tick" as never)).toThrow("subscribe takes a function");
   expect(() => source.subscribe("tick", "tock" as never)).toThrow("subscribe takes a function");
 });
+
+test("a signal ends a subscription and a loop; one that is aborted begins none", async () => {
+  const source = createEventSource<Event>(neverFails);
+  const stop = new AbortController();
+  const { signal } = stop;
+  const heard: number[] = [];
+  source.subscribe("tick", ({ count }) => heard.push(count), { signal });
+  const ticks = source.iterate("tick", { signal });
+  source.emit(tick(1));
+  stop.abort();
+  source.emit(tick(2));
+  source.subscribe("tick", ({ count }) => heard.push(count), { signal });
+  source.emit(tick(3));
+  expect([heard, await ticks.next(), await ticks.next()]).toEqual([
+    [1],
+    { done: false, value: tick(1) },
+    { done: true, value: undefined },
+  ]);
+  expect(await source.iterate({ signal }).next()).toMatchObject({ done: true });
+  const once = { once: true } as object;
+  expect(() => source.subscribe(() => {}, once)).toThrow("subscribe takes no options but signal");
+});

@@ -3,7 +3,7 @@ import { listedDrivers } from "../../src/node-readiness/node-api";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
-import { only } from "../../src/registrar/registration/registrations";
+
 import { startRegistrar } from "../../src/registrar/start-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
 import { PATIENCE_MS } from "../support/history";
@@ -40,9 +40,11 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   );
   await registrar.ready;
   await using readiness = runNodeReadiness(
-    observeRegistrations(only(registrar)),
-    resolveNodeReadinessOptions({ nodeName: NODE_NAME, access: server.access, condition: "a/b" }),
-    { log: log.logger, pace: { csiNode: QUICK } },
+    resolveNodeReadinessOptions({
+      ...{ registrations: registrar, nodeName: NODE_NAME, access: server.access },
+      ...{ condition: "a/b", logger: log.logger },
+    }),
+    { csiNode: QUICK },
   );
   expect(server.listed).toEqual([DRIVER]);
 
@@ -69,5 +71,5 @@ test("plugins that CSINode does not list are not looked for in it", async () => 
       pluginRegistrationPath: node.pluginDir,
     }),
   );
-  expect(observeRegistrations(only(registration)).all()).toMatchObject([{ reregister: undefined }]);
+  expect(observeRegistrations(registration)?.all()).toMatchObject([{ reregister: undefined }]);
 });

@@ -1,16 +1,15 @@
 import { type ApiAccess, inClusterAccess } from "../../src/kube-api/access";
 import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
-import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
-import { only } from "../../src/registrar/registration/registrations";
 import { createRegistrations } from "./support/controlled-registrations";
 
+const registrations = createRegistrations();
 const ACCESS = { server: "https://10.0.0.1:443", authority: undefined };
 
-const refused = (act: () => unknown) => {
+const refused = async (act: () => unknown) => {
   try {
-    act();
+    await act();
   } catch (error) {
     expect(error).toMatchObject({ name: "RegistrarError", code: "INVALID_OPTION" });
     return String((error as Error).message);
@@ -25,13 +24,19 @@ test("takes what there is to be told, and fills in the rest", () => {
     serverName: "kube",
     token: { kind: "value", value: "t" },
   };
-  const given = { nodeName: "node-1", access, startupTaints: ["{driver}/a:NoSchedule"], condition: "a/b" };
+  const given = {
+    registrations,
+    nodeName: "node-1",
+    access,
+    startupTaints: ["{driver}/a:NoSchedule"],
+    condition: "a/b",
+  };
   expect(resolveNodeReadinessOptions({ ...given, conditionDelayMs: 0 })).toMatchObject({
     access,
     startupTaints: [{ key: "{driver}/a", effect: "NoSchedule" }],
     conditionDelayMs: 0,
   });
-  expect(resolveNodeReadinessOptions({ nodeName: "n", access: ACCESS })).toMatchObject({
+  expect(resolveNodeReadinessOptions({ registrations, nodeName: "n", access: ACCESS })).toMatchObject({
     startupTaints: [],
     conditionDelayMs: 30_000,
   });
@@ -53,31 +58,31 @@ test.each<[given: object, says: string]>([
   [{ startupTaints: ["a\u202eb"] }, String.raw`startup taint "a\u202eb": the key must be`],
   [{ condition: 5 }, "condition is 5; it takes a text"],
   [{ severalDrivers: "yes" }, 'severalDrivers is "yes"; it takes true or false'],
-])("refuses %j", (given, says) => {
-  const options = { nodeName: "node-1", access: ACCESS, ...given };
-  const message = refused(() => startNodeReadiness(createRegistrations(), options as never));
+  [{ registrations: undefined }, "registrations is missing; it takes a registration, a node-wide registrar"],
+  [{ registrations: { status: () => ({}), subscribe: () => () => {} } }, "registrations is an object; it"],
+  [{ registrations: Promise.resolve() }, "registrations is a Promise; it takes a registration"],
+  [{ logger: 5 }, "logger is 5; it takes console"],
+])("refuses %j", async (given, says) => {
+  const options = { registrations, nodeName: "node-1", access: ACCESS, ...given };
+  const message = await refused(() => startNodeReadiness(options as never));
   expect(message).toContain(says);
   expect(message).not.toContain("\n");
 });
 
-test("refuses what are no options and no registrations", () => {
-  const start = startNodeReadiness as (...given: readonly unknown[]) => unknown;
-  const options = { nodeName: "node-1", access: ACCESS };
-  const registration = { status: () => ({}), subscribe: () => () => {} };
-  expect(refused(() => start(createRegistrations()))).toContain("takes an object of options, not undefined");
-  for (const wrong of [registration, undefined])
-    expect(refused(() => start(wrong, options))).toContain("takes observeRegistrations(...), not ");
-  const withLogger = () => start(createRegistrations(), options, { logger: 5 });
-  expect(refused(withLogger)).toContain("logger is 5; it takes console");
-  for (const given of [registration, undefined, only(Promise.resolve(registration) as never)])
-    expect(refused(() => observeRegistrations(given as never))).toContain("only(registration)");
+test("it is closed by its signal, and with one that is aborted nothing starts", async () => {
+  const stop = new AbortController();
+  const options = { registrations, nodeName: "node-1", access: ACCESS, signal: stop.signal };
+  const { closed } = await startNodeReadiness(options);
+  stop.abort();
+  expect(await closed).toEqual({ kind: "stopped" });
+  await expect(startNodeReadiness(options)).rejects.toMatchObject({ code: "ABORTED" });
 });
 
-test("ways to the API server want to be told where to look", () => {
+test("ways to the API server want to be told where to look", async () => {
   const environment = undefined as never;
-  expect(refused(() => inClusterAccess(environment))).toContain("inClusterAccess(process.env)");
-  expect(refused(() => inClusterAccess({}, 5 as never))).toContain("directory is 5; it takes a text");
-  expect(refused(() => accessFromKubeconfig({}, environment))).toContain(
+  expect(await refused(() => inClusterAccess(environment))).toContain("inClusterAccess(process.env)");
+  expect(await refused(() => inClusterAccess({}, 5 as never))).toContain("directory is 5; it takes a text");
+  expect(await refused(() => accessFromKubeconfig({}, environment))).toContain(
     "directory is missing; it takes a text",
   );
 });

@@ -67,6 +67,8 @@ test("keeps what can be used as it is", () => {
   expect(read(given)).toEqual({ ...given, signal: expect.any(AbortSignal), logger: expect.anything() });
 });
 
+/** It is called later, so it stays as it is. */
+const SOURCE = Object.create({ all: () => [], subscribe: () => () => {} });
 const TOKEN = { kind: "value", value: "secret" };
 
 test.each<[of: string, resolve: (given: never) => object, given: object]>([
@@ -105,7 +107,10 @@ test.each<[of: string, resolve: (given: never) => object, given: object]>([
   [
     "startNodeReadiness",
     resolveNodeReadinessOptions,
-    { ...{ nodeName: "n", startupTaints: ["a/b"] }, access: { server: "https://h:1", token: TOKEN } },
+    {
+      ...{ registrations: SOURCE, nodeName: "n", startupTaints: ["a/b"] },
+      access: { server: "https://h:1", token: TOKEN },
+    },
   ],
 ])("what changes in the options after the call of %s changes nothing", (_of, resolve, given) => {
   const resolved = resolve(given as never);

@@ -49,26 +49,41 @@ test.each<Extension>(["mjs", "cjs"])(
   },
 );
 
-test("ready, and a wait of the test kit, may be left alone: nothing is unhandled where it is never reached", async () => {
+test("ready, and a wait of the test kit that is closed, may be left alone: nothing is unhandled", async () => {
   const finished = await runWith(
     "mjs",
     "left-alone",
     `const paths = { csiAddress: "/none.sock", kubeletRegistrationPath: "/none.sock" };
      const late = await startRegistrar({ ...paths, pluginRegistrationPath: ".", driverTimeoutMs: 1 });
+     const { closed: ended } = late;
      const options = { name: "x.csi", endpoint: "/none.sock", pluginRegistrationPath: "." };
      const closed = await startRegistration(options);
      await closed.close();
-     console.log((await late.closed).error.code, (await closed.closed).kind);
+     console.log((await ended).error.code, (await closed.closed).kind);
      await startRegistration({ ...options, pluginRegistrationPath: "./none" }).catch(({ code }) => console.log(code));
-     const kubelet = await startKubelet({ pluginRegistrationPath: "silent", waitTimeoutMs: 1 });
+     const kubelet = await startKubelet({ pluginRegistrationPath: "silent", waitTimeoutMs: 1_000 });
      kubelet.registered("x.csi");
      kubelet.refused("x.csi");
-     await kubelet.events.when("socket-seen").catch(({ code }) => console.log(code));
+     await kubelet.events.when("socket-seen", { timeoutMs: 1 }).catch(({ code }) => console.log(code));
      kubelet.events.when("registered", { timeoutMs: 60000 });
      await kubelet.close();`,
   );
   const stdout = "DRIVER_TIMEOUT stopped\nSOCKET_UNUSABLE\nTIMEOUT\n";
   expect(finished).toEqual({ code: 0, stdout, stderr: "" });
+});
+
+test("a wait that times out is told though no caller awaits it; a kit that was not closed ends with its test", async () => {
+  const program = `const kubelet = await startKubelet({ pluginRegistrationPath: "open", reconcilePeriodMs: 20 });
+     const endpoint = process.cwd() + "/open.sock";
+     await startCsiDriver({ csiAddress: endpoint, name: "x.csi" });
+     const registration = await startRegistration({ name: "x.csi", endpoint, pluginRegistrationPath: "open" });
+     await kubelet.registered("x.csi");
+     await registration.close();
+     console.log("registered");`;
+  expect(await runWith("mjs", "open", program)).toEqual({ code: 0, stdout: "registered\n", stderr: "" });
+  const told = await runWith("mjs", "told", `${program}; kubelet.registered("y.csi", { timeoutMs: 50 });`);
+  const stderr = expect.stringContaining('registered("y.csi") of the simulated kubelet did not happen');
+  expect(told).toEqual({ code: 1, stdout: "registered\n", stderr });
 });
 
 test("an ES module bundled of it needs no node_modules; test/projects has one in CommonJS", async () => {

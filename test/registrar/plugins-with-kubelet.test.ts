@@ -48,6 +48,7 @@ describe.each([
 
   test("is registered by its own type and endpoint, healed when its socket is removed, and forgotten in the end", async () => {
     const kubelet = await node.kubelet({ version });
+    await node.driver(); // Kubelet dials a device plugin.
     const registration = await start(plugin);
     await registration.ready;
     expect(await kubelet.registered(name)).toMatchObject({ pluginType: type, endpoint: node.csiAddress });
@@ -77,10 +78,17 @@ test.each<[Plugin, version: "1.28" | "1.36", reason: string]>([
   ],
 ])("%j is refused by kubelet %s, in its words", async (plugin, version, reason) => {
   await node.kubelet({ version });
-  const registration = await start(plugin);
+  const registration = await start(plugin, { onRegistrationFailure: "end" });
   await expect(registration.ready).rejects.toMatchObject({
     code: "REFUSED",
     message: expect.stringContaining(reason),
   });
   expect(await registration.closed).toMatchObject({ kind: "refused", hint: expect.any(String) });
+});
+
+test("a device plugin that does not listen is refused: kubelet dials it", async () => {
+  await node.kubelet({ timings: { dialMs: 1_000 } });
+  const { closed } = await start(DEVICE, { onRegistrationFailure: "end" });
+  const reason = expect.stringContaining("failed to dial device plugin: context deadline exceeded");
+  expect(await closed).toMatchObject({ kind: "refused", reason });
 });

@@ -64,7 +64,7 @@ test.each<[Partial<CsiOptions>, string, string]>([
 describe("ready", () => {
   test("rejects with kubelet's words when it refuses, and all is over by then", () =>
     expectNothingLeft(async () => {
-      const registration = await start();
+      const registration = await start({ onRegistrationFailure: "end" });
       await registerOnce(node.socketPath(name), "no such\u202e node");
       await expect(registration.ready).rejects.toMatchObject({
         code: "REFUSED",
@@ -79,7 +79,7 @@ describe("ready", () => {
     }));
 
   test("outlives a refusal that is tried again", async () => {
-    await using registration = await start({ onRegistrationFailure: "retry" });
+    await using registration = await start();
     const again = new Promise<string>((resolve) =>
       registration.subscribe("published", ({ socketPath }) => resolve(socketPath)),
     );
@@ -89,7 +89,7 @@ describe("ready", () => {
   });
 
   test("stays resolved, whatever comes later", async () => {
-    const registration = await start();
+    const registration = await start({ onRegistrationFailure: "end" });
     await registerOnce(node.socketPath(name));
     await registration.ready;
     await registerOnce(node.socketPath(name), "no more");
@@ -97,6 +97,24 @@ describe("ready", () => {
     await registration.ready;
   });
 });
+
+test.each([true, false])(
+  "its own end is a warning of the process, unless a caller waits: %j",
+  async (waits) => {
+    const warned = jest.spyOn(process, "emitWarning").mockReturnValue();
+    const registration = await start({ onRegistrationFailure: "end" });
+    const closed = waits ? registration.closed : Promise.resolve();
+    await registerOnce(node.socketPath(name), "no room");
+    await closed;
+    await eventually(() => expect(registration.status().outcome).toMatchObject({ kind: "refused" }));
+    const warning = expect.objectContaining({
+      code: "REFUSED",
+      message: "kubelet refused the driver: no room",
+    });
+    await eventually(() => expect(warned.mock.calls).toEqual(waits ? [] : [[warning]]));
+    warned.mockRestore();
+  },
+);
 
 test("ended before kubelet came, it was never ready, and leaves nothing behind", () =>
   expectNothingLeft(async () => {
@@ -119,7 +137,7 @@ test("ended by its signal while it starts, it rejects with ABORTED", () =>
   }));
 
 test("says what it is of, and tells its events to loops, of which they are the end", async () => {
-  const registration = await start({ timeoutMs: 500 });
+  const registration = await start({ timeoutMs: 500, onRegistrationFailure: "end" });
   expect(registration).toMatchObject({
     name,
     endpoint: ENDPOINT,

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import {
+  getChannelzHandlers,
   Metadata,
   type Server,
   ServerInterceptingCall,
@@ -50,7 +51,7 @@ test.each(["1.25", "1.26", "1.36"] as const)(
     const driver = await serve();
     await driver.ready;
     expect([driver.name, driver.endpoint]).toEqual([DRIVER, node.csiAddress]);
-    expect(driver.registration.status().identity).toEqual({ name: DRIVER, vendorVersion: "1", manifest: {} });
+    expect(driver.status().identity).toEqual({ name: DRIVER, vendorVersion: "1", manifest: {} });
     expect(kubelet.csiNode().spec.drivers).toEqual([{ name: DRIVER, nodeID: "n7", topologyKeys: [] }]);
     expect(await driver.close()).toEqual({ kind: "stopped" });
     await kubelet.deregistered(DRIVER);
@@ -110,6 +111,8 @@ test("services are added to grpc-js' own server: streams, metadata, interceptors
   expect(seen).toEqual([identity.GetPluginInfo.path, all.path, "test"]);
 });
 
+const BUSY = { code: status.ABORTED, details: "busy", metadata: Metadata.fromHttp2Headers({ wait: "1s" }) };
+
 test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
   ["a value", async () => ({ ready: { value: true } }), { ready: { value: true } }],
   [
@@ -122,6 +125,9 @@ test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
     async () => Promise.reject(Object.assign(new Error("not yet"), { code: status.UNAVAILABLE })),
     { code: status.UNAVAILABLE, message: "14 UNAVAILABLE: not yet" },
   ],
+  ["the object that it returns", (_call) => ({ ready: { value: true } }), { ready: { value: true } }],
+  ["a status object", async () => Promise.reject(BUSY), BUSY],
+  ["a ServiceError", async () => Promise.reject(Object.assign(new Error("10 ABORTED: busy"), BUSY)), BUSY],
   ["no error", async () => Promise.reject("disk"), { code: status.INTERNAL, message: "13 INTERNAL: disk" }],
   [
     "what it throws",
@@ -138,7 +144,9 @@ test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
   const answer = callUnary(client, identity.Probe, {}, { timeoutMs: 60_000 }).catch(
     (error: unknown) => error,
   );
-  expect(await answer).toMatchObject(expected);
+  const answered = await answer;
+  expect(answered).toMatchObject({ ...expected, ...(expected === BUSY && { metadata: expect.anything() }) });
+  if (expected === BUSY) expect((answered as typeof BUSY).metadata.get("wait")).toEqual(["1s"]);
   client.close();
 });
 
@@ -194,10 +202,35 @@ test("a client that gives up many calls keeps its connection, and what runs on i
   await driver.close();
 });
 
-test("kubelet's refusal ends it, as a whole", () =>
+test("grpc-js keeps no server of a driver that was closed", async () => {
+  const { GetServers } = getChannelzHandlers();
+  const servers = () =>
+    new Promise((resolve) =>
+      GetServers({ request: {} } as never, (_error, answer) => resolve(answer?.server?.length)),
+    );
+  const before = await servers();
+  await (await serve()).close();
+  expect(await servers()).toBe(before);
+});
+
+test("it is served while kubelet refuses it, and registered when kubelet does so no more", async () => {
+  const kubelet = await node.kubelet({
+    faults: [{ kind: "refuse", reason: "the API server is away", times: 1 }],
+  });
+  await using driver = await serve();
+  await kubelet.refused(DRIVER);
+  const client = createUnixClient(node.csiAddress);
+  expect(await callUnary(client, identity.GetPluginInfo, {}, { timeoutMs: 60_000 })).toMatchObject({
+    name: DRIVER,
+  });
+  client.close();
+  await driver.ready;
+});
+
+test("with the policy end kubelet's refusal ends it, as a whole", () =>
   expectNothingLeft(async () => {
     const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room" }] });
-    const driver = await serve();
+    const driver = await serve({ onRegistrationFailure: "end" });
     expect(await driver.closed).toMatchObject({
       kind: "refused",
       reason: expect.stringContaining("no room"),

@@ -71,6 +71,15 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
   expect(kubelet.events.history("called").filter(({ result }) => result.kind === "error")).toEqual([]);
 });
 
+test("restart() takes options, no function", async () => {
+  const kubelet = await node.kubelet();
+  const message = "restart takes an object of options, not a function";
+  await expect(kubelet.restart((() => {}) as never)).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message,
+  });
+});
+
 test("its signal closes it, also in the middle of a restart, and starts none afterwards", async () => {
   const stop = new AbortController();
   const kubelet = await node.kubelet({ signal: stop.signal });
@@ -97,7 +106,7 @@ test("registered() ends, with kubelet's words, when the registrar of a refused d
   mkdirSync(join(kubelet.pluginRegistrationPath, "other")); // Not a socket on which it might try again.
   const registered = kubelet.registered(DRIVER);
   await node.driver();
-  node.keep(await startTestRegistrar(node));
+  node.keep(await startTestRegistrar(node, { onRegistrationFailure: "end" }));
   await expect(registered).rejects.toMatchObject({
     code: "REFUSED",
     message: expect.stringMatching(/^registered\("x.csi"\) of the sim.* gave up: Regis.* no room$/),

@@ -71,7 +71,7 @@ test("makes its directory, and says what stands in its way", async () => {
   for (const pluginRegistrationPath of [path("file"), "/proc/none/one"]) {
     const message = expect.stringContaining(pluginRegistrationPath);
     const blocked = startKubelet({ pluginRegistrationPath });
-    await expect(blocked).rejects.toMatchObject({ code: "INVALID_OPTION", message });
+    await expect(blocked).rejects.toMatchObject({ code: "SOCKET_UNUSABLE", message });
   }
   await node.kubelet({ pluginRegistrationPath: path("new/one") });
   expect(existsSync(path("new/one"))).toBe(true);

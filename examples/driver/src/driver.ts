@@ -51,7 +51,6 @@ export function startScratchDriver(options: ScratchDriverOptions): Promise<Serve
 
   return serveCsiDriver({
     ...serving,
-    onRegistrationFailure: "retry",
     addServices: (server) => {
       server.addService(csi.identity, identity);
       server.addService(csi.node, node);

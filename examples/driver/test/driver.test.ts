@@ -62,7 +62,7 @@ test("kubelet registers it, with its node ID, and forgets it when it goes", asyn
   assert.deepEqual(kubelet.csiNode().spec.drivers, [{ name: NAME, nodeID: "node-7", topologyKeys: [] }]);
   await driver.close();
   await kubelet.deregistered(NAME);
-  assert.equal(existsSync(driver.options.csiAddress), false);
+  assert.equal(existsSync(driver.csiAddress), false);
 });
 
 test("a volume is an empty directory that can be written to, and is gone with what is in it", async () => {

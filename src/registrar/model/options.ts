@@ -31,7 +31,8 @@ export type { PluginType };
 /** The versions that kubelet gets for a CSI driver, as from the official registrar since 2018. */
 export const CSI_VERSIONS: readonly string[] = ["1.0.0"];
 
-export type RegistrationFailurePolicy = "exit" | "retry";
+/** What a refusal by kubelet leads to: another try, or the end of the registration. */
+export type RegistrationFailurePolicy = "retry" | "end";
 
 /** The options of every registration. Times are milliseconds, 24 days at most. */
 export interface CommonOptions extends StartOptions {
@@ -39,7 +40,7 @@ export interface CommonOptions extends StartOptions {
   readonly pluginRegistrationPath?: string | undefined;
   /** Bounds each single call that is made: to the driver, and to registration sockets. @default 1000 */
   readonly timeoutMs?: number | undefined;
-  /** On refusal, end with outcome `refused` (`exit`) or stay and publish again with backoff (`retry`). @default "exit" */
+  /** On refusal, publish again with backoff (`retry`), or end with outcome `refused` (`end`). @default "retry" */
   readonly onRegistrationFailure?: RegistrationFailurePolicy | undefined;
   /** Called with each event from the first one on; `subscribe` misses what happens before it is called. @default nothing */
   readonly onEvent?: ((event: RegistrarEvent) => unknown) | undefined;
@@ -113,7 +114,7 @@ const nonEmpty = (takes: string) =>
 export const COMMON_OPTIONS: OptionTable<Resolved<CommonOptions> & ResolvedStartOptions> = {
   pluginRegistrationPath: optional(directoryPath, "/registration"),
   timeoutMs: optional(milliseconds(), 1_000),
-  onRegistrationFailure: optional(oneOf<RegistrationFailurePolicy>(["exit", "retry"]), "exit"),
+  onRegistrationFailure: optional(oneOf<RegistrationFailurePolicy>(["retry", "end"]), "retry"),
   onEvent: optional(callbackOf<(event: RegistrarEvent) => unknown>(), () => {}),
   ...START_OPTIONS,
 };

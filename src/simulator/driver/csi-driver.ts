@@ -142,11 +142,12 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
 export async function listenUntilCrash(path: string, onConnection: (connection: Socket) => void) {
   const connections = new Set<Socket>();
   const socket = createSocketFile((connection) => {
-    connections.add(connection);
+    connections.add(connection.unref()); // A kit that is not closed holds no process.
     connection.once("close", () => connections.delete(connection));
     onConnection(connection);
   }, silentLogger);
   await socket.publish(path, { overLiving: true, atOnce: true });
+  socket.unref();
   return {
     withdraw: socket.withdraw,
     /** Closes every connection and the listener, and leaves the file behind. */

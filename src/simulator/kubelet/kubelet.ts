@@ -5,8 +5,8 @@ import { attempt, RegistrarError } from "../../base/errors";
 import type { EventOf } from "../../base/event-source";
 import { behaviourOf } from "../../kubelet-rules/versions";
 import { quoteText } from "../../logging/escape";
-import { textKind } from "../../options/option-kinds";
-import { readOptions } from "../../options/read-options";
+import { callbackOf, textKind } from "../../options/option-kinds";
+import { type OptionTable, optional, readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
 import { createEventLog, type EventStream, quietly, WAIT_OPTIONS, type WaitOptions } from "../event-stream";
 import { createFaultScript } from "../simulator-options";
@@ -25,9 +25,18 @@ import { startPluginManager } from "./plugin-manager";
 /** One kind of event of a simulated kubelet. */
 export type KubeletEventOf<Kind extends KubeletEvent["kind"]> = EventOf<KubeletEvent, Kind>;
 
+export interface RestartOptions {
+  /** Runs while no kubelet does. What it throws rejects `restart`, and kubelet is started all the same. @default nothing */
+  readonly whileDown?: (() => void | Promise<void>) | undefined;
+}
+
+const RESTART_OPTIONS: OptionTable<RestartOptions> = {
+  whileDown: optional(callbackOf<() => void | Promise<void>>()),
+};
+
 /**
  * A kubelet's plugin registration, without the rest of kubelet. Its waits reject with TIMEOUT at their limit and with
- * ABORTED when given up or closed, and say how far kubelet came. A rejected wait that the test does not await is ignored.
+ * ABORTED when given up or closed, and say how far kubelet came. ABORTED need not be awaited.
  */
 export interface SimulatedKubelet extends AsyncDisposable {
   /** What it was started with, every default filled in. */
@@ -50,10 +59,9 @@ export interface SimulatedKubelet extends AsyncDisposable {
   setFaults(faults: readonly KubeletFault[]): void;
   /**
    * Ends this kubelet as a kill would and starts it again: it forgets its list of drivers and its backoffs, but not the
-   * Node and CSINode. From the call on `registered()` waits for what comes after it. `whileDown` runs in between;
-   * what it throws rejects, and kubelet is started all the same.
+   * Node and CSINode. From the call on `registered()` waits for what comes after it.
    */
-  restart(options?: { readonly whileDown?: () => void | Promise<void> }): Promise<void>;
+  restart(options?: RestartOptions): Promise<void>;
   /** Ends it; drivers stay in the Node and CSINode, as when a kubelet stops. Always the same promise. */
   close(): Promise<void>;
 }
@@ -64,7 +72,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
  * the Node and CSINode in memory. `events` has every step; the logger only hears which kubelet stands for another
  * version. `close()` and `signal` end it.
  *
- * Rejects with INVALID_OPTION for options that cannot work, with ABORTED if the signal was aborted before.
+ * Rejects with INVALID_OPTION, with SOCKET_UNUSABLE if it cannot make or watch the directory, with ABORTED if the signal was aborted before.
  */
 export async function startKubelet(options: KubeletOptions): Promise<SimulatedKubelet> {
   const { signal, logger, ...resolved } = resolveKubeletOptions(options);
@@ -106,7 +114,8 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const refuseClosed = () => {
     if (closing !== undefined) throw new RegistrarError("ABORTED", "the simulated kubelet is closed");
   };
-  const restart: SimulatedKubelet["restart"] = async ({ whileDown } = {}) => {
+  const restart = async (given: RestartOptions = {}) => {
+    const { whileDown } = readOptions("restart", given, RESTART_OPTIONS);
     // At once, so that `registered()` right after this call waits for the new process.
     forget();
     const restarted = turn.then(async () => {

@@ -7,7 +7,7 @@ import { type Version, validateVersions } from "../../kubelet-rules/driver-versi
 import { authorityFor, type PluginType } from "../../kubelet-rules/versions";
 import { quoteGo, quoteGoList } from "../../logging/escape";
 import { MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
-import { createKubeletClient, type KubeletContext } from "./calls";
+import { connected, createKubeletClient, type KubeletContext } from "./calls";
 import type { DeregistrationCause, IntroducedPlugin } from "./events";
 import type { DriverOnNode } from "./objects";
 
@@ -182,10 +182,10 @@ function createDraHandler({ emit, behaviour }: KubeletContext): PluginHandler {
 const DEVICE_PLUGIN_VERSION = "v1beta1";
 
 /**
- * Kubelet's handler for device plugins, as far as a registration sees it: it calls no plugin and allocates no device.
+ * Kubelet's handler for device plugins, as far as a registration sees it: it dials the plugin, calls nothing there and allocates no device.
  * Source: `pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go`.
  */
-function createDeviceHandler({ emit }: KubeletContext): PluginHandler {
+function createDeviceHandler({ emit, call, timings, signal }: KubeletContext): PluginHandler {
   return {
     validate: ({ driverName: name, versions }) => {
       if (!versions.includes(DEVICE_PLUGIN_VERSION))
@@ -194,7 +194,12 @@ function createDeviceHandler({ emit }: KubeletContext): PluginHandler {
         return `invalid name of device plugin socket: the ResourceName ${quoteGo(name)} is invalid`;
       return undefined;
     },
-    register: async () => undefined,
+    register: async ({ endpoint }) => {
+      const client = createKubeletClient(endpoint, "localhost");
+      const dialled = await call("dial", endpoint, () => connected(client, timings.dialMs, signal));
+      client.close();
+      return dialled.kind === "ok" ? undefined : `failed to dial device plugin: ${dialled.error}`;
+    },
     deregister: ({ driverName }, because) => emit({ kind: "deregistered", driverName, because }),
   };
 }

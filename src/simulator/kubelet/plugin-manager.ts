@@ -93,7 +93,7 @@ export function startPluginManager(pluginRegistrationPath: string, kubelet: Kube
     for (const plugin of desired.values())
       if (isStillMissing(plugin.socketPath))
         start("register", plugin.socketPath, () => register(plugin, context), nowMs);
-    timer = startTimer(tick, timings.reconcilePeriodMs);
+    timer = startTimer(tick, timings.reconcilePeriodMs).unref(); // A kit that is not closed holds no process; a wait does.
   };
   let timer: NodeJS.Timeout | undefined;
   tick();

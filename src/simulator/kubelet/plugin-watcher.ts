@@ -1,6 +1,6 @@
 import { type BigIntStats, type FSWatcher, mkdirSync, readdirSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { attempt, errnoOf, invalidOption, messageOf } from "../../base/errors";
+import { attempt, errnoOf, messageOf, RegistrarError } from "../../base/errors";
 import type { KubeletBehaviour } from "../../kubelet-rules/versions";
 import type { Emit } from "./events";
 
@@ -12,7 +12,7 @@ export interface DesiredPlugin {
 
 /**
  * Keeps kubelet's desired state of world: the sockets in a directory, which it creates, and its sub-directories. Throws
- * INVALID_OPTION if the directory cannot be created or watched. Like kubelet, it does not notice when the directory itself is
+ * SOCKET_UNUSABLE if the directory cannot be created or watched. Like kubelet, it does not notice when the directory itself is
  * deleted and created again, nor that a socket was renamed. One that was renamed into another directory does count as gone,
  * because `fs.watch` cannot distinguish that from a removal.
  * Source: `pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go`.
@@ -91,7 +91,7 @@ export function startPluginWatcher(
 
   const watchDirectory = (directory: string) => {
     watchers.get(directory)?.close();
-    const watcher = watch(directory, (event, name) => {
+    const watcher = watch(directory, { persistent: false }, (event, name) => {
       // `change` is a chmod; `rename` is everything that appears or disappears.
       if (event === "rename" && name !== null && watchers.get(directory) === watcher)
         onEvent(join(directory, name));
@@ -115,7 +115,7 @@ export function startPluginWatcher(
       errnoOf(cause) === "EMFILE"
         ? "this user has no inotify instance left: see fs.inotify.max_user_instances"
         : "it must be a directory that this user can write to";
-    throw invalidOption(`${text}; ${fix}`, { cause });
+    throw new RegistrarError("SOCKET_UNUSABLE", `${text}; ${fix}`, { cause });
   }
   return { desired: seen as ReadonlyMap<string, DesiredPlugin>, close };
 }

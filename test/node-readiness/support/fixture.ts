@@ -22,19 +22,16 @@ export const QUICK_PACE = {
 };
 
 export type FixtureOptions = Partial<NodeReadinessOptions> & {
-  readonly pace?: Parameters<typeof runNodeReadiness>[2]["pace"];
+  readonly pace?: Parameters<typeof runNodeReadiness>[1];
 };
 export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
 export function startReadiness({ pace = QUICK_PACE, access, ...options }: FixtureOptions) {
   const registrations = createRegistrations();
   const log = recordLog();
-  const all = { nodeName: NODE_NAME, access: access as ApiAccess, ...options };
-  const readiness = runNodeReadiness(registrations, resolveNodeReadinessOptions(all), {
-    log: log.logger,
-    pace,
-  });
-  return { registrations, log, readiness, [Symbol.asyncDispose]: readiness.close };
+  const own = { registrations, nodeName: NODE_NAME, access: access as ApiAccess, logger: log.logger };
+  const readiness = runNodeReadiness(resolveNodeReadinessOptions({ ...own, ...options }), pace);
+  return { registrations, log, readiness, [Symbol.asyncDispose]: readiness[Symbol.asyncDispose] };
 }
 
 export async function startFixture(

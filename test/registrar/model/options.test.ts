@@ -18,7 +18,7 @@ test("fills in every default", () => {
     pluginRegistrationPath: "/registration",
     timeoutMs: 1_000,
     driverTimeoutMs: 0,
-    onRegistrationFailure: "exit",
+    onRegistrationFailure: "retry",
     reregisterOnDriverRestart: false,
     type: "CSIPlugin",
     supportedVersions: ["1.0.0"],
@@ -53,7 +53,7 @@ test.each<[object, string]>([
   [{ timeoutMs: 3.6e14 }, "timeoutMs is 360000000000000; it takes milliseconds, more than 0"],
   // A longer timer would fire at once.
   [{ driverTimeoutMs: 2 ** 31 }, "driverTimeoutMs is 2147483648; it takes milliseconds, 0 or more"],
-  [{ onRegistrationFailure: "restart" }, 'onRegistrationFailure is "restart"; it takes one of "exit", '],
+  [{ onRegistrationFailure: "restart" }, 'onRegistrationFailure is "restart"; it takes one of "retry", '],
   [{ reregisterOnDriverRestart: 1 }, "reregisterOnDriverRestart is 1; it takes true or false"],
 ])("refuses %j", (given, message) => {
   const error = { code: "INVALID_OPTION", message: expect.stringContaining(`startRegistrar: ${message}`) };

@@ -20,7 +20,7 @@ async function startLoop(socket: Partial<Socket>) {
     options: {
       kubeletRegistrationPath: "/host/csi.sock",
       pluginRegistrationPath: folder.path,
-      onRegistrationFailure: "exit",
+      onRegistrationFailure: "end",
       type: "CSIPlugin",
       timeoutMs: 1_000,
     },

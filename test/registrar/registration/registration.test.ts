@@ -69,7 +69,7 @@ test("what kubelet says over a socket that was replaced since is not of the new 
 });
 
 test("a refusal of 4 MB ends a registrar, which keeps 4 kB of it", async () => {
-  await using started = await startListening(node, { onRegistrationFailure: "exit" });
+  await using started = await startListening(node, { onRegistrationFailure: "end" });
   await registerOnce(node.socketPath(name), "no".padEnd(4_194_000, "x"));
   expect(await started.registrar.closed).toMatchObject({
     kind: "refused",

@@ -21,8 +21,8 @@ afterEach(() => node[Symbol.asyncDispose]());
 test.each([
   'rpc error: code = Unimplemented desc = with "quotes", a tab\tand\nanother line',
   "rpc error: code = Unimplemented; Another driver with the same name is already registered",
-])("policy exit hands kubelet's text on verbatim, and says what may help: %j", async (error) => {
-  await using started = await startListening(node);
+])("policy end hands kubelet's text on verbatim, and says what may help: %j", async (error) => {
+  await using started = await startListening(node, { onRegistrationFailure: "end" });
   // Rejects if the connection ended before the answer.
   await registerOnce(socketPath, error);
   expect(await started.registrar.closed).toMatchObject({ kind: "refused", reason: error });
