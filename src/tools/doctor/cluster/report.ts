@@ -66,7 +66,7 @@ function driverRows(facts: ClusterFacts) {
     const own = placesOf.get(name) ?? [];
     const [unit] = unitsOf.get(name) ?? [];
     const isEvery = unit?.driver.kind === "every";
-    const isKnown = isEvery || (csiNodes !== undefined && !isGuess(unit));
+    const isKnown = isEvery ? !notRead(facts, "pods") : csiNodes !== undefined && !isGuess(unit);
     const there = own.filter(({ state, isListed }) => (isEvery ? state.kind === "registered" : isListed));
     return {
       name,

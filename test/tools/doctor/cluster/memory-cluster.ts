@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type ClusterTarget, readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
 import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
@@ -13,7 +15,7 @@ import {
 } from "../../../support/cluster-objects";
 import { type ClusterWriter, DISK, deploy, STORAGE, type Stored } from "./sick-cluster";
 
-const NOW_MS = Date.parse("2026-11-22T12:00:00Z");
+export const NOW_MS = Date.parse("2026-11-22T12:00:00Z");
 /** So many minutes before {@link NOW_MS}. */
 export const ago = (minutes: number) => new Date(NOW_MS - minutes * 60_000).toISOString();
 
@@ -23,24 +25,30 @@ export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
 
 /** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
 export function createMemoryCluster() {
-  const stored: { readonly path: string; object: Any }[] = [];
+  const stored: { path: string; object: Any }[] = [];
   /** By resource or path, or for all: the failure in place of the list. */
   const refusals = new Map<string, ListFailure>();
   /** Of the present reading, which takes minutes. */
   let pages = 0;
+  let nowMs = NOW_MS;
 
-  const list: ListApi["list"] = async ({ path, query = {}, asTable = false }, onPage) => {
+  const find = ({ path, query = {}, asTable = false }: ListRequest): readonly object[] => {
+    const resource = path.split("/").at(-1) ?? "";
+    const isIn = (one: string) =>
+      path.includes("/namespaces/") ? one === path : one.endsWith(`/${resource}`);
+    return stored
+      .filter((one) => isIn(one.path) && isSelected(one.object, query))
+      .map(({ object }) => (asTable ? rowOf(object) : object));
+  };
+  const list: ListApi["list"] = async (request, onPage) => {
+    const { path } = request;
     const resource = path.split("/").at(-1) ?? "";
     const refusal = refusals.get(resource) ?? refusals.get(path) ?? refusals.get("*");
     if (refusal !== undefined) return refusal;
-    const isIn = (one: string) =>
-      path.includes("/namespaces/") ? one === path : one.endsWith(`/${resource}`);
-    const objects = stored
-      .filter((one) => isIn(one.path) && isSelected(one.object, query))
-      .map(({ object }) => (asTable ? rowOf(object) : object));
+    const objects = find(request);
     // A page for each, so that nothing is lost between pages, and an empty one at the end.
     for (const [at, item] of [...objects.map((one) => [one]), []].entries())
-      onPage(item, NOW_MS + 10_000 * pages++, at === 0);
+      onPage(item, nowMs + 10_000 * pages++, at === 0);
     return undefined;
   };
 
@@ -71,6 +79,18 @@ export function createMemoryCluster() {
   return {
     ...writer,
     refusals,
+    find,
+    /** All objects, as JSON: to change the names in them, their order, or one of them. */
+    edit: (
+      change: (stored: readonly { path: string; object: Any }[]) => readonly { path: string; object: Any }[],
+    ) => {
+      stored.splice(0, stored.length, ...change(stored));
+    },
+    now: () => nowMs,
+    /** The time at the API server. */
+    setNow: (ms: number) => {
+      nowMs = ms;
+    },
     setSpec: async (path: string, changes: object): Promise<void> =>
       change(path, ({ spec }) => ({ spec: { ...Object(spec), ...changes } })),
     report: async (target?: Partial<ClusterTarget>, ours?: OurImage) =>
@@ -103,6 +123,41 @@ function rowOf(object: Any): object {
     object: { metadata: object.metadata },
   };
 }
+
+/** What a real API server answered, as objects. */
+export function loadRecorded(): MemoryCluster {
+  const text = readFileSync(join(__dirname, "recorded", "sick-cluster.json"), "utf8");
+  const { date, answers } = JSON.parse(text) as {
+    readonly date: string;
+    readonly answers: Readonly<Record<string, { body: { items?: Any[]; rows?: Row[] } }>>;
+  };
+  const found = Object.entries(answers).flatMap(
+    ([
+      url,
+      {
+        body: { items = [], rows = [] },
+      },
+    ]) => {
+      const [path = ""] = url.split("?");
+      const objects = [...items, ...rows.map(({ cells, object }) => nodeOf(object, cells[1] === "Ready"))];
+      return objects.map((object) => {
+        const { namespace } = object.metadata;
+        const at = path.split("/").at(-1) ?? "";
+        const isWhole = namespace === undefined || path.includes("/namespaces/");
+        return { path: isWhole ? path : path.replace(`/${at}`, `/namespaces/${namespace}/${at}`), object };
+      });
+    },
+  );
+  const cluster = createMemoryCluster();
+  cluster.edit(() => [...new Map(found.map((one) => [one.object.metadata.uid, one])).values()]);
+  cluster.setNow(Date.parse(date));
+  return cluster;
+}
+interface Row {
+  readonly cells: readonly unknown[];
+  readonly object: Any;
+}
+const nodeOf = ({ metadata }: Any, isReady: boolean): Any => ({ metadata, status: nodeStatus(isReady) });
 
 export const running = { kind: "running", at: ago(30) } as const;
 export const WELL = podStatus({ registrar: running, driver: running });
