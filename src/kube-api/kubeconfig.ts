@@ -22,6 +22,7 @@ export function accessFromKubeconfig(config: unknown, directory: string): ApiAcc
 /** The same for several files: the first with a value, or an entry of a name, wins, as in client-go. */
 export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
   const current = files.map(({ config }) => textOrNone(tree(config)["current-context"])).find(Boolean);
+  if (current === undefined) throw problem("it has no current-context");
   const context = entryOf(files, "contexts", current, "context");
   const cluster = entryOf(files, "clusters", context.fields.cluster, "cluster");
   const user = entryOf(files, "users", context.fields.user, "user");
@@ -37,6 +38,13 @@ export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
     if ((user.fields[way] ?? "") !== "")
       throw problem(`a user with ${way} is not supported: give token, tokenFile or client-certificate`);
   const token = textOrNone(user.fields.token);
+  const [certificate, key] = [secretOf(user, "client-certificate"), secretOf(user, "client-key")];
+  if ((certificate === undefined) !== (key === undefined))
+    throw problem(
+      certificate
+        ? "the user has a client-certificate without client-key"
+        : "the user has a client-key without client-certificate",
+    );
   return {
     server,
     authority: secretOf(cluster, "certificate-authority"),
@@ -45,8 +53,8 @@ export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
     token:
       secretOf(user, "token", "tokenFile") ??
       (token === undefined ? undefined : { kind: "value", value: token }),
-    certificate: secretOf(user, "client-certificate"),
-    key: secretOf(user, "client-key"),
+    certificate,
+    key,
   };
 }
 
@@ -54,9 +62,17 @@ type Entry = ReturnType<typeof entryOf>;
 
 function secretOf({ fields, directory }: Entry, name: string, fileName = name): Secret | undefined {
   const data = textOrNone(fields[`${name}-data`]);
-  if (data !== undefined) return { kind: "value", value: Buffer.from(data, "base64").toString("utf8") };
+  if (data !== undefined) return { kind: "value", value: decoded(data, `${name}-data`) };
   const path = textOrNone(fields[fileName]);
   return path === undefined ? undefined : { kind: "file", path: resolve(directory, path) };
+}
+
+/** Node skips what is not base64. */
+function decoded(data: string, name: string): string {
+  const plain = data.replace(/\s/g, "");
+  const bytes = Buffer.from(plain, "base64");
+  if (bytes.length === 0 || bytes.toString("base64") !== plain) throw problem(`${name} is not valid base64`);
+  return bytes.toString("utf8");
 }
 
 function entryOf(files: readonly Kubeconfig[], listName: string, wanted: unknown, field: string) {
@@ -64,7 +80,11 @@ function entryOf(files: readonly Kubeconfig[], listName: string, wanted: unknown
     const found = list(tree(config)[listName]).find((entry) => tree(entry).name === wanted);
     if (found !== undefined) return { fields: tree(tree(found)[field]), directory };
   }
-  throw problem(`there is no ${JSON.stringify(wanted)} among its ${listName}`);
+  throw problem(
+    wanted === undefined
+      ? `its current context names no ${field}`
+      : `there is no ${JSON.stringify(wanted)} among its ${listName}`,
+  );
 }
 
 const problem = (why: string) => invalidOption(`kubeconfig: ${why}`);

@@ -86,7 +86,15 @@ test("KUBECONFIG may list files: the first that has an entry wins, each with its
 });
 
 test.each<[string, unknown, string]>([
-  ["no file at all", undefined, "no undefined among its contexts"],
+  ["no file at all", undefined, "it has no current-context"],
+  [
+    "a context without a user",
+    { ...config(SERVER, {}), contexts: [{ name: "dev", context: { cluster: "c" } }] },
+    "names no user",
+  ],
+  ["a certificate without its key", config(SERVER, { "client-certificate": "me.crt" }), "without client-key"],
+  ["a key alone", config(SERVER, { "client-key-data": "S0VZ" }), "client-key without client-certificate"],
+  ["no base64", config(SERVER, { "client-key-data": "-----BEGIN" }), "client-key-data is not valid base64"],
   ["an unknown context", { ...config(SERVER, {}), "current-context": "x" }, 'no "x" among its contexts'],
   ["a cluster that is not there", { ...config(SERVER, {}), clusters: [] }, 'no "c" among its clusters'],
   ["plain HTTP", config({ server: "http://h" }, {}), 'must be https://HOST:PORT, not "http://h"'],

@@ -1,24 +1,72 @@
 import { type Mutant, mutantsOf } from "../mutant";
 
-const CLUSTER = ["test/tools/doctor/cluster/report", "test/tools/doctor/cluster/whole-report"];
+const AT = "test/tools/doctor/cluster";
+const CLUSTER = ["report", "whole-report"].map((name) => `${AT}/${name}`);
 
 /** Mutants of what doctor reads from sockets and API servers, and of the client that node readiness shares with it. */
 export const DOCTOR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/tools/doctor/cluster/judge/registrations.ts", CLUSTER, {
     "a registrar that its liveness probe ends gets no hint of the probe": [" || exitCode === 143", ""],
+    "an image of another architecture is two problems": [
+      "ofRegistrar && !isForOtherMachine(place, facts)",
+      "ofRegistrar",
+    ],
   }),
-  ...mutantsOf("src/tools/doctor/cluster/read/pod.ts", CLUSTER, {
+  ...mutantsOf("src/tools/doctor/cluster/judge/places.ts", [`${AT}/unread`, `${AT}/ordinary`], {
+    "without DaemonSets a driver has no registrar": [
+      "if (missing !== undefined) return unseen(missing);\n  if (!",
+      "if (!",
+    ],
+    "without Nodes a driver on one that is away is a problem": ["if (nodes === undefined)", "if (false)"],
+    "two pods of a DaemonSet that is rolled out are a duplicate": [
+      "(one) => one.unit?.registrar.place",
+      "(one) => one.pod?.name",
+    ],
+    "a pod that is replaced is missed at once": ["  if (isReplaced) return", "  if (false) return"],
+    "a node that joins lacks its pods": ["return isYoung(row, nowMs) ?", "return false ?"],
+  }),
+  ...mutantsOf("src/tools/doctor/cluster/judge/needs.ts", [`${AT}/unread`, `${AT}/ordinary`], {
+    "a Node that was just created again is a problem": [
+      "node.isReady && !isYoung(node, nowMs)",
+      "node.isReady",
+    ],
+    "pods that are not created on a new node are a problem": [
+      "if (isChanging || [",
+      "if ([false].includes(true) || [false && ",
+    ],
+  }),
+  ...mutantsOf("src/tools/doctor/cluster/judge/units.ts", [`${AT}/driver-names`, `${AT}/laws`], {
+    "a name inside another name is the driver's": [
+      "segments.flatMap((one) => [one, one.replace",
+      "segments.flatMap((one) => [...known].filter((name) => one.includes(name)).flatMap((name) => [name, name.replace",
+    ],
+  }),
+  ...mutantsOf("src/tools/doctor/cluster/read/pod.ts", [...CLUSTER, `${AT}/ordinary`], {
     "restarts of an hour ago are a problem of now": ["SHORT_AGO_MS = 10 *", "SHORT_AGO_MS = 100 *"],
     "a container that ended well counts as one that fails": ["exitCode !== 0", "true"],
-    "a pod that was just made is reported": ["quietMs >= CREATION_MS", "true"],
-    "a pod that is being deleted counts": ["  if (deletionTimestamp !== undefined) return undefined;\n", ""],
-  }),
-  ...mutantsOf("src/tools/doctor/cluster/read/list-api.ts", ["test/tools/doctor/cluster/api"], {
-    "a server that says so makes doctor wait for an hour": [
-      "Math.min(retryAfterMs, MAX_WAIT_MS * scale)",
-      "retryAfterMs",
+    "a pod that was just made is reported": [
+      "containers.length === 0 && quietMs >= CREATION_MS",
+      "containers.length === 0",
     ],
-    "a busy server is asked without end": " || tried === TRIES",
+    "a pod that is being deleted counts": [
+      "leftMs >= CREATION_MS) return undefined",
+      "leftMs < 0) return undefined",
+    ],
+    "a third reboot is instability": ["if (endedWithNode(mains)) return undefined;", ""],
+    "an evicted pod counts": ['status.phase === "Failed" ||', ""],
+    "kubelet's event about a volume is dropped": [
+      "mountFailure === undefined) return pod",
+      "true) return pod",
+    ],
+  }),
+  ...mutantsOf("src/tools/doctor/cluster/read/list-api.ts", [`${AT}/api`, `${AT}/unread`], {
+    "a server that says so makes doctor wait for an hour": [
+      "Math.min(retryMs(failure, attempt), MAX_WAIT_MS)",
+      "retryMs(failure, attempt)",
+    ],
+    "a busy server is asked without end": " || attempt === RETRIES",
+    "one page that fails throws the list away": ["!mayPass(failure) ||", "true ||"],
+    "a list that expired on its way is not begun again": ["restart === RESTARTS", "true"],
     "a list that expired on its way is read as if it were whole": [
       'answer.failure?.kind === "expired" && next !== undefined',
       'answer.failure?.kind === "expired"',

@@ -12,12 +12,12 @@ const FAKE = join(__dirname, "cluster", "fake-kubectl.cjs");
 const RECORDED = join(__dirname, "cluster", "recorded", "sick-cluster.json");
 
 /** What doctor says of the recorded cluster when it answers otherwise to the URLs with this part. */
-const withAnswer = (part: string, status: number, body: object) =>
+const withAnswer = (part: string, status: number, body: object, ...words: readonly string[]) =>
   withKubectl(REPLAYING, async (folder) => {
     const { date, answers } = JSON.parse(readFileSync(RECORDED, "utf8"));
     for (const url of Object.keys(answers)) if (url.includes(part)) answers[url] = { status, body };
     writeFileSync(folder.at("answers.json"), JSON.stringify({ date, answers }));
-    return await doctor(folder, folder.at("answers.json"));
+    return await doctor(folder, folder.at("answers.json"), ...words);
   });
 
 /** A folder that PATH consists of, with a kubectl that does this. */
@@ -79,6 +79,18 @@ test("a driver that is well everywhere it can be seen: exit code 0, and the warn
   expect(text).not.toContain("disk.csi");
   expect(text).toMatch(/^No problem found: 0 problems, 2 warnings, /m);
   expect(code).toBe(0);
+});
+
+test("--wait ends where only rights are missing", async () => {
+  const { code, text } = await withAnswer(
+    "csinodes",
+    403,
+    { message: "no" },
+    "--driver=shares.csi.example.com",
+    "--wait=5m",
+  );
+  expect(text).toMatch(/^Not everything could be read: 0 problems, /m);
+  expect(code).toBe(3);
 });
 
 const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";

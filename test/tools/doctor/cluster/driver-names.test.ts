@@ -59,6 +59,13 @@ test.each<readonly [what: string, names: string, World, sets: readonly SetChange
   ["a driver of a CSINode in the path", "x.csi", { csiNodes: { n: ["x.csi"] } }, X],
   ["a driver that a pod waits for", "x.csi", { needs: ["x.csi"] }, X],
   ["the longest of two", "a.b.csi", { csiDrivers: ["b.csi", "a.b.csi"] }, [{ folder: "a.b.csi" }]],
+  [
+    "a name inside another one's",
+    "rook.rbd.csi",
+    { csiDrivers: ["rbd.csi", "rook.rbd.csi"] },
+    [{ folder: "rook.rbd.csi" }],
+  ],
+  ["no name inside the folder's", "rook.rbd.csi?", { csiDrivers: ["rbd.csi"] }, [{ folder: "rook.rbd.csi" }]],
   ["the host's path", "x.csi", { csiDrivers: ["x.csi"] }, [{ folder: "x.csi", path: "/csi/csi.sock" }]],
   ["an argument of the driver", "nfs.csi.k8s.io", { csiDrivers: ["nfs.csi.k8s.io", "other.csi"] }, [nfs]],
   ["what all its nodes have, and no other DaemonSet registers", "y.csi x.csi", byNodes, [PLUGIN, ...X]],

@@ -1,19 +1,120 @@
-import fc from "fast-check";
-import { csiDriver, csiNode, daemonSet, node, nodeStatus, podStatus, volumeAttachment, waitingPod } from "../../../support/cluster-objects";
-import { fuzz } from "../../../support/fuzz";
-import { ago, loadRecorded, makeCluster, type MemoryCluster, running, WELL } from "./memory-cluster";
+import * as fc from "fast-check";
+import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
+import {
+  csiDriver,
+  csiNode,
+  daemonSet,
+  node,
+  nodeStatus,
+  volumeAttachment,
+  waitingPod,
+} from "../../../support/cluster-objects";
+import { propertyTest } from "../../../support/fuzz";
+import { loadRecorded, type MemoryCluster, WELL } from "./memory-cluster";
 import { DISK, deploy, FILES, SHARES, STORAGE } from "./sick-cluster";
 
-test("the order of objects changes nothing", async () => {
+const order = fc.array(fc.nat({ max: 999 }), { minLength: 100, maxLength: 100 });
+
+propertyTest("the order of objects changes nothing", { runs: 15, given: order }, async (keys) => {
   const whole = await loadRecorded().report();
-  await fuzz(fc.infiniteStream(fc.nat({ max: 99 })), async (order) => {
-    const cluster = loadRecorded();
-    cluster.edit((stored) =>
-      stored
-        .map((one) => ({ one, at: order.next().value ?? 0 }))
-        .toSorted((one, other) => one.at - other.at)
-        .map(({ one }) => one),
-    );
-    expect(await cluster.report()).toEqual(whole);
-  });
+  const cluster = loadRecorded();
+  cluster.edit((stored) =>
+    stored
+      .map((one, at) => ({ one, key: keys[at % keys.length] ?? 0 }))
+      .toSorted((one, other) => one.key - other.key)
+      .map(({ one }) => one),
+  );
+  expect(await cluster.report()).toEqual(whole);
+});
+
+/** Names inside other names. */
+const NAMES = {
+  drivers: [DISK, FILES, SHARES, "backup.csi.example.com"],
+  nodes: ["node-1", "node-2", "node-3", "node-4"],
+  sets: ["disk-node", "files-node", "shares-node"],
+  spaces: ["storage", "shop"],
+};
+const among = (count: number, ...names: readonly string[]) =>
+  fc
+    .shuffledSubarray([...names], { minLength: count, maxLength: count })
+    .map((all) => all as readonly string[]);
+const renaming = fc.record({
+  drivers: among(4, "rbd.csi.io", "rook.rbd.csi.io", "csi.io", "x.rook.rbd.csi.io", "rbd.csi.io.x"),
+  nodes: among(4, "n0", "n0-1", "x-n0", "n0-1.y", "y.n0-1"),
+  sets: among(3, "s0", "s0-n0", "x-s0", "s0-n0-1"),
+  spaces: among(2, "p0", "p0-s0", "x-p0"),
+});
+type Renaming =
+  typeof NAMES extends Record<infer Kind, unknown> ? Record<Kind & string, readonly string[]> : never;
+
+/** Replaces whole names; pods have names of sets and nodes. */
+function rename(text: string, to: Renaming): string {
+  const names = new Map<string, string>();
+  for (const [kind, all] of Object.entries(NAMES))
+    for (const [at, name] of all.entries()) names.set(name, to[kind as keyof Renaming][at] ?? name);
+  for (const set of NAMES.sets)
+    for (const host of NAMES.nodes) names.set(`${set}-${host}`, `${names.get(set)}-pod-${names.get(host)}`);
+  return text.replace(/[A-Za-z0-9]+(?:[.-]+[A-Za-z0-9]+)*/g, (word) => names.get(word) ?? word);
+}
+
+/** What a report says, without what depends on which name comes first. */
+function gistOf({ findings, nodes, drivers, registrars, healthy, summary }: ClusterReport) {
+  const sorted = (all: readonly object[]) => all.map((one) => JSON.stringify(one)).sort();
+  return {
+    ...{ healthy, summary, registrars: sorted(registrars), drivers: sorted(drivers) },
+    nodes: sorted(nodes.map(({ reason, waitingPods, ...row }) => ({ ...row, waiting: waitingPods?.length }))),
+    findings: sorted(
+      findings.map(({ code, status, subject, follows, nodes }) => ({
+        ...{ code, status, subject, follows, nodes: nodes.toSorted() },
+      })),
+    ),
+  };
+}
+
+propertyTest("a renaming changes only names", { runs: 25, given: renaming }, async (to) => {
+  const cluster = loadRecorded();
+  cluster.edit((stored) => JSON.parse(rename(JSON.stringify(stored), to)));
+  const whole = rename(JSON.stringify(await loadRecorded().report()), to);
+  expect(gistOf(await cluster.report())).toEqual(gistOf(JSON.parse(whole)));
+});
+
+const NEW = "unrelated.example.org";
+const CORE = "/api/v1";
+
+/** Healthy objects that have nothing to do with the others. */
+const ADDED: Readonly<Record<string, (cluster: MemoryCluster) => Promise<unknown>>> = {
+  "a node": async (cluster) => {
+    await cluster.create(`${CORE}/nodes`, node("node-9", {}));
+    await cluster.setStatus(`${CORE}/nodes/node-9`, nodeStatus(true));
+    await cluster.create(`${STORAGE}/csinodes`, csiNode("node-9", {}));
+  },
+  "a driver": async (cluster) => {
+    const ids = { [NEW]: "i-8" };
+    await cluster.create(`${CORE}/nodes`, node("node-8", ids));
+    await cluster.setStatus(`${CORE}/nodes/node-8`, nodeStatus(true));
+    await cluster.create(`${STORAGE}/csinodes`, csiNode("node-8", ids));
+    await cluster.create(`${STORAGE}/csidrivers`, csiDriver(NEW));
+    await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("new", NEW, "node-8"));
+    await deploy(cluster, daemonSet(NEW), ["node-8"], () => WELL);
+  },
+  "a CSIDriver": (cluster) => cluster.create(`${STORAGE}/csidrivers`, csiDriver("csi.example.com")),
+  "a DaemonSet without a registrar": (cluster) => {
+    const set = daemonSet("x", { name: "logs" });
+    set.spec.template.spec.containers.shift();
+    return deploy(cluster, set, ["node-1"], () => WELL);
+  },
+  "a pod that starts": (cluster) =>
+    cluster.create(`${CORE}/namespaces/default/pods`, waitingPod("web", "node-1")),
+};
+
+test.each(Object.entries(ADDED))("%s more changes nothing", async (_what, add) => {
+  const whole = await loadRecorded().report();
+  const cluster = loadRecorded();
+  await add(cluster);
+  const { drivers, nodes, findings, registrars } = await cluster.report();
+  expect(drivers.filter(({ name }) => name !== NEW)).toEqual(whole.drivers);
+  expect(nodes.filter(({ driver }) => driver !== NEW)).toEqual(whole.nodes);
+  expect(registrars.filter(({ driver }) => driver !== NEW)).toEqual(whole.registrars);
+  const told = ({ followsIndex, ...finding }: ClusterReport["findings"][number]) => finding;
+  expect(findings.filter(({ subject }) => subject !== NEW).map(told)).toEqual(whole.findings.map(told));
 });

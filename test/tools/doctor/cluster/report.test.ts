@@ -1,3 +1,5 @@
+import { createRunningReader, readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
+import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import {
   type ContainerChange,
   daemonSet,
@@ -146,6 +148,58 @@ test("a cluster that is well: a row for each driver and node, and no word", asyn
       volumeAttachments: 0,
     },
   ]);
+});
+
+test("a driver whose registrar is in a StatefulSet, as hostpath's own, is installed", async () => {
+  const cluster = await makeCluster({ ...none, podsOn: [], hasCsiDriver: true });
+  cluster.edit((stored) =>
+    stored.map((one) => ({ ...one, path: one.path.replace("/daemonsets", "/statefulsets") })),
+  );
+  await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
+  await expectSaid(
+    cluster,
+    /^CSI207 problem: .*no pod of StatefulSet storage\/disk-node is there/,
+    /^CSI211/,
+  );
+});
+
+test("one cause is one problem: the image is not for the node's architecture", async () => {
+  const cluster = await makeCluster({
+    architecture: "s390x",
+    ...crashed({ message: "exec format error" }),
+  });
+  await expectSaid(cluster, /^CSI217 problem/);
+  const { nodes } = await cluster.report();
+  expect(nodes[0]).toMatchObject({ state: "restarting", code: "CSI217" });
+});
+
+test("the registrar of all drivers counts the nodes where it runs, and is no driver of its own", async () => {
+  const cluster = await makeCluster({ set: { path: "/var/lib/kubelet/plugins/*/csi.sock" } });
+  const report = await cluster.report();
+  const every = { name: "(every driver)", nodes: 1, registered: 1, csiDriver: null };
+  expect(report.drivers).toContainEqual(expect.objectContaining(every));
+  const text = renderClusterTable(report, { width: 100, colors: false });
+  expect(text).toMatch(/^\(every driver\) +1 of 1 +- +storage\/disk-node$/m);
+});
+
+test("a driver beside which a container crashes is registered where CSINode lists it", async () => {
+  const report = await (
+    await makeCluster({ status: podStatus({ registrar: running, driver: crashLoop({}) }) })
+  ).report();
+  expect(report.drivers).toMatchObject([{ name: DISK, nodes: 1, registered: 1 }]);
+});
+
+test("25,000 pods that differ in one value share what is kept of them", () => {
+  const set = readRegistrarSet({ ...daemonSet(DISK), kind: "DaemonSet" }, "DaemonSet");
+  const read = createRunningReader();
+  const { spec } = daemonSet(DISK).spec.template;
+  const kept = new Set<unknown>();
+  for (let n = 0; set && n < 1_000; n++) {
+    const [own, ...others] = spec.containers;
+    const containers = [{ ...own, env: [{ name: "ID", value: `${n}` }] }, ...others];
+    kept.add(read({ metadata: { namespace: "storage" }, spec: { ...spec, containers } }, set));
+  }
+  expect(kept.size).toBeLessThan(150);
 });
 
 test("two DaemonSets of one driver on a node", async () => {

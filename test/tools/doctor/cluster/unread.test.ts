@@ -69,8 +69,9 @@ function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly string
     whole.nodes.find(({ node, driver }) => node === one.node && driver === one.driver);
   const states = report.nodes.flatMap((one) => {
     const state = placeOf(one)?.state;
-    // Without its list no node is away; a driver whose name is not known has a row of its own.
-    const mayBe = ["unseen", state, ...(state === "node-away" ? ["registered"] : state ? [] : ["node-away"])];
+    // CSINode has it, whatever its pod and node do; a driver whose name is not known has a row of its own.
+    const isListed = placeOf(one)?.csiNode === true;
+    const mayBe = ["unseen", state, ...(isListed ? ["registered"] : state ? [] : ["node-away"])];
     const isFewer = one.waitingPods?.length !== (placeOf(one)?.waitingPods?.length ?? 0);
     const isWrong = !mayBe.includes(one.state) || (one.waitingPods !== null && isFewer);
     return isWrong ? `${one.node} ${one.driver} ${one.state}, waiting ${one.waitingPods}` : [];

@@ -1,4 +1,6 @@
 import { check, grouped, problem, type Verdict } from "../../findings/finding";
+import { OUR_ARCHITECTURES } from "../../findings/words";
+import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterTarget } from "../read/cluster";
 import type { ClusterFacts } from "./facts";
 import type { Place } from "./places";
@@ -6,7 +8,7 @@ import type { Place } from "./places";
 export const NODES_AWAY = "nodes away";
 const NODE_WIDE_AWAY = "node-wide registrar away";
 
-type IsMeant = (place: Place) => boolean;
+type IsMeant = (place: Place, facts: ClusterFacts) => boolean;
 type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
 
 /** A problem, with the state's reason behind `lead`. */
@@ -20,14 +22,17 @@ export function placeCheck(code: string, name: string, isMeant: IsMeant, judge: 
 }
 
 export const inState =
-  (...kinds: readonly Place["state"]["kind"][]): IsMeant =>
-  ({ state }) =>
+  (...kinds: readonly Place["state"]["kind"][]) =>
+  ({ state }: Place): boolean =>
     kinds.includes(state.kind);
 
 /** Judges the places of a driver with the same cause together. */
 export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge): readonly Verdict[] {
   const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
-  const groups = grouped(facts.places.filter(isMeant), keyOf).values();
+  const groups = grouped(
+    facts.places.filter((place) => isMeant(place, facts)),
+    keyOf,
+  ).values();
   return Array.from(groups, (group) => {
     const [first] = group;
     return { ...judge(first, facts, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
@@ -35,10 +40,12 @@ export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge)
 }
 
 /** The cause of a place's state: equal for all places that one change would fix. */
-export function causeOf(place: Place, { manifestFindings }: ClusterFacts): string {
+export function causeOf(place: Place, facts: ClusterFacts): string {
+  const { manifestFindings } = facts;
   const { state, unit, driver, node, pod } = place;
   if (state.kind === "node-away") return NODES_AWAY;
   if (state.kind === "dropped") return NODE_WIDE_AWAY;
+  if (isForOtherMachine(place, facts)) return `${unit?.registrar.place} ${OTHER_MACHINE}`;
   const isOfRegistrar = state.kind === "unregistered" || state.container?.isRegistrar;
   const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
   const reason = pod?.trouble && state === pod.trouble ? pod.trouble.reason : "";
@@ -49,6 +56,21 @@ export function causeOf(place: Place, { manifestFindings }: ClusterFacts): strin
     .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
   return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${said}`;
 }
+
+export const OTHER_MACHINE = "architecture";
+
+/** Whether a registrar of ours does not run because its image is not for the node's architecture. */
+export function isForOtherMachine({ node, unit, pod, state }: Place, { nodes }: ClusterFacts): boolean {
+  const own = pod?.running.registrars.find((one) => one.place === unit?.registrar.place);
+  const name = state.blocked ?? state.container?.name;
+  const isOfRegistrar = own !== undefined && name === own.container && isOurBuild(own);
+  return isOfRegistrar && isOther(nodes?.get(node ?? "")?.architecture);
+}
+
+export const isOurBuild = ({ program }: Deployment): boolean => program.kind === "ours" && !program.hasShell;
+
+export const isOther = (architecture: string | undefined): architecture is string =>
+  architecture !== undefined && !OUR_ARCHITECTURES.includes(architecture);
 
 export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];

@@ -1,6 +1,6 @@
 import { nearWord } from "../../../../base/near-word";
-import { check, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
-import { APPLY_CSI_DRIVER, counted, firstOf, podsText } from "../../findings/words";
+import { check, grouped, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
+import { APPLY_CSI_DRIVER, counted, firstOf, podsText, together } from "../../findings/words";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import { because, inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, placeCheck } from "./groups";
@@ -99,17 +99,28 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
   return { ...problem("CSINodes", text, fix), nodes: here };
 });
 
-export const rights = check<ClusterFacts>("CSI212", "rights", (facts) =>
-  facts.unread.map(({ resource, apiGroup, kind, message }) => {
-    const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
-    return kind === "forbidden"
-      ? unread(
-          resource,
-          `cannot be listed, you are not allowed to: ${message}`,
-          `allow it in a ClusterRole: ${rule}`,
-        )
-      : unread(resource, `could not be listed: ${message}`, "run it again, or look at less of it: --node");
-  }),
-);
+export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists }) => {
+  const isForbidden = ({ kind }: (typeof lists)[number]) => kind === "forbidden";
+  const others = lists.filter((one) => !isForbidden(one));
+  return [
+    ...lists.filter(isForbidden).map(({ resource, apiGroup, message }) => {
+      const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
+      const text = `cannot be listed, you are not allowed to: ${message}`;
+      return unread(resource, text, `allow it in a ClusterRole: ${rule}`);
+    }),
+    // An API server that went away fails all of them alike.
+    ...Array.from(
+      grouped(others, ({ message }) => message),
+      ([message, own]) => {
+        const [names] = together(own.map(({ resource }) => resource));
+        return unread(
+          names,
+          `could not be listed: ${message}`,
+          "run it again, or look at less of it: --node",
+        );
+      },
+    ),
+  ];
+});
 
 export const needChecks = [coverage, providers, csiDrivers, waiting, nodesReady, csiNodeOwners, rights];

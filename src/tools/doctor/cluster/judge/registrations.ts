@@ -2,7 +2,18 @@ import { check, grouped, ok, problem, unknown, type Verdicts } from "../../findi
 import { counted, LEAVE_ONE, OUR_ARCHITECTURES } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterFacts } from "./facts";
-import { because, inState, judgeGroups, kubectlFor, nodesOf, placeCheck } from "./groups";
+import {
+  because,
+  inState,
+  isForOtherMachine,
+  isOther,
+  isOurBuild,
+  judgeGroups,
+  kubectlFor,
+  nodesOf,
+  OTHER_MACHINE,
+  placeCheck,
+} from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
 import { undoText } from "./policies";
 
@@ -34,10 +45,8 @@ function healthyDrivers({ places }: ClusterFacts): Verdicts {
   });
 }
 
-const isRestarting =
-  (ofRegistrar: boolean) =>
-  ({ state }: Place) =>
-    state.container?.isRegistrar === ofRegistrar;
+const isRestarting = (ofRegistrar: boolean) => (place: Place, facts: ClusterFacts) =>
+  place.state.container?.isRegistrar === ofRegistrar && !isForOtherMachine(place, facts);
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   const { name, exitCode, message } = state.container ?? {};
@@ -63,10 +72,10 @@ export const architectures = check<ClusterFacts>("CSI217", "architectures", (fac
   return units.map(({ set, registrar }) => {
     const { place } = registrar;
     const isOurs = (ones: readonly Deployment[]) =>
-      ones.some((one) => one.place === place && one.program.kind === "ours" && !one.program.hasShell);
+      ones.some((one) => one.place === place && isOurBuild(one));
     const bad = (podsOf.get(set.uid) ?? []).flatMap(({ node, running }) => {
       const architecture = nodes?.get(node ?? "")?.architecture;
-      if (architecture === undefined || OUR_ARCHITECTURES.includes(architecture)) return [];
+      if (!isOther(architecture)) return [];
       const isHere = isOurs(running.registrars);
       const isMeant = swapped === undefined ? isHere : !isHere && isOurs(swapped);
       return isMeant ? [{ node, architecture }] : [];
@@ -76,12 +85,14 @@ export const architectures = check<ClusterFacts>("CSI217", "architectures", (fac
     const text = `is on ${counted(bad.length, "node")} of ${names}, and this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`;
     const fix =
       "leave these nodes to the official image: a DaemonSet of their own, with nodeSelector kubernetes.io/arch";
-    return { ...problem(place, text, fix), objects: [registrar.object], nodes: nodesOf(bad) };
+    const cause = `${place} ${OTHER_MACHINE}`;
+    return { ...problem(place, text, fix, cause), objects: [registrar.object], nodes: nodesOf(bad) };
   });
 });
 
 const WRITE_ANEW = "restart its pod on that node, and see who else writes that annotation";
-const doesNotStart = inState("unscheduled", "blocked");
+const doesNotStart = (place: Place, facts: ClusterFacts) =>
+  inState("unscheduled", "blocked")(place) && !isForOtherMachine(place, facts);
 
 export const stateChecks = [
   registered,
