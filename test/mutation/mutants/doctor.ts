@@ -31,14 +31,14 @@ export const DOCTOR_MUTANTS: readonly Mutant[] = [
       "node.isReady",
     ],
     "pods that are not created on a new node are a problem": [
-      "if (isChanging || [",
-      "if ([false].includes(true) || [false && ",
+      "some((node) => isYoung(node, nowMs))",
+      "some(() => false)",
     ],
   }),
-  ...mutantsOf("src/tools/doctor/cluster/judge/units.ts", [`${AT}/driver-names`, `${AT}/laws`], {
+  ...mutantsOf("src/tools/doctor/cluster/judge/units.ts", [`${AT}/driver-names`], {
     "a name inside another name is the driver's": [
-      "segments.flatMap((one) => [one, one.replace",
-      "segments.flatMap((one) => [...known].filter((name) => one.includes(name)).flatMap((name) => [name, name.replace",
+      "const segments = socketPathsOf(registrar).flatMap((path) => path.split(/[/\\\\]/));",
+      "const segments = [...known].filter((one) => socketPathsOf(registrar).some((path) => path.includes(one)));",
     ],
   }),
   ...mutantsOf("src/tools/doctor/cluster/read/pod.ts", [...CLUSTER, `${AT}/ordinary`], {
