@@ -19,4 +19,7 @@ export function callFailureText(text: string, timeoutMs: number): string {
   });
 }
 
+export const deadlineText = (timeoutMs: number): string =>
+  `4 DEADLINE_EXCEEDED: Deadline exceeded after ${timeoutMs / 1000}s`;
+
 const NOT_CONNECTED = "; no HTTP/2 connection by then: the server is slow, hangs, or does not speak HTTP/2";

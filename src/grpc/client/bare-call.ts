@@ -1,53 +1,82 @@
 import { once } from "node:events";
-import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
+import { type ClientHttp2Stream, connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { connect } from "node:net";
+import { attempt } from "../../base/errors";
+import { startTimer, stopTimer } from "../../base/pause";
 import { MAX_MESSAGE_BYTES, MESSAGE_PREFIX_BYTES } from "../guard/frames";
 import { guardFromServer } from "../guard/guards";
+import { deadlineText } from "./answer";
+
+interface BareCallOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Request metadata: lower-case keys. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
 
 /**
- * Calls a unary method with an empty message over bare HTTP/2, for processes that ask once and end: loading the gRPC library
- * takes longer. Rejects when the server does not listen, does not answer within `timeoutMs`, closes the connection, or
- * answers more than `MAX_MESSAGE_BYTES`.
+ * Calls a unary method with an empty message over bare HTTP/2: grpc-js takes longer to load, and twice as long for a call on
+ * a new connection. Rejects when the server does not listen, does not answer within `timeoutMs`, closes the connection, or
+ * answers more than `MAX_MESSAGE_BYTES`; with a text as grpc-js has it.
  */
 export async function bareCall(
   socketPath: string,
   path: string,
-  { timeoutMs, fields = {} }: { readonly timeoutMs: number; readonly fields?: Record<string, string> },
+  { timeoutMs, signal, fields = {} }: BareCallOptions,
 ) {
   const session = connectHttp2("http://localhost", {
     createConnection: () => guardFromServer(connect({ path: socketPath })),
   });
-  const closed = new AbortController();
-  session.on("error", () => {}); // The request fails, too.
-  const timer = setTimeout(() => session.destroy(), timeoutMs);
+  const over = new AbortController();
+  let why: string | undefined;
+  const giveUp = (reason: string) => {
+    why = reason;
+    over.abort();
+  };
+  session.on("error", (error) => giveUp(`14 UNAVAILABLE: ${error.message}`));
+  const timer = startTimer(() => giveUp(deadlineText(timeoutMs)), timeoutMs);
+  const cancel = () => giveUp("1 CANCELLED: aborted during the call");
+  signal?.addEventListener("abort", cancel);
+  if (signal?.aborted) cancel();
   try {
     const grpc = { ":method": "POST", "content-type": "application/grpc", te: "trailers" };
     const request = session.request({ ...grpc, ":path": path, ...fields });
-    let trailers: IncomingHttpHeaders = {};
-    request
-      .on("error", () => {})
-      .once("close", () => closed.abort()) // Also of a stream that the server reset before it answered.
-      .once("trailers", (received) => {
-        trailers = received;
-      });
-    request.end(Buffer.alloc(MESSAGE_PREFIX_BYTES));
-    const [headers = {}]: IncomingHttpHeaders[] = await once(request, "response", { signal: closed.signal });
-    const chunks: Buffer[] = [];
-    let room = MESSAGE_PREFIX_BYTES + MAX_MESSAGE_BYTES;
-    for await (const chunk of request) {
-      room -= chunk.length;
-      if (room < 0) throw new Error(`an answer of more than ${MAX_MESSAGE_BYTES} bytes`);
-      chunks.push(chunk);
-    }
-    const grpcStatus = trailers["grpc-status"] ?? headers["grpc-status"];
-    if (grpcStatus === undefined) throw new Error("an answer without a status");
-    return {
-      headers,
-      grpcStatus: String(grpcStatus),
-      message: Buffer.concat(chunks).subarray(MESSAGE_PREFIX_BYTES),
-    };
+    return await readAnswer(request, over);
+  } catch (error) {
+    if (why === undefined && !(error instanceof Error && error.name === "AbortError")) throw error;
+    throw new Error(why ?? "14 UNAVAILABLE: the connection ended before the answer", { cause: error });
   } finally {
-    clearTimeout(timer);
+    signal?.removeEventListener("abort", cancel);
+    stopTimer(timer);
     session.destroy();
   }
+}
+
+async function readAnswer(request: ClientHttp2Stream, over: AbortController) {
+  let trailers: IncomingHttpHeaders = {};
+  const cut = () => request.destroy();
+  over.signal.addEventListener("abort", cut);
+  request
+    .on("error", () => {}) // The session's error says more.
+    .once("close", () => over.abort()) // Also of a stream that the server reset before it answered.
+    .once("trailers", (received) => {
+      trailers = received;
+    });
+  request.end(Buffer.alloc(MESSAGE_PREFIX_BYTES));
+  const [headers = {}]: IncomingHttpHeaders[] = await once(request, "response", { signal: over.signal });
+  const chunks: Buffer[] = [];
+  let room = MESSAGE_PREFIX_BYTES + MAX_MESSAGE_BYTES;
+  for await (const chunk of request) {
+    room -= chunk.length;
+    if (room < 0) throw new Error(`an answer of more than ${MAX_MESSAGE_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  const { "grpc-status": grpcStatus, "grpc-message": text = "" } = { ...headers, ...trailers };
+  if (grpcStatus === undefined) throw new Error("an answer without a status");
+  return {
+    headers,
+    grpcStatus: String(grpcStatus),
+    details: attempt(() => decodeURIComponent(String(text))) ?? String(text),
+    message: Buffer.concat(chunks).subarray(MESSAGE_PREFIX_BYTES),
+  };
 }

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { attempt, errnoOf, messageOf } from "../../base/errors";
-import { callUnary, createUnixClient, type UnaryCallOptions } from "../../grpc/client/unary";
+import { bareCall } from "../../grpc/client/bare-call";
 import { registrationMethods } from "../../grpc/methods";
 import type { PluginInfo } from "../../grpc/protos";
 import { boundText, boundTexts } from "../../logging/escape";
@@ -87,15 +87,13 @@ export async function checkRegistrationSocket(
 /** Calls GetInfo on a registration socket, with the mark by which a registrar of ours tells us from kubelet. */
 export async function askInfo(
   socketPath: string,
-  limits: Pick<UnaryCallOptions, "timeoutMs" | "signal">,
+  limits: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<PluginInfo> {
-  const client = createUnixClient(socketPath);
-  try {
-    const metadata = { [SELF_CHECK_KEY]: "1" };
-    return await callUnary(client, registrationMethods.GetInfo, {}, { ...limits, metadata });
-  } finally {
-    client.close();
-  }
+  const { path, responseDeserialize } = registrationMethods.GetInfo;
+  const fields = { [SELF_CHECK_KEY]: "1" };
+  const { grpcStatus, details, message } = await bareCall(socketPath, path, { ...limits, fields });
+  if (grpcStatus !== "0") throw new Error(boundText(`status ${grpcStatus}: ${details}`));
+  return boundTexts(responseDeserialize(message));
 }
 
 const ANSWER_HOLDS_MS = 1_000;

@@ -1,5 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import {
+  createServer,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import { MAX_MESSAGE_BYTES } from "../../../src/grpc/guard/frames";
+import { registrationMethods } from "../../../src/grpc/methods";
+import {
   checkRegistrationSocket,
   createCachedCheck,
   type SelfCheck,
@@ -16,6 +24,7 @@ beforeEach(async () => {
 afterEach(() => node[Symbol.asyncDispose]());
 
 const name = "x.csi";
+const INFO = { type: "CSIPlugin", name, endpoint: "/csi.sock", supportedVersions: ["1.0.0"] };
 const check = (driverName = name, timeoutMs = PATIENCE_MS) =>
   checkRegistrationSocket(node.socketPath(name), driverName, timeoutMs);
 
@@ -44,6 +53,45 @@ test.each<[string, (path: string) => void | Promise<void>, SelfCheck["kind"], Re
 ])("says that there is %s", async (_what, make, kind, text) => {
   await make(node.socketPath(name));
   expect(await check()).toEqual({ kind, text: expect.stringMatching(text) });
+});
+
+const info = (driverName: string) =>
+  registrationMethods.GetInfo.responseSerialize({ ...INFO, name: driverName });
+const framed = (message: Buffer) => Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message]);
+const answering = (body: Buffer, trailers: OutgoingHttpHeaders) => (stream: ServerHttp2Stream) => {
+  stream.on("wantTrailers", () => stream.sendTrailers(trailers));
+  stream.respond({}, { waitForTrailers: true });
+  stream.end(body);
+};
+const OK = { "grpc-status": "0" };
+
+test.each<[string, (stream: ServerHttp2Stream) => void, RegExp | undefined]>([
+  ["this driver", answering(framed(info(name)), OK), undefined],
+  ["another driver", answering(framed(info("y.csi")), OK), /^invalid driver name y.csi$/],
+  [
+    "an error",
+    answering(Buffer.alloc(0), { "grpc-status": "14", "grpc-message": "it%20stops" }),
+    /: status 14: it stops$/,
+  ],
+  ["no status", answering(framed(info(name)), {}), /without a status$/],
+  ["garbage", answering(framed(Buffer.from([0x12, 200])), OK), /not protobuf$/],
+  ["too much", answering(Buffer.alloc(MAX_MESSAGE_BYTES + 6), OK), /more than 4194304 bytes$/],
+  ["a reset", (stream) => stream.close(8), /connection ended before the answer$/],
+  ["nothing, and hangs up", (stream) => stream.session?.destroy(), /UNAVAILABLE/],
+  [
+    "half of an answer",
+    (stream) => void stream.respond({}),
+    /DEADLINE_EXCEEDED: Deadline exceeded after 1s$/,
+  ],
+])("another process answers with %s", async (_what, answer, text) => {
+  const server = createServer().on("stream", (stream) => answer(stream.on("error", () => {})));
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => sessions.add(session.on("error", () => {})));
+  await new Promise<void>((resolve) => server.listen(node.socketPath(name), resolve));
+  const failed = { kind: "wrong", text: text && expect.stringMatching(text) };
+  expect(await check(name, 1_000)).toEqual(text === undefined ? { kind: "ok" } : failed);
+  for (const session of sessions) session.destroy();
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test("does not wait longer than it may for who does not answer, and leaves nothing", () =>
