@@ -21,14 +21,15 @@ COPY src src
 COPY docs/doctor-codes.md docs/doctor-codes.md
 RUN npm run build
 # Charts run `/csi-node-driver-registrar` by name, as `command` and in exec probes, so the kernel itself must be able to
-# run it: its first line names the interpreter by absolute path, because the image has no `env` to look one up.
+# run it: its first line names the interpreter by absolute path, because the image has no `env` to look one up. SIGUSR1
+# would open Node's inspector until the program has its own handler.
 # KEP-4958 calls the same program csi-sidecars, in its manifest by name alone. World-readable, as the rest of the image.
 ARG NODE_BINARY=/nodejs/bin/node
 RUN mkdir -p /image/registrar \
   && cp LICENSE dist/THIRD-PARTY-LICENSES.txt /image \
   && cp -R dist/cli dist/cli.js /image/registrar \
-  && sed -i "1s|^#!/usr/bin/env node\$|#!${NODE_BINARY}|" /image/registrar/cli.js \
-  && test "$(head -n 1 /image/registrar/cli.js)" = "#!${NODE_BINARY}" \
+  && sed -i "1s|^#!/usr/bin/env node\$|#!${NODE_BINARY} --disable-sigusr1|" /image/registrar/cli.js \
+  && test "$(head -n 1 /image/registrar/cli.js)" = "#!${NODE_BINARY} --disable-sigusr1" \
   && chmod -R u=rwX,go=rX /image \
   && chmod 0755 /image/registrar/cli.js \
   && mkdir -p /image/usr/local/bin \

@@ -5,7 +5,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { printHelp } from "../runtime/help-text";
 import { memoryProblem } from "../runtime/memory-limit";
 import { print } from "../runtime/print";
-import { endOnSignals, endProcess, missedSigterm } from "../runtime/signals";
+import { endOnSignals, endProcess, keepInspectorShut, missedSigterm } from "../runtime/signals";
 import { version } from "../runtime/version";
 import { COMMANDS, correctCommand } from "./commands";
 
@@ -81,6 +81,7 @@ function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+keepInspectorShut();
 if (missedSigterm()) {
   printError("registrar: SIGTERM came while Node was starting: ended before it began to register");
   endProcess(EXIT_SIGTERM);

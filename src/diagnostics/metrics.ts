@@ -14,7 +14,7 @@ import type { Route } from "./server";
 const CALL_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 /** The most calls that are kept for the next scrape. At this number prom-client is loaded without one. */
 const MAX_UNCOUNTED_CALLS = 500;
-/** Names are never removed. A driver that keeps changing its name gets no more of them. */
+/** A sidecar's driver that keeps changing its name gets no more of them. */
 const MAX_DRIVER_NAMES = 1_000;
 
 /**
@@ -89,14 +89,36 @@ async function loadMetrics(
     labelNames,
     buckets: CALL_BUCKETS_SECONDS,
     registers,
+    collect() {
+      forgetDrivers(drivers, registrations, this);
+    },
   });
-  const names = new Set<string>();
+  const drivers = new Map<string, Map<string, Labels>>();
   return {
     registry,
     observe: ({ method, code, durationMs }: DriverCall, driverName: string): void => {
-      if (names.size < MAX_DRIVER_NAMES) names.add(driverName);
-      const name = names.has(driverName) ? driverName : UNKNOWN_DRIVER;
-      operations.observe(labelled(labelNames, [name, method, grpcCodeName(code)]), durationMs / 1000);
+      const isKnown = drivers.has(driverName) || drivers.size < MAX_DRIVER_NAMES;
+      const name = isKnown ? driverName : UNKNOWN_DRIVER;
+      const labels = labelled(labelNames, [name, method, grpcCodeName(code)]);
+      operations.observe(labels, durationMs / 1000);
+      drivers.set(name, (drivers.get(name) ?? new Map()).set(JSON.stringify(labels), labels));
     },
   };
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Removes what was counted of a node's drivers that are gone. The driver of a sidecar stays, also while it has no name. */
+function forgetDrivers(
+  drivers: Map<string, ReadonlyMap<string, Labels>>,
+  { scope, all }: Registrations,
+  operations: { remove(labels: Labels): void },
+): void {
+  if (scope === "one-driver") return;
+  const here = new Set([UNKNOWN_DRIVER, ...all.map(({ status }) => status().identity?.name)]);
+  for (const [name, series] of drivers) {
+    if (here.has(name)) continue;
+    for (const labels of series.values()) operations.remove(labels);
+    drivers.delete(name);
+  }
 }

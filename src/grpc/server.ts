@@ -11,7 +11,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { messageOf } from "../base/errors";
-import { startTimer, stopTimer } from "../base/pause";
+import { LONGEST_WAIT_MS, startTimer, stopTimer } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
 import { createCrowd } from "../unix/crowd";
@@ -49,8 +49,8 @@ type StreamListener = (
 ) => void;
 
 /**
- * grpc-js (1.14) throws for a call of an unknown method that was reset at once, which would end the process, and writes a line
- * to stderr for each header field that is not ASCII. It has no hook there, so this replaces its undocumented listener;
+ * grpc-js (1.14) throws for a call of an unknown method that was reset at once, which would end the process, writes a line
+ * to stderr for each header field that is not ASCII, and ends a call at once if its timeout is more than 24 days. It has no hook there, so this replaces its undocumented listener;
  * package.json takes no other minor version of it unseen. `onRequest` sees each request, also of unknown methods.
  */
 export function hardenServer(server: Server, onRequest?: OnRequest): Server {
@@ -61,11 +61,20 @@ export function hardenServer(server: Server, onRequest?: OnRequest): Server {
       stream.on("error", () => {}); // `close` follows.
       if (stream.destroyed || stream.closed) return;
       onRequest?.(headers);
-      const isPrintable = ([, value]: [string, unknown]) => /^[ -~]*$/.test(String(value));
-      listener?.(interceptors, stream, Object.fromEntries(Object.entries(headers).filter(isPrintable)));
+      listener?.(interceptors, stream, Object.fromEntries(Object.entries(headers).filter(isUnderstood)));
     };
   }
   return server;
+}
+
+/** The units of grpc-timeout (gRPC over HTTP2, Requests) in milliseconds. */
+const TIMEOUT_UNITS_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1 };
+
+/** A timeout that is longer than a timer can be would end the call at once. */
+function isUnderstood([name, value]: [string, unknown]): boolean {
+  const text = String(value);
+  const timeoutMs = () => Number(text.slice(0, -1)) * (TIMEOUT_UNITS_MS[text.slice(-1)] ?? 0);
+  return /^[ -~]*$/.test(text) && !(name === "grpc-timeout" && timeoutMs() > LONGEST_WAIT_MS);
 }
 
 interface GrpcServerOptions<Listener> {

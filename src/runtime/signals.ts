@@ -38,11 +38,14 @@ export function endOnSignals(exitCode?: number): void {
   }
 }
 
+/** Ignores SIGUSR1, at which Node opens its inspector, a door into a process of root. The image's Node never does. */
+export function keepInspectorShut(): void {
+  process.on("SIGUSR1", () => {});
+}
+
 /**
  * One abort signal for the signals that ask to stop. The second of them ends the process within 250 ms, with exit code 0: it
  * interrupts the grace given to running calls, not the removal of the socket, which takes milliseconds.
- *
- * SIGUSR1 is ignored: Node would open its inspector, a door into a process of root.
  */
 export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
   const controller = new AbortController();
@@ -53,7 +56,6 @@ export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {
       controller.abort();
     });
   }
-  process.on("SIGUSR1", () => {});
   return controller.signal;
 }
 

@@ -92,9 +92,9 @@ test("are valid before there is a driver, and escape what it says of itself", as
 });
 
 /** The route of a fleet whose driver calls a test makes up, and a scrape of it. */
-function createRoute() {
+function createRoute(scope: Registrations["scope"] = "one-driver", all: readonly unknown[] = []) {
   let tell: (event: RegistrationsEvent) => void = () => {};
-  const fleet = { scope: "one-driver", all: [], subscribe: (to: typeof tell) => (tell = to) };
+  const fleet = { scope, all, subscribe: (to: typeof tell) => (tell = to) };
   const route = createMetricsRoute(fleet as unknown as Registrations, PROCESS_FACTS, silentLogger);
   const request = { method: "GET", path: "/metrics", query: new URLSearchParams(), accept: "", isLast: true };
   return {
@@ -117,6 +117,20 @@ test("a driver that takes name after name cannot grow the metrics without end", 
   expect(counts).toHaveLength(1_001);
   const others = counts.find((line) => line.includes('driver_name="unknown-driver"'));
   expect(others).toMatch(/ 500$/);
+});
+
+test("a node's driver that is gone leaves the metrics", async () => {
+  const stand = (name: string) => ({ status: () => ({ identity: { name }, state: "standby" }) });
+  const all = ["here", "gone"].map(stand);
+  const { call, scrape } = createRoute("node-wide", all);
+  call("gone");
+  call("here");
+  expect(await scrape()).toHaveLength(2);
+  const [gone] = all.splice(1);
+  expect(await scrape()).toEqual([expect.stringContaining('driver_name="here"')]);
+  all.push(...[gone].flatMap((one) => one ?? []));
+  call("gone");
+  expect((await scrape()).find((line) => line.includes('"gone"'))).toMatch(/ 1$/);
 });
 
 describe("prom-client cannot be loaded for a while, as without file descriptors (issue 35)", () => {

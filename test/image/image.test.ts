@@ -76,18 +76,39 @@ test("adds to its base Node with its libraries, the CLI with its code cache and 
       .map(({ path }) => path.replace(/[^/]+-linux-gnu/, "LIBRARIES"))
       .sort();
   const [programs, links] = [byMode("-rwxr-xr-x"), byMode("lrwxrwxrwx")];
-  const parts = ["cli-logger", "commands", "json-line", "kubeconfig", "main", "metrics", "node-readiness"];
+  const cached = [
+    "doctor",
+    "doctor-files",
+    "doctor-node",
+    "grpc",
+    "main",
+    "manifest",
+    "register",
+    "status",
+    "yaml",
+  ];
+  const parts = [
+    "cli-logger",
+    "doctor-cluster",
+    "json-line",
+    "kubeconfig",
+    "metrics",
+    "node-readiness",
+    "simulations",
+  ];
+  const isHelp = (path: string) => path.startsWith("/registrar/cli/help/");
   const packages = ["libatomic1", "libgcc-s1", "libstdc++6"];
   expect(programs).toEqual(["/nodejs/bin/node", "/registrar/cli.js"]);
   expect(links).toEqual([ENTRY, "/csi-sidecars", "/usr/local/bin/csi-sidecars"].sort());
   const others = [
     ...["/LICENSE", "/THIRD-PARTY-LICENSES.txt", "/nodejs/LICENSE", "/registrar/cli/doctor-codes.md"],
-    ...[...parts, "register"].map((part) => `/registrar/cli/${part}.js`),
-    ...["main", "register"].map((part) => `/registrar/cli/${part}.cache`),
+    ...[...parts, ...cached].map((part) => `/registrar/cli/${part}.js`),
+    ...cached.map((part) => `/registrar/cli/${part}.cache`),
     ...["libatomic.so.1", "libgcc_s.so.1", "libstdc++.so.6"].map((name) => `/usr/lib/LIBRARIES/${name}`),
     ...packages.flatMap((name) => [`/usr/share/doc/${name}/copyright`, `/var/lib/dpkg/status.d/${name}`]),
   ];
-  expect(byMode("-rw-r--r--")).toEqual(others.sort());
+  expect(byMode("-rw-r--r--").filter((path) => !isHelp(path))).toEqual(others.sort());
+  expect(byMode("-rw-r--r--").filter(isHelp)).toContain("/registrar/cli/help/registrar-80.txt");
   expect(files).toHaveLength([...programs, ...links, ...others].length);
 });
 

@@ -13,7 +13,7 @@ const path = () => folder.at("termination-log");
 test.each([
   ["the file that the container runtime made", "", "no", "no\n"],
   ["what was there, also by less", "a former and much longer reason", "no", "no\n"],
-  ["no more than kubelet reads", "", "r".repeat(10_000), "r".repeat(4096)],
+  ["no more than kubelet reads", "", "r".repeat(10_000), `${"r".repeat(4095)}\n`],
 ])("a reason replaces %s", (_what, before, reason, after) => {
   writeFileSync(path(), before);
   writeTerminationLog(path(), reason, { create: false });

@@ -46,6 +46,7 @@ const LINGER_MS = 1_000;
 
 const NOTHING = Buffer.alloc(0);
 const BAD_REQUEST = textAnswer(400, "400 bad request\n");
+const HEAD_TOO_LARGE = textAnswer(431, "431 request header fields too large\n");
 const END_OF_HEAD = "\r\n\r\n";
 
 /**
@@ -81,24 +82,26 @@ export function serveHttpConnection(socket: Socket, respond: Respond) {
     }
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
     const end = received.indexOf(END_OF_HEAD);
+    if (!mayBeRequest(received)) return void socket.destroy();
     const isTooMuch = (end < 0 ? received.length : end) > MAX_HEAD_BYTES;
-    if (isTooMuch || !mayBeRequest(received)) return void socket.destroy();
-    if (end < 0) return;
-    const request = parseRequestHead(received.toString("latin1", 0, end));
-    const isMore = received.length > end + END_OF_HEAD.length;
+    if (end < 0 && !isTooMuch) return;
+    const request = isTooMuch ? undefined : parseRequestHead(received.toString("latin1", 0, end));
+    const isMore = isTooMuch || received.length > end + END_OF_HEAD.length;
     received = NOTHING;
     if (isMore) socket.pause();
     isLast = isMore || request === undefined || request.isLast;
     answering = new AbortController();
-    answer(request, answering.signal).catch(() => socket.destroy());
+    answer(request ?? (isTooMuch ? HEAD_TOO_LARGE : BAD_REQUEST), answering.signal).catch(() =>
+      socket.destroy(),
+    );
   }
 
-  async function answer(request: HttpRequest | undefined, signal: AbortSignal): Promise<void> {
+  async function answer(request: HttpRequest | HttpAnswer, signal: AbortSignal): Promise<void> {
     clearTimeout(deadline);
     deadline = undefined;
-    const given = request === undefined ? BAD_REQUEST : await respond(request, signal);
+    const given = "status" in request ? request : await respond(request, signal);
     const { body } = given;
-    const isHead = request?.method === "HEAD";
+    const isHead = "method" in request && request.method === "HEAD";
     if (typeof body !== "string") {
       isLast = true;
       if (isHead || socket.destroyed) body.destroy();

@@ -3,6 +3,8 @@ export type HttpRequest = NonNullable<ReturnType<typeof parseRequestHead>>;
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const REQUEST_LINE = new RegExp(`^(${TOKEN}) ([^\\x00-\\x20\\x7f]+) HTTP/1\\.([01])$`);
+/** What a server must accept before the path, as a client sends it to a proxy (RFC 9112, section 3.2.2). */
+const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
 const FIELD_NAME = new RegExp(`^${TOKEN}$`);
 /** Visible characters, spaces and tabs, and bytes beyond ASCII. */
 const FIELD_VALUE = /^[\t\P{Cc}\x80-\x9f]*$/u;
@@ -29,10 +31,13 @@ export function parseRequestHead(text: string) {
   const length = fields.get("content-length");
   const coding = fields.get("transfer-encoding");
   if (length !== undefined && (coding !== undefined || !/^\d+$/.test(length))) return undefined;
-  const [path = "", ...query] = target.split("?");
+  const [path = "", ...query] = target
+    .replace(ABSOLUTE_FORM, "")
+    .replace(/^(?=\?|$)/, "/")
+    .split("?");
   return {
     method,
-    /** As it was sent, up to the question mark. */
+    /** As it was sent, without scheme and host, up to the question mark. */
     path,
     query: new URLSearchParams(query.join("?")),
     accept: fields.get("accept") ?? "",

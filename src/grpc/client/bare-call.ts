@@ -28,7 +28,7 @@ export async function bareCall(
     createConnection: () => guardFromServer(connect({ path: socketPath })),
   });
   const over = new AbortController();
-  let why: string | undefined;
+  let why = "14 UNAVAILABLE: the connection ended before the answer";
   const giveUp = (reason: string) => {
     why = reason;
     over.abort();
@@ -43,8 +43,7 @@ export async function bareCall(
     const request = session.request({ ...grpc, ":path": path, ...fields });
     return await readAnswer(request, over);
   } catch (error) {
-    if (why === undefined && !(error instanceof Error && error.name === "AbortError")) throw error;
-    throw new Error(why ?? "14 UNAVAILABLE: the connection ended before the answer", { cause: error });
+    throw over.signal.aborted ? new Error(why, { cause: error }) : error;
   } finally {
     signal?.removeEventListener("abort", cancel);
     stopTimer(timer);
@@ -55,15 +54,17 @@ export async function bareCall(
 async function readAnswer(request: ClientHttp2Stream, over: AbortController) {
   let trailers: IncomingHttpHeaders = {};
   const cut = () => request.destroy();
+  const endUnanswered = () => over.abort();
   over.signal.addEventListener("abort", cut);
   request
     .on("error", () => {}) // The session's error says more.
-    .once("close", () => over.abort()) // Also of a stream that the server reset before it answered.
+    .once("close", endUnanswered) // Also of a stream that the server reset before it answered.
     .once("trailers", (received) => {
       trailers = received;
     });
   request.end(Buffer.alloc(MESSAGE_PREFIX_BYTES));
   const [headers = {}]: IncomingHttpHeaders[] = await once(request, "response", { signal: over.signal });
+  request.off("close", endUnanswered);
   const chunks: Buffer[] = [];
   let room = MESSAGE_PREFIX_BYTES + MAX_MESSAGE_BYTES;
   for await (const chunk of request) {

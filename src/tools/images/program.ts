@@ -123,7 +123,10 @@ export const itemsOf = (words: unknown): readonly unknown[] =>
   typeof words === "string" ? [words] : list(words);
 
 function splitCommand(words: readonly string[]) {
-  const [program = "", ...rest] = NODE.test(words[0] ?? "") ? words.slice(1) : words;
+  // Node's own options: the image's first line has one.
+  const isOfProgram = (word: string, index: number) => index > 0 && !word.startsWith("-");
+  const at = NODE.test(words[0] ?? "") ? words.findIndex(isOfProgram) : 0;
+  const [program = "", ...rest] = at < 0 ? [] : words.slice(at);
   return { program, rest };
 }
 

@@ -80,10 +80,19 @@ test("a client that closes its side after a request has its answer", async () =>
 
 test.each([
   ["is not HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
-  ["has too long a line", `GET /${"a".repeat(MAX_HEAD_BYTES)}`],
-  ["has too long a head", `GET / HTTP/1.1\r\nhost: x\r\nx: ${"a".repeat(MAX_HEAD_BYTES)}\r\n\r\n`],
+  ["is in lower case", "get / HTTP/1.1\r\n"],
 ])("what %s is cut off without an answer", async (_what, sent) => {
   expect(await answersTo(sent).catch(() => "")).toBe("");
+});
+
+test.each([
+  ["line", `GET /${"a".repeat(MAX_HEAD_BYTES)}`],
+  ["head", `GET / HTTP/1.1\r\nhost: x\r\nx: ${"a".repeat(MAX_HEAD_BYTES)}\r\n\r\n`],
+  ["head of several chunks", get("/hello", `x: ${"a".repeat(20 * MAX_HEAD_BYTES)}`)],
+])("too long a %s is answered with 431, and ends the connection", async (_what, sent) => {
+  expect(await answersTo(sent)).toMatch(
+    /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n.*connection: close\r\n/s,
+  );
 });
 
 test("a head may have 16 KiB", async () => {

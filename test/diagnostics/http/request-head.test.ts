@@ -22,6 +22,18 @@ test.each<[name: string, HttpRequest | undefined, accept: string]>([
   expect(head?.accept).toBe(accept);
 });
 
+test.each([
+  ["http://node:9809/healthz?verbose", "/healthz", "verbose="],
+  ["HTTPS://[::1]:9809/", "/", ""],
+  ["http://node", "/", ""],
+  ["http://node?a=b", "/", "a=b"],
+  ["/http://node/x", "/http://node/x", ""],
+  ["//node/x", "//node/x", ""],
+])("the path of %s", (target, path, query) => {
+  const head = parse(`GET ${target} HTTP/1.1`, "host: x");
+  expect([head?.path, `${head?.query}`]).toEqual([path, query]);
+});
+
 test.each<[what: string, isLast: boolean, head: HttpRequest | undefined]>([
   ["goes on by itself", false, withFields()],
   ["is kept", false, withFields("connection: keep-alive")],

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { bareCall } from "../../../src/grpc/client/bare-call";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
@@ -18,6 +19,18 @@ test("serves a grpc-js client", async () => {
   client.close();
   await eventually(() => expect(served.server.connections.open).toBe(0));
   expect(served.server.connections).toEqual({ accepted: 1, open: 0, cutBeforeCall: 0, rejected: 0 });
+});
+
+test("a call whose timeout is longer than a timer can be is not late at once", async () => {
+  await using served = await serveGrpc({
+    getInfo: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return INFO;
+    },
+  });
+  const fields = { "grpc-timeout": "99999999S" };
+  const { path } = protos.registration.GetInfo;
+  expect((await bareCall(served.path, path, { timeoutMs: 10_000, fields })).grpcStatus).toBe("0");
 });
 
 describe.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])("serves %s", (name) => {

@@ -126,6 +126,7 @@ test.each([
   [["/usr/local/bin/registrar", "--nope"]],
   [["csi-sidecars", "--controllers=node-driver-registrar", "--nope"]],
   [["/nodejs/bin/node", "/registrar/cli.js", "--nope"]],
+  [["/nodejs/bin/node", "--disable-sigusr1", "/registrar/cli.js", "--nope"]],
   [["node", "node_modules/.bin/registrar", "--nope"]],
 ])("a registrar's own arguments are judged: %j", (command) => {
   expect(saidOf({ container: { command } })).toContainEqual(expect.stringMatching(/^CSI101 prob.*-nope/));
