@@ -38,7 +38,6 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
   return {
     name: identity?.name,
     vendorVersion: identity?.vendorVersion,
-    misbehaviour: status.misbehaviour,
     connected,
     state,
     trouble: status.trouble?.kind,

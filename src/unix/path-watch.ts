@@ -19,22 +19,17 @@ interface Watched {
 /** Of this process, like its inotify instance. */
 const watched = new Map<string, Watched>();
 
-/** The directories without a watch: the limits are those of a user and a process, and may leave each driver's without. */
-const unwatched = new Set<string>();
-/** Directories vanish without a word: at so many the set begins anew. */
-const MAX_UNWATCHED = 1_000;
+/** Whether the log has said that inotify fails: its limits may leave each driver's directory without a watch. */
+const unwatched = { isTold: false };
 
 function tellUnwatched(log: Logger, directory: string, error: unknown): void {
-  if (unwatched.has(directory)) return;
-  if (unwatched.size >= MAX_UNWATCHED) unwatched.clear();
-  const isFirst = unwatched.size === 0;
-  unwatched.add(directory);
   // Inotify's limits are not those of `ulimit`.
   const check = "fs.inotify.max_user_instances, fs.inotify.max_user_watches, ulimit -n";
   const isFull = ["EMFILE", "ENOSPC"].includes(errnoOf(error) ?? "");
   const fields = { directory, err: error, ...(isFull && { check }) };
-  if (isFirst) log.warn("Cannot watch directory, polling it instead", fields);
-  else log.v(2).info("Cannot watch directory either", fields);
+  if (unwatched.isTold) log.v(2).info("Cannot watch directory either", fields);
+  else log.warn("Cannot watch directory, polling it instead", fields);
+  unwatched.isTold = true;
 }
 
 /**
@@ -69,7 +64,6 @@ function openWatch(directory: string, inode: number, log: Logger): Watched | und
     });
     const one = { inode, listeners, watcher };
     watcher.on("error", () => watcher.close());
-    unwatched.delete(directory);
     return one;
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") tellUnwatched(log, directory, error);

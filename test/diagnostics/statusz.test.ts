@@ -68,8 +68,5 @@ test("names a driver that answers far too much, and keeps little of one that ans
   await served.state("listening");
   const { body } = await served.ask("/statusz");
   expect(body).toMatch(/vendorVersion: v+ \[cut, 3900000 characters in all\]\n/);
-  const problem = expect.stringMatching(/^its answer to GetPluginInfo has 39000\d\d bytes, /);
-  expect(served.log.all("CSI driver misbehaves").map(({ fields }) => fields.problem)).toEqual([problem]);
-  expect(/misbehaviour: (.*)/.exec(body)?.[1]).toEqual(problem);
   expect(body.length).toBeLessThan(4_096);
 });

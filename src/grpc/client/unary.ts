@@ -17,7 +17,6 @@ export interface UnaryCallOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Receives the response metadata, before the response: lower-case keys, the first value of each. */
   readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void;
-  readonly onAnswerBytes?: (bytes: number) => void;
 }
 
 /** The most characters of one text in an answer. The CSI specification allows 128 bytes, and 256 for a node ID. */
@@ -50,10 +49,7 @@ export function callUnary<Request, Response>(
     const call = client.makeUnaryRequest(
       method.path,
       method.requestSerialize,
-      (message) => {
-        options.onAnswerBytes?.(message.length);
-        return method.responseDeserialize(firstFields(message));
-      },
+      (message) => method.responseDeserialize(firstFields(message)),
       request,
       Metadata.fromHttp2Headers({ ...options.metadata }),
       { deadline: Date.now() + timeoutMs },

@@ -1,6 +1,5 @@
 import { connectivityState, status } from "@grpc/grpc-js";
 import { messageOf } from "../../base/errors";
-import { LONGEST_WAIT_MS } from "../../base/pause";
 import { callUnary, createUnixClient } from "../../grpc/client/unary";
 import { identityMethods } from "../../grpc/methods";
 import { statusCodeOf } from "../../grpc/status";
@@ -23,12 +22,10 @@ export function connectDriver(socketPath: string, { log: parentLog, signal, onCa
     const startedAtMs = performance.now();
     const record = (code: number | undefined) =>
       onCall({ method: method.path, code, durationMs: performance.now() - startedAtMs });
-    let answerBytes = 0;
     log.v(1).info("Calling CSI driver to discover driver name");
     log.v(5).info("GRPC call", { method: method.path, request: "{}" });
     try {
-      const onAnswerBytes = (bytes: number) => (answerBytes = bytes);
-      const identity = await callUnary(client, method, {}, { timeoutMs, signal, onAnswerBytes });
+      const identity = await callUnary(client, method, {}, { timeoutMs, signal });
       record(status.OK);
       const { manifest, name, vendorVersion } = identity;
       // As the official registrar logs it: JSON with the protocol's names of the fields that are not empty.
@@ -37,7 +34,7 @@ export function connectDriver(socketPath: string, { log: parentLog, signal, onCa
       );
       const response = JSON.stringify(Object.fromEntries(fields));
       log.v(5).info("GRPC response", { response, err: undefined });
-      return { identity, answerBytes };
+      return identity;
     } catch (error) {
       if (!signal.aborted) record(statusCodeOf(error));
       log.v(5).info("GRPC response", { response: "{}", err: messageOf(error) });
@@ -48,13 +45,10 @@ export function connectDriver(socketPath: string, { log: parentLog, signal, onCa
   /** Resolves when the connection has ended, or `until` is aborted. */
   const ended = (until: AbortSignal) => {
     const channel = client.getChannel();
-    // Node does not wait for an idle channel: before there is a registration socket, the process would just end.
-    const stayAlive = setInterval(() => {}, LONGEST_WAIT_MS);
     return new Promise<void>((resolve) => {
       const look = () => {
         const state = channel.getConnectivityState(false);
         if (until.aborted || state !== connectivityState.READY) {
-          clearInterval(stayAlive);
           until.removeEventListener("abort", look);
           resolve();
         } else {

@@ -17,9 +17,6 @@ export interface FollowContext extends Pick<WatchDriverContext, "log" | "remindE
   readonly admit?: (name: string, log: Logger, onWithheld: (why: DriverTrouble) => void) => Promise<void>;
 }
 
-/** The log names a larger answer: 15 times what the CSI specification allows ("Size Limits"). */
-const USUAL_ANSWER_BYTES = 65_536;
-
 /**
  * What a name means that the driver answered. A node-wide registrar starts over under another name: the former one is free for
  * another driver, and the new one must be admitted.
@@ -43,14 +40,6 @@ export function createDriverFollower(
   let identity: PluginIdentity | undefined;
   let connected = false;
   let trouble: DriverTrouble | undefined;
-  let misbehaviour: string | undefined;
-  const judgeSize = (bytes: number) => {
-    const isUsual = bytes <= USUAL_ANSWER_BYTES;
-    const problem = `its answer to GetPluginInfo has ${bytes} bytes, the CSI specification allows some 4000; only its beginning is used`;
-    if (!isUsual && misbehaviour !== problem)
-      log.warn("CSI driver misbehaves", { csiAddress: options.csiAddress, problem });
-    misbehaviour = isUsual ? undefined : problem;
-  };
 
   const follow = async (inbox: Inbox<LoopEvent>, signal: AbortSignal): Promise<void> => {
     const fail = (error: unknown) => {
@@ -79,9 +68,8 @@ export function createDriverFollower(
       inbox.put(event, signal);
     };
 
-    const onAnswered: WatchDriverContext["onAnswered"] = (answer, awayMs, answerBytes) => {
+    const onAnswered: WatchDriverContext["onAnswered"] = (answer, awayMs) => {
       if (trouble?.kind === "no-answer") trouble = undefined;
-      judgeSize(answerBytes);
       const before = identity;
       const { name, vendorVersion } = answer;
       if (before?.name !== name) admitDriverName(name, log);
@@ -118,5 +106,5 @@ export function createDriverFollower(
     }).catch(fail);
   };
 
-  return { follow, status: (): DriverHealth => ({ identity, connected, trouble, misbehaviour }) };
+  return { follow, status: (): DriverHealth => ({ identity, connected, trouble }) };
 }

@@ -18,7 +18,7 @@ import { connectDriver } from "./driver-connection";
 
 export interface WatchDriverContext extends Pick<AcceptingOptions, "log" | "signal" | "remindEveryMs"> {
   /** The driver answered: at first, and again with each new connection; after `awayMs` if it was lost. */
-  onAnswered(identity: PluginIdentity, awayMs: number | undefined, answerBytes: number): void;
+  onAnswered(identity: PluginIdentity, awayMs: number | undefined): void;
   onNoAnswer(text: string): void;
   onLost(): void;
   onCall(call: DriverCall): void;
@@ -69,11 +69,11 @@ export async function watchCsiDriver(
 
       using connection = connectDriver(csiSocketPath, { log, signal, onCall });
       try {
-        const { identity, answerBytes } = await connection.ask(timeoutMs);
+        const identity = await connection.ask(timeoutMs);
         failures = 0;
         except = undefined;
         clearTimeout(timer);
-        context.onAnswered(identity, presence.answered(file), answerBytes);
+        context.onAnswered(identity, presence.answered(file));
         const lastedMs = await endOf(connection, csiSocketPath, file, { log, signal });
         earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
         nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);

@@ -21,8 +21,6 @@ export interface DriverHealth {
   readonly connected: boolean;
   /** What prevents the registration before kubelet decides; undefined if nothing is known to. */
   readonly trouble: DriverTrouble | undefined;
-  /** What the driver does against the CSI specification; it is registered all the same. */
-  readonly misbehaviour?: string | undefined;
 }
 
 /** Where one driver's registration stands, at this moment. */
