@@ -77,8 +77,8 @@ export const statusLostAfterMs = ({ lostStatuses }: DriverFacts): number =>
  * Whether our socket moves to another name if kubelet does not call. Kubelet backs off by path, up to 2 min 2 s, from a socket
  * that a reboot left behind; a new file there does not end that (goroutinemap's exponential backoff).
  */
-export const movesFromBackoff = ({ foundDeadSocket, everRegistered, hasMoved }: DriverFacts): boolean =>
-  foundDeadSocket && !everRegistered && !hasMoved;
+export const movesFromBackoff = (facts: DriverFacts, hasCaller: boolean): boolean =>
+  facts.foundDeadSocket && !facts.everRegistered && !facts.hasMoved && !hasCaller;
 
 /** The event after kubelet reported its status. With policy `retry` we stand by for a peer under another path. */
 export function statusEvent(

@@ -23,10 +23,15 @@ export async function openCall(socketPath: string) {
   return {
     /** Sends the request; resolves with the gRPC status of the answer. */
     finish: async () => {
-      const trailers = once(call, "trailers", patience());
+      let status: unknown;
+      // A failed call has its status in its only headers.
+      for (const event of ["response", "trailers"])
+        call.once(event, (headers) => {
+          status ??= headers["grpc-status"];
+        });
       call.resume().end(Buffer.alloc(5)); // one gRPC frame: not compressed, no bytes
-      const [headers] = (await trailers) as [Record<string, string>];
-      return String(headers["grpc-status"]);
+      await once(call, "close", patience());
+      return String(status);
     },
     close: () => session.destroy(),
   };

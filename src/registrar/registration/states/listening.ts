@@ -11,10 +11,12 @@ const MOVE_AFTER_MS = 2_500;
 /** State `listening`: after a reboot, when kubelet backs off from the socket that was left behind, moves once to another name. */
 export async function moveFromBackoff(
   { facts }: StateOf<"listening">,
-  { options, log: parentLog }: RegistrationContext,
+  { options, server, log: parentLog }: RegistrationContext,
   signal: AbortSignal,
 ): Promise<LoopEvent | undefined> {
-  if (!movesFromBackoff(facts) || !(await pause(MOVE_AFTER_MS, signal))) return undefined;
+  if (!movesFromBackoff(facts, false) || !(await pause(MOVE_AFTER_MS, signal))) return undefined;
+  // It still works on an earlier publication of ours.
+  if (!movesFromBackoff(facts, server.hasCaller)) return undefined;
   const log = parentLog.named("listening");
   const alias = anotherAlias(facts, options);
   const was = socketPathOf(facts, options);

@@ -1,0 +1,146 @@
+import { driverOf, isLive, type Operation, type Setup, type Step, Violation, type World } from "./world";
+
+/** How kubelet reaches a registrar: what the other side makes of its two calls. Undefined: no answer. */
+export interface RegistrarSide {
+  getInfo(world: World, socket: number): string | undefined;
+  /** Whether the status was received. */
+  notify(world: World, socket: number, error: string | undefined): boolean;
+}
+
+export const PEER = "already registered with a higher supported version";
+
+/** Whether kubelet, which looks each second, has nothing to do that it does at once: so it is after some seconds. */
+export function isQuiet({ kubelet }: World): boolean {
+  const { queue, desired, actual, operations } = kubelet;
+  return (
+    queue.length === 0 &&
+    Object.values(operations).every(({ kind }) => kind !== "unregister") &&
+    Object.entries(actual).every(
+      ([path, { stale }]) => operations[path]?.step === "added" || (desired[path] && !stale),
+    )
+  );
+}
+
+/** What kubelet may do next: its plugin watcher, its reconciler, and its operations, one for each path. */
+export function kubeletSteps(world: World, setup: Setup, side: RegistrarSide): Step[] {
+  const { queue, desired, actual, operations } = world.kubelet;
+  const steps: Step[] = [];
+  const [event] = queue;
+  if (event !== undefined) steps.push({ label: `kubelet sees ${event}`, act: watch });
+  for (const path of Object.keys(actual))
+    if (!operations[path] && (!desired[path] || actual[path]?.stale))
+      steps.push({ label: `kubelet begins to deregister ${path}`, act: (w) => unregister(w, path) });
+  for (const path of Object.keys(desired))
+    if (!operations[path] && !actual[path] && canDial(world, path))
+      steps.push({ label: `kubelet dials ${path}`, act: (w) => dial(w, path) });
+  for (const [path, operation] of Object.entries(operations))
+    steps.push(...operationSteps(path, operation, world, setup, side));
+  return steps;
+}
+
+/** plugin_watcher.go: handleCreateEvent looks at the file, which may be away; handleDeleteEvent does not. */
+function watch({ kubelet, files }: World): void {
+  const event = kubelet.queue.shift() ?? "";
+  const path = event.slice(1);
+  if (event.startsWith("-")) delete kubelet.desired[path];
+  else if (files[path] !== undefined) {
+    kubelet.desired[path] = true;
+    for (const known of [kubelet.actual[path], kubelet.operations[path]]) if (known) known.stale = true;
+  }
+}
+
+function unregister({ kubelet }: World, path: string): void {
+  const { name = "" } = kubelet.actual[path] ?? {};
+  delete kubelet.actual[path];
+  kubelet.operations[path] = { kind: "unregister", step: "decided", stale: false, name };
+}
+
+function canDial(world: World, path: string): boolean {
+  const socket = world.files[path];
+  const owner = world.registrars[world.sockets[socket ?? 0]?.owner ?? -1];
+  return isLive(world, socket) && owner?.frozen === false;
+}
+
+function dial(world: World, path: string): void {
+  const socket = world.files[path] ?? 0;
+  world.kubelet.operations[path] = { kind: "register", step: "dialled", stale: false, socket };
+}
+
+/** operation_generator.go and csi_plugin.go, step by step; a backoff is left out: kubelet may do each thing now or later. */
+function operationSteps(
+  path: string,
+  { kind, step, name = "", socket = 0 }: Operation,
+  world: World,
+  { kubeletForgets }: Setup,
+  side: RegistrarSide,
+): Step[] {
+  const end = ({ kubelet }: World) => delete kubelet.operations[path];
+  const go = (label: string, act: Step["act"], isFault = false): Step => ({ label, act, isFault });
+  const change = (w: World, to: Partial<Operation>) => Object.assign(w.kubelet.operations[path] ?? {}, to);
+
+  if (kind === "unregister")
+    return [
+      go(`kubelet deregisters ${name}`, (w) => {
+        delete w.kubelet.drivers[name];
+        end(w);
+      }),
+    ];
+  switch (step) {
+    case "dialled":
+      return [
+        go(`kubelet calls GetInfo over ${path}`, (w) => {
+          const answer = side.getInfo(w, socket);
+          if (answer === undefined) return end(w);
+          if (answer !== driverOf(path)) throw new Violation(`GetInfo over ${path} answers ${answer}`);
+          return change(w, { step: "informed", name: answer });
+        }),
+      ];
+    case "informed":
+      if (world.kubelet.drivers[name])
+        return [
+          go(`kubelet refuses ${name} over ${path}, which it has`, (w) => {
+            side.notify(w, socket, PEER);
+            end(w);
+          }),
+        ];
+      return [
+        go(`kubelet takes ${name} of ${path}`, ({ kubelet }) => {
+          const { stale = false } = kubelet.operations[path] ?? {};
+          kubelet.actual[path] = { name, stale };
+          kubelet.drivers[name] = "named";
+          Object.assign(kubelet.operations[path] ?? {}, { step: "added" });
+        }),
+      ];
+    case "added": {
+      const fail = (w: World) => {
+        delete w.kubelet.drivers[name];
+        change(w, { step: "decided", ok: false });
+      };
+      if (!world.driver.up) return [go("NodeGetInfo finds no driver", fail)];
+      const works = go("NodeGetInfo answers", (w) => {
+        w.kubelet.drivers[name] = "registered";
+        change(w, { step: "decided", ok: true });
+      });
+      return [works, go("NodeGetInfo fails", fail, true)];
+    }
+    case "decided":
+      return [
+        go(`kubelet reports its status for ${name} over ${path}`, (w) => {
+          const { ok = false } = w.kubelet.operations[path] ?? {};
+          const isReceived = side.notify(w, socket, ok ? undefined : "no");
+          end(w);
+          if (!kubeletForgets || (ok && isReceived)) return;
+          delete w.kubelet.actual[path];
+          if (ok) delete w.kubelet.drivers[name];
+        }),
+      ];
+    default:
+      return step satisfies never;
+  }
+}
+
+/** A killed kubelet comes back: it scans the directory, and knows no driver. */
+export function restartKubelet(world: World): void {
+  const desired = Object.fromEntries(Object.keys(world.files).map((path) => [path, true as const]));
+  world.kubelet = { queue: [], desired, actual: {}, drivers: {}, operations: {} };
+}
