@@ -2,6 +2,7 @@ import type { Bench, Measurement, Row } from "../bench";
 import { grid } from "../figures";
 import { arrival } from "./arrival";
 import { cold } from "./cold";
+import { commands } from "./commands";
 import { cpu } from "./cpu";
 import { probes } from "./probes";
 import { resting } from "./resting";
@@ -11,6 +12,7 @@ import { start } from "./start";
 const MEASURES: Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]>>> = {
   arrival,
   start,
+  commands,
   probes,
   resting,
   scale,

@@ -1,17 +1,21 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { startCsiDriver } from "../../src/testing";
 import type { Bench, Row } from "../bench";
 import { cpuLimit } from "../support/cgroups";
 import { bareServer, type Contestant, present } from "../support/contestants";
-import { accepting, createPlace, DRIVER } from "../support/place";
-import { start as startProcess } from "../support/processes";
+import { accepting, createPlace, DRIVER, freePort } from "../support/place";
+import { cpuMsOf, start as startProcess } from "../support/processes";
 import { interleave, median } from "../support/samples";
 
 /** Thousandths of a CPU, and how often; undefined is no limit. */
 const SETTINGS = [
   [undefined, 16],
   [100, 4],
+  [50, 4],
   [40, 3],
 ] as const;
+const CPU_ROUNDS = 5;
+const FIRST_MINUTE_MS = 60_000;
 
 /** From the start of the process to the first connection that its socket accepts, the driver being up. */
 export async function start({ node, cached, plain, official }: Bench): Promise<readonly Row[]> {
@@ -35,7 +39,26 @@ export async function start({ node, cached, plain, official }: Bench): Promise<r
       ]);
     }
   }
-  return rows;
+  return [...rows, ...(await startCpu(present(cached, official), csiAddress))];
+}
+
+/** CPU time of a start, and of the first minute, without a limit. */
+async function startCpu(contestants: readonly Contestant[], csiAddress: string): Promise<readonly Row[]> {
+  const costs = await interleave(contestants, CPU_ROUNDS, async ({ command }) => {
+    await using place = await createPlace(csiAddress);
+    await using process = startProcess(command(place, [`--http-endpoint=127.0.0.1:${await freePort()}`]));
+    await accepting(place.socketPath);
+    const accepted = cpuMsOf(process.pid);
+    await delay(FIRST_MINUTE_MS);
+    return [accepted, cpuMsOf(process.pid)] as const;
+  });
+  const ms = (one: Contestant | undefined, which: 0 | 1) =>
+    one === undefined ? "" : `${median((costs.get(one) ?? []).map((both) => both[which])).toFixed(0)} ms`;
+  const [ours, official] = contestants;
+  return [
+    ["CPU to socket accepting", ms(ours, 0), ms(official, 0)],
+    ["CPU of the first minute", ms(ours, 1), ms(official, 1)],
+  ];
 }
 
 async function startOnce(

@@ -47,6 +47,15 @@ export function cpuMsOf(pid: number): number {
   return ns.reduce((total, one) => total + one, 0) / 1e6;
 }
 
+/** How often a thread of the process, of those that live, gave up a CPU to wait. proc(5), status. */
+export function wakeUpsOf(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}/status`);
+  const counts = threads.map((file) =>
+    Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(textOf(file))?.[1] ?? 0),
+  );
+  return counts.reduce((total, one) => total + one, 0);
+}
+
 /** Empty where the thread has ended meanwhile. */
 function textOf(file: string): string {
   try {
