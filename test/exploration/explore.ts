@@ -1,4 +1,3 @@
-import type { LoopEvent } from "../../src/registrar/model/state";
 import { isQuiet, kubeletSteps, type RegistrarSide, restartKubelet } from "./kubelet";
 import { answerInfo, hearStatus, oursOf, oursSteps, take } from "./ours";
 import {
@@ -83,36 +82,6 @@ export function explore(setup: Setup): Exploration {
     `the driver stays unregistered, or a registrar does not hear of it: ${keys[stuck]}`,
     storyTo(stuck),
   );
-}
-
-export interface Taken {
-  readonly label: string;
-  /** What changed the state of a registrar of ours, if anything. */
-  readonly event: LoopEvent | undefined;
-  readonly world: World;
-}
-
-/** The shortest way to each state that is `length` steps away, or has no further one. */
-export function ways(setup: Setup, length: number): Taken[][] {
-  const seen = new Set<string>();
-  const found: Taken[][] = [];
-  let reached: Taken[][] = [[]];
-  for (let depth = 0; depth < length; depth++)
-    reached = reached.flatMap((way) => {
-      const before = way.at(-1)?.world ?? initialWorld(setup);
-      const further = stepsFrom(before, setup).flatMap(({ label, isFault, act }) => {
-        const world = copyOf(before);
-        if (isFault) world.faults -= 1;
-        act(world);
-        const key = keyOf(world);
-        if (seen.has(key)) return [];
-        seen.add(key);
-        return [[...way, { label, event: world.taken, world }]];
-      });
-      if (further.length === 0) found.push(way);
-      return further;
-    });
-  return [...found, ...reached];
 }
 
 /** Whether kubelet has registered the driver, and no registrar of ours waits to hear so. */

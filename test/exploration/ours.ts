@@ -153,7 +153,6 @@ export function take(world: World, id: number, event: LoopEvent, setup: Setup): 
   if (next === one.state) return;
   one.state = bounded(next);
   one.publication = undefined;
-  world.taken = event;
   const isHidden =
     next.kind === "refused" && setup.ours[id] !== "exit" && setup.undone !== "withdrawn-refusal";
   if (next.kind === "standby" || isHidden) withdraw(world, id);

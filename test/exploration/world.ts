@@ -1,4 +1,4 @@
-import type { LoopEvent, RegistrationState } from "../../src/registrar/model/state";
+import type { RegistrationState } from "../../src/registrar/model/state";
 
 /** How the parts of a world are set up, which stays as it is. */
 export interface Setup {
@@ -69,8 +69,6 @@ export interface World {
     operations: Record<string, Operation>;
   };
   faults: number;
-  /** The event that changed a registrar of ours in the latest step. */
-  taken?: LoopEvent | undefined;
 }
 
 /** One thing that may happen next. `act` changes the world, and throws a Violation if that must not happen. */
@@ -143,7 +141,6 @@ export function copyOf({ kubelet, ...world }: World): World {
   };
   return {
     ...world,
-    taken: undefined,
     files: { ...world.files },
     sockets: each(world.sockets) as World["sockets"],
     driver: { ...world.driver },

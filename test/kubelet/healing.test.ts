@@ -59,6 +59,19 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     expect(pod.registrar.count(PUBLISHED)).toBe(1);
   });
 
+  test.concurrent("frozen while kubelet reports its status, which is lost: registered again", async () => {
+    await using node = await startNode(version);
+    await node.kubelet.command({ command: "hang", seconds: 3 });
+    await using pod = await startDriverPod(node, { name });
+    await pod.registrar.reached("asked");
+    pod.registrar.signal("SIGSTOP");
+    await node.kubelet.log.waitFor((line) => line.includes("DeadlineExceeded"));
+    pod.registrar.signal("SIGCONT");
+    await pod.registrar.reached("registered");
+    await settled(node);
+    await node.kubelet.registered(name);
+  });
+
   test.concurrent("the socket is removed while NodeGetInfo hangs: put back after the notice only", async () => {
     await using node = await startNode(version);
     await node.kubelet.command({ command: "hang", seconds: 3 });

@@ -16,10 +16,6 @@ type Hint = string | ((kubeletRegistrationPath: string, user: HintedUser) => str
 /** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.37. */
 const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
   [
-    /no handler registered for plugin type/,
-    "DRA drivers need Kubernetes 1.34, or before it the feature gate DynamicResourceAllocation",
-  ],
-  [
     /None of the versions specified|empty list for supported versions/,
     "kubelet registers CSI drivers of version 1.x: give supportedVersions such a version, 1.0.0",
   ],
@@ -69,11 +65,6 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
     },
   ],
   [/code = DeadlineExceeded/, "the driver's NodeGetInfo did not answer in time: see the driver's log"],
-  [
-    /RST_STREAM with error code: PROTOCOL_ERROR/,
-    (_path, { isInProcess }) =>
-      `kubelets up to 1.25 send a path as :authority, which servers in Rust, Node and .NET refuse; ${isInProcess ? "serveCsiDriver() takes it" : "csi-grpc-proxy before the driver helps"}, or a later kubelet`,
-  ],
   [/rpc error: code = /, "this is the error of the driver's NodeGetInfo: see the driver's log"],
 ];
 

@@ -49,14 +49,8 @@ export function transition(state: RegistrationState, event: LoopEvent, now: Mome
       return whileInPlace(state, event, now);
 
     case "refused":
-      switch (event.kind) {
-        case "retry":
-          return publish({ ...state.facts, alias: event.alias }, event.kind);
-        case "driver-restarted":
-          return publish(state.facts, event.kind);
-        default:
-          return state;
-      }
+      if (event.kind === "retry") return publish({ ...state.facts, alias: event.alias }, event.kind);
+      return event.kind === "driver-restarted" ? publish(state.facts, event.kind) : state;
 
     case "standby":
       return event.kind === "peer-gone" ? publish(state.facts, event.kind) : state;

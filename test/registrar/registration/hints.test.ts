@@ -16,8 +16,6 @@ const PEER =
   '"x.csi" failed. Another driver with the same name is already registered with a higher supported version: "1.0.0"';
 
 test.each([
-  // kubernetes/kubernetes, pkg/kubelet/pluginmanager/operationexecutor/operation_generator.go
-  ["no handler registered for plugin type: DRAPlugin at socket /x", "DRA drivers need Kubernetes 1.34"],
   // pkg/volume/csi: csi_plugin.go, nodeinfomanager/nodeinfomanager.go
   [PEER, "another socket of this node has registered the same driver"],
   ['None of the versions specified ["2.0.0"] are supported. err=could not find', "such a version, 1.0.0"],
@@ -39,7 +37,6 @@ test.each([
   [`${DIAL} no such file or directory"`, "check --kubelet-registration-path"],
   [`${DIAL} connection refused"`, `cannot reach the driver at ${ENDPOINT}`],
   [`${DIAL} permission denied"`, `kubelet has no permission to open ${ENDPOINT}`],
-  [`${RPC} Internal desc = stream terminated by RST_STREAM with error code: PROTOCOL_ERROR`, "as :authority"],
   [`${RPC} DeadlineExceeded desc = context deadline exceeded`, "NodeGetInfo did not answer in time"],
   [`${RPC} Internal desc = metadata: dial tcp 169.254.169.254:80`, "the error of the driver's NodeGetInfo"],
   // pkg/kubelet/cm/dra/plugin/dra_plugin_manager.go
@@ -81,7 +78,6 @@ test.each([
 test("a driver in this process is told of its options, not of flags", () => {
   const hint = (text: string) => hintForRefusal(text, ENDPOINT, { isInProcess: true }) ?? "";
   expect(hint("dial unix /x: connect: no such file")).toContain("check the option endpoint");
-  expect(hint("RST_STREAM with error code: PROTOCOL_ERROR")).toContain("serveCsiDriver() takes it");
 });
 
 const EMPTY_DIR: Row = `8:1 ${K}/pods/1-2/volumes/kubernetes.io~empty-dir/s /csi`;
