@@ -1,7 +1,6 @@
 import { isQuiet, kubeletSteps, type RegistrarSide, restartKubelet } from "./kubelet";
 import { answerInfo, hearStatus, oursOf, oursSteps, take } from "./ours";
 import {
-  copyOf,
   endProcess,
   initialWorld,
   keyOf,
@@ -53,9 +52,8 @@ export function explore(setup: Setup): Exploration {
   for (let id = 0; id < keys.length; id++) {
     const key = keys[id] ?? "";
     const after: number[] = [];
-    const before = JSON.parse(key) as World;
-    for (const { label, isFault, act } of stepsFrom(before, setup)) {
-      const world = copyOf(before);
+    for (const { label, isFault, act } of stepsFrom(JSON.parse(key) as World, setup)) {
+      const world = JSON.parse(key) as World;
       if (isFault) world.faults -= 1;
       try {
         act(world);

@@ -203,7 +203,7 @@ function publish(world: World, id: number, setup: Setup): void {
     const next = nextOf(one, state, setup, id).step;
     if (next.done || UNSEEN.includes(next.value)) continue;
     const isNothing = next.value === "withdrawOther" && (one.published?.path ?? path) === path;
-    const isAtOnce = step.value === "isSame" && next.value === "rename" && !setup.microseconds;
+    const isAtOnce = step.value === "isSame" && next.value === "rename";
     if (!isNothing && !isAtOnce) return;
   }
 }

@@ -9,8 +9,6 @@ export interface Setup {
   /** A socket of the driver that a reboot left behind. */
   readonly deadFile?: boolean;
   readonly faults: number;
-  /** Others may act between two steps that microseconds part. */
-  readonly microseconds?: boolean;
   /** What is as it was before it was mended. */
   readonly undone?: "name-by-publication" | "lost-status" | "withdrawn-refusal";
 }
@@ -129,33 +127,6 @@ export function initialWorld({ ours, officials, deadFile, faults }: Setup): Worl
       operations: {},
     },
     faults,
-  };
-}
-
-/** A world that may be changed: what is never changed in place, as a state or a file's number, is shared. */
-export function copyOf({ kubelet, ...world }: World): World {
-  const each = <Value extends object>(record: Record<string, Value>) => {
-    const copies: Record<string, Value> = {};
-    for (const key in record) copies[key] = { ...record[key] } as Value;
-    return copies;
-  };
-  return {
-    ...world,
-    files: { ...world.files },
-    sockets: each(world.sockets) as World["sockets"],
-    driver: { ...world.driver },
-    registrars: world.registrars.map((one) =>
-      one.kind === "ours" && one.publication
-        ? { ...one, publication: { ...one.publication, answers: [...one.publication.answers] } }
-        : { ...one },
-    ),
-    kubelet: {
-      queue: [...kubelet.queue],
-      desired: { ...kubelet.desired },
-      actual: each(kubelet.actual),
-      drivers: { ...kubelet.drivers },
-      operations: each(kubelet.operations),
-    },
   };
 }
 
