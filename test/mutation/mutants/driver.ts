@@ -22,12 +22,12 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
       "patience.signal",
     ],
     "a driver that refuses to tell its name is asked many times a second": [
-      'except = pace === "soon" ? undefined : { file, forMs: SLOW_RETRY_MS };',
+      "except = pace && { file, forMs: waitMs };",
       "except = undefined;",
     ],
-    "a driver that does not know the call is asked it again": [
-      '        if (pace === "after-restart") await endOf(connection, csiSocketPath, file, { log, signal });\n',
-      "",
+    "a driver that listens before it has its services is never asked again soon": [
+      "[status.UNIMPLEMENTED]: BACKOFF.incompleteDriver",
+      "[status.UNIMPLEMENTED]: BACKOFF.unfitDriver",
     ],
     "a driver that does not accept connections any more counts as there": [
       "presence.lost();\n    if (errnoOf",

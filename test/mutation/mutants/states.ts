@@ -6,7 +6,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     ["test/registrar/registration/states/standby"],
     {
       "the end of a peer that sends something is not seen": "    connection.resume();",
-      "a driver of another plugin type is taken for a peer": " && info.type === context.options.type",
+      "a driver of another plugin type is taken for a peer": " && info.type === options.type",
       "a killed peer is noticed seconds later": '    connection.on("close", watch.hint);\n',
       "a peer that hangs up is knocked at without end":
         "if (heldMs < HOLD_AT_LEAST_MS) await pause(HOLD_AT_LEAST_MS - heldMs, signal);",
@@ -17,7 +17,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         "} else {",
       ],
       "kubelet sees two sockets of a driver that another registrar serves":
-        "  await context.socket.withdraw();\n",
+        "  await takeAway(context.socket.withdraw, log, signal);\n",
       "another driver's registrar is stood by for": [
         "info?.name === facts.driverName &&",
         "info !== undefined &&",
@@ -28,47 +28,14 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     "src/registrar/registration/states/in-place.ts",
     ["test/registrar/registration/states/in-place"],
     {
-      "kubelet's registration is broken while it runs": [
-        "if (!isKubeletBusy(state, context))",
-        "if (Object.is(state, state))",
-      ],
       "an official registrar that removes our socket finds it back before it has bound its own, and fails": [
         'if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))',
         'if (found === "gone")',
-      ],
-      "a kubelet that asked and died keeps a lost socket from being published": " && server.hasCaller",
-      "a kubelet that asked and never tells keeps a lost socket from being published for ever": [
-        "performance.now() - askedAtMs < KUBELET_BUSY_MS && ",
-        "",
-        ["test/registrar/registration/states/slow-changes"],
       ],
       "each state leaves its inotify watches": [
         "using watch",
         "const watch",
         ["test/registrar/registrar-lifecycle"],
-      ],
-      "kubelet keeps the former node information of a driver that restarted meanwhile": [
-        "      if (state.again) return { kind: state.again, kubeletIsIdle: true };\n",
-        "",
-        ["test/registrar/start-registrar"],
-      ],
-      "a peer's socket is published over while kubelet is busy": [
-        'if (found === "taken")',
-        'if (found === "taken" && !isKubeletBusy(state, context))',
-      ],
-    },
-  ),
-  ...mutantsOf(
-    "src/registrar/registration/states/listening.ts",
-    ["test/registrar/registration/states/listening"],
-    {
-      "a slow restart of kubelet makes a registered socket move": [
-        "!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved",
-        "!facts.foundDeadSocket || facts.hasMoved",
-      ],
-      "the socket moves again and again": [
-        "!facts.foundDeadSocket || facts.everRegistered || facts.hasMoved",
-        "!facts.foundDeadSocket || facts.everRegistered",
       ],
     },
   ),
@@ -76,8 +43,7 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     "src/registrar/registration/states/publishing.ts",
     ["test/registrar/registration/states/publishing"],
     {
-      "that a socket cannot be published is nobody's trouble":
-        "      context.onUnpublished(error.message);\n",
+      "that a socket cannot be published is nobody's trouble": "      onUnpublished(messageOf(error));\n",
       "the name under which kubelet knows the driver is not found": [
         "await findAlias(pluginRegistrationPath,",
         'await findAlias(pluginRegistrationPath + "-",',
@@ -87,23 +53,10 @@ export const STATES_MUTANTS: readonly Mutant[] = [
           "test/registrar/model/socket-name",
         ],
       ],
-      "a driver that was renamed leaves its new name's place to a registrar that is about to go": [
-        'const isNewName = isFirst || reason === "driver-renamed";',
-        "const isNewName = isFirst && !!reason;",
-      ],
       "a registrar that is stopped while it publishes logs a failure": [
         "      if (signal.aborted) return undefined;\n      log.error",
         "      log.error",
         ["test/registrar/registrar-lifecycle"],
-      ],
-      "a node-wide registration that stood by ends where the folder is away for a moment": [
-        'isFirst && reason !== "peer-gone" &&',
-        "isFirst &&",
-      ],
-      "a node-wide registrar takes a driver from its own sidecar": [
-        "isNewName && !isNodeWide",
-        "isNewName",
-        ["test/registrar/registration/states/publishing", "test/registrar/node-wide"],
       ],
       "a folder that is back is used only when the next try is due": [
         "await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));",

@@ -7,7 +7,10 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "      if (published) retire(published).catch(() => {}); // It does not fail.\n",
       "",
     ],
-    "two visible sockets of one driver after a rename": "if (published?.path !== path) await withdraw();",
+    "two visible sockets of one driver after a rename": [
+      "(published?.path === path ? undefined : withdraw())",
+      "undefined",
+    ],
     "of two registrars that find one dead socket, both replace it": [
       "return isSameSocket(judged, now);",
       "return true;",
@@ -27,17 +30,13 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       ["test/registrar/registration/registration.test"],
     ],
     "a publication that came too late leaves a listener open": [
-      "          await closeDotSocket(next);\n          return",
-      "          return",
+      "        if (next) await closeDotSocket(next);\n",
+      "",
       ["test/unix/socket-file", "test/registrar/registration/registration.test"],
     ],
-    "a registrar that starts in the same moment is replaced": [
-      "  if (!(await mayReplace())) return false;\n  await callFileSystem(path, () => rename",
-      "  await callFileSystem(path, () => rename",
-    ],
     "a registrar that was stopped replaces a living socket": [
-      "await delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal });",
-      "await delay(KUBELET_LOOKS_WITHIN_MS);",
+      '        if (step.value !== "judge") signal?.throwIfAborted();\n',
+      "",
     ],
     "everybody may connect to the socket": ["chmod(dotPath, 0o700)", "chmod(dotPath, 0o777)"],
     "a living socket with a dot name is swept away": [
@@ -47,6 +46,12 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
     "the dot-sockets of killed registrars stay for ever": [
       "    if (former && isSameSocket(former, stats)) await removeQuietly(path);\n",
       "",
+    ],
+  }),
+  ...mutantsOf("src/unix/publish-steps.ts", ["test/unix/socket-file", "test/exploration"], {
+    "a registrar that starts in the same moment is replaced": [
+      '  if (!overLiving && !(yield "isSame")) return "taken";\n  yield "rename";',
+      '  yield "rename";',
     ],
   }),
   ...mutantsOf("src/unix/files.ts", ["test/unix"], {
