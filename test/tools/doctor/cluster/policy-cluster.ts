@@ -19,8 +19,6 @@ type Daemon = ReturnType<typeof daemonSet>;
 export interface World {
   /** Of `registrar manifest --image-policy`; undefined: no policy. */
   readonly flags?: readonly string[];
-  /** Of another policy. */
-  readonly otherFlags?: readonly string[];
   /** How the policy's objects differ from what the command writes. */
   readonly policyObjects?: (objects: readonly Written[]) => readonly Written[];
   /** What admission made of the registrar in the pod; null: nothing is left. */
@@ -32,7 +30,6 @@ export interface World {
   readonly setLabels?: Readonly<Record<string, string>>;
   readonly setAnnotations?: Readonly<Record<string, string>>;
   readonly generations?: readonly [set: string, pod: string];
-  readonly namespaceLabels?: Readonly<Record<string, string>>;
   readonly hasNodeWide?: boolean;
   readonly architecture?: string;
 }
@@ -80,10 +77,9 @@ export async function clusterOf({ flags, inPod = {}, inOthers = [], ...world }: 
     const nodeWide = daemonSet("all", { name: "csi-registrar", path: PATTERN });
     await deploy(cluster, nodeWide, ["node-1"], () => WELL);
   }
-  for (const words of [flags, world.otherFlags])
-    for (const object of policyObjects(words === undefined ? [] : await policyOf(words)))
-      await cluster.create(LISTS[object.kind] ?? "", object);
-  const labels = { "kubernetes.io/metadata.name": "storage", ...world.namespaceLabels };
+  for (const object of policyObjects(flags === undefined ? [] : await policyOf(flags)))
+    await cluster.create(LISTS[object.kind] ?? "", object);
+  const labels = { "kubernetes.io/metadata.name": "storage" };
   await cluster.create("/api/v1/namespaces", { metadata: { name: "storage", labels } });
   return cluster;
 }

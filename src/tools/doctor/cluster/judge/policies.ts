@@ -1,10 +1,10 @@
 import { isPattern } from "../../../../host-path/path-pattern";
-import { type Tree, text } from "../../../../kube-api/objects";
+import { text } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
-import { APPARMOR_PREFIX, OPT_OUT } from "../../../manifest/image-policy/image-policy";
+import { OPT_OUT } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { check, grouped, ok, type Verdict, warning } from "../../findings/finding";
-import { counted, podsText, together } from "../../findings/words";
+import { counted, podsText } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import { hookOf } from "../../manifest/read/pod";
 import type { RegistrarPod } from "../read/pod";
@@ -60,15 +60,13 @@ function judgeTakenOut(unit: RegistrarUnit, facts: ClusterFacts): Verdict | unde
 /** A registrar that pods still have as their DaemonSet's author wrote it, or as the policy was before. */
 function judgeUnit(unit: RegistrarUnit, facts: ClusterFacts): readonly Verdict[] {
   return matchedPods(unit, facts).flatMap((matched) => {
-    const isContested = new Set(matched.matches.map(({ policy }) => policy.image)).size > 1;
-    const pods = isContested ? matched.pods : matched.left;
-    if (pods.length === 0) return [];
-    const verdict = (isContested ? judgeContest : judgeMatch)(unit, matched, facts);
-    return [{ ...verdict, objects: [unit.registrar.object], nodes: nodesOf(pods) }];
+    if (matched.left.length === 0) return [];
+    const verdict = judgeMatch(unit, matched, facts);
+    return [{ ...verdict, objects: [unit.registrar.object], nodes: nodesOf(matched.left) }];
   });
 }
 
-/** A DaemonSet's pods by the policies that decide on them, as some are for some nodes only; `done`: changed by one of these. */
+/** A DaemonSet's pods by the policy that decides on them, as some are for some nodes only; `done`: changed by it. */
 function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
   const { registrar, set } = unit;
   if (registrar.program.kind === "ours") return [];
@@ -76,27 +74,19 @@ function matchedPods(unit: RegistrarUnit, facts: ClusterFacts) {
   const own = (facts.podsOf.get(set.uid) ?? []).filter(
     (pod) => isWithoutRegistrar({ pod, unit }) || imageIn(pod, unit) !== undefined,
   );
-  const groups = grouped(own, (pod) => String(decidingOn(pod, all).map((one) => all.indexOf(one))));
-  return [...groups.values()].flatMap((pods) => {
-    const matches = decidingOn(pods[0], all);
-    const [match] = matches;
+  return [...grouped(own, (pod) => decidingOn(pod, all))].flatMap(([match, pods]) => {
     if (match === undefined) return [];
-    const done = new Set(pods.filter((pod) => matches.some((one) => isDone(pod, one, unit))));
-    return { match, matches, pods, done, left: pods.filter((pod) => !done.has(pod)) };
+    const done = new Set(pods.filter((pod) => isDone(pod, match, unit)));
+    return { match, done, left: pods.filter((pod) => !done.has(pod)) };
   });
 }
 
-/** What decides on a new pod of this one's node: all that would change it; without any, what comes nearest to that. */
-function decidingOn({ node }: RegistrarPod, all: readonly PolicyMatch[]): readonly PolicyMatch[] {
+/** What decides on a new pod of this one's node: a policy that would change it; without any, what comes nearest to that. */
+function decidingOn({ node }: RegistrarPod, all: readonly PolicyMatch[]): PolicyMatch | undefined {
   const here = all.filter(({ policy }) => policy.nodes === undefined || policy.nodes.has(node));
   const changing = here.filter(({ leftAlone }) => leftAlone === undefined);
-  const nearest = here.find(({ leftAlone }) => leftAlone?.fix !== undefined) ?? here[0];
-  if (changing.length === 0) return nearest ? [nearest] : [];
-  // Whichever comes first, nothing is left of a swap to an image that a drop knows.
-  const drops = changing.filter(({ policy }) => policy.kind === "drop");
-  return changing.filter(
-    ({ policy: { image = "" } }) => !drops.some(({ policy }) => policy.images.test(image)),
-  );
+  const drop = changing.find(({ policy }) => policy.kind === "drop");
+  return drop ?? changing[0] ?? here.find(({ leftAlone }) => leftAlone?.fix !== undefined) ?? here[0];
 }
 
 /** How far the policies' change of a registrar is, in pods; null: no policy changes it. */
@@ -121,26 +111,7 @@ const isOfRegistrar = ({ state: { blocked, container }, unit }: Place) =>
   unit !== undefined && unit.registrar.container === (blocked ?? container?.name);
 const isUnregistered = inState("unscheduled", "unregistered", "dropped");
 
-/** What to do about a container that does not start with the image that a policy gave it; empty for any other. */
-export function undoText(place: Place, facts: ClusterFacts): string {
-  const { unit, pod } = place;
-  if (unit === undefined || pod === undefined || !isOfRegistrar(place)) return "";
-  const matches = matchedPods(unit, facts).flatMap((one) => (one.done.has(pod) ? one.matches : []));
-  const giver = matches.find(({ policy }) => policy.image === imageIn(pod, unit))?.policy;
-  const advice = "apply that with another, or delete it to have the DaemonSet's back";
-  return giver ? `; its image is from ${nameOf(giver)}: ${advice}, and 5 s later delete the pod` : "";
-}
-
 type Matched = ReturnType<typeof matchedPods>[number];
-
-/** Several policies change the pods in different ways: API servers evaluate policies in any order. */
-function judgeContest({ registrar }: RegistrarUnit, { matches }: Matched): Verdict {
-  const [names] = together([...new Set(matches.map(({ policy }) => nameOf(policy)))]);
-  const text = `is changed by ${names}: what a pod gets depends on which of them is evaluated first`;
-  const fix =
-    "delete one of them, or give them other namespaces or nodes; then look again for what to restart";
-  return warning(registrar.place, text, fix);
-}
 
 function judgeMatch(unit: RegistrarUnit, { match, done, left }: Matched, facts: ClusterFacts): Verdict {
   const { policy, leftAlone } = match;
@@ -188,28 +159,23 @@ interface PolicyMatch {
 function matchesOf(
   { set, registrar }: RegistrarUnit,
   policy: ImagePolicy,
-  { bindings, namespaces }: ClusterFacts,
+  { bindings }: ClusterFacts,
 ): readonly PolicyMatch[] {
-  const { namespace } = set;
-  const labels = namespaces.get(namespace) ?? { [NAME_LABEL]: namespace };
+  const labels = { [NAME_LABEL]: set.namespace };
   const bound = bindings.filter((binding) => binding.policy === policy.name);
   return bound.flatMap(({ selection }) => {
     const both = [policy.selection, selection];
-    const isKnown = namespaces.has(namespace) || both.every((one) => isByName(one.namespaces));
-    if (!isKnown) return [];
+    // Other labels of a namespace are not read.
+    if (!both.every((one) => isByName(one.namespaces))) return [];
     if (!both.every((one) => selects(one.namespaces, labels)))
       return { policy, leftAlone: { why: "its namespace is not selected" } };
     if (!both.every((one) => selects(one.pods, set.podLabels)))
       return { policy, leftAlone: { why: "its pods opt out by their labels" } };
-    return { policy, leftAlone: whyLeftAlone(registrar, policy, set.podAnnotations) };
+    return { policy, leftAlone: whyLeftAlone(registrar, policy) };
   });
 }
 
-function whyLeftAlone(
-  one: Deployment,
-  { images, kind, served }: ImagePolicy,
-  annotations: Tree,
-): PolicyMatch["leftAlone"] {
+function whyLeftAlone(one: Deployment, { images, kind, served }: ImagePolicy): PolicyMatch["leftAlone"] {
   if (one.isForWindows) return { why: "it is for Windows" };
   if (!images.test(one.image)) {
     const fix = "write the policy with --match-image and the last part of the name";
@@ -226,9 +192,7 @@ function whyLeftAlone(
     const why = "the registrar of the whole node would not find its driver's socket";
     return { why, fix: "put the socket at <kubelet root>/plugins/NAME/csi.sock" };
   }
-  if (!one.hasDriver) return { why: "it is the pod's only container" };
-  if (!(`${APPARMOR_PREFIX}${one.container}` in annotations)) return undefined;
-  return { why: "an annotation has its AppArmor profile" };
+  return one.hasDriver ? undefined : { why: "it is the pod's only container" };
 }
 
 /** The program that a container, its exec probe or its hook runs in place of the registrar; our image does not have it. */

@@ -15,7 +15,6 @@ import {
   placeCheck,
 } from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
-import { undoText } from "./policies";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...judgeGroups(facts, inState("unregistered"), because("is not in CSINode: ", whereToLook)),
@@ -63,7 +62,7 @@ function seeEvents(place: Place, facts: ClusterFacts): string {
     /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/.test(place.state.mountFailure ?? "")
   )
     return "kubelet's root is another one there: find its --root-dir, and write its plugins_registry into the DaemonSet (often the chart's kubeletDir)";
-  return `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}${undoText(place, facts)}`;
+  return `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}`;
 }
 
 /** Our image where its pods' nodes need another: as admission left the pods, or as `swapped` would have them. */

@@ -1,5 +1,5 @@
 import { invalidOption } from "../../../../base/errors";
-import { type Tree, text, tree } from "../../../../kube-api/objects";
+import { type Tree, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../images/program";
 import { nameOf, readCsiDriver } from "../../manifest/read/objects";
 import type { ListApi } from "./list-api";
@@ -13,7 +13,7 @@ import {
   startLatest,
 } from "./needs";
 import { readRegistrarPod, withMountFailure } from "./pod";
-import { isByName, readBinding, readPolicy } from "./policy";
+import { readBinding, readPolicy } from "./policy";
 import { type Collector, createReader, each, type Reader, type Resource } from "./reader";
 import { createRunningReader, readRegistrarSet } from "./set";
 
@@ -125,8 +125,6 @@ async function readRegistrars(reader: Reader, target: ClusterTarget, ours: OurIm
   ]);
   const images = { ...ours, given: new Set(policies.flatMap(({ image }) => image ?? [])) };
   const own = bindings.filter(({ policy }) => policies.some(({ name }) => name === policy));
-  const isNamed = [...policies, ...own].every(({ selection }) => isByName(selection.namespaces));
-  const namespaces = isNamed ? [] : await reader.read({ resource: "namespaces" }, each(readNamespace));
   const sets = await Promise.all([
     reader.read(
       { resource: "daemonsets" },
@@ -147,8 +145,6 @@ async function readRegistrars(reader: Reader, target: ClusterTarget, ours: OurIm
     /** Undefined: they could not be read. */
     policies: isKnown ? byName(policies) : undefined,
     bindings: own,
-    /** The labels by name; without one that no policy asks for. */
-    namespaces: new Map(namespaces),
   };
 }
 
@@ -187,9 +183,4 @@ function readLimitRange(object: unknown): Tree {
   const { metadata, spec } = tree(object);
   const { namespace, name } = tree(metadata);
   return { metadata: { namespace, name }, spec };
-}
-
-function readNamespace(row: unknown): readonly [name: string, labels: Tree] {
-  const { name, labels } = tree(tree(tree(row).object).metadata);
-  return [text(name), tree(labels)];
 }

@@ -31,7 +31,6 @@ const LISTS = {
   limitranges: { group: "" },
   mutatingadmissionpolicies: ADMISSION,
   mutatingadmissionpolicybindings: ADMISSION,
-  namespaces: { group: "", asTable: true },
   nodes: { group: "", asTable: true },
   pods: { group: "" },
   statefulsets: { ...APPS, maxBytes: MAX_SET_BYTES },
