@@ -9,7 +9,7 @@ type Values = Record<string, string | string[] | boolean | Record<string, string
 const VARINT = 0;
 const LENGTH = 2;
 const [GROUP_START, GROUP_END] = [3, 4];
-/** The length in bytes of what follows; undefined for one that is a length itself, and for an unknown wire type. */
+/** The length in bytes of a field's value, by wire type; undefined if it comes with the field, or the type is unknown. */
 const FIXED_LENGTHS = [0, 8, undefined, 0, 0, 4];
 const MAX_VARINT_BYTES = 10;
 
