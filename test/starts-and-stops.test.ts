@@ -33,12 +33,12 @@ test(`${ROUNDS} starts and stops of everything that starts leave nothing`, () =>
       const common = { pluginRegistrationPath, signal };
       await using kubelet = await startKubelet({ ...common, reconcilePeriodMs: 10, waitTimeoutMs: 60_000 });
       await using driver = await startCsiDriver({ csiAddress, name: "x.csi", signal });
-      const elsewhere = { csiAddress, kubeletRegistrationPath: csiAddress, timeoutMs: 60_000 };
+      const elsewhere = { csiAddress, endpoint: csiAddress, timeoutMs: 60_000 };
       await using registrar = await startRegistrar({ ...common, ...elsewhere });
       const own = { csiAddress: folder.at("served.sock"), addServices };
       await using served = await serveCsiDriver({ ...common, ...own });
       const patterns = [folder.at("plugins", "*", "csi.sock")];
-      const ofPatterns = { csiAddresses: patterns, kubeletRegistrationPaths: patterns };
+      const ofPatterns = { csiAddresses: patterns, endpoints: patterns };
       await using ofNode = await startNodeRegistrar({ ...common, ...ofPatterns });
       if (isRegistered) {
         await Promise.all([registrar.ready, served.ready]);
@@ -58,13 +58,13 @@ test(`${ROUNDS} starts and stops of everything that starts leave nothing`, () =>
   }));
 
 const stopped = { signal: AbortSignal.abort() };
-const there = { csiAddress: "/x", kubeletRegistrationPath: "/x" };
+const there = { csiAddress: "/x", endpoint: "/x" };
 
 test.each([
   ["startRegistrar", () => startRegistrar({ ...there, ...stopped })],
   [
     "startNodeRegistrar",
-    () => startNodeRegistrar({ csiAddresses: ["/x"], kubeletRegistrationPaths: ["/x"], ...stopped }),
+    () => startNodeRegistrar({ csiAddresses: ["/x"], endpoints: ["/x"], ...stopped }),
   ],
   ["startRegistration", () => startRegistration({ name: "x.csi", endpoint: "/x", ...stopped })],
   ["serveCsiDriver", () => serveCsiDriver({ csiAddress: "/x", addServices, ...stopped })],

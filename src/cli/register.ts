@@ -14,7 +14,7 @@ import {
 import type { Flags } from "../flags/table";
 import type { Logger } from "../logging/logger";
 import type { LoggingResolution } from "../logging/logging-options";
-import { type RegistrationFailurePolicy, resolveOptions } from "../registrar/model/options";
+import { resolveOptions } from "../registrar/model/options";
 import type { Registration } from "../registrar/registration/registration";
 import { only, type Registrations } from "../registrar/registration/registrations";
 import type { NodeRegistrar } from "../registrar/start-node-registrar";
@@ -87,22 +87,21 @@ async function start(
   paths: Paths,
   context: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Registration | NodeRegistrar> {
-  const { pluginRegistrationPath, kubeletRegistrationPath } = paths;
+  const { pluginRegistrationPath, kubeletRegistrationPath: endpoint } = paths;
   const { timeoutMs, reregisterOnDriverRestart } = flags;
   const common = { pluginRegistrationPath, timeoutMs, reregisterOnDriverRestart, ...context };
   if (!isNodeWide(flags)) {
-    const { driverTimeoutMs } = flags;
-    const policy = flags.onRegistrationFailure;
-    const onRegistrationFailure: RegistrationFailurePolicy = policy === "exit" ? "end" : policy;
+    const { driverTimeoutMs, onRegistrationFailure } = flags;
     const csiAddress = absoluteCsiAddress(flags.csiAddress);
-    const own = { csiAddress, kubeletRegistrationPath, driverTimeoutMs, onRegistrationFailure };
+    const own = { csiAddress, endpoint, driverTimeoutMs };
     const { signal, logger: log, ...options } = resolveOptions({ ...common, ...own });
-    return registerDriver(options, { signal, log });
+    return registerDriver({ ...options, onRegistrationFailure }, { signal, log });
   }
   const { driverGoneAfterMs } = flags;
   const { startNodeRegistrar } = await import("../registrar/start-node-registrar");
   const names = nameListsFrom(flags);
-  return startNodeRegistrar({ ...common, ...patternsOf(flags), names, driverGoneAfterMs });
+  const { csiAddresses, kubeletRegistrationPaths: endpoints } = patternsOf(flags);
+  return startNodeRegistrar({ ...common, csiAddresses, endpoints, names, driverGoneAfterMs });
 }
 
 async function startDiagnostics(

@@ -46,7 +46,7 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
     socket: registrationSocketPath,
     csiAddress: registration.csiAddress,
     kubeletRegistrationPath: registration.endpoint,
-    pluginRegistrationPath: registration.options.pluginRegistrationPath,
+    pluginRegistrationPath: registration.pluginRegistrationPath,
     counters: { ...tally, lastGetInfoAt: time(tally.lastGetInfoAt), lastStatusAt: time(tally.lastStatusAt) },
     history: history.map(({ from, to, reason, at }) => ({ at: time(at), from, to, reason })),
   };

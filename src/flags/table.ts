@@ -116,8 +116,10 @@ export function acceptedFlags(): ReadonlyMap<string, Flag> {
   return new Map(Object.entries<Flag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
 }
 
-export const nearestFlag = (unknown: string | undefined) =>
-  unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
+export function nearestFlag(unknown: string | undefined) {
+  if (unknown === "endpoint") return "kubelet-registration-path"; // Its name in the library.
+  return unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
+}
 
 /** Reads the words after the program's name as the official registrar does, with its errors. Checks no flag with another. */
 export function parseFlags(argv: readonly string[]) {

@@ -68,7 +68,7 @@ export interface PatternPair {
 
 const OPTIONS = {
   csiAddresses: "csiAddresses",
-  kubeletRegistrationPaths: "kubeletRegistrationPaths",
+  kubeletRegistrationPaths: "endpoints",
 };
 
 /**

@@ -16,6 +16,12 @@ export function optional<Value>(kind: OptionKind<Value>, byDefault?: Value): Opt
   return (given, name) => (given === undefined ? byDefault : kind.read(given, name));
 }
 
+/** Options that a flag of the sidecar names otherwise. */
+const BY_FLAG: Readonly<Record<string, string>> = {
+  kubeletRegistrationPath: "endpoint",
+  kubeletRegistrationPaths: "endpoints",
+};
+
 /**
  * Reads options by their table: fills in the defaults and omits what stays undefined. Throws INVALID_OPTION for unusable
  * values and unknown names; the message begins with `whose`, the function that was called.
@@ -29,7 +35,7 @@ export function readOptions<Options extends object>(
   const names = Object.keys(table) as (keyof Options & string)[];
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(table, name));
   if (unknown !== undefined) {
-    const meant = nearWord(unknown, names);
+    const meant = names.find((name) => name === BY_FLAG[unknown]) ?? nearWord(unknown, names);
     const hint = meant ? `did you mean ${meant}?` : `there are ${names.join(", ") || "none"}`;
     throw invalidOption(`${whose}: there is no option ${show(unknown)}; ${hint}`);
   }

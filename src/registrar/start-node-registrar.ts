@@ -10,7 +10,7 @@ import type { RegistrationOutcome } from "./model/outcome";
 import { createAdmission } from "./node-wide/admission";
 import { discover } from "./node-wide/discovery";
 import { createNodeDrivers } from "./node-wide/node-drivers";
-import { type NodeRegistrarOptions, type ResolvedNodeOptions, resolveNodeOptions } from "./node-wide/options";
+import { type NodeRegistrarOptions, resolveNodeOptions } from "./node-wide/options";
 import type { Changes } from "./node-wide/scan";
 import type { Registrations, RegistrationsEvent } from "./registration/registrations";
 import { registerDriver } from "./start-registrar";
@@ -20,8 +20,6 @@ export interface NodeRegistrar
   extends Omit<Registrations, "subscribe">,
     Events<RegistrationsEvent>,
     AsyncDisposable {
-  /** What it was started with, every default filled in. */
-  readonly options: ResolvedNodeOptions;
   /** Resolves, never rejects, when all is over and nothing is left behind. */
   readonly closed: Promise<RegistrationOutcome>;
   /** Deregisters every driver. Always the same promise. */
@@ -41,11 +39,11 @@ const REMIND_EVERY_MS = 600_000;
  */
 export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise<NodeRegistrar> {
   const { signal, logger, ...resolved } = resolveNodeOptions(options);
-  const { csiAddresses, kubeletRegistrationPaths, driverGoneAfterMs, names, onEvent, ...common } = resolved;
+  const { csiAddresses, endpoints, driverGoneAfterMs, names, onEvent, ...common } = resolved;
   const whose = "startNodeRegistrar";
-  const pairs = checkFor(whose, () => pairPatterns(csiAddresses, kubeletRegistrationPaths));
-  const resolve = (csiAddress: string, kubeletRegistrationPath: string) =>
-    resolveOptions({ ...common, csiAddress, kubeletRegistrationPath, onRegistrationFailure: "retry" }, whose);
+  const pairs = checkFor(whose, () => pairPatterns(csiAddresses, endpoints));
+  const resolve = (csiAddress: string, endpoint: string) =>
+    resolveOptions({ ...common, csiAddress, endpoint, onRegistrationFailure: "retry" }, whose);
   // What all drivers share must be right before the first one comes.
   for (const { csiAddress, kubeletRegistrationPath } of pairs)
     resolve(csiAddress.text, kubeletRegistrationPath.text);
@@ -57,9 +55,9 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Each pattern listens: Node would warn of a leak at the eleventh.
 
-  const register = (csiAddress: string, kubeletRegistrationPath: string) => {
+  const register = (csiAddress: string, endpoint: string) => {
     const owner = { csiAddress };
-    const driver = { ...resolve(csiAddress, kubeletRegistrationPath), isNodeWide: true };
+    const driver = { ...resolve(csiAddress, endpoint), isNodeWide: true };
     const registration = registerDriver(driver, {
       admit: (name, log, onWithheld) => admission.request(name, owner, log, onWithheld),
       log: logger.with({ csiAddress }),
@@ -99,7 +97,6 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
 
   return {
     scope: "node-wide",
-    options: resolved,
     get all() {
       return drivers.registrations;
     },

@@ -16,14 +16,14 @@ import { warnIfUnheard } from "./warn-if-unheard";
  * @example
  * await using registrar = await startRegistrar({
  *   csiAddress: "/csi/csi.sock",
- *   kubeletRegistrationPath: "/var/lib/kubelet/plugins/disk.example.com/csi.sock",
+ *   endpoint: "/var/lib/kubelet/plugins/disk.example.com/csi.sock",
  *   logger: console,
  * });
  * await registrar.ready;
  */
 export async function startRegistrar(options: RegistrarOptions): Promise<Registration> {
   const { signal, logger: log, ...resolved } = resolveOptions(options);
-  hostSocketPath.read(resolved.kubeletRegistrationPath, "startRegistrar: kubeletRegistrationPath");
+  hostSocketPath.read(resolved.endpoint, "startRegistrar: endpoint");
   refuseAborted("the registrar", signal);
   return warnIfUnheard(registerDriver(resolved, { signal, log }));
 }
@@ -32,7 +32,7 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
 type RegisterContext = Pick<RegistrationParts, "log" | "signal"> &
   Pick<FollowContext, "remindEveryMs" | "admit">;
 
-/** The same with any text as `kubeletRegistrationPath`: like the official registrar, it leaves the judgement to kubelet. */
+/** The same with any text as `endpoint`: like the official registrar, it leaves the judgement to kubelet. */
 export function registerDriver(
   options: ResolvedRegistrarOptions,
   { signal, log: parentLog, ...follow }: RegisterContext,

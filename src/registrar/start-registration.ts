@@ -37,7 +37,7 @@ export async function registerPlugin(
   told: Omit<PluginIdentity, "name">,
 ): Promise<Registration> {
   const { signal, logger, ...resolved } = resolveRegistrationOptions(options);
-  const { name, endpoint: kubeletRegistrationPath, ...rest } = resolved;
+  const { name, ...rest } = resolved;
   const log = logger.named("start-registration");
   admitPluginName(resolved.type, name, log);
   refuseAborted("the registration", signal);
@@ -51,7 +51,7 @@ export async function registerPlugin(
     status: () => ({ identity, connected: true, trouble: undefined }),
   };
   const registration = openRegistration(
-    { ...rest, kubeletRegistrationPath, isNodeWide: false },
+    { ...rest, isNodeWide: false },
     { driver, events, log, signal },
   );
   const ended = await Promise.race([published, registration.closed]);

@@ -32,7 +32,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   const registrar = node.keep(
     await startRegistrar({
       csiAddress: node.csiAddress,
-      kubeletRegistrationPath: node.csiAddress,
+      endpoint: node.csiAddress,
       pluginRegistrationPath: node.pluginDir,
       timeoutMs: PATIENCE_MS,
       logger: log.logger,

@@ -72,7 +72,7 @@ const SOURCE = Object.create({ all: () => [], subscribe: () => () => {} });
 const TOKEN = { kind: "value", value: "secret" };
 
 test.each<[of: string, resolve: (given: never) => object, given: object]>([
-  ["startRegistrar", resolveOptions, { csiAddress: "/x", kubeletRegistrationPath: "/x" }],
+  ["startRegistrar", resolveOptions, { csiAddress: "/x", endpoint: "/x" }],
   [
     "startRegistration",
     resolveRegistrationOptions,
@@ -81,7 +81,7 @@ test.each<[of: string, resolve: (given: never) => object, given: object]>([
   [
     "startNodeRegistrar",
     resolveNodeOptions,
-    { csiAddresses: ["/a/*"], kubeletRegistrationPaths: ["/b/*"], names: { allow: ["x", "y"], deny: ["z"] } },
+    { csiAddresses: ["/a/*"], endpoints: ["/b/*"], names: { allow: ["x", "y"], deny: ["z"] } },
   ],
   [
     "serveCsiDriver",

@@ -53,7 +53,7 @@ test("ready, and a wait of the test kit that is closed, may be left alone: nothi
   const finished = await runWith(
     "mjs",
     "left-alone",
-    `const paths = { csiAddress: "/none.sock", kubeletRegistrationPath: "/none.sock" };
+    `const paths = { csiAddress: "/none.sock", endpoint: "/none.sock" };
      const late = await startRegistrar({ ...paths, pluginRegistrationPath: ".", driverTimeoutMs: 1 });
      const { closed: ended } = late;
      const options = { name: "x.csi", endpoint: "/none.sock", pluginRegistrationPath: "." };

@@ -21,7 +21,7 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
   await using kubelet = await startKubelet({ pluginRegistrationPath: "/tmp/r", version: "v1.28.15-gke.100", signal, logger: console });
   await using driver = await startCsiDriver({ csiAddress: "/x.sock", name: "x.csi", maxVolumes: 8 });
   const registration: Registration = await startRegistration({ ...options, signal, logger });
-  const registrar: Registration = await startRegistrar({ csiAddress: "/x.sock", kubeletRegistrationPath: "/x.sock" });
+  const registrar: Registration = await startRegistrar({ csiAddress: "/x.sock", endpoint: "/x.sock" });
   await serveCsiDriver({ csiAddress: "/x.sock", addServices: (server) => server.addService({}, {}) });
   const either: readonly Registration[] = [registration, registrar];
   const nothing: void = await registration.ready;

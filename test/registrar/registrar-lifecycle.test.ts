@@ -182,15 +182,15 @@ test.each<StateName>(["publishing", "listening", "asked", "registered", "stoppin
 
 test.each(["rel/csi.sock", "unix:///csi/csi.sock", `/${"a".repeat(200)}`, "/csi\0.sock"])(
   "no kubelet finds a driver at %j: refused, unless it is the sidecar that is told so",
-  async (kubeletRegistrationPath) => {
-    const options = { ...node.options, kubeletRegistrationPath };
+  async (endpoint) => {
+    const options = { ...node.options, endpoint };
     await expect(startRegistrar(options)).rejects.toMatchObject({
       code: "INVALID_OPTION",
-      message: expect.stringContaining("startRegistrar: kubeletRegistrationPath is "),
+      message: expect.stringContaining("startRegistrar: endpoint is "),
     });
     const { signal, logger: log, ...resolved } = resolveOptions(options);
     const sidecar = registerDriver(resolved, { signal, log });
-    expect(sidecar.endpoint).toBe(kubeletRegistrationPath);
+    expect(sidecar.endpoint).toBe(endpoint);
     await sidecar.close();
   },
 );

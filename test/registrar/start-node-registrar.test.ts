@@ -20,7 +20,7 @@ test("each driver is announced, with its path as kubelet sees it, also one that 
   await node.driver("a.csi");
   await using started = await startTestFleet(node, {
     csiAddresses: [node.csiAddress("*"), node.csiAddress("folder"), node.at("away", "*", "s")],
-    kubeletRegistrationPaths: ["/host/*/csi.sock", "/host/folder/csi.sock", "/away/*/s"],
+    endpoints: ["/host/*/csi.sock", "/host/folder/csi.sock", "/away/*/s"],
   });
   await node.driver("folder", { name: "b.csi" });
   expect(await started.register("a.csi")).toBe("/host/a.csi/csi.sock");
@@ -108,8 +108,8 @@ describe("what befalls one driver", () => {
 
   test("a refusal is no end, whatever the policy; the log says to leave out what is no node service", async () => {
     await node.driver("a.csi");
-    const kubeletRegistrationPaths = [node.csiAddress("*")];
-    await using started = await startTestFleet(node, { kubeletRegistrationPaths });
+    const endpoints = [node.csiAddress("*")];
+    await using started = await startTestFleet(node, { endpoints });
     const seen: unknown[] = [];
     started.fleet.subscribe("state-changed", ({ change, registration: { csiAddress } }) =>
       seen.push([csiAddress, change.to]),
@@ -127,8 +127,8 @@ describe("how it starts and ends", () => {
   test.each([
     ["a time no timer can wait", { driverGoneAfterMs: 2 ** 31 }, "driverGoneAfterMs is 2147483648"],
     ["no path", { csiAddresses: ["*/csi.sock"] }, 'csiAddresses "*/csi.sock" is not a unix'],
-    ["a relative host path", { kubeletRegistrationPaths: ["*/a"] }, 'kubeletRegistrationPaths "*/a": a'],
-    ["patterns that do not fit", { kubeletRegistrationPaths: ["/a"] }, "1 '*' in "],
+    ["a relative host path", { endpoints: ["*/a"] }, 'endpoints "*/a": a'],
+    ["patterns that do not fit", { endpoints: ["/a"] }, "1 '*' in "],
     ["a path too long for a socket", { csiAddresses: [`/${"a".repeat(120)}/*`] }, "csiAddress is "],
     ["a name with a path where none belongs", { names: { deny: ["a=/b"] } }, 'denied driver "a=/b"'],
   ])("%s is refused at once", async (_, options, why) => {

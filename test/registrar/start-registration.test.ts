@@ -141,7 +141,7 @@ test("says what it is of, and tells its events to loops, of which they are the e
   expect(registration).toMatchObject({
     name,
     endpoint: ENDPOINT,
-    options: { timeoutMs: 500, type: "CSIPlugin" },
+    pluginRegistrationPath: node.pluginRegistrationPath,
   });
   const states: string[] = [];
   const telling = (async () => {
@@ -184,7 +184,7 @@ test("the same at all drivers of a node, whose events end with it", () =>
     const log = recordLog();
     const registrar = await startNodeRegistrar({
       csiAddresses: [node.csiAddress],
-      kubeletRegistrationPaths: [ENDPOINT],
+      endpoints: [ENDPOINT],
       pluginRegistrationPath: node.pluginRegistrationPath,
       logger: log.logger,
       onEvent: async ({ registration }) => {
@@ -198,7 +198,6 @@ test("the same at all drivers of a node, whose events end with it", () =>
     })();
     registrar.subscribe("published", () => void registerOnce(node.socketPath(name)));
     await log.when("Registration state changed", 4);
-    expect(registrar.options).toMatchObject({ csiAddresses: [node.csiAddress], driverGoneAfterMs: 30_000 });
     await registrar.close();
     await looping;
     expect(seen).toContainEqual([name, "registered"]);

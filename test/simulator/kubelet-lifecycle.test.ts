@@ -114,7 +114,7 @@ test("registered() ends, with kubelet's words, when the registrar of a refused d
   // Also for a caller that comes later, until the next registrar has come.
   const late = kubelet.registered(DRIVER);
   await expect(late).rejects.toMatchObject({ code: "REFUSED", message: expect.stringContaining(" no room") });
-  const next = node.keep(await startTestRegistrar(node, { kubeletRegistrationPath: node.csiAddress }));
+  const next = node.keep(await startTestRegistrar(node, { endpoint: node.csiAddress }));
   await next.log.when("Registration Server started");
   await kubelet.registered(DRIVER);
 });
@@ -124,7 +124,7 @@ test("registered() does not end while the registrar of a refused driver tries ag
   const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room", times: 3 }] });
   const registered = kubelet.registered(DRIVER);
   await node.driver();
-  const retrying = { kubeletRegistrationPath: node.csiAddress, onRegistrationFailure: "retry" } as const;
+  const retrying = { endpoint: node.csiAddress, onRegistrationFailure: "retry" } as const;
   node.keep(await startTestRegistrar(node, retrying));
   await expect(registered).resolves.toMatchObject({ driverName: DRIVER });
   expect(kubelet.events.history("refused")).toHaveLength(3);

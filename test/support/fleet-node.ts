@@ -19,7 +19,7 @@ export async function createFleetNode() {
   /** What a fleet is told: `plugins/STAR/csi.sock`, to kubelet `/host/STAR/csi.sock`. */
   const options: NodeRegistrarOptions = {
     csiAddresses: [csiAddress("*")],
-    kubeletRegistrationPaths: ["/host/*/csi.sock"],
+    endpoints: ["/host/*/csi.sock"],
     pluginRegistrationPath,
     timeoutMs: PATIENCE_MS,
   };

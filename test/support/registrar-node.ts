@@ -32,7 +32,7 @@ export async function createTestNode({ driverName = DRIVER, reconcilePeriodMs = 
   const options: RegistrarOptions = {
     csiAddress,
     pluginRegistrationPath,
-    kubeletRegistrationPath: ENDPOINT,
+    endpoint: ENDPOINT,
     timeoutMs: PATIENCE_MS,
   };
   const socketPath = (name = driverName) => folder.socketPathOf(name);

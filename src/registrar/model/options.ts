@@ -46,11 +46,12 @@ export interface CommonOptions extends StartOptions {
   readonly onEvent?: ((event: RegistrarEvent) => unknown) | undefined;
 }
 
+/** The options of a registrar for a driver that runs elsewhere. */
 export interface RegistrarOptions extends CommonOptions {
   /** The CSI driver socket as this process sees it: `/csi/csi.sock` or `unix:///csi/csi.sock`. */
   readonly csiAddress: string;
-  /** The same socket as kubelet sees it on the host, an absolute path; kubelet is given it as the driver's endpoint. */
-  readonly kubeletRegistrationPath: string;
+  /** The same socket as kubelet sees it on the host, an absolute path: `--kubelet-registration-path`. */
+  readonly endpoint: string;
   /** Fail when the driver has not reported its name by then; 0 waits without end. @default 0 */
   readonly driverTimeoutMs?: number | undefined;
   /** Register again when the driver came back, so that kubelet reads its node information anew. @default false */
@@ -58,10 +59,12 @@ export interface RegistrarOptions extends CommonOptions {
 }
 
 /** What one registration runs by, every default filled in and every value checked. */
-export interface ResolvedOptions extends Resolved<CommonOptions> {
+export interface ResolvedOptions extends Omit<Resolved<CommonOptions>, "onRegistrationFailure"> {
+  /** `exit`: an end after which the process exits, so that its container restarts. */
+  readonly onRegistrationFailure: RegistrationFailurePolicy | "exit";
   readonly type: PluginType;
   readonly supportedVersions: readonly string[];
-  readonly kubeletRegistrationPath: string;
+  readonly endpoint: string;
   readonly csiAddress?: string;
   /** The path in `csiAddress`; neither is there where the driver runs in this process. */
   readonly csiSocketPath?: string;
@@ -71,7 +74,7 @@ export interface ResolvedOptions extends Resolved<CommonOptions> {
 
 export type ResolvedRegistrarOptions = ResolvedOptions &
   Required<ResolvedOptions> &
-  Resolved<RegistrarOptions>;
+  Omit<Resolved<RegistrarOptions>, "onRegistrationFailure">;
 
 /** The options of a registration of a driver in this process. */
 export type RegistrationOptions = InProcessOptions &
@@ -127,7 +130,7 @@ export function resolveOptions(
   const read = readOptions<Resolved<RegistrarOptions> & ResolvedStartOptions>(whose, options, {
     csiAddress: required(csiAddressKind),
     // The sidecar hands this path to kubelet as it is, as the official one does: kubelet judges it.
-    kubeletRegistrationPath: required(nonEmpty("the driver's socket as kubelet sees it on the host")),
+    endpoint: required(nonEmpty("the driver's socket as kubelet sees it on the host")),
     driverTimeoutMs: optional(milliseconds({ orZero: true }), 0),
     reregisterOnDriverRestart: optional(flag, false),
     ...COMMON_OPTIONS,

@@ -9,12 +9,12 @@ import { checkNameLists, type NameLists } from "./name-lists";
 export interface NodeRegistrarOptions
   extends Omit<
     RegistrarOptions,
-    "csiAddress" | "kubeletRegistrationPath" | "onRegistrationFailure" | "driverTimeoutMs" | "onEvent"
+    "csiAddress" | "endpoint" | "onRegistrationFailure" | "driverTimeoutMs" | "onEvent"
   > {
   /** Patterns of driver sockets as this process sees them: `/plugins/STAR/csi.sock` with `*` for STAR. */
   readonly csiAddresses: readonly string[];
   /** The same as kubelet sees them, first with first; each `*` stands for the same as its counterpart. */
-  readonly kubeletRegistrationPaths: readonly string[];
+  readonly endpoints: readonly string[];
   /** A driver whose socket is away or refuses for this long has gone. @default 30000 */
   readonly driverGoneAfterMs?: number | undefined;
   /** Which driver names are wanted. @default all */
@@ -34,7 +34,7 @@ export function resolveNodeOptions(
   const { onRegistrationFailure: _, ...common } = COMMON_OPTIONS;
   const resolved = readOptions<ResolvedNodeOptions & ResolvedStartOptions>("startNodeRegistrar", options, {
     csiAddresses: required(listOf(textKind)),
-    kubeletRegistrationPaths: required(listOf(textKind)),
+    endpoints: required(listOf(textKind)),
     reregisterOnDriverRestart: optional(flag, false),
     driverGoneAfterMs: optional(milliseconds({ orZero: true }), 30_000),
     names: optional(optionsOf<NameLists>({ allow: texts, deny: texts }), {}),

@@ -3,7 +3,7 @@ import { errnoOf, RegistrarError } from "../../base/errors";
 import type { RegistrationStatus } from "../../grpc/protos";
 import { isShortage } from "../../unix/descriptors";
 import type { SocketFound } from "../../unix/unix-socket";
-import type { RegistrationFailurePolicy } from "../model/options";
+import type { ResolvedOptions } from "../model/options";
 import type { DriverFacts, InPlaceState, LoopEvent, RegistrationState, StateOf } from "../model/state";
 import { meansPeer } from "./hints";
 
@@ -82,7 +82,7 @@ export const movesFromBackoff = (facts: DriverFacts, hasCaller: boolean): boolea
 
 /** The event after kubelet reported its status. With policy `retry` we stand by for a peer under another path. */
 export function statusEvent(
-  policy: RegistrationFailurePolicy,
+  policy: ResolvedOptions["onRegistrationFailure"],
   { pluginRegistered, error }: RegistrationStatus,
 ): LoopEvent {
   if (pluginRegistered) return { kind: "accepted" };

@@ -1,7 +1,8 @@
 import type { ConnectionTally } from "../../grpc/server";
-import { type DriverPaths, judgeByMounts } from "../../host-path/host-path";
+import { judgeByMounts } from "../../host-path/host-path";
 import { otherKubeletRoots } from "../../host-path/kubelet-roots";
 import { readMounts } from "../../unix/mounts";
+import type { ResolvedOptions } from "../model/options";
 
 /** How the operator runs the driver, which decides what the operator can change. */
 export interface HintedUser {
@@ -11,7 +12,7 @@ export interface HintedUser {
   readonly foundByPattern?: string | undefined;
 }
 
-type Hint = string | ((kubeletRegistrationPath: string, user: HintedUser) => string);
+type Hint = string | ((endpoint: string, user: HintedUser) => string);
 
 /** What kubelet's texts of refusal mean, most telling first. Texts as of kubelet 1.20 to 1.37. */
 const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
@@ -74,25 +75,25 @@ const pathName = ({ isInProcess }: HintedUser) =>
 /** One line on the likely cause of a refusal; undefined for a text that none of the rows knows. */
 export function hintForRefusal(
   text: string,
-  kubeletRegistrationPath: string,
+  endpoint: string,
   user: HintedUser = {},
 ): string | undefined {
   const [, hint] = REFUSALS.find(([pattern]) => pattern.test(text)) ?? [];
-  return typeof hint === "function" ? hint(kubeletRegistrationPath, user) : hint;
+  return typeof hint === "function" ? hint(endpoint, user) : hint;
 }
 
 /** The same, but what this container's mounts show of the driver's socket comes first. */
 export async function explainRefusal(
   text: string,
-  paths: DriverPaths,
+  paths: Pick<ResolvedOptions, "endpoint" | "csiSocketPath" | "pluginRegistrationPath">,
   foundByPattern?: string,
   mounts = readMounts(),
 ): Promise<string | undefined> {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
-  const verdict = cannotReach ? await judgeByMounts(paths, mounts) : undefined;
+  const verdict = cannotReach ? await judgeByMounts({ ...paths, kubeletRegistrationPath: paths.endpoint }, mounts) : undefined;
   if (verdict?.kind === "wrong") return `${verdict.problem}: ${verdict.fix}`;
   const isInProcess = paths.csiSocketPath === undefined;
-  return hintForRefusal(text, paths.kubeletRegistrationPath, { foundByPattern, isInProcess });
+  return hintForRefusal(text, paths.endpoint, { foundByPattern, isInProcess });
 }
 
 /**

@@ -23,7 +23,7 @@ export interface RegistrationCalls {
  * over which its call came. The listeners run after the answer, so that kubelet gets it even if a refusal ends this process.
  */
 export function createRegistrationServers(
-  { type, supportedVersions, kubeletRegistrationPath: endpoint }: ResolvedOptions,
+  { type, supportedVersions, endpoint }: ResolvedOptions,
   calls: RegistrationCalls,
   parentLog: Logger,
 ) {

@@ -4,7 +4,7 @@ import type { Logger } from "../../logging/logger";
 import { createSocketFile, type Publication } from "../../unix/socket-file";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
-import type { CommonOptions, PluginType, ResolvedOptions } from "../model/options";
+import type { PluginType, ResolvedOptions } from "../model/options";
 import { errorOf, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent } from "../model/state";
 import type { DriverHealth, DriverStatus } from "../model/status";
@@ -21,12 +21,12 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   readonly name: string | undefined;
   /** What kubelet registers it as. */
   readonly type: PluginType;
-  /** The options that were given, with every default filled in. */
-  readonly options: CommonOptions;
   /** The driver's socket as kubelet sees it. */
   readonly endpoint: string;
   /** The CSI driver socket as this process sees it; undefined where the driver runs in this process. */
   readonly csiAddress: string | undefined;
+  /** The plugin registration directory, where our socket goes. */
+  readonly pluginRegistrationPath: string;
   status(): DriverStatus;
   /**
    * Walks kubelet's own path over our registration socket, within `timeoutMs`. One walk at a time; its answer holds for
@@ -100,10 +100,10 @@ export function openRegistration(options: ResolvedOptions, parts: RegistrationPa
     get name() {
       return view.driverName;
     },
-    options,
     type: options.type,
-    endpoint: options.kubeletRegistrationPath,
+    endpoint: options.endpoint,
     csiAddress: options.csiAddress,
+    pluginRegistrationPath: options.pluginRegistrationPath,
     status: view.status,
     selfCheck: createSelfCheck(view, options),
     ...events.forListeners,

@@ -12,7 +12,7 @@ test("kubelet registers our driver", async () => {
 
   const kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
   const driver = await startCsiDriver({ csiAddress, name, nodeId: "n1" });
-  const paths = { csiAddress, kubeletRegistrationPath: csiAddress, pluginRegistrationPath };
+  const paths = { csiAddress, endpoint: csiAddress, pluginRegistrationPath };
   const registrar = await startRegistrar(paths);
   await registrar.ready;
   expect(kubelet.csiNode().spec.drivers).toEqual([{ name, nodeID: "n1", topologyKeys: [] }]);

@@ -6,7 +6,7 @@ import {
 
 const required: RegistrarOptions = {
   csiAddress: "unix:///csi/csi.sock",
-  kubeletRegistrationPath: "/var/lib/kubelet/plugins/x/csi.sock",
+  endpoint: "/var/lib/kubelet/plugins/x/csi.sock",
 };
 
 test("fills in every default", () => {
@@ -29,7 +29,7 @@ test("fills in every default", () => {
 test("keeps every given value", () => {
   const given: RegistrarOptions = {
     csiAddress: "/a.sock",
-    kubeletRegistrationPath: "/b.sock",
+    endpoint: "/b.sock",
     pluginRegistrationPath: "/c",
     timeoutMs: 1,
     driverTimeoutMs: 2 ** 31 - 1,
@@ -47,7 +47,7 @@ test.each<[object, string]>([
   ]),
   [{ csiAddress: undefined }, "csiAddress is missing"],
   [{ csiAddress: `/${"a".repeat(107)}` }, 'csiAddress is "/aaa'],
-  [{ kubeletRegistrationPath: "" }, 'kubeletRegistrationPath is ""; it takes the driver\'s socket as'],
+  [{ endpoint: "" }, 'endpoint is ""; it takes the driver\'s socket as'],
   [{ pluginRegistrationPath: "" }, 'pluginRegistrationPath is ""; it takes the path of a directory'],
   // From about here on grpc-js ended the process.
   [{ timeoutMs: 3.6e14 }, "timeoutMs is 360000000000000; it takes milliseconds, more than 0"],

@@ -92,14 +92,14 @@ test.each<[string, readonly Row[], string]>([
   ["an emptyDir volume", [CONTAINER, EMPTY_DIR, REGISTRATION], "is in an emptyDir volume"],
 ])("what the mounts show comes first: %s", async (_, rows, expected) => {
   const csi = "/csi/csi.sock";
-  const paths = { csiSocketPath: csi, kubeletRegistrationPath: csi, pluginRegistrationPath: "/registration" };
+  const paths = { csiSocketPath: csi, endpoint: csi, pluginRegistrationPath: "/registration" };
   const explain = (text: string) => explainRefusal(text, paths, undefined, tableOf(rows));
   expect(await explain(`connection error: dial unix ${csi}: connect: no such file`)).toContain(expected);
   expect(await explain("driverNodeID must not be empty")).toContain("node ID");
 });
 
 test("where the mounts show nothing, the text is explained to who runs the driver", async () => {
-  const paths = { kubeletRegistrationPath: ENDPOINT, pluginRegistrationPath: "/registration" };
+  const paths = { endpoint: ENDPOINT, pluginRegistrationPath: "/registration" };
   const sidecar = { ...paths, csiSocketPath: "/csi/csi.sock" };
   const explain = (one: typeof paths, foundByPattern?: string) =>
     explainRefusal("rpc error: code = Unimplemented", one, foundByPattern, tableOf([]));

@@ -18,7 +18,7 @@ async function startLoop(socket: Partial<Socket>) {
   const way: string[] = [];
   const context = {
     options: {
-      kubeletRegistrationPath: "/host/csi.sock",
+      endpoint: "/host/csi.sock",
       pluginRegistrationPath: folder.path,
       onRegistrationFailure: "end",
       type: "CSIPlugin",

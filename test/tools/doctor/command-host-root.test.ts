@@ -46,7 +46,7 @@ hostTest("what kubelet is told is a path of the host: it is looked for below its
   const driver = await host.driver();
   await using _registrar = await startRegistrar({
     csiAddress: host.at(PLUGIN),
-    kubeletRegistrationPath: PLUGIN,
+    endpoint: PLUGIN,
     pluginRegistrationPath: host.at(REGISTRY),
   });
   await eventually(() => expect(existsSync(host.at(REGISTRY, `${NAME}-reg.sock`))).toBe(true));

@@ -16,7 +16,7 @@ function prepareVisit(node: TestNode) {
   const { csiAddress, pluginRegistrationPath } = node;
   return {
     node,
-    paths: { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress },
+    paths: { csiAddress, pluginRegistrationPath, endpoint: csiAddress },
     doctor: async (...more: readonly string[]) => {
       const { status, stdout, stderr } = await runCommand("doctor", ...registrarArguments(node), ...more);
       return { code: status, text: stdout, stderr };
@@ -58,7 +58,7 @@ test("a driver that is not: exit code 1, and what to do; JSON says the same to p
     const json = await doctor("--output=json");
     const { schema, healthy, target, drivers, summary, findings, ...others } = JSON.parse(json.text);
     expect([json.code, schema, healthy, others]).toEqual([1, "registrar.doctor/1", false, {}]);
-    const { kubeletRegistrationPath, pluginRegistrationPath, csiAddress } = paths;
+    const { endpoint: kubeletRegistrationPath, pluginRegistrationPath, csiAddress } = paths;
     expect(target).toEqual({ csiAddress, kubeletRegistrationPath, pluginRegistrationPath });
     expect(Object.keys(summary)).toEqual(["problem", "warning", "unknown", "ok"]);
     expect(findings).toContainEqual({

@@ -19,7 +19,7 @@ function makeNode(folder: TempFolder) {
   const csiAddress = folder.at("plugins", "x.csi", "csi.sock");
   mkdirSync(pluginRegistrationPath);
   mkdirSync(folder.at("plugins", "x.csi"), { recursive: true });
-  const paths = { csiAddress, pluginRegistrationPath, kubeletRegistrationPath: csiAddress };
+  const paths = { csiAddress, pluginRegistrationPath, endpoint: csiAddress };
   const flag = `--plugin-registration-path=${pluginRegistrationPath}`;
   return {
     folder,

@@ -26,7 +26,7 @@ export async function publishSocket(
   for (let attempt = 0; !signal.aborted; attempt++) {
     using watch = await watchPath(socketPath, log);
     try {
-      refuseDriversOwn(socketPath, options.csiSocketPath ?? options.kubeletRegistrationPath);
+      refuseDriversOwn(socketPath, options.csiSocketPath ?? options.endpoint);
       log.v(isSameRefusal || attempt > 0 ? 4 : 0).info("Starting Registration Server", { socketPath });
       const found = await socket.publish(socketPath, { overLiving: plan.overLiving, signal });
       const event = publicationEvent(plan, found, socketPath, alias);

@@ -9,7 +9,7 @@ const REMIND_EVERY_REPEATS = 10;
 
 /**
  * State `refused`. Our socket goes at once: kubelet deregisters the driver by its file, and would deregister its successor,
- * too, if it saw both in one round. With policy `end` the registration ends, so that the container restarts. With policy
+ * too, if it saw both in one round. With policy `end` or `exit` the registration ends. With policy
  * `retry` publishes under another name after a while: kubelet backs off by path, up to 2 min 2 s, and up to 1.35 it does not
  * try the same file again.
  */
@@ -26,10 +26,9 @@ export async function endOrRetry(
     return hint === undefined ? {} : { hint };
   };
 
-  if (options.onRegistrationFailure === "end") {
-    // The official registrar's words, where there is a container.
+  if (options.onRegistrationFailure !== "retry") {
     const message =
-      options.csiSocketPath === undefined
+      options.onRegistrationFailure === "end"
         ? "Kubelet refused the driver, its registration ends"
         : "Registration process failed with error, restarting registration container";
     const hint = await findHint();

@@ -78,7 +78,7 @@ describe("later on", () => {
     await using peer = await startForeignSocket(node.socketPath(name));
     await using _fleet = await startNodeRegistrar({
       csiAddresses: [node.csiAddress],
-      kubeletRegistrationPaths: [ENDPOINT],
+      endpoints: [ENDPOINT],
       pluginRegistrationPath: node.pluginRegistrationPath,
       logger: log.logger,
     });

@@ -32,7 +32,7 @@ export async function createDoctorNode() {
       return csiAddress;
     },
     registrar: async (options?: Partial<RegistrarOptions>) => {
-      const paths = { csiAddress, pluginRegistrationPath: directory, kubeletRegistrationPath: csiAddress };
+      const paths = { csiAddress, pluginRegistrationPath: directory, endpoint: csiAddress };
       return keep(await startTestRegistrar({ options: paths }, options));
     },
     plugin: (fileName: string, info: FakeRegistrarOptions["info"] = {}) =>
