@@ -49,7 +49,7 @@ export function readinessChecks(
 const standsBy = ({ status }: Registration) => status().state === "standby";
 
 function stateText(now: DriverStatus): string {
-  const since = now.history.at(-1)?.at;
+  const since = now.history.at(-1)?.atMs;
   const sinceText = since === undefined ? "" : ` since ${new Date(since).toISOString()}`;
   const reason = reasonOf(now);
   return `state is ${now.state}${sinceText}${reason === undefined ? "" : `: ${reason}`}`;

@@ -61,7 +61,7 @@ const ofDriver = (help: string, read: (status: DriverStatus) => Value): Metric =
 const ofTally = (help: string, count: "driverReconnects" | "getInfoCalls" | "takeovers"): Metric =>
   ofDriver(help, ({ tally }) => tally[count]);
 
-const ofTime = (help: string, time: "lastGetInfoAt" | "lastStatusAt"): Metric =>
+const ofTime = (help: string, time: "lastGetInfoAtMs" | "lastStatusAtMs"): Metric =>
   ofDriver(help, ({ tally }) => seconds(tally[time]));
 
 /** Absent while it is not known. */
@@ -86,8 +86,8 @@ export const METRICS = metricRows({
   ),
   registrar_driver_connected: ofDriver("1 while the driver is connected", ({ connected }) => connected),
   registrar_driver_reconnects_total: ofTally("How often the driver came back", "driverReconnects"),
-  registrar_last_get_info_timestamp_seconds: ofTime("Unix time of kubelet's last GetInfo", "lastGetInfoAt"),
-  registrar_last_notice_timestamp_seconds: ofTime("Unix time of kubelet's last status", "lastStatusAt"),
+  registrar_last_get_info_timestamp_seconds: ofTime("Unix time of kubelet's last GetInfo", "lastGetInfoAtMs"),
+  registrar_last_notice_timestamp_seconds: ofTime("Unix time of kubelet's last status", "lastStatusAtMs"),
   registrar_get_info_calls_total: ofTally("How often kubelet called GetInfo", "getInfoCalls"),
   registrar_notices_total: ofDrivers("Kubelet's statuses by result", ["result"], ({ tally }) => [
     [tally.accepted, "registered"],

@@ -11,7 +11,7 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
     informative: true,
     run: () => {
       const { api, taints } = view();
-      const overdue = taints.find(({ overdueSince }) => overdueSince !== undefined);
+      const overdue = taints.find(({ overdueSinceMs }) => overdueSinceMs !== undefined);
       if (overdue !== undefined)
         return fails(
           `taint ${overdue.taint} is still on${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
@@ -23,13 +23,19 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
 
 export function describeNodeReadiness({ nodeName, api, ...status }: NodeReadinessStatus): object {
   const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
-  const { trouble: { kind, doing, message, since } = {}, ...counts } = api;
+  const { trouble: { kind, doing, message, sinceMs } = {}, ...counts } = api;
   return {
     node: nodeName,
-    apiServer: { ...counts, trouble: kind, doing, message, since: time(since) },
-    taints: status.taints.map((taint) => ({ ...taint, overdueSince: time(taint.overdueSince) })),
+    apiServer: { ...counts, trouble: kind, doing, message, since: time(sinceMs) },
+    taints: status.taints.map(({ overdueSinceMs, ...taint }) => ({
+      ...taint,
+      overdueSince: time(overdueSinceMs),
+    })),
     conditions: status.conditions,
-    csiNode: status.csiNode.map((one) => ({ ...one, lackingSince: time(one.lackingSince) })),
+    csiNode: status.csiNode.map(({ lackingSinceMs, ...one }) => ({
+      ...one,
+      lackingSince: time(lackingSinceMs),
+    })),
   };
 }
 
@@ -48,7 +54,7 @@ export function nodeReadinessMetrics(view: ViewNodeReadiness): readonly MetricRo
   return metricRows({
     registrar_startup_taint_overdue: ofTaints(
       "1 while the driver is registered and its startup taint is on the node all the same",
-      ({ overdueSince }) => isSince(overdueSince),
+      ({ overdueSinceMs }) => isSince(overdueSinceMs),
     ),
     registrar_startup_taint_removals_total: ofTaints("Startup taints removed", ({ removals }) => removals),
     registrar_startup_taint_removal_seconds: ofTaints(
@@ -64,7 +70,7 @@ export function nodeReadinessMetrics(view: ViewNodeReadiness): readonly MetricRo
     registrar_csinode_lacks_driver: {
       help: "1 while the driver is registered and CSINode lacks it",
       labelNames: ["driver_name"],
-      samples: () => view().csiNode.map((one) => [isSince(one.lackingSince), one.driverName]),
+      samples: () => view().csiNode.map((one) => [isSince(one.lackingSinceMs), one.driverName]),
     },
     registrar_api_requests_total: {
       help: "Requests to the API server, watches among them",

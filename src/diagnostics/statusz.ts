@@ -35,6 +35,7 @@ const time = (at: number | undefined) => (at === undefined ? undefined : new Dat
 function describeDriver(registration: Registration, facts: ProcessFacts) {
   const status = registration.status();
   const { state, history, identity, connected, registrationSocketPath, tally } = status;
+  const { lastGetInfoAtMs, lastStatusAtMs, ...counts } = tally;
   return {
     name: identity?.name,
     vendorVersion: identity?.vendorVersion,
@@ -42,13 +43,13 @@ function describeDriver(registration: Registration, facts: ProcessFacts) {
     state,
     trouble: status.trouble?.kind,
     reason: reasonOf(status),
-    since: time(history.at(-1)?.at ?? facts.startedAt),
+    since: time(history.at(-1)?.atMs ?? facts.startedAt),
     socket: registrationSocketPath,
     csiAddress: registration.csiAddress,
     kubeletRegistrationPath: registration.endpoint,
     pluginRegistrationPath: registration.pluginRegistrationPath,
-    counters: { ...tally, lastGetInfoAt: time(tally.lastGetInfoAt), lastStatusAt: time(tally.lastStatusAt) },
-    history: history.map(({ from, to, reason, at }) => ({ at: time(at), from, to, reason })),
+    counters: { lastGetInfoAt: time(lastGetInfoAtMs), lastStatusAt: time(lastStatusAtMs), ...counts },
+    history: history.map(({ from, to, reason, atMs }) => ({ at: time(atMs), from, to, reason })),
   };
 }
 

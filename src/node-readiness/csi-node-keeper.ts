@@ -6,7 +6,7 @@ import { done } from "./node-api";
 export interface CsiNodeStatus {
   readonly driverName: string;
   /** Since when CSINode is known to lack it while kubelet has it registered; milliseconds since the epoch. */
-  readonly lackingSince: number | undefined;
+  readonly lackingSinceMs: number | undefined;
   /** The UID of the deleted Node to which CSINode belongs: kubelet 1.35 to 1.37 has to be restarted. */
   readonly deletedOwner: string | undefined;
   /** How often kubelet was made to register it again. */
@@ -150,7 +150,7 @@ export function createCsiNodeKeeper(
       registrations.flatMap(({ driverName = "" }) => {
         const { lacking, reregistrations } = memories.get(driverName) ?? {};
         if (reregistrations === undefined) return [];
-        return { driverName, lackingSince: lacking?.since, deletedOwner, reregistrations };
+        return { driverName, lackingSinceMs: lacking?.since, deletedOwner, reregistrations };
       }),
   };
 }

@@ -12,7 +12,7 @@ export interface ObservedRegistration {
   /** `gone`: the driver left the node and has no registration. */
   readonly state: StateName | "gone";
   /** When the state last changed to `registered`, in milliseconds since the epoch. */
-  readonly registeredAt: number | undefined;
+  readonly registeredAtMs: number | undefined;
   /** Kubelet's error, if it refused the driver. */
   readonly refusal: string | undefined;
   /**
@@ -52,7 +52,7 @@ function observe(registrations: Registrations): ObservedRegistrations {
         return {
           driverName: registration.name,
           state,
-          registeredAt: history.findLast(({ to }) => to === "registered")?.at,
+          registeredAtMs: history.findLast(({ to }) => to === "registered")?.atMs,
           refusal: tally.refusal,
           reregister: registration.type === "CSIPlugin" ? registration.reregister : undefined,
         };

@@ -29,7 +29,7 @@ export interface Trouble {
   readonly doing: string;
   readonly message: string;
   /** Milliseconds since the epoch. */
-  readonly since: number;
+  readonly sinceMs: number;
 }
 
 /** The current state of a node's readiness. */
@@ -123,7 +123,7 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
   let registeredAts: readonly (number | undefined)[] = [];
   const unsubscribe = registrations.subscribe(() => {
     const before = registeredAts;
-    registeredAts = registrations.all().map(({ registeredAt }) => registeredAt);
+    registeredAts = registrations.all().map(({ registeredAtMs }) => registeredAtMs);
     if (registeredAts.some((at) => at !== undefined && !before.includes(at))) {
       // Kubelet has just written CSINode: the API server is there.
       answering.call();
@@ -214,9 +214,9 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) 
       const { kind, message } = failure;
       failures[kind] = (failures[kind] ?? 0) + 1;
       const isLogged = [...lasting.values()].some((trouble) => trouble.kind === kind);
-      const now = { since: Date.now(), from: performance.now() };
-      const { since, from } = before?.kind === kind ? before : now;
-      lasting.set(part, { kind, doing, message, since, from });
+      const now = { sinceMs: Date.now(), from: performance.now() };
+      const { sinceMs, from } = before?.kind === kind ? before : now;
+      lasting.set(part, { kind, doing, message, sinceMs, from });
       if (isLogged) return;
       log.warn("API server request for node readiness failed, will retry; registration is not affected", {
         ...{ doing, err: message, check: adviceOn(failure) },

@@ -12,7 +12,7 @@ export interface TaintStatus {
   readonly taint: string;
   readonly present: boolean;
   /** Since when the taint is on although kubelet has registered the driver; milliseconds since the epoch. */
-  readonly overdueSince: number | undefined;
+  readonly overdueSinceMs: number | undefined;
   /** Why an overdue taint is still on. */
   readonly hindrance: string | undefined;
   readonly removals: number;
@@ -32,7 +32,7 @@ const UNLISTED_PASSES = 4;
 
 interface Due {
   readonly driverName: string;
-  readonly registeredAt: number;
+  readonly registeredAtMs: number;
   readonly taint: Taint;
 }
 
@@ -40,7 +40,7 @@ interface Memory {
   removals: number;
   lastRemovalMs?: number;
   /** Undefined while the taint is not on, or kubelet has not registered the driver. */
-  overdueSince?: number | undefined;
+  overdueSinceMs?: number | undefined;
   hindrance?: string | undefined;
   unlistedPasses: number;
 }
@@ -61,15 +61,15 @@ export function createTaintKeeper(
     valueAt<Memory>(memories, nameOf(driverName, taint), () => ({ removals: 0, unlistedPasses: 0 }));
   const hinder = (one: Due, hindrance: string | undefined) => {
     const memory = memoryOf(one);
-    memory.overdueSince ??= Date.now();
+    memory.overdueSinceMs ??= Date.now();
     memory.hindrance = hindrance;
   };
 
   const findDue = (registrations: readonly ObservedRegistration[], node: NodeView): readonly Due[] =>
-    registrations.flatMap(({ driverName, state, registeredAt = 0 }) => {
+    registrations.flatMap(({ driverName, state, registeredAtMs = 0 }) => {
       if (driverName === undefined || state !== "registered") return [];
       const taints = findTaints(node, startupTaintsOf(driverName, wanted));
-      return taints.map((taint) => ({ driverName, registeredAt, taint }));
+      return taints.map((taint) => ({ driverName, registeredAtMs, taint }));
     });
 
   /** Forgets drivers that left the node, and what hindered the removal of taints that are off. */
@@ -78,7 +78,7 @@ export function createTaintKeeper(
     const present = due.map(({ driverName, taint }) => nameOf(driverName, taint));
     for (const [name, memory] of memories) {
       if (!known.includes(name.split("\n")[0])) memories.delete(name);
-      const off = { overdueSince: undefined, hindrance: undefined, unlistedPasses: 0 };
+      const off = { overdueSinceMs: undefined, hindrance: undefined, unlistedPasses: 0 };
       if (!present.includes(name)) Object.assign(memory, off);
     }
   };
@@ -86,7 +86,7 @@ export function createTaintKeeper(
   /** Records a patch. The Node in the API server's answer may have the taint again. */
   const note = (removed: readonly Due[], node: NodeView, now: number) => {
     for (const one of removed) {
-      const { driverName, registeredAt, taint } = one;
+      const { driverName, registeredAtMs, taint } = one;
       const facts = { taint: taintText(taint), csiDriverName: driverName };
       const isFight = fight.wrote(fightOf(one), node.uid, now);
       const isGone = findTaints(node, [taint]).length === 0;
@@ -94,8 +94,8 @@ export function createTaintKeeper(
       if (!isGone) continue;
       const memory = memoryOf(one);
       memory.removals += 1;
-      memory.lastRemovalMs = Math.max(0, Date.now() - registeredAt);
-      memory.overdueSince = undefined;
+      memory.lastRemovalMs = Math.max(0, Date.now() - registeredAtMs);
+      memory.overdueSinceMs = undefined;
       log.info("Startup taint removed", { ...facts, afterRegistration: `${memory.lastRemovalMs / 1000}s` });
     }
   };
@@ -167,7 +167,7 @@ export function createTaintKeeper(
             driverName,
             taint: found ? taintText(found) : startupTaint.key,
             present: found !== undefined,
-            overdueSince: found && memory?.overdueSince,
+            overdueSinceMs: found && memory?.overdueSinceMs,
             hindrance: found && memory?.hindrance,
             removals: memory?.removals ?? 0,
             lastRemovalMs: memory?.lastRemovalMs,

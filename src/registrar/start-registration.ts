@@ -50,10 +50,7 @@ export async function registerPlugin(
     follow: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
     status: () => ({ identity, connected: true, trouble: undefined }),
   };
-  const registration = openRegistration(
-    { ...rest, isNodeWide: false },
-    { driver, events, log, signal },
-  );
+  const registration = openRegistration({ ...rest, isNodeWide: false }, { driver, events, log, signal });
   const ended = await Promise.race([published, registration.closed]);
   if (ended) throw errorOf(ended, signal?.reason);
   return registration;

@@ -48,7 +48,7 @@ const LOST = "the connection to the CSI driver is lost";
 const READY = "[+]driver ok\n[+]socket ok\n[+]registered ok";
 const mute: SelfCheck = { kind: "missing", text: "it is gone" };
 const STATES = ["publishing", "listening", "asked", "refused", "stopping"] as const;
-const history = [{ from: "registered", to: "standby", reason: "socket-taken", at: 1_000 }] as const;
+const history = [{ from: "registered", to: "standby", reason: "socket-taken", atMs: 1_000 }] as const;
 
 test.each<[string, Registration, RegExp | string, boolean?]>([
   [

@@ -15,18 +15,18 @@ const VIEW: NodeReadinessStatus = {
       driverName: "d",
       taint: "d/agent-not-ready:NoSchedule",
       present: true,
-      overdueSince: undefined,
+      overdueSinceMs: undefined,
       hindrance: undefined,
       removals: 1,
       lastRemovalMs: 250,
     },
   ],
   conditions: [{ driverName: "d", type: "d/Registered", status: "True", reason: "Registered", writes: 1 }],
-  csiNode: [{ driverName: "d", lackingSince: 5, deletedOwner: undefined, reregistrations: 2 }],
+  csiNode: [{ driverName: "d", lackingSinceMs: 5, deletedOwner: undefined, reregistrations: 2 }],
 };
 const hindrance = "CSINode does not list the driver";
-const OVERDUE = { ...VIEW, taints: VIEW.taints.map((taint) => ({ ...taint, overdueSince: 5, hindrance })) };
-const trouble = { kind: "forbidden", doing: "watching the Node", message: "no\nrights", since: 5 } as const;
+const OVERDUE = { ...VIEW, taints: VIEW.taints.map((taint) => ({ ...taint, overdueSinceMs: 5, hindrance })) };
+const trouble = { kind: "forbidden", doing: "watching the Node", message: "no\nrights", sinceMs: 5 } as const;
 const IN_TROUBLE = { ...VIEW, api: { ...VIEW.api, trouble } };
 
 test.each<[string, NodeReadinessStatus, string | undefined]>([

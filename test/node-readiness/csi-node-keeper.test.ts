@@ -77,7 +77,7 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   play.now += lookEveryMs;
   expect(await play.pass()).toBe(graceMs);
   expect(play.status()).toEqual([
-    { driverName: DRIVER, lackingSince: expect.any(Number), deletedOwner: undefined, reregistrations: 0 },
+    { driverName: DRIVER, lackingSinceMs: expect.any(Number), deletedOwner: undefined, reregistrations: 0 },
   ]);
   expect(play.reregistered).toEqual([]);
 
@@ -93,7 +93,7 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   expect(await play.pass()).toBe(lookEveryMs);
   expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
   expect(play.status()).toEqual([
-    { driverName: DRIVER, lackingSince: undefined, deletedOwner: undefined, reregistrations: 1 },
+    { driverName: DRIVER, lackingSinceMs: undefined, deletedOwner: undefined, reregistrations: 1 },
   ]);
   play.registrations = [];
   expect(play.status()).toEqual([]);
@@ -121,7 +121,7 @@ test("a registration that ends within the grace starts a new one", async () => {
   await play.pass();
   play.states("publishing");
   expect(await play.pass()).toBeUndefined();
-  expect(play.status()).toMatchObject([{ lackingSince: undefined }]);
+  expect(play.status()).toMatchObject([{ lackingSinceMs: undefined }]);
   play.states("registered");
   play.now += graceMs;
   expect(await play.pass()).toBe(graceMs);
@@ -166,7 +166,7 @@ test("while kubelet is asking about the driver nothing is said or counted, and t
   play.kubeletIsAsking = true;
   await play.spend(10 * lookEveryMs);
   expect(play.log.records).toEqual([]);
-  expect(play.status()).toMatchObject([{ lackingSince: expect.any(Number), reregistrations: 0 }]);
+  expect(play.status()).toMatchObject([{ lackingSinceMs: expect.any(Number), reregistrations: 0 }]);
   play.kubeletIsAsking = false;
   expect(await pausesOf(play, 2)).toEqual(minutes(1, 2));
 });
@@ -182,7 +182,7 @@ test("what cannot be read says nothing about the driver", async () => {
   play.now += lookEveryMs;
   expect(await play.pass()).toMatchObject({ kind: "failed", doing: "reading CSINode" });
   expect(play.status()).toEqual([
-    { driverName: DRIVER, lackingSince: undefined, deletedOwner: undefined, reregistrations: 0 },
+    { driverName: DRIVER, lackingSinceMs: undefined, deletedOwner: undefined, reregistrations: 0 },
   ]);
 });
 
@@ -207,7 +207,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
         fields: { deletedNode: "1", node: "2", check: expect.stringContaining("restart") },
       },
     ]);
-    expect(play.status()).toMatchObject([{ deletedOwner: "1", lackingSince: expect.any(Number) }]);
+    expect(play.status()).toMatchObject([{ deletedOwner: "1", lackingSinceMs: expect.any(Number) }]);
     await play.spend(HOUR_MS - 3 * graceMs);
     expect(play.reregistered).toEqual([]);
     await play.spend(graceMs);
@@ -224,7 +224,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     expect(play.reregistered).toEqual([DRIVER]);
     play.csiNode = done(csiNodeOf([DRIVER], "2"));
     await play.spend(graceMs);
-    expect(play.status()).toMatchObject([{ deletedOwner: undefined, lackingSince: undefined }]);
+    expect(play.status()).toMatchObject([{ deletedOwner: undefined, lackingSinceMs: undefined }]);
     expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
   });
 

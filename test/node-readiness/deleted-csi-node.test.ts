@@ -56,7 +56,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
     tally: { publications: { reregister: 1 } },
   });
   expect(readiness.status().csiNode).toEqual([
-    { driverName: DRIVER, lackingSince: undefined, reregistrations: 1 },
+    { driverName: DRIVER, lackingSinceMs: undefined, reregistrations: 1 },
   ]);
 });
 

@@ -30,7 +30,7 @@ test("the taint goes when kubelet says that the driver is registered, not before
     const { server, registrations, log, readiness } = fixture;
     server.listed = [DRIVER];
     for (const state of ["publishing", "listening", "asked", "refused"] as const) registrations.set(state);
-    expect(readiness.status().taints).toMatchObject([{ present: true, overdueSince: undefined }]);
+    expect(readiness.status().taints).toMatchObject([{ present: true, overdueSinceMs: undefined }]);
     expect(fixture.kinds()).toEqual(["get-node", "watch"]);
 
     registrations.set("registered");
@@ -52,7 +52,7 @@ test("as long as CSINode lacks the driver the taint stays, with one warning (aws
   expect(readiness.status().taints[0]).toMatchObject({
     present: true,
     hindrance: "CSINode does not list the driver",
-    overdueSince: expect.any(Number),
+    overdueSinceMs: expect.any(Number),
   });
   const before = server.requests.length;
   await eventually(() => expect(server.requests.length).toBeGreaterThan(before + 3));

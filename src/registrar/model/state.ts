@@ -144,5 +144,5 @@ export interface StateChange {
   /** The event that led to it, as in the log: `published`. */
   readonly reason: string;
   /** Milliseconds since the epoch. */
-  readonly at: number;
+  readonly atMs: number;
 }

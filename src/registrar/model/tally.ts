@@ -3,8 +3,8 @@ import type { PublishReason } from "./state";
 
 /** Counts since the driver has its name. Times are milliseconds since the epoch, undefined for never. */
 export interface Tally {
-  readonly lastGetInfoAt: number | undefined;
-  readonly lastStatusAt: number | undefined;
+  readonly lastGetInfoAtMs: number | undefined;
+  readonly lastStatusAtMs: number | undefined;
   readonly getInfoCalls: number;
   /** Kubelet's registration statuses: registered, and not registered. */
   readonly accepted: number;
@@ -19,8 +19,8 @@ export interface Tally {
 }
 
 const NOTHING: Tally = {
-  lastGetInfoAt: undefined,
-  lastStatusAt: undefined,
+  lastGetInfoAtMs: undefined,
+  lastStatusAtMs: undefined,
   getInfoCalls: 0,
   accepted: 0,
   refused: 0,
@@ -49,10 +49,10 @@ export function createTally(now: () => number = Date.now) {
 function whatChanges(tally: Tally, event: RegistrarEvent, now: () => number): Partial<Tally> {
   switch (event.kind) {
     case "asked":
-      return { getInfoCalls: tally.getInfoCalls + 1, lastGetInfoAt: now() };
+      return { getInfoCalls: tally.getInfoCalls + 1, lastGetInfoAtMs: now() };
     case "notified":
       return {
-        lastStatusAt: now(),
+        lastStatusAtMs: now(),
         accepted: tally.accepted + (event.registered ? 1 : 0),
         refused: tally.refused + (event.registered ? 0 : 1),
         refusal: event.registered ? undefined : event.error,

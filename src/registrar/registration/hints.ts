@@ -73,11 +73,7 @@ const pathName = ({ isInProcess }: HintedUser) =>
   isInProcess ? "the option endpoint" : "--kubelet-registration-path";
 
 /** One line on the likely cause of a refusal; undefined for a text that none of the rows knows. */
-export function hintForRefusal(
-  text: string,
-  endpoint: string,
-  user: HintedUser = {},
-): string | undefined {
+export function hintForRefusal(text: string, endpoint: string, user: HintedUser = {}): string | undefined {
   const [, hint] = REFUSALS.find(([pattern]) => pattern.test(text)) ?? [];
   return typeof hint === "function" ? hint(endpoint, user) : hint;
 }
@@ -90,7 +86,9 @@ export async function explainRefusal(
   mounts = readMounts(),
 ): Promise<string | undefined> {
   const cannotReach = /dial unix |code = Unimplemented/.test(text);
-  const verdict = cannotReach ? await judgeByMounts({ ...paths, kubeletRegistrationPath: paths.endpoint }, mounts) : undefined;
+  const verdict = cannotReach
+    ? await judgeByMounts({ ...paths, kubeletRegistrationPath: paths.endpoint }, mounts)
+    : undefined;
   if (verdict?.kind === "wrong") return `${verdict.problem}: ${verdict.fix}`;
   const isInProcess = paths.csiSocketPath === undefined;
   return hintForRefusal(text, paths.endpoint, { foundByPattern, isInProcess });

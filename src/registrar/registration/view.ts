@@ -63,7 +63,7 @@ export function createView(
       const now = status();
       return {
         state: now.state,
-        since: history.at(-1)?.at ?? startedAt,
+        since: history.at(-1)?.atMs ?? startedAt,
         reason: reasonOf(now),
         refusal: now.tally.refusal,
         hasKubeletCalled: now.tally.getInfoCalls > 0,
@@ -76,7 +76,7 @@ export function createView(
       if (event.kind === "published" && from.kind === "publishing")
         events.emit({ kind: "published", socketPath: event.socketPath, reason: from.reason });
       if (!isStateChange(from, next)) return;
-      const change: StateChange = { from: from.kind, to: next.kind, reason: event.kind, at: Date.now() };
+      const change: StateChange = { from: from.kind, to: next.kind, reason: event.kind, atMs: Date.now() };
       history = [...history, change].slice(-HISTORY_LENGTH);
       events.emit({ kind: "state-changed", change });
     },

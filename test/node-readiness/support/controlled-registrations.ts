@@ -21,7 +21,7 @@ export const registrationIn = (
 ): ObservedRegistration => ({
   driverName,
   state,
-  registeredAt: state === "registered" ? Date.now() : undefined,
+  registeredAtMs: state === "registered" ? Date.now() : undefined,
   refusal: state === "refused" ? "topology clash" : undefined,
 });
 

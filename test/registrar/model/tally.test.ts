@@ -9,12 +9,12 @@ const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): Regist
 });
 
 test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
-  ["GetInfo", [{ kind: "asked" }, { kind: "asked" }], { getInfoCalls: 2, lastGetInfoAt: 7 }],
-  ["a success", [{ kind: "notified", registered: true, error: "" }], { accepted: 1, lastStatusAt: 7 }],
+  ["GetInfo", [{ kind: "asked" }, { kind: "asked" }], { getInfoCalls: 2, lastGetInfoAtMs: 7 }],
+  ["a success", [{ kind: "notified", registered: true, error: "" }], { accepted: 1, lastStatusAtMs: 7 }],
   [
     "a refusal",
     [{ kind: "notified", registered: false, error: "no" }],
-    { refused: 1, refusal: "no", lastStatusAt: 7 },
+    { refused: 1, refusal: "no", lastStatusAtMs: 7 },
   ],
   [
     "publications by reason",
@@ -42,7 +42,7 @@ test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
       { kind: "driver-answered", identity: { ...identity, name: "y.csi" }, awayMs: 5 },
       { kind: "asked" },
     ],
-    { getInfoCalls: 1, lastGetInfoAt: 7 },
+    { getInfoCalls: 1, lastGetInfoAtMs: 7 },
   ],
 ])("counts %s", (_what, events, expected) => {
   const tally = createTally(() => 7);
