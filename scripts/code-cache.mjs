@@ -66,7 +66,7 @@ const nextRegistered = () =>
 const registered = nextRegistered();
 const registrar = await startRegistrar({
   ...{ csiAddress, pluginRegistrationPath },
-  kubeletRegistrationPath: csiAddress,
+  endpoint: csiAddress,
 });
 await registered;
 const look = `--plugin-registration-path=${pluginRegistrationPath}`;

@@ -62,8 +62,7 @@ interface WaitWording<Event> {
   readonly refusalIn?: (event?: Event) => string | undefined;
 }
 
-const WITH_FAKE_TIMERS =
-  "gRPC needs the real process.nextTick and setImmediate, see docs/library.md on useFakeTimers()";
+const WITH_FAKE_TIMERS = "gRPC needs the real process.nextTick and setImmediate, see docs/testing.md";
 const HISTORY = 1000;
 const EVENTS_TOLD = 8;
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { type handleUnaryCall, loadPackageDefinition, status } from "@grpc/grpc-js";
+import { loadPackageDefinition, status } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import type { ProtoGrpcType } from "../types/csi.ts";
 
@@ -18,17 +18,4 @@ export const csi = { identity: v1.Identity.service, node: v1.Node.service };
 /** What a call is to end with. Kubelet shows the text in the pod's events. */
 export function failure(code: Exclude<keyof typeof status, "OK">, text: string): Error {
   return Object.assign(new Error(text), { code: status[code] });
-}
-
-/** A method from a function of its request; TypeScript checks the answer of a promise, too. */
-export function answering<Request, Response>(
-  answer: (request: Request) => Response | Promise<Response>,
-): handleUnaryCall<Request, Response> {
-  return async ({ request }, callback) => {
-    try {
-      callback(null, await answer(request));
-    } catch (error) {
-      callback(error as Error);
-    }
-  };
 }

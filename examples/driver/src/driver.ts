@@ -1,5 +1,5 @@
-import { type LoggerOption, type ServedCsiDriver, serveCsiDriver } from "registrar";
-import { answering, csi, failure, type IdentityHandlers, type NodeHandlers } from "./csi.ts";
+import { answering, type LoggerOption, type ServedCsiDriver, serveCsiDriver } from "registrar";
+import { csi, failure, type IdentityHandlers, type NodeHandlers } from "./csi.ts";
 import { checkTarget, parseMedium, publish, unpublish } from "./volumes.ts";
 
 export const NAME = "scratch.example.com";
