@@ -62,10 +62,7 @@ const there = { csiAddress: "/x", endpoint: "/x" };
 
 test.each([
   ["startRegistrar", () => startRegistrar({ ...there, ...stopped })],
-  [
-    "startNodeRegistrar",
-    () => startNodeRegistrar({ csiAddresses: ["/x"], endpoints: ["/x"], ...stopped }),
-  ],
+  ["startNodeRegistrar", () => startNodeRegistrar({ csiAddresses: ["/x"], endpoints: ["/x"], ...stopped })],
   ["startRegistration", () => startRegistration({ name: "x.csi", endpoint: "/x", ...stopped })],
   ["serveCsiDriver", () => serveCsiDriver({ csiAddress: "/x", addServices, ...stopped })],
 ])("%s starts nothing for a signal that is aborted already", (_what, start) =>
