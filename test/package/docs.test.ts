@@ -20,10 +20,11 @@ afterAll(() => consumer[Symbol.asyncDispose]());
 const textOf = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
 const examplesIn = (page: string) =>
-  Array.from(textOf(page).matchAll(/^```ts\n(.*?)^```$/gms), ([, text = ""], index) => ({
+  Array.from(textOf(page).matchAll(/^```(ts|mjs)\n(.*?)^```$/gms), ([, language, text = ""], index) => ({
     name: `example ${index + 1} of ${page}`,
     file: `${page.replaceAll("/", "-")}-${index + 1}`,
     text,
+    language,
   }));
 
 type Example = ReturnType<typeof examplesIn>[number];
@@ -80,8 +81,9 @@ test.each(aboutTests)("$name passes, and ends when its tests fail", async (examp
 });
 
 test("the examples have the right types", async () => {
-  for (const { file, text } of examples) await consumer.write(`${file}.mts`, text);
-  const files = examples.map(({ file }) => `${file}.mts`);
+  const typed = examples.filter(({ language }) => language === "ts");
+  for (const { file, text } of typed) await consumer.write(`${file}.mts`, text);
+  const files = typed.map(({ file }) => `${file}.mts`);
   const checked = await consumer.checkTypes(files, ["--module", "node16"]);
   expect(checked).toEqual({ code: 0, stdout: "", stderr: "" });
 });
