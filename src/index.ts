@@ -29,12 +29,12 @@ export type {
 export type { DriverStatus, DriverTrouble } from "./registrar/model/status";
 export type { Tally } from "./registrar/model/tally";
 export type { NameLists } from "./registrar/node-wide/name-lists";
-export type { NodeRegistrarOptions, ResolvedNodeOptions } from "./registrar/node-wide/options";
+export type { NodeRegistrarOptions } from "./registrar/node-wide/options";
 export type { Registration } from "./registrar/registration/registration";
 export type { Registrations, RegistrationsEvent } from "./registrar/registration/registrations";
 export type { SelfCheck } from "./registrar/registration/self-check";
 export { type NodeRegistrar, startNodeRegistrar } from "./registrar/start-node-registrar";
 export { startRegistrar } from "./registrar/start-registrar";
 export { startRegistration } from "./registrar/start-registration";
-export type { CsiServingOptions, ResolvedCsiServingOptions } from "./serving/options";
+export type { CsiServingOptions } from "./serving/options";
 export { type ServedCsiDriver, serveCsiDriver } from "./serving/serve-csi-driver";

@@ -20,7 +20,6 @@ export type {
   CsiDriverOptions,
   CsiMethod,
   NodeCapability,
-  ResolvedCsiDriverOptions,
 } from "./simulator/driver/options";
 export type { EventStream, SimulatorEvent, WaitOptions, WhenOptions } from "./simulator/event-stream";
 export type {
@@ -32,7 +31,6 @@ export type {
   RefusalStage,
 } from "./simulator/kubelet/events";
 export {
-  type KubeletEventOf,
   type RestartOptions,
   type SimulatedKubelet,
   startKubelet,
@@ -42,6 +40,5 @@ export type {
   KubeletFault,
   KubeletOptions,
   KubeletTimings,
-  ResolvedKubeletOptions,
 } from "./simulator/kubelet/options";
-export type { ResolvedSimulatorOptions, SimulatorOptions } from "./simulator/simulator-options";
+export type { SimulatorOptions } from "./simulator/simulator-options";

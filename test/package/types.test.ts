@@ -4,15 +4,18 @@ import { type Consumer, createConsumer } from "./support/consumer";
 const PROGRAM = `
 import {
   createLogger,
+  type NodeRegistrar,
   RegistrarError,
   type RegistrarEvent,
   type Registration,
   type RegistrationOptions,
+  type ServedCsiDriver,
   serveCsiDriver,
   startRegistrar,
   startRegistration,
 } from "registrar";
-import { type IntroducedPlugin, type KubeletEvent, startCsiDriver, startKubelet } from "registrar/testing";
+import { type NodeReadiness } from "registrar/node-readiness";
+import { type IntroducedPlugin, type KubeletEvent, type SimulatedCsiDriver, startCsiDriver, startKubelet } from "registrar/testing";
 
 const options = { name: "x.csi", endpoint: "/x.sock", onRegistrationFailure: "retry" } satisfies RegistrationOptions;
 const logger = createLogger({ enabled: () => false, write: ({ message, fields }) => void [message, fields] });
@@ -44,6 +47,12 @@ export async function useIt(signal: AbortSignal | undefined): Promise<string> {
       return outcome.error instanceof RegistrarError ? outcome.error.code : (outcome.error satisfies never);
   }
 }
+
+/** A wrapper's own declarations can name each member's type. */
+export const served = (driver: ServedCsiDriver) => ({ ...driver, status: { ...driver.status() } });
+export const ofNode = (registrar: NodeRegistrar) => ({ ...registrar });
+export const simulated = (driver: SimulatedCsiDriver) => ({ ...driver });
+export const readiness = ({ status }: NodeReadiness) => ({ ...status(), api: { ...status().api } });
 
 export function tell(event: RegistrarEvent): string {
   switch (event.kind) {
@@ -95,6 +104,9 @@ afterAll(() => consumer[Symbol.asyncDispose]());
 test.each(["node16", "nodenext"])("ES modules and CommonJS find the types with %s", async (module) => {
   // The second without the types of browsers, which take as long to check as all others.
   const lib = module === "nodenext" ? ["--lib", "es2022,esnext.disposable"] : [];
-  const checked = await consumer.checkTypes(["consumer.mts", "consumer.cts"], ["--module", module, ...lib]);
+  const checked = await consumer.checkTypes(
+    ["consumer.mts", "consumer.cts"],
+    ["--module", module, "--declaration", ...lib],
+  );
   expect(checked).toEqual({ code: 0, stdout: "", stderr: "" });
 });

@@ -241,7 +241,8 @@ test("the log is told which kubelet stands for another", async () => {
   expect(lines).toEqual([
     ["Simulating the kubelet that behaves as this one", { version: "v1.30.4", simulated: "1.33" }],
   ]);
-  expect(kubelet.options).toMatchObject({ version: "v1.30.4", simulated: "1.33", nodeName: "node-1" });
+  const started = { version: "v1.30.4", simulated: "1.33", nodeName: "node-1" };
+  expect(kubelet.events.history("started")).toMatchObject([started]);
 });
 
 test("faults are checked when they are changed, too", async () => {

@@ -1,10 +1,12 @@
+import type { EventOf } from "../../src/base/event-source";
 import type { WaitOptions } from "../../src/simulator/event-stream";
-import type { KubeletEventOf, SimulatedKubelet } from "../../src/simulator/kubelet/kubelet";
+import type { KubeletEvent } from "../../src/simulator/kubelet/events";
+import type { SimulatedKubelet } from "../../src/simulator/kubelet/kubelet";
 
 /** Resolves when kubelet has told the registrar of this registration: it does that after it. */
 export async function told(
   kubelet: SimulatedKubelet,
-  { socketPath, atMs }: KubeletEventOf<"registered">,
+  { socketPath, atMs }: EventOf<KubeletEvent, "registered">,
   options?: WaitOptions,
 ): Promise<void> {
   await kubelet.events.when("called", {

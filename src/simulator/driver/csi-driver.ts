@@ -21,7 +21,6 @@ import {
   type CsiDriverOptions,
   type CsiMethod,
   type ResolvedCsiDriverAnswers,
-  type ResolvedCsiDriverOptions,
   resolveCsiDriverOptions,
 } from "./options";
 
@@ -43,8 +42,6 @@ export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {
-  /** What it was started with, every default filled in. */
-  readonly options: ResolvedCsiDriverOptions;
   /** What GetPluginInfo says. */
   readonly name: string;
   readonly csiAddress: string;
@@ -53,7 +50,7 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
   readonly events: EventStream<CsiDriverEvent>;
   /** Replaces the active faults. Throws INVALID_OPTION, and ABORTED once it is closed. */
   setFaults(faults: readonly CsiDriverFault[]): void;
-  /** Changes these answers from now on; the others stay. `options` does not change. Throws as `setFaults`. */
+  /** Changes these answers from now on; the others stay. Throws as `setFaults`. */
   setAnswers(answers: CsiDriverAnswers): void;
   /** Removes its socket, lets running calls finish for up to 2 s. Always the same promise. */
   close(): Promise<void>;
@@ -119,7 +116,6 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   signal?.addEventListener("abort", close, { once: true });
 
   return {
-    options: driver,
     name: driver.name,
     csiAddress: driver.csiAddress,
     endpoint: driver.csiAddress,

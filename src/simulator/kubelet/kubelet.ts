@@ -22,9 +22,6 @@ import {
 } from "./options";
 import { startPluginManager } from "./plugin-manager";
 
-/** One kind of event of a simulated kubelet. */
-export type KubeletEventOf<Kind extends KubeletEvent["kind"]> = EventOf<KubeletEvent, Kind>;
-
 export interface RestartOptions {
   /** Runs while no kubelet does. What it throws rejects `restart`, and kubelet is started all the same. @default nothing */
   readonly whileDown?: (() => void | Promise<void>) | undefined;
@@ -39,8 +36,6 @@ const RESTART_OPTIONS: OptionTable<RestartOptions> = {
  * ABORTED when given up or closed, and say how far kubelet came. ABORTED need not be awaited.
  */
 export interface SimulatedKubelet extends AsyncDisposable {
-  /** What it was started with, every default filled in. */
-  readonly options: ResolvedKubeletOptions;
   /** The directory that it watches, absolute. */
   readonly pluginRegistrationPath: string;
   readonly events: EventStream<KubeletEvent>;
@@ -48,11 +43,11 @@ export interface SimulatedKubelet extends AsyncDisposable {
    * Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. Rejects with
    * REFUSED if its registration ends, or has ended: kubelet refused it, its registrar removed its socket, and there is no other.
    */
-  registered(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"registered">>;
+  registered(driverName: string, options?: WaitOptions): Promise<EventOf<KubeletEvent, "registered">>;
   /** Resolves when the driver is not registered, at once if it is not. A restart deregisters nothing. */
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
   /** Resolves with the driver's refusal: the latest, if no success followed it, else the next. */
-  refused(driverName: string, options?: WaitOptions): Promise<KubeletEventOf<"refused">>;
+  refused(driverName: string, options?: WaitOptions): Promise<EventOf<KubeletEvent, "refused">>;
   node(): NodeObject;
   csiNode(): CsiNodeObject;
   /** Replaces the active faults. Throws INVALID_OPTION, and ABORTED once it is closed. */
@@ -83,8 +78,8 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     log.info("Simulating the kubelet that behaves as this one", { version, simulated });
 
   const steps = createEventLog<KubeletEvent>("the simulated kubelet", waitTimeoutMs);
-  const registered = new Map<string, KubeletEventOf<"registered">>();
-  const refused = new Map<string, KubeletEventOf<"refused">>();
+  const registered = new Map<string, EventOf<KubeletEvent, "registered">>();
+  const refused = new Map<string, EventOf<KubeletEvent, "refused">>();
   steps.stream.subscribe((event) => {
     if (event.kind === "registered") {
       registered.set(event.driverName, event);
@@ -171,7 +166,6 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
 
   return {
-    options: resolved,
     pluginRegistrationPath,
     events: steps.stream,
     registered: (name, given) => quietly(wait("registered", registered.get(name), name, given)),
