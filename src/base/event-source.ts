@@ -37,6 +37,8 @@ export type EventSource<Event extends KindOfEvent> = ReturnType<typeof createEve
 
 const MOST_WAITING = 1000;
 
+const signalIn = (given: readonly unknown[]) => (Object(given.at(-1)) as ListenOptions).signal;
+
 /** Makes a source of events. What a listener throws, or rejects with, goes to `onListenerError` only. */
 export function createEventSource<Event extends KindOfEvent>(
   onListenerError: (error: unknown, event: Event) => void,
@@ -45,12 +47,12 @@ export function createEventSource<Event extends KindOfEvent>(
   let ended = false;
 
   const subscribe = (...given: readonly unknown[]) => {
-    const [words, signal] = withoutSignal("subscribe", given);
-    const [first, second] = words;
-    const hear = second ?? first;
+    const [first, second] = given;
+    const signal = signalIn(given);
+    const hear = typeof second === "function" ? second : first;
     if (typeof hear !== "function")
       throw invalidOption("subscribe takes a function, or a kind of events and a function");
-    const kind = second === undefined ? undefined : first;
+    const kind = hear === first ? undefined : first;
     // An object of its own: the same function may listen twice.
     const listener = {
       hear: (event: Event) => (kind === undefined || event.kind === kind ? hear(event) : undefined),
@@ -65,7 +67,8 @@ export function createEventSource<Event extends KindOfEvent>(
   };
 
   const iterate = <Kind extends Event["kind"]>(...given: readonly unknown[]) => {
-    const [wanted, signal] = withoutSignal("iterate", given);
+    const wanted = given.filter((kind) => typeof kind === "string");
+    const signal = signalIn(given);
     const waiting: EventOf<Event, Kind>[] = [];
     let wake = () => {};
     const listener = {
@@ -125,15 +128,4 @@ export function createEventSource<Event extends KindOfEvent>(
       for (const listener of [...listeners]) listener.end?.();
     },
   };
-}
-
-/** What was given, and the signal of the object at its end. Throws INVALID_OPTION for an object with another field. */
-function withoutSignal(whose: string, given: readonly unknown[]) {
-  const last = given.at(-1);
-  if (typeof last !== "object" || last === null) return [given, undefined] as const;
-  const { signal, ...others } = last as ListenOptions;
-  const isSignal = signal === undefined || typeof signal.addEventListener === "function";
-  if (!isSignal || Object.keys(others).length > 0)
-    throw invalidOption(`${whose} takes no options but signal, an AbortSignal`);
-  return [given.slice(0, -1), signal] as const;
 }

@@ -83,8 +83,6 @@ export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly
     return isObject(given) ? Object.fromEntries(Object.entries(given).map(read)) : undefined;
   });
 
-export const textsByKey = valuesByKey(textKind);
-
 export const listOf = <Value>(kind: OptionKind<Value>): OptionKind<readonly Value[]> =>
   kindOf(`a list, each of ${kind.takes}`, (given, name) => {
     if (!Array.isArray(given)) return undefined;

@@ -16,12 +16,6 @@ export function optional<Value>(kind: OptionKind<Value>, byDefault?: Value): Opt
   return (given, name) => (given === undefined ? byDefault : kind.read(given, name));
 }
 
-/** Options that a flag of the sidecar names otherwise. */
-const BY_FLAG: Readonly<Record<string, string>> = {
-  kubeletRegistrationPath: "endpoint",
-  kubeletRegistrationPaths: "endpoints",
-};
-
 /**
  * Reads options by their table: fills in the defaults and omits what stays undefined. Throws INVALID_OPTION for unusable
  * values and unknown names; the message begins with `whose`, the function that was called.
@@ -35,7 +29,8 @@ export function readOptions<Options extends object>(
   const names = Object.keys(table) as (keyof Options & string)[];
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(table, name));
   if (unknown !== undefined) {
-    const meant = names.find((name) => name === BY_FLAG[unknown]) ?? nearWord(unknown, names);
+    const byFlag = unknown.replace("kubeletRegistrationPath", "endpoint");
+    const meant = nearWord(byFlag, names);
     const hint = meant ? `did you mean ${meant}?` : `there are ${names.join(", ") || "none"}`;
     throw invalidOption(`${whose}: there is no option ${show(unknown)}; ${hint}`);
   }

@@ -10,7 +10,7 @@ import {
   oneOf,
   socketPathKind,
   textKind,
-  textsByKey,
+  valuesByKey,
   wholeNumber,
 } from "../../src/options/option-kinds";
 import { optional, optionsOf, readOptions, required, variant } from "../../src/options/read-options";
@@ -35,7 +35,7 @@ const table = {
   count: optional(wholeNumber(1, 8)),
   policy: optional(oneOf(["exit", "retry"])),
   isOn: optional(flag, false),
-  labels: optional(textsByKey),
+  labels: optional(valuesByKey(textKind)),
   pace: optional(optionsOf<{ readonly waitMs: number }>({ waitMs: required(milliseconds()) })),
   faults: optional(
     listOf(

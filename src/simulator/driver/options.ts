@@ -7,7 +7,7 @@ import {
   oneOf,
   socketPathKind,
   textKind,
-  textsByKey,
+  valuesByKey,
   wholeNumber,
 } from "../../options/option-kinds";
 import { type OptionTable, optional, readOptions, required, variant } from "../../options/read-options";
@@ -119,7 +119,7 @@ export const DEFAULT_ANSWERS: ResolvedCsiDriverAnswers = {
 export const answersOr = (otherwise: ResolvedCsiDriverAnswers): OptionTable<ResolvedCsiDriverAnswers> => ({
   vendorVersion: optional(textKind, otherwise.vendorVersion),
   nodeId: optional(textKind, otherwise.nodeId),
-  topology: optional(textsByKey, otherwise.topology),
+  topology: optional(valuesByKey(textKind), otherwise.topology),
   maxVolumes: optional(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER), otherwise.maxVolumes),
   nodeCapabilities: optional(listOf(oneOf(NODE_CAPABILITIES)), otherwise.nodeCapabilities),
 });

@@ -12,7 +12,6 @@ import {
   type OptionKind,
   oneOf,
   textKind,
-  textsByKey,
   valuesByKey,
 } from "../../options/option-kinds";
 import { optional, optionsOf, readOptions, required, variant } from "../../options/read-options";
@@ -134,7 +133,7 @@ export function resolveKubeletOptions(
   const given = readOptions("startKubelet", options, {
     pluginRegistrationPath: required(directoryPath),
     nodeName: optional(textKind, "node-1"),
-    nodeLabels: optional(textsByKey),
+    nodeLabels: optional(valuesByKey(textKind)),
     version: optional(version, NEWEST_SIMULATED),
     volumeLimitPeriodsMs: optional(valuesByKey(milliseconds()), {}),
     reconcilePeriodMs: timing(1000),
