@@ -23,7 +23,7 @@ const collect = {
 };
 
 const ENTRY = `
-  export { commandHelp, registrarHelp } from "./runtime/help";
+  export { commandHelp, registrarHelp } from "../scripts/help-texts.mjs";
   export { HELP_WIDTHS } from "./runtime/help-text.ts";
   export { COMMANDS } from "./cli/commands";`;
 

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isatty } from "node:tty";
-import type { CommandHelp } from "./help";
 import { print } from "./print";
 
 /** The widths in columns for which the build writes each help text: a page, and the usual terminal. */
@@ -13,7 +12,7 @@ const STDOUT_FD = 1;
  * Prints the help text of this name, for the width of the terminal. Returns the exit code. `scripts/help.mjs` writes the texts:
  * in its place it has another function, which renders `_help`.
  */
-export function printHelp(name: string, _help?: CommandHelp): 0 | 1 {
+export function printHelp(name: string, _help?: object): 0 | 1 {
   const [widest, narrow] = HELP_WIDTHS;
   const isNarrow = isatty(STDOUT_FD) && process.stdout.columns < widest;
   return print(

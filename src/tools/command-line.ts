@@ -2,10 +2,16 @@ import { messageOf, RegistrarError } from "../base/errors";
 import { type CommandFlags, readCommandFlags } from "../flags/command-flags";
 import type { FlagForm, FlagValues, Setting } from "../flags/grammar";
 import { escapeJson } from "../logging/escape";
-import type { CommandHelp } from "../runtime/help";
 import { printHelp } from "../runtime/help-text";
 
-export interface CommandLine<Flags extends CommandFlags> extends CommandHelp<Flags> {
+export interface CommandLine<Flags extends CommandFlags> {
+  readonly name: string;
+  readonly describe: string;
+  readonly flags: Flags;
+  /** Lines to copy, without the program's name. */
+  readonly examples: readonly string[];
+  /** What else fits on one screen: at least the exit codes. */
+  readonly notes: readonly string[];
   /** Tells the help text from others of the same command. */
   readonly mode?: string;
   /** The registrar's flags, if the command takes those too. */

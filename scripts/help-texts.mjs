@@ -1,21 +1,10 @@
-import type { Argv } from "yargs";
-import { wrap } from "../base/wrap";
-import type { CommandFlags } from "../flags/command-flags";
-import { flagTable } from "../flags/table";
-
-export interface CommandHelp<Flags extends CommandFlags = CommandFlags> {
-  readonly name: string;
-  readonly describe: string;
-  readonly flags: Flags;
-  /** Lines to copy, without the program's name. */
-  readonly examples: readonly string[];
-  /** What else fits on one screen: at least the exit codes. */
-  readonly notes: readonly string[];
-}
+// Renders help texts by yargs, for scripts/help.mjs, which bundles this with the tables of flags.
+import yargs from "yargs";
+import { wrap } from "../src/base/wrap";
+import { flagTable } from "../src/flags/table";
 
 /** yargs to render a help text: it reads no argv, prints nothing and does not exit. Only the build calls it. */
-async function createHelp(width: number, examples: readonly string[]): Promise<Argv> {
-  const { default: yargs } = await import("yargs");
+function createHelp(width, examples) {
   return yargs([])
     .scriptName(PROGRAM)
     .locale("en")
@@ -32,17 +21,14 @@ const PROGRAM = "registrar";
 const EXAMPLE_MARGINS = 6;
 
 /** A command that can be copied: where it takes several lines, each but the last ends with a backslash, before a flag. */
-function copyable(command: string, width: number): string {
+function copyable(command, width) {
   const glued = command.replace(/ (?!-)/g, "\0");
   return wrap(glued, width).join(" \\\n").replaceAll("\0", " ");
 }
 
 /** The help of the registrar itself, in lines of at most `width` characters. */
-export async function registrarHelp(
-  commands: readonly { readonly name: string; readonly summary: string }[],
-  width: number,
-): Promise<string> {
-  const help = (await createHelp(width, [example]))
+export async function registrarHelp(commands, width) {
+  const help = createHelp(width, [example])
     .usage("Registers a CSI driver with kubelet and keeps it registered.\n\nUsage: $0 [flags]")
     .options(optionsOf("Flags of the official node-driver-registrar:", flagTable.dropIn, true))
     .options(optionsOf("Our own flags:", flagTable.ours, true))
@@ -62,9 +48,9 @@ const registrarNotes = [
   "Outside containers KUBELET_ROOT_DIR names kubelet's root directory, by default /var/lib/kubelet.",
 ];
 
-export async function commandHelp(command: CommandHelp, width: number): Promise<string> {
+export async function commandHelp(command, width) {
   const { name, describe, flags, examples, notes } = command;
-  const help = (await createHelp(width, examples))
+  const help = createHelp(width, examples)
     .usage(`${describe}\n\nUsage: $0 ${name} [flags]`)
     .options(optionsOf("Flags:", flags, false))
     .epilogue(notes.join("\n"));
@@ -72,7 +58,7 @@ export async function commandHelp(command: CommandHelp, width: number): Promise<
 }
 
 /** With types, a default that says nothing is left out. A command's descriptions say what each flag takes. */
-function optionsOf(group: string, flags: CommandFlags, hasTypes: boolean) {
+function optionsOf(group, flags, hasTypes) {
   const options = Object.entries(flags).map(([name, row]) => {
     const { alias = [], required: demandOption = false, hidden = false, describe } = row;
     const { defaultDescription = row.default } = row;
