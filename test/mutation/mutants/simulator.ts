@@ -57,6 +57,5 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
       '    if (!peerGone.aborted) await once(peerGone, "abort");\n',
       "    await new Promise(() => {});\n",
     ],
-    "a changed health goes on counting calls": "    if (health !== before) callsOf.clear();\n",
   }),
 ];
