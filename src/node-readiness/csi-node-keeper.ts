@@ -49,21 +49,15 @@ export function createCsiNodeKeeper(
     valueAt<Memory>(memories, driverName, () => ({ reregistrations: 0 }));
 
   let nodeUid: string | undefined;
-  /** The last warning about a CSINode of a deleted Node. */
-  let warnedOf = "";
-  const warnOfOwner = (
-    csiDriverName: string,
-    facts: { deletedNode: string | undefined; node: string },
-    isKept: boolean,
-  ) => {
-    const warning = `${facts.deletedNode} ${facts.node} ${isKept}`;
-    if (warning === warnedOf) return;
-    warnedOf = warning;
+  /** The deleted Node of the last warning. */
+  let warnedOf: string | undefined;
+  const warnOfOwner = (csiDriverName: string, deletedNode: string, node: string) => {
+    if (deletedNode === warnedOf) return;
+    warnedOf = deletedNode;
     log.warn("CSINode belongs to a deleted Node of the same name, volumes cannot be attached", {
-      ...{ csiDriverName, ...facts },
-      check: isKept
-        ? "restart kubelet on this node: up to 1.37 it writes the deleted Node's UID until it restarts"
-        : "kubelet 1.35 to 1.37 must be restarted on this node; others get a new registration once CSINode is collected",
+      ...{ csiDriverName, deletedNode, node },
+      check:
+        "restart kubelet 1.35 to 1.37 on this node; others get a new registration once CSINode is collected",
     });
   };
 
@@ -91,11 +85,7 @@ export function createCsiNodeKeeper(
     const nodeUid = store.node?.uid ?? "";
     const { deletedOwner } = csiNode;
     if (deletedOwner !== undefined && now >= from + pace.graceMs)
-      warnOfOwner(
-        csiDriverName,
-        { deletedNode: deletedOwner, node: nodeUid },
-        memory.tried?.nodeUid === nodeUid,
-      );
+      warnOfOwner(csiDriverName, deletedOwner, nodeUid);
     const tryAt = nextTryAt(csiDriverName, memory, pass);
     const isYoung = deletedOwner !== undefined && now - from < pace.lookEveryMs;
     memory.lookAt = now < tryAt && isYoung ? Math.min(tryAt, now + pace.graceMs) : tryAt;
@@ -109,9 +99,7 @@ export function createCsiNodeKeeper(
       csiDriverName,
       lackingFor: `${Math.round((now - from) / 1000)}s`,
       times: memory.reregistrations,
-      check: deletedOwner
-        ? "was the Node deleted and made again? If CSINode stays without the driver, restart kubelet on this node"
-        : "who deletes the CSINode, or takes the driver out of it?",
+      check: "who deletes the CSINode, or takes the driver out of it? Was the Node deleted and made again?",
     });
   };
 

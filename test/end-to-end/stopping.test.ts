@@ -32,6 +32,23 @@ nodeTest("every signal that ends it does so before anything is begun, with exit 
   }
 });
 
+nodeTest(
+  "a command that a signal ends before it listens to signals has a shell's exit code for that",
+  async (node) => {
+    for (const [signal, code] of [
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+    ] as const) {
+      const early = node.at("early.cjs");
+      writeFileSync(early, `process.nextTick(() => process.kill(process.pid, "${signal}"));\n`);
+      const command = node.cli(["driver", `--csi-address=${node.at("d.sock")}`, "--name=a.b"], {
+        NODE_OPTIONS: `--require=${early}`,
+      });
+      expect(await command.exit()).toEqual({ code, signal: null });
+    }
+  },
+);
+
 describeWithNamespaces("as process 1, which gets no signal that nobody catches", () => {
   nodeTest("SIGTERM while Node itself starts ends it", async (node) => {
     const early = node.at("early.cjs");

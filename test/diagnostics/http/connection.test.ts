@@ -61,6 +61,33 @@ test("a request that came while the process was held up is answered, though its 
 });
 
 test.each([
+  ["sends nothing", "", 10_000],
+  ["sends no next request", HELLO, 75_000],
+  ["keeps its side open after the last answer", get("/hello", "Connection: close"), 1_000],
+])("a client that %s is cut off when its time is over, and not before", async (_what, sent, limitMs) => {
+  jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate", "Date", "performance"] });
+  try {
+    const socket = await server.dial(sent);
+    const ended = once(socket, "end");
+    if (sent !== "") await answerOn(socket);
+    socket.resume();
+    await delay(20); // The server has it, and has written.
+    jest.advanceTimersByTime(limitMs - 1);
+    await delay(20);
+    if (limitMs > 1_000) expect(socket.readableEnded).toBe(false);
+    jest.advanceTimersByTime(1);
+    await ended;
+    // Only a connection that is gone answers what is written to it with a reset.
+    await eventually(() => {
+      socket.write("x");
+      expect(socket.destroyed).toBe(true);
+    });
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test.each([
   ["wants it closed", get("/hello", "Connection: close")],
   ["speaks HTTP/1.0", "GET /hello HTTP/1.0\r\n\r\n"],
   ["sends a body", "POST /hello HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\nbody"],

@@ -1,6 +1,7 @@
 import type { Mutant } from "../mutant";
 import { DOCTOR_MUTANTS } from "./doctor";
 import { DRIVER_MUTANTS } from "./driver";
+import { GLUE_MUTANTS } from "./glue";
 import { GRPC_MUTANTS } from "./grpc";
 import { NODE_WIDE_MUTANTS } from "./node-wide";
 import { REGISTRATION_MUTANTS } from "./registration";
@@ -17,6 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DRIVER_MUTANTS,
   ...NODE_WIDE_MUTANTS,
   ...GRPC_MUTANTS,
+  ...GLUE_MUTANTS,
   ...SERVING_MUTANTS,
   ...DOCTOR_MUTANTS,
   ...SIMULATOR_MUTANTS,

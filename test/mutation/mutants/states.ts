@@ -44,6 +44,8 @@ export const STATES_MUTANTS: readonly Mutant[] = [
     ["test/registrar/registration/states/publishing"],
     {
       "that a socket cannot be published is nobody's trouble": "      onUnpublished(messageOf(error));\n",
+      "a directory that is away is tried again a hundred times a second":
+        "      await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));\n",
       "the name under which kubelet knows the driver is not found": [
         "await findAlias(pluginRegistrationPath,",
         'await findAlias(pluginRegistrationPath + "-",',
