@@ -44,7 +44,7 @@ export async function writeHelp(folder) {
   const { commandHelp, registrarHelp, HELP_WIDTHS, COMMANDS } = createRequire(import.meta.url)(program);
   rmSync(program);
   const helps = new Map();
-  globalThis.collectHelp = (name, help) => helps.set(name, help);
+  globalThis.collectHelp = (name, help) => helps.has(name) || helps.set(name, help);
   for (const [name, ...words] of LINES)
     await COMMANDS.find((one) => one.name === name).run([...words, "--help"]);
   mkdirSync(join(folder, "help"), { recursive: true });
