@@ -138,6 +138,16 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
     },
     [/^CSI202 problem/, /^CSI211 problem/],
   ],
+  [
+    "an evicted pod beside its successor that runs",
+    async () => {
+      const cluster = await makeCluster();
+      const old = { name: "disk-node-evicted", creationTimestamp: ago(60) };
+      await addPod(cluster, { phase: "Failed", reason: "Evicted", conditions: [] }, old);
+      return cluster;
+    },
+    [],
+  ],
   ["a third reboot of the node", rebooted, []],
   ["a node that joins", joining, LASTS["CSI207 twice"] ?? []],
   ["a Node that was created again", recreated, LASTS.CSI218 ?? []],
