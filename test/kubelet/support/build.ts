@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createGoBuilder } from "../../support/go-build";
 import { programFolder } from "./versions";
 
-export type Program = "kubelet" | "csidriver" | "probe" | "manifestcheck";
+export type Program = "kubelet" | "csidriver" | "probe" | "manifestcheck" | "values";
 
 const go = createGoBuilder(programFolder);
 const binFolder = join(__dirname, "..", "bin");

@@ -11,6 +11,8 @@ export interface CsiNodeDriver {
 export interface KubeNode {
   readonly metadata: {
     readonly name: string;
+    readonly uid?: string;
+    readonly ownerReferences?: readonly { readonly uid: string }[];
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
@@ -44,6 +46,7 @@ export type KubeletCommand =
   | { command: "accept" }
   | { command: "mount"; driver: string; volume: string; attributes: Readonly<Record<string, string>> }
   | { command: "unmount"; volume: string }
+  | { command: "replaceNode" | "collect" }
   | { command: "period"; driver: string; seconds: number };
 
 export interface KubeletOptions {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,6 +112,36 @@ func fixedPart(driver storage.CSINodeDriver) internal.CSINodeDriver {
 		fixed.Allocatable = &internal.VolumeNodeResources{Count: driver.Allocatable.Count}
 	}
 	return fixed
+}
+
+// replaceNode deletes the Node, and makes another one of the same name, as a cloud's controller does for a rebuilt machine.
+func (c *cluster) replaceNode() error {
+	nodes := c.client.CoreV1().Nodes()
+	if err := nodes.Delete(context.TODO(), c.node, meta.DeleteOptions{}); err != nil {
+		return err
+	}
+	again := &core.Node{ObjectMeta: meta.ObjectMeta{Name: c.node, UID: "00000000-0000-4000-8000-0000000000aa"}}
+	_, err := nodes.Create(context.TODO(), again, meta.CreateOptions{})
+	return err
+}
+
+// collect does what the garbage collector does with a CSINode whose owner is not there.
+func (c *cluster) collect() error {
+	node, err := c.client.CoreV1().Nodes().Get(context.TODO(), c.node, meta.GetOptions{})
+	if err != nil {
+		return err
+	}
+	csiNodes := c.client.StorageV1().CSINodes()
+	csiNode, err := csiNodes.Get(context.TODO(), c.node, meta.GetOptions{})
+	if err != nil {
+		return err
+	}
+	for _, owner := range csiNode.OwnerReferences {
+		if owner.UID != node.UID {
+			return csiNodes.Delete(context.TODO(), c.node, meta.DeleteOptions{})
+		}
+	}
+	return nil
 }
 
 // state is what savedObjects reads back; an object that does not exist is null.

@@ -14,6 +14,8 @@ import (
 //	{"command":"accept"}                                            what was still to fail or hang does not any more
 //	{"command":"mount","driver":"...","volume":"...","attributes":{}}  an inline volume of a pod; "done" has its path
 //	{"command":"unmount","volume":"..."}                            the same one
+//	{"command":"replaceNode"}                                       the Node is deleted and made again, with another UID
+//	{"command":"collect"}                                           the garbage collector removes a CSINode of a deleted Node
 //	{"command":"period","driver":"...","seconds":10}                nodeAllocatableUpdatePeriodSeconds of its CSIDriver
 type command struct {
 	Command string  `json:"command"`
@@ -53,6 +55,14 @@ func obey(in io.Reader, events *printer, pending *faults, volumes *volumes, clus
 			}
 		case line.Command == "unmount":
 			if err := volumes.unmount(line.Volume); err != nil {
+				result["error"] = err.Error()
+			}
+		case line.Command == "replaceNode":
+			if err := cluster.replaceNode(); err != nil {
+				result["error"] = err.Error()
+			}
+		case line.Command == "collect":
+			if err := cluster.collect(); err != nil {
 				result["error"] = err.Error()
 			}
 		case line.Command == "period":

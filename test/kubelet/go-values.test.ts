@@ -1,0 +1,130 @@
+import * as fc from "fast-check";
+import { attempt } from "../../src/base/errors";
+import { parseWords } from "../../src/flags/grammar";
+import { parseBool, parseDurationMs, parseInt64, parseQuantity } from "../../src/flags/values";
+import { startChildProcess } from "../support/child-process";
+import { propertyTest } from "../support/fuzz";
+import { programPath } from "./support/build";
+import { newestVersion } from "./support/versions";
+
+interface Answer {
+  readonly error?: string;
+  readonly help?: boolean;
+  readonly flags?: Readonly<Record<string, unknown>>;
+  readonly rest?: readonly string[];
+}
+
+/** Go's package flag and Kubernetes' quantities, in a process. */
+let go: Awaited<ReturnType<typeof startGo>>;
+beforeAll(async () => {
+  go = await startGo();
+});
+afterAll(() => go.close());
+
+async function startGo() {
+  const child = await startChildProcess<Answer>(programPath("values", newestVersion), [], JSON.parse);
+  let asked = 0;
+  return {
+    ask: async (question: object): Promise<Answer> => {
+      child.writeLine(JSON.stringify(question));
+      return child.stdout.waitFor(() => true, asked++);
+    },
+    close: child.close,
+  };
+}
+
+const FLAGS = new Map([
+  ["s", { parse: String }],
+  ["b", { parse: parseBool, bare: "true" }],
+  ["i", { parse: parseInt64 }],
+  ["d", { parse: parseDurationMs }],
+]);
+
+function ours(words: readonly string[]): Answer {
+  const read = parseWords(words, FLAGS);
+  if (read.kind === "help") return { help: true };
+  if (read.kind === "error") return { error: read.message };
+  const flags = Object.fromEntries(read.settings.map(({ name, value }) => [name, value]));
+  return { flags, rest: read.rest };
+}
+
+const pieces = (...all: readonly string[]) =>
+  fc.array(fc.constantFrom(...all), { maxLength: 5 }).map((some) => some.join(""));
+const number = pieces("0", "1", "9", "_", "x", "b", "o", "-", "+", ".", "e", "7f", "9223372036854775807");
+const duration = pieces(
+  "0",
+  "1",
+  "90",
+  ".",
+  "-",
+  "+",
+  "5",
+  "h",
+  "m",
+  "s",
+  "ms",
+  "us",
+  "\u00b5s",
+  "ns",
+  "2562047h",
+  "d",
+);
+const word = fc.oneof(
+  pieces("-", "--", "=", "s", "b", "i", "d", "h", "help", "true", "\u00e9", '"', " ", "\t"),
+  fc
+    .tuple(fc.constantFrom("-", "--"), fc.constantFrom("i", "s", "b"), number)
+    .map(([dash, name, text]) => `${dash}${name}=${text}`),
+  duration.map((text) => `-d=${text}`),
+  fc.constantFrom("T", "FALSE", "f", "x", "", "-", "--", "-1"),
+);
+
+propertyTest(
+  "flags are read as by Go's package flag, with its errors",
+  { runs: 3_000, given: fc.array(word, { maxLength: 4 }) },
+  async (words): Promise<void> => {
+    const { rest = [], flags, ...told } = await go.ask({ words });
+    const { rest: ownRest = [], flags: ownFlags, ...own } = ours(words);
+    // Go stops at the digit or at the letter, whichever comes first; we look at the letters first.
+    if (told.error?.endsWith("value out of range")) return expect(own.error).toMatch(/^invalid value /);
+    expect({ ...own, flags: ownFlags ?? {}, rest: ownRest }).toEqual({ ...told, flags: flags ?? {}, rest });
+  },
+);
+
+/** Without a digit apimachinery takes some suffixes and not others: `Ki` is 0, `Ei` an error. */
+const quantity = pieces(
+  ...[
+    "0",
+    "1",
+    "12",
+    ".",
+    "-",
+    "+",
+    "k",
+    "Ki",
+    "M",
+    "Mi",
+    "n",
+    "u",
+    "m",
+    "E",
+    "Ei",
+    "e",
+    "e3",
+    "E-2",
+    " ",
+    "x",
+  ],
+).filter((text) => !/^[+-]?\.?[A-Za-z]/.test(text));
+
+propertyTest(
+  "a quantity is taken or refused as by apimachinery",
+  {
+    runs: 2_000,
+    given: quantity,
+  },
+  async (text) => {
+    const { error } = await go.ask({ quantity: text });
+    const failure = attempt(() => parseQuantity(text)) === undefined;
+    expect(failure).toBe(error !== undefined);
+  },
+);
