@@ -25,10 +25,11 @@ const OF_REGISTRATION = {
 const OF_TOOLS = {
   doctor: ["tools/doctor/command"],
   "doctor-node": [
-    "tools/doctor/target",
-    ...["read/gather", "judge/rows", "judge/view", "report"].map((name) => `tools/doctor/node/${name}`),
+    ...["read/target", "read/gather", "judge/rows", "judge/view", "report"].map(
+      (name) => `tools/doctor/node/${name}`,
+    ),
   ],
-  "doctor-files": ["tools/doctor/read-files", "tools/doctor/manifest/report"],
+  "doctor-files": ["tools/doctor/manifest/read/files", "tools/doctor/manifest/report"],
   "doctor-cluster": [
     ...["cluster", "kubectl-proxy", "list-api"].map((name) => `tools/doctor/cluster/read/${name}`),
     ...["report", "table"].map((name) => `tools/doctor/cluster/${name}`),

@@ -6,9 +6,11 @@ export function nearWord(
 ): string | undefined {
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
+    const allowed = Math.max(1, Math.min(most, Math.floor(candidate.length / 3)));
+    if (Math.abs(candidate.length - word.length) > allowed) continue;
     const distance = editDistance(word, candidate);
-    const isNear = distance <= Math.max(1, Math.min(most, Math.floor(candidate.length / 3)));
-    if (isNear && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { candidate, distance };
+    if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+      best = { candidate, distance };
   }
   return best?.candidate;
 }

@@ -58,6 +58,12 @@ async function main(argv: readonly string[]): Promise<number> {
     const { runProbe } = await import("./probe");
     return runProbe(flags, flags.mode === "health-probe" ? "health" : "ready");
   }
+  if (basename(programPath) === "kubectl-registrar") {
+    printError(
+      "kubectl registrar: name a command, such as doctor --cluster; only a container registers a driver",
+    );
+    return EXIT_USAGE;
+  }
   endOnSignals(0);
   // Before a registration is loaded: without memory a start hardly gets beyond that. Node answers 0 for no limit.
   const problem = memoryProblem(process.constrainedMemory() || Number.POSITIVE_INFINITY, "/sys/block");

@@ -10,7 +10,7 @@ import type { Flags } from "./table";
 
 /** Where DaemonSets mount the plugin registration directory in the registrar's container. */
 export const CONTAINER_DIRECTORY = "/registration";
-const ROOT_VARIABLE = "KUBELET_ROOT_DIR";
+export const ROOT_VARIABLE = "KUBELET_ROOT_DIR";
 
 export function nodeDirectory(env: Readonly<Record<string, string | undefined>>): string {
   return join(env[ROOT_VARIABLE] || DEFAULT_KUBELET_ROOT, "plugins_registry");

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { realPathOf } from "../unix/files";
-import { isWithin, type Mount, mountPlaceOf, readMounts } from "../unix/mounts";
+import { isWithin, type Mount, type MountPlace, mountPlaceOf, readMounts } from "../unix/mounts";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
 import { fillPattern, isPattern, matchSegments, segmentsOf } from "./path-pattern";
 
@@ -92,46 +92,43 @@ function withStars(path: string, match: string, pattern: string): string {
  * something like kubelet's root.
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
-  const { csiSocketPath, pluginRegistrationPath, mounts, show = (one) => one } = question;
+  const { csiSocketPath, mounts } = question;
   const given = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
   const socket = mountPlaceOf(csiSocketPath, mounts);
-  const registry = mountPlaceOf(pluginRegistrationPath, mounts);
+  const registry = mountPlaceOf(question.pluginRegistrationPath, mounts);
   if (socket === undefined || !given.startsWith("/")) return UNKNOWN;
   const { path } = socket;
-  if (path.includes("/kubernetes.io~empty-dir/"))
-    return given === path
-      ? FITS
-      : wrong(
-          "the driver's socket is in an emptyDir volume, whose host path changes with each pod",
-          `make that volume a hostPath: ${USUAL_DIRECTORY}, and name the socket in it`,
-        );
-  if (socket.fileSystem === "overlay" && registry?.isMountPoint && registry.fileSystem !== "overlay")
-    return wrong(
-      `no directory of the host is mounted at ${dirname(csiSocketPath)}`,
-      `mount the hostPath ${USUAL_DIRECTORY} there, in this container and in the driver's`,
-    );
-  if (socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath)) return UNKNOWN;
-  const root = registry?.device === socket.device ? kubeletRootOf(registry.path) : undefined;
-  const inRoot = root !== undefined && isWithin(path, root) ? path.slice(root.length) : undefined;
-  const knownRoot = roots.find((known) => root?.endsWith(known));
+  const { root, inRoot, knownRoot } = rootOf(socket, registry);
+  const isHost = registry?.isMountPoint === false && mountPlaceOf("/", mounts)?.fileSystem !== "overlay";
   const subvolume = knownRoot && root?.slice(0, -knownRoot.length);
-  const rootFileSystem = mountPlaceOf("/", mounts)?.fileSystem;
-  const isHost = registry?.isMountPoint === false && rootFileSystem !== "overlay";
   let hostPath: string | undefined;
   if (isInKnownRoot(path) || isHostsRoot(socket.device, mounts)) hostPath = path;
   else if (isHost) hostPath = csiSocketPath;
   else if (subvolume && isWithin(path, subvolume)) hostPath = path.slice(subvolume.length);
-  if (given === hostPath || (given === csiSocketPath && isHost)) return FITS;
-  if (socket.fileSystem === "overlay") return UNKNOWN;
-
   const givenRoot =
     inRoot !== undefined && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;
-  const isContainers = given === csiSocketPath && hostPath !== undefined;
-  // No kubelet has / for its root.
-  if (given.endsWith(path) && !isContainers && givenRoot !== "") return FITS;
   const isRootLike = (other: string) =>
     roots.includes(other) || (!knownRoot && basename(other) === basename(root ?? ""));
-  if (givenRoot && isRootLike(givenRoot)) return UNKNOWN;
+  const isEmptyDir = path.includes("/kubernetes.io~empty-dir/");
+  const isLayer = socket.fileSystem === "overlay";
+  const isWholeDisk = socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath);
+  const isContainers = given === csiSocketPath && hostPath !== undefined;
+  const rules: readonly (readonly [applies: boolean, verdict: HostPathVerdict])[] = [
+    [isEmptyDir, given === path ? FITS : IN_EMPTY_DIR],
+    [
+      isLayer && registry?.isMountPoint === true && registry.fileSystem !== "overlay",
+      notMounted(csiSocketPath),
+    ],
+    [isWholeDisk, UNKNOWN],
+    [given === hostPath || (isHost && given === csiSocketPath), FITS],
+    [isLayer, UNKNOWN],
+    // No kubelet has / for its root.
+    [given.endsWith(path) && !isContainers && givenRoot !== "", FITS],
+    [Boolean(givenRoot) && isRootLike(givenRoot ?? ""), UNKNOWN],
+  ];
+  const [, verdict] = rules.find(([applies]) => applies) ?? [];
+  if (verdict !== undefined) return verdict;
+  const { show = (one) => one } = question;
   const below = inRoot ? `<kubelet root>${inRoot}` : `<where the host mounts that disk>${path}`;
   const [place, found] = hostPath === undefined ? ["on its disk", path] : ["on the host", hostPath];
   return wrong(
@@ -139,6 +136,25 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
     `write --kubelet-registration-path=${show(hostPath ?? below)}`,
   );
 }
+
+/** Kubelet's root on the socket's disk, by the registration directory; the socket's path in it; the usual root that it ends with. */
+function rootOf(socket: MountPlace, registry: MountPlace | undefined) {
+  const root = registry?.device === socket.device ? kubeletRootOf(registry.path) : undefined;
+  const inRoot =
+    root !== undefined && isWithin(socket.path, root) ? socket.path.slice(root.length) : undefined;
+  return { root, inRoot, knownRoot: roots.find((known) => root?.endsWith(known)) };
+}
+
+const IN_EMPTY_DIR = wrong(
+  "the driver's socket is in an emptyDir volume, whose host path changes with each pod",
+  `make that volume a hostPath: ${USUAL_DIRECTORY}`,
+);
+
+const notMounted = (csiSocketPath: string) =>
+  wrong(
+    `no directory of the host is mounted at ${dirname(csiSocketPath)}`,
+    `mount the hostPath ${USUAL_DIRECTORY} there, in this container and in the driver's`,
+  );
 
 /** The longest first, because one is the end of another. */
 const roots: readonly string[] = [DEFAULT_KUBELET_ROOT, ...Object.values(KUBELET_ROOTS)].sort(

@@ -11,6 +11,7 @@ export const KUBELET_ROOTS = {
   tanzu: "/var/vcap/data/kubelet",
   talos: DEFAULT_KUBELET_ROOT,
   bottlerocket: DEFAULT_KUBELET_ROOT,
+  nixos: "/var/lib/kubernetes",
 } as const;
 
 export type Distribution = keyof typeof KUBELET_ROOTS;

@@ -16,7 +16,7 @@ export interface CommandLine<Flags extends CommandFlags> {
   readonly mode?: string;
   /** The registrar's flags, if the command takes those too. */
   readonly registrar?: ReadonlyMap<string, FlagForm>;
-  check?(flags: FlagValues<Flags>, settings: readonly Setting[]): void;
+  check?(flags: FlagValues<Flags>): void | Promise<void>;
   /** Exit code when `run` throws a RegistrarError. Default 1. */
   readonly failureExitCode?: number;
 }
@@ -41,14 +41,15 @@ export function createCommand<const Flags extends CommandFlags>(
     let line: ReturnType<typeof readCommandFlags<Flags>>;
     try {
       line = readCommandFlags(name, flags, argv, registrar);
-      command.check?.(line.values, line.settings);
+      await command.check?.(line.values);
     } catch (error) {
       return failWith(EXIT_USAGE, error);
     }
     try {
       return await run(line.values, line.settings);
     } catch (error) {
-      if (!(error instanceof RegistrarError)) throw error;
+      // Each part of the bundle has a class of its own.
+      if (!(error instanceof Error && error.name === RegistrarError.name)) throw error;
       return failWith(failureExitCode, error);
     }
   };

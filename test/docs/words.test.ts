@@ -31,7 +31,8 @@ const FLAGS_OF_OTHERS = [
 
 let flags: readonly string[];
 beforeAll(async () => {
-  const lines = [...COMMANDS.map(({ name }) => [name]), ["manifest", "--image-policy"]];
+  const modes = [["--cluster"], ["-f", "x"], ["--explain", "x"]].map((mode) => ["doctor", ...mode]);
+  const lines = [...COMMANDS.map(({ name }) => [name]), ["manifest", "--image-policy"], ...modes];
   const helps = await Promise.all(lines.map((line) => runCommand(...line, "--help")));
   flags = [
     ...Object.values(flagTable).flatMap((rows) => Object.keys(rows)),

@@ -16,7 +16,7 @@ const UNKNOWN: HostPathVerdict = { kind: "unknown" };
 const wrong = (problem: string, fix: string): HostPathVerdict => ({ kind: "wrong", problem, fix });
 const EMPTY_DIR = wrong(
   "the driver's socket is in an emptyDir volume, whose host path changes with each pod",
-  `make that volume a hostPath: ${K}/plugins/NAME, and name the socket in it`,
+  `make that volume a hostPath: ${K}/plugins/NAME`,
 );
 const NOT_MOUNTED = wrong(
   "no directory of the host is mounted at /csi",

@@ -29,6 +29,8 @@ const FACTS: Readonly<Record<Distribution, Facts>> = {
   // bottlerocket-os/bottlerocket-core-kit packages/kubernetes-1.31/kubelet-exec-start-conf; var.mount, opt.mount and
   // mnt.mount in packages/release
   bottlerocket: [USUAL, ["/var", "/opt", "/mnt"]],
+  // NixOS/nixpkgs nixos/modules/services/cluster/kubernetes/kubelet.nix: --root-dir is the option dataDir.
+  nixos: ["/var/lib/kubernetes", ["/var"]],
 };
 
 /** Kubelet makes these below its root before it runs a pod: pkg/kubelet/kubelet.go, setupDataDirs. */

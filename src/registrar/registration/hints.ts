@@ -101,13 +101,14 @@ export async function explainRefusal(
 export const meansPeer = (text: string): boolean =>
   text.includes("already registered with a higher supported version");
 
-export function explainSilence(pluginRegistrationPath: string, connections: ConnectionTally): string {
+/** Why kubelet may not call. `directory` is the registration directory, and perhaps where it is on the host. */
+export function explainSilence(directory: string, connections: ConnectionTally): string {
   if (connections.rejected > 0)
     return `a client was disconnected before its first call, because it violated HTTP/2: ${connections.lastRejection}`;
   if (connections.cutBeforeCall > 0)
     return "a client connected and disconnected without a call: is it kubelet, and does its log say why?";
   return [
-    `${pluginRegistrationPath} must be the host's <kubelet root>/plugins_registry`,
+    `${directory} must be the host's <kubelet root>/plugins_registry`,
     `kubelet's root is /var/lib/kubelet unless --root-dir says otherwise: ${otherKubeletRoots().join(", ")}`,
     "SELinux may keep kubelet from the socket",
     "and kubelet must be running",

@@ -3,23 +3,40 @@ import { join } from "node:path";
 import { refuse } from "../../base/errors";
 import { nearWord } from "../../base/near-word";
 import { wrap } from "../../base/wrap";
-import { CLUSTER_CHECKS } from "./cluster/report";
-import { MANIFEST_CHECKS } from "./manifest/judge/checks";
-import { NODE_CHECKS } from "./node/report";
+import { textFlag } from "../../flags/kinds";
+import { print } from "../../runtime/print";
+import { createMode, EXIT_CODES, terminalWidth } from "./mode";
 
-/** Reads the code of a finding, or the name of its check; the value is the code. */
-export function parseCode(text: string): string {
+export const explainMode = createMode(
+  {
+    chosenBy: ["explain", "--explain"],
+    describe: "Prints why a finding matters and how to fix it, and looks at nothing.",
+    flags: { explain: textFlag("the finding's CODE, or the name of its check") },
+    check: async ({ explain = "" }) => void (await knownCode(explain)),
+    examples: ["doctor --explain=CSI105"],
+    notes: [EXIT_CODES],
+  },
+  async ({ explain = "" }) => print(await sectionOf(await knownCode(explain), terminalWidth())),
+);
+
+/** The code of a finding that is given by its code or its check's name. Rejects for another text. */
+async function knownCode(text: string): Promise<string> {
+  const [{ NODE_CHECKS }, { MANIFEST_CHECKS }, { CLUSTER_CHECKS }] = await Promise.all([
+    import("./node/report"),
+    import("./manifest/judge/checks"),
+    import("./cluster/report"),
+  ]);
   const checks = [...NODE_CHECKS, ...MANIFEST_CHECKS, ...CLUSTER_CHECKS];
   const known = checks.find(({ code, name }) => code === text.toUpperCase() || name === text);
   if (known !== undefined) return known.code;
   const names = checks.map(({ name }) => name);
   const near = nearWord(text, names);
   const advice = near === undefined ? "docs/doctor-codes.md lists them" : `did you mean ${near}?`;
-  return refuse(`"${text}" is not a code of a finding; ${advice}`);
+  return refuse(`--explain: "${text}" is not a code of a finding; ${advice}`);
 }
 
 /** The code's section of docs/doctor-codes.md, of which the build puts a copy beside the CLI's parts, for a terminal. */
-export async function explain(code: string, width: number): Promise<string> {
+async function sectionOf(code: string, width: number): Promise<string> {
   const page = await readFile(join(__dirname, "cli", "doctor-codes.md"), "utf8");
   const section = page.split(/^##+ /m).find((one) => one.startsWith(`${code} `)) ?? "";
   const text = section.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1").replace("**Fix.**", "Fix:");

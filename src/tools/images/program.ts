@@ -75,6 +75,9 @@ export function programOf(container: Tree, ours: OurImage): Program {
   };
 }
 
+/** Flags that no other program called registrar has. */
+const OUR_FLAG = /^--?(?:csi-address|plugin-registration-path)(?:=|$)/;
+
 function isNamed(image: string, ours: OurImage): boolean {
   return [image, image.replace(/@.*/, ""), partsOf(image).repository].some((one) => one === ours.image);
 }
@@ -113,7 +116,8 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
       own !== undefined &&
       /^(?:-|$)/.test(own[0] ?? "")) ||
     (programOf(container, ours).kind === "ours" &&
-      (/registrar/.test(text(container.name)) ||
+      ((/^-/.test(own?.[0] ?? "") && own?.some((word) => OUR_FLAG.test(word))) ||
+        (command.length > 0 && own !== undefined && /registrar/.test(text(container.name))) ||
         directories.some((directory) => /^\/registration\/*$/.test(directory))))
   );
 }

@@ -8,7 +8,7 @@ import {
   textFlag,
   timeoutFlag,
 } from "../../flags/kinds";
-import { nameListsFrom, nodeDirectory } from "../../flags/paths";
+import { nameListsFrom } from "../../flags/paths";
 import { escapeJson, plain } from "../../logging/escape";
 import { print } from "../../runtime/print";
 import { untilStopped } from "../../runtime/signals";
@@ -18,7 +18,7 @@ import { renderColumns } from "../doctor/findings/table";
 import { driversIn } from "../doctor/node/judge/rows";
 import { viewOf } from "../doctor/node/judge/view";
 import { type Facts, gatherFacts } from "../doctor/node/read/gather";
-import { hostRootProblem, resolveTarget } from "../doctor/target";
+import { hostRootProblem, resolveTarget } from "../doctor/node/read/target";
 import { lookUntilHealthy } from "../until-healthy";
 
 const WELL = ["registered", "not-wanted"];
@@ -30,7 +30,7 @@ export const runStatus = createCommand(
     name: "status",
     describe: [
       "Shows the drivers of this node, and where their registrars say that they stand. It changes nothing.",
-      "The official registrar tells nothing: its state is `untold`; `dead` is one that left its socket behind,",
+      "The official registrar tells nothing: its state is `unreported`; `dead` is one that left its socket behind,",
       "`hanging` one that does not answer. A `registered` driver that does not answer stays so, as kubelet has it; REASON says it.",
       "Run registrar doctor to see why a driver is not registered.",
     ].join(" "),
@@ -51,7 +51,7 @@ export const runStatus = createCommand(
   },
   async (flags) => {
     const target = {
-      ...(await resolveTarget(flags, nodeDirectory(process.env))),
+      ...(await resolveTarget(flags, process.env)),
       csiSocketPath: undefined,
       names: nameListsFrom(flags),
     };
@@ -69,7 +69,7 @@ export const runStatus = createCommand(
     const directory = facts.directory.path;
     const complain = (what: string) => process.stderr.write(`registrar status: ${what}\n`);
     for (const { path, fileSystem } of facts.leftOut)
-      complain(`${path} is a mount of ${fileSystem}, whose server may not answer: it is not looked at`);
+      complain(`${path} is a mount of ${fileSystem} and was not inspected: its server may not answer`);
     if (unseen !== undefined) complain(unseen);
     else if (first.length === 0 && flags.output === "text")
       complain(`no driver in ${directory} or ${join(dirname(directory), "plugins")}`);

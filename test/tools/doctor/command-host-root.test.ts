@@ -92,7 +92,7 @@ test.each(["doctor", "status"])(
       expect(await runCommand(command, `--host-root=${folder.at(name)}`, "-o", "json")).toEqual({
         status: 3,
         stdout: "",
-        stderr: `registrar ${command}: --host-root=${folder.at(name)} ${what}: nothing of the host can be looked at\n`,
+        stderr: `registrar ${command}: --host-root=${folder.at(name)} ${what}: cannot inspect the host\n`,
       });
   },
 );

@@ -1,4 +1,4 @@
-import { resolveTarget } from "../../../src/tools/doctor/target";
+import { resolveTarget } from "../../../src/tools/doctor/node/read/target";
 import { registrarArguments } from "../../end-to-end/support/node";
 import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
@@ -105,7 +105,7 @@ test.each([
   ["--explain=CSI119", /"CSI119" is not a code of a finding; docs\/doctor-codes\.md lists them$/m],
   ...["-f=x.yaml", "-o=json", "--csi-address=/csi/csi.sock", "--v=5"].map((other): [string, RegExp] => [
     `${other} --explain=CSI105`,
-    /: --explain prints a code's section and looks at nothing; leave --[a-z-]+ out$/m,
+    /: (?:--[a-z-]+: --explain does not take it; leave it out|there is no flag --v; .*)$/m,
   ]),
 ])("%s is a usage error", async (words, complaint) => {
   await expectUsageError(["doctor", ...words.split(" ")], complaint);
@@ -116,6 +116,7 @@ describe("what is looked at", () => {
     const isThere = async (path: string) => there.includes(path);
     return { exists: isThere, isDirectory: isThere };
   };
+  const ENV = { KUBELET_ROOT_DIR: "/root/of/kubelet" };
   const NODE = "/root/of/kubelet/plugins_registry";
   const K0S = "/var/lib/k0s/kubelet/plugins_registry";
 
@@ -131,12 +132,13 @@ describe("what is looked at", () => {
     ["a node where nothing is told", {}, on(NODE), NONE, NONE, NODE],
     ["a node where an empty path is told", { kubeletRegistrationPath: "" }, on(NODE), NONE, NONE, NODE],
     ["a node with two kubelets", {}, on(K0S, NODE), NONE, NONE, NODE],
+    ["a node that has /registration too", {}, on("/registration", NODE), NONE, NONE, NODE],
     ["a node of another distribution", {}, on(K0S), NONE, NONE, K0S],
     ["a directory that is named", named, on(NODE), "/s", NONE, "/d"],
     ["a whole node's registrar", patterns, on(NODE), NONE, "/h/*/s", NODE],
     ["nothing at all", {}, on(), NONE, NONE, NODE],
   ])("in %s", async (_, flags, files, csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath) => {
     const target = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath };
-    expect(await resolveTarget(flags, NODE, files)).toMatchObject(target);
+    expect(await resolveTarget(flags, ENV, files)).toMatchObject(target);
   });
 });

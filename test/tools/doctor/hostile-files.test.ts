@@ -53,11 +53,15 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   ["an alias of 10,000 characters", `a: *${"x".repeat(10_000)}`, /: x+ \[cut, \d+ characters in all\]$/],
   ["a word of 10,000", `a: |${"x".repeat(10_000)}`, /: \|x+ \[cut, \d+ characters in all\], line 1$/],
   ["60,000 keys and no registrar", keys(60_000).concat("\nk7: again\n  x: y"), /, line 60001$/],
-  ["more than an API server takes", keys(300_000), /it has more than 2 MiB, which no API server takes$/],
+  [
+    "more than an API server takes",
+    keys(300_000),
+    /it has more than 2 MiB in one object, which no API server takes$/,
+  ],
   [
     "aliases of aliases",
     Array.from({ length: 9 }, (_, n) => `a${n}: &a${n} [${`*a${n - 1},`.repeat(n && 9)}1]`).join("\n"),
-    /Excessive alias count/,
+    /it has more than 1,000,000 values, or holds itself$/,
   ],
   [
     "a pod of 10,000 values",
@@ -158,4 +162,33 @@ test.each([
   const { status, stdout, stderr } = await runCommand("doctor", ...files);
   expect([status, stdout]).toEqual([3, ""]);
   expect(stderr).toMatch(said);
+});
+
+const AMOUNT = 30_000;
+/** As kubectl writes it, with more than 2 MiB. */
+const list = (more: string) =>
+  `apiVersion: v1\nitems:\n${`- kind: ConfigMap\n  data: {a: ${"x".repeat(200)}}\n`.repeat(12_000)}- ${more}\nkind: List\n`;
+
+test.each<readonly [what: string, text: string]>([
+  ["a List of more than an object's size", list(GOOD)],
+  ["anchors and aliases", Array.from({ length: AMOUNT }, (_, n) => `- &a${n} x\n- *a${n}\n`).join("")],
+  [
+    "a DaemonSetList",
+    JSON.stringify({ kind: "DaemonSetList", items: [{ ...daemonSet(), kind: undefined }] }),
+  ],
+])("%s is read", async (_what, text) => {
+  expect((await judge(text)).unread).toEqual([]);
+});
+
+test.each(["utf16le", "utf-16be"])("a file in %s with a byte order mark is read", async (encoding) => {
+  await using folder = await createTempFolder();
+  const bytes = Buffer.from(`\ufeff${GOOD}`, "utf16le");
+  writeFileSync(folder.at("a.yaml"), encoding === "utf16le" ? bytes : bytes.swap16());
+  const { stdout } = await runCommand("doctor", "-f", folder.at("a.yaml"));
+  expect(stdout).toMatch(/^No problem found/m);
+});
+
+test("open quotes without end take no time without end", async () => {
+  const { unread } = await judge(Array.from({ length: AMOUNT }, (_, n) => `k${n}: "`).join("\n"));
+  expect(unread).toEqual([expect.stringMatching(/cannot be judged: Missing closing/)]);
 });

@@ -1,4 +1,4 @@
-import { readYaml } from "../../../src/tools/doctor/read-yaml";
+import { createYamlReader } from "../../../src/tools/doctor/manifest/read/yaml";
 
 const QUOTED = ["a:", "  b: 'one", "  two ''three''", "", "four'", '  c: "x \\" y', '  z"', "  d: 1"].join(
   "\n",
@@ -20,9 +20,10 @@ test.each<readonly [yaml: string, object: unknown]>([
     { namespace: "{{ .X }}", args: ["--a={{ .Y }}", "{{ .Z }}", { a: 1 }] },
   ],
   ["y: 1", { true: 1 }],
+  [`a: &a [1]\nb: [${"*a,".repeat(101)}]`, { a: [1], b: Array(101).fill([1]) }],
   ["{{ .key }}: 1", { "{{ .key }}": 1 }],
 ])("%s", async (yaml, object) => {
-  expect(await readYaml(yaml, 1)).toEqual({ kind: "object", object });
+  expect((await createYamlReader())(yaml, 1)).toEqual({ kind: "object", object });
 });
 
 test.each([
@@ -33,7 +34,7 @@ test.each([
     expect.stringMatching(/^\{\{ x+ \[cut, 206 characters in all\], line 11$/),
   ],
 ])("%s is a template", async (yaml, where) => {
-  expect(await readYaml(yaml, 11)).toEqual({ kind: "template", where });
+  expect((await createYamlReader())(yaml, 11)).toEqual({ kind: "template", where });
 });
 
 test.each([
@@ -41,5 +42,6 @@ test.each([
   ["a: 'b\nc: 'd'", /, line 12$/],
   ["a: [", /, line 11$/],
 ])("%s is not YAML", async (yaml, message) => {
-  await expect(readYaml(yaml, 11)).rejects.toThrow(message);
+  const readYaml = await createYamlReader();
+  expect(() => readYaml(yaml, 11)).toThrow(message);
 });

@@ -34,6 +34,12 @@ test.each([
   expect(objects[0].spec.matchConstraints.namespaceSelector).toBeUndefined();
 });
 
+test.each(["true", "on", "null", "123", "1e3", "y"])("a label %s is a string in YAML", async (key) => {
+  const [policy] = await written(`--namespace-label=${key}`);
+  const [selected] = policy.spec.matchConstraints.namespaceSelector.matchExpressions;
+  expect(selected).toEqual({ key, operator: "Exists" });
+});
+
 test("the policy of the limits selects the same pods, and lowers what is raised", async () => {
   const [swap, , limits] = await written("--namespace=a", "--namespace-label=b", "--keep=cpu");
   expect(limits.spec.matchConstraints).toEqual(swap.spec.matchConstraints);

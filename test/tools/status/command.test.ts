@@ -83,9 +83,11 @@ nodeTest(
     const row = { name: null, state: "waiting", csiSocket: "/k/plugins/a.sock" };
     await eventually(async () => expect(await status()).toMatchObject({ status: 1, rows: [row] }));
     const text = `(process ${waiting.pid}) waits for its driver: ${folder.at("a.sock")} is not there`;
-    expect(await findings("CSI024")).toMatchObject([{ status: "problem", subject: "a registrar", text }]);
+    // Registrars of other tests are seen, too.
+    const ours = (status: string) => expect.objectContaining({ status, subject: "a registrar", text });
+    expect(await findings("CSI024")).toContainEqual(ours("problem"));
     const asWarning = await findings("CSI024", `--csi-address=${csiAddress}`);
-    expect(asWarning).toMatchObject([{ status: "warning", text }]);
+    expect(asWarning).toContainEqual(ours("warning"));
 
     using second = start([flag]);
     const both = [waiting.pid, second.pid].sort((one, other) => one - other).join(", ");
@@ -115,7 +117,7 @@ nodeTest(
     expect(await status.exitCode()).toBe(1);
     expect(status.lines.join("\n")).toMatch(/^x\.csi +listening /m);
     for (const path of paths)
-      expect(status.stderr).toContain(`${path} is a mount of fuse, whose server may not`);
+      expect(status.stderr).toContain(`${path} is a mount of fuse and was not inspected`);
 
     using doctor = startCommand(["doctor", flag, "-o", "json"]);
     expect(await doctor.exitCode()).toBe(1);
@@ -127,7 +129,7 @@ nodeTest(
 
     // A look at a path that leads into such a mount is bounded.
     using into = startCommand(["doctor", flag, `--csi-address=${paths[0]}/csi.sock`, "-o", "json"]);
-    await into.line(/"text": "cannot be looked at: ETIMEDOUT, its file system does not answer"/);
+    await into.line(/"text": "cannot be inspected: ETIMEDOUT, its file system does not answer"/);
     // Before Node 22.15 it can only kill itself.
     expect(await into.exitCode()).toBe("execve" in process ? 1 : null);
   },

@@ -17,7 +17,12 @@ test.each<[string, DriverRow[], DriverRow[], string[]]>([
   ["published", [row("x", "unpublished", TOLD)], [REGISTERED], ["x registered"]],
   ["published below the host's root", [row("x", "unpublished", FOUND)], [REGISTERED], ["x registered"]],
   ["its registrar killed", [REGISTERED], [row("x", "dead", null, "/reg/x-reg.sock")], ["x dead"]],
-  ["without its second socket", [REGISTERED, row("x", "untold", TOLD, "/reg/y-reg.sock")], [REGISTERED], []],
+  [
+    "without its second socket",
+    [REGISTERED, row("x", "unreported", TOLD, "/reg/y-reg.sock")],
+    [REGISTERED],
+    [],
+  ],
   ["hanging", [row("x", "unpublished", TOLD)], [row(null, "unpublished", TOLD)], ["null unpublished"]],
   ["answering", [row(null, "unpublished", TOLD)], [row("x", "unpublished", TOLD)], ["x unpublished"]],
   ["gone", [REGISTERED], [], ["x gone"]],

@@ -15,6 +15,10 @@ export function isRegistrationDirectory(path: string): boolean {
   return path.endsWith(`/${NAME}`);
 }
 
+/** The registration directory that a path of the host is in or below: kubelet's watcher walks its subdirectories. */
+export const registryOf = (path: string): string | undefined =>
+  new RegExp(`^(.*/${NAME})(?:/.*)?$`, "s").exec(path)?.[1];
+
 /** The registration directory in the first kubelet root of which one of these paths of the host tells. */
 export function directoryFor(...paths: readonly string[]): string {
   const [root = DEFAULT_KUBELET_ROOT] = paths.flatMap((path) => kubeletRootOf(path) ?? rootIn(path) ?? []);

@@ -8,13 +8,7 @@ import { renderReport, type TableLook } from "../findings/table";
 import { MANIFEST_CHECKS, manifestReadable } from "./judge/checks";
 import { eitherLines, judgeSwap, readSwap } from "./judge/swap";
 import { type ManifestFacts, readDeployments } from "./read/deployments";
-import type { ReadObject, Unread } from "./read/objects";
-
-export interface FilesRead {
-  readonly files: readonly string[];
-  readonly objects: readonly ReadObject[];
-  readonly unread: readonly Unread[];
-}
+import type { FilesRead } from "./read/objects";
 
 /** Judges the objects in files. Throws INVALID_OPTION for files without a registrar. */
 export function reportOnFiles(read: FilesRead, ours: OurImage): Report {

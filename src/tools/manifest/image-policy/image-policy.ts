@@ -237,11 +237,11 @@ function namespaceSelector({ namespaces, namespaceLabel }: PolicyScope): Yaml | 
 }
 
 const inList = (key: string, values: readonly string[]) =>
-  yaml`- {key: ${key}, operator: In, values: [${values.map((value) => JSON.stringify(value)).join(", ")}]}`;
+  yaml`- {key: ${scalar(key)}, operator: In, values: [${values.map((value) => JSON.stringify(value)).join(", ")}]}`;
 
 function labelTest(text: string): Yaml {
   const [key = "", value, ...more] = text.split("=");
   if (!isQualifiedName(key) || (value && !isLabelValue(value)) || more.length > 0)
     refuseFlag("namespace-label", text, "is not a label: give KEY or KEY=VALUE");
-  return value === undefined ? yaml`- {key: ${key}, operator: Exists}` : inList(key, [value]);
+  return value === undefined ? yaml`- {key: ${scalar(key)}, operator: Exists}` : inList(key, [value]);
 }

@@ -117,8 +117,11 @@ test.each<readonly [fix: string, changes: Changes, beside: object]>([
 });
 
 test.each<[expected: string, changes: Changes, beside?: object]>([
-  ["CSI105 problem: has .* limit of 63Mi: it may never get ready after a reboot ->", memory("63Mi")],
-  ["CSI105 problem: is in a pod with a memory limit of 60Mi: it may", inPod({ memory: "60Mi" })],
+  [
+    "CSI105 problem: has .* limit of 63Mi: Node\\.js may hang while loading after a reboot ->",
+    memory("63Mi"),
+  ],
+  ["CSI105 problem: is in a pod with a memory limit of 60Mi: Node\\.js may hang", inPod({ memory: "60Mi" })],
   ["CSI114 warning: is in a pod with a CPU limit of 40m: it starts", inPod({ cpu: "40m" })],
   ["CSI105 problem: gets a memory limit of 50Mi from LimitRange ns/o", {}, max("50Mi")],
   ["CSI105 problem: gets a memory limit of 32Mi from", inPod({ memory: "60Mi" }), byDefault("32Mi")],

@@ -30,7 +30,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI103 problem: mounts .*, and kubelet looks in its plugins_registry only/,
     { registry: "/data/plugins" },
   ],
-  [/^CSI103 problem: mounts .*, and kubelet looks in/, { registry: "/data/plugins_registry/x" }],
+  [
+    /^CSI103 problem: makes its socket at .*, which has 1\d\d bytes/,
+    { registry: `/data/plugins_registry/${"x".repeat(90)}` },
+  ],
   [
     /^CSI103 problem: makes its socket at .*, which has 108 bytes/,
     { registry: `${LONG_ROOT}/plugins_registry` },
@@ -217,3 +220,7 @@ test.each([
     expectSaid(said(set, { kind: "CSIDriver", metadata: { name } }, CSI_DRIVER), [expected]);
   },
 );
+
+test("kubelet registers from a subdirectory of its registration directory", () => {
+  expect(saidOf({ registry: "/var/lib/kubelet/plugins_registry/x" })).toEqual([]);
+});

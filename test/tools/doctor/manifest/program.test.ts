@@ -58,6 +58,12 @@ test.each<readonly [container: object, isFound: boolean]>([
   expect(isRegistrar(one, {})).toBe(false);
 });
 
+test("a SIP registrar is none, whatever its container is called", () => {
+  const sip = { name: "registrar", image: "example.com/sip/registrar:v1", args: ["--listen=:5060"] };
+  expect(isRegistrar(sip, {})).toBe(false);
+  expect(isRegistrar({ ...sip, args: ["--csi-address=/csi/csi.sock"] }, {})).toBe(true);
+});
+
 const UNKNOWN =
   /^CSI101 unknown: runs an unknown program: its image x\/y:v1 is neither .* -> .* use --image$/;
 const small = { resources: { limits: { memory: "30Mi" } } };
@@ -115,25 +121,12 @@ test.each<readonly [container: object, said: string]>([
 });
 
 const REGISTRAR = "/csi-node-driver-registrar";
-const options = (value: unknown, more: object = {}): Changes => ({
-  container: { env: [{ name: "NODE_OPTIONS", value, ...more }] },
-});
 const mountedAt = (mountPath: string): Changes => {
   const { volumeMounts = [] } = daemonSet().spec.template.spec.containers[0] as { volumeMounts?: object[] };
   return { container: { volumeMounts: [...volumeMounts, { name: "host", mountPath }] } };
 };
-const secured = (securityContext: object): Changes => ({ container: { securityContext } });
-const APP_ARMOR = { "container.apparmor.security.beta.kubernetes.io/registrar": "localhost/driver" };
-const localhost = { type: "Localhost", localhostProfile: "driver" };
 
 test.each<readonly [expected: string | undefined, Changes]>([
-  ["problem: has NODE_OPTIONS by which Node loads /x.js, which", options("--v8-pool-size=1 --require /x.js")],
-  ["problem: has NODE_OPTIONS by which Node loads pkg, which", options("--import=pkg")],
-  ["warning: has NODE_OPTIONS, which change", options("--require /csi/x.js")],
-  ["warning: has NODE_OPTIONS, which change", options("--max-old-space-size=9")],
-  ["warning: has NODE_OPTIONS, which change", options(undefined, { valueFrom: {} })],
-  [undefined, options("")],
-  [undefined, { container: { ...options("--require /x").container, image: `${K8S}:v2.17.0` } }],
   ...["/nodejs", "/usr", "/", "/registrar/cli", "/lib64"].map((path): readonly [string, Changes] => [
     `problem: mounts the volume host at ${path}, over files of this registrar's image`,
     mountedAt(path),
@@ -141,18 +134,8 @@ test.each<readonly [expected: string | undefined, Changes]>([
   ...["/lib/modules", "/usr/share/x", "/usr/local/bin", "/nodejs-x"].map(
     (path): readonly [undefined, Changes] => [undefined, mountedAt(path)],
   ),
-  ["unknown: runs under the seccomp profile driver, which may", secured({ seccompProfile: localhost })],
-  ["unknown: runs under the AppArmor profile driver", secured({ appArmorProfile: localhost })],
-  ["unknown: .* the AppArmor profile driver", { pod: { securityContext: { appArmorProfile: localhost } } }],
-  [undefined, secured({ seccompProfile: { type: "RuntimeDefault" } })],
 ])("what keeps Node from starting: %s", (expected, changes) => {
   expectSaid(saidOf(changes), expected ? [`^CSI117 ${expected}`] : []);
-});
-
-test("an AppArmor profile by the pod's annotation", () => {
-  const { selector, template } = daemonSet().spec;
-  const spec = { selector, template: { ...template, metadata: { annotations: APP_ARMOR } } };
-  expectSaid(saidOf({ spec }), [/^CSI117 unknown: .* AppArmor profile driver,/]);
 });
 
 test.each<object>([

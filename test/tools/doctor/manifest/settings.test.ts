@@ -78,7 +78,9 @@ test.each([
   },
   { kind: "HPECSIDriver", spec: { images: { csiNodeDriverRegistrar: IMAGE.replace(/:.*/, "@sha256:0") } } },
 ])("an operator's %j", (object) => {
-  expectSaid(said(object), [/^CSI113 unknown: cannot be judged: an operator writes .* doctor --cluster$/]);
+  expectSaid(said(object), [
+    /^CSI113 unknown: cannot be judged: an operator creates this registrar, .* doctor --cluster$/,
+  ]);
 });
 
 test.each([
@@ -97,6 +99,7 @@ const NOT_ROOT = { runAsNonRoot: true };
 
 test.each<readonly [pod: object, container: object, what: string]>([
   [OTHER, {}, "runAsUser 1000"],
+  [OTHER, { runAsUser: null }, "runAsUser 1000"],
   [{}, { ...ROOT, ...NOT_ROOT }, "runAsNonRoot"],
   [NOT_ROOT, {}, "runAsNonRoot"],
   [{}, { ...OTHER, ...NOT_ROOT }, "runAsNonRoot"],

@@ -44,7 +44,6 @@ test.each<readonly [what: string, container: object, expected: RegExp]>([
   ["a hook in a copy, which may have a shell or not", REMOVES, /^CSI106 unknown: .* hook that always fails/],
   ["a shell", named(RED_HAT, SHELL), /^CSI117 problem: .* started by sh,/],
   ["a shell in a copy", SHELL, /^CSI117 problem: .* started by sh,/],
-  ["FIPS", { image: "x/node-driver-registrar-fips:v2.17.0" }, /^CSI117 warning: .* an image for FIPS 140/],
   ["a digest", named(`${K8S}@sha256:0`, limits({ memory: "30Mi" })), /^CSI105 problem/],
   [
     "a tag that is no release",

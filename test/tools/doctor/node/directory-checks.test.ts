@@ -1,7 +1,7 @@
 import type { HostPathVerdict } from "../../../../src/host-path/host-path";
 import type { Status } from "../../../../src/tools/doctor/findings/finding";
+import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
 import type { SocketFacts } from "../../../../src/tools/doctor/node/read/facts";
-import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/gather";
 import { healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
 
 type Changes = Parameters<typeof healthyFacts>[0];
@@ -15,9 +15,6 @@ const OUT_OF_REACH: DirectoryFacts = { kind: "out-of-reach", path: "/r", errno: 
 const WRONG = { kind: "wrong", problem: "on the host it is /h", fix: "write it" } as const;
 
 const place = (...where: Parameters<typeof placeAt>) => ({ folder: { place: placeAt(...where) } });
-const selinux = (type: string, mode?: "enforcing" | "permissive"): Changes => ({
-  host: { selinux: { kind: "on", mode, label: `system_u:system_r:${type}:s0` } },
-});
 const socket = (path: string, found: Partial<SocketFacts>) =>
   ({ path, ownership: { mode: 0, uid: 0, gid: 0 }, inode: "", ...found }) as SocketFacts;
 const kubeletSocket = (found: Partial<SocketFacts>): Changes => ({
@@ -48,10 +45,10 @@ test.each<Case>([
   ["registration-directory", "problem", /^\/r is not there/, directory({ kind: "missing", path: "/r" })],
   ["registration-directory", "problem", /^\/r is a file, not a directory/, directory(FILE)],
 
-  ["directory-writable", "ok", /\(user ID 0\)/, {}],
-  ["directory-writable", "problem", /EACCES \(user ID 65534; mode 0750/, unwritable("EACCES", 65534)],
+  ["directory-writable", "ok", /is writable by user 0/, {}],
+  ["directory-writable", "problem", /by user 65534: EACCES \(mode 0750/, unwritable("EACCES", 65534)],
   ["directory-writable", "problem", /ENOSPC: .* no inode left/, unwritable("ENOSPC")],
-  ["directory-writable", "unknown", /may not be written to by this user/, OTHER_USER],
+  ["directory-writable", "unknown", /is not writable by user 1000/, OTHER_USER],
   ["directory-writable", "problem", /EPERM/, { folder: { unwritable: "EPERM", place: undefined } }],
   ["directory-writable", "problem", /mounted read-only/, unwritable("EROFS")],
 
@@ -89,13 +86,6 @@ test.each<Case>([
   ["inotify", "problem", /max_user_watches is used up/, { folder: { unwatchable: "ENOSPC" } }],
   ["inotify", "unknown", /EIO/, { folder: { unwatchable: "EIO" } }],
   ["inotify", "unknown", /only root can try/, { host: { uid: 1000 } }],
-
-  ["selinux", "ok", /is off/, {}],
-  ["selinux", "unknown", /cannot be seen/, { host: { selinux: { kind: "unknown" } } }],
-  ["selinux", "ok", /permissive/, selinux("container_t", "permissive")],
-  ["selinux", "warning", /is enforcing and confines us/, selinux("container_t", "enforcing")],
-  ["selinux", "warning", /is on and confines us/, selinux("container_init_t")],
-  ["selinux", "ok", /we run as system_u:system_r:spc_t:s0/, selinux("spc_t", "enforcing")],
 
   ["kubelet-path", "unknown", /cannot be seen from here/, {}],
   // What the container has at this path may not be what the host has there.

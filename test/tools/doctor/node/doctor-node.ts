@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { RegistrarOptions } from "../../../../src/registrar/model/options";
 import type { CsiDriverOptions } from "../../../../src/simulator/driver/options";
@@ -8,6 +8,7 @@ import { gatherFacts } from "../../../../src/tools/doctor/node/read/gather";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 import type { FakeRegistrarOptions } from "../../../simulator/fake-registrar";
 import { createTestNode, startTestRegistrar } from "../../../support/registrar-node";
+import { createTempFolder } from "../../../support/temp-folder";
 import { linesOf } from "./healthy-facts";
 
 /** Long enough for whatever answers at all. */
@@ -21,6 +22,8 @@ export type DoctorNode = Awaited<ReturnType<typeof createDoctorNode>>;
 export async function createDoctorNode() {
   const folder = await createTestNode();
   const { csiAddress, pluginDir: directory, keep } = folder;
+  const procfs = keep(await createTempFolder());
+  for (const name of ["self", "filesystems"]) symlinkSync(`/proc/${name}`, procfs.at(name));
   return {
     ...folder,
     directory,
@@ -46,11 +49,18 @@ export async function createDoctorNode() {
           const { mode, ino, ctimeMs } = lstatSync(join(folder.path, name));
           return [name, mode.toString(8), ino, ctimeMs].join(" ");
         }),
-    look: async (target: Partial<Target> = {}, { impatient } = { impatient: false }) => {
+    /** What runs beside the test is another node's: this /proc has the processes of this one, none at first. */
+    procfs: procfs.path,
+    look: async (target: Partial<Target> = {}, { impatient = false } = {}) => {
       const paths = { csiSocketPath: csiAddress, kubeletRegistrationPath: csiAddress };
       const facts = await gatherFacts(
         { ...paths, pluginRegistrationPath: directory, ...target },
-        { timeoutMs: impatient ? IMPATIENT_MS : PATIENT_MS, uid: 0, knownDirectories: [] },
+        {
+          timeoutMs: impatient ? IMPATIENT_MS : PATIENT_MS,
+          uid: 0,
+          knownDirectories: [],
+          procfs: procfs.path,
+        },
       );
       const report = reportOn(facts);
       return { ...report, facts, says: (check: string) => linesOf(check, report).join("\n") };

@@ -11,7 +11,6 @@ test("a driver that is well", async () => {
   expect(says("driver-socket")).toMatch(/^ok: .* accepts connections \(mode 0\d{3}, owner \d+:\d+\)$/);
   expect(says("driver-identity")).toMatch(/^ok: x\.csi is what .* answers to GetPluginInfo, version 1\.2$/);
   expect(says("driver-name")).toBe("ok: x.csi is a legal name");
-  expect(says("driver-ready")).toBe("ok: the CSI driver says that it is ready");
   const nodeInfo = "ok: n1 is the node ID of x.csi; topology example.com/zone=a; at most 12 volumes";
   expect(says("driver-node-info")).toBe(nodeInfo);
   expect(says("kubelet-path")).toMatch(/^ok: /);
@@ -49,7 +48,6 @@ test("a path that is too long for a socket is not connected to, as it would be c
   expect(connected).not.toHaveBeenCalled();
 });
 
-const NOT_READY = { faults: [{ kind: "not-ready" }] };
 const hang = (method: string) => ({ faults: [{ kind: "hang", method }] });
 const fail = (method: string, code: string) => ({ faults: [{ kind: "error", method, code, message: "m" }] });
 test.each<[check: string, options: object, expected: RegExp]>([
@@ -57,8 +55,6 @@ test.each<[check: string, options: object, expected: RegExp]>([
   ["driver-name", { name: "x".repeat(64) }, /it has 64 characters/],
   ["driver-name", { name: "../evil" }, /^problem: \.\.\/evil is an illegal name: it contains '\/'/],
   ["driver-name", { name: "" }, /^problem: {2}is an illegal name: it is empty/],
-  ["driver-ready", NOT_READY, /^warning: the CSI driver says in Probe that it is not ready; fix: wait/],
-  ["driver-ready", fail("Probe", "ABORTED"), /^warning: .*fails Probe: Aborted: .*m; fix: see/],
   ["driver-node-info", { nodeId: "" }, /^problem: .*empty node ID, which kubelet refuses; fix: tell/],
   ["driver-node-info", { nodeId: "n".repeat(300) }, /^problem: .*the API server refuses: .*nodeID/],
   ["driver-node-info", { topology: { "not a key": "a" } }, /^problem: .*the API server refuses: .*not a key/],
@@ -130,7 +126,7 @@ test("without a socket at --csi-address no path is judged by it", async () => {
     for (const kubeletRegistrationPath of [csiSocketPath, "/var/lib/kubelet/plugins/x.csi/csi.sock"]) {
       const { says } = await node.look({ csiSocketPath, kubeletRegistrationPath });
       expect(says("driver-socket")).toMatch(/^problem: /);
-      expect(says("kubelet-path")).toMatch(/^unknown: .* is the path that kubelet gets; /);
+      expect(says("kubelet-path")).toMatch(/^unknown: .* is the path that kubelet dials; /);
     }
 });
 
@@ -139,7 +135,6 @@ const FAILING = fail("NodeGetInfo", "UNAVAILABLE");
 test.each<[check: string, problems: object, options: object, expected: RegExp]>([
   ["driver-identity", ["CSI003"], hang("GetPluginInfo"), /^problem: the CSI driver on .*csi\.sock does/],
   ["driver-name", ["CSI004"], { name: "../evil" }, /^problem: .* is an illegal name: it contains/],
-  ["driver-ready", ["CSI020"], NOT_READY, /^warning: the CSI driver on .* says in Probe that it is not/],
   ["driver-node-info", ["CSI006", "CSI020 of CSI006"], FAILING, /^problem: .*fails NodeGetInfo: Unava/],
 ])(
   "%s of a driver that is found, as of one that is named, once",

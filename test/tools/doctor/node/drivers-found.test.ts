@@ -95,7 +95,7 @@ test("a second driver of a name whose first is registered: where the first is", 
   );
   const reason = `another driver has its name: ${node.csiAddress}`;
   expect(drivers).toMatchObject([
-    { state: "untold", csiSocket: node.csiAddress },
+    { state: "unreported", csiSocket: node.csiAddress },
     { state: "unpublished", reason, csiSocket: csiAddress },
   ]);
 });
@@ -110,7 +110,7 @@ test("a controller with the name of the node's driver is no second one", async (
   await node.plugin("same.csi-reg.sock", { ...SAME, endpoint: csiAddress });
   const { says, drivers } = await node.look(WHOLE);
   expect(says("drivers-found")).toBe("");
-  expect(drivers).toMatchObject([{ ...SAME, state: "untold", csiSocket: csiAddress }]);
+  expect(drivers).toMatchObject([{ ...SAME, state: "unreported", csiSocket: csiAddress }]);
 });
 
 test("a driver whose listen queue is full is told, named or not", async () => {

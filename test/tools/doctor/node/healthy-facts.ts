@@ -1,6 +1,7 @@
 import type { RegistrationReport } from "../../../../src/registrar/registration/self-check";
 import type { Report } from "../../../../src/tools/doctor/findings/report";
-import type { DirectoryFacts, Facts } from "../../../../src/tools/doctor/node/read/gather";
+import type { DirectoryFacts } from "../../../../src/tools/doctor/node/read/directory";
+import type { Facts } from "../../../../src/tools/doctor/node/read/gather";
 import { reportOn } from "../../../../src/tools/doctor/node/report";
 
 type Folder = Extract<DirectoryFacts, { readonly kind: "directory" }>;
@@ -31,7 +32,6 @@ export function healthyFacts(
     driver: {
       socket: { kind: "accepting", path: CSI, ownership, inode: "1:2" },
       identity,
-      probe: { kind: "answered", value: { ready: null } },
       nodeInfo: { kind: "answered", value: { nodeId: "n1", maxVolumesPerNode: 0, accessibleTopology: null } },
     },
     hostPath: { kind: "unknown" },
@@ -39,7 +39,8 @@ export function healthyFacts(
     deadSockets: [],
     socketsOnHost: new Map(),
     leftOut: [],
-    registrars: [],
+    unreadPaths: [],
+    processes: { registrars: [], kubelets: [], unread: [] },
     kubeletPath: missing,
     directory: {
       kind: "directory",
@@ -59,7 +60,7 @@ export function healthyFacts(
         endpoint: { socket: missing, identity: undefined },
       },
     ],
-    host: { uid: 0, selinux: { kind: "off" }, otherDirectories: [], ...changes.host },
+    host: { uid: 0, otherDirectories: [], ...changes.host },
     ...changes.facts,
   };
 }

@@ -1,9 +1,5 @@
 import fs, { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import {
-  lookAtDirectory,
-  lookAtSelinux,
-  otherDirectories,
-} from "../../../../src/tools/doctor/node/read/gather";
+import { lookAtDirectory, otherDirectories } from "../../../../src/tools/doctor/node/read/directory";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createTempFolder, type TempFolder } from "../../../support/temp-folder";
 
@@ -15,28 +11,6 @@ function makeHost(folder: TempFolder, files: Readonly<Record<string, string>>) {
   for (const [name, text] of Object.entries(files)) writeFileSync(folder.at(name), text);
   return { procfs: folder.at("proc"), sysfs: folder.at("sys") };
 }
-
-const LISTED = { "proc/filesystems": "nodev\tsysfs\nnodev\tselinuxfs\n\text4\n" };
-const LABEL = "system_u:system_r:spc_t:s0";
-const LABELLED = { ...LISTED, "proc/self/attr/current": `${LABEL}\0` };
-
-test.each([
-  [{}, { kind: "unknown" }],
-  [{ "proc/filesystems": "nodev\tsysfs\n" }, { kind: "off" }],
-  [LISTED, { kind: "on", mode: undefined, label: undefined }],
-  [
-    { ...LABELLED, "sys/fs/selinux/enforce": "1" },
-    { kind: "on", mode: "enforcing", label: LABEL },
-  ],
-  [
-    { ...LISTED, "sys/fs/selinux/enforce": "0\n" },
-    { kind: "on", mode: "permissive", label: undefined },
-  ],
-])("SELinux as %j shows it", async (files, expected) => {
-  await using folder = await createTempFolder();
-  const { procfs, sysfs } = makeHost(folder, files);
-  expect(lookAtSelinux(procfs, sysfs)).toEqual(expected);
-});
 
 test("the directory's place is that of what a symbolic link leads to", async () => {
   await using folder = await createTempFolder();

@@ -76,17 +76,19 @@ test("what is left of a driver that is denied, or beside a socket that is answer
   const { says, troubles, drivers } = await node.look();
   expect(says("other-registrations")).toMatch(REMOVE);
   expect(troubles).toEqual(["warning CSI019"]);
-  expect(drivers).toMatchObject([{ name: "x.csi", state: "untold" }]);
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "unreported" }]);
 });
 
 const OUT_OF_REACH = { kind: "out-of-reach", path: "/registration", errno: "EACCES" } as const;
 
 test("a registration directory that is out of reach: the state of a driver is unknown", () => {
   // What the container does not show is no trouble.
-  expect(driversIn(viewOf(healthyFacts()))).toMatchObject([{ name: "x.csi", state: "untold", reason: null }]);
+  expect(driversIn(viewOf(healthyFacts()))).toMatchObject([
+    { name: "x.csi", state: "unreported", reason: null },
+  ]);
   const facts = healthyFacts({ facts: { directory: OUT_OF_REACH, registrations: [] } });
   expect(driversIn(viewOf(facts))).toMatchObject([
-    { name: "x.csi", state: "unknown", reason: "/registration may not be read: EACCES" },
+    { name: "x.csi", state: "unknown", reason: "/registration cannot be read: EACCES" },
   ]);
 });
 

@@ -16,14 +16,21 @@ export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", 
 
 /** YAML reads a number or a boolean where quotes are missing; and people write a text in the place of a list. */
 function judgeTypes({ source: { container } }: Deployment): Nested<Statement> {
-  const { command, args, env } = container;
+  const { command, args, env, image } = container;
   const lists = Object.entries({ command, args });
   const words = [
     ...lists.flatMap(([name, values]) => list(values).map((value) => ({ value, where: `in ${name}` }))),
     ...list(env).map((one) => ({ value: tree(one).value, where: `as value of ${text(tree(one).name)}` })),
   ].filter(({ value }) => typeof value !== "string" && value !== null && value !== undefined);
+  const [unfilled] = /%!.\(.*?\)|<no value>/s.exec(text(image)) ?? [];
   const has = (value: unknown) => `has ${boundText(JSON.stringify(value))}`;
   return [
+    unfilled === undefined
+      ? undefined
+      : problem(
+          `has the image ${boundText(text(image))}: a value of its chart is missing where ${unfilled} stands`,
+          "set that value, and render the chart again",
+        ),
     lists
       .filter(([, value]) => typeof value === "string")
       .map(([name, value]) =>
@@ -72,7 +79,7 @@ function judgeStart({ program, unseen, settings, literals, source }: Deployment)
       `take --${doubtful} out, or give the image a tag with its release`,
     );
   if (ignored !== undefined) {
-    const text = `ignores all from the word ${ignored.words[0]} on: ${ignored.words.join(" ")}`;
+    const text = `stops parsing at "${ignored.words[0]}"; ignored: ${ignored.words.join(" ")}`;
     return told === "" ? problem(text, ignored.advice) : warning(text, ignored.advice);
   }
   if (told === "")

@@ -42,7 +42,7 @@ const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { progr
   // The least limit with which Node starts when its pages are not in the page cache.
   return program.kind === "ours" && amount < amountOf(LEAST.memory)
     ? problem(
-        "it may never get ready after a reboot",
+        "Node.js may hang while loading after a reboot",
         `set resources.limits.memory: ${ENOUGH.memory}, at least ${LEAST.memory}`,
       )
     : undefined;

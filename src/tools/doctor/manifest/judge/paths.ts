@@ -3,12 +3,7 @@ import { isPattern, matchSegments, segmentsOf } from "../../../../host-path/path
 import { list, text, tree } from "../../../../kube-api/objects";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
-import {
-  directoryFor,
-  isRegistrationDirectory,
-  judgeDriverPlace,
-  rootIn,
-} from "../../findings/registration-directory";
+import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
 import { isTemplate, RENDER_FIRST, tooLong } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
 import { type MountedDirectory, mountOf, onHost, placeOf } from "../read/mounts";
@@ -115,7 +110,8 @@ const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registr
     );
   if (isTemplate(host))
     return unknown(`has a directory with a placeholder that is not filled in: ${host}`, RENDER_FIRST);
-  if (!isRegistrationDirectory(host))
+  const registry = registryOf(host);
+  if (registry === undefined)
     return problem(`mounts ${host} at ${directory}, and kubelet looks in its plugins_registry only`, mountIt);
   const socket = registrationSocketPath(host, pod.driverNames[0] ?? "x");
   const bytes = Buffer.byteLength(socket);
@@ -124,7 +120,7 @@ const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registr
       `makes its socket at ${socket}, which ${tooLong(bytes)}`,
       "give kubelet a shorter --root-dir, or the driver a shorter name",
     );
-  const root = dirname(host);
+  const root = dirname(registry);
   const ofPods = kubeletPaths.filter((path) => /\/pods$/.test(path));
   const isOfPods = ofPods.some((path) => rootIn(path) === root);
   const other = [driverPath, ...(isOfPods ? [] : ofPods)].find((path) => (rootIn(path) ?? root) !== root);

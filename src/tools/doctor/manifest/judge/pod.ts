@@ -1,6 +1,7 @@
 import { numberOrNone, text, tree } from "../../../../kube-api/objects";
 import { isTemplate, OUR_ARCHITECTURES } from "../../findings/words";
 import type { NodeRules } from "../read/node-rules";
+import { securityOf } from "../read/pod";
 import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
 
 const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { object }, hasDriver }) => {
@@ -12,7 +13,7 @@ const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { ob
 });
 
 const manifestUser = eachDeployment("CSI108", "manifest-user", ({ source: { pod, container } }) => {
-  const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
+  const security = securityOf(pod, container);
   const isNonRoot = security.runAsNonRoot === true;
   const user = numberOrNone(security.runAsUser) ?? 0;
   return isNonRoot || user !== 0

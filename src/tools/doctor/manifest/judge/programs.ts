@@ -1,8 +1,7 @@
 import { resolve } from "node:path/posix";
-import { list, text, tree } from "../../../../kube-api/objects";
+import { text } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { isWithin } from "../../../../unix/mounts";
-import { APPARMOR_PREFIX } from "../../../manifest/image-policy/image-policy";
 import { PROGRAM } from "../../../manifest/image-policy/recognise";
 import { isTemplate } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
@@ -53,7 +52,7 @@ const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ source,
 const manifestPrograms = eachDeployment("CSI117", "manifest-programs", (one) => {
   const { program } = one;
   if (program.kind !== "ours" || program.hasShell) return undefined;
-  return [judgeWords, judgeMounts, judgeNodeOptions, judgeProfiles, judgeFips].map((judge) => judge(one));
+  return [judgeWords(one), judgeMounts(one)];
 });
 
 /** The runtime decides whether a probe that cannot run fails: https://github.com/kubernetes/kubernetes/issues/106682 */
@@ -87,51 +86,6 @@ function judgeMounts({ mounts }: Deployment): readonly Statement[] {
       `mounts the volume ${volume} at ${mountPath}, over files of this registrar's image`,
       `mount it elsewhere, or ${LEAVE}`,
     ),
-  );
-}
-
-const LOADING = /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader)(?:=|\s+)(\S+)/;
-
-function judgeNodeOptions(one: Deployment): Statement | undefined {
-  const variables = list(one.source.container.env).map(tree);
-  const { value, valueFrom } = variables.findLast(({ name }) => name === "NODE_OPTIONS") ?? {};
-  const options = text(value);
-  const [, file] = LOADING.exec(options) ?? [];
-  const fix = "take NODE_OPTIONS out of its env";
-  if (file !== undefined && !mayRun(file, one))
-    return problem(
-      `has NODE_OPTIONS by which Node loads ${boundText(file)}, which its image does not have`,
-      fix,
-    );
-  return valueFrom === undefined && options === ""
-    ? undefined
-    : warning("has NODE_OPTIONS, which change this registrar's Node, too", fix);
-}
-
-/** A profile from the node's files limits what the container's program may do. */
-function judgeProfiles({ source: { object, pod, container } }: Deployment): readonly Statement[] {
-  const security = { ...tree(pod.securityContext), ...tree(container.securityContext) };
-  const { metadata } = object.kind === "Pod" ? object : tree(tree(object.spec).template);
-  const annotation = text(tree(tree(metadata).annotations)[`${APPARMOR_PREFIX}${text(container.name)}`]);
-  const [, annotated] = /^localhost\/(.*)$/s.exec(annotation) ?? [];
-  const [seccomp, appArmor] = [security.seccompProfile, security.appArmorProfile].map((profile) =>
-    tree(profile).type === "Localhost" ? text(tree(profile).localhostProfile) : undefined,
-  );
-  return Object.entries({ seccomp, AppArmor: appArmor ?? annotated }).flatMap(([kind, profile]) =>
-    profile === undefined
-      ? []
-      : unknown(
-          `runs under the ${kind} profile ${boundText(profile)}, which may forbid what Node needs`,
-          "try it on one node, or use RuntimeDefault",
-        ),
-  );
-}
-
-function judgeFips({ program, image }: Deployment): Statement | undefined {
-  if (program.kind !== "ours" || !program.replaced || !/fips/i.test(image)) return undefined;
-  return warning(
-    `has an image for FIPS 140, ${boundText(image)}, and this registrar's is not validated`,
-    `where FIPS is required, ${LEAVE}`,
   );
 }
 

@@ -92,7 +92,7 @@ function writtenByOperator({ kind, spec, data }: Tree) {
   const image = kind === "CustomResourceDefinition" ? undefined : imageIn([spec, data]);
   if (image === undefined) return undefined;
   return {
-    why: `an operator writes the registrar ${boundText(image)}`,
+    why: `an operator creates this registrar, ${boundText(image)}`,
     advice: "apply it, and then use registrar doctor --cluster",
   };
 }
@@ -118,10 +118,15 @@ function judgedLater({ kind, spec }: Tree) {
     : undefined;
 }
 
-/** The items of a List; any other object is its own only item. */
+/** The items of a List, those of a DaemonSetList with its kind; any other object is its own only item. */
 function unfold(object: unknown): readonly Tree[] {
   const one = tree(object);
-  return Array.isArray(one.items) && /List$/.test(text(one.kind)) ? one.items.flatMap(unfold) : [one];
+  const [, kind] = /^(.*)List$/s.exec(text(one.kind)) ?? [];
+  if (kind === undefined || !Array.isArray(one.items)) return [one];
+  const { apiVersion } = one;
+  return one.items
+    .flatMap(unfold)
+    .map((item) => (kind === "" || item.kind !== undefined ? item : { kind, apiVersion, ...item }));
 }
 
 /** Throws INVALID_OPTION for a value that would take too long to judge, and for one that holds itself. */

@@ -34,6 +34,12 @@ export interface Unread {
   readonly advice?: string;
 }
 
+export interface FilesRead {
+  readonly files: readonly string[];
+  readonly objects: readonly ReadObject[];
+  readonly unread: readonly Unread[];
+}
+
 export function unreadAt(place: string, error: unknown, object?: FoundObject): Unread {
   const why = error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500);
   return { place, ...(object && { object }), why };

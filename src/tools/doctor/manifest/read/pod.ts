@@ -17,6 +17,12 @@ export function podIn(object: Tree): Tree {
   return object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
 }
 
+/** The security context of a container: its own fields before the pod's; null is a field that is not set. */
+export function securityOf(pod: Tree, container: Tree): Tree {
+  const own = Object.entries(tree(container.securityContext)).filter(([, value]) => value !== null);
+  return { ...tree(pod.securityContext), ...Object.fromEntries(own) };
+}
+
 /** The command of a hook, in which kubelet fills in no variables. */
 export const hookOf = ({ lifecycle }: Tree, name: "preStop" | "postStart") =>
   list(tree(tree(tree(lifecycle)[name]).exec).command).map(text);

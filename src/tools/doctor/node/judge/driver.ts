@@ -29,7 +29,7 @@ import {
 } from "./sockets";
 import { type Driver, pathFix, type View } from "./view";
 
-const GIVEN = "is the path that kubelet gets";
+const GIVEN = "is the path that kubelet dials";
 
 const driverSocket = check("CSI002", "driver-socket", (view: View) => {
   const { driver, target } = view;
@@ -65,7 +65,7 @@ function judgeKubeletPath(path: string, view: View): Verdict {
       : unknown(path, `${GIVEN}; it cannot be seen from here`);
   if (found.kind === "missing" && driver?.socket.kind === "accepting") {
     const fix = pathFix(inode, view, "correct the path: the driver listens elsewhere");
-    return problem(path, `${GIVEN}; it is not there`, fix);
+    return problem(path, "is not there, and kubelet dials this path", fix);
   }
   if (found.kind !== "accepting") return judgeSocket(found, view, `${GIVEN}; it `);
   if (inode === undefined || inode === found.inode) return ok(path, `${GIVEN}, and accepts connections`);
@@ -75,7 +75,9 @@ function judgeKubeletPath(path: string, view: View): Verdict {
 
 /** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */
 function judgeSocket(socket: SocketFacts, view: View, lead = ""): Verdict {
-  const text = lead + socketText(socket);
+  // The socket's own finding has the errno.
+  const text =
+    lead !== "" && isDead(socket) ? `${GIVEN}, but no process listens there` : lead + socketText(socket);
   if (socket.kind === "accepting") return ok(socket.path, `${text} (${ownershipText(socket.ownership)})`);
   const isClosed = socket.kind === "not-accepting" || socket.kind === "out-of-reach";
   const say = isClosed && !isDead(socket) && !isStuck(socket) ? unread : problem;
@@ -127,22 +129,13 @@ const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
   return problem(name, `is an illegal name: ${verdict.problem}`, fix, nodeInfoCause(name));
 });
 
-const driverReady = driverCheck("CSI005", "driver-ready", ({ probe }, subject) => {
-  if (probe === undefined) return undefined;
-  if (probe.kind === "failed") return warning(subject, failureText("Probe", probe), SEE_DRIVER);
-  // Without `ready` in its answer it is ready (CSI specification).
-  return (probe.value.ready?.value ?? true)
-    ? ok(subject, "says that it is ready")
-    : warning(subject, "says in Probe that it is not ready", `wait; if it stays so, ${SEE_DRIVER}`);
-});
-
 const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, name }, subject) => {
   if (nodeInfo === undefined) return undefined;
   // An illegal name is the first cause of a refusal.
   const cause = name && judgeDriverName(name).kind !== "valid" ? undefined : nodeInfoCause(name);
   if (nodeInfo.kind === "answered") return judgeNodeInfo(name, subject, nodeInfo.value, cause);
   const fixes: Readonly<Record<string, string>> = {
-    DeadlineExceeded: `${SEE_DRIVER}: it may not reach its source of node metadata; --timeout gives it more time here`,
+    DeadlineExceeded: `${SEE_DRIVER}: perhaps it cannot reach its source of node metadata; --timeout gives it more time here`,
     Unimplemented: "name the socket of the driver's node plugin, not the controller's",
   };
   const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet refuses the driver`;
@@ -167,15 +160,14 @@ function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo
   }
   const segments = Object.entries(topology).map(([key, value]) => `${key}=${value}`);
   const place = segments.length > 0 ? `topology ${segments.join(", ")}` : "no topology";
+  if (maxVolumesPerNode < 0)
+    return warning(
+      subject,
+      `answers NodeGetInfo with max_volumes_per_node ${maxVolumesPerNode}: CSI forbids it, and kubelet writes no limit`,
+      "have the driver answer 0 for no limit: see its settings",
+    );
   const volumes = maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "any number of volumes";
   return ok(nodeId, `is the node ID of ${name ?? subject}; ${place}; ${volumes}`);
 }
 
-export const driverChecks = [
-  driverSocket,
-  kubeletPath,
-  driverIdentity,
-  driverName,
-  driverReady,
-  driverNodeInfo,
-];
+export const driverChecks = [driverSocket, kubeletPath, driverIdentity, driverName, driverNodeInfo];

@@ -1,27 +1,35 @@
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
-import { check, grouped, ok, problem, unknown, type Verdict, warning } from "../../findings/finding";
+import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { LEAVE_ONE } from "../../findings/words";
-import { waitingText } from "./rows";
+import { misplacedText, NO_NODE_SERVICE, waitingText } from "./rows";
 import {
   DRIVER,
   downCause,
   duplicatesCause,
   nodeInfoCause,
   remedyFor,
+  remedyForErrno,
   START_DRIVER,
   socketText,
 } from "./sockets";
 import type { Driver, View } from "./view";
 
 const driversFound = check("CSI020", "drivers-found", (view: View) => {
-  const { drivers, leftOut, deadSockets } = view;
+  const { drivers, leftOut, unreadPaths, deadSockets } = view;
   return [
     ...drivers.map((one) => (one.isNamed ? undefined : judgeFound(one, view))),
     ...leftOut.map(({ path, fileSystem }) =>
       unknown(
         path,
-        `is a mount of ${fileSystem}, whose server may not answer: it is not looked at`,
+        `is a mount of ${fileSystem} and was not inspected: its server may not answer`,
         "have the driver's socket on the node's own disk",
+      ),
+    ),
+    ...unreadPaths.map(({ path, errno }) =>
+      unread(
+        path,
+        `cannot be inspected, so drivers there are not seen: ${errno}`,
+        remedyForErrno(errno, view),
       ),
     ),
     ...deadSockets.map((one) => judgeDead(one, view)),
@@ -37,6 +45,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   if (name === undefined) return undefined;
   if (unwanted !== undefined)
     return ok(path, `has the driver ${name}, not to be registered, as configured: ${unwanted}`);
+  if (driver.isUnclear) return unread(path, `has the driver ${name}, which ${NO_NODE_SERVICE}`, SEE_PLUGIN);
   if (judgeDriverName(name).kind === "unsafe" || !driver.isNode) return undefined;
   // Their registration has the name of both: where its endpoint cannot be seen, either may be the one too many.
   const both = `has a driver called ${name}, as has ${twin}: only one of them can be registered`;
@@ -52,6 +61,8 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
     nodeInfoCause(name),
   );
 }
+
+const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its flags and its log";
 
 /** Why a node-wide registrar may not have published a driver. */
 const NODE_WIDE =
@@ -70,7 +81,8 @@ function judgeDead({ socket, fits }: View["deadSockets"][number], view: View): V
 }
 
 /** Registrars as the processes of this node show them, where their own sockets do not. */
-const registrarProcesses = check("CSI024", "registrars", ({ bad, waiting, registrars }: View) => {
+const registrarProcesses = check("CSI024", "registrars", (view: View) => {
+  const { bad, waiting, registrars, misplaced, watched, processes } = view;
   const fix = `${START_DRIVER}; or correct --csi-address, or the volume that both containers mount`;
   const shared = [...grouped(registrars, ({ endpoint }) => endpoint)]
     .filter(([, ones]) => ones.length > 1)
@@ -81,8 +93,19 @@ const registrarProcesses = check("CSI024", "registrars", ({ bad, waiting, regist
     });
   return [
     ...waiting.map((one) => bad("a registrar", waitingText(one), fix, downCause(one.socket))),
+    ...misplaced.map((one) =>
+      watched === undefined
+        ? unknown("a registrar", `${misplacedText(one, view)}, which is not ${view.directory.path}`)
+        : bad("a registrar", misplacedText(one, view), moveTo(watched)),
+    ),
     ...shared,
+    ...processes.unread.map(({ what, errno }) =>
+      unread(what, `cannot be inspected: ${errno}`, remedyForErrno(errno, view)),
+    ),
   ];
 });
+
+const moveTo = (watched: string) =>
+  `mount the hostPath ${watched} at its registration directory, and have the driver's socket in the same kubelet root`;
 
 export const foundChecks = [driversFound, registrarProcesses];

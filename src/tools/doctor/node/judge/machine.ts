@@ -1,11 +1,11 @@
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
 import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
-import { check, ok, problem, unknown, unread, warning } from "../../findings/finding";
-import { kubeletDirectoryOf, MOUNT_IT } from "../../findings/registration-directory";
+import { check, ok, problem, unknown, unread } from "../../findings/finding";
+import { KNOWN_DIRECTORIES, kubeletDirectoryOf, MOUNT_IT } from "../../findings/registration-directory";
 import { tooLong } from "../../findings/words";
 import { isDead } from "../read/facts";
-import { ownershipText, RUN_AS_ROOT, remedyForErrno } from "./sockets";
+import { onFileSystem, ownershipText, RUN_AS_ROOT, remedyForErrno } from "./sockets";
 import type { View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {
@@ -40,45 +40,39 @@ const inotify = check("CSI013", "inotify", ({ directory, host }: View) => {
   return problem("inotify", text, `raise it: sysctl fs.inotify.${limit}=8192, or more if it is 8192 already`);
 });
 
-const selinux = check("CSI014", "selinux", ({ host: { selinux: facts } }: View) => {
-  if (facts.kind === "off") return ok("SELinux", "is off");
-  if (facts.kind !== "on") return unknown("SELinux", "cannot be seen from here");
-  const { mode = "on", label = "an unknown label" } = facts;
-  if (mode === "permissive") return ok("SELinux", "is permissive: it forbids nothing");
-  const isConfined = /^(container(_\w+)?|svirt_\w+)_t$/.test(label.split(":")[2] ?? "");
-  if (!isConfined) return ok("SELinux", `is ${mode}; we run as ${label}`);
-  const text = `is ${mode} and confines us (${label}): a privileged driver's socket may be out of our reach`;
-  return warning(
-    "SELinux",
-    text,
-    "if a call fails with EACCES, set seLinuxOptions.type: spc_t on the container",
-  );
-});
+const registrationDirectory = check(
+  "CSI008",
+  "registration-directory",
+  ({ directory, host, target, isWhole }: View) => {
+    const { path, kind } = directory;
+    switch (kind) {
+      case "directory":
+        return ok(path, `is a directory (${ownershipText(directory.ownership)})`);
+      case "missing":
+        return target.isGuess && isWhole
+          ? unread(path, "is not there, nor is that of another usual kubelet root", NO_NODE)
+          : problem(path, "is not there", MOUNT_IT);
+      case "not-a-directory":
+        return problem(path, `is ${directory.fileType}, not a directory`, MOUNT_IT);
+      case "out-of-reach":
+        return unread(path, `cannot be read: ${directory.errno}`, remedyForErrno(directory.errno, { host }));
+    }
+  },
+);
 
-const registrationDirectory = check("CSI008", "registration-directory", ({ directory, host }: View) => {
-  const { path, kind } = directory;
-  switch (kind) {
-    case "directory":
-      return ok(path, `is a directory (${ownershipText(directory.ownership)})`);
-    case "missing":
-      return problem(path, "is not there", MOUNT_IT);
-    case "not-a-directory":
-      return problem(path, `is ${directory.fileType}, not a directory`, MOUNT_IT);
-    case "out-of-reach":
-      return unread(path, `cannot be read: ${directory.errno}`, remedyForErrno(directory.errno, { host }));
-  }
-});
+const NO_NODE =
+  "on a node, name kubelet's root with KUBELET_ROOT_DIR; from elsewhere, registrar doctor --cluster looks at every node through kubectl";
 
 const directoryWritable = check("CSI009", "directory-writable", ({ directory, host }: View) => {
   if (directory.kind !== "directory") return undefined;
   const { uid = "unknown" } = host;
   const { path, unwritable, ownership } = directory;
-  if (unwritable === undefined) return ok(path, `may be written to by us (user ID ${uid})`);
+  if (unwritable === undefined) return ok(path, `is writable by user ${uid}`);
   if (unwritable === "EROFS")
     return problem(path, "is mounted read-only", "take readOnly off the volume mount");
   if (unwritable === "ENOSPC")
     return problem(path, "has no room, ENOSPC: its file system has no inode left", "remove files: see df -i");
-  const text = `may not be written to by this user: ${unwritable} (user ID ${uid}; ${ownershipText(ownership)})`;
+  const text = `is not writable by user ${uid}: ${unwritable} (${ownershipText(ownership)})`;
   // A mount of its own means that this is the registrar's container, with the registrar's user.
   return uid === 0 || directory.place?.isMountPoint
     ? problem(path, text, "run the registrar as root: runAsUser 0, with root's capabilities")
@@ -86,7 +80,7 @@ const directoryWritable = check("CSI009", "directory-writable", ({ directory, ho
 });
 
 const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => {
-  const { directory, registrations, host } = view;
+  const { directory, registrations, host, processes } = view;
   if (directory.kind !== "directory") return undefined;
   const { path, place } = directory;
   const unsure = (text: string) =>
@@ -95,19 +89,33 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
     ({ report }) => report?.hasKubeletCalled || report?.state === "registered",
   );
   if (proof) return ok(path, `is kubelet's: it has called on ${proof.path}`);
-  if (place === undefined) return unsure("may be kubelet's or not: the mounts cannot be seen");
+  const { kubelets } = processes;
+  const [other] = kubelets.some(({ isHere }) => isHere) ? [] : kubelets;
+  if (other)
+    return unread(
+      path,
+      `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`,
+      `look there: --plugin-registration-path=${other.directory}`,
+    );
+  if (kubelets.length > 0) return ok(path, "is what kubelet watches, by its --root-dir");
+  if (place === undefined) return unsure("cannot be told to be kubelet's: the mounts cannot be seen");
   if (place.path.includes("/kubernetes.io~empty-dir/"))
     return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
-  const isNamedSo = /^\/plugins_registry$|\/kubelet\/plugins_registry$/.test(place.path);
+  const isUsual = KNOWN_DIRECTORIES.some((known) => known.endsWith(place.path) || place.path.endsWith(known));
+  // A root of another name is kubelet's only if kubelet calls.
+  const isSilent = registrations.some(({ report }) => report?.state === "listening");
+  const isNamedSo = isUsual || (!isSilent && place.path.endsWith("/kubelet/plugins_registry"));
   const others = host.otherDirectories.join(", ");
-  const onFileSystem = place.path === path ? "" : ` (${place.path} on its file system)`;
+  const where = onFileSystem(path, place.path);
   if (isNamedSo && others !== "")
-    return unsure(`may be kubelet's${onFileSystem}; this node has ${others} too, and kubelet may use either`);
-  if (isNamedSo) return ok(path, `has a path of kubelet's${onFileSystem}`);
+    return unsure(
+      `has a path of kubelet's${where}, and this node has ${others} too: kubelet watches one of them`,
+    );
+  if (isNamedSo) return ok(path, `has a path of kubelet's${where}`);
   if (place.fileSystem === "overlay")
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, "not-kubelets");
-  return unsure(`is not the registration directory of a known kubelet${onFileSystem}`);
+  return unsure(`is not the registration directory of a known kubelet${where}`);
 });
 
 const socketPath = check("CSI011", "socket-path", ({ targetName: name, directory, target }: View) => {
@@ -126,7 +134,6 @@ export const machineChecks = [
   commandLine,
   kubelet,
   inotify,
-  selinux,
   registrationDirectory,
   directoryWritable,
   directoryKubelets,

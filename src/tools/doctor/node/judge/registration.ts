@@ -1,19 +1,19 @@
 import { dirname } from "node:path";
-import { messageOf } from "../../../../base/errors";
 import type { PluginInfo } from "../../../../grpc/protos";
-import { validateVersions } from "../../../../kubelet-rules/driver-versions";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../../registrar/registration/hints";
 import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE } from "../../findings/words";
+import { isUnread } from "../read/facts";
+import { driversIn } from "./rows";
 import {
   DRIVER_HANGS,
   downCause,
   duplicatesCause,
   failureText,
-  isUnread,
   namelessCause,
   nodeInfoCause,
+  onFileSystem,
   remedyFor,
   SEE_REGISTRAR,
   socketText,
@@ -29,7 +29,7 @@ const registrationCheck = check("CSI015", "registration", (view: View) => {
   const theirs = registrations.filter((one) => one.isTargets);
   if (theirs.length > 0) return theirs.map((one) => judgeRegistration(one, view));
   if (isWhole)
-    return unknown(
+    return (driversIn(view).length === 0 ? unread : unknown)(
       path,
       "has no registration socket on which a CSI driver's registrar answers",
       "if a driver should be here: kubectl get pods -A --field-selector spec.nodeName=NODE",
@@ -44,8 +44,7 @@ const registrationCheck = check("CSI015", "registration", (view: View) => {
 });
 
 function judgeRegistration({ path, plugin, trouble, report, socket }: Published, view: View): Verdict {
-  if (plugin === undefined)
-    return (isUnread(socket.errno) ? unread : problem)(path, trouble.text, trouble.fix);
+  if (plugin === undefined) return (isUnread(socket) ? unread : problem)(path, trouble.text, trouble.fix);
   const { name } = plugin;
   if (report === undefined) {
     const text = `has a registrar on ${path} that does not report whether kubelet registered it`;
@@ -53,7 +52,7 @@ function judgeRegistration({ path, plugin, trouble, report, socket }: Published,
   }
   const { state, reason, refusal } = report;
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
-  if (state === "refused" || (state === "listening" && refusal !== undefined))
+  if (state === "refused" || (state !== "registered" && refusal !== undefined))
     return judgeRefusal(plugin, refusal, view);
   if (state === "registered") return ok(name, `is registered with kubelet, says its registrar on ${path}`);
   if (state !== "listening")
@@ -67,7 +66,7 @@ function judgeRegistration({ path, plugin, trouble, report, socket }: Published,
   return problem(
     name,
     `is published on ${path}, but ${reason ?? "kubelet does not call"}`,
-    explainSilence(dirname(path), NO_CONNECTION),
+    explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION),
     place?.fileSystem === "overlay" ? "not-kubelets" : isDown,
   );
 }
@@ -102,7 +101,7 @@ const otherRegistrations = check("CSI019", "other-registrations", (view: View) =
 function judgeOther({ path, plugin, trouble, socket }: Published, view: View): Verdict | undefined {
   if (plugin === undefined) {
     const { text, fix } = trouble;
-    if (isUnread(socket.errno)) return unknown(path, text, fix);
+    if (isUnread(socket)) return unknown(path, text, fix);
     return view.isWhole && view.isDeserted
       ? problem(path, `${text}; this node has no other driver`, fix)
       : warning(path, text, fix);
@@ -137,7 +136,7 @@ function judgeEndpoint({ plugin, isTargets, endpoint, path }: Answering, view: V
   const { socket, identity } = endpoint;
   const isOnHost = isInSight(socket.path, view) || (inode !== undefined && socketsOnHost.has(inode));
   const isHidden = socket.kind === "missing" && !socket.isDirectoryInSight && !isOnHost;
-  if (isHidden || isUnread(socket.errno))
+  if (isHidden || isUnread(socket))
     return ifTargets(unknown(name, `${saidAt} on the host, which cannot be seen from here`));
   if (socket.kind !== "accepting") {
     const [fix, cause] = remedyFor(socket, view, target.csiSocketPath);
@@ -155,19 +154,6 @@ function judgeEndpoint({ plugin, isTargets, endpoint, path }: Answering, view: V
     return problem(name, `${saidAt}; ${hostPath.problem}`, hostPath.fix, "host-path");
   return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
 }
-
-const registrationVersions = check("CSI017", "registration-versions", ({ answering }: View) =>
-  answering.map(({ plugin: { name, supportedVersions }, isTargets }) => {
-    try {
-      validateVersions("ValidatePlugin", name, supportedVersions, undefined);
-    } catch (error) {
-      const text = `offers versions that kubelet refuses: ${messageOf(error)}`;
-      return (isTargets ? problem : warning)(name, text, "offer 1.0.0, as registrars do");
-    }
-    const text = `offers versions that kubelet accepts: ${supportedVersions.join(", ")}`;
-    return isTargets ? ok(name, text) : undefined;
-  }),
-);
 
 const registrationDuplicates = check("CSI018", "registration-duplicates", ({ answering }: View) =>
   [...grouped(answering, ({ plugin }) => plugin.name)].map(([name, ones]) => {
@@ -188,6 +174,5 @@ export const registrationChecks = [
   registrationCheck,
   otherRegistrations,
   registrationEndpoint,
-  registrationVersions,
   registrationDuplicates,
 ];

@@ -1,7 +1,8 @@
 import { attempt } from "../../../../base/errors";
 import type { DriverRow } from "../../findings/report";
-import type { RunningRegistrar } from "../read/gather";
-import { failureText, isUnread, silenceOf, socketText } from "./sockets";
+import { isUnread } from "../read/facts";
+import type { RunningRegistrar } from "../read/processes";
+import { failureText, silenceOf, socketText } from "./sockets";
 import { type Answering, type Driver, isInSight, isOf, type View } from "./view";
 
 const rowOf = (state: string, reason: string | null, known: Partial<DriverRow> = {}): DriverRow => ({
@@ -19,16 +20,10 @@ const rowOf = (state: string, reason: string | null, known: Partial<DriverRow> =
  * that waits for it.
  */
 export function driversIn(view: View): readonly DriverRow[] {
-  const unregistered = view.drivers.filter(({ isNode, isRegistered }) => isNode && !isRegistered);
-  const published = view.answering.map((one) => {
-    const { plugin, path, report } = one;
-    return rowOf(report?.state ?? "untold", report?.reason ?? driverTrouble(one, view) ?? null, {
-      name: plugin.name,
-      since: attempt(() => new Date(report?.since ?? Number.NaN).toISOString()) ?? null,
-      csiSocket: plugin.endpoint || path,
-      registrationSocket: path,
-    });
-  });
+  const unregistered = view.drivers.filter(
+    ({ isNode, isRegistered, isUnclear }) => (isNode && !isRegistered) || isUnclear,
+  );
+  const published = view.answering.map((one) => publishedRow(one, view));
   // Registration sockets on which no registrar answers.
   const silent = view.registrations.flatMap(({ path, name, trouble, socket }) => {
     const isPublished = published.some((row) => row.name === name);
@@ -45,29 +40,52 @@ export function driversIn(view: View): readonly DriverRow[] {
   const waiting = view.waiting
     .filter(({ socket }) => !others.some((driver) => driver.socket.path === socket.path))
     .map((one) => rowOf("waiting", `a registrar ${waitingText(one)}`, { csiSocket: one.endpoint }));
-  return [...published, ...silent, ...unpublished, ...waiting];
+  const misplaced =
+    view.watched === undefined
+      ? []
+      : view.misplaced.map((one) =>
+          rowOf("unpublished", `its registrar ${misplacedText(one, view)}`, { csiSocket: one.endpoint }),
+        );
+  return [...published, ...silent, ...unpublished, ...waiting, ...misplaced];
 }
+
+function publishedRow(one: Answering, view: View): DriverRow {
+  const { plugin, path, report } = one;
+  return rowOf(report?.state ?? "unreported", report?.reason ?? driverTrouble(one, view) ?? null, {
+    name: plugin.name,
+    since: attempt(() => new Date(report?.since ?? Number.NaN).toISOString()) ?? null,
+    csiSocket: plugin.endpoint || path,
+    registrationSocket: path,
+  });
+}
+
+export const misplacedText = ({ pid, directory }: RunningRegistrar, { watched }: View): string =>
+  `(process ${pid}) registers in ${directory}${watched === undefined ? "" : `; kubelet watches ${watched}`}`;
 
 export const waitingText = ({ pid, socket }: RunningRegistrar): string =>
   `(process ${pid}) waits for its driver: ${socket.path} ${socketText(socket)}`;
+
+export const NO_NODE_SERVICE =
+  "answers NodeGetInfo with Unimplemented: a controller's socket, or a node plugin that kubelet refuses";
 
 /** What is wrong with a published driver itself, as far as its socket is seen from here. */
 function driverTrouble(one: Answering, view: View): string | undefined {
   const places = [one.endpoint ?? [], view.drivers.filter((driver) => isOf(one, driver, view))].flat();
   const there = places.find(({ socket }) => {
     const isHidden = socket.kind === "missing" && !socket.isDirectoryInSight && !isInSight(socket.path, view);
-    return !isHidden && !isUnread(socket.errno);
+    return !isHidden && !isUnread(socket);
   });
   return there && silenceOf(there);
 }
 
 /** Why a driver that was found has no registration socket, as far as the driver itself shows. */
 function unpublishedState(driver: Driver, view: View): readonly [state: string, reason: string] {
-  const { unwanted, nodeInfo, twin } = driver;
+  const { unwanted, nodeInfo, twin, isUnclear } = driver;
   const { directory } = view;
   if (unwanted !== undefined) return ["not-wanted", unwanted];
   if (directory.kind === "out-of-reach")
-    return ["unknown", `${directory.path} may not be read: ${directory.errno}`];
+    return ["unknown", `${directory.path} cannot be read: ${directory.errno}`];
+  if (isUnclear) return ["unknown", NO_NODE_SERVICE];
   const silence = silenceOf(driver);
   if (silence !== undefined) return ["unpublished", silence];
   if (nodeInfo?.kind === "failed")

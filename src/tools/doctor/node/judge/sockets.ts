@@ -21,9 +21,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 const isForbidden = (errno: string | undefined) => errno === "EACCES" || errno === "EPERM";
 
-/** Whether a look failed because of this process: it says nothing about what is there. */
-export const isUnread = (errno: string | undefined): boolean => isForbidden(errno) || errno === "EMFILE";
-
 export function remedyForErrno(errno: string | undefined, { host }: Pick<Facts, "host">): string {
   if (!isForbidden(errno))
     return REMEDIES[errno ?? ""] ?? "see the kernel's messages about that file system: dmesg";
@@ -48,7 +45,7 @@ export function socketText(socket: SocketFacts): string {
     case "not-a-socket":
       return `is ${socket.fileType}, not a socket`;
     case "out-of-reach":
-      return `cannot be looked at: ${socket.errno}${socket.errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
+      return `cannot be inspected: ${socket.errno}${socket.errno === "ETIMEDOUT" ? ", its file system does not answer" : ""}`;
     case "too-long":
       return tooLong(socket.bytes);
   }
@@ -115,3 +112,7 @@ export function troubleOf(
   const [fix] = socket.kind === "not-a-socket" ? ["remove it"] : remedyFor(socket, facts);
   return unknown(socketText(socket), fix);
 }
+
+/** ` (/data/plugins_registry on its file system)`; nothing where that is the same path. */
+export const onFileSystem = (path: string, onHost: string | undefined): string =>
+  onHost === undefined || onHost === path ? "" : ` (${onHost} on its file system)`;

@@ -6,6 +6,7 @@ import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
 import { answerIn, isDead, type SeenDriver } from "../read/facts";
 import type { Facts, RegistrationFacts } from "../read/gather";
+
 import { troubleOf } from "./sockets";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
@@ -14,14 +15,62 @@ export type Driver = View["drivers"][number];
 export type Published = View["registrations"][number];
 export type Answering = View["answering"][number];
 
+type Joined = RegistrationFacts & { readonly plugin: PluginInfo | undefined };
+
 export function viewOf(facts: Facts) {
-  const { target, directory, driver, found } = facts;
+  const { target, directory, driver, processes } = facts;
   const isWhole = target.csiSocketPath === undefined;
   const published = facts.registrations.map((one) => ({ ...one, plugin: answerIn(one.info) }));
   const plugins = published.flatMap(({ plugin }) => plugin ?? []);
+  const drivers = driversOf(facts, published);
+  const said = plugins.find(({ endpoint }) => endpoint === target.kubeletRegistrationPath);
+  const targetName = isWhole ? undefined : ((driver && nameTold(driver)) ?? said?.name);
+  const registrations = published.map((one) => publishedOf(one, facts, drivers, plugins, targetName));
+  const answering = registrations.flatMap((one) =>
+    one.plugin?.type === "CSIPlugin" ? [{ ...one, plugin: one.plugin }] : [],
+  );
+  const registrars = processes.registrars.filter(({ registersIn }) => registersIn === "here");
+  return {
+    ...facts,
+    drivers,
+    registrations,
+    /** The registrations on which a CSI driver's registrar answers. */
+    answering,
+    /** The name of the driver that the doctor was called for; undefined if it is unknown. */
+    targetName,
+    /** Whether the doctor was called for all drivers. */
+    isWhole,
+    /** Of a driver that the doctor was not called for: beside one that was named it is worth a warning. */
+    bad: isWhole ? problem : warning,
+    /** Whether the node has no living driver and no registrar that answers, as far as that can be seen. */
+    isDeserted:
+      directory.kind === "directory" && !drivers.some(({ isNode }) => isNode) && answering.length === 0,
+    /** The processes that register in this directory. */
+    registrars,
+    waiting: registrars.filter(
+      ({ isNodeWide, endpoint, socket }) =>
+        !isNodeWide &&
+        !plugins.some((plugin) => plugin.endpoint === endpoint) &&
+        (socket.kind === "missing" || isDead(socket)),
+    ),
+    /** Those whose directory no kubelet of this machine watches, as far as it is seen. */
+    misplaced: processes.registrars.filter(({ registersIn }) => registersIn === "elsewhere"),
+    /** The directory that kubelet watches, as the host has it; undefined where no kubelet is seen. */
+    watched: watchedBy(facts),
+  };
+}
+
+function watchedBy({ directory, processes: { kubelets } }: Facts): string | undefined {
+  const [kubelet = kubelets[0]] = kubelets.filter(({ isHere }) => isHere);
+  const isSeen = directory.kind === "directory" && directory.kubeletSocket.kind === "accepting";
+  return kubelet?.directory ?? (isSeen ? directory.path : undefined);
+}
+
+function driversOf(facts: Facts, published: readonly Joined[]) {
+  const { target, driver, found } = facts;
   const endpoints = published.flatMap(({ endpoint }) => endpoint ?? []);
   const seen = driver === undefined ? found : [driver, ...found];
-  const drivers = seen.map((one) => {
+  return seen.map((one) => {
     const { socket } = one;
     const name = nameTold(one);
     const isHere = (other: Pick<SeenDriver, "socket">) => other.socket.inode === socket.inode;
@@ -43,57 +92,41 @@ export function viewOf(facts: Facts) {
       unwanted: mayBeUnwanted ? whyUnwanted(name, socket.path, target.names) : undefined,
       /** The socket of another driver with the same name, as found or as kubelet gets it. */
       twin: hasTwin ? twin?.socket.path : undefined,
+      /** It serves CSI without a node service, and no other one with its name is seen: the node's part, or a controller. */
+      isUnclear:
+        one !== driver && name !== undefined && !isNodeDriver(one) && !isRegistered && twin === undefined,
     };
   });
-  const said = plugins.find(({ endpoint }) => endpoint === target.kubeletRegistrationPath);
-  const targetName = isWhole ? undefined : ((driver && nameTold(driver)) ?? said?.name);
-  const registrations = published.map(({ plugin, ...one }) => {
-    const { path } = one.socket;
-    const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleOf(one, facts) };
-    const { trouble } = answer;
-    const name = plugin?.name ?? driverOfSocket(path);
-    const isAnswered = plugins.some((other) => other.name === name);
-    const isDriverThere =
-      trouble?.state === "hanging" ||
-      drivers.some((other) => other.name === name && other.isNode && other.unwanted === undefined);
-    const isLeft = trouble !== undefined && name !== undefined && isDriverThere && !isAnswered;
-    const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft;
-    return {
-      ...one,
-      path,
-      ...answer,
-      /** As its registrar says, or else as the socket's own name. */
-      name,
-      /** Whether a driver that is there has no other registration socket, and this one does not answer. */
-      isLeft,
-      /** Whether the doctor was called for this registration. */
-      isTargets: isWhole ? isOfAny : targetName !== undefined && name === targetName,
-    };
-  });
-  const answering = registrations.flatMap((one) =>
-    one.plugin?.type === "CSIPlugin" ? [{ ...one, plugin: one.plugin }] : [],
-  );
+}
+
+function publishedOf(
+  { plugin, ...one }: Joined,
+  facts: Facts,
+  drivers: ReturnType<typeof driversOf>,
+  plugins: readonly PluginInfo[],
+  targetName: string | undefined,
+) {
+  const { path } = one.socket;
+  const isWhole = facts.target.csiSocketPath === undefined;
+  const answer = plugin ? { plugin, trouble: undefined } : { plugin, trouble: troubleOf(one, facts) };
+  const { trouble } = answer;
+  const name = plugin?.name ?? driverOfSocket(path);
+  const isAnswered = plugins.some((other) => other.name === name);
+  const isDriverThere =
+    trouble?.state === "hanging" ||
+    drivers.some((other) => other.name === name && other.isNode && other.unwanted === undefined);
+  const isLeft = trouble !== undefined && name !== undefined && isDriverThere && !isAnswered;
+  const isOfAny = plugin ? plugin.type === "CSIPlugin" : isLeft;
   return {
-    ...facts,
-    drivers,
-    registrations,
-    /** The registrations on which a CSI driver's registrar answers. */
-    answering,
-    /** The name of the driver that the doctor was called for; undefined if it is unknown. */
-    targetName,
-    /** Whether the doctor was called for all drivers. */
-    isWhole,
-    /** Of a driver that the doctor was not called for: beside one that was named it is worth a warning. */
-    bad: isWhole ? problem : warning,
-    /** Whether the node has no living driver and no registrar that answers, as far as that can be seen. */
-    isDeserted:
-      directory.kind === "directory" && !drivers.some(({ isNode }) => isNode) && answering.length === 0,
-    waiting: facts.registrars.filter(
-      ({ isNodeWide, endpoint, socket }) =>
-        !isNodeWide &&
-        !plugins.some((plugin) => plugin.endpoint === endpoint) &&
-        (socket.kind === "missing" || isDead(socket)),
-    ),
+    ...one,
+    path,
+    ...answer,
+    /** As its registrar says, or else as the socket's own name. */
+    name,
+    /** Whether a driver that is there has no other registration socket, and this one does not answer. */
+    isLeft,
+    /** Whether the doctor was called for this registration. */
+    isTargets: isWhole ? isOfAny : targetName !== undefined && name === targetName,
   };
 }
 
@@ -106,7 +139,7 @@ function isNodeDriver({ identity, nodeInfo }: SeenDriver): boolean {
 }
 
 export function isOf(
-  { plugin, endpoint }: Pick<RegistrationFacts, "endpoint"> & { readonly plugin: PluginInfo | undefined },
+  { plugin, endpoint }: Pick<Joined, "endpoint" | "plugin">,
   driver: SeenDriver,
   { target }: Pick<Facts, "target">,
 ): boolean {

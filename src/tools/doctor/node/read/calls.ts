@@ -24,11 +24,8 @@ export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise
   const identity = await askIdentity(socket, timeoutMs);
   if (identity?.kind !== "answered") return { socket, identity };
   return withClient(socket.path, async (client) => {
-    const [probe, nodeInfo] = await Promise.all([
-      ask(client, protos.identity.Probe, { timeoutMs }),
-      ask(client, protos.node.NodeGetInfo, { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR }),
-    ]);
-    return { socket, identity, probe, nodeInfo };
+    const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
+    return { socket, identity, nodeInfo: await ask(client, protos.node.NodeGetInfo, options) };
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import type { NodeInfo, PluginIdentity, ProbeResponse } from "../../../../grpc/protos";
+import type { NodeInfo, PluginIdentity } from "../../../../grpc/protos";
 import type { NameLists } from "../../../../registrar/node-wide/name-lists";
 
 /** Where to look; paths are absolute and as seen from here. */
@@ -15,6 +15,8 @@ export interface Target {
   readonly hostRoot?: string;
   /** Why a registrar would not start with the arguments given; undefined if it would. */
   readonly startProblem?: string | undefined;
+  /** The registration directory was not named, and none was found. */
+  readonly isGuess?: boolean;
 }
 
 export type Ownership = Readonly<Pick<Stats, "mode" | "uid" | "gid">>;
@@ -49,7 +51,6 @@ export type Answer<Value> =
 export interface SeenDriver {
   readonly socket: SocketFacts;
   readonly identity: Answer<PluginIdentity> | undefined;
-  readonly probe?: Answer<ProbeResponse> | undefined;
   readonly nodeInfo?: Answer<NodeInfo> | undefined;
 }
 
@@ -58,6 +59,16 @@ export const isDead = ({ kind, errno }: SocketFacts): boolean =>
 
 /** Whether a socket's listen queue is full: its process hangs. */
 export const isStuck = ({ errno }: SocketFacts): boolean => errno === "EAGAIN";
+
+/** Errnos that say what is at a path; any other one says only that this process could not look. */
+const TELLING: ReadonlySet<string> = new Set(["ECONNREFUSED", "EAGAIN", "ELOOP", "ENOTDIR", "ENAMETOOLONG"]);
+
+/** Whether a look failed, so that it says nothing about what is there. */
+export const isUnread = ({ kind, errno }: Pick<SocketFacts, "kind" | "errno">): boolean =>
+  errno !== undefined &&
+  (kind === "out-of-reach" ? !TELLING.has(errno) : kind === "not-accepting" && CANNOT_DIAL.has(errno));
+
+const CANNOT_DIAL: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EMFILE", "ENFILE"]);
 
 export const hasNoSocket = ({ kind }: SocketFacts): boolean => kind === "missing" || kind === "not-a-socket";
 

@@ -17,17 +17,24 @@ export function fileTypeOf(stats: Stats): string {
   return stats.isSocket() ? "a socket" : "a device or pipe";
 }
 
-/**
- * The wanted files below a directory. It follows no symbolic link, and leaves out mounts that can hang. `errno`: the directory
- * itself cannot be listed.
- */
+export interface Walked {
+  readonly paths: string[];
+  /** Mounts whose server may not answer. */
+  readonly leftOut: { readonly path: string; readonly fileSystem: string }[];
+  /** Directories below that cannot be listed, and why. */
+  readonly unread: { readonly path: string; readonly errno: string }[];
+  /** Why the directory itself cannot be listed. */
+  readonly errno?: string;
+}
+
+/** The wanted files below a directory. It follows no symbolic link, and leaves out mounts that can hang. */
 export async function walk(
   directory: string,
   isWanted: (entry: Dirent) => boolean,
   mayEnter: (entry: Dirent) => boolean,
   depth = Number.POSITIVE_INFINITY,
-): Promise<{ paths: string[]; leftOut: { path: string; fileSystem: string }[]; errno?: string }> {
-  const found = { paths: [] as string[], leftOut: [] as { path: string; fileSystem: string }[] };
+): Promise<Walked> {
+  const found: Walked = { paths: [], leftOut: [], unread: [] };
   if (depth === 0) return found;
   const list = async () =>
     [await realpath(directory), await readdir(directory, { withFileTypes: true })] as const;
@@ -40,8 +47,10 @@ export async function walk(
       else if (isWanted(entry)) found.paths.push(path);
       else if (entry.isDirectory() && mayEnter(entry)) {
         const below = await walk(path, isWanted, mayEnter, depth - 1);
-        found.paths.push(...below.paths);
-        found.leftOut.push(...below.leftOut);
+        for (const key of ["paths", "leftOut", "unread"] as const)
+          found[key].push(...(below[key] as never[]));
+        if (below.errno !== undefined && below.errno !== "ENOENT")
+          found.unread.push({ path, errno: below.errno });
       }
     }
     return found;

@@ -1,60 +1,150 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../../flags/paths";
-import { isProbeMode, parseFlags } from "../../../../flags/table";
+import { type Flags, isProbeMode, parseFlags } from "../../../../flags/table";
+import { DEFAULT_KUBELET_ROOT } from "../../../../host-path/kubelet-roots";
 import { callFileSystem } from "../../../../unix/file-calls";
 import { isSameFile } from "../../../../unix/files";
+import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../images/program";
-import { statsOrErrno } from "./files";
+import { errnoIn, statsOrErrno } from "./files";
 import { lookAtSocket } from "./socket";
 
 /** A process' short name, which can be read without waiting for the process. */
 const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;
+/** k3s and RKE2 run kubelet in their own process, with its flags as `--kubelet-arg`. */
+const MAY_BE_KUBELET = /^(?:kubelet$|k3s|rke2)/;
+const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
+
+export type RunningRegistrar = Awaited<ReturnType<typeof findProcesses>>["registrars"][number];
+
+interface ProcessFiles {
+  readonly pid: string;
+  readonly words: readonly string[];
+  /** A path of its own file system, as it is reached from here. */
+  reach(path: string): string;
+  /** The same path as the host has it, by its mounts; as far as they can be read. */
+  onHost(path: string): Promise<string>;
+  environment(): Promise<NodeJS.ProcessEnv>;
+}
 
 /**
- * Finds the processes with a registrar, of any project, for this registration directory, if this user may see their files. A
- * container without the host's processes sees its own only.
+ * Finds the processes with a registrar, of any project, and those with kubelet. A container without the host's processes sees its
+ * own only. `unread`: processes that may be registrars, which this user may not inspect, or why no process can be seen.
  */
-export async function findRegistrars(directory: string, procfs: string) {
-  const ours = await statsOrErrno(directory);
-  if (typeof ours === "string") return [];
-  const listIn = async (pid: string, name: string) => {
+export async function findProcesses(directory: string, procfs: string) {
+  const unread: { readonly what: string; readonly errno: string }[] = [];
+  const text = (pid: string, name: string) => {
     const path = join(procfs, pid, name);
-    const text = await callFileSystem(path, () => readFile(path, "utf8")).catch(() => "");
-    return text.split("\0").slice(0, -1);
+    return callFileSystem(path, () => readFile(path, "utf8"));
   };
-  const environmentOf = async (pid: string) =>
-    Object.fromEntries((await listIn(pid, "environ")).map((one) => one.split(/=(.*)/s, 2)));
-  const readOne = async (pid: string) => {
-    const args = behindRegistrar(await listIn(pid, "cmdline"));
-    const line = args && /^(?:-|$)/.test(args[0] ?? "") ? parseFlags(args) : undefined;
-    if (line?.kind !== "flags" || isProbeMode(line.flags.mode)) return [];
-    const { flags } = line;
-    const csiAddress = attempt(() => parseCsiAddress(flags.csiAddress)) ?? flags.csiAddress;
-    const root = (path: string) => join(procfs, pid, path.startsWith("/") ? "root" : "cwd", path);
-    const isGiven = flags.given.has("plugin-registration-path");
-    const directories = isGiven
-      ? [flags.pluginRegistrationPath]
-      : [CONTAINER_DIRECTORY, nodeDirectory(await environmentOf(pid))];
-    const there = await Promise.all(directories.map((one) => statsOrErrno(root(one))));
-    if (!there.some((one) => typeof one !== "string" && isSameFile(one, ours))) return [];
-    return [
-      {
-        pid: Number(pid),
-        isNodeWide: isNodeWide(flags),
-        /** The driver's socket as kubelet gets it. */
-        endpoint: flags.kubeletRegistrationPath || csiAddress,
-        /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
-        socket: { ...(await lookAtSocket(root(csiAddress))), path: csiAddress },
-      },
-    ];
+  const listIn = async (pid: string, name: string) => (await text(pid, name)).split("\0").slice(0, -1);
+  const filesOf = async (pid: string): Promise<ProcessFiles> => ({
+    pid,
+    words: await listIn(pid, "cmdline"),
+    reach: (path) => join(procfs, pid, path.startsWith("/") ? "root" : "cwd", path),
+    onHost: async (path) => {
+      const mounts = parseMountinfo(await text(pid, "mountinfo").catch(() => ""));
+      return mountPlaceOf(path, mounts)?.path ?? path;
+    },
+    environment: async () =>
+      Object.fromEntries((await listIn(pid, "environ")).map((one) => one.split(/=(.*)/s, 2))),
+  });
+  const lookAt = async <Found>(
+    pids: readonly string[],
+    what: string,
+    look: (files: ProcessFiles) => Promise<Found | undefined>,
+  ) => {
+    const found = pids.map(async (pid) => {
+      try {
+        return (await look(await filesOf(pid))) ?? [];
+      } catch (error) {
+        const errno = errnoIn(error);
+        // A process that has ended is gone.
+        if (errno !== "ENOENT" && errno !== "ESRCH") unread.push({ what: `${what} (process ${pid})`, errno });
+        return [];
+      }
+    });
+    return (await Promise.all(found)).flat() as Found[];
   };
-  const pids = attempt(() => readdirSync(procfs)) ?? [];
-  const isCandidate = (pid: string) =>
-    /^\d+$/.test(pid) &&
-    MAY_BE_REGISTRAR.test(attempt(() => readFileSync(join(procfs, pid, "comm"), "utf8")) ?? "");
-  return (await Promise.all(pids.filter(isCandidate).map(readOne))).flat();
+  const all = await callFileSystem(procfs, () => readdir(procfs)).catch((error: unknown) => {
+    unread.push({ what: "the processes of this node", errno: errnoIn(error) });
+    return [];
+  });
+  const named = await Promise.all(
+    all
+      .filter((pid) => /^\d+$/.test(pid))
+      .map(async (pid) => ({ pid, name: await text(pid, "comm").catch(() => "") })),
+  );
+  const called = (pattern: RegExp) =>
+    named.filter(({ name }) => pattern.test(name.trim())).map(({ pid }) => pid);
+  const ours = await statsOrErrno(directory);
+  const kubelets = await lookAt(called(MAY_BE_KUBELET), "kubelet", (files) => readKubelet(files, ours));
+  const registrars = await lookAt(called(MAY_BE_REGISTRAR), "a registrar", (files) =>
+    readRegistrar(files, ours, kubelets),
+  );
+  return { registrars, kubelets, unread };
+}
+
+type FoundFile = Stats | string;
+
+const isSame = (one: FoundFile, other: FoundFile) =>
+  typeof one !== "string" && typeof other !== "string" && isSameFile(one, other);
+
+async function readKubelet({ pid, words, reach, onHost }: ProcessFiles, ours: FoundFile) {
+  const joined = words.map((word, at) =>
+    /^--?(?:root-dir|kubelet-arg)$/.test(word) ? `${word}=${words[at + 1]}` : word,
+  );
+  const [root = DEFAULT_KUBELET_ROOT] = joined.flatMap((word) => ROOT_FLAG.exec(word)?.[1] || []).slice(-1);
+  const path = join(root, "plugins_registry");
+  const found = await statsOrErrno(reach(path));
+  return { pid: Number(pid), found, isHere: isSame(found, ours), directory: await onHost(path) };
+}
+
+async function readRegistrar(
+  files: ProcessFiles,
+  ours: FoundFile,
+  kubelets: readonly { readonly found: FoundFile }[],
+) {
+  const { pid, words, reach, onHost } = files;
+  const args = behindRegistrar(words);
+  const line = args && /^(?:-|$)/.test(args[0] ?? "") ? parseFlags(args) : undefined;
+  if (line?.kind !== "flags" || isProbeMode(line.flags.mode)) return undefined;
+  const { flags } = line;
+  const csiAddress = attempt(() => parseCsiAddress(flags.csiAddress)) ?? flags.csiAddress;
+  const directories = await Promise.all(
+    (await directoriesOf(flags, files)).map(async (path) => ({
+      path,
+      found: await statsOrErrno(reach(path)),
+    })),
+  );
+  const denied = directories.find(({ found }) => found === "EACCES" || found === "EPERM");
+  if (denied) throw Object.assign(new Error(denied.path), { code: denied.found });
+  const used = directories.find(({ found }) => typeof found !== "string");
+  if (used === undefined) return undefined;
+  return {
+    pid: Number(pid),
+    isNodeWide: isNodeWide(flags),
+    /** Its registration directory, as the host has it. */
+    directory: await onHost(used.path),
+    /** `here`: this directory. `watched`: another one, which a kubelet of this machine watches. */
+    registersIn: directories.some(({ found }) => isSame(found, ours))
+      ? ("here" as const)
+      : kubelets.some(({ found }) => isSame(found, used.found))
+        ? ("watched" as const)
+        : ("elsewhere" as const),
+    /** The driver's socket as kubelet gets it. */
+    endpoint: flags.kubeletRegistrationPath || csiAddress,
+    /** The driver's socket as the registrar sees it; its path is of the registrar's own file system. */
+    socket: { ...(await lookAtSocket(reach(csiAddress))), path: csiAddress },
+  };
+}
+
+async function directoriesOf(flags: Flags, { environment }: ProcessFiles): Promise<readonly string[]> {
+  return flags.given.has("plugin-registration-path")
+    ? [flags.pluginRegistrationPath]
+    : [CONTAINER_DIRECTORY, nodeDirectory(await environment())];
 }

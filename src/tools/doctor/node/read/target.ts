@@ -1,11 +1,11 @@
 import { join, resolve } from "node:path";
-import { CONTAINER_DIRECTORY } from "../../flags/paths";
-import { flagTable } from "../../flags/table";
-import { isPattern } from "../../host-path/path-pattern";
-import { isDirectory } from "../../unix/files";
-import { KNOWN_DIRECTORIES } from "./findings/registration-directory";
-import type { Target } from "./node/read/facts";
-import { statsOrErrno } from "./node/read/files";
+import { CONTAINER_DIRECTORY, nodeDirectory, ROOT_VARIABLE } from "../../../../flags/paths";
+import { flagTable } from "../../../../flags/table";
+import { isPattern } from "../../../../host-path/path-pattern";
+import { isDirectory } from "../../../../unix/files";
+import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
+import type { Target } from "./facts";
+import { statsOrErrno } from "./files";
 
 const DEFAULT_CSI_ADDRESS = flagTable.dropIn["csi-address"].default;
 const exists = async (path: string) => (await statsOrErrno(path)) !== "ENOENT";
@@ -13,13 +13,13 @@ const exists = async (path: string) => (await statsOrErrno(path)) !== "ENOENT";
 type TargetFlag = "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "hostRoot";
 
 /**
- * What to look at. Without flags: the registrar's default driver socket, if it exists; the directory of a container, else
- * of a kubelet on this node, `onNode` before others, below `hostRoot` if given. On a node, as for the registrar, the
- * kubelet registration path is the driver's socket.
+ * What to look at. Without flags: the registrar's default driver socket, if it exists; the directory in the root that
+ * KUBELET_ROOT_DIR names, that of a container, else that of a kubelet on this node, below `hostRoot` if given. On a node, as
+ * for the registrar, the kubelet registration path is the driver's socket.
  */
 export async function resolveTarget(
   flags: Readonly<Partial<Record<TargetFlag, string | undefined>>>,
-  onNode: string,
+  env: NodeJS.ProcessEnv,
   fileSystem: {
     exists(path: string): Promise<boolean>;
     isDirectory(path: string): Promise<boolean>;
@@ -29,11 +29,13 @@ export async function resolveTarget(
   const isThere = hostRoot === undefined && (await fileSystem.exists(DEFAULT_CSI_ADDRESS));
   const csiAddress = flags.csiAddress ?? (isThere ? DEFAULT_CSI_ADDRESS : undefined);
   const csiSocketPath = onePath(csiAddress);
-  const onHost = [onNode, ...KNOWN_DIRECTORIES].map((path) => join(hostRoot ?? "/", path));
-  const known = hostRoot === undefined ? [CONTAINER_DIRECTORY, ...onHost] : onHost;
+  const onHost = (path: string) => join(hostRoot ?? "/", path);
+  const [named, others] = [onHost(nodeDirectory(env)), KNOWN_DIRECTORIES.map(onHost)];
+  const container = hostRoot === undefined ? [CONTAINER_DIRECTORY] : [];
+  const known = env[ROOT_VARIABLE] ? [named, ...container, ...others] : [...container, named, ...others];
   const areThere = await Promise.all(known.map(fileSystem.isDirectory));
   const found = known.find((_, index) => areThere[index]);
-  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? onHost[0] ?? onNode);
+  const pluginRegistrationPath = resolve(flags.pluginRegistrationPath ?? found ?? named);
   const isOnNode = flags.pluginRegistrationPath === undefined && found !== CONTAINER_DIRECTORY;
   const { kubeletRegistrationPath } = flags;
   const pattern = csiAddress !== undefined && isPattern(csiAddress) ? csiAddress : undefined;
@@ -44,14 +46,15 @@ export async function resolveTarget(
       : (onePath(kubeletRegistrationPath) ?? (isOnNode ? csiSocketPath : undefined)),
     pluginRegistrationPath,
     pattern,
+    isGuess: flags.pluginRegistrationPath === undefined && found === undefined,
     ...(hostRoot === undefined ? {} : { hostRoot: resolve(hostRoot) }),
   };
 }
 
-/** Why nothing of the host can be looked at; undefined if it can. */
+/** Why the host cannot be inspected; undefined if it can. */
 export async function hostRootProblem({ hostRoot = "/" }: Pick<Target, "hostRoot">) {
   if (await isDirectory(hostRoot)) return undefined;
-  return `--host-root=${hostRoot} ${(await exists(hostRoot)) ? "is not a directory" : "is not there"}: nothing of the host can be looked at`;
+  return `--host-root=${hostRoot} ${(await exists(hostRoot)) ? "is not a directory" : "is not there"}: cannot inspect the host`;
 }
 
 function onePath(path: string | undefined): string | undefined {

@@ -1,6 +1,6 @@
-import type { ScalarTag, YAMLError } from "yaml";
-import { attempt, invalidOption } from "../../base/errors";
-import { boundText } from "../../logging/escape";
+import type { Document, Node, ScalarTag, Schema, YAMLError } from "yaml";
+import { attempt, invalidOption } from "../../../../base/errors";
+import { boundText } from "../../../../logging/escape";
 
 /** `template`: it has `{{ }}` where YAML cannot have it; `where` is the first one. */
 export type ReadYaml =
@@ -28,22 +28,32 @@ const INTEGER: ScalarTag = {
 
 /** The parser may find an open quote only after those before it are closed. */
 const MAX_TRIES = 3;
+/** Lines of quoted texts that get an indent, and keys that aliases merge into other maps: no person writes more. */
+const MAX_INDENTED = 10_000;
+const MAX_MERGED = 100_000;
+
+export type YamlReader = (text: string, line: number) => ReadYaml;
+
+/** Loads the parser, and makes its schema once for all documents. */
+export async function createYamlReader(): Promise<YamlReader> {
+  const yaml = await import("yaml");
+  const schema = new yaml.Schema({
+    schema: "core",
+    merge: true,
+    customTags: (tags) => [BOOLEAN, INTEGER, ...tags],
+  });
+  return (text, line) => readYaml(yaml, schema, text, line);
+}
 
 /**
  * Reads a document as kubectl does: of equal keys the last counts, and quoted lines may have any indent. Throws
  * INVALID_OPTION for what is not YAML. `line` is the document's first line in its file.
  */
-export async function readYaml(text: string, line: number): Promise<ReadYaml> {
-  const { isMap, parseDocument, Scalar, visit } = await import("yaml");
+function readYaml(yaml: typeof import("yaml"), schema: Schema, text: string, line: number): ReadYaml {
+  const { isMap, parseDocument, Scalar, visit } = yaml;
+  // The parser's own check of keys, and its pictures of where a mistake is, take minutes for some megabytes.
   const parse = (source: string) =>
-    // The parser's own check of keys, and its pictures of where a mistake is, take minutes for some megabytes.
-    parseDocument(source, {
-      uniqueKeys: false,
-      prettyErrors: false,
-      merge: true,
-      logLevel: "error",
-      customTags: (tags) => [BOOLEAN, INTEGER, ...tags],
-    });
+    parseDocument(source, { uniqueKeys: false, prettyErrors: false, logLevel: "error", schema });
   let source = text;
   let document = parse(source);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -73,8 +83,34 @@ export async function readYaml(text: string, line: number): Promise<ReadYaml> {
       Map: (_, { flow, items, range }) =>
         flow && range && isMap(items[0]?.key) ? new Scalar(source.slice(range[0], range[1])) : undefined,
     });
-  return { kind: "object", object: document.toJS() };
+  linkAliases(document, yaml);
+  return { kind: "object", object: document.toJS({ maxAliasCount: -1 }) };
 }
+
+/**
+ * Gives each alias its node, where the parser would search the whole document for each. Throws INVALID_OPTION where `<<` merges so
+ * many keys that reading them would take long.
+ */
+function linkAliases(document: Document, { isMap, visit }: typeof import("yaml")): void {
+  const anchored = new Map<string, Node>();
+  let merged = 0;
+  visit(document, {
+    Alias: (key, alias, path) => {
+      const node = anchored.get(alias.source);
+      if (node === undefined) return;
+      const isMerged = key === "value" && isMergeKey(path.at(-1));
+      merged += isMerged && isMap(node) ? node.items.length : 0;
+      if (merged > MAX_MERGED) throw invalidOption(`its aliases merge more than ${MAX_MERGED} keys`);
+      Object.defineProperty(alias, "resolve", { value: () => node });
+    },
+    Node: (_, node) => {
+      if ("anchor" in node && node.anchor) anchored.set(node.anchor, node);
+    },
+  });
+}
+
+const isMergeKey = (pair: unknown): boolean =>
+  String((pair as { readonly key?: { readonly value?: unknown } }).key?.value) === "<<";
 
 const OPEN_QUOTE = /^Missing closing (['"])/;
 const INDENT = " ".repeat(100);
@@ -83,6 +119,7 @@ const INDENT = " ".repeat(100);
 function indentQuotes(source: string, errors: readonly YAMLError[]): string {
   const parts: string[] = [];
   let done = 0;
+  let lines = 0;
   for (const { message, pos } of errors) {
     const quote = OPEN_QUOTE.exec(message)?.[1];
     const [end] = pos;
@@ -91,6 +128,8 @@ function indentQuotes(source: string, errors: readonly YAMLError[]): string {
     rest.lastIndex = end;
     const [quoted] = attempt(() => rest.exec(source)) ?? [];
     if (quoted === undefined) break;
+    lines += quoted.split("\n").length;
+    if (lines > MAX_INDENTED) return source;
     parts.push(source.slice(done, end), quoted.replaceAll("\n", `\n${INDENT}`));
     done = end + quoted.length;
   }

@@ -1,0 +1,101 @@
+import { attempt, refuse } from "../../base/errors";
+import type { CommandFlags } from "../../flags/command-flags";
+import type { FlagForm, FlagValues, Setting } from "../../flags/grammar";
+import { outputFlag, switchFlag } from "../../flags/kinds";
+import { parseBool } from "../../flags/values";
+import { escapeJson } from "../../logging/escape";
+import { print } from "../../runtime/print";
+import { type CommandLine, createCommand } from "../command-line";
+import type { Report } from "./findings/report";
+import type { TableLook } from "./findings/table";
+
+/** Columns without a terminal. */
+const DEFAULT_WIDTH = 100;
+const EXIT_PROBLEM = 1;
+const EXIT_UNSEEN = 3;
+
+export const EXIT_CODES =
+  "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read; 130 Ctrl-C; 143 SIGTERM.";
+
+export const REPORT_FLAGS = {
+  output: outputFlag("for people or programs", ["text", "json"]),
+  verbose: switchFlag("list what is ok or unknown, too; the JSON always has it"),
+} as const;
+
+/** One of the commands behind `registrar doctor`. */
+export interface Mode {
+  /** The flag that chooses it, and as a user writes it; undefined: the mode without such a flag. */
+  readonly chosenBy: readonly [flag: string, written: string] | undefined;
+  readonly flags: CommandFlags;
+  /** Its command. A flag that only the other modes have is refused, with what it needs. */
+  command(others: readonly Mode[]): (argv: readonly string[]) => Promise<number>;
+}
+
+interface ModeLine<Flags extends CommandFlags> extends Omit<CommandLine<Flags>, "name"> {
+  readonly chosenBy?: readonly [flag: keyof Flags & string, written: string];
+}
+
+export function createMode<const Flags extends CommandFlags>(
+  { chosenBy, ...line }: ModeLine<Flags>,
+  run: (flags: FlagValues<Flags>, settings: readonly Setting[]) => Promise<number>,
+): Mode {
+  const { flags } = line;
+  return {
+    chosenBy,
+    flags,
+    command: (others) => {
+      const name = "doctor";
+      const failureExitCode = EXIT_UNSEEN;
+      const more = misplacedFlags(flags, chosenBy?.[1], line.registrar, others);
+      // Go's grammar, as a registrar's flags have it: a value may be -, and the last one counts.
+      const registrar = new Map<string, FlagForm>();
+      const mode = chosenBy && { mode: chosenBy[0] };
+      return createCommand(
+        { failureExitCode, registrar, ...mode, ...line, name, flags: { ...flags, ...more } as Flags },
+        run,
+      );
+    },
+  };
+}
+
+function misplacedFlags(
+  own: CommandFlags,
+  written: string | undefined,
+  registrar: ReadonlyMap<string, FlagForm> | undefined,
+  others: readonly Mode[],
+): CommandFlags {
+  const names = others
+    .flatMap(({ flags }) => Object.keys(flags))
+    .filter((name) => !Object.hasOwn(own, name) && !registrar?.has(name));
+  return Object.fromEntries(
+    names.map((name) => {
+      const homes = others.filter(({ flags }) => Object.hasOwn(flags, name));
+      const needed = homes.flatMap(({ chosenBy }) => chosenBy?.[1] ?? []);
+      const why = written
+        ? `${written} does not take it; leave it out`
+        : `it needs ${needed.join(" or ")} beside it`;
+      const { alias, bare } = homes[0]?.flags[name] ?? {};
+      const isOff = (text: string) => bare === "true" && attempt(() => parseBool(text)) === false;
+      const row = { describe: "", hidden: true, parse: (text: string) => isOff(text) || refuse(why) };
+      return [name, { ...row, ...(alias && { alias }), ...(bare !== undefined && { bare }) }];
+    }),
+  );
+}
+
+/** Prints a report and gives the exit code. */
+export function tell<Told extends Pick<Report, "healthy" | "summary">>(
+  report: Told,
+  render: (report: Told, look: TableLook) => string,
+  { output, verbose: isVerbose }: { readonly output: string; readonly verbose: boolean | undefined },
+): number {
+  const colors = process.stdout.isTTY && process.stdout.hasColors();
+  const written = print(
+    output === "json"
+      ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
+      : render(report, { width: terminalWidth(), colors, isVerbose }),
+  );
+  if (written !== 0 || report.healthy) return written;
+  return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;
+}
+
+export const terminalWidth = (): number => process.stdout.columns ?? DEFAULT_WIDTH;

@@ -1,0 +1,74 @@
+import { resolve } from "node:path";
+import { invalidOption } from "../../../base/errors";
+import type { Setting } from "../../../flags/grammar";
+import { durationFlag, NAME_LIST_FLAGS, textFlag, timeoutFlag } from "../../../flags/kinds";
+import { nameListsFrom } from "../../../flags/paths";
+import { acceptedFlags, parseFlags } from "../../../flags/table";
+import { parseCsiAddress } from "../../../unix/socket-path";
+import { lookUntilHealthy } from "../../until-healthy";
+import { createMode, EXIT_CODES, REPORT_FLAGS, tell } from "../mode";
+
+export const nodeMode = createMode(
+  {
+    describe: [
+      "Tells why a CSI driver is not registered: on a node, in a container, in a cluster. It changes nothing.",
+      "Give it the registrar's own arguments, all of them: those that say nothing about where to look are checked too.",
+      "Without --csi-address it looks at every driver of the node, registered or not.",
+    ].join(" "),
+    flags: {
+      "csi-address": textFlag("CSI driver socket as seen from here", (text) =>
+        resolve(parseCsiAddress(text)),
+      ),
+      "kubelet-registration-path": textFlag("the same socket as kubelet sees it"),
+      "plugin-registration-path": textFlag("kubelet's registration directory as seen from here"),
+      "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
+      ...NAME_LIST_FLAGS,
+      timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), default: "1s" },
+      wait: durationFlag("look again until no problem is found, at most so long"),
+      ...REPORT_FLAGS,
+    },
+    registrar: acceptedFlags(),
+    examples: [
+      "doctor",
+      "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
+      "doctor --host-root=/host --wait=60s",
+    ],
+    notes: [
+      "More: doctor --cluster, every node of a cluster; doctor -f FILE, before it is applied; doctor --explain CODE. Each has its --help.",
+      [
+        "JSON: {schema, healthy, target,",
+        "drivers: [{name, state, since, reason, csiSocket, registrationSocket}],",
+        "summary: {problem, warning, unknown, ok},",
+        "findings: [{code, check, status, subject, text, objects, fix, follows, followsIndex}]}.",
+        "docs/doctor.md has them, docs/doctor-codes.md every code.",
+      ].join(" "),
+      EXIT_CODES,
+    ],
+  },
+  async (flags, settings) => {
+    const [{ startProblemOf }, { hostRootProblem, resolveTarget }, { gatherFacts }, report] =
+      await Promise.all([
+        import("../../../flags/checks"),
+        import("./read/target"),
+        import("./read/gather"),
+        import("./report"),
+      ]);
+    const line = registrarsLine(settings);
+    const target = {
+      ...(await resolveTarget(flags, process.env)),
+      names: nameListsFrom(flags),
+      startProblem: line.kind === "flags" ? startProblemOf(line.flags) : undefined,
+    };
+    const hostProblem = await hostRootProblem(target);
+    if (hostProblem !== undefined) throw invalidOption(hostProblem);
+    const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
+    const look = async () => report.reportOn(await gatherFacts(target, how));
+    return tell(await lookUntilHealthy(look, flags.wait), report.renderTable, flags);
+  },
+);
+
+/** Those of the flags that are the registrar's own, as it reads them. */
+function registrarsLine(settings: readonly Setting[]) {
+  const own = settings.filter(({ name }) => acceptedFlags().has(name));
+  return parseFlags(own.map(({ name, text }) => `--${name}=${text}`));
+}

@@ -1,0 +1,58 @@
+import { constants, watch } from "node:fs";
+import { access, realpath, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { callFileSystem } from "../../../../unix/file-calls";
+import { isDirectory } from "../../../../unix/files";
+import { mountPlaceOf, readMounts } from "../../../../unix/mounts";
+import type { Ownership } from "./facts";
+import { errnoIn, fileTypeOf, statsOrErrno } from "./files";
+import { listRegistrations } from "./registrations";
+import { lookAtSocket } from "./socket";
+
+export type DirectoryFacts = Awaited<ReturnType<typeof lookAtDirectory>>;
+
+/** Looks at the plugin registration directory. It asks the system for the right and the room to write, and writes nothing. */
+export async function lookAtDirectory(path: string, procfs: string) {
+  const stats = await statsOrErrno(path);
+  if (stats === "ENOENT") return { kind: "missing", path } as const;
+  if (typeof stats === "string") return { kind: "out-of-reach", path, errno: stats } as const;
+  if (!stats.isDirectory()) return { kind: "not-a-directory", path, fileType: fileTypeOf(stats) } as const;
+  const { errno } = await listRegistrations(path);
+  if (errno !== undefined) return { kind: "out-of-reach", path, errno } as const;
+  const rights = constants.W_OK | constants.X_OK;
+  const real = await callFileSystem(path, () => realpath(path)).catch(() => path);
+  return {
+    kind: "directory" as const,
+    path,
+    ownership: stats as Ownership,
+    /** Errno of asking for the right to write, ENOSPC without a free inode; undefined if a file could be made. */
+    unwritable:
+      (await callFileSystem(path, () => access(path, rights)).catch(errnoIn)) ?? (await fullIn(path)),
+    /** Errno of watching it with inotify; undefined if it can be watched. */
+    unwatchable: watchProblem(path),
+    /** Its place in the mount table; undefined if that cannot be read. */
+    place: mountPlaceOf(real, readMounts(procfs) ?? []),
+    // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
+    kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
+  };
+}
+
+/** Some file systems count no inodes: they have 0 of 0 left. */
+async function fullIn(path: string): Promise<string | undefined> {
+  const { files = 0, ffree } = (await callFileSystem(path, () => statfs(path)).catch(() => undefined)) ?? {};
+  return files > 0 && ffree === 0 ? "ENOSPC" : undefined;
+}
+
+function watchProblem(path: string): string | undefined {
+  try {
+    watch(path).close();
+    return undefined;
+  } catch (error) {
+    return errnoIn(error);
+  }
+}
+
+export async function otherDirectories(path: string, directories: readonly string[]) {
+  const isThere = await Promise.all(directories.map(isDirectory));
+  return directories.filter((directory, index) => directory !== path && isThere[index]);
+}

@@ -1,0 +1,42 @@
+import type { Dirent } from "node:fs";
+import { join } from "node:path";
+import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
+import { isHiddenSocket } from "../../../../unix/socket-file";
+import { tryConnect } from "../../../../unix/unix-socket";
+import { askIdentity, askRegistration } from "./calls";
+import { answerIn } from "./facts";
+import { walk } from "./files";
+import { lookAtSocket } from "./socket";
+
+/** Lists sockets and what is named like one, as kubelet's plugin watcher does, also in subdirectories; and those hidden from it. */
+export async function listRegistrations(directory: string) {
+  const isHidden = ({ name }: Dirent) => name.startsWith(".");
+  const isWanted = (entry: Dirent) =>
+    isHiddenSocket(entry.name) ||
+    (!isHidden(entry) && (entry.isSocket() || entry.name.endsWith(SOCKET_TAIL)));
+  const { paths, ...rest } = await walk(directory, isWanted, (entry) => !isHidden(entry));
+  return { ...rest, paths: paths.sort() };
+}
+
+/** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
+export async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string) {
+  let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
+  const socket = await lookAtSocket(path, async () => {
+    // The registrar would take a connection that ends without a call for kubelet's.
+    answer = await askRegistration(path, timeoutMs);
+    return answer.info.kind === "answered" ? undefined : tryConnect(path);
+  });
+  const plugin = answerIn(answer?.info);
+  const told = plugin?.type === "CSIPlugin" ? plugin.endpoint : undefined;
+  // Kubelet takes an empty endpoint for the registration socket itself (operation_generator.go).
+  const place = told === "" ? path : told?.startsWith("/") ? join(hostRoot, told) : undefined;
+  const there = place === undefined ? undefined : await lookAtSocket(place);
+  return {
+    socket,
+    info: answer?.info,
+    /** Undefined for other registrars, such as the official one. */
+    report: answer?.report,
+    /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
+    endpoint: there && { socket: there, identity: await askIdentity(there, timeoutMs) },
+  };
+}

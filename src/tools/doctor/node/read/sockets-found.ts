@@ -1,0 +1,64 @@
+import type { Dirent } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { socketsFitting } from "../../../../registrar/node-wide/scan";
+import { isRegistrationDirectory } from "../../findings/registration-directory";
+import { isDead, isStuck, isUnread, type SocketFacts, type Target } from "./facts";
+import { walk } from "./files";
+import { lookAtSocket } from "./socket";
+
+/** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
+export const DRIVER_DIRECTORIES: readonly string[] = ["plugins", "csi-plugins"];
+
+/** Drivers have their socket in a directory of their own, some a directory deeper. */
+const MAX_DEPTH = 4;
+/** More than a node has drivers. */
+const MAX_SOCKETS = 500;
+
+/** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
+export async function findSockets(target: Target, driver: SocketFacts | undefined) {
+  const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
+  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern));
+  const root = dirname(pluginRegistrationPath);
+  const directories = DRIVER_DIRECTORIES.map((name) => join(root, name));
+  const walks = await Promise.all(directories.map(socketsUnder));
+  const paths = walks.flatMap((one) => one.paths);
+  const seen = new Set([...paths.slice(0, MAX_SOCKETS), ...fitting]);
+  const sockets = await Promise.all([...seen].map((path) => lookAtSocket(path)));
+  const living = sockets.filter((one) => one.kind === "accepting" || isStuck(one));
+  const others = new Map(living.map((one) => [one.inode, one]));
+  others.delete(driver?.inode);
+  const isLivingBeside = (path: string) => living.some((other) => dirname(other.path) === dirname(path));
+  return {
+    /** One for each inode; their listen queue may be full. */
+    living: [...others.values()],
+    /** Those on which no process listens, without a living one beside them; all of them that fit the pattern. */
+    deadSockets: sockets
+      .filter(isDead)
+      .map((socket) => ({ socket, fits: fitting.has(socket.path) }))
+      .filter(({ socket, fits }) => fits || !isLivingBeside(socket.path)),
+    /** Their paths as the host has them, by inode. */
+    socketsOnHost: isRegistrationDirectory(pluginRegistrationPath)
+      ? new Map(sockets.map(({ inode = "", path }) => [inode, join("/", relative(hostRoot, path))]))
+      : new Map<string, string>(),
+    leftOut: walks.flatMap((one) => one.leftOut),
+    unreadPaths: [
+      ...walks.flatMap(({ unread, errno }, at) =>
+        errno === undefined || errno === "ENOENT"
+          ? unread
+          : [...unread, { path: directories[at] ?? root, errno }],
+      ),
+      ...sockets.filter(isUnread).map(({ path, errno = "" }) => ({ path, errno })),
+    ],
+  };
+}
+
+/** The sockets below a directory, except in kubelet's own directories there, which hold mounted volumes. */
+function socketsUnder(directory: string) {
+  const isKubelets = ({ name }: Dirent) => name === "kubernetes.io" || name === "globalmount";
+  return walk(
+    directory,
+    (entry) => entry.isSocket(),
+    (entry) => !isKubelets(entry),
+    MAX_DEPTH,
+  );
+}

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { registrarCommand } from "../../../support/registrar-command";
+import { createDoctorNode, type DoctorNode, problemsIn, WHOLE } from "./doctor-node";
+import { healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
+
+// Processes are read through links into the real /proc, so that those of other tests are not seen.
+
+/** A process that the doctor of `node` sees. */
+async function run(node: DoctorNode, [program = "", ...words]: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"] });
+  node.keep({
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    },
+  });
+  await Promise.race([once(child.stdout, "data"), once(child.stderr, "data")]);
+  symlinkSync(`/proc/${child.pid}`, join(node.procfs, `${child.pid}`));
+  return child;
+}
+
+/** One with kubelet's flags, under one of its names. */
+async function runKubelet(node: DoctorNode, name: string, ...words: readonly string[]) {
+  writeFileSync(node.at(name), "#!/bin/sh\necho started\nread forever\n");
+  chmodSync(node.at(name), 0o755);
+  return run(node, [node.at(name), ...words]);
+}
+
+/** A registrar that waits for its driver. */
+const runRegistrar = (node: DoctorNode, directory: string) => {
+  const flags = ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
+  return run(node, [...registrarCommand(), ...flags, `--plugin-registration-path=${directory}`]);
+};
+
+async function nodeWithOtherRoot() {
+  const node = await createDoctorNode();
+  const other = node.at("other", "plugins_registry");
+  mkdirSync(other, { recursive: true });
+  return Object.assign(node, { other });
+}
+
+test("a registrar of another kubelet root is named, with what kubelet watches", async () => {
+  await using node = await nodeWithOtherRoot();
+  const { pid } = await runRegistrar(node, node.other);
+  const unsure = await node.look(WHOLE);
+  expect(unsure.says("registrars")).toBe(
+    `unknown: a registrar (process ${pid}) registers in ${node.other}, which is not ${node.directory}`,
+  );
+  expect([unsure.healthy, unsure.summary.problem]).toEqual([false, 0]);
+  await runKubelet(node, "kubelet", "--v=2", "--root-dir", join(node.directory, ".."));
+  mkdirSync(node.at("plugins_registry"), { recursive: true });
+  const pluginRegistrationPath = node.at("plugins_registry");
+  const { says, drivers, ...look } = await node.look({ ...WHOLE, pluginRegistrationPath });
+  expect(says("registrars")).toMatch(
+    `problem: a registrar (process ${pid}) registers in ${node.other}; kubelet watches ${pluginRegistrationPath}; fix: mount the hostPath ${pluginRegistrationPath}`,
+  );
+  expect(problemsIn({ ...look, drivers })).toEqual(["CSI024"]);
+  expect(drivers).toMatchObject([{ state: "unpublished", csiSocket: "/csi/x.sock" }]);
+  expect(says("directory-kubelets")).toMatch(/^ok: .* is what kubelet watches, by its --root-dir$/);
+});
+
+test("a registrar that another kubelet of this machine has is nobody's fault", async () => {
+  await using node = await nodeWithOtherRoot();
+  await runRegistrar(node, node.other);
+  await runKubelet(node, "k3s-agent", `--kubelet-arg=root-dir=${node.at("other")}`);
+  const { says, summary } = await node.look(WHOLE);
+  expect(says("registrars")).toBe("");
+  expect(summary.problem).toBe(0);
+  expect(says("directory-kubelets")).toMatch(
+    /^unknown: .* is not what kubelet \(process \d+\) watches: that is \S+other\/plugins_registry; fix: look there: --pl/,
+  );
+});
+
+test("a node on which nothing was found to judge is not said to have no problem", async () => {
+  await using node = await createDoctorNode();
+  const { healthy, summary, says } = await node.look(WHOLE);
+  expect([healthy, summary.problem]).toEqual([false, 0]);
+  expect(says("registration")).toMatch(/^unknown: .* has no registration socket on which/);
+});
+
+test("where no kubelet's root is found, the cluster is named", () => {
+  const directory = { kind: "missing", path: "/var/lib/kubelet/plugins_registry" } as const;
+  const target = { ...healthyFacts().target, ...WHOLE, isGuess: true };
+  const facts = healthyFacts({ facts: { directory, target, driver: undefined, registrations: [] } });
+  expect(sayings("registration-directory", facts)).toEqual([
+    expect.stringMatching(
+      /^unknown: .* is not there, nor .*; fix: .* registrar doctor --cluster looks at every/,
+    ),
+  ]);
+});
+
+test("in a container: kubelet does not call, and the host's path is another root", () => {
+  const place = placeAt("/srv/kubelet/plugins_registry");
+  const facts = healthyFacts({ folder: { place }, facts: reporting("listening") });
+  expect(sayings("registration", facts)).toEqual([
+    expect.stringMatching(
+      /, but kubelet does not call; fix: \/registration \(\/srv\S+ on its file system\) must be/,
+    ),
+  ]);
+  expect(sayings("directory-kubelets", facts)).toEqual([
+    expect.stringMatching(/^unknown: .* of a known kubelet/),
+  ]);
+  const registered = healthyFacts({ folder: { place }, facts: reporting("waiting") });
+  expect(sayings("directory-kubelets", registered)).toEqual([expect.stringMatching(/^ok: /)]);
+});
+
+test.each(["plugins", "csi-plugins"])("a driver without a node service, in %s, is told", async (folder) => {
+  await using node = await createDoctorNode();
+  mkdirSync(node.at(folder, "x"), { recursive: true });
+  const faults = [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] as const;
+  await node.driver({ csiAddress: node.at(folder, "x", "csi.sock"), faults });
+  const { says, drivers, healthy } = await node.look(WHOLE);
+  expect(says("drivers-found")).toMatch(
+    /^unknown: \S+csi\.sock has the driver x\.csi, which answers NodeGetInfo with/,
+  );
+  expect(drivers).toMatchObject([{ name: "x.csi", state: "unknown" }]);
+  expect(healthy).toBe(false);
+});
