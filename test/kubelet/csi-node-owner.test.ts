@@ -9,9 +9,7 @@ import { recordLog } from "../support/recorded-log";
 import { startCsiDriver } from "./support/csi-driver";
 import type { Kubelet } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
-import { kubeletVersions } from "./support/versions";
-
-const minorOf = (version: string) => Number(version.split(".")[1]);
+import { kubeletVersions, minorOf } from "./support/versions";
 
 const NAME = "disk.csi.example.com";
 const QUICK = { ...CSI_NODE_PACE, lookEveryMs: 1_000, graceMs: 500 };

@@ -15,11 +15,13 @@ interface GoBuild {
   readonly key: readonly string[];
   readonly isSource: (name: string) => boolean;
   readonly stamp: string;
+  /** Is awaited before a build. */
+  readonly prepare?: (() => Promise<void>) | undefined;
 }
 
 export function createGoBuilder(sources: string) {
-  const go = async (args: readonly string[]) => {
-    const env = { ...process.env, CGO_ENABLED: "0", GOWORK: "off" };
+  const go = async (args: readonly string[], more: NodeJS.ProcessEnv = {}) => {
+    const env = { ...process.env, CGO_ENABLED: "0", GOWORK: "off", ...more };
     const { stdout } = await run("go", args, { cwd: sources, env, maxBuffer: 1 << 24 });
     return stdout.trim();
   };
@@ -28,15 +30,16 @@ export function createGoBuilder(sources: string) {
     /** Downloads a module, such as `example.com/module@v1.2.3`: its folder. Rejects with go's own words, on one line. */
     download: async (module: string): Promise<string> => {
       // go writes the same object when it fails, and ends with 1.
-      const text = await go(["mod", "download", "-json", module]).catch(({ stdout = "{}" }) =>
-        String(stdout),
+      // Go refuses to unpack a module that asks for a newer Go, unless it may fetch that.
+      const text = await go(["mod", "download", "-json", module], { GOTOOLCHAIN: "auto" }).catch(
+        ({ stdout = "{}" }) => String(stdout),
       );
       const { Dir, Error: reason = "go said nothing" } = JSON.parse(text) as { Dir?: string; Error?: string };
       if (Dir === undefined) throw new Error(reason.replaceAll(/\s+/g, " "));
       return Dir;
     },
     /** Builds, unless the very same inputs were built before. */
-    build: async ({ what, args, key, isSource, stamp }: GoBuild): Promise<void> => {
+    build: async ({ what, args, key, isSource, stamp, prepare }: GoBuild): Promise<void> => {
       const version = await go(["env", "GOVERSION"]).catch((cause: Error) => {
         throw new Error(`go is needed to build ${what}: ${cause.message}`, { cause });
       });
@@ -47,6 +50,7 @@ export function createGoBuilder(sources: string) {
       if ((await readFile(stamp, "utf8").catch(() => "")) === inputs) return;
       say(`building ${what} with ${version}: minutes the first time`);
       await mkdir(dirname(stamp), { recursive: true });
+      await prepare?.();
       await go(args);
       await writeFile(stamp, inputs);
     },

@@ -1,6 +1,9 @@
+import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { succeeded } from "../../package/support/packed-package";
+import { run } from "../../package/support/run";
 import { createGoBuilder } from "../../support/go-build";
-import { programFolder } from "./versions";
+import { BETAS, minorOf, programFolder } from "./versions";
 
 export type Program = "kubelet" | "csidriver" | "probe" | "manifestcheck" | "values";
 
@@ -17,21 +20,58 @@ export function programPath(program: Program, version: string): string {
  */
 export async function buildPrograms(version: string): Promise<void> {
   const folder = join(binFolder, version);
-  const args = ["build", ...goFlags(version), "-trimpath", "-ldflags=-s -w", "-o", `${folder}/`, "./..."];
+  const release = BETAS[version] ?? version;
+  const modules = join(programFolder, "versions", `${release}.mod`);
+  const ofBeta = release === version ? undefined : createBetaTree({ version, release, folder, modules });
+  const flags = goFlags(version, ofBeta?.modules ?? modules);
+  const args = ["build", ...flags, "-trimpath", "-ldflags=-s -w", "-o", `${folder}/`, "./..."];
   await go.build({
     what: `kubelet ${version}`,
-    ...{ args, key: args },
-    isSource: (name) => name.endsWith(".go") || name.startsWith(join("versions", `${version}.`)),
+    ...{ args, key: [...args, release], prepare: ofBeta?.prepare },
+    isSource: (name) => name.endsWith(".go") || name.startsWith(join("versions", `${release}.`)),
     stamp: join(folder, "inputs.sha256"),
   });
+  await ofBeta?.remove();
+}
+
+/** What registers drivers in kubelet: these directories of a beta compile within the tree of the release before it. */
+const OF_BETA = [join("pkg", "kubelet", "pluginmanager"), join("pkg", "volume", "csi")];
+
+interface Beta {
+  readonly version: string;
+  readonly release: string;
+  readonly folder: string;
+  readonly modules: string;
+}
+
+/** A copy of the release's module with the beta's directories, for the time of the build. */
+function createBetaTree({ version, release, folder, modules }: Beta) {
+  const tree = join(folder, "tree");
+  const ofTree = join(folder, "beta.mod");
+  const remove = () => rm(tree, { recursive: true, force: true });
+  // The module cache is read-only, and modes come with a copy of Node's.
+  const copy = async (from: string, to: string) =>
+    succeeded(await run("cp", ["-r", "--no-preserve=mode", from, to], { cwd: folder }));
+  const prepare = async () => {
+    await remove();
+    await copy(await go.download(`k8s.io/kubernetes@v${release}`), tree);
+    const beta = await go.download(`k8s.io/kubernetes@v${version}`);
+    for (const directory of OF_BETA) {
+      await rm(join(tree, directory), { recursive: true });
+      await copy(join(beta, directory), join(tree, directory));
+    }
+    const text = await readFile(modules, "utf8");
+    await writeFile(ofTree, `${text}\nreplace k8s.io/kubernetes => ${tree}\n`);
+    await copyFile(modules.replace(/mod$/, "sum"), ofTree.replace(/mod$/, "sum"));
+  };
+  return { modules: ofTree, prepare, remove };
 }
 
 /**
  * The release's own modules, and a build tag for each minor release up to it, as Go has go1.1 to go1.N: a file for
  * `kubelet1.30` is for that kubelet and all later ones.
  */
-function goFlags(version: string): readonly string[] {
-  const minor = Number(version.split(".")[1]);
-  const tags = Array.from({ length: minor }, (_, index) => `kubelet1.${index + 1}`);
-  return ["-mod=readonly", `-modfile=versions/${version}.mod`, `-tags=${tags.join()}`, "-buildvcs=false"];
+function goFlags(version: string, modules: string): readonly string[] {
+  const tags = Array.from({ length: minorOf(version) }, (_, index) => `kubelet1.${index + 1}`);
+  return ["-mod=readonly", `-modfile=${modules}`, `-tags=${tags.join()}`, "-buildvcs=false"];
 }

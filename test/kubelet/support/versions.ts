@@ -12,20 +12,26 @@ export const newestVersion = "1.36.3";
  */
 const defaultVersions = ["1.20.15", "1.28.15", newestVersion];
 
+/** Betas, each with the release whose tree and modules it is built on: the module proxy lacks some of what a beta needs. */
+export const BETAS: Readonly<Record<string, string>> = {
+  "1.38.0-beta.0": "1.37.2",
+};
+
+export const minorOf = (version: string) => Number(version.split(".")[1]);
+
 /** Every kubelet release that can be built, oldest first: those with a file in program/versions. */
 export function allVersions(): readonly string[] {
-  const minor = (version: string) => Number(version.split(".")[1]);
   return readdirSync(join(programFolder, "versions"))
     .filter((name) => name.endsWith(".mod"))
     .map((name) => name.slice(0, -".mod".length))
-    .sort((a, b) => minor(a) - minor(b));
+    .sort((a, b) => minorOf(a) - minorOf(b));
 }
 
 /** The releases that this run tests: those named in KUBELET_VERSIONS (comma-separated, or `all`), else three. */
 export function kubeletVersions(): readonly string[] {
   const chosen = process.env.KUBELET_VERSIONS;
   if (!chosen) return defaultVersions;
-  const known = allVersions();
+  const known = [...allVersions(), ...Object.keys(BETAS)];
   if (chosen === "all") return known;
   const versions = chosen.split(",");
   const unknown = versions.find((version) => !known.includes(version));
