@@ -40,7 +40,7 @@ export function endOnSignals(exitCode?: number): void {
 
 /** Ignores SIGUSR1, at which Node opens its inspector, a door into a process of root. The image's Node never does. */
 export function keepInspectorShut(): void {
-  process.on("SIGUSR1", () => {});
+  listenOnly("SIGUSR1", () => {});
 }
 
 /**

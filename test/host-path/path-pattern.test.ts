@@ -76,12 +76,12 @@ test("patterns are paired, first with first, an address without its scheme", () 
 });
 
 test.each<[string, readonly string[], readonly string[], string]>([
-  ["too few host paths", ["/a/*", "/b/*"], ["/c/*"], "2 csiAddresses but 1 kubeletRegistrationPaths"],
-  ["too many", ["/a/*"], ["/c/*", "/d/*"], "1 csiAddresses but 2 kubeletRegistrationPaths"],
+  ["too few host paths", ["/a/*", "/b/*"], ["/c/*"], "2 csiAddresses but 1 endpoints"],
+  ["too many", ["/a/*"], ["/c/*", "/d/*"], "1 csiAddresses but 2 endpoints"],
   ["none at all", [], [], "csiAddresses is an empty list"],
   ["a host path without star", ["/a/*/s"], ["/b/c/s"], "1 '*' in /a/*/s, 0 in /b/c/s"],
   ["more stars in the host path", ["/a/*/s"], ["/*/*/s"], "1 '*' in /a/*/s, 2 in /*/*/s"],
-  ["a bad host path", ["/a/*/s"], ["b/*/s"], "kubeletRegistrationPaths"],
+  ["a bad host path", ["/a/*/s"], ["b/*/s"], "endpoints"],
 ])("but not with %s", (_, addresses, hostPaths, why) => {
   expectInvalid(() => pairPatterns(addresses, hostPaths), why);
 });

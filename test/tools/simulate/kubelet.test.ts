@@ -16,7 +16,7 @@ async function withKubelet(
   await kubelet.line(/watches|"started"/);
   await use(kubelet, async () => {
     await node.driver({ nodeId: "node-1", topology: { zone: "a" }, maxVolumes: 7 });
-    const options = { ...node.options, kubeletRegistrationPath: node.csiAddress };
+    const options = { ...node.options, endpoint: node.csiAddress };
     node.keep(await startRegistrar({ ...options, onRegistrationFailure: "retry" }));
   });
 }

@@ -23,7 +23,7 @@ test("one that is published is none, and its registrar tells since when and why"
   await using node = await createDoctorNode();
   const csiAddress = await node.driverUnder("x.csi");
   const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });
-  const paths = { csiAddress, kubeletRegistrationPath: csiAddress };
+  const paths = { csiAddress, endpoint: csiAddress };
   const registrar = await node.registrar({ ...paths, onRegistrationFailure: "retry" });
   await kubelet.refused("x.csi");
   await registrar.state("refused");
