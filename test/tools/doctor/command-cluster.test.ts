@@ -165,17 +165,18 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
 );
 
 test.each([
-  ["--cluster -f x.yaml", "give --cluster or --file, not both"],
-  ["-f=x.yaml --wait=0s", "give --wait or --file, not both"],
-  ...["csi-address=/x", "host-root=/x", "timeout=1s", "allow-drivers=x"].map((flag) => [
+  ["--cluster -f x.yaml", "--file: --cluster does not take it; leave it out"],
+  ...["wait=0s", "csi-address=/x", "host-root=/x", "timeout=1s", "allow-drivers=x"].map((flag) => [
     `-f=x.yaml --${flag}`,
-    "-f and --cluster look at no node; leave --",
+    `--${flag.replace(/=.*/, "")}: -f does not take it; leave it out`,
   ]),
-  ["--cluster --timeout=2s", "-f and --cluster look at no node; leave --timeout out"],
+  ["--cluster --timeout=2s", "--timeout: --cluster does not take it; leave it out"],
   ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],
-  ["--image=x", "--image needs -f or --cluster beside it"],
-  ["--swap", "--swap needs -f or --cluster beside it"],
-  ...["node", "driver", "context"].map((flag) => [`--${flag}=x`, `--${flag} needs --cluster beside it`]),
+  ...["image=x", "swap"].map((flag) => [
+    `--${flag}`,
+    `--${flag.replace(/=.*/, "")}: it needs --cluster or -f beside it`,
+  ]),
+  ...["node", "driver", "context"].map((flag) => [`--${flag}=x`, `--${flag}: it needs --cluster beside it`]),
 ])("%s is a usage error", async (words = "", complaint = "") => {
   await expectUsageError(["doctor", ...words.split(" ")], complaint);
 });
