@@ -61,7 +61,8 @@ test("holds what its entry points reach, and beside it the texts and the wire co
   const texts = [
     ...["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "dist/THIRD-PARTY-LICENSES.txt"],
     ...["dist/cli/doctor-codes.md", "examples/driver/Dockerfile"],
-    ...["csi", "pluginregistration", "pods"].map((name) => `proto/${name}.proto`),
+    ...["csi", "pluginregistration"].map((name) => `proto/${name}.proto`),
+    ...packed.files.filter((file) => /^dist\/cli\/help\/[a-z-]+-(?:110|80)\.txt$/.test(file)),
     ...["docs", "examples", "examples/driver", "examples/driver/src", "examples/driver/test"].flatMap((of) =>
       readdirSync(join(ROOT, of)).flatMap((name) => (extname(name) === "" ? [] : [`${of}/${name}`])),
     ),

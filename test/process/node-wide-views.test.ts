@@ -22,7 +22,7 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   await add("twin", { name: A }); // Not before: of two that answer in one moment either may be the first.
   await registrar.line("Kubelet refused the driver", by(csiAddress(REFUSED)));
   await registrar.line("CSI driver is excluded by the name lists", by(csiAddress(DENIED)));
-  await registrar.line("Trying again later, or when the CSI driver restarts", by(csiAddress(BLOCKED)));
+  await registrar.line("Failed to listen on socket", by(csiAddress(BLOCKED)));
   const isTaken = "Another CSI driver on this node has the name, waiting";
   expect((await registrar.line(isTaken, by(csiAddress("twin")))).fields.other).toBe(csiAddress(A));
 
@@ -30,7 +30,7 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   expect(all.status).toBe(503);
   for (const name of [A, B]) expect(all.body).toContain(`[+]${name}/registered ok`);
   expect(all.body).toContain(`[-]${REFUSED}/registered failed: `);
-  expect(all.body).toContain(`[-]${BLOCKED}/registered failed: state is stopped`);
+  expect(all.body).toContain(`[-]${BLOCKED}/registered failed: state is publishing`);
   for (const [folder, reason] of [
     [DENIED, `the name lists exclude ${DENIED}`],
     ["twin", `another driver of this node has its name ${A}`],

@@ -14,7 +14,9 @@ export async function createImageRoot(): Promise<TempFolder> {
   copyProgram(process.execPath, root.path, NODE);
   copyCli(root.at("registrar"));
   const main = root.at("registrar", "cli.js");
-  const [, flags] = /\|#!\$\{NODE_BINARY\}([^|]*)\|/.exec(readText("Dockerfile")) ?? [];
+  // A flag of the image's Node that this older one does not know would end it with 9.
+  const [, given = ""] = /\|#!\$\{NODE_BINARY\}([^|]*)\|/.exec(readText("Dockerfile")) ?? [];
+  const flags = process.allowedNodeEnvironmentFlags.has(given.trim()) ? given : "";
   await writeFile(main, (await readFile(main, "utf8")).replace(/^#!.*/, `#!${NODE}${flags}`));
   symlinkSync("registrar/cli.js", root.at(ENTRY));
   return root;
