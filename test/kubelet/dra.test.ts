@@ -59,7 +59,7 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
   });
 
   test("says no in its own words, and is asked again with policy retry", async () => {
-    const unknown = await start(node, { supportedVersions: ["v9.DRAPlugin"] });
+    const unknown = await start(node, { supportedVersions: ["v9.DRAPlugin"], onRegistrationFailure: "end" });
     await expect(unknown.ready).rejects.toMatchObject({
       code: "REFUSED",
       message: expect.stringContaining('none of services supported by the plugin (["v9.DRAPlugin"])'),

@@ -38,7 +38,9 @@ hostTest("a driver that nobody registers is found below the host's root", async 
   await using _driver = await driver();
   const { drivers, findings, target } = await doctor();
   expect(target.pluginRegistrationPath).toBe(at(REGISTRY));
-  expect(drivers).toMatchObject([{ name: NAME, state: "unpublished", csiSocket: at(PLUGIN) }]);
+  // Registrars of other tests are seen, too: their directories are not this kubelet's.
+  const own = drivers.filter(({ name }: { readonly name: string | null }) => name === NAME);
+  expect(own).toMatchObject([{ state: "unpublished", csiSocket: at(PLUGIN) }]);
   expect(findings).toContainEqual(expect.objectContaining({ code: "CSI020", status: "problem" }));
 });
 
@@ -66,7 +68,10 @@ hostTest("a wrong path: the right one is in the fix", async ({ at, driver, docto
   await using _registrar = await startFakeRegistrar({ socketPath: at(REGISTRY, `${NAME}-reg.sock`), info });
   const fix = `write --kubelet-registration-path=${PLUGIN}`;
   const wrongs = (report: { readonly findings: readonly Record<string, string>[] }) =>
-    report.findings.filter(({ status }) => status === "problem").map(({ code, fix }) => [code, fix]);
+    report.findings
+      // Registrars of other tests are misplaced, seen from here.
+      .filter(({ status, text = "" }) => status === "problem" && !text.includes(" registers in "))
+      .map(({ code, fix }) => [code, fix]);
   expect(wrongs(await doctor())).toEqual([["CSI016", fix]]);
   const paths = (path: string) => [`--csi-address=${at(PLUGIN)}`, `--kubelet-registration-path=${path}`];
   expect(wrongs(await doctor(...paths(wrong)))).toContainEqual(["CSI016", fix]);
