@@ -111,10 +111,14 @@ export interface Flags extends FlagValues<Rows> {
   readonly rest: readonly string[];
 }
 
-export function acceptedFlags(): ReadonlyMap<string, Flag> {
-  const { dropIn, ours, deprecated, removed } = flagTable;
-  return new Map(Object.entries<Flag>({ ...dropIn, ...ours, ...deprecated, ...removed }));
-}
+const ACCEPTED: ReadonlyMap<string, Flag> = new Map(
+  Object.entries<Flag>({
+    ...{ ...flagTable.dropIn, ...flagTable.ours },
+    ...{ ...flagTable.deprecated, ...flagTable.removed },
+  }),
+);
+
+export const acceptedFlags = (): ReadonlyMap<string, Flag> => ACCEPTED;
 
 export function nearestFlag(unknown: string | undefined) {
   if (unknown === "endpoint") return "kubelet-registration-path"; // Its name in the library.
