@@ -132,6 +132,7 @@ describe("a scan of what has changed", () => {
     if (kind === "nothing") return [];
     // A change behind a link is one of both directories.
     const hasLink = all.some((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
-    return [root, at, target, ...(hasLink ? all : [])];
+    const own = { socket: [at], remove: [`${at}/${name}.sock`] }[kind ?? ""] ?? [root];
+    return [...own, ...(hasLink ? all : [])];
   }
 });
