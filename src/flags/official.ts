@@ -1,6 +1,6 @@
 import { nearWord } from "../base/near-word";
 import { type FlagForm, parseWords } from "./grammar";
-import { acceptedFlags, flagTable } from "./table";
+import { ACCEPTED_FLAGS, flagTable } from "./table";
 
 /** The official registrar's latest release, as a number: v2.17 is 217. */
 const LATEST = 217;
@@ -64,7 +64,7 @@ function adviceOn(flag: string | undefined, known: ReadonlyMap<string, FlagForm>
   const since = addedIn(flag);
   if (since !== undefined)
     return `take --${flag} out, or take a release from v${Math.floor(since / 100)}.${since % 100} on`;
-  if (acceptedFlags().has(flag))
+  if (ACCEPTED_FLAGS.has(flag))
     return `take --${flag} out, or take this registrar's image: the official one does not have that flag`;
   return correctArgument(nearWord(flag, known.keys()));
 }

@@ -111,25 +111,23 @@ export interface Flags extends FlagValues<Rows> {
   readonly rest: readonly string[];
 }
 
-const ACCEPTED: ReadonlyMap<string, Flag> = new Map(
+export const ACCEPTED_FLAGS: ReadonlyMap<string, Flag> = new Map(
   Object.entries<Flag>({
     ...{ ...flagTable.dropIn, ...flagTable.ours },
     ...{ ...flagTable.deprecated, ...flagTable.removed },
   }),
 );
 
-export const acceptedFlags = (): ReadonlyMap<string, Flag> => ACCEPTED;
-
 export function nearestFlag(unknown: string | undefined) {
   if (unknown === "endpoint") return "kubelet-registration-path"; // Its name in the library.
-  return unknown === undefined ? undefined : nearWord(unknown, acceptedFlags().keys());
+  return unknown === undefined ? undefined : nearWord(unknown, ACCEPTED_FLAGS.keys());
 }
 
 /** Reads the words after the program's name as the official registrar does, with its errors. Checks no flag with another. */
 export function parseFlags(argv: readonly string[]) {
   const { dropIn, ours, deprecated, removed } = flagTable;
   const rows = Object.entries<Flag & { readonly default: string }>({ ...dropIn, ...ours, ...deprecated });
-  const line = parseWords(argv, acceptedFlags());
+  const line = parseWords(argv, ACCEPTED_FLAGS);
   if (line.kind !== "parsed") return line;
 
   const given = (flag: string) => line.settings.filter(({ name }) => name === flag);

@@ -1,6 +1,6 @@
 import { readCommandFlags } from "../../src/flags/command-flags";
 import { listFlag, switchFlag, textFlag } from "../../src/flags/kinds";
-import { acceptedFlags } from "../../src/flags/table";
+import { ACCEPTED_FLAGS } from "../../src/flags/table";
 import { DEPLOYMENTS } from "../charts/deployments";
 
 const OWN = {
@@ -10,7 +10,7 @@ const OWN = {
   cluster: switchFlag("a cluster"),
   swap: { ...textFlag("an image"), bare: "" },
 };
-const read = (...argv: readonly string[]) => readCommandFlags("doctor", OWN, argv, acceptedFlags());
+const read = (...argv: readonly string[]) => readCommandFlags("doctor", OWN, argv, ACCEPTED_FLAGS);
 const given = (values: object) => ({ timeout: "1s", ...values });
 
 test.each<readonly [argv: readonly string[], values: object]>([

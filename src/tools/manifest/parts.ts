@@ -69,6 +69,5 @@ function write<Options extends ResolvedBasics>(
   const admission = hasPods && options.distribution === "openshift" ? [sccBinding(options)] : [];
   const account = admission.length > 0 || access ? [serviceAccount(options)] : [];
   const namespace = documents.splice(0, parts.includes("namespace") ? 1 : 0);
-  const before = [...namespace, ...account, ...admission, ...(access?.before ?? [])];
-  return streamOf([...before, ...documents]);
+  return streamOf([...namespace, ...account, ...admission, ...(access?.before ?? []), ...documents]);
 }

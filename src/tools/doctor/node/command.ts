@@ -3,7 +3,7 @@ import { invalidOption } from "../../../base/errors";
 import type { Setting } from "../../../flags/grammar";
 import { durationFlag, NAME_LIST_FLAGS, textFlag, timeoutFlag } from "../../../flags/kinds";
 import { nameListsFrom } from "../../../flags/paths";
-import { acceptedFlags, parseFlags } from "../../../flags/table";
+import { ACCEPTED_FLAGS, parseFlags } from "../../../flags/table";
 import { parseCsiAddress } from "../../../unix/socket-path";
 import { lookUntilHealthy } from "../../until-healthy";
 import { createMode, EXIT_CODES, REPORT_FLAGS, tell } from "../mode";
@@ -27,7 +27,7 @@ export const nodeMode = createMode(
       wait: durationFlag("look again until no problem is found, at most so long"),
       ...REPORT_FLAGS,
     },
-    registrar: acceptedFlags(),
+    registrar: ACCEPTED_FLAGS,
     examples: [
       "doctor",
       "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
@@ -69,6 +69,6 @@ export const nodeMode = createMode(
 
 /** Those of the flags that are the registrar's own, as it reads them. */
 function registrarsLine(settings: readonly Setting[]) {
-  const own = settings.filter(({ name }) => acceptedFlags().has(name));
+  const own = settings.filter(({ name }) => ACCEPTED_FLAGS.has(name));
   return parseFlags(own.map(({ name, text }) => `--${name}=${text}`));
 }

@@ -134,7 +134,7 @@ export interface MetricsPorts {
 }
 
 /** The name of the container's port, by which a PodMonitor finds it. */
-export const METRICS_PORT_NAME = "registrar";
+const METRICS_PORT_NAME = "registrar";
 
 /** The list with the port of the pod's registrar, in CEL; empty if it gets none. Two registrars could not share one. */
 export function metricsPort({ port = 0, host }: MetricsPorts): string {

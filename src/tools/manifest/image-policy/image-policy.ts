@@ -14,8 +14,6 @@ import {
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
-/** Goes with what doctor reads of policies. */
-export type PolicyEngine = "kubernetes" | "kyverno";
 /** A pod with this label is left alone. */
 export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
 /** The label `swap` or `drop` by which `registrar doctor --cluster` knows a policy; the annotations have its facts. */
@@ -42,7 +40,7 @@ export interface PolicyScope {
 }
 
 /** The API server refuses a pod whose annotation with this prefix names a container that the pod does not have. */
-export const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
+const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
 export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {

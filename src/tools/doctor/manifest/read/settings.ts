@@ -2,7 +2,7 @@ import { attempt } from "../../../../base/errors";
 import { parseListenAddress } from "../../../../diagnostics/endpoint";
 import { httpEndpointOf, startProblemOf, wantsNodeReadiness } from "../../../../flags/checks";
 import { askOfficial, correctArgument } from "../../../../flags/official";
-import { acceptedFlags, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
+import { ACCEPTED_FLAGS, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import type { Program } from "../../../images/program";
@@ -76,7 +76,7 @@ function ignoredOf(words: readonly string[], rest: readonly string[]): Registrar
   const [first, ...more] = rest;
   if (first === undefined) return undefined;
   const before = words[words.length - rest.length - 1] ?? "";
-  const isSwitch = acceptedFlags().get(before.replace(/^--?/, ""))?.bare !== undefined && /^-/.test(before);
+  const isSwitch = ACCEPTED_FLAGS.get(before.replace(/^--?/, ""))?.bare !== undefined && /^-/.test(before);
   const advice =
     isSwitch && attempt(() => parseBool(first)) !== undefined
       ? `write ${before}=${first}`
