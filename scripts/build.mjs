@@ -6,13 +6,11 @@ import { bundleCli } from "./cli-parts.mjs";
 import { writeContracts } from "./contracts.mjs";
 import { thirdPartyLicences } from "./licences.mjs";
 
-const { version } = JSON.parse(readFileSync("package.json", "utf8"));
-
 rmSync("dist", { recursive: true, force: true });
 writeContracts("src/grpc");
 execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 withSymbolsOfEveryRealm();
-await bundleCli({ version, licences: thirdPartyLicences("dist/THIRD-PARTY-LICENSES.txt") });
+await bundleCli(thirdPartyLicences("dist/THIRD-PARTY-LICENSES.txt"));
 
 /** Node 20 and 22 give a fresh VM context, as jest 29 and vitest's vmThreads run tests in, no `Symbol.dispose`. */
 function withSymbolsOfEveryRealm() {

@@ -1,10 +1,11 @@
 // Bundles the CLI: dist/cli.js, which starts it, and its parts in dist/cli/.
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import * as esbuild from "esbuild";
 import { writeHelp } from "./help.mjs";
 import { leaveOut } from "./left-out.mjs";
 import { stampLogLines } from "./log-lines.mjs";
+import { closureTable, OF_A_NODE, writeClosure } from "./node-closure.mjs";
 
 /**
  * The parts, and what is in each: modules under src/, or a package. An `import()` of any of them leads to its part, which
@@ -65,16 +66,23 @@ const loadOtherParts = (own) => ({
   },
 });
 
+const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+
+const START =
+  'import { createRequireOfParts } from "./runtime/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
+
 /** What each part begins with. */
 const BANNER =
   "(function(exports,require,module,__filename,__dirname){" +
   "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;";
 
 /** Keeps names: a readable stack trace in a log is worth more than a shorter file. */
-async function bundle(part, contents, { banner, footer, plugins, define }) {
-  const { outputFiles } = await esbuild.build({
-    stdin: { contents, resolveDir: "src" },
+async function bundle(part, plugins) {
+  const isStart = part === "start";
+  const { outputFiles, metafile } = await esbuild.build({
+    stdin: { contents: isStart ? START : PARTS[part].map(exportsOf).join("\n"), resolveDir: "src" },
     write: false,
+    metafile: true,
     bundle: true,
     platform: "node",
     target: "node20.19",
@@ -83,36 +91,41 @@ async function bundle(part, contents, { banner, footer, plugins, define }) {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: "none",
-    banner: { js: banner },
-    footer: { js: footer },
-    define: { "import.meta.url": "importMetaUrl", ...define },
+    banner: { js: isStart ? "#!/usr/bin/env node" : BANNER },
+    footer: { js: isStart ? "" : "})" },
+    define: {
+      "import.meta.url": "importMetaUrl",
+      REGISTRAR_VERSION: JSON.stringify(`v${version}`),
+    },
     plugins: [loadOtherParts(part), leaveOut, stampLogLines, ...plugins],
     logLevel: "warning",
   });
-  return outputFiles[0].text;
+  const [{ inputs }] = Object.values(metafile.outputs);
+  return { text: outputFiles[0].text, inputs };
+}
+
+async function bundleAll(parts, ...plugins) {
+  const bundles = new Map();
+  for (const part of parts) bundles.set(part, await bundle(part, plugins));
+  return bundles;
 }
 
 /** Writes all files of the CLI. */
-export async function bundleCli({ version, licences }) {
-  const options = { plugins: [licences], define: { REGISTRAR_VERSION: JSON.stringify(`v${version}`) } };
+export async function bundleCli(licences) {
+  const bundles = await bundleAll([...Object.keys(PARTS), "start"], licences);
   mkdirSync("dist/cli", { recursive: true });
-  for (const [name, modules] of Object.entries(PARTS)) {
-    const contents = modules.map((module) => `export * from "${specifier(module)}";`).join("\n");
-    const text = await bundle(name, contents, {
-      ...options,
-      banner: BANNER,
-      footer: "})",
-    });
-    writeFileSync(`dist/cli/${name}.js`, text);
-  }
+  for (const [name, { text }] of bundles)
+    if (name === "start") writeFileSync("dist/cli.js", text, { mode: 0o755 });
+    else writeFileSync(`dist/cli/${name}.js`, text);
+  writeClosure(bundles);
   await writeHelp("dist/cli");
   copyFileSync("docs/doctor-codes.md", "dist/cli/doctor-codes.md"); // For `doctor --explain`.
-  const start =
-    'import { createRequireOfParts } from "./runtime/parts"; createRequireOfParts(require, __filename, __dirname)("part:main");';
-  const text = await bundle("start", start, { ...options, banner: "#!/usr/bin/env node", footer: "" });
-  writeFileSync("dist/cli.js", text, { mode: 0o755 });
 }
 
-function specifier(module) {
-  return /^(?:cli|flags|kube-api|logging|runtime|tools|unix)\//.test(module) ? `./${module}` : module;
+/** What the build writes into docs/security.md. */
+export const readClosure = async () => closureTable(await bundleAll(OF_A_NODE));
+
+function exportsOf(module) {
+  const isOurs = /^(?:cli|flags|kube-api|logging|runtime|tools|unix)\//.test(module);
+  return `export * from "${isOurs ? "./" : ""}${module}";`;
 }

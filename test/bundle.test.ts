@@ -2,9 +2,16 @@ import { execFileSync } from "node:child_process";
 import { basename } from "node:path";
 import { ROOT, readText } from "./docs/markdown";
 
-const PRINT = `import("./scripts/left-out.mjs").then((module) => console.log(JSON.stringify(module.LEFT_OUT)))`;
-const printed = execFileSync(process.execPath, ["-e", PRINT], { cwd: ROOT, encoding: "utf8" });
-const leftOut: Readonly<Record<string, string | object>> = JSON.parse(printed);
+/** The value of an expression, such as `(await import("./scripts/left-out.mjs")).LEFT_OUT`, in a process that can import it. */
+function evaluate<Value>(expression: string): Value {
+  const print = `process.stdout.write(JSON.stringify(${expression}))`;
+  const options = { cwd: ROOT, encoding: "utf8" } as const;
+  return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "--eval", print], options));
+}
+
+const leftOut: Readonly<Record<string, string | object>> = evaluate(
+  `(await import("./scripts/left-out.mjs")).LEFT_OUT`,
+);
 const texts = Object.entries(leftOut).filter((row): row is [string, string] => typeof row[1] === "string");
 
 const textOf = (part: string) => readText(`dist/cli/${part}.js`);
@@ -56,3 +63,9 @@ test.each(texts.filter(([name]) => name.startsWith("@grpc/grpc-js/")))(
     expect(uses.filter((use) => !(use in exported))).toEqual([]);
   },
 );
+
+test("docs/security.md says what a node runs: npm run build brings it up to date", () => {
+  const table: string = evaluate(`await (await import("./scripts/cli-parts.mjs")).readClosure()`);
+  expect(readText("docs/security.md")).toContain(`<!-- closure: written by npm run build -->\n${table}<!--`);
+  expect(table.match(/^\| every registration \| \d+00 \| \d+0 \| @grpc\/grpc-js \|$/m)).not.toBeNull();
+});
