@@ -122,7 +122,9 @@ function meantByPatterns(flags: Flags): Meant {
     fits: (endpoint) => pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint)),
     isOurs: ({ state }) => state !== undefined,
     findDrivers: async () => {
-      const fitting = await Promise.all(pairs.map((pair) => socketsFitting(pair.csiAddress.text)));
+      const fitting = await Promise.all(
+        pairs.map((pair) => socketsFitting(pair.csiAddress.text, reportUnread)),
+      );
       const paths = [...new Set(fitting.flat())];
       const names = await Promise.all(paths.map(quickNameOf));
       return paths.flatMap((path, index) => {
@@ -159,6 +161,12 @@ async function socketsIn(
     const problem = `cannot read the plugin registration directory ${directory}: ${messageOf(error)}`;
     return { sockets: [], problem: `${problem}; is it mounted, and --plugin-registration-path right?` };
   }
+}
+
+/** No failure: a restart does not make it readable. */
+function reportUnread(directory: string, error: unknown): void {
+  if (error !== undefined)
+    process.stderr.write(`cannot look for CSI drivers in ${directory}: ${messageOf(error)}\n`);
 }
 
 function fail(reason: string): number {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, isIP, type Server } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { messageOf } from "../base/errors";
+import { errnoOf, messageOf } from "../base/errors";
 import { boundText, escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
 import { createCrowd } from "../unix/crowd";
@@ -20,6 +20,8 @@ export type Route = (request: HttpRequest, signal: AbortSignal) => HttpAnswer | 
 
 const MAX_CONNECTIONS = 64;
 const BIND_RETRY_MS = 5_000;
+const PORT_TAKEN =
+  "another process has this port and gets the probes and scrapes: find it with ss -ltnp, or choose another port";
 
 /**
  * Serves `routes` on `endpoint`, a listen address in Go's form. If the address cannot be bound, it logs a warning and
@@ -69,6 +71,7 @@ export function startDiagnosticsServer(
           endpoint,
           err: messageOf(error),
           retryIn: `${BIND_RETRY_MS / 1000}s`,
+          ...(errnoOf(error) === "EADDRINUSE" && { check: PORT_TAKEN }),
         });
         await delay(BIND_RETRY_MS, undefined, { signal: stop.signal }).catch(() => {});
       }

@@ -16,6 +16,13 @@ export const findLink = (path: string): Promise<FileFound> => found(callFileSyst
 export const isFoundDirectory = (found: FileFound): found is Stats =>
   typeof found === "object" && found.isDirectory();
 
+/** The error with which a look at a path fails; undefined if it does not. */
+export const errorAt = (path: string, look: typeof stat = stat): Promise<unknown> =>
+  callFileSystem(path, () => look(path)).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
 /** The names in a directory; none if it cannot be read: `whenUnread` gets the error. Never rejects, never hangs. */
 export const listNames = (
   directory: string,

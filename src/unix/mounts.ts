@@ -63,6 +63,10 @@ export function mountPlaceOf(path: string, mounts: readonly Mount[]) {
   };
 }
 
+/** ` (/data/plugins_registry on its file system)`; nothing where that is the same path. */
+export const onFileSystem = (path: string, onHost: string | undefined): string =>
+  onHost === undefined || onHost === path ? "" : ` (${onHost} on its file system)`;
+
 export function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);
 }

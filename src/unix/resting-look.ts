@@ -16,7 +16,7 @@ interface Resting {
   readonly directory: string;
   readonly onChange: () => void;
   seen: string | undefined;
-  /** Whether two looks in a row saw the same: a directory that has just changed can change again without another mtime. */
+  /** Whether two looks in a row saw the same: a directory that has just changed can change again without another ctime. */
   isSettled: boolean;
 }
 
@@ -25,8 +25,8 @@ const resting = new Set<Resting>();
 const looking = { stop: new AbortController() };
 
 /**
- * The net under inotify: calls `onChange` within 5 s after a directory, or an entry of it, was made, removed or replaced, and
- * every 5 s where a look could hang. The function returned ends that.
+ * The net under inotify: calls `onChange` within 5 s after a directory, or an entry of it, was made, removed or replaced,
+ * or its mode or owner changed, and every 5 s where a look could hang. The function returned ends that.
  */
 export function lookAtRest(directory: string, onChange: () => void): () => void {
   const one: Resting = { directory, onChange, seen: signOf(directory, new Map()), isSettled: false };
@@ -58,8 +58,8 @@ function signOf(directory: string, looked: Looked): string | undefined {
   const stats = lookNow(directory, looked);
   if (stats === "gone") return "gone";
   if (!stats?.isDirectory()) return undefined;
-  const { dev, ino, mtimeMs, nlink } = stats;
-  return [dev, ino, mtimeMs, nlink].join();
+  const { dev, ino, ctimeMs, nlink } = stats;
+  return [dev, ino, ctimeMs, nlink].join();
 }
 
 /**

@@ -10,7 +10,7 @@ import { attempt, errnoOf, messageOf, RegistrarError, systemError } from "../bas
 import { pause } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { callFileSystem, timedOut } from "./file-calls";
-import { type FileFound, findFile, findLink, isSameFile, isSameSocket, listNames } from "./files";
+import { errorAt, type FileFound, findFile, findLink, isSameFile, isSameSocket, listNames } from "./files";
 import { type PublishRules, type PublishStep, publishSteps } from "./publish-steps";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "./socket-path";
 import { judgeSocket, type SocketFound } from "./unix-socket";
@@ -163,7 +163,8 @@ export function createSocketFile(
     publish: async (path: string, options: PublishOptions): Promise<SocketFound> => {
       if (!fitsSocketPath(path)) throw socketUnusable(path, systemError("ENAMETOOLONG"));
       const { found, next } = await carryOut(path, options);
-      if (found === "hanging" || found === "blocked") throw socketUnusable(path, await whyBlocked(path));
+      if (found === "hanging" || found === "blocked")
+        throw socketUnusable(path, (await errorAt(path, lstat)) ?? systemError("ENOTSOCK"));
       if (found === "taken" && !options.overLiving) {
         if (next) await closeDotSocket(next);
       } else if (next) {
@@ -193,12 +194,6 @@ export function createSocketFile(
     abandon,
   };
 }
-
-const whyBlocked = (path: string): Promise<unknown> =>
-  callFileSystem(path, () => lstat(path)).then(
-    () => systemError("ENOTSOCK"),
-    (error: unknown) => error,
-  );
 
 /** Whether the file is still the one that was judged: of two registrars that find a dead socket, one may replace it. */
 async function isStillThere(path: string, judged: FileFound): Promise<boolean> {

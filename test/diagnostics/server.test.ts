@@ -96,7 +96,10 @@ describe("a port that is in use", () => {
       const warning = await server.log.when("HTTP server cannot listen, trying again", attempt);
       expect(warning).toMatchObject({
         severity: "warning",
-        fields: { endpoint, err: expect.stringContaining("EADDRINUSE"), retryIn: "5s" },
+        fields: {
+          ...{ endpoint, err: expect.stringContaining("EADDRINUSE"), retryIn: "5s" },
+          check: expect.stringContaining("another process has this port and gets the probes"),
+        },
       });
       if (attempt === 12) await leave();
       await waits.end(RETRY_MS);

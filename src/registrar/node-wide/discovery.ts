@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { errnoOf } from "../../base/errors";
 import { matchSegments, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { isShortage } from "../../unix/descriptors";
@@ -45,7 +46,10 @@ export async function discover(
   };
   using watches = createWatches(pattern, lookAgain, log);
   let whenShort: NodeJS.Timeout | undefined;
-  const whenUnread = (directory: string, error: unknown) => {
+  /** The errno with which each directory could not be read. */
+  const unread = new Map<string, string>();
+  const onRead = (directory: string, error: unknown) => {
+    warnOfUnread(unread, directory, error, log);
     if (!isShortage(error)) return;
     changed.add(directory);
     whenShort ??= setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);
@@ -58,9 +62,11 @@ export async function discover(
     changed.clear();
     clearTimeout(whenShort);
     whenShort = undefined;
-    const now = await scan(pattern, { before, changed: since, look, whenUnread });
-    onChanges(diff(before, now));
-    if (isFirst && now.sockets.size === 0) {
+    const now = await scan(pattern, { before, changed: since, look, onRead });
+    const changes = diff(before, now);
+    for (const directory of changes.goneDirectories) unread.delete(directory);
+    onChanges(changes);
+    if (isFirst && now.sockets.size + unread.size === 0) {
       const isAway = `${rootPath} is not a directory here, or does not answer: is it mounted?`;
       const why = now.directories.size === 0 ? isAway : "no socket fits";
       log.info("No CSI driver here yet", { pattern: pattern.text, why });
@@ -71,6 +77,19 @@ export async function discover(
     await rootWatch.wait(signal);
   } while (!signal.aborted);
   clearTimeout(whenShort);
+}
+
+/** Warns once, until the directory can be read or fails with another errno. */
+function warnOfUnread(known: Map<string, string>, directory: string, error: unknown, log: Logger): void {
+  const errno = errnoOf(error);
+  if (errno === undefined) known.delete(directory);
+  if (errno === undefined || known.get(directory) === errno) return;
+  known.set(directory, errno);
+  const check = "does this container run as root, and does SELinux let it read the directory?";
+  const isDenied = errno === "EACCES" || errno === "EPERM";
+  log.warn("Cannot read directory, CSI drivers in it stay as they were", {
+    ...{ directory, err: error, ...(isDenied && { check }) },
+  });
 }
 
 /** Looks at a path unless it is on a mount below the root that can hang: such a mount is left out, with a warning. */

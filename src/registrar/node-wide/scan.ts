@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import {
+  errorAt,
   type FileFound,
   findFile,
   isFoundDirectory,
@@ -38,7 +39,8 @@ interface ScanOptions {
   readonly changed?: ReadonlySet<string>;
   /** @default findFile */
   readonly look?: (path: string) => Promise<FileFound>;
-  readonly whenUnread?: (directory: string, error: unknown) => void;
+  /** Called after each read of a directory, with the first error: its names or an entry could not be read. */
+  readonly onRead?: (directory: string, error: unknown) => void;
 }
 
 /** How many segments a pattern has before its first star; without a star all but the last. */
@@ -51,15 +53,16 @@ function rootDepth({ segments }: Pattern): number {
 export const rootOf = (pattern: Pattern): string =>
   `/${pattern.segments.slice(0, rootDepth(pattern)).join("/")}`;
 
-/** Looks for what fits a pattern. What does not answer counts as unchanged. Never rejects, never hangs. */
+/** Looks for what fits a pattern. What cannot be read counts as unchanged. Never rejects, never hangs. */
 export async function scan(
   pattern: Pattern,
-  { before = NOTHING, changed = new Set(), look = findFile, whenUnread = () => {} }: ScanOptions = {},
+  { before = NOTHING, changed = new Set(), look = findFile, onRead = () => {} }: ScanOptions = {},
 ): Promise<Scan> {
   const directories = new Map<string, Directory>();
   const rootPath = rootOf(pattern);
   const root = await look(rootPath);
-  if (root === "hanging") return before;
+  if (root === "blocked") onRead(rootPath, await errorAt(rootPath));
+  if (root === "hanging" || root === "blocked") return before;
   let level: (readonly [path: string, entry: Entry])[] = [];
   if (isFoundDirectory(root)) level = [[rootPath, { stats: root, captures: [] }]];
 
@@ -67,20 +70,27 @@ export async function scan(
     const known = before.directories.get(path);
     const isKnown = known !== undefined && isSameDirectory(known.stats, stats) && !changed.has(path);
     const formerly = [...(known?.entries.keys() ?? [])];
+    let failure: unknown;
+    const fail = (error: unknown) => {
+      failure ??= error;
+    };
     const names = isKnown
       ? formerly.filter((name) => changed.has(join(path, name)))
       : isPattern(segment)
-        ? [...formerly, ...(await listNames(path, (error) => whenUnread(path, error)))]
+        ? [...formerly, ...(await listNames(path, fail))]
         : [segment];
     const entries = new Map(isKnown ? known.entries : []);
     const looking = [...new Set(names)].map(async (name) => {
       if (matchSegment(segment, name) === undefined) return;
       const found = await look(join(path, name));
-      const there = found === "hanging" ? known?.entries.get(name) : found;
+      if (found === "blocked") fail(await errorAt(join(path, name)));
+      const isUnread = found === "hanging" || found === "blocked";
+      const there = isUnread ? known?.entries.get(name) : found;
       if (typeof there === "object") entries.set(name, there);
       else entries.delete(name);
     });
     await Promise.all(looking);
+    if (!isKnown || failure !== undefined) onRead(path, failure);
     return entries;
   };
 
@@ -128,7 +138,10 @@ export function diff(before: Scan, now: Scan): Changes {
 
 const MAX_SOCKETS = 500;
 
-export async function socketsFitting(pattern: string): Promise<readonly string[]> {
-  const { sockets } = await scan({ segments: segmentsOf(pattern) });
+export async function socketsFitting(
+  pattern: string,
+  onRead?: ScanOptions["onRead"],
+): Promise<readonly string[]> {
+  const { sockets } = await scan({ segments: segmentsOf(pattern) }, onRead && { onRead });
   return [...sockets.keys()].slice(0, MAX_SOCKETS);
 }

@@ -45,6 +45,11 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
     "CSINode belongs to another Node of this name, one that was deleted: restart kubelet on this node",
   ],
   [
+    // client-go's request.go. A controller's `GetNodeName` is "", and its CSI plugin replaces kubelet's (csi_plugin.go, Init).
+    /resource name may not be empty/,
+    "kubelet has lost its node's name, as where kube-controller-manager runs in the same process: restart that, and update the distribution",
+  ],
+  [
     /error updating (?:CSINode|Node)/,
     "the API server is away, or does not let kubelet write: see kubelet's log",
   ],

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import fs, {
+  chmodSync,
   lstatSync,
   mkdirSync,
   renameSync,
@@ -9,6 +10,7 @@ import fs, {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { systemError } from "../../../src/base/errors";
 import { parsePattern } from "../../../src/host-path/path-pattern";
 import { discover } from "../../../src/registrar/node-wide/discovery";
 import type { Changes } from "../../../src/registrar/node-wide/scan";
@@ -206,7 +208,11 @@ test("leaves nothing behind", async () => {
 
 /** Looks for sockets without inotify, while every wait of 2.5 s and more is held; `fsPromises` stands in for some of Node's calls. */
 async function withoutEvents(
-  use: (waits: ReturnType<typeof controlWaits>, found: readonly (readonly string[])[]) => Promise<void>,
+  use: (
+    waits: ReturnType<typeof controlWaits>,
+    found: readonly (readonly string[])[],
+    log: ReturnType<typeof recordLog>,
+  ) => Promise<void>,
   fsPromises: object = {},
 ): Promise<void> {
   const waits = controlWaits();
@@ -217,8 +223,8 @@ async function withoutEvents(
   const { discover: discoverBy } = await import("../../../src/registrar/node-wide/discovery");
   const found: (readonly string[])[] = [];
   const onChanges = (changes: Changes) => found.push(...changes.found.map(([, { captures }]) => captures));
-  const { stop, running } = find("*/csi.sock", onChanges, { discoverBy });
-  await use(waits, found);
+  const { stop, log, running } = find("*/csi.sock", onChanges, { discoverBy });
+  await use(waits, found, log);
   stop.abort();
   await running;
 }
@@ -232,16 +238,46 @@ test("what inotify misses is found by a look every 5 s", () =>
     await eventually(() => expect(found).toEqual([["a"]]));
   }));
 
-test("a directory that could not be read for want of file descriptors is read again before that", async () => {
+describe("a directory that could not be read", () => {
   const { readdir: read } = jest.requireActual<typeof import("node:fs/promises")>("node:fs/promises");
-  let failures = 0;
-  const readdir = async (path: string) => {
-    if (path.endsWith("/a") && failures++ < 1) throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
-    return read(path);
+  /** Node's readdir, which fails with these errnos first. */
+  const failing = (...errnos: readonly string[]) => {
+    const left = [...errnos];
+    const readdir = async (path: string) => {
+      const code = left.shift();
+      if (code !== undefined) throw systemError(code);
+      return read(path);
+    };
+    return { readdir };
   };
-  await makeSocket("a", "csi.sock");
-  await withoutEvents(
-    async (_waits, found) => eventually(() => expect(found).toEqual([["a"]])), // No wait of 5 s ends.
-    { readdir },
-  );
+  beforeEach(() => makeSocket("a", "csi.sock"));
+
+  test("for want of file descriptors is read again before that", () =>
+    withoutEvents(
+      async (_waits, found) => eventually(() => expect(found).toEqual([["a"]])), // No wait of 5 s ends.
+      failing("EMFILE", "EMFILE"),
+    ));
+
+  test("is named with its errno, once, and read when its mode has changed", () =>
+    withoutEvents(
+      async (waits, found, log) => {
+        const unread = () => log.all("Cannot read directory, CSI drivers in it stay as they were");
+        const look = () => waits.end(5_000);
+        await eventually(() => expect(unread()).toHaveLength(1));
+        expect(unread()[0]).toMatchObject({ severity: "warning", fields: { directory: folder.path } });
+        expect(String(unread()[0]?.fields.err)).toContain("EACCES");
+        expect(log.all("No CSI driver here yet")).toEqual([]);
+        expect(found).toEqual([]);
+        for (const mode of [0o711, 0o755, 0o700]) {
+          await look();
+          chmodSync(folder.path, mode);
+        }
+        await eventually(async () => {
+          await look();
+          expect(found).toEqual([["a"]]);
+        });
+        expect(unread()).toHaveLength(1);
+      },
+      failing(...Array<string>(4).fill("EACCES")),
+    ));
 });

@@ -1,5 +1,8 @@
 import { REMINDERS, reminderMs } from "../../../base/backoff";
 import { pause } from "../../../base/pause";
+import { mountAt } from "../../../unix/file-calls";
+import { realPathOf } from "../../../unix/files";
+import { onFileSystem } from "../../../unix/mounts";
 import type { LoopEvent, StateOf } from "../../model/state";
 import { anotherAlias, type RegistrationContext, socketPathOf } from "../context";
 import { movesFromBackoff } from "../decisions";
@@ -34,15 +37,17 @@ export async function remindOfSilence(
   signal: AbortSignal,
 ): Promise<undefined> {
   const log = parentLog.named("listening");
+  const { pluginRegistrationPath: directory } = options;
   let waitedMs = 0;
   for (let line = 0; ; line++) {
     const waitMs = reminderMs(REMINDERS.kubeletSilent, line);
     if (!(await pause(waitMs, signal))) return undefined;
     waitedMs += waitMs;
+    const place = mountAt(await realPathOf(directory));
     log.warn("Kubelet has not called", {
       waited: `${waitedMs / 1000}s`,
       socketPath: socketPathOf(facts, options),
-      check: explainSilence(options.pluginRegistrationPath, server.connections),
+      check: explainSilence(directory + onFileSystem(directory, place?.path), server.connections),
     });
   }
 }

@@ -1,11 +1,12 @@
 import { judgeDriverName } from "../../../../registrar/driver/driver-name";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
+import { onFileSystem } from "../../../../unix/mounts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { check, ok, problem, unknown, unread } from "../../findings/finding";
 import { KNOWN_DIRECTORIES, kubeletDirectoryOf, MOUNT_IT } from "../../findings/registration-directory";
 import { tooLong } from "../../findings/words";
 import { isDead } from "../read/facts";
-import { onFileSystem, ownershipText, RUN_AS_ROOT, remedyForErrno } from "./sockets";
+import { ownershipText, RUN_AS_ROOT, remedyForErrno } from "./sockets";
 import type { View } from "./view";
 
 const commandLine = check("CSI001", "command-line", ({ target: { startProblem } }: View) => {

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { PluginInfo } from "../../../../grpc/protos";
 import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../../registrar/registration/hints";
+import { onFileSystem } from "../../../../unix/mounts";
 import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
 import { counted, LEAVE_ONE } from "../../findings/words";
 import { isUnread } from "../read/facts";
@@ -13,7 +14,6 @@ import {
   failureText,
   namelessCause,
   nodeInfoCause,
-  onFileSystem,
   remedyFor,
   SEE_REGISTRAR,
   socketText,

@@ -112,7 +112,3 @@ export function troubleOf(
   const [fix] = socket.kind === "not-a-socket" ? ["remove it"] : remedyFor(socket, facts);
   return unknown(socketText(socket), fix);
 }
-
-/** ` (/data/plugins_registry on its file system)`; nothing where that is the same path. */
-export const onFileSystem = (path: string, onHost: string | undefined): string =>
-  onHost === undefined || onHost === path ? "" : ` (${onHost} on its file system)`;
