@@ -246,5 +246,5 @@ function adviceOn(
     "not-found": `is there a Node ${JSON.stringify(nodeName)}? Its name must be the pod's spec.nodeName`,
     conflict: "who else writes to this Node all the time, or what admission rule refuses the patch?",
   };
-  return advice[kind] ?? "is the API server well? kubectl get --raw '/readyz?verbose'";
+  return advice[kind] ?? "is the API server healthy? kubectl get --raw '/readyz?verbose'";
 }

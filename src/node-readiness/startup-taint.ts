@@ -18,7 +18,7 @@ export function parseStartupTaint(text: string) {
       (rest.length > 0 || (effect !== undefined && !EFFECTS.includes(effect))
         ? `the effect must be one of ${EFFECTS.join(", ")}`
         : KEPT_BY_OTHERS.includes(key.split("/")[0] ?? "")
-          ? "its own controller takes it off"
+          ? "its own controller removes it"
           : undefined));
   if (problem !== undefined) throw invalidOption(`startup taint ${quoteText(text)}: ${problem}`);
   return { key, effect };

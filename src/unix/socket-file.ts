@@ -301,7 +301,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "the directory does not exist: is it mounted?",
   ENOTDIR: "part of the path is not a directory",
   ENOTSOCK: "it exists but is not a socket: remove it, or use another path",
-  ENAMETOOLONG: `a unix socket path may have ${MAX_SOCKET_PATH_BYTES} bytes: use a shorter directory`,
+  ENAMETOOLONG: `a unix socket path has at most ${MAX_SOCKET_PATH_BYTES} bytes: use a shorter directory`,
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
   EROFS: "the directory is mounted read-only",

@@ -133,7 +133,7 @@ export function explainConnectError(error: Error | undefined): string | undefine
 
 const CONNECT_EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "no such socket yet: is the driver running, and is the directory of its socket mounted here?",
-  ECONNREFUSED: "no process listens on this socket: was it left behind by a driver that is gone?",
+  ECONNREFUSED: "no process listens on this socket: the driver probably exited and left it",
   EACCES: "permission denied: not running as root, or denied by SELinux?",
   ENOTSOCK: "this file is not a socket",
   ETIMEDOUT: "its file system does not answer: is its server, or the network to it, down?",

@@ -51,7 +51,7 @@ test.each([
   ["a/b:Never", "the effect must be one of NoSchedule"],
   ["a/b:NoSchedule:", "the effect must be one of"],
   ["a=b:NoSchedule", "without a value"],
-  ["node.kubernetes.io/not-ready", "its own controller takes it off"],
+  ["node.kubernetes.io/not-ready", "its own controller removes it"],
   ["node.cloudprovider.kubernetes.io/uninitialized", "its own controller"],
   ["readiness.k8s.io/x:NoSchedule", "its own controller"],
 ])("%p is refused", (text, why) => {

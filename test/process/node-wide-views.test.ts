@@ -33,7 +33,7 @@ nodeTest("every view of it tells the drivers apart", async (node) => {
   expect(all.body).toContain(`[-]${BLOCKED}/registered failed: state is publishing`);
   for (const [folder, reason] of [
     [DENIED, `the name lists exclude ${DENIED}`],
-    ["twin", `another driver of this node has its name ${A}`],
+    ["twin", `another driver on this node has the name ${A}`],
     ["hanging", "GetPluginInfo of the CSI driver fails: 4 DEADLINE_EXCEEDED: Deadline exceeded after 5s"],
   ] as const)
     await eventually(async () => {

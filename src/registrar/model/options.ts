@@ -151,6 +151,6 @@ export function resolveRegistrationOptions(options: RegistrationOptions) {
   const supportedVersions = given.supportedVersions ?? (given.type === "CSIPlugin" ? CSI_VERSIONS : []);
   if (supportedVersions.length > 0) return { ...given, supportedVersions };
   throw invalidOption(
-    `startRegistration: supportedVersions is missing or empty; a ${given.type} must tell kubelet what it speaks`,
+    `startRegistration: supportedVersions is missing or empty; name the versions or services of the ${given.type}`,
   );
 }

@@ -45,7 +45,9 @@ export function reasonOf({ state, history, tally, trouble, registrationSocketPat
   const reasons: Readonly<Record<StateName, string | undefined>> = {
     waiting: trouble?.text ?? "the CSI driver has not reported its name yet",
     publishing: trouble?.text ?? refusal,
-    listening: refusal ? `kubelet has not called again; before, ${refusal}` : "kubelet has not called",
+    listening: refusal
+      ? `kubelet has not called since the last time, when ${refusal}`
+      : "kubelet has not called",
     asked: "kubelet called GetInfo and has not reported a status",
     registered: undefined,
     refused: refusal,

@@ -31,7 +31,7 @@ export function createAdmission(lists: NameLists = {}) {
       if (holder) {
         const fields = { csiDriverName: name, other: holder.csiAddress };
         log.error(undefined, "Another CSI driver on this node has the name, waiting", fields);
-        onWithheld({ kind: "name-withheld", text: `another driver of this node has its name ${name}` });
+        onWithheld({ kind: "name-withheld", text: `another driver on this node has the name ${name}` });
       }
       return new Promise((resolve) => {
         requests = [...requests, { name, owner, grant: resolve }];

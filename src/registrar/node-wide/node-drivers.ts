@@ -116,7 +116,7 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     if (isRename && failures === 0) return startOver();
     const waitMs = backoffMs(BACKOFF.failedDriver, failures);
     const message = isRename
-      ? "CSI driver has yet another name, trying again later"
+      ? "CSI driver changed its name again, trying again later"
       : "Trying again later, or when the CSI driver restarts";
     log.info(message, { csiAddress, after: `${waitMs / 1000}s` });
     place.retry = { timer: setTimeout(startOver, waitMs), isRename };

@@ -34,7 +34,10 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
     /already registered with a higher supported version/,
     "another socket of this node has registered the same driver: two DaemonSets, or a leftover pod?",
   ],
-  [/topology value collision/, "the driver's topology differs from a label of the node: correct either one"],
+  [
+    /topology value collision/,
+    "the driver's topology differs from a label of the node: correct one of the two",
+  ],
   [/driverNodeID must not be empty/, "NodeGetInfo returns no node ID: does the driver know its node's name?"],
   [
     /must be \d+ (?:characters|bytes) or less|Invalid value/,
@@ -42,7 +45,7 @@ const REFUSALS: readonly (readonly [RegExp, Hint])[] = [
   ],
   [
     /was owned by different node/,
-    "CSINode belongs to another Node of this name, one that was deleted: restart kubelet on this node",
+    "CSINode belongs to a deleted Node of the same name: restart kubelet on this node",
   ],
   [
     // client-go's request.go. A controller's `GetNodeName` is "", and its CSI plugin replaces kubelet's (csi_plugin.go, Init).
@@ -115,7 +118,7 @@ export function explainSilence(directory: string, connections: ConnectionTally):
   return [
     `${directory} must be the host's <kubelet root>/plugins_registry`,
     `kubelet's root is /var/lib/kubelet unless --root-dir says otherwise: ${otherKubeletRoots().join(", ")}`,
-    "SELinux may keep kubelet from the socket",
+    "SELinux must let kubelet open the socket",
     "and kubelet must be running",
   ].join("; ");
 }

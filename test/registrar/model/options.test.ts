@@ -62,7 +62,7 @@ test.each<[object, string]>([
 
 test("what another plugin speaks must be told", () => {
   const dra = { name: "gpu.example.com", endpoint: "/dra.sock", type: "DRAPlugin" } as const;
-  const missing = "supportedVersions is missing or empty; a DRAPlugin must tell";
+  const missing = "supportedVersions is missing or empty; name the versions";
   // @ts-expect-error: the type says so, too.
   expect(() => resolveRegistrationOptions(dra)).toThrow(missing);
   // @ts-expect-error: and this.

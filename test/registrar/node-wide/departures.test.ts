@@ -21,7 +21,7 @@ afterEach(() => {
 const LONG_MS = 60_000;
 const GONE = "CSI driver has gone";
 const RETRY = "Trying again later, or when the CSI driver restarts";
-const RENAMED = "CSI driver has yet another name, trying again later";
+const RENAMED = "CSI driver changed its name again, trying again later";
 const LOST = "Lost connection";
 const RESTORED = "Connection restored";
 

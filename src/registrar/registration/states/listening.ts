@@ -24,7 +24,9 @@ export async function moveFromBackoff(
   const alias = anotherAlias(facts, options);
   const was = socketPathOf(facts, options);
   if (alias === undefined)
-    return void log.warn("Kubelet backs off from a socket whose path has no room for another name", { was });
+    return void log.warn("Kubelet backs off from the socket, and its path has no room for another name", {
+      was,
+    });
   const message = "Kubelet backs off from the socket that was left behind, publishing under another name";
   log.info(message, { was, now: socketPathOf({ ...facts, alias }, options) });
   return { kind: "kubelet-silent", alias };

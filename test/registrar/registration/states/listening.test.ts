@@ -81,7 +81,7 @@ test("a name that is too long for another is kept", async () => {
   await using started = await (await loading).startTestRegistrar(node);
   await started.state("listening");
   await waits.end(MOVE_AFTER_MS);
-  await started.log.when("Kubelet backs off from a socket whose path has no room for another name");
+  await started.log.when("Kubelet backs off from the socket, and its path has no room for another name");
   expect(visible()).toEqual([`${longest}-reg.sock`]);
   expect((await registerOnce(node.socketPath(longest))).name).toBe(longest);
   await started.state("registered");
