@@ -130,11 +130,17 @@ export const nodeStatus = (isReady: boolean) => {
   return { conditions: [{ type: "Ready", status, reason }] };
 };
 
-/** Kubelet's entry for each driver: name -> node ID. */
-export function csiNode(name: string, nodeIds: Readonly<Record<string, string>>) {
+/** Kubelet's entry for each driver, name -> node ID; `uid` is of the Node that owns it. */
+export function csiNode(name: string, nodeIds: Readonly<Record<string, string>>, uid?: string) {
+  const ownerReferences = uid === undefined ? [] : [{ apiVersion: "v1", kind: "Node", name, uid }];
   const entries = Object.entries(nodeIds);
   const drivers = entries.map(([driver, nodeID]) => ({ name: driver, nodeID, topologyKeys: [] }));
-  return { apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name }, spec: { drivers } };
+  return {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "CSINode",
+    metadata: { name, ownerReferences },
+    spec: { drivers },
+  };
 }
 
 export const csiDriver = (name: string) => ({

@@ -25,6 +25,10 @@ test.each([
     "differs from a label of the node",
   ],
   ["error updating Node object with CSI driver node info: dial tcp: refused", "the API server is away"],
+  [
+    'error updating CSINode: [CSINode "n1" was owned by different node (oldNodeID="a", newNodeID="b"), deleted it]',
+    "restart kubelet on this node",
+  ],
   ['error updating CSINode: csinodes.storage.k8s.io "n1" is forbidden', "or does not let kubelet write"],
   ["error updating node: timed out; caused by: resource name may not be empty", "lost its node's name"],
   ["must be 63 characters or less", "refuses a value of the driver's NodeGetInfo"],

@@ -1,42 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
 import { fencesIn, isShownBy, readText } from "../../docs/markdown";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { startCommand } from "../support/command";
 import { expectUsageError } from "../support/usage-error";
-
-const FAKE = join(__dirname, "cluster", "fake-kubectl.cjs");
-/** What a real API server answered: test/node-readiness/api-server/doctor-cluster.test.ts wrote it. */
-const RECORDED = join(__dirname, "cluster", "recorded", "sick-cluster.json");
-
-/** What doctor says of the recorded cluster when it answers otherwise to the URLs with this part. */
-const withAnswer = (part: string, status: number, body: object, ...words: readonly string[]) =>
-  withKubectl(REPLAYING, async (folder) => {
-    const { date, answers } = JSON.parse(readFileSync(RECORDED, "utf8"));
-    for (const url of Object.keys(answers)) if (url.includes(part)) answers[url] = { status, body };
-    writeFileSync(folder.at("answers.json"), JSON.stringify({ date, answers }));
-    return await doctor(folder, folder.at("answers.json"), ...words);
-  });
-
-/** A folder that PATH consists of, with a kubectl that does this. */
-async function withKubectl<Seen>(script: string, use: (folder: TempFolder) => Promise<Seen>): Promise<Seen> {
-  await using folder = await createTempFolder();
-  if (script !== "") writeFileSync(folder.at("kubectl"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  return await use(folder);
-}
-
-/** kubectl that never serves. */
-const HANGING = `exec "${process.execPath}" -e "setInterval(() => {}, 1000)"`;
-const REPLAYING = `exec "${process.execPath}" "${FAKE}" "$@"`;
-
-async function doctor(folder: TempFolder, answers: string, ...words: readonly string[]) {
-  const env = { PATH: folder.path, ANSWERS: answers, FORCE_COLOR: "", TMPDIR: folder.path };
-  using command = startCommand(["doctor", "--cluster", ...words], env);
-  const code = await command.exitCode();
-  return { code, text: command.lines.join("\n"), stderr: command.stderr };
-}
+import { doctor, RECORDED, REPLAYING, withAnswer, withKubectl } from "./cluster/replay";
 
 const onSickCluster = (...words: readonly string[]) =>
   withKubectl(REPLAYING, (folder) => doctor(folder, RECORDED, ...words));
@@ -81,17 +49,8 @@ test("a driver that is well everywhere it can be seen: exit code 0, and the warn
   expect(code).toBe(0);
 });
 
-test("--wait ends where only rights are missing", async () => {
-  const { code, text } = await withAnswer(
-    "csinodes",
-    403,
-    { message: "no" },
-    "--driver=shares.csi.example.com",
-    "--wait=5m",
-  );
-  expect(text).toMatch(/^Not everything could be read: 0 problems, /m);
-  expect(code).toBe(3);
-});
+/** kubectl that never serves. */
+const HANGING = `exec "${process.execPath}" -e "setInterval(() => {}, 1000)"`;
 
 const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
 

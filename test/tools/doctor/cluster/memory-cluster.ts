@@ -184,9 +184,9 @@ export interface Changes {
 export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster> {
   const { inCsiNode = { [DISK]: "i-1" }, inAnnotation = inCsiNode, status = WELL, ...more } = changes;
   const cluster = createMemoryCluster();
-  await cluster.create("/api/v1/nodes", node("node-1", inAnnotation, more.architecture));
+  const { metadata } = await cluster.create("/api/v1/nodes", node("node-1", inAnnotation, more.architecture));
   await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(more.isReady ?? true));
-  await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", inCsiNode));
+  await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", inCsiNode, metadata.uid));
   if (more.hasCsiDriver ?? true) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
   const set = more.daemon ?? daemonSet(DISK, more.set);
   const statusOn = (name: string) => (name === "node-1" ? status : WELL);

@@ -2,6 +2,7 @@ import {
   type ContainerChange,
   csiNode,
   daemonSet,
+  type Ended,
   failedMount,
   node,
   nodeStatus,
@@ -9,15 +10,7 @@ import {
   registrarPod,
   volumeAttachment,
 } from "../../../support/cluster-objects";
-import {
-  ago,
-  type Changes,
-  expectSaid,
-  type MemoryCluster,
-  makeCluster,
-  NOW_MS,
-  WELL,
-} from "./memory-cluster";
+import { ago, expectSaid, type MemoryCluster, makeCluster, NOW_MS, WELL } from "./memory-cluster";
 import { DISK, deploy, STORAGE } from "./sick-cluster";
 
 // In the middle of an ordinary event nothing is a problem until it lasts.
@@ -88,12 +81,6 @@ async function recreated() {
   return cluster;
 }
 
-const rebooted = (changes: Changes = {}) => {
-  const last = { at: ago(5), exitCode: 255, reason: "Unknown" };
-  const back: ContainerChange = { kind: "running", at: ago(4), restarts: 3, last };
-  return makeCluster({ status: podStatus({ registrar: back, driver: back }), ...changes });
-};
-
 const LASTS: Readonly<Record<string, readonly RegExp[]>> = {
   CSI202: [/^CSI202 problem: .*container registrar does not start: ContainerCreating/],
   CSI207: [/^CSI207 problem: disk/, /^CSI211 problem: disk/],
@@ -138,17 +125,14 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
     },
     [/^CSI202 problem/, /^CSI211 problem/],
   ],
-  [
-    "an evicted pod beside its successor that runs",
-    async () => {
+  ...["Failed", "Succeeded"].map((phase) => {
+    const beside = async () => {
       const cluster = await makeCluster();
-      const old = { name: "disk-node-evicted", creationTimestamp: ago(60) };
-      await addPod(cluster, { phase: "Failed", reason: "Evicted", conditions: [] }, old);
+      await addPod(cluster, { phase, conditions: [] }, { creationTimestamp: ago(60) });
       return cluster;
-    },
-    [],
-  ],
-  ["a third reboot of the node", rebooted, []],
+    };
+    return [`a pod that is ${phase}, beside its successor that runs`, beside, []] as const;
+  }),
   ["a node that joins", joining, LASTS["CSI207 twice"] ?? []],
   ["a Node that was created again", recreated, LASTS.CSI218 ?? []],
 ])("%s", async (_what, make, lasts) => {
@@ -156,6 +140,25 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
   await expectSaid(cluster);
   cluster.setNow(NOW_MS + 20 * 60_000);
   await expectSaid(cluster, ...lasts);
+});
+
+const END = { at: ago(5), exitCode: 255 };
+const back = (last: Ended): ContainerChange => ({ kind: "running", at: ago(4), restarts: 3, last });
+const both = (container: ContainerChange) => ({ registrar: container, driver: container });
+
+test.each<readonly [what: string, said: readonly RegExp[], Readonly<Record<string, ContainerChange>>]>([
+  ["exit code 255 of all, as in a reboot", [], both(back(END))],
+  ["an unknown end of all, as in a reboot", [], both(back({ ...END, exitCode: 137, reason: "Unknown" }))],
+  ["exit code 255 at two times", [/^CSI203/], { registrar: back(END), driver: back({ ...END, at: ago(9) }) }],
+  ["exit code 1 of all", [/^CSI203 problem: .*has restarted 3 times/], both(back({ ...END, exitCode: 1 }))],
+  ["exit code 255 of the only one", [/^CSI201 /], { registrar: back(END) }],
+  [
+    "exit code 255 of all, again and again",
+    [/^CSI203/],
+    both({ kind: "crash-loop", restarts: 3, last: END }),
+  ],
+])("containers that were restarted after %s", async (_what, said, containers) => {
+  await expectSaid(await makeCluster({ status: podStatus(containers) }), ...said);
 });
 
 test("a roll-out of the node-wide registrar with maxSurge has no duplicate", async () => {
