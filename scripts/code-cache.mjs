@@ -76,10 +76,15 @@ await run("doctor", "-f", fileURLToPath(new URL("../examples/daemonset.yaml", im
 await run("manifest", "--node-wide", "--image=registrar:v1");
 await registrar.close();
 
-// One registration from start to end, until kubelet has sent the registration status.
+// One registration from start to end, until kubelet has sent the registration status and a probe was answered.
 const registeredAgain = nextRegistered();
-const registration = run(`--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`, look);
+const port = 10_000 + (process.pid % 20_000);
+const registration = run(
+  ...[`--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`, look],
+  `--http-endpoint=127.0.0.1:${port}`,
+);
 await registeredAgain;
+for (let n = 0; n < 2; n++) await fetch(`http://127.0.0.1:${port}/healthz`).then((r) => r.text());
 process.kill(process.pid, "SIGTERM");
 await registration;
 

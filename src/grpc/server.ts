@@ -79,7 +79,7 @@ function isUnderstood([name, value]: [string, unknown]): boolean {
 
 interface GrpcServerOptions<Listener> {
   /** The server for a connection whose client has sent its first bytes; `listener` is what it was accepted with. */
-  readonly newServer: (listener: Listener | undefined, client: GuardedClient) => Server;
+  readonly newServer: (listener: Listener | undefined, client: Connection) => Server;
   readonly log: Logger;
   readonly limits?: Partial<GrpcServerLimits> | undefined;
 }
@@ -100,6 +100,8 @@ const SETTLE_MS = 250;
 interface Connection extends GuardedClient {
   /** Absent before the client has sent HTTP/2's preface. */
   injector?: ConnectionInjector;
+  /** Whether its client said that it is no caller. */
+  isSelfCheck?: boolean;
 }
 
 /**
@@ -192,9 +194,9 @@ export function startGrpcServer<Listener>({
     accept,
     close,
     [Symbol.asyncDispose]: () => close(),
-    /** Whether a connection is open on which a whole call ever arrived; standby registrars connect without a call. */
+    /** Whether a connection is open on which a whole call ever arrived, except self-checks; standby registrars make none. */
     get hasCaller() {
-      return crowd.members.some(({ calls }) => calls.everCalled());
+      return crowd.members.some(({ calls, isSelfCheck }) => calls.everCalled() && !isSelfCheck);
     },
     /** How many connections are open on which nothing ever arrived. */
     get silent() {

@@ -145,6 +145,11 @@ export function createSocketFile(
       return published?.path;
     },
     look,
+    /** The publication that a file belongs to, while we listen on it. */
+    publicationOf: (file: Stats): Publication | undefined => {
+      if (!published?.server.listening || !isSameFile(file, published.stats)) return undefined;
+      return { path: published.path, withdrawn: published.withdrawn.signal };
+    },
     /** From now on the listener alone does not keep the process running. */
     unref: (): void => void published?.server.unref(),
     /** Whether the directory in which our socket was published is still there: not removed, not replaced. */

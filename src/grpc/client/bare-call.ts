@@ -14,40 +14,65 @@ interface BareCallOptions {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
+export type BareConnection = ReturnType<typeof connectBare>;
+
 /**
- * Calls a unary method with an empty message over bare HTTP/2: grpc-js takes longer to load, and twice as long for a call on
- * a new connection. Rejects when the server does not listen, does not answer within `timeoutMs`, closes the connection, or
- * answers more than `MAX_MESSAGE_BYTES`; with a text as grpc-js has it.
+ * Connects to a unix socket with bare HTTP/2: grpc-js takes longer to load, and twice as long for a call on a new connection.
+ * `call` sends an empty message to a unary method. It rejects when the server does not listen, does not answer within
+ * `timeoutMs`, closes the connection, or answers more than `MAX_MESSAGE_BYTES`; with a text as grpc-js has it.
  */
-export async function bareCall(
-  socketPath: string,
-  path: string,
-  { timeoutMs, signal, fields = {} }: BareCallOptions,
-) {
+export function connectBare(socketPath: string) {
   const session = connectHttp2("http://localhost", {
     createConnection: () => guardFromServer(connect({ path: socketPath })),
   });
-  const over = new AbortController();
-  let why = "14 UNAVAILABLE: the connection ended before the answer";
-  const giveUp = (reason: string) => {
-    why = reason;
-    over.abort();
+  session.on("error", () => {}); // Also between two calls.
+  return {
+    close: (): void => session.destroy(),
+    /** Whether the server's HTTP/2 answers within `timeoutMs`. Never rejects. */
+    ping: (timeoutMs: number): Promise<boolean> =>
+      new Promise((resolve) => {
+        const end = (isAnswered: boolean) => {
+          stopTimer(timer);
+          resolve(isAnswered);
+        };
+        const timer = startTimer(end, timeoutMs, false);
+        if (!attempt(() => session.ping((error) => end(error === null)))) end(false);
+      }),
+    call: async (path: string, { timeoutMs, signal, fields = {} }: BareCallOptions) => {
+      const over = new AbortController();
+      let why = "14 UNAVAILABLE: the connection ended before the answer";
+      const giveUp = (reason: string) => {
+        why = reason;
+        over.abort();
+      };
+      const fail = (error: Error) => giveUp(`14 UNAVAILABLE: ${error.message}`);
+      session.on("error", fail);
+      const timer = startTimer(() => giveUp(deadlineText(timeoutMs)), timeoutMs);
+      const cancel = () => giveUp("1 CANCELLED: aborted during the call");
+      signal?.addEventListener("abort", cancel);
+      if (signal?.aborted) cancel();
+      try {
+        const grpc = { ":method": "POST", "content-type": "application/grpc", te: "trailers" };
+        const request = session.request({ ...grpc, ":path": path, ...fields });
+        return await readAnswer(request, over);
+      } catch (error) {
+        throw over.signal.aborted ? new Error(why, { cause: error }) : error;
+      } finally {
+        signal?.removeEventListener("abort", cancel);
+        session.off("error", fail);
+        stopTimer(timer);
+      }
+    },
   };
-  session.on("error", (error) => giveUp(`14 UNAVAILABLE: ${error.message}`));
-  const timer = startTimer(() => giveUp(deadlineText(timeoutMs)), timeoutMs);
-  const cancel = () => giveUp("1 CANCELLED: aborted during the call");
-  signal?.addEventListener("abort", cancel);
-  if (signal?.aborted) cancel();
+}
+
+/** One call on a connection of its own. */
+export async function bareCall(socketPath: string, path: string, options: BareCallOptions) {
+  const connection = connectBare(socketPath);
   try {
-    const grpc = { ":method": "POST", "content-type": "application/grpc", te: "trailers" };
-    const request = session.request({ ...grpc, ":path": path, ...fields });
-    return await readAnswer(request, over);
-  } catch (error) {
-    throw over.signal.aborted ? new Error(why, { cause: error }) : error;
+    return await connection.call(path, options);
   } finally {
-    signal?.removeEventListener("abort", cancel);
-    stopTimer(timer);
-    session.destroy();
+    connection.close();
   }
 }
 

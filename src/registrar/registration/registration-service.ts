@@ -29,11 +29,12 @@ export function createRegistrationServers(
 ) {
   const log = parentLog.named("registration-service");
   let lastError = "";
-  return (publication: Publication | undefined): Server => {
+  return (publication: Publication | undefined, client: { isSelfCheck?: boolean }): Server => {
     const server = createSmallServer();
     server.addService(registrationMethods, {
       GetInfo: unaryHandler<object, object>((_request, { metadata, sendMetadata }) => {
         if (metadata(SELF_CHECK_KEY).length > 0) {
+          client.isSelfCheck = true;
           const { name, report } = calls.report();
           sendMetadata({ [REPORT_KEY]: encodeReport(report) });
           return { type, name, endpoint, supportedVersions };

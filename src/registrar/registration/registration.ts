@@ -1,7 +1,7 @@
 import type { EventSource, Events } from "../../base/event-source";
 import { startGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
-import { createSocketFile, type Publication } from "../../unix/socket-file";
+import { createSocketFile, type Publication, type SocketFile } from "../../unix/socket-file";
 import type { RegistrarEvent } from "../model/events";
 import { createInbox, type Inbox } from "../model/inbox";
 import type { PluginType, ResolvedOptions } from "../model/options";
@@ -11,7 +11,7 @@ import type { DriverHealth, DriverStatus } from "../model/status";
 import { infoAnswer, statusEvent } from "./decisions";
 import { runRegistration } from "./loop";
 import { createRegistrationServers, type RegistrationCalls } from "./registration-service";
-import { checkRegistrationSocket, createCachedCheck, type SelfCheck } from "./self-check";
+import { checkRegistrationSocket, createCachedCheck, createKeptAsk, type SelfCheck } from "./self-check";
 import { mayReregister } from "./transition";
 import { createView, type RegistrationView } from "./view";
 
@@ -105,7 +105,7 @@ export function openRegistration(options: ResolvedOptions, parts: RegistrationPa
     csiAddress: options.csiAddress,
     pluginRegistrationPath: options.pluginRegistrationPath,
     status: view.status,
-    selfCheck: createSelfCheck(view, options),
+    selfCheck: createSelfCheck(view, options, socket.publicationOf),
     ...events.forListeners,
     ready: whenReady(events, closed, signal),
     closed,
@@ -147,11 +147,16 @@ function answerKubelet(
   };
 }
 
-function createSelfCheck(view: RegistrationView, { timeoutMs }: ResolvedOptions) {
+function createSelfCheck(
+  view: RegistrationView,
+  { timeoutMs }: ResolvedOptions,
+  publicationOf: SocketFile["publicationOf"],
+) {
+  const ask = createKeptAsk(publicationOf);
   const check = createCachedCheck(async (): Promise<SelfCheck> => {
     const [path, name] = [view.socketPath(), view.driverName];
     if (path === undefined || name === undefined || !view.hasSocket()) return { kind: "ok" };
-    return checkRegistrationSocket(path, name, timeoutMs);
+    return checkRegistrationSocket(path, name, timeoutMs, ask);
   });
   return async (): Promise<SelfCheck> =>
     view.outcome === undefined ? check() : { kind: "missing", text: "the registration has ended" };

@@ -34,6 +34,16 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
       ["test/registrar/registration/self-check", "test/registrar/registration/registration.test"],
     ],
   }),
+  ...mutantsOf("src/registrar/registration/self-check.ts", ["test/registrar/registration/kept-check"], {
+    "a kept connection proves a file that was replaced": ["if (kept && isSame)", "if (kept)"],
+    "a kept connection proves a file that others may not dial any more":
+      " && kept.file.ctimeMs === file.ctimeMs",
+    "a kept connection proves a socket on which nothing listens":
+      '        ours.withdrawn.addEventListener("abort", drop, { once: true });\n',
+    "each check makes a connection": "        kept = { connection, file, info };\n",
+    "a connection that no check uses is kept":
+      "        idle = startTimer(drop, keepMs).unref();\n",
+  }),
   ...mutantsOf("src/registrar/registration/view.ts", ["test/registrar/registration/registration.test"], {
     "the history grows without end": ["[...history, change].slice(-HISTORY_LENGTH)", "[...history, change]"],
   }),

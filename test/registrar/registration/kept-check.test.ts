@@ -1,0 +1,138 @@
+import { spawnSync } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { startGrpcServer } from "../../../src/grpc/server";
+import { resolveOptions } from "../../../src/registrar/model/options";
+import {
+  createRegistrationServers,
+  type RegistrationCalls,
+} from "../../../src/registrar/registration/registration-service";
+import { checkRegistrationSocket, createKeptAsk } from "../../../src/registrar/registration/self-check";
+import { createSocketFile } from "../../../src/unix/socket-file";
+import { eventually } from "../../support/eventually";
+import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
+import { mayMount } from "../../support/hanging-mount";
+import { recordLog } from "../../support/recorded-log";
+import { createTestNode, type TestNode } from "../../support/registrar-node";
+
+const NAME = "x.csi";
+let node: TestNode;
+beforeEach(async () => {
+  node = await createTestNode();
+});
+afterEach(() => node[Symbol.asyncDispose]());
+
+/** A registration socket without the loop that would repair it, checked as a registration checks its own. */
+async function publish(keepMs?: number) {
+  const { logger } = recordLog();
+  const calls = {
+    report: () => ({ name: NAME, report: { state: "registered" } }),
+  } as unknown as RegistrationCalls;
+  const newServer = createRegistrationServers(resolveOptions(node.options), calls, logger);
+  const server = node.keep(startGrpcServer({ log: logger, newServer }));
+  const socket = createSocketFile(server.accept, logger);
+  node.keep({ [Symbol.asyncDispose]: socket.withdraw });
+  const path = node.socketPath(NAME);
+  await socket.publish(path, { overLiving: false });
+  const ask = createKeptAsk(socket.publicationOf, { keepMs });
+  const check = (name = NAME, timeoutMs = 10_000) => checkRegistrationSocket(path, name, timeoutMs, ask);
+  return { path, server, socket, check };
+}
+type Published = Awaited<ReturnType<typeof publish>>;
+
+test("checks share one connection while the file is the same, which does not count as kubelet's", async () => {
+  const accepted: Socket[] = [];
+  const note = (message: unknown) => accepted.push((message as { readonly socket: Socket }).socket);
+  subscribe("net.server.socket", note);
+  try {
+    const { check, path, server } = await publish();
+    const ok = { kind: "ok" };
+    await delay(150); // The dot-name goes, and with it the file's ctime.
+    for (let count = 0; count < 3; count++) expect(await check()).toEqual(ok);
+    expect(accepted).toHaveLength(1);
+    expect(server).toMatchObject({ hasCaller: false, connections: { open: 1 } });
+    expect(await check("y.csi")).toEqual({ kind: "wrong", text: `invalid driver name ${NAME}` });
+
+    // Who may dial it may have changed.
+    chmodSync(path, 0o600);
+    expect(await check()).toEqual(ok);
+    expect(accepted).toHaveLength(2);
+
+    // As the server does when there are too many.
+    accepted.at(-1)?.destroy();
+    expect(await check()).toEqual(ok);
+    expect(accepted).toHaveLength(3);
+  } finally {
+    unsubscribe("net.server.socket", note);
+  }
+});
+
+test("a connection that no check uses any more is closed", async () => {
+  const { check, server } = await publish(1);
+  expect(await check()).toEqual({ kind: "ok" });
+  await eventually(() => expect(server.connections.open).toBe(0));
+});
+
+const MISSING = /^registration socket does not exist$/;
+const NOT_A_SOCKET = /but it's not a socket$/;
+const NO_INFO = /^error getting info from node-registrar socket: /;
+const another = async (published: Published, start: (path: string) => unknown) => {
+  rmSync(published.path);
+  await start(published.path);
+};
+
+const CASES: [string, (published: Published) => unknown, RegExp][] = [
+  ["is removed", ({ path }) => rmSync(path), MISSING],
+  ["is withdrawn", ({ socket }) => socket.withdraw(), MISSING],
+  ["has no listener any more", ({ socket }) => socket.abandon(), NO_INFO],
+  ["has a server that ends", ({ server }) => server.close(), NO_INFO],
+  [
+    "is another driver's",
+    (all) => another(all, () => node.plugin({ info: { name: "y.csi" } })),
+    /driver name y/,
+  ],
+  ["is dead", (all) => another(all, leaveDeadSocket), NO_INFO],
+  [
+    "is another's that hangs",
+    (all) => another(all, async (path) => node.keep(await startForeignSocket(path))),
+    /DEADLINE_EXCEEDED/,
+  ],
+  ["is a file", (all) => another(all, (path) => writeFileSync(path, "")), NOT_A_SOCKET],
+  ["is a folder", (all) => another(all, mkdirSync), NOT_A_SOCKET],
+  [
+    "is a link to ours",
+    ({ path }) => {
+      renameSync(path, `${path}~`);
+      symlinkSync(`${path}~`, path);
+    },
+    NOT_A_SOCKET,
+  ],
+  [
+    "is in a directory that was moved away",
+    ({ path }) => renameSync(dirname(path), `${dirname(path)}~`),
+    MISSING,
+  ],
+];
+if (mayMount())
+  CASES.push([
+    "is in a directory that was mounted over",
+    ({ path }) => {
+      const directory = dirname(path);
+      spawnSync("mount", ["-t", "tmpfs", "none", directory]);
+      node.keep({ [Symbol.asyncDispose]: async () => void spawnSync("umount", [directory]) });
+    },
+    MISSING,
+  ]);
+
+test.each(CASES)("a kept connection hides nothing when the socket %s", async (_what, breakIt, text) => {
+  const published = await publish();
+  const { check } = published;
+  expect(await check()).toEqual({ kind: "ok" });
+  await breakIt(published);
+  expect(await check(NAME, text.source.startsWith("DEADLINE") ? 200 : undefined)).toMatchObject({
+    text: expect.stringMatching(text),
+  });
+});
