@@ -52,6 +52,11 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
       "",
       ["test/grpc/server/attacks.test"],
     ],
+    "a connection kept by self-checks counts as kubelet's": [
+      " && !isSelfCheck",
+      "",
+      ["test/registrar/registration/kept-check"],
+    ],
     "a call of an unknown method that is reset at once ends the process": [
       "      if (stream.destroyed || stream.closed) return;\n",
       "",

@@ -41,8 +41,7 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
     "a kept connection proves a socket on which nothing listens":
       '        ours.withdrawn.addEventListener("abort", drop, { once: true });\n',
     "each check makes a connection": "        kept = { connection, file, info };\n",
-    "a connection that no check uses is kept":
-      "        idle = startTimer(drop, keepMs).unref();\n",
+    "a connection that no check uses is kept": "        idle = startTimer(drop, keepMs).unref();\n",
   }),
   ...mutantsOf("src/registrar/registration/view.ts", ["test/registrar/registration/registration.test"], {
     "the history grows without end": ["[...history, change].slice(-HISTORY_LENGTH)", "[...history, change]"],
