@@ -14,7 +14,6 @@ const STILL_LONGER: readonly string[] = [
   ...["driver/watch-driver", "node-wide/node-drivers", "registration/transition"].map(
     (name) => `registrar/${name}.ts`,
   ),
-  ...["kubelet", "plugin-watcher"].map((name) => `simulator/kubelet/${name}.ts`),
   "unix/socket-file.ts",
 ];
 

@@ -12,7 +12,6 @@ test("takes what is given, and fills in kubelet's own times and a node", () => {
     nodeName: "node-1",
     nodeLabels: { "kubernetes.io/hostname": "node-1" },
     version: "v1.20.4",
-    volumeLimitPeriodsMs: {},
     simulated: "1.20",
     waitTimeoutMs: 4500,
     faults: [],

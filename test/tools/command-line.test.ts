@@ -55,8 +55,6 @@ test.each<readonly [words: string, complaint: string]>([
   [`${DRIVER} --error Probe=unavailable`, `--error: "unavailable" ${NO_VALUE}; did you mean UNAVAILABLE?`],
   [`${DRIVER} --hang Probe:often`, '--hang: "often" is not a whole number'],
   [`${KUBELET} --kubelet-version 1.12`, "takes a version from 1.13 on, such as 1.30"],
-  [`${KUBELET} --volume-limit-period 10s`, '--volume-limit-period: "10s" must have the form x.csi=10s'],
-  [`${KUBELET} --volume-limit-period x=0s`, "must have a period of more than 0 and at most 24 days"],
   [`${KUBELET} --print node -o json`, "--print is for text output: in JSON the events contain the objects"],
   [`${KUBELET} --slow dial=1s`, `--slow: "dial" ${NO_VALUE}: GetInfo, NodeGetInfo, NotifyRegistrationStatus`],
   [`${KUBELET} --until=x.csi`, "must have the form registered=NAME"],

@@ -60,7 +60,6 @@ export interface KubeletContext {
   readonly behaviour: KubeletBehaviour;
   readonly timings: KubeletTimings;
   readonly nodeInfo: NodeInfoManager;
-  readonly volumeLimitPeriodsMs: Readonly<Record<string, number>>;
   readonly faults: FaultScript<KubeletFault>;
   readonly emit: Emit;
   /** Calls, and reports how: each is timed, and delayed on request. Never rejects. */

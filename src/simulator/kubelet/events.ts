@@ -72,8 +72,6 @@ export type KubeletEvent = { readonly atMs: number } & (
       readonly backoffMs: number;
       readonly retries: boolean;
     }
-  /** A periodic update failed: CSINode keeps the limit that it has, and kubelet asks again after the period. */
-  | { readonly kind: "volume-limit-not-updated"; readonly driverName: string; readonly error: string }
   /** The DRA driver's gRPC service by which kubelet watches the health of devices; this one does not call it. */
   | {
       readonly kind: "health-service-chosen";

@@ -78,28 +78,13 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     log.info("Simulating the kubelet that behaves as this one", { version, simulated });
 
   const steps = createEventLog<KubeletEvent>("the simulated kubelet", waitTimeoutMs);
-  const registered = new Map<string, EventOf<KubeletEvent, "registered">>();
-  const refused = new Map<string, EventOf<KubeletEvent, "refused">>();
-  steps.stream.subscribe((event) => {
-    if (event.kind === "registered") {
-      registered.set(event.driverName, event);
-      refused.delete(event.driverName);
-    } else if (event.kind === "refused") refused.set(event.driverName, event);
-    else if (event.kind === "deregistered") registered.delete(event.driverName);
-    else if (event.kind === "stopped") registered.clear();
-  });
-  const forget = () => {
-    registered.clear();
-    refused.clear();
-  };
-
+  const drivers = followDrivers(steps.stream, pluginRegistrationPath);
   const behaviour = behaviourOf(simulated);
   const nodeInfo = createNodeInfoManager(resolved, behaviour, steps.append);
   const faults = createFaultScript(resolved.faults, (fault, socketPath) => {
     if (fault.kind !== "never-call") steps.append({ kind: "fault-applied", fault, socketPath });
   });
-  const { timings, volumeLimitPeriodsMs } = resolved;
-  const surroundings = { behaviour, timings, nodeInfo, volumeLimitPeriodsMs, faults, emit: steps.append };
+  const surroundings = { behaviour, timings: resolved.timings, nodeInfo, faults, emit: steps.append };
   const startProcess = () => startKubeletProcess(resolved, surroundings);
 
   let running: ReturnType<typeof startProcess> | undefined = startProcess();
@@ -112,11 +97,11 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const restart = async (given: RestartOptions = {}) => {
     const { whileDown } = readOptions("restart", given, RESTART_OPTIONS);
     // At once, so that `registered()` right after this call waits for the new process.
-    forget();
+    drivers.forget();
     const restarted = turn.then(async () => {
       refuseClosed();
       await running?.stop("restart");
-      forget();
+      drivers.forget();
       running = undefined;
       try {
         await whileDown?.();
@@ -138,18 +123,6 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   };
   signal?.addEventListener("abort", close, { once: true });
 
-  /** Kubelet's words to a registrar that gave up. One that tries again has bound its next socket already, under a dot name. */
-  const refusalIn = (driverName: string) => (event?: KubeletEvent) => {
-    const refusal = refused.get(driverName);
-    if (refusal === undefined) return undefined;
-    if (event && (event.kind !== "socket-gone" || event.socketPath !== refusal.socketPath)) return undefined;
-    const others = [...registered.values(), ...refused.values()].filter((one) => one !== refusal);
-    const settled = others.map(({ socketPath }) => basename(socketPath));
-    const files = attempt(() => readdirSync(pluginRegistrationPath, { withFileTypes: true })) ?? [];
-    const mayFollow = files.some((file) => file.isSocket() && !settled.includes(file.name));
-    return mayFollow ? undefined : `its registrar gave up: ${refusal.reason}`;
-  };
-
   /** Resolves with `known`, where there is that, else with the next event of this kind and driver. */
   const wait = async <Kind extends "registered" | "deregistered" | "refused", Known>(
     kind: Kind,
@@ -161,17 +134,20 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     const bounds = readOptions(kind, options, WAIT_OPTIONS);
     const where = (event: { readonly driverName: string }) => event.driverName === driverName;
     const awaited = `${kind}(${quoteText(driverName)})`;
-    const wording = kind === "registered" ? { awaited, refusalIn: refusalIn(driverName) } : { awaited };
+    const wording =
+      kind === "registered" ? { awaited, refusalIn: drivers.refusalIn(driverName) } : { awaited };
     return known ?? steps.wait(kind, { ...bounds, from: "now", where }, wording);
   };
 
   return {
     pluginRegistrationPath,
     events: steps.stream,
-    registered: (name, given) => quietly(wait("registered", registered.get(name), name, given)),
+    registered: (name, given) => quietly(wait("registered", drivers.registered.get(name), name, given)),
     deregistered: (name, given) =>
-      quietly(wait("deregistered", registered.has(name) ? undefined : "gone", name, given).then(() => {})),
-    refused: (name, given) => quietly(wait("refused", refused.get(name), name, given)),
+      quietly(
+        wait("deregistered", drivers.registered.has(name) ? undefined : "gone", name, given).then(() => {}),
+      ),
+    refused: (name, given) => quietly(wait("refused", drivers.refused.get(name), name, given)),
     node: nodeInfo.node,
     csiNode: nodeInfo.csiNode,
     setFaults: (given) => {
@@ -181,6 +157,40 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     restart: (given) => quietly(restart(given)),
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The latest word on each driver. */
+function followDrivers(events: EventStream<KubeletEvent>, pluginRegistrationPath: string) {
+  const registered = new Map<string, EventOf<KubeletEvent, "registered">>();
+  const refused = new Map<string, EventOf<KubeletEvent, "refused">>();
+  events.subscribe((event) => {
+    if (event.kind === "registered") {
+      registered.set(event.driverName, event);
+      refused.delete(event.driverName);
+    } else if (event.kind === "refused") refused.set(event.driverName, event);
+    else if (event.kind === "deregistered") registered.delete(event.driverName);
+    else if (event.kind === "stopped") registered.clear();
+  });
+  return {
+    registered,
+    refused,
+    forget: () => {
+      registered.clear();
+      refused.clear();
+    },
+    /** Kubelet's words to a registrar that gave up. One that tries again has bound its next socket already, under a dot name. */
+    refusalIn: (driverName: string) => (event?: KubeletEvent) => {
+      const refusal = refused.get(driverName);
+      if (refusal === undefined) return undefined;
+      if (event && (event.kind !== "socket-gone" || event.socketPath !== refusal.socketPath))
+        return undefined;
+      const others = [...registered.values(), ...refused.values()].filter((one) => one !== refusal);
+      const settled = others.map(({ socketPath }) => basename(socketPath));
+      const files = attempt(() => readdirSync(pluginRegistrationPath, { withFileTypes: true })) ?? [];
+      const mayFollow = files.some((file) => file.isSocket() && !settled.includes(file.name));
+      return mayFollow ? undefined : `its registrar gave up: ${refusal.reason}`;
+    },
   };
 }
 

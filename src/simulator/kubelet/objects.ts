@@ -167,8 +167,6 @@ export function createNodeInfoManager(
       setNode({ ...rest, metadata: { ...metadata, labels: { ...labels, ...topology } } });
       updateCsiNode(driver);
     },
-    /** Writes a driver into the CSINode alone, as at an update of its volume limit. Throws REFUSED, in kubelet's words. */
-    updateCsiNode,
     /** Removes a driver from both objects; its topology labels stay. */
     uninstall: (driverName: string): void => {
       setDrivers(driversWithout(driverName));

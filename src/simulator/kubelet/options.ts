@@ -58,12 +58,6 @@ export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
    * logs which one that is. @default "1.37"
    */
   readonly version?: KubeletVersion | undefined;
-  /**
-   * Milliseconds between two calls of NodeGetInfo by which kubelet updates a driver's volume limit in CSINode, by driver
-   * name: `nodeAllocatableUpdatePeriodSeconds` of the driver's CSIDriver object, of which the API server takes 10 s or more.
-   * Kubelets before 1.35 ignore it. @default none
-   */
-  readonly volumeLimitPeriodsMs?: Readonly<Record<string, number>> | undefined;
   /** Milliseconds between two rounds of kubelet's reconciler. @default 1000, as kubelet's */
   readonly reconcilePeriodMs?: number | undefined;
   /** Other times that kubelet keeps, where a test cannot wait as long. @default kubelet's */
@@ -135,7 +129,6 @@ export function resolveKubeletOptions(
     nodeName: optional(textKind, "node-1"),
     nodeLabels: optional(valuesByKey(textKind)),
     version: optional(version, NEWEST_SIMULATED),
-    volumeLimitPeriodsMs: optional(valuesByKey(milliseconds()), {}),
     reconcilePeriodMs: timing(1000),
     timings: (given = {}, name) => timings.read(given, name),
     ...simulatorOptions(KUBELET_FAULTS),

@@ -1,5 +1,4 @@
 import { RegistrarError } from "../../base/errors";
-import { pause } from "../../base/pause";
 import { callUnary } from "../../grpc/client/unary";
 import { protos } from "../../grpc/protos";
 import { isExtendedResource } from "../../kubelet-rules/api-validation";
@@ -29,8 +28,8 @@ const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 
 interface ListedDriver {
   readonly version: Version;
-  /** Ends the updates of its volume limit; undefined: the Node and CSINode do not have it yet. */
-  readonly updates?: AbortController;
+  /** Whether the Node and CSINode have it. */
+  readonly isInstalled: boolean;
 }
 
 export function createPluginHandlers(context: KubeletContext): ReadonlyMap<string, PluginHandler> {
@@ -47,7 +46,7 @@ export function createPluginHandlers(context: KubeletContext): ReadonlyMap<strin
  * Source: `RegistrationHandler` in `pkg/volume/csi/csi_plugin.go`.
  */
 function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
-  const { behaviour, timings, nodeInfo, volumeLimitPeriodsMs, call, emit, signal } = context;
+  const { behaviour, timings, nodeInfo, call, emit, signal } = context;
   const { versionsWording } = behaviour;
   const listed = new Map<string, ListedDriver>();
 
@@ -55,9 +54,8 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
   const remove = (name: string, because: DeregistrationCause) => {
     const driver = listed.get(name);
     listed.delete(name);
-    driver?.updates?.abort();
     nodeInfo.uninstall(name);
-    if (driver?.updates) emit({ kind: "deregistered", driverName: name, because });
+    if (driver?.isInstalled) emit({ kind: "deregistered", driverName: name, because });
   };
 
   const nodeGetInfo = async (name: string, endpoint: string): Promise<DriverOnNode> => {
@@ -79,31 +77,10 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
     }
   };
 
-  /**
-   * Asks a driver with a period for its volume limit again and again, until the signal. Unlike kubelet's, a period begins when
-   * the last call has ended. Source: `pkg/volume/csi/csi_node_updater.go`.
-   */
-  const updateLimit = async (name: string, endpoint: string, signal: AbortSignal) => {
-    const periods = new Map(Object.entries(behaviour.updatesVolumeLimits ? volumeLimitPeriodsMs : {}));
-    const periodMs = periods.get(name);
-    while (periodMs !== undefined && (await pause(periodMs, signal))) {
-      let step = "failed to get NodeGetInfo from";
-      try {
-        const driver = await nodeGetInfo(name, endpoint);
-        if (signal.aborted) return;
-        step = "failed to update";
-        nodeInfo.updateCsiNode(driver);
-      } catch (cause) {
-        const error = `${step} driver ${quoteGo(name)}: ${reasonOf(cause)}`;
-        if (!signal.aborted) emit({ kind: "volume-limit-not-updated", driverName: name, error });
-      }
-    }
-  };
-
   const register = async ({ driverName: name, endpoint, versions }: OfferedPlugin) => {
     const before = listed.get(name);
     const version = validateVersions("RegisterPlugin", name, versions, before?.version, versionsWording);
-    listed.set(name, { ...before, version });
+    listed.set(name, { version, isInstalled: before?.isInstalled ?? false });
     // As in kubelet, this check comes too late: the nameless driver stays on the list and blocks its next attempt.
     if (name === "") throw refused("driver name is empty");
     try {
@@ -113,10 +90,7 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
       if (!signal.aborted) remove(name, "registration-failed");
       throw error;
     }
-    listed.get(name)?.updates?.abort();
-    const updates = new AbortController();
-    listed.set(name, { version, updates });
-    updateLimit(name, endpoint, AbortSignal.any([signal, updates.signal])).catch(() => {});
+    listed.set(name, { version, isInstalled: true });
   };
 
   return {

@@ -102,7 +102,6 @@ export function startPluginWatcher(
 
   const close = () => {
     for (const watcher of watchers.values()) watcher.close();
-    watchers.clear();
   };
 
   try {
@@ -110,14 +109,19 @@ export function startPluginWatcher(
     scan(pluginRegistrationPath);
   } catch (cause) {
     close();
-    const text = `cannot watch the plugin directory ${pluginRegistrationPath}: ${errnoOf(cause) ?? messageOf(cause)}`;
-    const fix =
-      errnoOf(cause) === "EMFILE"
-        ? "this user has no inotify instance left: see fs.inotify.max_user_instances"
-        : "it must be a directory that this user can write to";
-    throw new RegistrarError("SOCKET_UNUSABLE", `${text}; ${fix}`, { cause });
+    throw cannotWatch(pluginRegistrationPath, cause);
   }
   return { desired: seen as ReadonlyMap<string, DesiredPlugin>, close };
+}
+
+function cannotWatch(path: string, cause: unknown): RegistrarError {
+  const errno = errnoOf(cause);
+  const fix =
+    errno === "EMFILE"
+      ? "this user has no inotify instance left: see fs.inotify.max_user_instances"
+      : "it must be a directory that this user can write to";
+  const text = `cannot watch the plugin directory ${path}: ${errno ?? messageOf(cause)}; ${fix}`;
+  return new RegistrarError("SOCKET_UNUSABLE", text, { cause });
 }
 
 const isHidden = (path: string) => basename(path).startsWith(".");

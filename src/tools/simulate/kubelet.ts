@@ -9,7 +9,6 @@ import {
   durationFlag,
   eventOutputFlag,
   listFlag,
-  pairsFlag,
   parseChoice,
   parseDuration,
   parseFault,
@@ -54,10 +53,6 @@ const flags = {
   slow: listFlag("wait before a call, CALL=DURATION[:TIMES]; repeatable", parseSlow),
   "drop-before-notice": { ...countFlag("how often to disconnect before reporting the status"), default: "0" },
   "never-call": switchFlag("see sockets, but never call"),
-  "volume-limit-period": pairsFlag(
-    "ask for a driver's volume limit again (from 1.35), NAME=DURATION; repeatable",
-    parsePeriod,
-  ),
   "restart-every": durationFlag("be killed and start again at this interval"),
   until: textFlag("end with 0 when kubelet has registered a driver: registered=NAME", parseCondition),
   timeout: { ...timeoutFlag("end with 1 if --until has not happened after this time"), implies: "until" },
@@ -90,16 +85,13 @@ export const runKubelet = createCommand(
   },
   async (flags) => {
     const { pluginRegistrationPath, nodeName, kubeletVersion: version, restartEvery } = flags;
-    const { output, print: printed = [], volumeLimitPeriod: volumeLimitPeriodsMs } = flags;
+    const { output, print: printed = [] } = flags;
     const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
     const print = (name: (typeof PRINTABLE)[number], object: object, comment?: string) => {
       if (printed.includes(name)) printer?.(object, comment);
     };
     const signal = untilStopped();
-    const options = {
-      ...{ pluginRegistrationPath, nodeName, version, volumeLimitPeriodsMs },
-      ...{ faults: faultsOf(flags), signal },
-    };
+    const options = { pluginRegistrationPath, nodeName, version, faults: faultsOf(flags), signal };
     const kubelet = await unlessStopped(startKubelet(options));
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
@@ -150,15 +142,6 @@ function parseCondition(text: string): string {
   const [, name] = /^registered=(.+)$/.exec(text) ?? [];
   if (name === undefined) throw new Error(`"${text}" must have the form registered=NAME`);
   return name;
-}
-
-function parsePeriod(text: string): readonly [driverName: string, periodMs: number] {
-  const [, name, duration = ""] = /^([^=]+)=(.*)$/.exec(text) ?? [];
-  const periodMs = name === undefined ? 0 : parseDuration(duration);
-  if (name === undefined) throw new Error(`"${text}" must have the form x.csi=10s`);
-  if (!(periodMs > 0 && periodMs <= LONGEST_WAIT_MS))
-    throw new Error(`"${text}" must have a period of more than 0 and at most 24 days`);
-  return [name, periodMs];
 }
 
 function parseSlow(text: string): KubeletFault {
@@ -213,7 +196,6 @@ const LINES: {
   },
   "health-service-chosen": ({ driverName, service }) =>
     `watches the health of ${driverName}'s devices by ${service}`,
-  "volume-limit-not-updated": ({ error }) => `leaves the volume limit as it is: ${error}`,
   "node-changed": ({ node: { metadata } }) =>
     `writes Node ${metadata.name}: node IDs ${metadata.annotations[NODE_ID_ANNOTATION] ?? "{}"}`,
   "csi-node-changed": ({ csiNode: { metadata, spec } }) => {

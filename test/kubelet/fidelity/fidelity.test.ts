@@ -1,4 +1,4 @@
-import { behaviourOf, simulatedVersion } from "../../../src/kubelet-rules/versions";
+import { simulatedVersion } from "../../../src/kubelet-rules/versions";
 import { kubeletVersions } from "../support/versions";
 import { realKubelet, simulatedKubelet } from "./kubelets";
 import { play } from "./play";
@@ -21,10 +21,7 @@ for (const release of kubeletVersions()) {
   const version = simulatedVersion(release);
   if (version === undefined) continue;
   describe(`kubelet ${release}, simulated and real,`, () => {
-    const played = scenarios.filter(
-      ({ volumeLimitPeriodsMs }) => !volumeLimitPeriodsMs || behaviourOf(version).updatesVolumeLimits,
-    );
-    test.concurrent.each(played)("$name", async (scenario) => {
+    test.concurrent.each(scenarios)("$name", async (scenario) => {
       const kubelets = [simulatedKubelet(version), realKubelet(release)];
       const [simulated, real] = await Promise.all(kubelets.map((kubelet) => play(scenario, kubelet)));
       expect(simulated).toEqual(real);

@@ -12,7 +12,6 @@ export interface TestedKubelet {
     readonly pluginDir: string;
     /** Which call is to be given up after kubelet's own time. */
     readonly hangs: Scenario["hangs"];
-    readonly volumeLimitPeriodsMs: NonNullable<Scenario["volumeLimitPeriodsMs"]>;
     readonly onStep: (step: Step) => void;
     /** Is told the API objects at the start and after each change. */
     readonly onObjects: (objects: ApiObjects) => void;
@@ -32,7 +31,7 @@ export interface RunningKubelet {
 export function realKubelet(version: string): TestedKubelet {
   return {
     name: `kubelet ${version}`,
-    start: async ({ pluginDir, volumeLimitPeriodsMs, onStep, onObjects }) => {
+    start: async ({ pluginDir, onStep, onObjects }) => {
       async function start(objects?: ApiObjects) {
         // On more processors its reconciler may log that it started something when that is long over.
         const options = { version, pluginDir, processors: 1, ...(objects && { objects }) };
@@ -44,8 +43,6 @@ export function realKubelet(version: string): TestedKubelet {
         });
         // Its first look is over: what comes from now on cannot be seen twice, by the look and by the watch.
         await started.log.waitFor((line) => line.includes("Starting Kubelet Plugin Manager"));
-        for (const [driver, periodMs] of Object.entries(volumeLimitPeriodsMs))
-          await started.command({ command: "period", driver, seconds: periodMs / 1000 });
         return started;
       }
       let kubelet = await start();
@@ -94,7 +91,7 @@ const FAILED = /^Operation for "([^"]*)" failed\..*?\(durationBeforeRetry ([^)]*
 export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
   return {
     name: `simulated kubelet ${version}`,
-    start: async ({ pluginDir, hangs, volumeLimitPeriodsMs, onStep, onObjects }) => {
+    start: async ({ pluginDir, hangs, onStep, onObjects }) => {
       // Kubelet's own times where the script is about them; elsewhere a machine with other work is no slow registrar.
       const timings = {
         ...(hangs !== "GetInfo" && { getInfoMs: PATIENCE_MS }),
@@ -105,7 +102,6 @@ export function simulatedKubelet(version: SimulatedVersion): TestedKubelet {
         pluginRegistrationPath: pluginDir,
         nodeName: "node-1",
         nodeLabels: {},
-        volumeLimitPeriodsMs,
         timings,
       });
       const take = (event: KubeletEvent) => {

@@ -28,11 +28,7 @@ export async function play(scenario: Scenario, tested: TestedKubelet) {
   }
 }
 
-async function playOnce(
-  { script, hangs, volumeLimitPeriodsMs = {} }: Scenario,
-  tested: TestedKubelet,
-  steps: History<Step>,
-) {
+async function playOnce({ script, hangs }: Scenario, tested: TestedKubelet, steps: History<Step>) {
   await using folder = await createTempFolder();
   const onStep = (step: Step) => steps.add(comparable(step, folder.path));
   let objects: ApiObjects | undefined;
@@ -43,7 +39,7 @@ async function playOnce(
 
   const pluginDir = folder.at("reg");
   await mkdir(pluginDir);
-  const kubelet = await tested.start({ pluginDir, hangs, volumeLimitPeriodsMs, onStep, onObjects });
+  const kubelet = await tested.start({ pluginDir, hangs, onStep, onObjects });
   await using node = createScriptedNode({ folder: folder.path, pluginDir, kubelet, steps, onStep });
   try {
     await script(node);

@@ -10,8 +10,6 @@ export interface Scenario {
   readonly name: string;
   /** A call that is left without an answer, once, until kubelet gives it up. */
   readonly hangs?: "GetInfo" | "NotifyRegistrationStatus";
-  /** The drivers' periods in milliseconds, from the start: kubelets before 1.35 know none and do not play it. */
-  readonly volumeLimitPeriodsMs?: Readonly<Record<string, number>>;
   readonly script: Script;
 }
 
@@ -129,7 +127,6 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     restart: () => whileDown(async () => {}),
     /** Acts in between. Kubelet deals with all that it leaves in its first round. */
     whileDown,
-    csiNodeSays: (entry: string) => until(objectStep.csiNode("x.csi", entry)),
     asked: (times: number) =>
       until({ about: `driver, ${elsewhere("x.csi")}`, what: "hears NodeGetInfo" }, times),
     failed: (socketName: string) => until(kubeletStep.failsSomehow(at(socketName))),

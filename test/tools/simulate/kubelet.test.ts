@@ -41,8 +41,8 @@ test("tells in JSON each step of a registration, and ends clean on SIGINT", () =
     expect(kubelet.stderr).toBe("");
   }));
 
-test("tells people who called whom and for how long, and asks for a volume limit again", () =>
-  withKubelet(["--volume-limit-period", "x.csi=50ms"], async (kubelet, register) => {
+test("tells people who called whom and for how long", () =>
+  withKubelet([], async (kubelet, register) => {
     await kubelet.line(/it mounts nothing and talks to no API server/);
     await register();
     await kubelet.line(/sees x\.csi-reg\.sock$/);
@@ -50,9 +50,6 @@ test("tells people who called whom and for how long, and asks for a volume limit
     await kubelet.line(/NodeGetInfo → csi\.sock: {"nodeId":"node-1","maxVolumesPerNode":7,/);
     await kubelet.line(/writes CSINode node-1: drivers x\.csi$/);
     await kubelet.line(/x\.csi is registered at .*csi\.sock$/);
-    const asked = () => kubelet.lines.filter((line) => line.includes("NodeGetInfo → csi.sock: {"));
-    await eventually(() => expect(asked().length).toBeGreaterThan(2));
-    expect(kubelet.lines.filter((line) => line.includes("writes CSINode"))).toHaveLength(1);
     expect(await kubelet.end("SIGTERM")).toBe(0);
   }));
 

@@ -2,8 +2,6 @@ import { renameSync, unlinkSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import type { Scripts } from "../scripted-node";
 
-/** Less than the API server takes, which the fake one does not check. */
-const PERIOD_MS = 2000;
 const TOPOLOGY = { "x.csi/zone": "z1", "x.csi/rack": "r1" };
 
 /** From a driver's registration to its end, and kubelet's. */
@@ -80,23 +78,5 @@ export const life: Scripts = {
       await node.driver({ nodeId: "another ID", topology: { "x.csi/room": "1" } });
     });
     await node.triedAgain();
-  },
-  "asks for the volume limit again, and writes it alone": {
-    volumeLimitPeriodsMs: { "x.csi": PERIOD_MS },
-    script: async (node) => {
-      const { driver } = await node.registered({ maxVolumes: 5 });
-      await driver.close();
-      await node.driver({ maxVolumes: 6 });
-      await node.csiNodeSays(JSON.stringify({ nodeID: "node of x.csi", topologyKeys: [], count: 6 }));
-    },
-  },
-  "writes no new volume limit of a driver with another node ID": {
-    volumeLimitPeriodsMs: { "x.csi": PERIOD_MS },
-    script: async (node) => {
-      const { driver } = await node.registered({ maxVolumes: 5 });
-      await driver.close();
-      await node.driver({ nodeId: "another ID", maxVolumes: 6 });
-      await node.asked(3);
-    },
   },
 };
