@@ -49,8 +49,7 @@ export const SIMULATOR_MUTANTS: readonly Mutant[] = [
       '      if (!signal.aborted) remove(name, "registration-failed");\n',
       "",
     ],
-    "a driver that was never installed is told to be deregistered": ["if (driver?.updates) emit", "emit"],
-    "a deregistered driver is asked for its limit": "    driver?.updates?.abort();\n",
+    "a driver that was never installed is told to be deregistered": ["if (driver?.isInstalled) emit", "emit"],
   }),
   ...mutantsOf("src/simulator/driver/csi-driver.ts", ["test/simulator"], {
     "a driver that hangs keeps calls whose caller has gone": [
