@@ -46,7 +46,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     files: ["registrations", "places", "units", "needs", "groups"].map(
       (name) => `src/tools/doctor/cluster/judge/${name}.ts`,
     ),
-    tests: ["report", "whole-report", "policies", "driver-names"].map(
+    tests: ["report", "whole-report", "admitted", "driver-names"].map(
       (name) => `test/tools/doctor/cluster/${name}.test.ts`,
     ),
   },

@@ -23,8 +23,6 @@ export interface OurImage {
   readonly image?: string | undefined;
   /** A tag of ours in a repository that has the official image's name. */
   readonly version?: string | undefined;
-  /** Images that policies of the cluster give the official one's pods. */
-  readonly given?: ReadonlySet<string> | undefined;
   /** The names of images whose place a policy of ours would take. */
   readonly matched?: RegExp | undefined;
   /** Images whose place ours takes. */
@@ -57,7 +55,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
     const before = programOf(container, { ...ours, swapped: undefined });
     return { ...OURS, replaced: { hasShell: before.kind === "unknown" ? undefined : before.hasShell } };
   }
-  if (isNamed(image, ours) || ours.given?.has(image) || name === OUR_NAME) return OURS;
+  if (isNamed(image, ours) || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
     const isPublished = OFFICIAL_REPOSITORY.test(image);

@@ -7,14 +7,13 @@ import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } fro
 import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
-import { policyChecks, progressOf } from "./judge/policies";
 import { architectures, stateChecks } from "./judge/registrations";
 import { isGuess, notRead, SETS } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
 
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
 
-export const CLUSTER_CHECKS = [...stateChecks, ...needChecks, ...policyChecks];
+export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
 
 export type ClusterReport = ReturnType<typeof reportOnCluster>;
 
@@ -120,7 +119,6 @@ function registrarRows(facts: ClusterFacts) {
         pods: notRead(facts, "pods")
           ? null
           : withCounts(own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? NONE : []))),
-        changed: progressOf(unit, facts),
       };
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));

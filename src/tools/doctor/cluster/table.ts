@@ -23,22 +23,14 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
 
 function registrarTable({ registrars }: ClusterReport): readonly string[] {
   if (registrars.length === 0) return [];
-  const hasPolicy = registrars.some(({ changed }) => changed !== null);
-  const rows = registrars.map(({ daemonSet, container, image, program, pods, changed }) => [
+  const rows = registrars.map(({ daemonSet, container, image, program, pods }) => [
     plain(daemonSet),
     plain(container),
     program ?? "-",
     plain(image ?? "-"),
     pods === null ? "?" : plain(pods.map((one) => imageText(one, image)).join(", ") || "-"),
-    ...(hasPolicy ? [changedText(changed, pods ?? [])] : []),
   ]);
-  const headings = ["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"];
-  return renderColumns([...headings, ...(hasPolicy ? ["CHANGED BY POLICY"] : [])], rows);
-}
-
-function changedText(changed: number | null, pods: readonly Image[]): string {
-  const total = pods.reduce((sum, { count }) => sum + count, 0);
-  return changed === null ? "-" : `${changed.toLocaleString("en")} of ${counted(total, "pod")}`;
+  return renderColumns(["DAEMONSET", "REGISTRAR", "PROGRAM", "IMAGE", "IN ITS PODS"], rows);
 }
 
 function imageText({ image, program, count }: Image, ofSet: string | null): string {

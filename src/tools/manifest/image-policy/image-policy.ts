@@ -15,15 +15,7 @@ import {
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
 /** A pod with this label is left alone. */
-export const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
-/** The label `swap` or `drop` by which `registrar doctor --cluster` knows a policy; the annotations have its facts. */
-export const POLICY_LABEL = OPT_OUT.key;
-export const POLICY_ANNOTATIONS = {
-  image: `${POLICY_LABEL}/image`,
-  /** Comma-separated. */
-  matchImages: `${POLICY_LABEL}/match-images`,
-  kubeletRoot: `${POLICY_LABEL}/kubelet-root`,
-} as const;
+const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
 export const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
 
 export interface PolicyScope {
@@ -53,7 +45,6 @@ export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
         ${metrics && metricsPort(metrics)}
   `;
   const swap = policy(options, "swap", {
-    facts: { image },
     about: yaml`
       # Gives the official CSI registrars of the pods that it selects another image, as the pods are created: DaemonSets and what
       # owns them stay as they are. To go back, delete the policy and restart the DaemonSets.
@@ -97,7 +88,6 @@ export function dropPolicy(options: DropOptions): readonly Yaml[] {
   const { kubeletRoot } = resolveBasics(options, "csi-registrar");
   const path = celText(servedPattern(kubeletRoot));
   return policy(options, "drop", {
-    facts: { kubeletRoot },
     about: yaml`
       # Takes the official CSI registrars out of the pods that it selects, as these are created, if the node-wide registrar finds their
       # drivers. Apply its DaemonSet first, and wait for its pods. To go back: delete this policy, restart the drivers, delete it.
@@ -133,14 +123,7 @@ interface PolicyParts {
   readonly patch: string;
 }
 
-function policy(
-  scope: PolicyScope,
-  kind: keyof typeof POLICY_NAMES,
-  {
-    facts,
-    ...parts
-  }: PolicyParts & { readonly facts: Partial<Record<keyof typeof POLICY_ANNOTATIONS, string>> },
-): readonly Yaml[] {
+function policy(scope: PolicyScope, kind: keyof typeof POLICY_NAMES, parts: PolicyParts): readonly Yaml[] {
   const { matchImages, namespaces, nodes, name = POLICY_NAMES[kind] } = scope;
   checkNamed("label", "name", name);
   for (const image of matchImages) {
@@ -150,17 +133,8 @@ function policy(
   }
   if (nodes !== undefined) checkNodes(nodes, "policy");
   for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
-  const annotations = { ...facts, ...(matchImages.length > 0 && { matchImages: matchImages.join(",") }) };
   return objectsOf(scope, name, {
     ...parts,
-    marks: yaml`
-      # registrar doctor --cluster knows the policy by these.
-      labels: {${POLICY_LABEL}: ${kind}}
-      annotations:
-        ${Object.entries(annotations).map(
-          ([key, value]) => yaml`${POLICY_ANNOTATIONS[key as keyof typeof facts]}: ${scalar(value)}`,
-        )}
-    `,
     reinvocation: "Never",
     conditions: matchConditions(matchImages),
     variables: yaml`
@@ -171,7 +145,6 @@ function policy(
 }
 
 interface ObjectParts extends PolicyParts {
-  readonly marks?: Yaml;
   readonly reinvocation: "Never" | "IfNeeded";
   readonly params?: { readonly kind: Yaml; readonly ref: Yaml };
   readonly conditions: Yaml;
@@ -190,7 +163,6 @@ function objectsOf(scope: PolicyScope, name: string, parts: ObjectParts): readon
       ${parts.about}
       # ${needs} If the API server cannot evaluate it for a pod, that pod is created unchanged.
       ${object(apiVersion, "MutatingAdmissionPolicy", name)}
-        ${parts.marks}
       spec:
         ${parts.params?.kind}
         failurePolicy: Ignore

@@ -62,7 +62,7 @@ export function matchConditions(matchImages: readonly string[]): Yaml {
 }
 
 /** The variable with the names of the nodes, in JSON, which is CEL too. */
-export const NODES_VARIABLE = "nodes";
+const NODES_VARIABLE = "nodes";
 
 /** The variable `containers`: each one, and where it is; none in a pod that is not meant for one of the nodes. */
 export function containersVariable(nodes: readonly string[] | undefined): Yaml {

@@ -9,8 +9,8 @@ import {
   volumeAttachment,
 } from "../../../support/cluster-objects";
 import { createTempFolder, type TempFolder } from "../../../support/temp-folder";
+import { clusterOf } from "./admitted-cluster";
 import { createMemoryCluster, loadRecorded, type MemoryCluster, WELL } from "./memory-cluster";
-import { clusterOf, OURS } from "./policy-cluster";
 import { FAULT_KINDS, type Fault, startServedCluster } from "./served-cluster";
 import { DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
@@ -34,13 +34,12 @@ async function makeHealthy(): Promise<MemoryCluster> {
   return cluster;
 }
 
-const DROP = ["--image-policy", `--image=${OURS}`, "--drop", "--include=policy"];
 const WORLDS: readonly (readonly [what: string, make: () => Promise<MemoryCluster>])[] = [
   ["a healthy cluster", makeHealthy],
   ["the recorded sick cluster", async () => loadRecorded()],
   [
     "a cluster whose registrars a policy removed",
-    () => clusterOf({ flags: DROP, inPod: null, inOthers: [{}], hasNodeWide: true }),
+    () => clusterOf({ inPod: null, inOthers: [{}], hasNodeWide: true }),
   ],
 ];
 
@@ -76,10 +75,9 @@ function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly string
     const isWrong = !mayBe.includes(one.state) || (one.waitingPods !== null && isFewer);
     return isWrong ? `${one.node} ${one.driver} ${one.state}, waiting ${one.waitingPods}` : [];
   });
-  const pods = report.registrars.flatMap(({ daemonSet, pods, changed }) => {
+  const pods = report.registrars.flatMap(({ daemonSet, pods }) => {
     const row = whole.registrars.find((one) => one.daemonSet === daemonSet);
-    const isSame = pods === null || JSON.stringify(pods) === JSON.stringify(row?.pods);
-    return isSame && (changed === null || changed === row?.changed) ? [] : `pods of ${daemonSet}`;
+    return pods === null || JSON.stringify(pods) === JSON.stringify(row?.pods) ? [] : `pods of ${daemonSet}`;
   });
   return [...bad.map((one) => `${keyOf(one)} ${one.text} ${one.nodes}`), ...counts, ...states, ...pods];
 }
@@ -109,7 +107,6 @@ describe.each(WORLDS)("%s", (_what, make) => {
       const page = turn === 0 ? pages - 1 : 0;
       const report = await served.report({ kind, read, page });
       expect([kind, read, tooMuchIn(report, whole)]).toEqual([kind, read, []]);
-      if (kind === "absent" && read.includes("admissionregistration")) continue;
       const text = renderClusterTable(report, { width: 100, colors: false });
       expect([read, report.healthy, /^Not everything could be read|^\d+ problem/m.test(text)]).toEqual([
         ...[read, false, true],

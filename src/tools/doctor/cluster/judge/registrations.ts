@@ -89,6 +89,13 @@ export const architectures = check<ClusterFacts>("CSI217", "architectures", (fac
   });
 });
 
+function haveNodeWide(_first: Place, { units, target }: ClusterFacts): string {
+  const nodeWide = units.find(({ driver }) => driver.kind === "every");
+  return nodeWide === undefined
+    ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
+    : `see why it has no ready pod there: ${kubectlFor(target, "describe daemonset", nodeWide.set.name)}`;
+}
+
 const WRITE_ANEW = "restart its pod on that node, and see who else writes that annotation";
 const doesNotStart = (place: Place, facts: ClusterFacts) =>
   inState("unscheduled", "blocked")(place) && !isForOtherMachine(place, facts);
@@ -115,5 +122,6 @@ export const stateChecks = [
     inState("duplicate"),
     because("is a duplicate: ", () => LEAVE_ONE),
   ),
+  placeCheck("CSI216", "dropped", inState("dropped"), because("has no registrar: ", haveNodeWide)),
   architectures,
 ];

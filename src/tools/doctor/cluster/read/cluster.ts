@@ -13,7 +13,6 @@ import {
   startLatest,
 } from "./needs";
 import { readRegistrarPod, withMountFailure } from "./pod";
-import { readBinding, readPolicy } from "./policy";
 import { type Collector, createReader, each, type Reader, type Resource } from "./reader";
 import { createRunningReader, readRegistrarSet } from "./set";
 
@@ -117,43 +116,15 @@ async function readTable<Table extends Readonly<Record<string, Row<unknown>>>>(r
   };
 }
 
-/** The registrars' sets and pods, after the policies: by them the images that they give are known. */
-async function readRegistrars(reader: Reader, target: ClusterTarget, ours: OurImage) {
-  const [policies, bindings] = await Promise.all([
-    reader.read({ resource: "mutatingadmissionpolicies" }, each(readPolicy)),
-    reader.read({ resource: "mutatingadmissionpolicybindings" }, each(readBinding)),
-  ]);
-  const images = { ...ours, given: new Set(policies.flatMap(({ image }) => image ?? [])) };
-  const own = bindings.filter(({ policy }) => policies.some(({ name }) => name === policy));
-  const sets = await Promise.all([
+/** The sets with a registrar, their pods, and the limits of their namespaces. */
+async function readRegistrars(reader: Reader, target: ClusterTarget, images: OurImage) {
+  const readSets = (resource: Resource, kind: "DaemonSet" | "StatefulSet") =>
     reader.read(
-      { resource: "daemonsets" },
-      each((item) => readRegistrarSet(item, "DaemonSet", images)),
-    ),
-    reader.read(
-      { resource: "statefulsets" },
-      each((item) => readRegistrarSet(item, "StatefulSet", images)),
-    ),
-  ]);
-  // Without one of the lists nothing is known of what a policy should do.
-  const isKnown = ["mutatingadmissionpolicies", "mutatingadmissionpolicybindings"].every(
-    (resource) => !reader.incomplete.has(resource as Resource),
-  );
-  return {
-    ...(await readPods(reader, target, byName(sets.flat()), images)),
-    images,
-    /** Undefined: they could not be read. */
-    policies: isKnown ? byName(policies) : undefined,
-    bindings: own,
-  };
-}
-
-async function readPods(
-  reader: Reader,
-  target: ClusterTarget,
-  sets: readonly NonNullable<ReturnType<typeof readRegistrarSet>>[],
-  images: OurImage,
-) {
+      { resource },
+      each((item) => readRegistrarSet(item, kind, images)),
+    );
+  const both = [readSets("daemonsets", "DaemonSet"), readSets("statefulsets", "StatefulSet")];
+  const sets = byName((await Promise.all(both)).flat());
   // The pods on the node, and those that have no node yet.
   const fields = target.node === undefined ? [undefined] : [target.node, ""];
   const readRunning = createRunningReader(images);
@@ -172,6 +143,7 @@ async function readPods(
   const all = (await Promise.all(pods)).flat().filter(({ node }) => isMeant(target, node));
   const limitRanges = (await Promise.all(limits)).flat();
   return {
+    images,
     sets,
     pods: byName(all.filter(({ isLeaving }) => !isLeaving)),
     leaving: all.filter(({ isLeaving }) => isLeaving),

@@ -1,12 +1,6 @@
 import { nameOf, type Unread, unreadAt } from "../../manifest/read/objects";
 import type { ListApi, ListFailure } from "./list-api";
 
-const ADMISSION = {
-  group: "admissionregistration.k8s.io",
-  /** Before 1.36 Kubernetes serves admission policies that mutate in an older version, if asked to. */
-  versions: ["v1", "v1beta1", "v1alpha1"],
-  mayBeAbsent: true,
-} as const;
 const [APPS, STORAGE] = [{ group: "apps" }, { group: "storage.k8s.io" }] as const;
 /** More is kept of DaemonSets than of other objects; 5,000 of them fit. */
 const MAX_SET_BYTES = 64 * 2 ** 20;
@@ -14,10 +8,6 @@ const MAX_SET_BYTES = 64 * 2 ** 20;
 interface ListKind {
   /** As RBAC names it. */
   readonly group: string;
-  /** The next one is tried if the API server does not have one. Default v1. */
-  readonly versions?: readonly string[];
-  /** Older API servers do not have it. */
-  readonly mayBeAbsent?: boolean;
   /** The metadata and what kubectl shows are enough. */
   readonly asTable?: boolean;
   readonly maxBytes?: number;
@@ -29,8 +19,6 @@ const LISTS = {
   daemonsets: { ...APPS, maxBytes: MAX_SET_BYTES },
   events: { group: "" },
   limitranges: { group: "" },
-  mutatingadmissionpolicies: ADMISSION,
-  mutatingadmissionpolicybindings: ADMISSION,
   nodes: { group: "", asTable: true },
   pods: { group: "" },
   statefulsets: { ...APPS, maxBytes: MAX_SET_BYTES },
@@ -80,54 +68,39 @@ export function createReader(
   let beganMs: number | undefined;
   let hasRead = false;
 
-  const readVersion = async <Value>(
-    { resource, query = {}, namespace = "" }: ReadRequest,
-    group: string,
-    start: () => Collector<Value>,
-  ) => {
-    const { asTable = false, maxBytes }: ListKind = LISTS[resource];
-    let collector = start();
-    let bad: Unread[] = [];
-    let count = 0;
-    const path = `${group}${namespace && `/namespaces/${namespace}`}/${resource}`;
-    const failure = await api.list({ path, query, asTable, maxBytes }, (items, dateMs, isFirst) => {
-      beganMs ??= dateMs;
-      hasRead = true;
-      if (isFirst) [collector, bad, count] = [start(), [], 0];
-      for (const item of items)
-        try {
-          collector.add(item);
-        } catch (error) {
-          bad.push(unreadAt(`${resource} ${nameOf(item)}`, error));
-        }
-      count += items.length;
-      onProgress(resource, count);
-    });
-    unreadObjects.push(...bad);
-    if (bad.length > 0) incomplete.add(resource);
-    return { failure, values: collector.values };
-  };
-
-  /** Without rights the answer is the same where the API server does not have the resource; everybody may ask for its group. */
-  const isAbsent = async ({ kind }: ListFailure, group: string) =>
-    kind === "not-found" ||
-    (kind === "forbidden" && (await api.list({ path: group }, () => {}))?.kind === "not-found");
-
   return {
-    read: async <Value>(request: ReadRequest, start: () => Collector<Value>): Promise<Value> => {
-      const { resource } = request;
-      const { group, versions = ["v1"], mayBeAbsent = false }: ListKind = LISTS[resource];
-      for (const [at, version] of versions.entries()) {
-        const path = group ? `/apis/${group}/${version}` : "/api/v1";
-        const { failure, values } = await readVersion(request, path, start);
-        const isLast = failure?.kind !== "not-found" || at === versions.length - 1;
-        if (failure !== undefined && isLast && !(mayBeAbsent && (await isAbsent(failure, path)))) {
-          unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
-          incomplete.add(resource);
-        }
-        if (isLast) return values;
-      }
-      return start().values;
+    read: async <Value>(
+      { resource, query = {}, namespace }: ReadRequest,
+      start: () => Collector<Value>,
+    ): Promise<Value> => {
+      const { group, asTable = false, maxBytes }: ListKind = LISTS[resource];
+      const path = [
+        group ? `/apis/${group}/v1` : "/api/v1",
+        ...(namespace ? ["namespaces", namespace] : []),
+        resource,
+      ];
+      let collector = start();
+      let bad: Unread[] = [];
+      let count = 0;
+      const request = { path: path.join("/"), query, asTable, maxBytes };
+      const failure = await api.list(request, (items, dateMs, isFirst) => {
+        beganMs ??= dateMs;
+        hasRead = true;
+        if (isFirst) [collector, bad, count] = [start(), [], 0];
+        for (const item of items)
+          try {
+            collector.add(item);
+          } catch (error) {
+            bad.push(unreadAt(`${resource} ${nameOf(item)}`, error));
+          }
+        count += items.length;
+        onProgress(resource, count);
+      });
+      unreadObjects.push(...bad);
+      if (failure !== undefined)
+        unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
+      if (failure !== undefined || bad.length > 0) incomplete.add(resource);
+      return collector.values;
     },
     unread: unread as ReadonlyMap<Resource, ListFailure>,
     unreadObjects: unreadObjects as readonly Unread[],

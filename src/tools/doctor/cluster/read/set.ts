@@ -33,7 +33,6 @@ export function readRegistrarSet(object: unknown, kind: "DaemonSet" | "StatefulS
     selector: selectorOf(tree(spec).selector),
     registrars,
     registrarsWith: (images: OurImage) => deploymentsIn(found, whole, images),
-    podLabels: tree(tree(template.metadata).labels),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
     /** The number of pods that it wants, and has. */

@@ -1,0 +1,97 @@
+import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
+import { podStatus, volumeAttachment } from "../../../support/cluster-objects";
+import { clusterOf, OFFICIAL, OURS } from "./admitted-cluster";
+import { ago, expectSaid, said } from "./memory-cluster";
+import { DISK } from "./sick-cluster";
+
+const crashing = { kind: "crash-loop", restarts: 9, last: { at: ago(1), exitCode: 1 } } as const;
+const pulling = { kind: "waiting", reason: "ImagePullBackOff", message: "no such image" } as const;
+const DROPPED = { inPod: null, hasNodeWide: true } as const;
+
+test.each<readonly [what: string, expected: readonly RegExp[], Parameters<typeof clusterOf>[0]]>([
+  ["a swapped pod", [], { inPod: { image: OURS } }],
+  ["a dropped registrar", [/^CSI216 problem: disk.* -> apply the DaemonSet that registrar/], { inPod: null }],
+  ["the same on a node that is away", [/^CSI210/], { inOthers: [null] }],
+  ["a pod of a template without a registrar", [], { inPod: null, generations: ["2", "1"] }],
+])("%s", async (_what, expected, world) => {
+  await expectSaid(await clusterOf(world), ...expected);
+});
+
+test("each registrar with its image in the DaemonSet and in its pods", async () => {
+  const cluster = await clusterOf({ inPod: { image: OURS } });
+  expect((await cluster.report()).registrars).toEqual([
+    {
+      daemonSet: "storage/disk-node",
+      container: "registrar",
+      driver: DISK,
+      image: OFFICIAL,
+      program: "official",
+      version: "v2.17.0",
+      pods: [{ image: OURS, program: "ours", version: "v1", count: 1 }],
+    },
+  ]);
+  const { registrars } = await (await clusterOf(DROPPED)).report();
+  expect(registrars.map(({ pods }) => pods?.[0]?.image)).toEqual(["registrar:v1", null]);
+});
+
+test("a swapped pod is judged as this registrar, the DaemonSet as the official one", async () => {
+  const set = { resources: { limits: { memory: "30Mi" } } };
+  await expectSaid(
+    await clusterOf({ set, inPod: { image: OURS } }),
+    /^CSI105 problem: DaemonSet storage\/disk/,
+  );
+  expect(await said(await clusterOf({ set }))).toEqual([]);
+});
+
+test("--swap: what it would change in the DaemonSets and on their nodes, and nothing else", async () => {
+  const cluster = await clusterOf({
+    architecture: "s390x",
+    set: { resources: { limits: { memory: "30Mi" } } },
+  });
+  const report = await cluster.swapReport("registrar:v2");
+  const { findings, target } = report;
+  expect(renderClusterTable(report, { width: 100, colors: false })).toContain(" on 1 node: node-1\n");
+  expect(findings.map(({ code, subject, nodes }) => [code, subject, ...nodes].join(" "))).toEqual([
+    "CSI105 DaemonSet storage/disk-node, container registrar",
+    "CSI217 DaemonSet storage/disk-node, container registrar node-1",
+  ]);
+  await expectSaid(cluster);
+  expect(target).toMatchObject({ swap: "registrar:v2", swapped: 1 });
+  const [, onNode] = findings;
+  expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
+  const wrong = await clusterOf({ set: { resources: { limits: { memory: "lots" } } } });
+  expect(renderClusterTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
+    /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\n/,
+  );
+  const done = await clusterOf({ architecture: "s390x", inPod: { image: OURS } });
+  expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");
+});
+
+test("the registrar of the whole node: drivers that it has not found, and pods of its own that do not run", async () => {
+  const pods = "/api/v1/namespaces/storage/pods";
+  const codes = async (pod?: string, status: object = {}) => {
+    const cluster = await clusterOf(DROPPED);
+    if (pod) await cluster.setStatus(`${pods}/${pod}`, status);
+    const { findings } = await cluster.report();
+    return findings.filter(({ status }) => status === "problem").map(({ code }) => code);
+  };
+  expect(await codes()).toEqual(["CSI101"]);
+  expect(await codes("disk-node-node-1", podStatus({ driver: crashing }))).toEqual(["CSI101", "CSI203"]);
+  for (const one of [crashing, pulling])
+    expect(await codes("csi-registrar-node-1", podStatus({ registrar: one }))).toContain("CSI216");
+  const alone = await clusterOf({ inPod: null });
+  await alone.setStatus(`${pods}/disk-node-node-1`, podStatus({ driver: crashing }));
+  await expectSaid(alone, /^CSI203 problem/);
+  const cluster = await clusterOf({ hasNodeWide: true });
+  const attachment = volumeAttachment("a", "gone.csi", "node-1");
+  await cluster.create("/apis/storage.k8s.io/v1/volumeattachments", attachment);
+  const needed = /^CSI207 problem: gone\.csi is needed, and the node-wide registrar has not/;
+  expect(await said(cluster)).toContainEqual(expect.stringMatching(needed));
+});
+
+test("a driver that the registrar of the whole node has not registered", async () => {
+  const cluster = await clusterOf(DROPPED);
+  await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
+  const missed = /^CSI204 problem: disk.* -> see the log of the node-wide registrar there, and/;
+  expect(await said(cluster)).toContainEqual(expect.stringMatching(missed));
+});
