@@ -34,13 +34,12 @@ export function createConditionKeeper(
   random = Math.random,
 ): Keeper<ConditionStatus> {
   const log = parentLog.named("condition-keeper");
-  const subjects = createConditionSubjects(template);
+  const subjects = createConditionSubjects(template, log);
   const missingSince = new Map<string, number>();
   /** Since when this keeper has known the condition of a driver that is gone, by type. */
   const goneSince = new Map<string, number>();
   const writes = new Map<string, number>();
   const pace = createRewritePace(BACKOFF.conditionFight, { random });
-  let isFullLogged = false;
 
   const passFor = async (subject: ConditionSubject, pass: Pass): Promise<NodeAnswer<number | undefined>> => {
     const { registration, driverName, type } = subject;
@@ -54,18 +53,15 @@ export function createConditionKeeper(
       const value = `${node.uid} ${wanted.status} ${wanted.reason}`;
       return { wanted, patch, value, waitMs: pace.waitMs(type, value, now) };
     };
-    const isRegistered = registration.state === "registered";
-    const readListing = (unread: Listing) =>
-      isRegistered && driverName !== undefined ? (pass.csiNode.listing(driverName) ?? unread) : "absent";
-    let listing = readListing("listed");
+    const registered = registration.state === "registered" ? driverName : undefined;
+    let listing = registered === undefined ? "absent" : (pass.csiNode.listing(registered) ?? "listed");
     // CSINode is read only for a condition that would be written now.
-    const isDue = [listing, "listed" as const].some((one) => plan(one)?.waitMs === 0);
-    if (isRegistered && driverName !== undefined && isDue) {
+    if (registered !== undefined && [listing, "listed" as const].some((one) => plan(one)?.waitMs === 0)) {
       const read = await pass.readCsiNode();
       if (read.kind === "failed") return read;
-      listing = readListing("absent");
+      listing = pass.csiNode.listing(registered) ?? "absent";
     }
-    const lookAgainMs = isRegistered && listing !== "listed" ? LOOK_AGAIN_MS : undefined;
+    const lookAgainMs = registered !== undefined && listing !== "listed" ? LOOK_AGAIN_MS : undefined;
 
     const isMissing = listing !== "listed" && !NOT_OURS.includes(registration.state);
     if (!isMissing) missingSince.delete(type);
@@ -94,13 +90,7 @@ export function createConditionKeeper(
   const forget = async (live: readonly string[], pass: Pass): Promise<NodeAnswer<number | undefined>> => {
     const { node } = pass.store;
     if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return done(undefined);
-    const gone = findGone(node, template, live);
-    for (const type of goneSince.keys()) if (!gone.includes(type)) goneSince.delete(type);
-    const dues = gone.map((type, place) => {
-      const since = valueAt(goneSince, type, () => pass.now);
-      const isExcess = place < live.length + gone.length - MAX_CONDITIONS;
-      return { type, inMs: isExcess ? 0 : since + GONE_FOR_GOOD_MS - pass.now };
-    });
+    const dues = duesOf(findGone(node, template, live), live.length, goneSince, pass.now);
     const types = dues.filter(({ inMs }) => inMs <= 0).map(({ type }) => type);
     const nextInMs = earliest(...dues.map(({ inMs }) => inMs).filter((ms) => ms > 0));
     if (types.length === 0) return done(nextInMs);
@@ -115,17 +105,10 @@ export function createConditionKeeper(
 
   return {
     pass: async (registrations, pass) => {
-      subjects.remember(registrations, pass.now);
-      const all = subjects.list(registrations);
+      const all = subjects.update(registrations, pass.now);
       const types = all.map(({ type }) => type);
       for (const memory of [missingSince, writes])
         for (const type of memory.keys()) if (!types.includes(type)) memory.delete(type);
-      if (!isFullLogged && all.length === MAX_CONDITIONS) {
-        isFullLogged = true;
-        log.warn(`Limit of ${MAX_CONDITIONS} driver conditions reached, further drivers get none`, {
-          check: "which drivers register under ever new names? --allow-drivers keeps them out",
-        });
-      }
       const answers: NodeAnswer<number | undefined>[] = [];
       for (const subject of all) answers.push(await passFor(subject, pass));
       const live = all.flatMap(({ type, registration }) => (registration.state === "gone" ? [] : type));
@@ -141,15 +124,49 @@ export function createConditionKeeper(
   };
 }
 
+/** When the conditions of drivers that are gone, the oldest first, are removed: at once those that are too many. */
+function duesOf(gone: readonly string[], living: number, since: Map<string, number>, now: number) {
+  for (const type of since.keys()) if (!gone.includes(type)) since.delete(type);
+  return gone.map((type, place) => {
+    const leftMs = valueAt(since, type, () => now) + GONE_FOR_GOOD_MS - now;
+    return { type, inMs: place < living + gone.length - MAX_CONDITIONS ? 0 : leftMs };
+  });
+}
+
 /** States in which another registrar decides about the condition. */
 const NOT_OURS: readonly ObservedRegistration["state"][] = ["standby", "stopping", "stopped"];
 
-function createConditionSubjects(template: string) {
+function createConditionSubjects(template: string, log: Logger) {
   /** When each driver was last seen that was registered here, and not by another registrar since. */
   const ours = new Map<string, number>();
+  let isFullLogged = false;
+
+  const list = (registrations: readonly ObservedRegistration[]): readonly ConditionSubject[] => {
+    const [first] = registrations;
+    if (!template.includes(DRIVER_PLACEHOLDER))
+      return first ? [{ type: template, driverName: first.driverName, registration: first }] : [];
+    const byName = new Map<string, ConditionSubject["registration"]>();
+    for (const registration of registrations) {
+      const { driverName } = registration;
+      if (driverName === undefined) continue;
+      const known = byName.get(driverName);
+      // A registration that ends may stay in the list beside its successor with the same name.
+      if (known === undefined || NOT_OURS.includes(known.state)) byName.set(driverName, registration);
+    }
+    // Drivers that left come last: the number of conditions is limited.
+    for (const driverName of [...ours.keys()].reverse())
+      if (!byName.has(driverName)) byName.set(driverName, { state: "gone", refusal: undefined });
+    const subjects = Array.from(byName, ([driverName, registration]) => {
+      const type = fillIn(template, driverName);
+      return type === undefined ? [] : { type, driverName, registration };
+    });
+    return subjects.flat().slice(0, MAX_CONDITIONS);
+  };
 
   return {
-    remember: (registrations: readonly ObservedRegistration[], now: number): void => {
+    list,
+    /** The same, and remembers which drivers are registered here. */
+    update: (registrations: readonly ObservedRegistration[], now: number) => {
       for (const { driverName, state } of registrations) {
         if (driverName === undefined) continue;
         if (state === "registered" || ours.has(driverName)) ours.set(driverName, now);
@@ -159,31 +176,17 @@ function createConditionSubjects(template: string) {
         const isOver = now - seenAt >= GONE_FOR_GOOD_MS;
         if (isOver || (seenAt < now && ours.size > MAX_CONDITIONS)) ours.delete(driverName);
       }
+      const all = list(registrations);
+      if (!isFullLogged && all.length === MAX_CONDITIONS)
+        log.warn(`Limit of ${MAX_CONDITIONS} driver conditions reached, further drivers get none`, {
+          check: "which drivers register under ever new names? --allow-drivers keeps them out",
+        });
+      isFullLogged ||= all.length === MAX_CONDITIONS;
+      return all;
     },
     forget: (types: readonly string[]): void => {
       for (const driverName of ours.keys())
         if (types.includes(fillIn(template, driverName) ?? "")) ours.delete(driverName);
-    },
-    list: (registrations: readonly ObservedRegistration[]): readonly ConditionSubject[] => {
-      const [first] = registrations;
-      if (!template.includes(DRIVER_PLACEHOLDER))
-        return first ? [{ type: template, driverName: first.driverName, registration: first }] : [];
-      const byName = new Map<string, ConditionSubject["registration"]>();
-      for (const registration of registrations) {
-        const { driverName } = registration;
-        if (driverName === undefined) continue;
-        const known = byName.get(driverName);
-        // A registration that ends may stay in the list beside its successor with the same name.
-        if (known === undefined || NOT_OURS.includes(known.state)) byName.set(driverName, registration);
-      }
-      // Drivers that left come last: the number of conditions is limited.
-      for (const driverName of [...ours.keys()].reverse())
-        if (!byName.has(driverName)) byName.set(driverName, { state: "gone", refusal: undefined });
-      const subjects = Array.from(byName, ([driverName, registration]) => {
-        const type = fillIn(template, driverName);
-        return type === undefined ? [] : { type, driverName, registration };
-      });
-      return subjects.flat().slice(0, MAX_CONDITIONS);
     },
   };
 }

@@ -51,26 +51,6 @@ export function createCsiNodeKeeper(
   let nodeUid: string | undefined;
   /** The deleted Node of the last warning. */
   let warnedOf: string | undefined;
-  const warnOfOwner = (csiDriverName: string, deletedNode: string, node: string) => {
-    if (deletedNode === warnedOf) return;
-    warnedOf = deletedNode;
-    log.warn("CSINode belongs to a deleted Node of the same name, volumes cannot be attached", {
-      ...{ csiDriverName, deletedNode, node },
-      check:
-        "restart kubelet 1.35 to 1.37 on this node; others get a new registration once CSINode is collected",
-    });
-  };
-
-  /** When kubelet may be made to register the driver again. */
-  const nextTryAt = (driverName: string, { lacking, tried }: Memory, { csiNode, store, now }: Pass) => {
-    const graceOver = (lacking?.from ?? now) + pace.graceMs;
-    if (csiNode.deletedOwner === undefined)
-      return Math.max(graceOver, now + fight.waitMs(driverName, "", now));
-    // While there is a CSINode, kubelets up to 1.34 would write into it, and it will be collected all the same.
-    const last = tried?.nodeUid === store.node?.uid ? tried?.at : undefined;
-    const from = csiNode.isOwned ? Math.max(lacking?.from ?? now, last ?? 0) : last;
-    return from === undefined ? graceOver : from + pace.orphanMs;
-  };
 
   const onLook = (csiDriverName: string, reregister: () => boolean, pass: Pass): void => {
     const { csiNode, store, now } = pass;
@@ -84,9 +64,12 @@ export function createCsiNodeKeeper(
     const { from } = memory.lacking;
     const nodeUid = store.node?.uid ?? "";
     const { deletedOwner } = csiNode;
-    if (deletedOwner !== undefined && now >= from + pace.graceMs)
-      warnOfOwner(csiDriverName, deletedOwner, nodeUid);
-    const tryAt = nextTryAt(csiDriverName, memory, pass);
+    if (deletedOwner !== undefined && deletedOwner !== warnedOf && now >= from + pace.graceMs) {
+      warnedOf = deletedOwner;
+      const facts = { csiDriverName, deletedNode: deletedOwner, node: nodeUid };
+      log.warn(OWNER_IS_DELETED, { ...facts, check: OWNER_CHECK });
+    }
+    const tryAt = nextTryAt(memory, from, pass, pace, () => fight.waitMs(csiDriverName, "", now));
     const isYoung = deletedOwner !== undefined && now - from < pace.lookEveryMs;
     memory.lookAt = now < tryAt && isYoung ? Math.min(tryAt, now + pace.graceMs) : tryAt;
     if (now < tryAt) return;
@@ -141,4 +124,23 @@ export function createCsiNodeKeeper(
         return { driverName, lackingSinceMs: lacking?.since, deletedOwner, reregistrations };
       }),
   };
+}
+
+const OWNER_IS_DELETED = "CSINode belongs to a deleted Node of the same name, volumes cannot be attached";
+const OWNER_CHECK =
+  "restart kubelet 1.35 to 1.37 on this node; others get a new registration once CSINode is collected";
+
+/** When kubelet may be made to register a driver again that CSINode has lacked since `from`. */
+function nextTryAt(
+  { tried }: Memory,
+  from: number,
+  { csiNode, store, now }: Pass,
+  { graceMs, orphanMs }: typeof CSI_NODE_PACE,
+  fightMs: () => number,
+): number {
+  if (csiNode.deletedOwner === undefined) return Math.max(from + graceMs, now + fightMs());
+  // While there is a CSINode, kubelets up to 1.34 would write into it, and it will be collected all the same.
+  const last = tried?.nodeUid === store.node?.uid ? tried?.at : undefined;
+  if (csiNode.isOwned) return Math.max(from, last ?? 0) + orphanMs;
+  return last === undefined ? from + graceMs : last + orphanMs;
 }

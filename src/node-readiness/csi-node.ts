@@ -1,4 +1,4 @@
-import type { CsiNodeView, NodeView } from "./node-api";
+import type { CsiNodeView, NodeAnswer, NodeApi, NodeView } from "./node-api";
 
 /**
  * How CSINode lists a driver. `orphaned`: the Node was deleted and made again, and CSINode belongs to the deleted one, or was
@@ -19,11 +19,14 @@ export function createCsiNodeStore() {
       deletedOwner = node?.uid;
       node = now;
     },
-    see: (csiNode: CsiNodeView): void => {
-      seen = csiNode;
-      const { ownerUid, drivers } = csiNode;
+    read: async (api: Pick<NodeApi, "getCsiNode">, signal: AbortSignal): Promise<NodeAnswer<CsiNodeView>> => {
+      const read = await api.getCsiNode(signal);
+      if (read.kind === "failed") return read;
+      seen = read.value;
+      const { ownerUid, drivers } = seen;
       const isThere = ownerUid !== undefined || drivers.length > 0;
       if (node !== undefined && isThere) deletedOwner = ownerUid === node.uid ? undefined : ownerUid;
+      return read;
     },
     /** Undefined before the first look. */
     listing: (driverName: string): Listing | undefined => {

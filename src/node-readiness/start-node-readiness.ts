@@ -75,8 +75,7 @@ const PACE = { watch: WATCH_PACE, taint: TAINT_PACE, csiNode: CSI_NODE_PACE };
 
 /** Starts with options that were checked; tests give a shorter `pace`. */
 export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof PACE>): NodeReadiness {
-  const { registrations, logger: parentLog, nodeName, access, impersonateNode } = options;
-  const { startupTaints, condition, conditionDelayMs } = options;
+  const { registrations, logger: parentLog, nodeName, startupTaints, condition } = options;
   const log = parentLog.named("node-readiness");
   const paces = { ...PACE, ...pace };
   const stop = new AbortController();
@@ -84,7 +83,7 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
   const changed = createWakeUp();
   /** Called when the API server has shown that it answers. */
   const answering = createWakeUp();
-  const client = createApiClient(access, impersonateNode ? nodeUser(nodeName) : undefined);
+  const client = createApiClient(options.access, options.impersonateNode ? nodeUser(nodeName) : undefined);
   const api = createNodeApi(client, nodeName);
   const store = createNodeStore(changed.call);
   const csiNode = createCsiNodeStore();
@@ -92,26 +91,11 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
   const keepers = {
     taints: createTaintKeeper(startupTaints, parentLog, paces.taint),
     ...(condition !== undefined && {
-      condition: createConditionKeeper(condition, conditionDelayMs, parentLog),
+      condition: createConditionKeeper(condition, options.conditionDelayMs, parentLog),
     }),
     CSINode: createCsiNodeKeeper(parentLog, paces.csiNode),
   };
-  const templates = startupTaints.map(({ key }) => key).concat(condition ?? []);
-  let warnedOf = "";
-  /** Warns of the drivers whose names would make a taint or condition one of others, when they change. */
-  const warnOfNames = (all: readonly ObservedRegistration[]) => {
-    const names = new Set(all.flatMap(({ driverName }) => driverName ?? []));
-    const isRefused = (name: string) => templates.some((one) => fillIn(one, name) === undefined);
-    const csiDriverName = [...names].filter(isRefused).join(", ");
-    if (csiDriverName !== "" && csiDriverName !== warnedOf)
-      log.warn("Driver name is in a domain of other programs, not changing its taints and conditions", {
-        csiDriverName,
-        names: templates.join(", "),
-        check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
-      });
-    warnedOf = csiDriverName;
-  };
-
+  const warnOfNames = createNameWarning(startupTaints.map(({ key }) => key).concat(condition ?? []), log);
   const watch = startNodeWatch({
     ...{ api, store, signal, pace: paces.watch },
     onHealth: (answer) => {
@@ -132,18 +116,12 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
     changed.call();
   });
 
-  const look = async () => {
-    const read = await api.getCsiNode(signal);
-    if (read.kind === "done") csiNode.see(read.value);
-    return read;
-  };
-
   const run = async () => {
     let attempt = 0;
     while (!signal.aborted) {
       csiNode.seeNode(store.node);
-      let reading: ReturnType<typeof look> | undefined;
-      const readCsiNode = () => (reading ??= look());
+      let reading: ReturnType<typeof csiNode.read> | undefined;
+      const readCsiNode = () => (reading ??= csiNode.read(api, signal));
       const pass: Pass = { api, store, signal, now: performance.now(), csiNode, readCsiNode };
       const all = registrations.all();
       warnOfNames(all);
@@ -191,6 +169,22 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
     closed,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
+  };
+}
+
+/** Makes a warning of the drivers whose names would make a taint or condition one of others, when they change. */
+function createNameWarning(templates: readonly string[], log: Logger) {
+  let warnedOf = "";
+  return (all: readonly ObservedRegistration[]): void => {
+    const names = new Set(all.flatMap(({ driverName }) => driverName ?? []));
+    const isRefused = (name: string) => templates.some((one) => fillIn(one, name) === undefined);
+    const csiDriverName = [...names].filter(isRefused).join(", ");
+    if (csiDriverName !== "" && csiDriverName !== warnedOf)
+      log.warn("Driver name is in a domain of other programs, not changing its taints and conditions", {
+        ...{ csiDriverName, names: templates.join(", ") },
+        check: "is this the CSI driver that you deployed? --deny-drivers keeps it out",
+      });
+    warnedOf = csiDriverName;
   };
 }
 

@@ -47,6 +47,7 @@ interface Memory {
 
 const nameOf = (driverName: string, { key }: Pick<Taint, "key">) => `${driverName}\n${key}`;
 const fightOf = ({ driverName, taint }: Due) => `${nameOf(driverName, taint)}\n${taint.effect}`;
+const OFF = { overdueSinceMs: undefined, hindrance: undefined, unlistedPasses: 0 };
 
 export function createTaintKeeper(
   wanted: readonly StartupTaint[],
@@ -65,21 +66,13 @@ export function createTaintKeeper(
     memory.hindrance = hindrance;
   };
 
-  const findDue = (registrations: readonly ObservedRegistration[], node: NodeView): readonly Due[] =>
-    registrations.flatMap(({ driverName, state, registeredAtMs = 0 }) => {
-      if (driverName === undefined || state !== "registered") return [];
-      const taints = findTaints(node, startupTaintsOf(driverName, wanted));
-      return taints.map((taint) => ({ driverName, registeredAtMs, taint }));
-    });
-
   /** Forgets drivers that left the node, and what hindered the removal of taints that are off. */
   const tidy = (registrations: readonly ObservedRegistration[], due: readonly Due[]) => {
     const known = registrations.map(({ driverName }) => driverName);
     const present = due.map(({ driverName, taint }) => nameOf(driverName, taint));
     for (const [name, memory] of memories) {
       if (!known.includes(name.split("\n")[0])) memories.delete(name);
-      const off = { overdueSinceMs: undefined, hindrance: undefined, unlistedPasses: 0 };
-      if (!present.includes(name)) Object.assign(memory, off);
+      if (!present.includes(name)) Object.assign(memory, OFF);
     }
   };
 
@@ -95,41 +88,34 @@ export function createTaintKeeper(
       const memory = memoryOf(one);
       memory.removals += 1;
       memory.lastRemovalMs = Math.max(0, Date.now() - registeredAtMs);
-      memory.overdueSinceMs = undefined;
       log.info("Startup taint removed", { ...facts, afterRegistration: `${memory.lastRemovalMs / 1000}s` });
     }
   };
 
-  const remove = async (
-    due: readonly Due[],
-    { store, api, signal, now }: Pass,
-  ): Promise<NodeAnswer<undefined>> => {
-    const taints = due.map(({ taint }) => taint);
-    for (let attempt = 1; ; attempt += 1) {
-      const patch = store.node && planRemoval(store.node, taints);
-      if (patch === undefined) return done(undefined);
-      const patched = await api.patchNode(patch, signal);
-      if (patched.kind === "done") {
-        note(due, patched.value, now);
-        store.see(patched.value);
-        return done(undefined);
-      }
-      if (patched.failure.kind !== "conflict" || attempt >= TRIES_AT_ONCE) return patched;
-      const fresh = await api.getNode(signal);
-      if (fresh.kind === "failed") return fresh;
-      store.take(fresh.value);
-    }
-  };
+  /** Those that CSINode lists; the others wait, each for itself. */
+  const findListed = (due: readonly Due[], { csiNode }: Pass, waits: number[]) =>
+    due.filter((one) => {
+      const memory = memoryOf(one);
+      const isListed = csiNode.listing(one.driverName) === "listed";
+      memory.unlistedPasses = isListed ? 0 : memory.unlistedPasses + 1;
+      if (isListed) return true;
+      hinder(one, csiNode.deletedOwner === undefined ? "CSINode does not list the driver" : ORPHANED);
+      waits.push(backoffMs(pace.unlisted, memory.unlistedPasses - 1));
+      if (memory.unlistedPasses === UNLISTED_PASSES)
+        log.warn("Startup taint stays: kubelet has registered the driver, but CSINode does not list it", {
+          ...{ taint: taintText(one.taint), csiDriverName: one.driverName },
+        });
+      return false;
+    });
 
   return {
     pass: async (registrations, pass) => {
-      const { now } = pass;
       const { node } = pass.store;
-      const present = node === undefined ? [] : findDue(registrations, node);
+      const present = node === undefined ? [] : findDue(registrations, node, wanted);
       tidy(registrations, present);
       const waits: number[] = [];
       const due = present.filter((one) => {
-        const waitMs = fight.waitMs(fightOf(one), node?.uid ?? "", now);
+        const waitMs = fight.waitMs(fightOf(one), node?.uid ?? "", pass.now);
         hinder(one, waitMs > 0 ? "another client keeps adding it" : undefined);
         if (waitMs > 0) waits.push(waitMs);
         return waitMs <= 0;
@@ -138,23 +124,10 @@ export function createTaintKeeper(
 
       const read = await pass.readCsiNode();
       if (read.kind === "failed") return read;
-      const ready = due.filter(({ driverName }) => pass.csiNode.listing(driverName) === "listed");
-      for (const one of due) {
-        const memory = memoryOf(one);
-        memory.unlistedPasses = ready.includes(one) ? 0 : memory.unlistedPasses + 1;
-        if (memory.unlistedPasses === 0) continue;
-        const isOrphaned = pass.csiNode.deletedOwner !== undefined;
-        hinder(one, isOrphaned ? ORPHANED : "CSINode does not list the driver");
-        waits.push(backoffMs(pace.unlisted, memory.unlistedPasses - 1));
-        if (memory.unlistedPasses === UNLISTED_PASSES)
-          log.warn("Startup taint stays: kubelet has registered the driver, but CSINode does not list it", {
-            taint: taintText(one.taint),
-            csiDriverName: one.driverName,
-          });
-      }
-      const removed = await remove(ready, pass);
+      const listed = findListed(due, pass, waits);
+      const removed = await remove(listed, pass, (patched) => note(listed, patched, pass.now));
       if (removed.kind === "done") return done(earliest(...waits));
-      for (const one of ready) hinder(one, removed.failure.message);
+      for (const one of listed) hinder(one, removed.failure.message);
       return removed;
     },
     status: (registrations, { node }) =>
@@ -175,4 +148,39 @@ export function createTaintKeeper(
         });
       }),
   };
+}
+
+/** The taints on the Node of drivers that kubelet has registered. */
+function findDue(
+  registrations: readonly ObservedRegistration[],
+  node: NodeView,
+  wanted: readonly StartupTaint[],
+): readonly Due[] {
+  return registrations.flatMap(({ driverName, state, registeredAtMs = 0 }) => {
+    if (driverName === undefined || state !== "registered") return [];
+    const taints = findTaints(node, startupTaintsOf(driverName, wanted));
+    return taints.map((taint) => ({ driverName, registeredAtMs, taint }));
+  });
+}
+
+async function remove(
+  due: readonly Due[],
+  { store, api, signal }: Pass,
+  onPatched: (node: NodeView) => void,
+): Promise<NodeAnswer<undefined>> {
+  const taints = due.map(({ taint }) => taint);
+  for (let attempt = 1; ; attempt += 1) {
+    const patch = store.node && planRemoval(store.node, taints);
+    if (patch === undefined) return done(undefined);
+    const patched = await api.patchNode(patch, signal);
+    if (patched.kind === "done") {
+      onPatched(patched.value);
+      store.see(patched.value);
+      return done(undefined);
+    }
+    if (patched.failure.kind !== "conflict" || attempt >= TRIES_AT_ONCE) return patched;
+    const fresh = await api.getNode(signal);
+    if (fresh.kind === "failed") return fresh;
+    store.take(fresh.value);
+  }
 }

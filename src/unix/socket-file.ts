@@ -10,7 +10,16 @@ import { attempt, errnoOf, messageOf, RegistrarError, systemError } from "../bas
 import { pause } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { callFileSystem, timedOut } from "./file-calls";
-import { errorAt, type FileFound, findFile, findLink, isSameFile, isSameSocket, listNames } from "./files";
+import {
+  errorAt,
+  type FileFound,
+  findFile,
+  findLink,
+  isSameDirectory,
+  isSameFile,
+  isSameSocket,
+  listNames,
+} from "./files";
 import { type PublishRules, type PublishStep, publishSteps } from "./publish-steps";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "./socket-path";
 import { judgeSocket, type SocketFound } from "./unix-socket";
@@ -71,26 +80,12 @@ export function createSocketFile(
     return judge(path);
   };
 
-  const retire = async (former: Published) => {
-    former.withdrawn.abort();
-    await closeDotSocket(former);
-  };
-
   /** Accepts no more, and leaves the file behind like a killed process. Open connections stay open. */
   const abandon = async (): Promise<Published | undefined> => {
     const former = published;
     published = undefined;
     if (former) await retire(former);
     return former;
-  };
-
-  const removeIfOurs = async ({ path, stats }: Published): Promise<void> => {
-    const found = await findLink(path);
-    if (typeof found === "string" || !isSameFile(found, stats)) return;
-    await callFileSystem(path, () => unlink(path)).catch((error: unknown) => {
-      // Another process may be clearing the directory at this moment.
-      if (errnoOf(error) !== "ENOENT") throw error;
-    });
   };
 
   /** The same, but removes the file if it is still ours. */
@@ -102,42 +97,6 @@ export function createSocketFile(
       published = former; // The next call tries again.
       throw error;
     }
-  };
-
-  /** Carries out the steps of a publication. Returns what was there before, and our socket if it is there now. */
-  const carryOut = async (path: string, { signal, ...rules }: PublishOptions) => {
-    const withdrawn = new AbortController();
-    const publication: Publication = { path, withdrawn: withdrawn.signal };
-    const there = await findLink(path);
-    let bound: Bound | undefined;
-    const dotPath = () => bound?.dotPath ?? path;
-    const deeds: Readonly<Record<PublishStep, () => unknown>> = {
-      judge: () => (rules.overLiving ? judge(path) : look(path)),
-      bind: async () => {
-        bound = await bindDotSocket(path, (connection) => onConnection(connection, publication));
-      },
-      withdrawOther: () => (published?.path === path ? undefined : withdraw()),
-      link: async () => {
-        const isLinked = await linkIfFree(dotPath(), path);
-        if (isLinked) setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath()).unref();
-        return isLinked;
-      },
-      wait: () => delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal }),
-      isSame: () => isStillThere(path, there),
-      rename: () => callFileSystem(path, () => rename(dotPath(), path)),
-    };
-    const steps = publishSteps(rules);
-    let step = steps.next();
-    try {
-      while (!step.done) {
-        if (step.value !== "judge") signal?.throwIfAborted();
-        step = steps.next(await deeds[step.value]());
-      }
-    } catch (error) {
-      if (bound) await closeDotSocket(bound);
-      throw signal?.aborted ? error : socketUnusable(path, error, bound?.dotPath);
-    }
-    return { found: step.value, next: bound && { ...bound, path, withdrawn } };
   };
 
   return {
@@ -155,10 +114,10 @@ export function createSocketFile(
     /** Whether the directory in which our socket was published is still there: not removed, not replaced. */
     hasDirectory: async (): Promise<boolean> => {
       if (published === undefined) return false;
-      const [before, now] = [published.directory, await findFile(dirname(published.path))];
+      const now = await findFile(dirname(published.path));
       if (typeof now === "string") return now !== "gone";
       // A removed directory that is still mounted has no link left; its inode number may be used again.
-      return now.nlink > 0 && isSameFile(before, now) && before.birthtimeMs === now.birthtimeMs;
+      return now.nlink > 0 && isSameDirectory(published.directory, now);
     },
     /**
      * Puts a fresh socket at `path`. Resolves with what was there before: `taken` without `overLiving` means that ours is not
@@ -167,7 +126,10 @@ export function createSocketFile(
      */
     publish: async (path: string, options: PublishOptions): Promise<SocketFound> => {
       if (!fitsSocketPath(path)) throw socketUnusable(path, systemError("ENAMETOOLONG"));
-      const { found, next } = await carryOut(path, options);
+      const { found, next } = await placeSocket(path, options, onConnection, {
+        judge: () => (options.overLiving ? judge(path) : look(path)),
+        withdrawOther: () => (published?.path === path ? undefined : withdraw()),
+      });
       if (found === "hanging" || found === "blocked")
         throw socketUnusable(path, (await errorAt(path, lstat)) ?? systemError("ENOTSOCK"));
       if (found === "taken" && !options.overLiving) {
@@ -198,6 +160,60 @@ export function createSocketFile(
     withdraw,
     abandon,
   };
+}
+
+async function retire(former: Published): Promise<void> {
+  former.withdrawn.abort();
+  await closeDotSocket(former);
+}
+
+async function removeIfOurs({ path, stats }: Published): Promise<void> {
+  const found = await findLink(path);
+  if (typeof found === "string" || !isSameFile(found, stats)) return;
+  await callFileSystem(path, () => unlink(path)).catch((error: unknown) => {
+    // Another process may be clearing the directory at this moment.
+    if (errnoOf(error) !== "ENOENT") throw error;
+  });
+}
+
+/** Carries out the steps of a publication. Returns what was there before, and our socket if it is there now. */
+async function placeSocket(
+  path: string,
+  { signal, ...rules }: PublishOptions,
+  onConnection: (connection: Socket, publication: Publication) => void,
+  own: Readonly<Record<"judge" | "withdrawOther", () => unknown>>,
+) {
+  const withdrawn = new AbortController();
+  const publication: Publication = { path, withdrawn: withdrawn.signal };
+  const there = await findLink(path);
+  let bound: Bound | undefined;
+  const dotPath = () => bound?.dotPath ?? path;
+  const deeds: Readonly<Record<PublishStep, () => unknown>> = {
+    ...own,
+    bind: async () => {
+      bound = await bindDotSocket(path, (connection) => onConnection(connection, publication));
+    },
+    link: async () => {
+      const isLinked = await linkIfFree(dotPath(), path);
+      if (isLinked) setTimeout(removeQuietly, KUBELET_LOOKS_WITHIN_MS, dotPath()).unref();
+      return isLinked;
+    },
+    wait: () => delay(KUBELET_LOOKS_WITHIN_MS, undefined, signal && { signal }),
+    isSame: () => isStillThere(path, there),
+    rename: () => callFileSystem(path, () => rename(dotPath(), path)),
+  };
+  const steps = publishSteps(rules);
+  let step = steps.next();
+  try {
+    while (!step.done) {
+      if (step.value !== "judge") signal?.throwIfAborted();
+      step = steps.next(await deeds[step.value]());
+    }
+  } catch (error) {
+    if (bound) await closeDotSocket(bound);
+    throw signal?.aborted ? error : socketUnusable(path, error, bound?.dotPath);
+  }
+  return { found: step.value, next: bound && { ...bound, path, withdrawn } };
 }
 
 /** Whether the file is still the one that was judged: of two registrars that find a dead socket, one may replace it. */

@@ -195,7 +195,7 @@ test("a driver that CSINode lost is told after the delay, from what was read las
   await play.pass();
   expect(play.said()).toEqual(["True Registered"]);
   play.listed = [];
-  play.csiNode.see(csiNodeOf([]));
+  await play.csiNode.read({ getCsiNode: async () => done(csiNodeOf([])) }, new AbortController().signal);
   await play.spend(30_000);
   expect(play.said()).toEqual(["True Registered"]);
   await play.spend(2_000);

@@ -16,6 +16,8 @@ import type { DriverCall } from "../model/events";
 import type { ResolvedRegistrarOptions } from "../model/options";
 import { connectDriver } from "./driver-connection";
 
+type WatchOptions = Pick<ResolvedRegistrarOptions, "csiSocketPath" | "timeoutMs" | "driverTimeoutMs">;
+
 export interface WatchDriverContext extends Pick<AcceptingOptions, "log" | "signal" | "remindEveryMs"> {
   /** The driver answered: at first, and again with each new connection; after `awayMs` if it was lost. */
   onAnswered(identity: PluginIdentity, awayMs: number | undefined): void;
@@ -34,10 +36,7 @@ const STEADY_AFTER_MS = 10_000;
  *
  * Runs until the signal is aborted, then resolves. Rejects only with DRIVER_TIMEOUT, and with what `context` throws.
  */
-export async function watchCsiDriver(
-  options: Pick<ResolvedRegistrarOptions, "csiSocketPath" | "timeoutMs" | "driverTimeoutMs">,
-  context: WatchDriverContext,
-): Promise<void> {
+export async function watchCsiDriver(options: WatchOptions, context: WatchDriverContext): Promise<void> {
   const { csiSocketPath, timeoutMs, driverTimeoutMs } = options;
   const { remindEveryMs, onCall } = context;
   const address = `unix://${csiSocketPath}`;
@@ -46,11 +45,7 @@ export async function watchCsiDriver(
   const timer = driverTimeoutMs > 0 ? setTimeout(() => patience.abort(), driverTimeoutMs) : undefined;
   const signal = AbortSignal.any([context.signal, patience.signal]);
   const presence = createPresence(log.with({ address }), context.onLost);
-  let failures = 0;
-  let earlyLosses = 0;
-  let nextAtMs = 0;
-  /** The server that gets calls at the slow pace only. */
-  let except: AcceptingOptions["except"];
+  const pace = createAskPace();
   /** Why the last connection, and the last call, failed: for the error at the driver timeout. */
   let unreachable: Error | undefined;
   let failure: unknown;
@@ -62,33 +57,26 @@ export async function watchCsiDriver(
   try {
     while (!signal.aborted) {
       log.v(5).info("Connecting", { address });
+      const { except } = pace;
       const file = await untilAccepting(csiSocketPath, { log, signal, remindEveryMs, onRefused, except });
       unreachable = undefined;
       presence.found(file);
-      if (!(await pause(nextAtMs - performance.now(), signal))) break;
+      if (!(await pace.untilDue(signal))) break;
 
       using connection = connectDriver(csiSocketPath, { log, signal, onCall });
       try {
         const identity = await connection.ask(timeoutMs);
-        failures = 0;
-        except = undefined;
+        pace.answered();
         clearTimeout(timer);
         context.onAnswered(identity, presence.answered(file));
-        const lastedMs = await endOf(connection, csiSocketPath, file, { log, signal });
-        earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
-        nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
+        pace.ended(await endOf(connection, csiSocketPath, file, { log, signal }));
       } catch (error) {
         const code = statusCodeOf(error);
         if (signal.aborted || code === undefined) throw error;
         failure = error;
         presence.lost();
         context.onNoAnswer(`GetPluginInfo of the CSI driver fails: ${messageOf(error)}`);
-        const pace = PACES[code];
-        const waitMs = backoffMs(pace ?? BACKOFF.askDriver, failures++);
-        const next = pace ? `retry in ${waitMs / 1_000}s, or when the driver restarts` : "retry";
-        log.error(error, "Error retreiving CSI driver name", { next });
-        if (!pace) nextAtMs = performance.now() + waitMs;
-        except = pace && { file, forMs: waitMs };
+        log.error(error, "Error retreiving CSI driver name", { next: pace.failed(code, file) });
       }
     }
   } catch (error) {
@@ -96,12 +84,48 @@ export async function watchCsiDriver(
   } finally {
     clearTimeout(timer);
   }
-  if (!patience.signal.aborted) return;
+  if (patience.signal.aborted) throw timeoutError(options, failure, unreachable);
+}
+
+function timeoutError(
+  { csiSocketPath, driverTimeoutMs }: WatchOptions,
+  failure: unknown,
+  unreachable: Error | undefined,
+): RegistrarError {
   const text = `no answer from the CSI driver on ${csiSocketPath} within the driver timeout of ${driverTimeoutMs / 1000} s`;
   // A driver that fails and exits: what it answered says more than that its socket is gone.
   const last = failure === undefined ? explainConnectError(unreachable) : messageOf(failure);
   const why = last === undefined ? "" : `; the last attempt failed: ${escapeUnprintable(last)}`;
-  throw new RegistrarError("DRIVER_TIMEOUT", `${text}${why}`, { cause: failure ?? unreachable });
+  return new RegistrarError("DRIVER_TIMEOUT", `${text}${why}`, { cause: failure ?? unreachable });
+}
+
+/** When the driver is asked next: later after each call that failed, and after each connection that ended early. */
+function createAskPace() {
+  let [failures, earlyLosses, nextAtMs] = [0, 0, 0];
+  let except: AcceptingOptions["except"];
+  return {
+    /** The server that is asked only after a long wait, unless another takes its place. */
+    get except() {
+      return except;
+    },
+    untilDue: (signal: AbortSignal) => pause(nextAtMs - performance.now(), signal),
+    answered: () => {
+      failures = 0;
+      except = undefined;
+    },
+    ended: (lastedMs: number) => {
+      earlyLosses = lastedMs < STEADY_AFTER_MS ? earlyLosses + 1 : 0;
+      nextAtMs = performance.now() + (earlyLosses > 0 ? backoffMs(BACKOFF.askDriver, earlyLosses - 1) : 0);
+    },
+    /** Returns what comes next, for the log. */
+    failed: (code: number, file: string): string => {
+      const slow = SLOW_PACES[code];
+      const waitMs = backoffMs(slow ?? BACKOFF.askDriver, failures++);
+      except = slow && { file, forMs: waitMs };
+      if (!slow) nextAtMs = performance.now() + waitMs;
+      return slow ? `retry in ${waitMs / 1_000}s, or when the driver restarts` : "retry";
+    },
+  };
 }
 
 /** Makes the record of whether a CSI driver is there; at first it is not. Logs each loss and each return once. */
@@ -156,7 +180,7 @@ async function endOf(
  * The waits after a failed call, if not the usual ones. Repeated although the CSI specification ("Error Scheme") forbids it for
  * UNIMPLEMENTED: a server that listens before it has its services answers that once, or HTTP 404.
  */
-const PACES: Readonly<Partial<Record<number, Backoff>>> = {
+const SLOW_PACES: Readonly<Partial<Record<number, Backoff>>> = {
   [status.UNIMPLEMENTED]: BACKOFF.incompleteDriver,
   [status.INVALID_ARGUMENT]: BACKOFF.unfitDriver,
   [status.PERMISSION_DENIED]: BACKOFF.unfitDriver,

@@ -25,25 +25,16 @@ const STEADY_AFTER_MS = BACKOFF.failedDriver.maxMs;
 const LOOK_FOR_ROOM_MS = 2_000;
 const REMIND_OF_ROOM_MS = 600_000;
 
+const WHY_LATER = {
+  failed: "Trying again later, or when the CSI driver restarts",
+  renamed: "CSI driver changed its name again, trying again later",
+};
+
 /** A CSI driver socket that is there. */
 interface DriverSocket {
   readonly kubeletRegistrationPath: string;
   /** Identifies the file: two paths can lead to one socket. */
   readonly file: string;
-}
-
-/** A driver's registration, until it has left or the next one begins. */
-interface Place {
-  readonly csiAddress: string;
-  readonly registration: Registration;
-  readonly sinceMs: number;
-  phase: "serving" | "leaving";
-  /** The driver's registrations in a row before this one that failed, or ended because it had another name. */
-  readonly failures: number;
-  /** The driver is away, until it is looked at. */
-  away?: NodeJS.Timeout;
-  /** The registration has ended, until the next one. */
-  retry?: { readonly timer: NodeJS.Timeout; readonly isRename: boolean };
 }
 
 /** Makes the set of a node's drivers: each has one registration while its socket is there, and starts over after a failure. */
@@ -54,103 +45,44 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
   let roomTimer: NodeJS.Timeout | undefined;
   const warnOfWait = createPacedWarning(log, "CSI drivers wait for file descriptors", REMIND_OF_ROOM_MS);
 
-  /** Gives each socket a place, unless another path of the same socket has one or there are too few file descriptors. */
+  /** Gives each socket a place, unless it has one, by this path or another, or there are too few file descriptors. */
   const joinAll = () => {
+    clearTimeout(roomTimer);
     for (const [csiAddress, { file }] of sockets) {
-      if (places.has(csiAddress)) continue;
       if ([...places.keys()].some((other) => sockets.get(other)?.file === file)) continue;
-      if (descriptorsFor(places.size + 1) <= descriptorLimit()) join(csiAddress);
-      else roomTimer ??= setTimeout(joinWaiting, LOOK_FOR_ROOM_MS);
+      const limit = descriptorLimit();
+      if (descriptorsFor(places.size + 1) > limit) {
+        roomTimer = setTimeout(joinAll, LOOK_FOR_ROOM_MS);
+        const [drivers, needed] = [sockets.size, descriptorsFor(sockets.size)];
+        warnOfWait({ waiting: drivers - places.size, drivers, limit, needed, check: descriptorFix(needed) });
+        break;
+      }
+      join(csiAddress);
     }
-  };
-  const joinWaiting = () => {
-    roomTimer = undefined;
-    joinAll();
-    if (roomTimer === undefined) return;
-    const [drivers, limit] = [sockets.size, descriptorLimit()];
-    const needed = descriptorsFor(drivers);
-    warnOfWait({ waiting: drivers - places.size, drivers, limit, needed, check: descriptorFix(needed) });
   };
 
   const join = (csiAddress: string, failures = 0) => {
     const socket = sockets.get(csiAddress);
     if (signal.aborted || socket === undefined) return;
-    let registration: Registration;
     try {
-      registration = register(csiAddress, socket.kubeletRegistrationPath);
+      const registration = register(csiAddress, socket.kubeletRegistrationPath);
+      places.set(csiAddress, createPlace(csiAddress, registration, failures, context));
     } catch (error) {
       log.error(error, "Cannot register the CSI driver", { csiAddress });
       sockets.delete(csiAddress); // Until it is found anew.
-      return;
     }
-    const place: Place = { csiAddress, registration, sinceMs: performance.now(), phase: "serving", failures };
-    places.set(csiAddress, place);
-    registration.subscribe("driver-lost", () => expectDeparture(place));
-    registration.closed
-      .then((outcome) => onClosed(place, outcome))
-      .catch((error) => log.error(error, "Cannot start over with a CSI driver", { csiAddress }));
   };
 
-  /** Ends a place whose registration has ended. */
-  const vacate = ({ csiAddress, retry }: Place) => {
-    clearTimeout(retry?.timer);
-    places.delete(csiAddress);
-  };
-
-  /** After a registration has ended: a driver that is there starts over, at once or later if it failed. */
-  const onClosed = (place: Place, { kind }: RegistrationOutcome) => {
-    const { csiAddress } = place;
-    clearTimeout(place.away);
-    if (signal.aborted) return;
-    if (place.phase === "leaving") {
-      vacate(place);
-      return joinAll();
-    }
-    const failures = performance.now() - place.sinceMs < STEADY_AFTER_MS ? place.failures : 0;
-    const isRename = kind !== "failed";
-    const startOver = () => {
-      vacate(place);
-      join(csiAddress, failures + 1);
-    };
-    // One that came back under another name starts over at once, but not again and again.
-    if (isRename && failures === 0) return startOver();
-    const waitMs = backoffMs(BACKOFF.failedDriver, failures);
-    const message = isRename
-      ? "CSI driver changed its name again, trying again later"
-      : "Trying again later, or when the CSI driver restarts";
-    log.info(message, { csiAddress, after: `${waitMs / 1000}s` });
-    place.retry = { timer: setTimeout(startOver, waitMs), isRename };
-  };
-
-  const leave = (place: Place, reason: string) => {
-    const { csiAddress } = place;
-    if (signal.aborted || place.phase === "leaving") return;
-    clearTimeout(place.away);
-    log.info("CSI driver has gone", { csiAddress, reason });
-    if (place.retry) return vacate(place);
-    place.phase = "leaving";
-    place.registration.close().catch(() => {}); // It never rejects.
-  };
-
-  /** After a while, looks whether the driver is back. If not, deregisters it and waits for its socket. */
-  const expectDeparture = (place: Place, afterMs = driverGoneAfterMs) => {
-    clearTimeout(place.away);
-    if (place.phase === "leaving" || place.retry || signal.aborted) return;
-    place.away = setTimeout(async () => {
-      const isBack = mayAccept(await tryConnect(place.csiAddress));
-      if (!isBack && !place.retry) leave(place, `not there for ${driverGoneAfterMs / 1000}s`);
-      // A driver that accepts connections without an answer may go without a further event: look again.
-      if (isBack && !place.registration.status().connected)
-        expectDeparture(place, Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));
-    }, afterMs);
-  };
-
-  const loseSocket = (place: Place) => {
-    // A driver that has another name after each restart waits all the same.
-    if (place.retry?.isRename) return;
-    const isKnown = !place.retry && place.registration.status().identity !== undefined;
-    if (isKnown) expectDeparture(place);
-    else leave(place, "its socket is gone");
+  const context: PlaceContext = {
+    ...{ driverGoneAfterMs, log, signal },
+    startOver: (csiAddress, failures) => {
+      places.delete(csiAddress);
+      join(csiAddress, failures);
+    },
+    onLeft: (csiAddress) => {
+      places.delete(csiAddress);
+      joinAll();
+    },
   };
 
   return {
@@ -163,9 +95,9 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
       { gone, goneDirectories }: Pick<Changes, "gone" | "goneDirectories">,
     ): void => {
       for (const csiAddress of gone) sockets.delete(csiAddress);
-      for (const place of places.values()) {
-        if (goneDirectories.has(dirname(place.csiAddress))) leave(place, "its directory is gone");
-        else if (gone.includes(place.csiAddress)) loseSocket(place);
+      for (const [csiAddress, place] of [...places]) {
+        if (goneDirectories.has(dirname(csiAddress))) place.leave("its directory is gone");
+        else if (gone.includes(csiAddress)) place.loseSocket();
       }
       for (const [csiAddress, socket] of found) sockets.set(csiAddress, socket);
       joinAll();
@@ -173,10 +105,86 @@ export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: 
     /** Deregisters every driver; `signal` must be aborted before. */
     close: async (): Promise<void> => {
       clearTimeout(roomTimer);
-      for (const { away, retry } of places.values())
-        for (const timer of [away, retry?.timer]) clearTimeout(timer);
-      await Promise.all([...places.values()].map(({ registration }) => registration.close()));
+      await Promise.all([...places.values()].map((place) => place.close()));
       places.clear();
+    },
+  };
+}
+
+interface PlaceContext extends Pick<NodeDriversOptions, "driverGoneAfterMs" | "log" | "signal"> {
+  /** `failures`: how many registrations in a row failed, or ended because the driver had another name. */
+  readonly startOver: (csiAddress: string, failures: number) => void;
+  readonly onLeft: (csiAddress: string) => void;
+}
+
+type Place = ReturnType<typeof createPlace>;
+
+/** A driver's registration, until the driver has left or starts over. */
+function createPlace(
+  csiAddress: string,
+  registration: Registration,
+  failuresBefore: number,
+  { driverGoneAfterMs, log, signal, startOver, onLeft }: PlaceContext,
+) {
+  const sinceMs = performance.now();
+  /** `failed`, `renamed`: the registration has ended, and the next one begins when `timer` is over. */
+  let phase: "serving" | "leaving" | "failed" | "renamed" = "serving";
+  /** Until a driver that is away is looked at, or until the next registration. */
+  let timer: NodeJS.Timeout | undefined;
+
+  const onClosed = ({ kind }: RegistrationOutcome) => {
+    clearTimeout(timer);
+    if (signal.aborted) return;
+    if (phase === "leaving") return onLeft(csiAddress);
+    phase = kind === "failed" ? "failed" : "renamed";
+    const failures = performance.now() - sinceMs < STEADY_AFTER_MS ? failuresBefore : 0;
+    // One that came back under another name starts over at once, but not again and again.
+    if (phase === "renamed" && failures === 0) return startOver(csiAddress, 1);
+    const waitMs = backoffMs(BACKOFF.failedDriver, failures);
+    log.info(WHY_LATER[phase], { csiAddress, after: `${waitMs / 1000}s` });
+    timer = setTimeout(startOver, waitMs, csiAddress, failures + 1);
+  };
+
+  const leave = (reason: string) => {
+    if (signal.aborted || phase === "leaving") return;
+    clearTimeout(timer);
+    log.info("CSI driver has gone", { csiAddress, reason });
+    if (phase !== "serving") return onLeft(csiAddress);
+    phase = "leaving";
+    registration.close().catch(() => {}); // It never rejects.
+  };
+
+  /** After a while, looks whether the driver is back. If not, deregisters it and waits for its socket. */
+  const expectDeparture = (afterMs = driverGoneAfterMs) => {
+    if (phase !== "serving" || signal.aborted) return;
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const isBack = mayAccept(await tryConnect(csiAddress));
+      if (phase !== "serving") return;
+      if (!isBack) leave(`not there for ${driverGoneAfterMs / 1000}s`);
+      // A driver that accepts connections without an answer may go without a further event: look again.
+      else if (!registration.status().connected)
+        expectDeparture(Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));
+    }, afterMs);
+  };
+
+  registration.subscribe("driver-lost", () => expectDeparture());
+  registration.closed
+    .then(onClosed)
+    .catch((error) => log.error(error, "Cannot start over with a CSI driver", { csiAddress }));
+  return {
+    registration,
+    leave,
+    loseSocket: (): void => {
+      // A driver that has another name after each restart waits all the same.
+      if (phase === "renamed") return;
+      const isKnown = phase === "serving" && registration.status().identity !== undefined;
+      if (isKnown) expectDeparture();
+      else leave("its socket is gone");
+    },
+    close: () => {
+      clearTimeout(timer);
+      return registration.close();
     },
   };
 }

@@ -89,8 +89,7 @@ function whileInPlace(
     case "accepted": {
       if (state.kind === "registered" && state.askedAtMs === undefined) return state;
       const known = { ...facts, everRegistered: true, refusals: undefined, lostStatuses: 0 };
-      const registered = inPlace("registered", known);
-      return { ...registered, again: state.again };
+      return { ...inPlace("registered", known), again: state.again };
     }
 
     case "refused": {

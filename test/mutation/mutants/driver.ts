@@ -12,7 +12,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
       ["test/registrar/driver/restless-driver"],
     ],
     "a driver that was long not ready is asked late after each later failure": [
-      "        failures = 0;\n",
+      "      failures = 0;\n",
       "",
       ["test/registrar/driver/restless-driver"],
     ],
@@ -22,7 +22,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
       "patience.signal",
     ],
     "a driver that refuses to tell its name is asked many times a second": [
-      "except = pace && { file, forMs: waitMs };",
+      "except = slow && { file, forMs: waitMs };",
       "except = undefined;",
     ],
     "a driver that listens before it has its services is never asked again soon": [

@@ -11,47 +11,47 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
     ],
     {
       "a driver's departure is judged from its first loss": [
-        '    clearTimeout(place.away);\n    if (place.phase === "leaving" || place.retry',
-        '    if (place.away || place.phase === "leaving" || place.retry',
+        'if (phase !== "serving" || signal.aborted) return;',
+        'if (timer || phase !== "serving" || signal.aborted) return;',
       ],
       "a driver that fails after a long good life waits as if it had never worked": [
-        "performance.now() - place.sinceMs < STEADY_AFTER_MS ? place.failures : 0",
-        "place.failures",
+        "performance.now() - sinceMs < STEADY_AFTER_MS ? failuresBefore : 0",
+        "failuresBefore",
       ],
       "a driver that is back is deregistered all the same": [
-        "      if (!isBack && !place.retry)",
-        "      if (!place.retry)",
+        "if (!isBack) leave",
+        "if (isBack || true) leave",
       ],
       "a driver that is back, and silent until it goes, is registered for ever": [
-        "        expectDeparture(place, Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));\n",
+        "        expectDeparture(Math.max(driverGoneAfterMs, SHORTEST_LOOK_MS));\n",
         "        void SHORTEST_LOOK_MS;\n",
       ],
       "a driver that was lost is never deregistered":
-        '    registration.subscribe("driver-lost", () => expectDeparture(place));\n',
+        '  registration.subscribe("driver-lost", () => expectDeparture());\n',
       "a driver that two patterns find has two registrars": [
-        "      if (places.has(csiAddress)) continue;\n",
-        "",
+        "=== file)) continue;",
+        "=== file && !places.has(csiAddress))) continue;",
       ],
-      "a directory and a link to it are two drivers": ["?.file === file)", "?.file === undefined)"],
+      "a directory and a link to it are two drivers": ["?.file === file)", "=== sockets.get(csiAddress))"],
       "a driver that failed and went away has a place for ever, and is not registered when it is back":
-        "    if (place.retry) return vacate(place);\n",
+        '    if (phase !== "serving") return onLeft(csiAddress);\n',
       "a driver with ever other names is registered at each restart":
-        "    if (place.retry?.isRename) return;\n",
+        '      if (phase === "renamed") return;\n',
       "a driver that failed is not tried again": [
-        "setTimeout(startOver, waitMs)",
-        "setTimeout(() => {}, waitMs)",
+        "setTimeout(startOver, waitMs, ",
+        "setTimeout(() => {}, waitMs, ",
       ],
       "a driver that left and is back in the same moment is not registered": [
-        "      vacate(place);\n      return joinAll();",
-        "      return vacate(place);",
+        "      joinAll();\n    },\n  };",
+        "    },\n  };",
       ],
       "a driver whose folder goes stays registered": [
-        'leave(place, "its directory is gone")',
-        "expectDeparture(place)",
+        'place.leave("its directory is gone")',
+        "place.loseSocket()",
       ],
       "a registrar that was closed leaves the timers of its drivers": [
-        "for (const timer of [away, retry?.timer]) clearTimeout(timer);",
-        "void [away, retry];",
+        "      clearTimeout(timer);\n      return registration.close();",
+        "      return registration.close();",
       ],
     },
   ),

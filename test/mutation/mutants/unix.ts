@@ -23,9 +23,9 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "    await delay(LISTENS_WITHIN_MS);\n",
       "",
     ],
-    "a withdrawn socket goes on listening": "    await closeDotSocket(former);\n",
+    "a withdrawn socket goes on listening": "  await closeDotSocket(former);\n",
     "what kubelet says over a replaced socket counts for the new one": [
-      "    former.withdrawn.abort();\n",
+      "  former.withdrawn.abort();\n",
       "",
       ["test/registrar/registration/registration.test"],
     ],
@@ -35,7 +35,7 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       ["test/unix/socket-file", "test/registrar/registration/registration.test"],
     ],
     "a registrar that was stopped replaces a living socket": [
-      '        if (step.value !== "judge") signal?.throwIfAborted();\n',
+      '      if (step.value !== "judge") signal?.throwIfAborted();\n',
       "",
     ],
     "everybody may connect to the socket": ["chmod(dotPath, 0o700)", "chmod(dotPath, 0o777)"],

@@ -46,11 +46,7 @@ export async function passOf(
 ) {
   const { signal } = new AbortController();
   csiNode.seeNode(given.store.node);
-  const readCsiNode = async () => {
-    const answer = read();
-    if (answer.kind === "done") csiNode.see(answer.value);
-    return answer;
-  };
+  const readCsiNode = () => csiNode.read({ getCsiNode: async () => read() }, signal);
   const pass = { ...given, csiNode, readCsiNode, api: Object(api) as NodeApi, signal };
   const answer = await keeper.pass(registrations, pass);
   return answer.kind === "done" ? answer.value : answer;
