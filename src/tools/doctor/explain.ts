@@ -10,8 +10,8 @@ import { createMode, EXIT_CODES, terminalWidth } from "./mode";
 export const explainMode = createMode(
   {
     chosenBy: ["explain", "--explain"],
-    describe: "Prints why a finding matters and how to fix it, and looks at nothing.",
-    flags: { explain: textFlag("the finding's CODE, or the name of its check") },
+    describe: "Prints why a finding matters and how to fix it. It inspects nothing.",
+    flags: { explain: textFlag("the finding's code, or the name of its check") },
     check: async ({ explain = "" }) => void (await knownCode(explain)),
     examples: ["doctor --explain=CSI105"],
     notes: [EXIT_CODES],
@@ -32,7 +32,7 @@ async function knownCode(text: string): Promise<string> {
   const names = checks.map(({ name }) => name);
   const near = nearWord(text, names);
   const advice = near === undefined ? "docs/doctor-codes.md lists them" : `did you mean ${near}?`;
-  return refuse(`--explain: "${text}" is not a code of a finding; ${advice}`);
+  return refuse(`--explain: no finding has the code or name "${text}"; ${advice}`);
 }
 
 /** The code's section of docs/doctor-codes.md, of which the build puts a copy beside the CLI's parts, for a terminal. */

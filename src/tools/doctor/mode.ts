@@ -19,7 +19,7 @@ export const EXIT_CODES =
 
 export const REPORT_FLAGS = {
   output: outputFlag("for people or programs", ["text", "json"]),
-  verbose: switchFlag("list what is ok or unknown, too; the JSON always has it"),
+  verbose: switchFlag("also list what is ok or unknown; the JSON always has it"),
 } as const;
 
 /** One of the commands behind `registrar doctor`. */
@@ -71,9 +71,7 @@ function misplacedFlags(
     names.map((name) => {
       const homes = others.filter(({ flags }) => Object.hasOwn(flags, name));
       const needed = homes.flatMap(({ chosenBy }) => chosenBy?.[1] ?? []);
-      const why = written
-        ? `${written} does not take it; leave it out`
-        : `it needs ${needed.join(" or ")} beside it`;
+      const why = written ? `cannot be used with ${written}` : `works only with ${needed.join(" or ")}`;
       const { alias, bare } = homes[0]?.flags[name] ?? {};
       const isOff = (text: string) => bare === "true" && attempt(() => parseBool(text)) === false;
       const row = { describe: "", hidden: true, parse: (text: string) => isOff(text) || refuse(why) };

@@ -39,7 +39,7 @@ export const runStatus = createCommand(
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
       ...NAME_LIST_FLAGS,
       timeout: { ...timeoutFlag("limit of a call"), default: "1s" },
-      wait: { ...durationFlag("look again until all are registered, at most so long"), conflicts: "watch" },
+      wait: { ...durationFlag("look again until all are registered, at most this long"), conflicts: "watch" },
       watch: { ...switchFlag("go on, and show each row anew when it changes"), alias: "w" },
       output: outputFlag("a table for people, or a list for programs", ["text", "json"]),
     },

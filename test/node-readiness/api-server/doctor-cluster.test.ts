@@ -73,7 +73,7 @@ test("who may list little is told the rules that are missing", async () => {
   writeFileSync(folder.at("reader.kubeconfig"), JSON.stringify(config));
   const reader = `--kubeconfig=${folder.at("reader.kubeconfig")}`;
   const nothing = await doctor(reader);
-  expect(nothing.stderr).toMatch(/^registrar doctor: nothing can be read of the cluster: .* is forbidden: /);
+  expect(nothing.stderr).toMatch(/^registrar doctor: cannot read the cluster: .* is forbidden: /);
   expect([nothing.code, nothing.text]).toEqual([3, "\n"]);
 
   const account = "--serviceaccount=shop:default";
@@ -112,7 +112,7 @@ test("a context that is not there, and a server that is away, in kubectl's words
   const clusters = [{ name: "cluster", cluster: { server: "https://127.0.0.1:1" } }];
   writeFileSync(folder.at("away.kubeconfig"), JSON.stringify({ ...own, clusters }));
   expect((await doctor(`--kubeconfig=${folder.at("away.kubeconfig")}`)).stderr).toMatch(
-    /^registrar doctor: nothing can be read of the cluster: .*127\.0\.0\.1:1: connect: connection refused\n$/,
+    /^registrar doctor: cannot read the cluster: .*127\.0\.0\.1:1: connect: connection refused\n$/,
   );
 });
 

@@ -19,7 +19,7 @@ test("a recorded cluster: docs/doctor.md has what it says, to the letter", async
 test("--swap shows the registrars, and what it would change in them", async () => {
   const { code, text } = await onSickCluster("--swap=example.com/registrar:v2");
   expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS\n/);
-  expect(text).toMatch(/\n0 registrars swapped to example\.com\/registrar:v2: that adds no problem\.$/m);
+  expect(text).toMatch(/\n0 registrars swapped to example\.com\/registrar:v2: no new problem\.$/m);
   expect(code).toBe(0);
 });
 
@@ -55,12 +55,12 @@ const HANGING = `exec "${process.execPath}" -e "setInterval(() => {}, 1000)"`;
 const NO_CREDENTIALS = "the kubeconfig has no credentials for its user: kubectl asks for name and password";
 
 test.each<readonly [said: string, script: string]>([
-  ["there is no kubectl in PATH: run this where kubectl reaches the cluster", ""],
+  ["kubectl is not in PATH: run this where kubectl can reach the cluster", ""],
   [
     'kubectl proxy: context "blue" does not exist',
     "echo 'error: context \"blue\" does not exist' >&2; exit 1",
   ],
-  ["kubectl proxy: it ended with 3", "exit 3"],
+  ["kubectl proxy: it exited with 3", "exit 3"],
   [
     `kubectl proxy: ${NO_CREDENTIALS}`,
     "printf 'Please enter Username: '; read -r name || echo 'error: EOF' >&2; exit 1",
@@ -77,14 +77,14 @@ test.each<readonly [said: string, script: string]>([
 test("no directory for kubectl's socket: one line, and exit code 3", async () => {
   using command = startCommand(["doctor", "--cluster"], { TMPDIR: "/nonexistent" });
   expect(await command.exitCode()).toBe(3);
-  expect(command.stderr).toMatch(/^registrar doctor: cannot make a directory for kubectl.*: ENOENT.*\n$/);
+  expect(command.stderr).toMatch(/^registrar doctor: cannot create a directory for kubectl.*: ENOENT.*\n$/);
 });
 
 test("a server that is away: kubectl's words", async () => {
   const message = "dial tcp 127.0.0.1:8080: connect: connection refused";
   const { code, stderr } = await withAnswer("", 502, { message });
   expect(stderr).toMatch(
-    /^registrar doctor: nothing can be read of the cluster: HTTP status 502: dial tcp .*: connection refused; .* set KUBECONFIG/,
+    /^registrar doctor: cannot read the cluster: HTTP status 502: dial tcp .*: connection refused; .* set KUBECONFIG/,
   );
   expect(code).toBe(3);
 });
@@ -124,18 +124,18 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
 );
 
 test.each([
-  ["--cluster -f x.yaml", "--file: --cluster does not take it; leave it out"],
+  ["--cluster -f x.yaml", "--file: cannot be used with --cluster"],
   ...["wait=0s", "csi-address=/x", "host-root=/x", "timeout=1s", "allow-drivers=x"].map((flag) => [
     `-f=x.yaml --${flag}`,
-    `--${flag.replace(/=.*/, "")}: -f does not take it; leave it out`,
+    `--${flag.replace(/=.*/, "")}: cannot be used with -f`,
   ]),
-  ["--cluster --timeout=2s", "--timeout: --cluster does not take it; leave it out"],
+  ["--cluster --timeout=2s", "--timeout: cannot be used with --cluster"],
   ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],
   ...["image=x", "swap"].map((flag) => [
     `--${flag}`,
-    `--${flag.replace(/=.*/, "")}: it needs --cluster or -f beside it`,
+    `--${flag.replace(/=.*/, "")}: works only with --cluster or -f`,
   ]),
-  ...["node", "driver", "context"].map((flag) => [`--${flag}=x`, `--${flag}: it needs --cluster beside it`]),
+  ...["node", "driver", "context"].map((flag) => [`--${flag}=x`, `--${flag}: works only with --cluster`]),
 ])("%s is a usage error", async (words = "", complaint = "") => {
   await expectUsageError(["doctor", ...words.split(" ")], complaint);
 });

@@ -101,11 +101,11 @@ test("--wait looks again until all is well", () =>
 test.each([
   ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
   ["--outputs=json", /did you mean --output\?/],
-  ["--explain=driver-nam", /"driver-nam" is not a code of a finding; did you mean driver-name\?$/m],
-  ["--explain=CSI119", /"CSI119" is not a code of a finding; docs\/doctor-codes\.md lists them$/m],
+  ["--explain=driver-nam", /no finding has the code or name "driver-nam"; did you mean driver-name\?$/m],
+  ["--explain=CSI119", /no finding has the code or name "CSI119"; docs\/doctor-codes\.md lists them$/m],
   ...["-f=x.yaml", "-o=json", "--csi-address=/csi/csi.sock", "--v=5"].map((other): [string, RegExp] => [
     `${other} --explain=CSI105`,
-    /: (?:--[a-z-]+: --explain does not take it; leave it out|there is no flag --v; .*)$/m,
+    /: (?:--[a-z-]+: cannot be used with --explain|there is no flag --v; .*)$/m,
   ]),
 ])("%s is a usage error", async (words, complaint) => {
   await expectUsageError(["doctor", ...words.split(" ")], complaint);

@@ -43,9 +43,9 @@ test("the session of docs/doctor.md has what is said of EBS' chart", async () =>
 });
 
 test.each([
-  [["--swap"], "1 registrar swapped: that adds no problem.\n"],
-  [["--swap="], "1 registrar swapped: that adds no problem.\n"],
-  [["--swap=x/y:v1"], "1 registrar swapped to x/y:v1: that adds no problem.\n"],
+  [["--swap"], "1 registrar swapped: no new problem.\n"],
+  [["--swap="], "1 registrar swapped: no new problem.\n"],
+  [["--swap=x/y:v1"], "1 registrar swapped to x/y:v1: no new problem.\n"],
 ])("%j says so where nothing changes", async (words, expected) => {
   const { status, stdout } = await swap(words, daemonSet({ container: official }));
   expect({ status, stdout }).toEqual({ status: 0, stdout: expected });
@@ -54,7 +54,7 @@ test.each([
 const NO_HTTP = { livenessProbe: { httpGet: { port: 1 } }, ...limits({ memory: "20Mi" }) };
 
 test.each<readonly [number, string, Changes]>([
-  [0, "that adds no problem.\n1 problem is", { container: { ...official, args: ["--v=2"] } }],
+  [0, "no new problem.\n1 problem is", { container: { ...official, args: ["--v=2"] } }],
   [1, "2 problems are", { container: { ...official, ...NO_HTTP }, registry: "/x" }],
 ])("problems that are there with either image are counted", async (status, expected, changes) => {
   const ended = await swap(["--swap"], daemonSet(changes));

@@ -14,15 +14,15 @@ export const clusterMode = createMode(
   {
     chosenBy: ["cluster", "--cluster"],
     describe:
-      "Tells which drivers are not registered on which nodes of a cluster, and why, through kubectl. It changes nothing.",
+      "Shows which drivers are not registered on which nodes of a cluster, and why. It reads through kubectl and changes nothing.",
     flags: {
       cluster: switchFlag("look at every node of a cluster, through kubectl"),
       node: textFlag("this node only"),
       driver: textFlag("this driver only"),
       context: textFlag("kubectl's context"),
-      kubeconfig: textFlag("kubectl's file"),
+      kubeconfig: textFlag("path of kubectl's configuration file"),
       ...SWAP_FLAGS,
-      wait: durationFlag("look again until no problem is found, at most so long"),
+      wait: durationFlag("look again until no problem is found, at most this long"),
       ...REPORT_FLAGS,
     },
     check: checkSwap,

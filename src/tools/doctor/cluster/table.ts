@@ -75,7 +75,7 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
   if (left <= 0) return table;
   return [
     ...table,
-    `... and ${counted(left, "row")} more: see one with --node or --driver, or all with -o json`,
+    `... and ${left.toLocaleString("en")} more: choose some with --node or --driver, or list all with -o json`,
   ];
 }
 

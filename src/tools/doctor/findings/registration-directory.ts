@@ -37,7 +37,7 @@ export function judgeDriverPlace(path: string, subject: string, has: string): Ve
   if (!path.includes(`/${NAME}/`)) return undefined;
   return warning(
     subject,
-    `${has} in kubelet's registration directory: kubelet takes the driver for a plugin and calls it in vain`,
+    `${has} in kubelet's registration directory: kubelet takes it for a registration socket, and its calls fail`,
     "move the driver's socket to <kubelet root>/plugins/NAME/",
   );
 }

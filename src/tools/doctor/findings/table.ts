@@ -69,7 +69,7 @@ export function renderReport<Row extends ReportedFinding>(
   const what =
     swapped &&
     `${counted(swapped.swapped, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
-  const last = isHarmless ? `${what}: that adds no problem.` : [what, sum].filter(Boolean).join(". ");
+  const last = isHarmless ? `${what}: no new problem.` : [what, sum].filter(Boolean).join(". ");
   const explained = shown.some(({ status }) => status !== "ok") ? EXPLAIN : undefined;
   const end = [last, ...next, explained].filter((line) => line !== undefined);
   const blocks = [...tables, ...findings, end].filter(({ length }) => length > 0);

@@ -1,13 +1,14 @@
 import { MAX_SOCKET_PATH_BYTES } from "../../../unix/socket-path";
 
 export function tooLong(bytes: number): string {
-  return `has ${bytes} bytes, a unix socket path may have ${MAX_SOCKET_PATH_BYTES}`;
+  return `has ${bytes} bytes, but a unix socket path has at most ${MAX_SOCKET_PATH_BYTES}`;
 }
 
 export const OUR_ARCHITECTURES: readonly string[] = ["amd64", "arm64"];
 
 /** What to do about a driver without a CSIDriver object: Kubernetes then attaches its volumes first. */
-export const APPLY_CSI_DRIVER = "apply one with its name: registrar manifest --include=csidriver writes it";
+export const APPLY_CSI_DRIVER =
+  "apply its CSIDriver object: registrar manifest --include=csidriver writes it";
 
 /** `1 node`, `5,000 nodes`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
@@ -35,7 +36,7 @@ export const RENDER_FIRST = "render the file first";
 
 /** What to do about two registrars of one driver on a node: they take the registration from each other. */
 export const LEAVE_ONE =
-  "leave one registrar to each driver on a node: look for a second DaemonSet, or give them nodes that do not overlap";
+  "keep only one registrar of the driver on each node: remove the other DaemonSet, or give the two different nodes";
 
 /** `A and B`, `both`; `A, B and C`, `all`. */
 export function together(names: readonly string[]): readonly [names: string, all: "both" | "all"] {

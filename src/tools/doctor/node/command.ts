@@ -24,7 +24,7 @@ export const nodeMode = createMode(
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
       ...NAME_LIST_FLAGS,
       timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), default: "1s" },
-      wait: durationFlag("look again until no problem is found, at most so long"),
+      wait: durationFlag("look again until no problem is found, at most this long"),
       ...REPORT_FLAGS,
     },
     registrar: ACCEPTED_FLAGS,

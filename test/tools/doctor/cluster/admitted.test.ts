@@ -61,7 +61,7 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
   const wrong = await clusterOf({ set: { resources: { limits: { memory: "lots" } } } });
   expect(renderClusterTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
-    /: that adds no problem\.\n1 problem is there with either image: registrar doctor --cluster\n/,
+    /: no new problem\.\n1 problem is there with either image: registrar doctor --cluster\n/,
   );
   const done = await clusterOf({ architecture: "s390x", inPod: { image: OURS } });
   expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");
@@ -92,6 +92,6 @@ test("the registrar of the whole node: drivers that it has not found, and pods o
 test("a driver that the registrar of the whole node has not registered", async () => {
   const cluster = await clusterOf(DROPPED);
   await cluster.setSpec("/apis/storage.k8s.io/v1/csinodes/node-1", { drivers: [] });
-  const missed = /^CSI204 problem: disk.* -> see the log of the node-wide registrar there, and/;
+  const missed = /^CSI204 problem: disk.* -> see the log of the node-wide registrar on that node, and/;
   expect(await said(cluster)).toContainEqual(expect.stringMatching(missed));
 });

@@ -132,7 +132,7 @@ describe("limits, a thousandth of the real ones", () => {
       ["10", "a"],
     ]);
     const endless = await small(...Array.from({ length: 9 }, () => thingsOf(10_000)));
-    expect(endless.failure?.message).toBe("not read to its end: an object has more than 8 MiB");
+    expect(endless.failure?.message).toBe("not read completely: an object has more than 8 MiB");
     expect(endless.seen.at(-1)?.url.searchParams.get("limit")).toBe("1");
   });
 
@@ -147,7 +147,7 @@ describe("limits, a thousandth of the real ones", () => {
     ["empty", page([], "next")],
   ])("a list of %s pages without end is left", async (_what, one) => {
     const { failure, seen } = await small(...Array.from({ length: 1_100 }, () => one));
-    expect(failure?.message).toBe("not read to its end: it has more than 64 MiB");
+    expect(failure?.message).toBe("not read completely: it has more than 64 MiB");
     expect(seen.length).toBeLessThan(1_100);
   });
 });

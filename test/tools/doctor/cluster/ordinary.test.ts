@@ -179,6 +179,6 @@ test("a pod that waits for a directory that is not there: kubelet's root is else
     });
   await expectSaid(
     cluster,
-    /^CSI202 problem: .*ContainerCreating: MountVolume.SetUp failed .*plugins_registry is not a directory -> kubelet's root is another one there: /,
+    /^CSI202 problem: .*ContainerCreating: MountVolume.SetUp failed .*plugins_registry is not a directory -> kubelet has another root directory on that node: /,
   );
 });

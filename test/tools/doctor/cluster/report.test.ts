@@ -58,7 +58,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     { architecture: "s390x" },
   ],
   [
-    /^CSI201 problem: disk.csi.example.com has a registrar that keeps restarting: container registrar has restarted 7 times \(exit code 1\): kubelet refused the driver: no -> do what the message says; the whole log: kubectl -n storage logs disk-node-node-1 -c registrar --previous$/,
+    /^CSI201 problem: disk.csi.example.com has a registrar that keeps restarting: container registrar has restarted 7 times \(exit code 1\): kubelet refused the driver: no -> do what the message says; for the whole log: kubectl -n storage logs disk-node-node-1 -c registrar --previous$/,
     crashed({ message: "kubelet refused the driver: no" }),
   ],
   [/^CSI201 .*\(exit code 1\) -> see why it ended: kubectl/, crashed({})],
@@ -76,12 +76,12 @@ test.each<readonly [expected: RegExp, Changes]>([
     { ...none, status: { phase: "Pending", conditions: [scheduled] } },
   ],
   [
-    /^CSI202 problem: .*its pod finds no node: Insufficient cpu/,
+    /^CSI202 problem: .*the scheduler finds no node for its pod: Insufficient cpu/,
     { ...none, isScheduled: false, status: { conditions: [noRoom] } },
   ],
   [/^CSI203 .*driver has restarted 9 times \(exit code 139\)/, crashed({}, crashLoop({ exitCode: 139 }, 9))],
   [
-    /^CSI204 problem: .*is not in CSINode: its pod runs.* -> ask there: kubectl -n storage exec disk-node-node-1 -c registrar -- \/csi-node-driver-registrar doctor --csi-address=\/csi\/csi\.sock --kubelet-registration-path=\/var\/lib\/kubelet\/plugins\/disk\.csi\.example\.com\/csi\.sock$/,
+    /^CSI204 problem: .*is not in CSINode: its pod runs.* -> run doctor in its container: kubectl -n storage exec disk-node-node-1 -c registrar -- \/csi-node-driver-registrar doctor --csi-address=\/csi\/csi\.sock --kubelet-registration-path=\/var\/lib\/kubelet\/plugins\/disk\.csi\.example\.com\/csi\.sock$/,
     none,
   ],
   [
@@ -162,7 +162,7 @@ test("a driver whose registrar is in a StatefulSet, as hostpath's own, is instal
   await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-1"));
   await expectSaid(
     cluster,
-    /^CSI207 problem: .*no pod of StatefulSet storage\/disk-node is there/,
+    /^CSI207 problem: .*no pod of StatefulSet storage\/disk-node is on the node/,
     /^CSI211/,
   );
 });
@@ -211,7 +211,7 @@ test("two DaemonSets of one driver on a node", async () => {
   await deploy(cluster, daemonSet(DISK, { name: "disk-again" }), ["node-1"], () => WELL);
   await expectSaid(
     cluster,
-    /^CSI206 problem: .*is a duplicate: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
+    /^CSI206 problem: .*has several registrars: storage\/disk-again-node-1 and storage\/disk-node-node-1 both register it/,
   );
 });
 
@@ -231,7 +231,7 @@ test("a pod that waits where the DaemonSet has none, by the event; and not one t
   await cluster.create("/api/v1/namespaces/default/events", failedMount(waits, DISK, "node-1"));
   await expectSaid(
     cluster,
-    /^CSI207 problem: .*is needed, and no pod of DaemonSet storage\/disk-node is there -> compare/,
+    /^CSI207 problem: .*is needed, and no pod of DaemonSet storage\/disk-node is on the node -> compare/,
     /^CSI211 problem: .*has 1 pod \(default\/db\) waiting for it/,
   );
   const { findings } = await cluster.report();

@@ -20,7 +20,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
       "csinodes",
       /^CSI204 unknown: .*whether it is registered: CSINodes could not be listed/,
     ],
-    ["", "nodes", /^CSI204 unknown: .*: Nodes could not be listed; its pod runs, and/],
+    ["", "nodes", /^CSI204 unknown: .*: Nodes could not be listed; its pod runs, but/],
     ["", "events", AWAY],
     ["storage.k8s.io", "csidrivers", /^CSI204 unknown: .*: CSIDrivers could not be listed/],
     ["storage.k8s.io", "volumeattachments", AWAY],
@@ -30,14 +30,14 @@ describe("what may not be read is unknown, and the rule that is missing is named
     const rule = `{apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["list"]}`;
     expect(await said(cluster)).toEqual([
       expect.stringMatching(expected),
-      expect.stringContaining(`-> allow it in a ClusterRole: ${rule}`),
+      expect.stringContaining(`-> add this rule to your ClusterRole: ${rule}`),
     ]);
   });
 
   test("nothing at all: that is no report", async () => {
     const cluster = await makeCluster();
     cluster.refusals.set("*", { kind: "forbidden", message: "you may not" });
-    await expect(cluster.report()).rejects.toThrow("nothing can be read of the cluster: you may not");
+    await expect(cluster.report()).rejects.toThrow("cannot read the cluster: you may not");
   });
 });
 
@@ -207,7 +207,7 @@ describe("of one driver", () => {
     expect(findings.find(({ code }) => code === "CSI207")?.objects).toMatchObject([{ name: "disk-node" }]);
     cluster.refusals.set("csidrivers", { kind: "unexpected", message: "busy" });
     expect((await said(cluster)).slice(1)).toEqual([
-      expect.stringMatching(/^CSI212 unknown: csidrivers could not be listed: busy -> run it again/),
+      expect.stringMatching(/^CSI212 unknown: csidrivers could not be listed: busy -> run doctor again/),
     ]);
   });
 

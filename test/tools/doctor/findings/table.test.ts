@@ -121,7 +121,7 @@ describe("a report of a swap, by subject", () => {
   test("without findings it has the tables, what was swapped or the sum, and the next step", () => {
     const none = { ...report(), summary };
     expect(renderReport(none, look, { swapped, next: ["Apply it."] })).toBe(
-      "2 registrars swapped to example.com/registrar:v1: that adds no problem.\nApply it.\n",
+      "2 registrars swapped to example.com/registrar:v1: no new problem.\nApply it.\n",
     );
     expect(renderReport(none, look, { tables: [["NAME"], []] })).toBe(
       "NAME\n\nNot everything could be read: 0 problems, 0 warnings, 1 unknown.\n",
@@ -172,7 +172,7 @@ test("rows stand under their headings; the last column is wrapped within the wid
 });
 
 test("words", () => {
-  expect(tooLong(120)).toBe("has 120 bytes, a unix socket path may have 107");
+  expect(tooLong(120)).toBe("has 120 bytes, but a unix socket path has at most 107");
   expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
   expect(podsText(["a", "b", "c"])).toBe("3 pods (a, b, c)");
   expect(podsText([..."abcdefgh"])).toBe("8 pods (a, b, c, d, e and 3 more)");

@@ -18,7 +18,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI102 .* nothing mounted where --csi-address=\/other/, { args: ["--csi-address=/other/csi.sock"] }],
   [/^CSI102 warning: has the relative --csi-address=csi\.sock/, { args: ["--csi-address=unix:csi.sock"] }],
   [
-    /^CSI102 problem: tells kubelet .*, which has 117 bytes, a unix socket path may have 107 -> use a shorter/,
+    /^CSI102 problem: tells kubelet .*, which has 117 bytes, but a unix socket path has at most 107 -> use a shorter/,
     { plugin: hostPath(LONG), args: ["--csi-address=/csi/s", `--kubelet-registration-path=${LONG}/s`] },
   ],
   [/^CSI103 problem: has nothing mounted at \/registration/, { container: mounts() }],

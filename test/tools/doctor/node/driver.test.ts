@@ -43,7 +43,9 @@ test("a path that is too long for a socket is not connected to, as it would be c
   renameSync(node.at("short"), cut);
   const tooLong = `${cut}.sock`;
   const { says } = await node.look({ csiSocketPath: tooLong, kubeletRegistrationPath: tooLong });
-  expect(says("driver-socket")).toMatch(/^problem: .*has 112 bytes, a unix socket path may have 107; fix: /);
+  expect(says("driver-socket")).toMatch(
+    /^problem: .*has 112 bytes, but a unix socket path has at most 107; fix: /,
+  );
   expect(says("kubelet-path")).toMatch(/^problem: .*has 112 bytes/);
   expect(connected).not.toHaveBeenCalled();
 });

@@ -149,7 +149,7 @@ test("two sockets for one driver; of another driver that is a warning only", asy
   await using node = await createNodeWithDriver();
   for (const name of ["x.csi-reg.sock", "x.csi-other-reg.sock"]) await node.plugin(name);
   const { says, healthy } = await node.look();
-  expect(says("registration-duplicates")).toMatch(/^problem: x\.csi has 2 living .*: .*; fix: leave one/);
+  expect(says("registration-duplicates")).toMatch(/^problem: x\.csi has 2 living .*: .*; fix: keep only one/);
   expect(healthy).toBe(false);
   const other = await node.look({ csiSocketPath: node.at("none.sock"), kubeletRegistrationPath: undefined });
   expect(other.says("registration-duplicates")).toMatch(/^warning: /);
@@ -164,7 +164,7 @@ test("a second registrar that stands by is worth a warning, whoever is looked at
   await Promise.all([first.state("standby"), second.state("registered")]);
   await told(kubelet, await kubelet.registered("x.csi"));
   const duplicates = async (target = {}) => (await node.look(target)).says("registration-duplicates");
-  const standsBy = /^warning: x\.csi has 1 more registrar on standby .*; fix: leave one registrar/;
+  const standsBy = /^warning: x\.csi has 1 more registrar on standby .*; fix: keep only one registrar/;
   for (const target of [{}, WHOLE])
     await eventually(async () => expect(await duplicates(target)).toMatch(standsBy));
   await first.registrar.close();

@@ -54,7 +54,7 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   const unsure = facts.units.filter(({ driver }) => driver.kind !== "known").map(({ driver }) => driver.name);
   const named = facts.places.flatMap(({ driver, unit, isListed }) => (unit || isListed ? driver : []));
   const text =
-    "has no CSIDriver object: Kubernetes attaches its volumes first, and does not describe the pod to it";
+    "has no CSIDriver object: Kubernetes attaches its volumes before it mounts them, and passes the driver no information about the pod";
   return [...new Set(named)]
     .filter((driver) => facts.csiDrivers?.has(driver) === false && !unsure.includes(driver))
     .map((driver) => warning(driver, text, APPLY_CSI_DRIVER));
@@ -76,7 +76,7 @@ const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, p
 const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places, target }) => {
   const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
   if (away.length === 0) return [];
-  const text = "are not ready, or not there any more: the status of their drivers may be outdated";
+  const text = "are not ready or no longer exist: what is known of their drivers is possibly out of date";
   const fix = `see why kubelet does not report: ${kubectlFor(target, "describe node", away[0])}`;
   return { ...warning("nodes", text, fix), cause: NODES_AWAY, nodes: away };
 });
@@ -105,8 +105,8 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists }
   return [
     ...lists.filter(isForbidden).map(({ resource, apiGroup, message }) => {
       const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
-      const text = `cannot be listed, you are not allowed to: ${message}`;
-      return unread(resource, text, `allow it in a ClusterRole: ${rule}`);
+      const text = `cannot be listed, because you lack the permission: ${message}`;
+      return unread(resource, text, `add this rule to your ClusterRole: ${rule}`);
     }),
     // An API server that went away fails all of them alike.
     ...Array.from(
@@ -116,7 +116,7 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists }
         return unread(
           names,
           `could not be listed: ${message}`,
-          "run it again, or look at less of it: --node",
+          "run doctor again, or for one node only: --node",
         );
       },
     ),

@@ -9,8 +9,8 @@ import { EVERY_DRIVER, HINTS, isGuess, notRead, type RegistrarUnit, SETS } from 
 const REASONS = {
   registered: null,
   starting: "its registrar, its pod or its node has only just started",
-  unregistered: "its pod runs, and kubelet has not registered it",
-  "node-away": "the node is not ready, or not there any more",
+  unregistered: "its pod runs, but kubelet has not registered it",
+  "node-away": "the node is not ready or no longer exists",
   unprovided: "no DaemonSet has a registrar for it",
   dropped: "a policy removed its registrar, and no node-wide registrar runs on this node",
 } as const;
@@ -171,7 +171,7 @@ function stateWithout(place: Omit<Place, "state">, reading: ClusterReading, arou
   const missing = notRead(reading, ...SETS, "pods", ...(isGuessed ? (["csidrivers"] as const) : []));
   if (missing !== undefined) return unseen(missing);
   if (!provided.has(EVERY_DRIVER) && !provided.has(driver)) return state("unprovided");
-  const reason = unit ? `no pod of ${unit.set.kind} ${unit.set.name} is there` : NOT_FOUND;
+  const reason = unit ? `no pod of ${unit.set.kind} ${unit.set.name} is on the node` : NOT_FOUND;
   return { kind: "uncovered", reason } as const;
 }
 
@@ -193,7 +193,7 @@ function stateWith(place: Omit<Place, "state">, reading: ClusterReading, around:
     const missing = notRead(reading, ...HINTS);
     if (missing !== undefined) return unseen(missing);
     if (others.some((name) => !around.unitsByDriver.has(name)))
-      return unseen("the driver's name is not known, and CSINode lists drivers of no known registrar");
+      return unseen("the driver's name is unknown, and CSINode lists drivers without a known registrar");
   }
   const startedMs = pod?.startedMs;
   const isRecent = startedMs === undefined || reading.nowMs - startedMs < START_MS;
@@ -206,6 +206,6 @@ function heldTo({ node = "", driver }: Omit<Place, "state">, { csiNodes, nodes }
   const inCsiNode = csiNodes?.get(node)?.get(driver);
   const inAnnotation = facts?.nodeIds.get(driver);
   if (facts === undefined || inCsiNode === inAnnotation) return state("registered");
-  const reason = `CSINode has the node ID ${inCsiNode}, and the Node's annotation ${inAnnotation ?? "has none"}`;
+  const reason = `CSINode has ${inCsiNode}, and the Node's annotation has ${inAnnotation ?? "none"}`;
   return { kind: "contradicted", reason } as const;
 }

@@ -26,14 +26,14 @@ const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
 
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   if (unit === undefined || isWithoutRegistrar({ pod, unit }))
-    return "see the log of the node-wide registrar there, and its --allow-drivers and --deny-drivers";
+    return "see the log of the node-wide registrar on that node, and its --allow-drivers and --deny-drivers";
   const { container, program, unseen, settings, isForWindows } = unit.registrar;
   const log = `see ${kubectlFor(target, "logs", pod?.name)} -c ${container}`;
   if (isForWindows) return `${log}, and kubelet's log on the node`;
   if (program.kind !== "ours" || unseen !== undefined)
     return `${log}, and run registrar doctor --host-root=/host on the node, in kubectl debug node`;
   const paths = `--csi-address=${settings.csiAddress} --kubelet-registration-path=${settings.kubeletRegistrationPath}`;
-  return `ask there: ${kubectlFor(target, "exec", pod?.name)} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
+  return `run doctor in its container: ${kubectlFor(target, "exec", pod?.name)} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
 }
 
 function healthyDrivers({ places }: ClusterFacts): Verdicts {
@@ -50,7 +50,7 @@ const isRestarting = (ofRegistrar: boolean) => (place: Place, facts: ClusterFact
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   const { name, exitCode, message } = state.container ?? {};
   const log = `${kubectlFor(target, "logs", pod?.name)} -c ${name} --previous`;
-  if (message !== "") return `do what the message says; the whole log: ${log}`;
+  if (message !== "") return `do what the message says; for the whole log: ${log}`;
   if (exitCode === 137 || exitCode === 143)
     return `see what ended it, its memory limit or a probe: ${kubectlFor(target, "describe pod", pod?.name)}`;
   return `see why it ended: ${log}`;
@@ -61,7 +61,7 @@ function seeEvents(place: Place, facts: ClusterFacts): string {
   if (
     /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/.test(place.state.mountFailure ?? "")
   )
-    return "kubelet's root is another one there: find its --root-dir, and write its plugins_registry into the DaemonSet (often the chart's kubeletDir)";
+    return "kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it (the value kubeletDir of many charts)";
   return `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}`;
 }
 
@@ -93,10 +93,10 @@ function haveNodeWide(_first: Place, { units, target }: ClusterFacts): string {
   const nodeWide = units.find(({ driver }) => driver.kind === "every");
   return nodeWide === undefined
     ? "apply the DaemonSet that registrar manifest --image-policy --drop writes, or delete its policy and restart the driver's DaemonSet"
-    : `see why it has no ready pod there: ${kubectlFor(target, "describe daemonset", nodeWide.set.name)}`;
+    : `see why it has no ready pod on that node: ${kubectlFor(target, "describe daemonset", nodeWide.set.name)}`;
 }
 
-const WRITE_ANEW = "restart its pod on that node, and see who else writes that annotation";
+const WRITE_ANEW = "restart its pod on that node, and find out what else writes the annotation";
 const doesNotStart = (place: Place, facts: ClusterFacts) =>
   inState("unscheduled", "blocked")(place) && !isForOtherMachine(place, facts);
 
@@ -120,7 +120,7 @@ export const stateChecks = [
     "CSI206",
     "duplicates",
     inState("duplicate"),
-    because("is a duplicate: ", () => LEAVE_ONE),
+    because("has several registrars: ", () => LEAVE_ONE),
   ),
   placeCheck("CSI216", "dropped", inState("dropped"), because("has no registrar: ", haveNodeWide)),
   architectures,

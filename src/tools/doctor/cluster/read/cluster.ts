@@ -51,7 +51,7 @@ export async function readCluster(
   const [failure] = unread.values();
   if (!reader.hasRead() && failure !== undefined) {
     const advice = NO_CLUSTER.test(failure.message) ? SET_KUBECONFIG : "";
-    throw invalidOption(`nothing can be read of the cluster: ${failure.message}${advice}`);
+    throw invalidOption(`cannot read the cluster: ${failure.message}${advice}`);
   }
   if (target.node !== undefined && !unread.has("nodes") && others.nodes.length === 0)
     throw invalidOption(`there is no node ${target.node}`);

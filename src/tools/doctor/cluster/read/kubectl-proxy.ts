@@ -56,7 +56,7 @@ export async function startKubectlProxy({ context, kubeconfig, onMessage }: Kube
   });
   const ended = new Promise<string>((resolve) => {
     child.once("error", ({ message }) => resolve(message));
-    child.once("close", (code, name) => resolve(`it ended with ${name ?? code}`));
+    child.once("close", (code, name) => resolve(`it exited with ${name ?? code}`));
   });
   const close = async () => {
     child.stdin.destroy();
@@ -76,7 +76,7 @@ export async function startKubectlProxy({ context, kubeconfig, onMessage }: Kube
     const last = said.trim().split("\n").at(-1) || failure;
     throw invalidOption(
       child.exitCode === NOT_FOUND
-        ? "there is no kubectl in PATH: run this where kubectl reaches the cluster, not in a container of it"
+        ? "kubectl is not in PATH: run this where kubectl can reach the cluster, not in one of its containers"
         : `kubectl proxy: ${last.replace(/^error: /, "")}`,
     );
   }
@@ -88,6 +88,6 @@ function makeDirectory(): string {
   try {
     return mkdtempSync(join(tmpdir(), "kubectl-"));
   } catch (cause) {
-    throw invalidOption(`cannot make a directory for kubectl's socket: ${messageOf(cause)}`, { cause });
+    throw invalidOption(`cannot create a directory for kubectl's socket: ${messageOf(cause)}`, { cause });
   }
 }

@@ -145,5 +145,5 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
 }
 
 function tooMuch(what: string, maxBytes: number): ListFailure {
-  return { kind: "unexpected", message: `not read to its end: ${what} more than ${maxBytes / MEBIBYTE} MiB` };
+  return { kind: "unexpected", message: `not read completely: ${what} more than ${maxBytes / MEBIBYTE} MiB` };
 }

@@ -149,7 +149,10 @@ function unscheduled({ conditions }: Tree): PodTrouble | undefined {
   const scheduled = list(conditions).find((one) => tree(one).type === "PodScheduled");
   const { status, message } = tree(scheduled);
   if (status !== "False") return undefined;
-  return { kind: "unscheduled", reason: `its pod finds no node: ${boundText(text(message))}` };
+  return {
+    kind: "unscheduled",
+    reason: `the scheduler finds no node for its pod: ${boundText(text(message))}`,
+  };
 }
 
 function troubleIn(
