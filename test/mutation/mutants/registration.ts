@@ -90,7 +90,7 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
       "a replaced socket answers with the new name": [
         "publication.isWithdrawn || ",
         "",
-        ["test/registrar/registration/registration.test"],
+        ["test/registrar/registration/decisions.test"],
       ],
     },
   ),
