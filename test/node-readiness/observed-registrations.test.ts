@@ -1,12 +1,9 @@
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
-import { createFleetNode, type FleetNode, startTestFleet } from "../support/fleet-node";
+import { eachTest } from "../support/each-test";
+import { createFleetNode, startTestFleet } from "../support/fleet-node";
 
-let node: FleetNode;
-beforeEach(async () => {
-  node = await createFleetNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createFleetNode);
 
 test("a driver that the lists of names keep out is nobody's here: its own registrar has the say", async () => {
   await using started = await startTestFleet(node, { names: { deny: ["a.csi"] } });

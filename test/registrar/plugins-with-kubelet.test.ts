@@ -1,8 +1,9 @@
 import { rmSync } from "node:fs";
 import type { CommonOptions, RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
+import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
-import { createTestNode, type TestNode } from "../support/registrar-node";
+import { createTestNode } from "../support/registrar-node";
 import { told } from "../support/told";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
@@ -23,11 +24,7 @@ const DEVICE: Plugin = {
   file: "example.com_gpu-device",
 };
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const start = async ({ file: _, ...plugin }: Plugin, options: Partial<CommonOptions> = {}) =>
   node.keep(

@@ -7,23 +7,15 @@ import type { StateName } from "../../src/registrar/model/state";
 import { registerDriver, startRegistrar } from "../../src/registrar/start-registrar";
 import { connectRaw } from "../grpc/served-grpc";
 import { frame, GOAWAY, getInfoCall, HELLO, PING, RAW_PATH } from "../grpc/wire";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
-import {
-  createTestNode,
-  startTestRegistrar,
-  type TestNode,
-  type TestRegistrar,
-} from "../support/registrar-node";
+import { createTestNode, startTestRegistrar, type TestRegistrar } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 import { type Answer, startScriptedDriver } from "../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 /** The last frame of a GetInfo call, which has an empty message. */

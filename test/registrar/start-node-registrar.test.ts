@@ -1,16 +1,13 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
-import { createFleetNode, type FleetNode, startTestFleet } from "../support/fleet-node";
+import { createFleetNode, startTestFleet } from "../support/fleet-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 import { startStuckSocket } from "../support/stuck-socket";
 
-let node: FleetNode;
-beforeEach(async () => {
-  node = await createFleetNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createFleetNode);
 
 const TAKEN = "Another CSI driver on this node has the name, waiting";
 const FAILED = "Cannot register the CSI driver";

@@ -2,23 +2,14 @@ import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RegistrarEvent } from "../../src/registrar/model/events";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { identityOf } from "../support/identity-of";
-import {
-  createTestNode,
-  ENDPOINT,
-  startListening,
-  startTestRegistrar,
-  type TestNode,
-} from "../support/registrar-node";
+import { createTestNode, ENDPOINT, startListening, startTestRegistrar } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 

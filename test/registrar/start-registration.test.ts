@@ -2,18 +2,15 @@ import { lstatSync, readdirSync } from "node:fs";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { startRegistration } from "../../src/registrar/start-registration";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { registerOnce } from "../support/fake-kubelet";
 import { recordLog } from "../support/recorded-log";
-import { createTestNode, ENDPOINT, type TestNode } from "../support/registrar-node";
+import { createTestNode, ENDPOINT } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 import { startScriptedDriver } from "../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 type CsiOptions = Extract<RegistrationOptions, { readonly type?: "CSIPlugin" | undefined }>;

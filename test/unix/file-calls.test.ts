@@ -5,13 +5,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { buildSync } from "esbuild";
 import { callFileSystem, someCallHangs } from "../../src/unix/file-calls";
 import { spawnProcess } from "../support/child-process";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { eachTest } from "../support/each-test";
+import { createTempFolder } from "../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 /** A call that does not end before the function returned. */
 function startHanging(path: string, callAt = callFileSystem) {

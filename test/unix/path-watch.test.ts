@@ -2,16 +2,13 @@ import fs, { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync 
 import { dirname } from "node:path";
 import { silentLogger } from "../../src/logging/logger";
 import { watchPath } from "../../src/unix/path-watch";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { recordLog } from "../support/recorded-log";
 import { countInotifyWatches, expectNothingLeft } from "../support/resources";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 const startWatch = (path: string) => watchPath(path, silentLogger);
 

@@ -1,20 +1,19 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { controlWaits } from "../support/controlled-waits";
+import { eachTest } from "../support/each-test";
 import { mayMount, mountHanging } from "../support/hanging-mount";
 import { expectNothingLeft } from "../support/resources";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 
 const waits = controlWaits();
 const loading = import("../../src/unix/resting-look");
 
 const LOOK_EVERY_MS = 5_000;
-let folder: TempFolder;
+const folder = eachTest(createTempFolder);
 beforeEach(async () => {
-  folder = await createTempFolder();
   mkdirSync(folder.at("d"));
   age(folder.at("d"));
 });
-afterEach(() => folder[Symbol.asyncDispose]());
 
 /** Hides a change from the mtime. */
 const age = (path: string) => utimesSync(path, 1, 1);

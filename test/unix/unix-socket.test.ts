@@ -1,15 +1,12 @@
 import fs, { existsSync, lstatSync, mkdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { explainConnectError, tryConnect, untilAccepting } from "../../src/unix/unix-socket";
+import { eachTest } from "../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { recordLog } from "../support/recorded-log";
 import { expectNothingLeft } from "../support/resources";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 const never = new AbortController().signal;
 const { logger } = recordLog();

@@ -1,9 +1,10 @@
 import { status } from "@grpc/grpc-js";
 import { LONGEST_WAIT_MS } from "../../../src/base/pause";
 import { controlWaits } from "../../support/controlled-waits";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { startScriptedDriver } from "../../support/scripted-driver";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 import { watchAt } from "../../support/watched-driver";
 
 const FIRST_MS = 100;
@@ -17,13 +18,11 @@ const x = { name: "x.csi" };
 /** Without the look at all directories of the process, and without waits for an event. */
 const pauses = () => waits.pending().filter((ms) => ms !== 5_000 && ms < LONGEST_WAIT_MS);
 
-let folder: TempFolder;
+const folder = eachTest(createTempFolder);
 let csiSocketPath: string;
 beforeEach(async () => {
-  folder = await createTempFolder();
   csiSocketPath = folder.at("csi.sock");
 });
-afterEach(() => folder[Symbol.asyncDispose]());
 afterEach(() => jest.restoreAllMocks());
 
 async function startWatching() {

@@ -3,21 +3,20 @@ import { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { connectDriver } from "../../../src/registrar/driver/driver-connection";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { PATIENCE_MS } from "../../support/history";
 import { recordLog } from "../../support/recorded-log";
 import { expectNothingLeft } from "../../support/resources";
 import { type Answer, startScriptedDriver } from "../../support/scripted-driver";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 import { watchAt } from "../../support/watched-driver";
 
-let folder: TempFolder;
+const folder = eachTest(createTempFolder);
 let socketPath: string;
 beforeEach(async () => {
-  folder = await createTempFolder();
   socketPath = folder.at("csi.sock");
 });
-afterEach(() => folder[Symbol.asyncDispose]());
 
 const x: Answer = { name: "x.csi" };
 

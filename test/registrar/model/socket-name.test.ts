@@ -1,14 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { judgeDriverName } from "../../../src/registrar/driver/driver-name";
 import { createAlias, findAlias, nextAlias } from "../../../src/registrar/model/socket-name";
+import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 const name = "x.csi";
 const find = () => findAlias(folder.path, name);

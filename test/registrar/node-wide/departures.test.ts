@@ -1,12 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
-import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
+import { createFleetNode, startTestFleet } from "../../support/fleet-node";
 
-let node: FleetNode;
-beforeEach(async () => {
-  node = await createFleetNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createFleetNode);
 beforeEach(() => {
   // Sockets and files need all the others.
   jest.useFakeTimers({

@@ -15,17 +15,14 @@ import { parsePattern } from "../../../src/host-path/path-pattern";
 import { discover } from "../../../src/registrar/node-wide/discovery";
 import type { Changes } from "../../../src/registrar/node-wide/scan";
 import { controlWaits } from "../../support/controlled-waits";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket } from "../../support/foreign-socket";
 import { recordLog } from "../../support/recorded-log";
 import { expectNothingLeft } from "../../support/resources";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 /** A socket file; whether anybody listens is no matter here. */
 async function makeSocket(...names: readonly string[]): Promise<void> {

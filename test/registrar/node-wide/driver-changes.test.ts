@@ -1,15 +1,12 @@
 import { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { dialRegistration } from "../../support/fake-kubelet";
-import { createFleetNode, type FleetNode, startTestFleet } from "../../support/fleet-node";
+import { createFleetNode, startTestFleet } from "../../support/fleet-node";
 import { expectNothingLeft } from "../../support/resources";
 
-let node: FleetNode;
-beforeEach(async () => {
-  node = await createFleetNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createFleetNode);
 
 const FOR_LONG = { driverGoneAfterMs: 3_600_000 };
 const SOON = { driverGoneAfterMs: 50 };

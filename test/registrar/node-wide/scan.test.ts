@@ -5,14 +5,11 @@ import fc from "fast-check";
 import { segmentsOf } from "../../../src/host-path/path-pattern";
 import { diff, NOTHING, rootOf, type Scan, scan } from "../../../src/registrar/node-wide/scan";
 import { idOf } from "../../../src/unix/files";
+import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket } from "../../support/foreign-socket";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
+const folder = eachTest(createTempFolder);
 
 const patternOf = (path: string) => ({ segments: segmentsOf(path) });
 

@@ -11,18 +11,15 @@ import {
 } from "../../../src/registrar/registration/registration-service";
 import { checkRegistrationSocket, createKeptAsk } from "../../../src/registrar/registration/self-check";
 import { createSocketFile } from "../../../src/unix/socket-file";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { mayMount } from "../../support/hanging-mount";
 import { recordLog } from "../../support/recorded-log";
-import { createTestNode, type TestNode } from "../../support/registrar-node";
+import { createTestNode } from "../../support/registrar-node";
 
 const NAME = "x.csi";
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 /** A registration socket without the loop that would repair it, checked as a registration checks its own. */
 async function publish(keepMs?: number) {

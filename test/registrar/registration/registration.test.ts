@@ -4,6 +4,7 @@ import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../../src/base/errors";
 import { failedBy } from "../../../src/registrar/model/outcome";
 import { tryConnect } from "../../../src/unix/unix-socket";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { dialRegistration, registerOnce } from "../../support/fake-kubelet";
 import { createRandom } from "../../support/random";
@@ -11,16 +12,11 @@ import {
   createTestNode,
   startListening,
   startTestRegistrar,
-  type TestNode,
   type TestRegistrar,
 } from "../../support/registrar-node";
 import { startScriptedDriver } from "../../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 const HISTORY_LENGTH = 50;

@@ -12,16 +12,13 @@ import {
   createCachedCheck,
   type SelfCheck,
 } from "../../../src/registrar/registration/self-check";
+import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../support/foreign-socket";
 import { PATIENCE_MS } from "../../support/history";
-import { createTestNode, startListening, type TestNode } from "../../support/registrar-node";
+import { createTestNode, startListening } from "../../support/registrar-node";
 import { expectNothingLeft } from "../../support/resources";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const name = "x.csi";
 const INFO = { type: "CSIPlugin", name, endpoint: "/csi.sock", supportedVersions: ["1.0.0"] };

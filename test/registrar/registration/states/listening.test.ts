@@ -1,11 +1,11 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { controlWaits } from "../../../support/controlled-waits";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { watchNames } from "../../../support/owned-socket";
-import type { TestNode } from "../../../support/registrar-node";
 import { startScriptedDriver } from "../../../support/scripted-driver";
 
 const waits = controlWaits();
@@ -21,11 +21,7 @@ jest.doMock("../../../../src/unix/mounts", () => ({ ...mounts, readMounts }));
 const loading = import("../../../support/registrar-node");
 
 const name = "x.csi";
-let node: TestNode;
-beforeEach(async () => {
-  node = await (await loading).createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(async () => (await loading).createTestNode());
 const start = async () => (await loading).startListening(node);
 const files = () => readdirSync(node.pluginRegistrationPath);
 const visible = () => files().filter((file) => !file.startsWith("."));

@@ -1,21 +1,20 @@
 import fs, { lstatSync, mkdirSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { recordLog } from "../../../support/recorded-log";
-import { createTestNode, ENDPOINT, startTestRegistrar, type TestNode } from "../../../support/registrar-node";
+import { createTestNode, ENDPOINT, startTestRegistrar } from "../../../support/registrar-node";
 import { type ScriptedDriver, startScriptedDriver } from "../../../support/scripted-driver";
 
 const name = "x.csi";
-let node: TestNode;
+const node = eachTest(createTestNode);
 let driver: ScriptedDriver;
 beforeEach(async () => {
-  node = await createTestNode();
   driver = node.keep(await startScriptedDriver(node.csiAddress, { name }));
 });
-afterEach(() => node[Symbol.asyncDispose]());
 
 const unusable = (text: string) => ({
   kind: "failed",

@@ -1,22 +1,20 @@
 import { readdirSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
-import type { TestNode } from "../../../support/registrar-node";
 
 const waits = controlWaits({ fromMs: 1_000 });
 const loading = import("../../../support/registrar-node");
 const startListening = async (...args: Parameters<Awaited<typeof loading>["startListening"]>) =>
   (await loading).startListening(...args);
 const name = "x.csi";
-let node: TestNode;
+const node = eachTest(async () => (await loading).createTestNode());
 let socketPath: string;
 beforeEach(async () => {
-  node = await (await loading).createTestNode();
   socketPath = node.socketPath(name);
 });
-afterEach(() => node[Symbol.asyncDispose]());
 
 test.each([
   'rpc error: code = Unimplemented desc = with "quotes", a tab\tand\nanother line',

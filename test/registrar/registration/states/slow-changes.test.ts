@@ -2,11 +2,12 @@ import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlink
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
-import type { TestNode, TestRegistrar } from "../../../support/registrar-node";
+import type { TestRegistrar } from "../../../support/registrar-node";
 import { startScriptedDriver } from "../../../support/scripted-driver";
 
 const waits = controlWaits({ fromMs: 300 });
@@ -16,14 +17,12 @@ const LOOK_EVERY_MS = 5_000;
 /** Longer than kubelet may be between GetInfo and its registration status. */
 const TOO_LONG_MS = 155_000;
 const name = "x.csi";
-let node: TestNode;
+const node = eachTest(async () => (await loading).createTestNode());
 let nowMs = 0;
 beforeEach(async () => {
-  node = await (await loading).createTestNode();
   // The clock stands: looks are at whole multiples of their distance, so that each is a whole distance away.
   jest.spyOn(performance, "now").mockImplementation(() => nowMs);
 });
-afterEach(() => node[Symbol.asyncDispose]());
 afterEach(() => jest.restoreAllMocks());
 
 const publications = ({ registrar }: TestRegistrar) => registrar.status().tally.publications;

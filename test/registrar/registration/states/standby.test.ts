@@ -6,13 +6,13 @@ import type { RegistrationContext } from "../../../../src/registrar/registration
 import { tryConnect } from "../../../../src/unix/unix-socket";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { controlWaits } from "../../../support/controlled-waits";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { registerOnce } from "../../../support/fake-kubelet";
 import { type ForeignSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
 import { createOwnedSocket } from "../../../support/owned-socket";
 import { recordLog } from "../../../support/recorded-log";
-import type { TestNode } from "../../../support/registrar-node";
 import { stateNamed } from "../../../support/registration-states";
 import { startScriptedDriver } from "../../../support/scripted-driver";
 
@@ -25,13 +25,11 @@ const LOOK_EVERY_MS = 5_000;
 /** More connections than a registrar that stands by makes before it waits. */
 const MANY = 10;
 const name = "x.csi";
-let node: TestNode;
+const node = eachTest(async () => (await loading).createTestNode());
 let socketPath: string;
 beforeEach(async () => {
-  node = await (await loading).createTestNode();
   socketPath = node.socketPath(name);
 });
-afterEach(() => node[Symbol.asyncDispose]());
 
 const retry = { onRegistrationFailure: "retry" } as const;
 const PEER_ERROR =
