@@ -36,7 +36,7 @@ function tellUnwatched(log: Logger, directory: string, error: unknown): void {
  * Watches a directory, with this inode number, by inotify; the function returned ends that. Undefined where that is not
  * possible, which the log says once. A watch dies with its directory: at null, watch again.
  */
-export function watchDirectory(
+function watchDirectory(
   directory: string,
   inode: number,
   onEvent: OnEvent,
@@ -76,21 +76,59 @@ function closeWatch(directory: string, one: Watched): void {
   if (watched.get(directory) === one) watched.delete(directory);
 }
 
-/** Without an inode it must be watched anew. */
-type Armed = {
-  readonly directory: string;
-  inode: number | undefined;
-  readonly end: (() => void) | undefined;
-};
+/**
+ * Makes the watches of some directories, by inotify and, for what has no event, by a look every 5 s. `onChange` gets the
+ * directory and the entry that may have changed; without a name the directory itself, or any entry.
+ */
+export function createDirectoryWatches(onChange: (directory: string, name?: string) => void, log: Logger) {
+  const watches = new Map<string, { readonly inode: number; readonly end: () => void }>();
+  const drop = (directory: string) => {
+    watches.get(directory)?.end();
+    watches.delete(directory);
+  };
+
+  const open = (directory: string, inode: number) => {
+    const onEvent = (name: string | null) => {
+      if (name === null) drop(directory);
+      onChange(directory, name ?? undefined);
+    };
+    const endEvents = inode === UNSEEN ? undefined : watchDirectory(directory, inode, onEvent, log);
+    const endLooks = lookAtRest(directory, () => {
+      if (endEvents === undefined) drop(directory); // It may be possible now.
+      onChange(directory);
+    });
+    const end = () => {
+      endEvents?.();
+      endLooks();
+    };
+    return { inode, end };
+  };
+
+  return {
+    /** Watches these, with their inodes, and no others. Returns those that were not watched before. */
+    keep: (wanted: ReadonlyMap<string, number>): readonly string[] => {
+      for (const [directory, { inode }] of watches) if (wanted.get(directory) !== inode) drop(directory);
+      const added = [...wanted].filter(([directory]) => !watches.has(directory));
+      for (const [directory, inode] of added) watches.set(directory, open(directory, inode));
+      return added.map(([directory]) => directory);
+    },
+    [Symbol.dispose]: (): void => {
+      for (const directory of watches.keys()) drop(directory);
+    },
+  };
+}
+
+/** In place of an inode: of a directory that cannot be read, or whose file system hangs. */
+const UNSEEN = 0;
 
 /**
- * Hints that something may have happened to `path`: by inotify on its directory and the one above, or on the nearest that
- * exists, and within 5 s by a look at its directory. Resolves when it watches.
+ * Hints that something may have happened to `path`: by watches of its directory and the one above, or the nearest that exist.
+ * Resolves when it watches.
  */
 export async function watchPath(path: string, log: Logger) {
-  let armed: readonly Armed[] = [];
   let closed = false;
   const { call: hint, wait } = createWakeUp();
+  const childOf = new Map<string, string>();
 
   /** An arming that is due serves all events until it begins: they may come faster than it works. */
   let isDue = false;
@@ -99,42 +137,28 @@ export async function watchPath(path: string, log: Logger) {
     if (!isDue) arming = arming.then(arm).then(hint, hint);
     isDue = true;
   };
-
-  const watchFor = (directory: string, inode: number, name: string): Armed => {
-    const onEvent = (changed: string | null) => {
-      if (changed !== null && changed !== name) return;
-      if (changed === null) one.inode = undefined;
-      rearm();
-    };
-    const end = watchDirectory(directory, inode, onEvent, log);
-    const one: Armed = { directory, inode: end && inode, end };
-    return one;
-  };
+  const watches = createDirectoryWatches((directory, name) => {
+    if (name === undefined || name === childOf.get(directory)) rearm();
+  }, log);
 
   const arm = async () => {
     isDue = false;
-    const wanted: Armed[] = [];
-    for (let child = path; wanted.length < 2 && !closed; child = dirname(child)) {
+    const wanted = new Map<string, number>();
+    for (let child = path; wanted.size < 2; child = dirname(child)) {
       const directory = dirname(child);
+      childOf.set(directory, basename(child));
       const found = await findFile(directory);
-      if (typeof found !== "string" && !closed) {
-        const same = armed.find((one) => one.directory === directory && one.inode === found.ino);
-        wanted.push(same ?? watchFor(directory, found.ino, basename(child)));
-      }
+      if (found !== "gone") wanted.set(directory, typeof found === "string" ? UNSEEN : found.ino);
       if (directory === dirname(directory)) break;
     }
-    for (const former of armed) if (!wanted.includes(former)) former.end?.();
-    armed = wanted;
-    if (closed) for (const { end } of armed) end?.();
+    if (!closed) watches.keep(wanted);
   };
 
-  const endLooks = lookAtRest(dirname(path), rearm);
   arming = arm();
   await arming;
   const close = (): void => {
     closed = true;
-    endLooks();
-    for (const { end } of armed) end?.();
+    watches[Symbol.dispose]();
     hint();
   };
   return {

@@ -6,17 +6,11 @@ import { isShortage } from "../../unix/descriptors";
 import { mountAt } from "../../unix/file-calls";
 import { type FileFound, findFile } from "../../unix/files";
 import { canHang, isWithin } from "../../unix/mounts";
-import { watchDirectory, watchPath } from "../../unix/path-watch";
-import { lookAtRest } from "../../unix/resting-look";
-import { type Changes, diff, NOTHING, rootOf, type Scan, scan } from "./scan";
+import { createDirectoryWatches, watchPath } from "../../unix/path-watch";
+import { type Changes, diff, NOTHING, rootOf, scan } from "./scan";
 
 /** After a directory could not be read, because there were no file descriptors. */
 const LOOK_WHEN_SHORT_MS = 2_000;
-
-interface Watch {
-  readonly inode: number;
-  readonly end: () => void;
-}
 
 interface DiscoveryOptions {
   readonly log: Logger;
@@ -44,7 +38,10 @@ export async function discover(
     changed.add(directory);
     rootWatch.hint();
   };
-  using watches = createWatches(pattern, lookAgain, log);
+  using watches = createDirectoryWatches((directory, name) => {
+    const fits = (path: string) => matchSegments(pattern.segments, segmentsOf(path)) !== undefined;
+    if (name === undefined || fits(join(directory, name))) lookAgain(directory);
+  }, log);
   let whenShort: NodeJS.Timeout | undefined;
   /** The errno with which each directory could not be read. */
   const unread = new Map<string, string>();
@@ -73,7 +70,9 @@ export async function discover(
     }
     isFirst = false;
     before = now;
-    watches.keep(now);
+    const inodes = new Map(Array.from(now.directories, ([path, { stats }]) => [path, stats.ino]));
+    // What came between scan and watch is in the next look.
+    for (const directory of watches.keep(inodes)) lookAgain(directory);
     await rootWatch.wait(signal);
   } while (!signal.aborted);
   clearTimeout(whenShort);
@@ -106,46 +105,5 @@ function createCarefulLook(rootPath: string, log: Logger): (path: string) => Pro
       });
     leftOut.add(mountPoint);
     return "gone";
-  };
-}
-
-/** Makes the watches of the directories of a scan. What came between scan and watch is in the look that a new watch asks for. */
-function createWatches(pattern: PathPattern, lookAgain: (directory: string) => void, log: Logger) {
-  const watches = new Map<string, Watch>();
-  const drop = (path: string) => {
-    watches.get(path)?.end();
-    watches.delete(path);
-  };
-
-  const open = (path: string, inode: number): Watch => {
-    const onEvent = (name: string | null) => {
-      if (name === null) drop(path);
-      else if (matchSegments(pattern.segments, segmentsOf(join(path, name))) === undefined) return;
-      lookAgain(path);
-    };
-    const endEvents = watchDirectory(path, inode, onEvent, log);
-    const endLooks = lookAtRest(path, () => {
-      if (endEvents === undefined) drop(path); // It may be possible now.
-      lookAgain(path);
-    });
-    const end = () => {
-      endEvents?.();
-      endLooks();
-    };
-    return { inode, end };
-  };
-
-  return {
-    keep: ({ directories }: Scan): void => {
-      for (const [path, { inode }] of watches) if (directories.get(path)?.stats.ino !== inode) drop(path);
-      for (const [path, { stats }] of directories) {
-        if (watches.has(path)) continue;
-        watches.set(path, open(path, stats.ino));
-        lookAgain(path);
-      }
-    },
-    [Symbol.dispose]: (): void => {
-      for (const path of watches.keys()) drop(path);
-    },
   };
 }

@@ -62,15 +62,6 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/registrar/node-wide/discovery.ts", ["test/registrar/node-wide/discovery"], {
     "a folder that could not be read for want of descriptors is read when it changes":
       "    whenShort ??= setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);\n",
-    "a folder made anew is not watched, where the inode's number is used again": [
-      "if (name === null) drop(path);",
-      "if (name === null) path;",
-    ],
-    "each folder that goes leaves its inotify watch": [
-      "      endEvents?.();\n",
-      "",
-      ["test/registrar/node-wide"],
-    ],
   }),
   ...mutantsOf("src/registrar/node-wide/scan.ts", ["test/registrar/node-wide/scan"], {
     "a directory in one that was replaced counts as still there": [

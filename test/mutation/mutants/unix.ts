@@ -72,10 +72,17 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/unix/path-watch.ts", ["test/unix/path-watch"], {
     "a folder made anew is not watched, where the inode's number is used again":
       "      if (isSelf) closeWatch(directory, one);\n",
-    "each watch of a path leaves its inotify watches": [
-      "    for (const { end } of armed) end?.();\n    hint();",
-      "    hint();",
+    "a directory that was replaced keeps the watch of the former one": [
+      "if (name === null) drop(directory);",
+      "if (name === null) directory;",
+      ["test/registrar/node-wide/discovery"],
     ],
+    "each folder that goes leaves its inotify watch": [
+      "      endEvents?.();\n",
+      "",
+      ["test/registrar/node-wide"],
+    ],
+    "each watch of a path leaves its inotify watches": "    watches[Symbol.dispose]();\n",
   }),
   ...mutantsOf("src/unix/resting-look.ts", ["test/unix/resting-look"], {
     "two changes of a directory within one step of its clock are one": [
