@@ -1,3 +1,5 @@
+import { ORPHANED } from "../../src/node-readiness/condition";
+import { createCsiNodeStore } from "../../src/node-readiness/csi-node";
 import { done } from "../../src/node-readiness/node-api";
 import { createNodeStore } from "../../src/node-readiness/node-watch";
 import { createTaintKeeper } from "../../src/node-readiness/taint-keeper";
@@ -26,7 +28,7 @@ function createPlay(...drivers: readonly string[]) {
   };
   const read = () => done(csiNodeOf([FOUGHT]));
   const play = {
-    log,
+    ...{ log, keeper, store },
     patches: 0,
     /** A pass with these drivers registered, of which CSINode lists one: the wait until the next. */
     pass: (...registered: readonly string[]) => {
@@ -58,4 +60,13 @@ test("each driver that CSINode lacks gets its own warning, and its own short wai
   for (let look = 0; look < 6; look += 1) await play.pass(UNLISTED, later);
   const warnings = play.log.records.filter(({ severity }) => severity === "warning");
   expect(warnings.map(({ fields }) => fields.csiDriverName)).toEqual([UNLISTED, later]);
+});
+
+test("where CSINode belongs to a deleted Node, the status says so", async () => {
+  const { keeper, store } = createPlay(UNLISTED);
+  const csiNode = createCsiNodeStore();
+  const registrations = [registrationIn("registered", UNLISTED)];
+  const read = () => done({ drivers: [], ownerUid: "0" });
+  await passOf(keeper, registrations, { store, csiNode, now: 0, read, api: {} });
+  expect(keeper.status(registrations, store, csiNode)).toMatchObject([{ hindrance: ORPHANED }]);
 });
