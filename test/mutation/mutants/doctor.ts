@@ -19,8 +19,8 @@ export const DOCTOR_MUTANTS: readonly Mutant[] = [
     ],
     "without Nodes a driver on one that is away is a problem": ["if (nodes === undefined)", "if (false)"],
     "two pods of a DaemonSet that is rolled out are a duplicate": [
-      "(one) => one.unit?.registrar.place",
-      "(one) => one.pod?.name",
+      "[one.unit?.registrar.place, one.pod?.name]",
+      "[one.pod?.name, one.pod?.name]",
     ],
     "a pod that is replaced is missed at once": ["  if (isReplaced) return", "  if (false) return"],
     "a node that joins lacks its pods": ["return isYoung(row, nowMs) ?", "return false ?"],

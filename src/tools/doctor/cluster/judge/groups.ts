@@ -9,17 +9,16 @@ export const NODES_AWAY = "nodes away";
 const NODE_WIDE_AWAY = "node-wide registrar away";
 
 type IsMeant = (place: Place, facts: ClusterFacts) => boolean;
-type Judge = (first: Place, facts: ClusterFacts, places: readonly Place[]) => Verdict;
+type FixOf = (first: Place, facts: ClusterFacts) => string;
 
-/** A problem, with the state's reason behind `lead`. */
-export const because =
-  (lead: string, fixOf: (first: Place, facts: ClusterFacts) => string): Judge =>
-  (first, facts) =>
-    problem(first.driver, `${lead}${first.state.reason}`, fixOf(first, facts));
+/** The problem of each group, with the state's reason behind `lead`. */
+export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
+  judgeGroups(facts, isMeant, (first) =>
+    problem(first.driver, `${lead}${first.state.reason}`, fixOf(first, facts)),
+  );
 
-export function placeCheck(code: string, name: string, isMeant: IsMeant, judge: Judge) {
-  return check<ClusterFacts>(code, name, (facts) => judgeGroups(facts, isMeant, judge));
-}
+export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
+  check<ClusterFacts>(code, name, (facts) => problemsOf(facts, isMeant, lead, fixOf));
 
 export const inState =
   (...kinds: readonly Place["state"]["kind"][]) =>
@@ -27,7 +26,11 @@ export const inState =
     kinds.includes(state.kind);
 
 /** Judges the places of a driver with the same cause together. */
-export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge): readonly Verdict[] {
+export function judgeGroups(
+  facts: ClusterFacts,
+  isMeant: IsMeant,
+  judge: (first: Place, group: readonly Place[]) => Verdict,
+): readonly Verdict[] {
   const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
   const groups = grouped(
     facts.places.filter((place) => isMeant(place, facts)),
@@ -35,7 +38,7 @@ export function judgeGroups(facts: ClusterFacts, isMeant: IsMeant, judge: Judge)
   ).values();
   return Array.from(groups, (group) => {
     const [first] = group;
-    return { ...judge(first, facts, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
+    return { ...judge(first, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
   });
 }
 

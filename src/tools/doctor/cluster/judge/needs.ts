@@ -3,7 +3,7 @@ import { check, grouped, problem, unknown, unread, type Verdict, warning } from 
 import { APPLY_CSI_DRIVER, counted, firstOf, podsText, together } from "../../findings/words";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
-import { because, inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, placeCheck } from "./groups";
+import { inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, problemsOf } from "./groups";
 import { isYoung, type Place, SETTLED } from "./places";
 import { EVERY_DRIVER, notRead, SETS } from "./units";
 
@@ -11,7 +11,7 @@ const compareNode = ({ node }: Place, { target }: ClusterFacts) =>
   `compare its DaemonSet with the node's taints, labels and pods: ${kubectlFor(target, "describe node", node)}`;
 
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...judgeGroups(facts, inState("uncovered"), because("is needed, and ", compareNode)),
+  ...problemsOf(facts, inState("uncovered"), "is needed, and ", compareNode),
   ...facts.sets.map((set) => judgePods(set, facts)),
 ]);
 
@@ -34,11 +34,7 @@ function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined 
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
   const advice = "install the driver, or correct its name in the volume or StorageClass";
-  const needed = judgeGroups(
-    facts,
-    inState("unprovided"),
-    because("is needed, and ", () => advice),
-  );
+  const needed = problemsOf(facts, inState("unprovided"), "is needed, and ", () => advice);
   const { driver } = facts.target;
   if (driver === undefined || facts.driverNames.has(driver)) return needed;
   const missing = notRead(facts, ...SETS, "csinodes");
@@ -62,7 +58,11 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
 
 const isMissed = ({ need, state }: Place) => need !== undefined && !SETTLED.includes(state.kind);
 
-const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, places) => {
+const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) =>
+  judgeGroups(facts, isMissed, judgeWaiting),
+);
+
+function judgeWaiting({ driver }: Place, places: readonly Place[]): Verdict {
   const needs = places.flatMap(({ need }) => need ?? []);
   const pods = needs.flatMap((need) => need.pods);
   const attachments = needs.reduce((sum, need) => sum + need.attachments, 0);
@@ -71,7 +71,7 @@ const waiting = placeCheck("CSI211", "waiting", isMissed, ({ driver }, _facts, p
     ...(attachments > 0 ? [counted(attachments, "VolumeAttachment")] : []),
   ].join(" and ");
   return problem(driver, `has ${who} waiting for it`, "fix what keeps the driver from being registered");
-});
+}
 
 const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places, target }) => {
   const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));

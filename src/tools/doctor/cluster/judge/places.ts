@@ -42,6 +42,8 @@ export interface Place {
   readonly need: Need | undefined;
 }
 
+type Stateless = Omit<Place, "state">;
+
 const NOT_FOUND = "the node-wide registrar has not found it";
 /** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
@@ -97,11 +99,8 @@ function placeOf(
   const need = mentioned.find((one) => one.need)?.need;
   const place = { driver, node, isListed, unit, pod, need };
   // A DaemonSet that is rolled out with maxSurge has two pods on a node.
-  const registering = grouped(
-    mentioned.filter((one) => one.pod),
-    (one) => one.unit?.registrar.place,
-  );
-  const names = [...registering.values()].flatMap(([first]) => first.pod?.name ?? []);
+  const registering = new Map(mentioned.map((one) => [one.unit?.registrar.place, one.pod?.name]));
+  const names = [...registering.values()].filter((name) => name !== undefined);
   return { ...place, state: stateOf(place, names, reading, around) };
 }
 
@@ -130,7 +129,7 @@ const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASO
 const unseen = (why: string): PlaceState => ({ kind: "unseen", reason: why });
 
 function stateOf(
-  place: Omit<Place, "state">,
+  place: Stateless,
   podNames: readonly string[],
   reading: ClusterReading,
   around: Surroundings,
@@ -143,7 +142,7 @@ function stateOf(
   if (pod?.trouble?.kind === "restarting") return pod.trouble;
   const row = nodes?.get(node ?? "");
   if (node !== undefined && nodes !== undefined && row?.isReady !== true) return state("node-away");
-  const found = pod === undefined ? stateWithout(place, reading, around) : stateWith(place, reading, around);
+  const found = stateOnNode(place, reading, around);
   if (SETTLED.includes(found.kind) || node === undefined) return found;
   if (nodes === undefined)
     return unseen(`${notRead(reading, "nodes")}${found.reason === null ? "" : `; ${found.reason}`}`);
@@ -157,11 +156,23 @@ export const SETTLED: readonly PlaceState["kind"][] = ["registered", "starting",
 export const isYoung = (object: { readonly createdMs: number } | undefined, nowMs: number): boolean =>
   object !== undefined && nowMs - object.createdMs < CREATION_MS;
 
-/** The state of a driver that has no pod on the node. */
-function stateWithout(place: Omit<Place, "state">, reading: ClusterReading, around: Surroundings) {
-  const { driver, node, unit, isListed } = place;
+/** The state of a driver on a node that is ready. */
+function stateOnNode(place: Stateless, reading: ClusterReading, around: Surroundings) {
+  const { node, unit, pod, isListed } = place;
+  if (pod?.trouble !== undefined) return pod.trouble;
+  if (isWithoutRegistrar(place) && !around.served.has(node)) {
+    const missing = notRead(reading, ...SETS, "pods");
+    return missing === undefined ? state("dropped") : unseen(missing);
+  }
+  // Only the registrar of all drivers knows which ones there are.
+  if (unit?.driver.kind === "every") return state("registered");
   if (isListed === true) return heldTo(place, reading);
   if (isListed === undefined) return unseen(notRead(reading, "csinodes") ?? "");
+  return pod === undefined ? stateWithout(place, reading, around) : stateWith(place, reading, around);
+}
+
+/** The state of a driver that has no pod on the node, and is not listed. */
+function stateWithout({ driver, node, unit }: Stateless, reading: ClusterReading, around: Surroundings) {
   const { unitsByDriver: provided, unitsOf } = around;
   const isReplaced = reading.leaving.some(
     (one) => one.node === node && unitsOf.get(one.setUid)?.some((own) => own.driver.name === driver),
@@ -175,18 +186,8 @@ function stateWithout(place: Omit<Place, "state">, reading: ClusterReading, arou
   return { kind: "uncovered", reason } as const;
 }
 
-/** The state of a driver whose pod is on the node. */
-function stateWith(place: Omit<Place, "state">, reading: ClusterReading, around: Surroundings) {
-  const { node, unit, pod, isListed } = place;
-  if (pod?.trouble !== undefined) return pod.trouble;
-  if (isWithoutRegistrar(place) && !around.served.has(node)) {
-    const missing = notRead(reading, ...SETS, "pods");
-    return missing === undefined ? state("dropped") : unseen(missing);
-  }
-  // Only the registrar of all drivers knows which ones there are.
-  if (unit?.driver.kind === "every") return state("registered");
-  if (isListed === true) return heldTo(place, reading);
-  if (isListed === undefined) return unseen(notRead(reading, "csinodes") ?? "");
+/** The state of a driver whose pod is on the node, and that is not listed. */
+function stateWith({ node, unit, pod }: Stateless, reading: ClusterReading, around: Surroundings) {
   // If the name is a guess, a listed driver without a registrar may be this one.
   const others = [...(reading.csiNodes?.get(node ?? "")?.keys() ?? [])];
   if (isGuess(unit)) {
@@ -201,7 +202,7 @@ function stateWith(place: Omit<Place, "state">, reading: ClusterReading, around:
 }
 
 /** The state of a listed driver: CSINode and the Node's annotation have to agree. */
-function heldTo({ node = "", driver }: Omit<Place, "state">, { csiNodes, nodes }: ClusterReading) {
+function heldTo({ node = "", driver }: Stateless, { csiNodes, nodes }: ClusterReading) {
   const facts = nodes?.get(node);
   const inCsiNode = csiNodes?.get(node)?.get(driver);
   const inAnnotation = facts?.nodeIds.get(driver);

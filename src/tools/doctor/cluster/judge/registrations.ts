@@ -3,7 +3,6 @@ import { counted, LEAVE_ONE, OUR_ARCHITECTURES } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterFacts } from "./facts";
 import {
-  because,
   inState,
   isForOtherMachine,
   isOther,
@@ -13,11 +12,12 @@ import {
   nodesOf,
   OTHER_MACHINE,
   placeCheck,
+  problemsOf,
 } from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
-  ...judgeGroups(facts, inState("unregistered"), because("is not in CSINode: ", whereToLook)),
+  ...problemsOf(facts, inState("unregistered"), "is not in CSINode: ", whereToLook),
   ...judgeGroups(facts, inState("unseen"), ({ driver, state }) =>
     unknown(driver, `cannot tell whether it is registered: ${state.reason}`),
   ),
@@ -106,22 +106,13 @@ export const stateChecks = [
     "CSI201",
     "registrar-pods",
     isRestarting(true),
-    because("has a registrar that keeps restarting: ", adviceOn),
+    "has a registrar that keeps restarting: ",
+    adviceOn,
   ),
-  placeCheck("CSI202", "pods-start", doesNotStart, because("has a pod that does not start: ", seeEvents)),
-  placeCheck("CSI203", "driver-pods", isRestarting(false), because("keeps restarting: ", adviceOn)),
-  placeCheck(
-    "CSI205",
-    "node-ids",
-    inState("contradicted"),
-    because("has two node IDs: ", () => WRITE_ANEW),
-  ),
-  placeCheck(
-    "CSI206",
-    "duplicates",
-    inState("duplicate"),
-    because("has several registrars: ", () => LEAVE_ONE),
-  ),
-  placeCheck("CSI216", "dropped", inState("dropped"), because("has no registrar: ", haveNodeWide)),
+  placeCheck("CSI202", "pods-start", doesNotStart, "has a pod that does not start: ", seeEvents),
+  placeCheck("CSI203", "driver-pods", isRestarting(false), "keeps restarting: ", adviceOn),
+  placeCheck("CSI205", "node-ids", inState("contradicted"), "has two node IDs: ", () => WRITE_ANEW),
+  placeCheck("CSI206", "duplicates", inState("duplicate"), "has several registrars: ", () => LEAVE_ONE),
+  placeCheck("CSI216", "dropped", inState("dropped"), "has no registrar: ", haveNodeWide),
   architectures,
 ];
