@@ -1,5 +1,4 @@
 import { isOwn } from "../support/cluster";
-import { hasDynamicVolumes } from "../support/dynamic-volumes";
 import { CONTESTANTS } from "../support/objects";
 import { type Outcome, play } from "../support/play";
 import { keepOutcome } from "../support/results";
@@ -7,13 +6,10 @@ import { SCENARIOS } from "../support/scenarios";
 import { cluster, sayLeftOut } from "../support/use-cluster";
 
 const plays = Number(process.env.CLUSTER_PLAYS ?? 1);
-const playable = SCENARIOS.filter(({ title, needsInside, needsOfficial, needsSidecars }) => {
-  const missing = [
-    ...(!isOwn && needsInside ? ["the node's inside"] : []),
-    ...(!hasDynamicVolumes && needsSidecars ? ["the sidecars of dynamic volumes"] : []),
-  ];
-  for (const one of missing) sayLeftOut(title, one);
-  return missing.length === 0 && (CONTESTANTS.length > 1 || !needsOfficial);
+const playable = SCENARIOS.filter(({ title, needsInside, needsOfficial }) => {
+  const isLeftOut = !isOwn && needsInside;
+  if (isLeftOut) sayLeftOut(title);
+  return !isLeftOut && (CONTESTANTS.length > 1 || !needsOfficial);
 });
 
 describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i", (round) => {

@@ -15,10 +15,6 @@ const RELEASES = {
   "csi-resizer": "github.com/kubernetes-csi/external-resizer/v2@v2.3.0",
 } as const;
 export type Release = keyof typeof RELEASES;
-export const SIDECAR_RELEASES = Object.entries(RELEASES)
-  .filter(([program]) => program !== "hostpathplugin")
-  .map(([program, module]) => `${program} ${versionOf(module)}`)
-  .join(", ");
 
 export const KUBERNETES_VERSION = "1.36.3";
 export const BIN = join(__dirname, "..", "bin");

@@ -1,32 +1,21 @@
 import { execFileSync } from "node:child_process";
 import { cpus, loadavg, release } from "node:os";
 import { writeFigures } from "../../../bench/figures";
-import { KUBERNETES_VERSION, SIDECAR_RELEASES } from "./build";
+import { KUBERNETES_VERSION } from "./build";
 import { imageNode } from "./images";
-import { rolesOf, type Scenario } from "./play";
+import { rolesOf } from "./play";
 import { outcomeTable, readOutcomes, triesTable } from "./results";
 import { SCENARIOS } from "./scenarios";
 
-/** Writes those figures for which something was kept in a file; leaves the others as they are. */
+/** Writes the figures if something was kept in the file. */
 export function writePage(outcomesFile: string): void {
   const outcomes = readOutcomes(outcomesFile);
-  const write = (command: string, scenarios: readonly Scenario[], ...texts: readonly string[]) => {
-    const titles = [...new Set(scenarios.flatMap(rolesOf).map(({ title }) => title))];
-    if (!outcomes.some(({ title }) => titles.includes(title))) return;
-    const figures = [conditions(), outcomeTable(titles, outcomes), ...texts].join("\n\n");
-    writeFigures(command, figures);
-  };
-  write(
-    "npm run test:cluster",
-    SCENARIOS.filter(({ needsSidecars }) => !needsSidecars),
-    "A pod with an inline volume and no toleration, created before its driver, which the node had never had:",
-    triesTable(outcomes),
-  );
-  write(
-    'npm run test:cluster -- --only "dynamic volume"',
-    SCENARIOS.filter(({ needsSidecars }) => needsSidecars),
-    `The sidecars: ${SIDECAR_RELEASES}.`,
-  );
+  const titles = [...new Set(SCENARIOS.flatMap(rolesOf).map(({ title }) => title))];
+  if (!outcomes.some(({ title }) => titles.includes(title))) return;
+  const pods =
+    "A pod with an inline volume and no toleration, created before its driver, which the node had never had:";
+  const figures = [conditions(), outcomeTable(titles, outcomes), pods, triesTable(outcomes)];
+  writeFigures("npm run test:cluster", figures.join("\n\n"));
 }
 
 export function conditions(kubernetes = KUBERNETES_VERSION): string {

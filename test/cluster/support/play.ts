@@ -9,8 +9,6 @@ export interface Scenario {
   /** Only a cluster of the suite's own lets one do it. */
   readonly needsInside?: boolean;
   readonly needsOfficial?: boolean;
-  /** Only with the hostpath driver and its sidecars there is something to play. */
-  readonly needsSidecars?: boolean;
   /** What is played beside each other with one cause, each a row of the table. By default one, of the same title. */
   readonly roles?: readonly Role[];
   /** Its contestants are played one after the other, where they would wait for each other's processor time. */
@@ -24,9 +22,7 @@ export interface Scenario {
   readonly prepare?: (players: readonly Player[]) => Promise<void>;
   /** Time counts from its beginning unless it resolves with another moment, as performance.now() counts. */
   readonly cause: (players: readonly Player[]) => Promise<unknown>;
-  /** What the column `pod` waits for, from the end of the cause on. By default a new pod with an inline volume runs. */
-  readonly use?: (player: Player, limitMs: number) => Promise<unknown>;
-  readonly undo?: (cluster: Cluster, players: readonly Player[]) => Promise<unknown>;
+  readonly undo?: (cluster: Cluster) => Promise<unknown>;
 }
 
 export interface Role {
@@ -51,7 +47,7 @@ export interface Outcome {
   readonly missingMs: number | undefined;
   /** When kubelet last reported the driver as registered, by the registrar's log; undefined if never since. */
   readonly registeredMs?: number | undefined;
-  /** When a pod with a volume, made as time began, ran, or what the scenario uses instead; undefined if it did not. */
+  /** When a pod with an inline volume, made as time began, ran; undefined if it did not. */
   readonly podMs: number | undefined;
   readonly restarts: number;
 }
@@ -82,7 +78,7 @@ export async function play(
     const watched = players.map((player, at) => watch(player, scenario, zero, before[at] ?? new Map()));
     return await Promise.all(watched);
   } finally {
-    await undo?.(cluster, players);
+    await undo?.(cluster);
     await Promise.all(players.map((player) => player[Symbol.asyncDispose]()));
   }
 }
@@ -92,12 +88,9 @@ async function applyAndWait(players: readonly Player[]): Promise<void> {
   await Promise.all(players.map((player) => player.registered()));
 }
 
-const mountsInline: NonNullable<Scenario["use"]> = ({ plugin, mountsVolume }, limitMs) =>
-  mountsVolume(`user-of-${plugin.daemonSet}`, limitMs);
-
 async function watch(
   player: Player,
-  { limitMs = 120_000, use = mountsInline }: Scenario,
+  { limitMs = 120_000 }: Scenario,
   zero: number,
   before: ReadonlyMap<string, number>,
 ): Promise<Outcome> {
@@ -105,7 +98,7 @@ async function watch(
   const { record } = cluster;
   const giveUpAt = zero + limitMs;
   const left = () => Math.max(1_000, giveUpAt - performance.now());
-  const pod = use(player, left()).then(
+  const pod = player.mountsVolume(`user-of-${plugin.daemonSet}`, left()).then(
     () => performance.now() - zero,
     () => undefined,
   );

@@ -1,5 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { applyDynamic, applySidecars, removeDynamicVolumes, resize, usesNewClaim } from "./dynamic-volumes";
 import {
   all,
   apiServerAway,
@@ -67,30 +66,6 @@ function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scena
   };
 }
 
-/** As {@link fault}, for volumes of the hostpath driver, one before the cause and by default one after it. */
-const dynamic = (title: string, cause: Cause, more: Partial<Scenario> = {}): Scenario =>
-  fault(title, cause, {
-    needsSidecars: true,
-    prepare: async (players) => {
-      const plugins = players.map(({ plugin }) => plugin);
-      await applySidecars(clusterOf(players), plugins);
-      await eachOf(players, (player) => applyDynamic(player, surging));
-      await eachOf(players, (player) => player.registered());
-      await eachOf(players, (player) => usesNewClaim(player, firstClaim(player)));
-    },
-    use: (player, limitMs) => usesNewClaim(player, `next-${player.plugin.daemonSet}`, limitMs),
-    undo: async (cluster, players) => {
-      // Without its driver kubelet could not unmount.
-      const away = players.filter(({ plugin }) => !cluster.record.isListed(plugin.driver));
-      await eachOf(away, deletePods);
-      await eachOf(away, (player) => player.registered());
-      await removeDynamicVolumes(cluster);
-    },
-    ...more,
-  });
-
-const firstClaim = ({ plugin }: Player) => `first-${plugin.daemonSet}`;
-
 async function deletePods({ cluster, pods }: Player): Promise<void> {
   const names = (await pods()).map(({ metadata }) => metadata.name);
   await cluster.kubectl("delete", "pod", "--namespace=kube-system", "--wait=false", ...names);
@@ -135,17 +110,6 @@ export const SCENARIOS: readonly Scenario[] = [
   fault("rolling update", (stages) => eachOf(stages, (stage) => stage.apply(rollOut))),
   surge("update with maxSurge: 1", "--leave-socket"),
   surge("update with maxSurge: 1, the old driver removes the new one's socket", "--remove-socket"),
-  dynamic("dynamic volume", async () => {}),
-  dynamic("dynamic volume, registration socket removed", removeSockets, INSIDE),
-  dynamic(
-    "dynamic volume, update with maxSurge: 1",
-    (players) => rollOutWith(players, (player) => applyDynamic(player, all(surging, rollOut))),
-    { limitMs: 60_000 },
-  ),
-  dynamic("dynamic volume gets another size, registration socket removed", removeSockets, {
-    needsInside: true,
-    use: (player, limitMs) => resize(player.cluster, firstClaim(player), "2Mi", limitMs),
-  }),
   swap(OFFICIAL, OURS),
   swap(OURS, OFFICIAL),
   fault("kubelet killed and started", (players) => killAndStart(nodeOf(players).kubelet), INSIDE),

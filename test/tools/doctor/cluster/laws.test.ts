@@ -1,17 +1,9 @@
 import * as fc from "fast-check";
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
-import {
-  csiDriver,
-  csiNode,
-  daemonSet,
-  node,
-  nodeStatus,
-  volumeAttachment,
-  waitingPod,
-} from "../../../support/cluster-objects";
+import { csiDriver, daemonSet, volumeAttachment, waitingPod } from "../../../support/cluster-objects";
 import { propertyTest } from "../../../support/fuzz";
 import { loadRecorded, type MemoryCluster, WELL } from "./memory-cluster";
-import { DISK, deploy, FILES, SHARES, STORAGE } from "./sick-cluster";
+import { addNode, DISK, deploy, FILES, SHARES, STORAGE } from "./sick-cluster";
 
 const order = fc.array(fc.nat({ max: 999 }), { minLength: 100, maxLength: 100 });
 
@@ -79,20 +71,12 @@ propertyTest("a renaming changes only names", { runs: 25, given: renaming }, asy
 });
 
 const NEW = "unrelated.example.org";
-const CORE = "/api/v1";
 
 /** Healthy objects that have nothing to do with the others. */
 const ADDED: Readonly<Record<string, (cluster: MemoryCluster) => Promise<unknown>>> = {
-  "a node": async (cluster) => {
-    await cluster.create(`${CORE}/nodes`, node("node-9", {}));
-    await cluster.setStatus(`${CORE}/nodes/node-9`, nodeStatus(true));
-    await cluster.create(`${STORAGE}/csinodes`, csiNode("node-9", {}));
-  },
+  "a node": (cluster) => addNode(cluster, "node-9"),
   "a driver": async (cluster) => {
-    const ids = { [NEW]: "i-8" };
-    await cluster.create(`${CORE}/nodes`, node("node-8", ids));
-    await cluster.setStatus(`${CORE}/nodes/node-8`, nodeStatus(true));
-    await cluster.create(`${STORAGE}/csinodes`, csiNode("node-8", ids));
+    await addNode(cluster, "node-8", { [NEW]: "i-8" });
     await cluster.create(`${STORAGE}/csidrivers`, csiDriver(NEW));
     await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("new", NEW, "node-8"));
     await deploy(cluster, daemonSet(NEW), ["node-8"], () => WELL);
@@ -104,7 +88,7 @@ const ADDED: Readonly<Record<string, (cluster: MemoryCluster) => Promise<unknown
     return deploy(cluster, set, ["node-1"], () => WELL);
   },
   "a pod that starts": (cluster) =>
-    cluster.create(`${CORE}/namespaces/default/pods`, waitingPod("web", "node-1")),
+    cluster.create("/api/v1/namespaces/default/pods", waitingPod("web", "node-1")),
 };
 
 test.each(Object.entries(ADDED))("%s more changes nothing", async (_what, add) => {

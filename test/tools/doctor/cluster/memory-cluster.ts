@@ -6,14 +6,12 @@ import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
 import type { OurImage } from "../../../../src/tools/images/program";
 import {
   csiDriver,
-  csiNode,
   daemonSet,
-  node,
   nodeStatus,
   podStatus,
   type SetChanges,
 } from "../../../support/cluster-objects";
-import { type ClusterWriter, DISK, deploy, STORAGE, type Stored } from "./sick-cluster";
+import { addNode, type ClusterWriter, DISK, deploy, STORAGE, type Stored } from "./sick-cluster";
 
 export const NOW_MS = Date.parse("2026-11-22T12:00:00Z");
 /** So many minutes before {@link NOW_MS}. */
@@ -182,11 +180,9 @@ export interface Changes {
 
 /** A cluster with one node and one driver, without a fault except the changes. */
 export async function makeCluster(changes: Changes = {}): Promise<MemoryCluster> {
-  const { inCsiNode = { [DISK]: "i-1" }, inAnnotation = inCsiNode, status = WELL, ...more } = changes;
+  const { inCsiNode = { [DISK]: "i-1" }, status = WELL, ...more } = changes;
   const cluster = createMemoryCluster();
-  const { metadata } = await cluster.create("/api/v1/nodes", node("node-1", inAnnotation, more.architecture));
-  await cluster.setStatus("/api/v1/nodes/node-1", nodeStatus(more.isReady ?? true));
-  await cluster.create(`${STORAGE}/csinodes`, csiNode("node-1", inCsiNode, metadata.uid));
+  await addNode(cluster, "node-1", inCsiNode, more);
   if (more.hasCsiDriver ?? true) await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
   const set = more.daemon ?? daemonSet(DISK, more.set);
   const statusOn = (name: string) => (name === "node-1" ? status : WELL);

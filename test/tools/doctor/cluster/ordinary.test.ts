@@ -1,17 +1,14 @@
 import {
   type ContainerChange,
-  csiNode,
   daemonSet,
   type Ended,
   failedMount,
-  node,
-  nodeStatus,
   podStatus,
   registrarPod,
   volumeAttachment,
 } from "../../../support/cluster-objects";
 import { ago, expectSaid, type MemoryCluster, makeCluster, NOW_MS, WELL } from "./memory-cluster";
-import { DISK, deploy, STORAGE } from "./sick-cluster";
+import { addNode, DISK, deploy, STORAGE } from "./sick-cluster";
 
 // In the middle of an ordinary event nothing is a problem until it lasts.
 
@@ -57,13 +54,7 @@ async function nodeWideRollout() {
 
 async function joining() {
   const cluster = await makeCluster({ desired: 2 });
-  const made = node("node-2", {});
-  await cluster.create("/api/v1/nodes", {
-    ...made,
-    metadata: { ...made.metadata, creationTimestamp: ago(1) },
-  });
-  await cluster.setStatus("/api/v1/nodes/node-2", nodeStatus(true));
-  await cluster.create(`${STORAGE}/csinodes`, csiNode("node-2", {}));
+  await addNode(cluster, "node-2", {}, { metadata: { creationTimestamp: ago(1) } });
   await needed(cluster, "node-2");
   return cluster;
 }

@@ -40,6 +40,20 @@ export const STORAGE = "/apis/storage.k8s.io/v1";
 
 type Daemon = ReturnType<typeof daemonSet>;
 
+/** A Node, and the CSINode that it owns. */
+export async function addNode(
+  writer: ClusterWriter,
+  name: string,
+  nodeIds: Readonly<Record<string, string>> = {},
+  { inAnnotation = nodeIds, isReady = true, architecture = "amd64", metadata = {} } = {},
+): Promise<void> {
+  const made = node(name, inAnnotation, architecture);
+  const whole = { ...made, metadata: { ...made.metadata, ...metadata } };
+  const { uid } = (await writer.create("/api/v1/nodes", whole)).metadata;
+  await writer.setStatus(`/api/v1/nodes/${name}`, nodeStatus(isReady));
+  await writer.create(`${STORAGE}/csinodes`, csiNode(name, nodeIds, uid));
+}
+
 /** `admit`: what admission makes of the template of a pod on a node. */
 export async function deploy(
   writer: ClusterWriter,
@@ -75,9 +89,7 @@ export async function makeSickCluster(writer: ClusterWriter, nowMs: number): Pro
   }
   for (const name of NODES) {
     const drivers = { ...(name === "node-4" ? {} : { [FILES]: idOf(name) }), [SHARES]: idOf(name) };
-    await writer.create("/api/v1/nodes", node(name, drivers));
-    await writer.setStatus(`/api/v1/nodes/${name}`, nodeStatus(name !== "node-3"));
-    await writer.create(`${STORAGE}/csinodes`, csiNode(name, drivers));
+    await addNode(writer, name, drivers, { isReady: name !== "node-3" });
   }
   for (const driver of [DISK, FILES, BACKUP]) await writer.create(`${STORAGE}/csidrivers`, csiDriver(driver));
   await writer.create(`${STORAGE}/volumeattachments`, volumeAttachment("backup-of-x", BACKUP, "node-1"));

@@ -1,18 +1,11 @@
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
-import {
-  csiDriver,
-  csiNode,
-  daemonSet,
-  node,
-  nodeStatus,
-  volumeAttachment,
-} from "../../../support/cluster-objects";
+import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
 import { createTempFolder, type TempFolder } from "../../../support/temp-folder";
 import { clusterOf } from "./admitted-cluster";
 import { createMemoryCluster, loadRecorded, type MemoryCluster, WELL } from "./memory-cluster";
 import { FAULT_KINDS, type Fault, startServedCluster } from "./served-cluster";
-import { DISK, deploy, FILES, STORAGE } from "./sick-cluster";
+import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
 // Taking information away may turn a verdict into `unknown`, and nothing else.
 
@@ -22,9 +15,7 @@ async function makeHealthy(): Promise<MemoryCluster> {
   const nodes = ["node-1", "node-2", "node-3"];
   for (const name of nodes) {
     const ids = { [DISK]: `i-${name}`, [FILES]: `i-${name}` };
-    await cluster.create("/api/v1/nodes", node(name, ids));
-    await cluster.setStatus(`/api/v1/nodes/${name}`, nodeStatus(true));
-    await cluster.create(`${STORAGE}/csinodes`, csiNode(name, ids));
+    await addNode(cluster, name, ids);
     await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment(`of-${name}`, DISK, name));
   }
   for (const driver of [DISK, FILES]) {

@@ -3,13 +3,11 @@ import {
   csiDriver,
   daemonSet,
   NAMESPACE,
-  node,
-  nodeStatus,
   podStatus,
   volumeAttachment,
 } from "../../../support/cluster-objects";
 import { ago, type Changes, createMemoryCluster, makeCluster, running, said, WELL } from "./memory-cluster";
-import { DISK, deploy, FILES, makeSickCluster, STORAGE } from "./sick-cluster";
+import { addNode, DISK, deploy, FILES, makeSickCluster, STORAGE } from "./sick-cluster";
 
 describe("what may not be read is unknown, and the rule that is missing is named", () => {
   const AWAY = /^CSI204 problem/;
@@ -150,10 +148,7 @@ describe("causes", () => {
   test("what differs by pod, node, time or hash only is one finding", async () => {
     const cluster = createMemoryCluster();
     const nodes = ["node-a", "node-b", "node-c"];
-    for (const name of nodes) {
-      await cluster.create("/api/v1/nodes", node(name, {}));
-      await cluster.setStatus(`/api/v1/nodes/${name}`, nodeStatus(true));
-    }
+    for (const name of nodes) await addNode(cluster, name);
     await cluster.create(`${STORAGE}/csidrivers`, csiDriver(DISK));
     const words = (name: string, n: number) =>
       name === "node-c"
