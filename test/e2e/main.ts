@@ -1,6 +1,5 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
 import { makeExampleDriver, makeRegistrar } from "../cluster/support/images";
 import { missingFromMachine } from "../cluster/support/machine";
@@ -8,7 +7,7 @@ import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster, nodeCommand } from "../cluster/support/own-cluster";
 import { conditions } from "../cluster/support/page";
 import { ROOT } from "../docs/markdown";
-import { runMain, say } from "../support/run-main";
+import { print, runWithFlags, say } from "../support/run-main";
 import { whereIs } from "../support/sandbox/program-files";
 import { buildE2e, findSources } from "./support/build";
 import { makeE2eImages } from "./support/images";
@@ -66,29 +65,23 @@ function givenProgram(name: string): string | undefined {
   return [join(E2E_PROGRAMS, name)].find((program) => existsSync(program));
 }
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: "boolean", default: false },
-      external: { type: "boolean", default: false },
-      focus: { type: "string", multiple: true },
-      registrar: { type: "string", default: "ours" },
-      break: { type: "string", default: "none" },
-      policy: { type: "string", default: "none" },
-      kubernetes: { type: "string", default: KUBERNETES_VERSION },
-      procs: { type: "string", default: "6" },
-      minutes: { type: "string", default: "180" },
-      reports: { type: "string", default: join(ROOT, "test", "e2e", "reports") },
-      outcomes: { type: "string" },
-      write: { type: "boolean", default: false },
-      list: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) {
-    process.stdout.write(USAGE);
-    return 0;
-  }
+const OPTIONS = {
+  quick: { type: "boolean", default: false },
+  external: { type: "boolean", default: false },
+  focus: { type: "string", multiple: true },
+  registrar: { type: "string", default: "ours" },
+  break: { type: "string", default: "none" },
+  policy: { type: "string", default: "none" },
+  kubernetes: { type: "string", default: KUBERNETES_VERSION },
+  procs: { type: "string", default: "6" },
+  minutes: { type: "string", default: "180" },
+  reports: { type: "string", default: join(ROOT, "test", "e2e", "reports") },
+  outcomes: { type: "string" },
+  write: { type: "boolean", default: false },
+  list: { type: "boolean", default: false },
+} as const;
+
+runWithFlags(USAGE, OPTIONS, async (values) => {
   const registrar = oneOf(["ours", "official"], values.registrar);
   const policy = oneOf(POLICIES, values.policy);
   const breaking = oneOf(BREAKAGES, values.break);
@@ -109,7 +102,7 @@ async function main(): Promise<number> {
   say(`${tests.length} tests, ${values.procs} beside each other: about ${minutes} minutes on two processors`);
   if (values.list) {
     for (const [why, count] of await leftOut(programs.tests)) say(`left out: ${count} ${why}`);
-    process.stdout.write(`${tests.join("\n")}\n`);
+    print(tests.join("\n"));
     return 0;
   }
   const own = [
@@ -150,12 +143,10 @@ async function main(): Promise<number> {
     ...readReport(report),
     ...JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8")),
   };
-  process.stdout.write(`${describe(outcome)}\n`);
+  print(describe(outcome));
   if (values.outcomes) {
     appendFileSync(values.outcomes, `${JSON.stringify(outcome)}\n`);
     if (values.write) writePage(values.outcomes);
   }
   return code;
-}
-
-runMain(main);
+});

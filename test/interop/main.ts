@@ -1,5 +1,4 @@
 import { release } from "node:os";
-import { parseArgs } from "node:util";
 import { grid, writeFigures } from "../../bench/figures";
 import { buildPrograms } from "../kubelet/support/build";
 import { allVersions, newestVersion } from "../kubelet/support/versions";
@@ -7,7 +6,7 @@ import { installPackage } from "../matrix/installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "../matrix/nodes";
 import { packageJson, ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
-import { runMain } from "../support/run-main";
+import { print, runWithFlags, tryRows } from "../support/run-main";
 import { DRIVERS, type Driver } from "./drivers";
 import { type Outcome, type Parties, playRegistration } from "./registration";
 
@@ -29,21 +28,14 @@ The page is not written with a choice of kubelets, Nodes or drivers, without --o
 or if a registration failed.
 `;
 
-const say = (text: string) => void process.stdout.write(`${text}\n`);
+const CHOICE = { type: "string", multiple: true } as const;
+const OPTIONS = {
+  ...{ kubelet: CHOICE, node: CHOICE, driver: CHOICE },
+  "at-once": { type: "string", default: "4" },
+  official: { type: "string" },
+} as const;
 
-async function main(): Promise<void> {
-  const choice = { type: "string", multiple: true } as const;
-  const { values } = parseArgs({
-    options: {
-      kubelet: choice,
-      node: choice,
-      driver: choice,
-      "at-once": { type: "string", default: "4" },
-      official: { type: "string" },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) return say(USAGE);
+runWithFlags(USAGE, OPTIONS, async (values) => {
   const kubelets = chosen("kubelet", allVersions(), values.kubelet);
   const names = chosen("driver", DRIVER_NAMES, values.driver);
 
@@ -65,17 +57,21 @@ async function main(): Promise<void> {
     ),
   );
   const startedAt = performance.now();
-  const cells = await playAll(registrations, Number(values["at-once"]));
+  const titleOf = ({ kubelet, driver, node }: Parties) => `${kubelet}, ${driver.name}, Node ${node.version}`;
+  const outcomes = await tryRows(registrations, titleOf, playRegistration, Number(values["at-once"]));
+  const cells = registrations.map(({ kubelet, driver, node }, index) => ({
+    ...{ kubelet, driver: driver.name, node: node.version, outcome: outcomes[index] ?? "failed" },
+  }));
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const day = new Date().toISOString().slice(0, 10);
   const place = `Linux ${release().split("-")[0]}, ${process.arch}`;
   const summary = `Played on ${day} in ${seconds} s, on ${place}: registrar ${packageJson.version}`;
   const figures = interopText(cells, summary);
-  say(`\n${figures}`);
+  print(`\n${figures}`);
   if (cells.some(({ outcome }) => outcome === "failed")) throw new Error("a registration failed");
   if (values.kubelet || values.node || values.driver || !values.official) return;
   writeFigures("npm run interop", figures);
-}
+});
 
 async function officialName(path: string): Promise<string> {
   const { stdout } = await run(path, ["--version"], { cwd: ROOT });
@@ -86,25 +82,6 @@ function chosen(what: string, all: readonly string[], named = all): readonly str
   const unknown = named.find((one) => !all.includes(one));
   if (unknown !== undefined) throw new Error(`--${what}: there is no ${unknown} among ${all.join(", ")}`);
   return named;
-}
-
-async function playAll(registrations: readonly Parties[], atOnce: number): Promise<readonly Cell[]> {
-  const cells: Cell[] = [];
-  const waiting = registrations.entries();
-  async function playOn(): Promise<void> {
-    for (const [index, parties] of waiting) {
-      const { kubelet, driver, node } = parties;
-      const title = `${kubelet}, ${driver.name}, Node ${node.version}`;
-      const outcome = await playRegistration(parties).catch(({ message }: Error) => {
-        say(`${title}: ${message}`);
-        return "failed" as const;
-      });
-      cells[index] = { kubelet, driver: driver.name, node: node.version, outcome };
-      say(`${title}: ${outcome}`);
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, playOn));
-  return cells;
 }
 
 interface Cell {
@@ -135,5 +112,3 @@ function table(cells: readonly Cell[]): string {
   ]);
   return grid(["Kubelet", ...drivers], rows);
 }
-
-runMain(main);

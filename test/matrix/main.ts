@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { delimiter, join } from "node:path";
-import { parseArgs } from "node:util";
 import { packageJson, ROOT, succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
-import { runMain } from "../support/run-main";
+import { runWithFlags, tryRows } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { type Installation, installPackage } from "./installation";
 import { fetchNode, NODE_LINES, type NodeRelease } from "./nodes";
@@ -23,35 +22,28 @@ const SUITES = [["jest.config.js"], ["test/process/jest.config.js"]] as const;
 const KUBELETS = [["test/kubelet/jest.config.js", "--all"]] as const;
 const SUITE_DONE_WITHIN_MS = 40 * 60_000;
 
-const say = (text: string) => void process.stdout.write(`${text}\n`);
+const OPTIONS = {
+  node: { type: "string", multiple: true },
+  quick: { type: "boolean", default: false },
+  kubelets: { type: "boolean", default: false },
+} as const;
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      node: { type: "string", multiple: true, default: [...NODE_LINES] },
-      quick: { type: "boolean", default: false },
-      kubelets: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) return say(USAGE);
+runWithFlags(USAGE, OPTIONS, async ({ node: lines = NODE_LINES, quick, kubelets }) => {
   await using installation = await installPackage();
-  for (const line of values.node) {
+  const suites = quick ? [] : kubelets ? KUBELETS : SUITES;
+  for (const line of lines) {
     const node = await fetchNode(line);
-    const check = async (name: string, tried: Promise<string>) => {
-      process.stdout.write(`Node ${node.version}: ${name} … `);
-      await tried.then(say, (error: Error) => {
-        process.exitCode = 1;
-        say(`failed: ${error.message}`);
-      });
-    };
-    await check("--version", printVersion(node, installation));
-    await check("demo", playDemo(node, installation));
-    if (values.quick) continue;
-    for (const [config, ...flags] of values.kubelets ? KUBELETS : SUITES)
-      await check(`the suite of ${config}`, runSuite(node, config, flags));
+    const checks = [
+      ["--version", () => printVersion(node, installation)],
+      ["demo", () => playDemo(node, installation)],
+      ...suites.map(([config, ...flags]) => {
+        return [`the suite of ${config}`, () => runSuite(node, config, flags)] as const;
+      }),
+    ] as const;
+    const titleOf = ([name]: (typeof checks)[number]) => `Node ${node.version}: ${name}`;
+    await tryRows(checks, titleOf, ([, check]) => check());
   }
-}
+});
 
 const within = ({ folder }: NodeRelease, cwd: string, withinMs: number) => ({
   ...{ cwd, withinMs, env: { PATH: [folder, process.env.PATH].join(delimiter) } },
@@ -85,5 +77,3 @@ async function runSuite(node: NodeRelease, config: string, flags: readonly strin
     throw new Error([...failures].join("\n") || `jest ended with ${code}: ${stderr.slice(-2_000)}`);
   return /^Tests: +(.*)$/m.exec(stderr)?.[1] ?? "";
 }
-
-runMain(main);

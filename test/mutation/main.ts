@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { runMain } from "../support/run-main";
+import { print, runWithFlags } from "../support/run-main";
 import type { Result } from "./mutant";
 import { MUTANTS } from "./mutants";
 import { runPure } from "./pure";
@@ -20,36 +19,28 @@ tests notice too few, or if a change no longer fits the code. Takes an hour and 
   --only TEXT   those changes only whose file has this text; may be repeated
 `;
 
-const say = (text: string) => void process.stdout.write(`${text}\n`);
+const OPTIONS = {
+  table: { type: "boolean", default: false },
+  pure: { type: "boolean", default: false },
+  only: { type: "string", multiple: true },
+} as const;
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      table: { type: "boolean", default: false },
-      pure: { type: "boolean", default: false },
-      only: { type: "string", multiple: true, default: [] },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) return say(USAGE);
-  const isChosen = (file: string) =>
-    values.only.length === 0 || values.only.some((text) => file.includes(text));
+runWithFlags(USAGE, OPTIONS, async (values) => {
+  const isChosen = (file: string) => values.only?.some((text) => file.includes(text)) ?? true;
   const isAll = values.table === values.pure;
   if (values.table || isAll) {
     const chosen = MUTANTS.filter(({ file }) => isChosen(file));
-    if (chosen.length > 0) finish("table", await runTable(chosen, say));
+    if (chosen.length > 0) finish("table", await runTable(chosen, print));
   }
   if (values.pure || isAll) {
     const chosen = PURE_GROUPS.filter(({ files }) => files.some(isChosen));
-    if (chosen.length > 0) finish("pure", await runPure(chosen, say));
+    if (chosen.length > 0) finish("pure", await runPure(chosen, print));
   }
-}
+});
 
 function finish(part: Part, { mutants, noticed }: Result): void {
   // Rounded down: 100 % are all.
   const percent = Math.floor((noticed / mutants) * 100);
-  say(`${part}: ${noticed} of ${mutants} noticed, ${percent} %`);
+  print(`${part}: ${noticed} of ${mutants} noticed, ${percent} %`);
   if (!(noticed / mutants >= FLOORS[part])) process.exitCode = 1;
 }
-
-runMain(main);

@@ -4,10 +4,13 @@ import {
   type Changes,
   changesOf,
   DRIVER,
+  dryRun,
   enforced,
   IMAGE,
   limits,
   OURS,
+  onNode,
+  onNodesWith,
   PATHS,
   type PodSpec,
   PROBE,
@@ -18,12 +21,66 @@ import {
 } from "./support/dry-pods";
 
 const RETRY = "--on-registration-failure=retry";
-const PORT = "--http-endpoint=:9809";
-const ADDED = [RETRY, PORT];
+const ADDED = [RETRY, "--http-endpoint=:9809"];
+
+/** Several: the API server evaluates the two policies of each in an order that it draws by lot. */
+const LIMITED = Array.from({ length: 6 }, (_, at) => `limited-${at}`);
+/** As many as the command takes, with names as long as those of EKS. */
+const MANY = [
+  "node-1",
+  ...Array.from({ length: 2_125 }, (_, at) => `ip-10-0-${at}.us-west-2.compute.internal`.padStart(41, "x")),
+];
 const cluster = useCluster(async (started) => {
-  await applyPolicy(started, "swap", IMAGE, ...ADDED.map((word) => `--arg=${word}`));
-  await enforced(started, "swap");
+  await applyPolicy(started, "args", IMAGE, ...ADDED.map((word) => `--arg=${word}`));
+  await applyPolicy(started, "swap", IMAGE, "--match-image=sidecar");
+  await applyPolicy(started, "kept", IMAGE, "--keep=memory,cpu", "--keep=probe-timeouts");
+  await applyPolicy(started, "ready", IMAGE, "--startup-taint={driver}/x", "--node-condition={driver}/Ready");
+  await applyPolicy(started, "others", IMAGE, "--namespace-label=team=network");
+  await applyPolicy(started, "team", IMAGE, "--namespace-label=team=storage");
+  const hosts = ["plugin=9810", "other=9811"].map((one) => `--metrics-port=host:metered/${one}`);
+  await applyPolicy(started, "metered", IMAGE, "--metrics-port=9809", ...hosts);
+  await applyPolicy(started, "staged", IMAGE, "--nodes=node/node-1,worker-7");
+  await applyPolicy(started, "many", IMAGE, `--nodes=${MANY}`);
+  for (const namespace of LIMITED) {
+    await applyPolicy(started, namespace, namespace === "limited-0" ? "--image=example.com/r:v1" : IMAGE);
+    const ranges = ["{memory: 50Mi}", "{cpu: 30m}", "{ephemeral-storage: 1Gi}"].map(
+      (max, at) =>
+        `{apiVersion: v1, kind: LimitRange, metadata: {name: r${at}, namespace: ${namespace}}, ` +
+        `spec: {limits: [{type: Container, max: ${max}}]}}`,
+    );
+    await started.apply(ranges.join("\n---\n"));
+  }
+  await enforced(started, "args", "swap", "kept", "ready", "team", "staged", "metered", "many", ...LIMITED);
 });
+
+/** A pod, what the policy of its namespace changes in it, and what is beside its spec. */
+type Row = readonly [what: string, spec: PodSpec, changes: Changes, metadata?: object];
+
+const SWAPPED = { "containers.1.image": OURS };
+const DIGEST = `sha256:${"0".repeat(64)}`;
+const REGISTRARS = [
+  ...["csi-node-driver-registrar", "localhost:5000/csi-node-driver-registrar"],
+  ...["calico/node-driver-registrar:v3.30.3", "anything.example.com/sidecar:v1"],
+  "rancher/mirrored-longhornio-csi-node-driver-registrar:v2.16.0-20260428",
+  "quay.io/openshift/origin-csi-node-driver-registrar:latest",
+  `registry.redhat.io/openshift4/ose-csi-node-driver-registrar@${DIGEST}`,
+  "registry.redhat.io/openshift4/ose-csi-node-driver-registrar-rhel9:v4.19",
+  "cgr.dev/x/kubernetes-csi-node-driver-registrar-fips:2.15",
+  `registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0@${DIGEST}`,
+];
+const OTHERS = [
+  ...["csi-cluster-driver-registrar:v1", "csi-node-driver-win-registrar:v1"],
+  ...["my-sidecar:v1", "sidecar:5000/x:1"],
+  ...["registry.k8s.io/sig-storage/livenessprobe:v2.19.0", "quay.io/k8scsi/driver-registrar:v0.4.1"],
+  "csi-node-driver-registrar/other:v1",
+];
+
+const BY_IMAGE = [...REGISTRARS, ...OTHERS].map(
+  (image): Row => [image, withDriver({ ...REGISTRAR, image }), REGISTRARS.includes(image) ? SWAPPED : {}],
+);
+
+const onNodes = (changes: Readonly<Record<string, Changes>>) =>
+  Object.entries(changes).map(([node, changed]): Row => [node, onNode(node, withDriver(REGISTRAR)), changed]);
 
 const swapped = (at: number, args: readonly string[] = [...ADDED, ...PATHS], list?: string): Changes =>
   swappedTo(at, args, list);
@@ -32,15 +89,8 @@ const podLimits = (memory: string, cpu: string) => ({
   ...limits(memory, cpu),
 });
 const exec = (...command: readonly string[]) => ({ exec: { command } });
-const windowsTerm = (key: string, operator: string, values: readonly string[]) => ({
-  affinity: {
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: [{ matchExpressions: [{ key, operator, values }] }],
-      },
-    },
-  },
-});
+const windowsTerm = (key: string, operator: string, values: readonly string[]) =>
+  onNodesWith({ matchExpressions: [{ key, operator, values }] });
 
 /** Pods of Windows, and others, by what is beside their containers. */
 const FOR_WINDOWS: readonly PodSpec[] = [
@@ -89,11 +139,7 @@ const OF_CONTAINERS: readonly (readonly [what: string, more: object, Changes])[]
     { args: ["--http-endpoint-x", "http-endpoint"] },
     swapped(1, [...ADDED, "--http-endpoint-x", "http-endpoint"]),
   ],
-  [
-    "every flag",
-    { args: ["-http-endpoint=", "--on-registration-failure", "exit"] },
-    { "containers.1.image": OURS },
-  ],
+  ["every flag", { args: ["-http-endpoint=", "--on-registration-failure", "exit"] }, SWAPPED],
   ["no port is the image's tag", { ...DRIVER, name: "d", image: "csi-node-driver-registrar:1/x" }, {}],
   ["sh -c", { command: ["sh", "-c", "exec x"] }, {}],
   ["a program that our image lacks", { command: ["/usr/bin/csi-node-driver-registrar"] }, {}],
@@ -126,7 +172,7 @@ const OF_CONTAINERS: readonly (readonly [what: string, more: object, Changes])[]
   ],
 ];
 
-test.each<readonly [string, PodSpec, Changes]>([
+const IN_ARGS: readonly Row[] = [
   ["a registrar", withDriver(REGISTRAR), swapped(1)],
   [
     "what the policy made itself, or a chart that has this image",
@@ -189,6 +235,115 @@ test.each<readonly [string, PodSpec, Changes]>([
   ...NOT_FOR_WINDOWS.map(
     (more) => [`not by ${JSON.stringify(more)}`, { ...withDriver(REGISTRAR), ...more }, swapped(1)] as const,
   ),
-])("%s: changed exactly as meant", async (_what, spec, changes) => {
-  expect(await changesOf(cluster, "swap", spec)).toEqual(changes);
+];
+
+const PORT = { name: "registrar", containerPort: 9809, protocol: "TCP" };
+const WITH_PORT = { ...swapped(1, ["--http-endpoint=:9809", ...PATHS]), "containers.1.ports": [PORT] };
+const HOST = { hostNetwork: true };
+const OWN_PORT = { name: "own", containerPort: 1, protocol: "TCP" };
+
+const ownedBy = (name: string) => ({
+  ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name, uid: "u", controller: true }],
+});
+const METERED: readonly Row[] = [
+  ["a pod with its own network", withDriver(REGISTRAR), WITH_PORT, ownedBy("plugin")],
+  [
+    "other ports of the registrar",
+    withDriver({ ...REGISTRAR, ports: [OWN_PORT] }),
+    { ...swapped(1, ["--http-endpoint=:9809", ...PATHS]), "containers.1.ports.1": PORT },
+  ],
+  [
+    "a native sidecar",
+    { ...withDriver(), initContainers: [{ ...REGISTRAR, restartPolicy: "Always" }] },
+    {
+      ...swapped(0, ["--http-endpoint=:9809", ...PATHS], "initContainers"),
+      "initContainers.0.ports": [PORT],
+    },
+  ],
+  ["two", withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }), { ...SWAPPED, "containers.2.image": OURS }],
+  ["an endpoint", withDriver({ ...REGISTRAR, args: ["--http-endpoint=:1"] }), SWAPPED],
+  ["the old flag", withDriver({ ...REGISTRAR, args: ["-health-port", "1"] }), SWAPPED],
+  ["this name", withDriver({ ...REGISTRAR, ports: [{ ...OWN_PORT, name: "registrar" }] }), SWAPPED],
+  [
+    "another container with the port",
+    withDriver(REGISTRAR, { ...DRIVER, name: "probe", ports: [{ containerPort: 9809 }] }),
+    SWAPPED,
+  ],
+  ["a listener there", withDriver(REGISTRAR, { ...DRIVER, name: "probe", args: ["--p=:9809"] }), SWAPPED],
+  ["the host's network, no port", { ...withDriver(REGISTRAR), ...HOST }, SWAPPED, ownedBy("third")],
+  [
+    "the host's network",
+    { ...withDriver(REGISTRAR), ...HOST },
+    {
+      ...swapped(1, ["--http-endpoint=:9810", ...PATHS]),
+      "containers.1.ports": [{ ...PORT, containerPort: 9810, hostPort: 9810 }],
+    },
+    ownedBy("plugin"),
+  ],
+  [
+    "the host's network, and a driver with the port",
+    { containers: [{ ...DRIVER, ports: [{ containerPort: 9811 }] }, REGISTRAR], ...HOST },
+    SWAPPED,
+    ownedBy("other"),
+  ],
+];
+
+const READY = ["--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready"];
+const NODE_NAME = {
+  name: "NODE_NAME",
+  valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "spec.nodeName" } },
+};
+const ENV = { name: "A", value: "b" };
+
+const IN_READY: readonly Row[] = [
+  ["token", withDriver(REGISTRAR), { ...swapped(1, [...READY, ...PATHS]), "containers.1.env": [NODE_NAME] }],
+  [
+    "variables of its own",
+    withDriver({ ...REGISTRAR, env: [ENV] }),
+    { ...swapped(1, [...READY, ...PATHS]), "containers.1.env.1": NODE_NAME },
+  ],
+  [
+    "the node's name",
+    withDriver({ ...REGISTRAR, env: [{ ...NODE_NAME, name: "KUBE_NODE_NAME" }] }),
+    swapped(1, [...READY, ...PATHS]),
+  ],
+  ["no token", { ...withDriver(REGISTRAR), automountServiceAccountToken: false }, SWAPPED],
+];
+
+const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  args: IN_ARGS,
+  swap: BY_IMAGE,
+  kept: [
+    [
+      "limits and probes stay",
+      withDriver({ ...REGISTRAR, ...limits("32Mi", "20m"), livenessProbe: PROBE }),
+      SWAPPED,
+    ],
+  ],
+  team: [["a registrar", withDriver(REGISTRAR), SWAPPED]],
+  others: [["a registrar", withDriver(REGISTRAR), {}]],
+  staged: [
+    ...onNodes({ "node-1": SWAPPED, "worker-7": SWAPPED, "worker-70": {} }),
+    ["a Deployment's, which has no node's name yet", withDriver(REGISTRAR), {}],
+  ],
+  many: onNodes({ "node-1": SWAPPED, [MANY.at(-1) ?? ""]: SWAPPED, "node-2": {} }),
+  metered: METERED,
+  ready: IN_READY,
+};
+
+const ALL = Object.entries(ROWS).flatMap(([namespace, rows]) =>
+  rows.map(([what, spec, changes, metadata = {}]) => ({ namespace, what, spec, changes, metadata })),
+);
+
+test.each(ALL)("in the namespace $namespace: $what", async ({ namespace, spec, changes, metadata }) => {
+  expect(await changesOf(cluster, namespace, spec, metadata)).toEqual(changes);
+});
+
+test.each(LIMITED)("%s: limits rise to what every LimitRange of the namespace allows", async (namespace) => {
+  for (const given of [limits("32Mi", "20m"), limits("50Mi", "30m")]) {
+    const spec = { containers: [{ ...REGISTRAR, ...given }] };
+    const { containers } = await dryRun(cluster, namespace, spec);
+    const image = namespace === "limited-0" ? "example.com/r:v1" : OURS;
+    expect(containers).toMatchObject([{ image, ...limits("50Mi", "30m") }]);
+  }
 });

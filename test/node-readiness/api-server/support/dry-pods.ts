@@ -22,13 +22,15 @@ export const withDriver = (...containers: readonly object[]): PodSpec => ({
 export const limits = (memory: string, cpu: string) => ({ resources: { limits: { memory, cpu } } });
 export const PROGRAM = "/csi-node-driver-registrar";
 export const PROBE = { exec: { command: [PROGRAM, "--mode=kubelet-registration-probe"] } };
+export const onNodesWith = (term: object) => {
+  const required = { nodeSelectorTerms: [term] };
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
+};
 /** A pod as the DaemonSet controller makes it: the node's name replaces all that the template says of nodes by affinity. */
-export function onNode(name: string, spec: PodSpec): PodSpec {
-  const matchFields = [{ key: "metadata.name", operator: "In", values: [name] }];
-  const required = { nodeSelectorTerms: [{ matchFields }] };
-  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
-  return { ...spec, affinity: { nodeAffinity } };
-}
+export const onNode = (name: string, spec: PodSpec): PodSpec => ({
+  ...spec,
+  ...onNodesWith({ matchFields: [{ key: "metadata.name", operator: "In", values: [name] }] }),
+});
 export const swapped = (at: number, args: readonly string[], list = "containers"): Changes => ({
   [`${list}.${at}.image`]: OURS,
   [`${list}.${at}.args`]: args,
