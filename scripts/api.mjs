@@ -20,17 +20,17 @@ function namesIn(module, statement) {
       .split(",")
       .filter((item) => item.trim() !== "")
       .map((item) => {
-        const [there, name = there] = item
+        const [declared, name = declared] = item
           .replace(/\btype\b/, "")
           .trim()
           .split(" as ");
-        return { name, there, file: `${join(dirname(module), from)}.d.ts` };
+        return { name, declared, file: `${join(dirname(module), from)}.d.ts` };
       }),
   ).flat();
 }
 
 /** Where and how a name is declared: the text with its comment, as the compiler wrote it; undefined where it is not. */
-function find({ there: name, file }) {
+function find({ declared: name, file }) {
   const further = [...namesIn(file, "export"), ...namesIn(file, "import")].find((one) => one.name === name);
   if (further) return find(further);
   const lines = readFileSync(file, "utf8").split("\n");
@@ -57,13 +57,13 @@ function declarationsOf(one, seen) {
   if (found === undefined) return [];
   seen.add(`${found.file} ${found.text}`);
   const words = new Set(codeOf(found.text).match(/\b[A-Z]\w+\b/g));
-  const parts = Array.from(words, (there) => find({ there, file: found.file })).filter(
+  const parts = Array.from(words, (declared) => find({ declared, file: found.file })).filter(
     (part) => part !== undefined && !exported.has(part.text) && !seen.has(`${part.file} ${part.text}`),
   );
   for (const part of parts) seen.add(`${part.file} ${part.text}`);
   const inThem = parts.flatMap(({ file, text }) => {
-    const there = /\b(?:interface|type|function|const|class) (\w+)/.exec(codeOf(text))?.[1];
-    return declarationsOf({ there, file }, seen);
+    const declared = /\b(?:interface|type|function|const|class) (\w+)/.exec(codeOf(text))?.[1];
+    return declarationsOf({ declared, file }, seen);
   });
   return [found.text, ...inThem];
 }
@@ -82,8 +82,8 @@ function isComplete(text) {
 }
 
 const all = Object.values(ENTRIES).flatMap((entry) => namesIn(entry, "export"));
-for (const { name, there, file } of all)
-  if (!find({ there, file })) throw new Error(`${file} does not declare ${name}`);
+for (const { name, declared, file } of all)
+  if (!find({ declared, file })) throw new Error(`${file} does not declare ${name}`);
 const exported = new Set(all.map((one) => find(one).text));
 
 /** A type's name is not where it was declared: it may move from file to file. */

@@ -53,14 +53,14 @@ const PARTS = { ...OF_REGISTRATION, ...OF_TOOLS };
 /** Modules whose state belongs to the process: there is one copy of each. */
 const OF_PROCESS = ["unix/file-calls"];
 
-const loadOtherParts = (own) => ({
+const loadOtherParts = (current) => ({
   name: "load-other-parts",
   setup(build) {
     build.onResolve({ filter: /./ }, ({ kind, path, importer }) => {
       const module = path.startsWith(".") ? relative("src", resolve(dirname(importer), path)) : path;
       const part = Object.keys(PARTS).find((name) => PARTS[name].includes(module));
-      const isShared = OF_PROCESS.includes(module) || [own, part].every((name) => name in OF_TOOLS);
-      const isElsewhere = kind === "dynamic-import" || (part !== own && isShared);
+      const isShared = OF_PROCESS.includes(module) || [current, part].every((name) => name in OF_TOOLS);
+      const isElsewhere = kind === "dynamic-import" || (part !== current && isShared);
       return part && isElsewhere ? { path: `part:${part}`, external: true } : undefined;
     });
   },

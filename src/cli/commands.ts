@@ -33,15 +33,16 @@ export const COMMANDS: readonly Command[] = Object.entries(SUMMARIES).map(([name
   run: async (argv) => (await LOADERS[name as keyof typeof SUMMARIES]())(argv),
 }));
 
-const MEANT: readonly { readonly words: readonly string[]; readonly meant: string }[] = [
-  { words: ["help"], meant: "--help" },
-  { words: ["version"], meant: "--version" },
-  { words: ["check", "diagnose"], meant: "doctor" },
-  { words: ["analyze"], meant: "doctor -f FILE" },
-  { words: ["health"], meant: "--mode=health-probe" },
-  { words: ["ready", "probe"], meant: "--mode=ready-probe" },
-  { words: ["run", "start", "serve", "register"], meant: "with flags and no word" },
-];
+/** What other programs' commands are here. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  "--help": ["help"],
+  "--version": ["version"],
+  doctor: ["check", "diagnose"],
+  "doctor -f FILE": ["analyze"],
+  "--mode=health-probe": ["health"],
+  "--mode=ready-probe": ["ready", "probe"],
+  "with flags and no word": ["run", "start", "serve", "register"],
+};
 
 /** The usage error for a first word that looks like a command. The official registrar ends with an error there, too. */
 export function correctCommand(firstWord: string | undefined): string | undefined {
@@ -49,8 +50,8 @@ export function correctCommand(firstWord: string | undefined): string | undefine
     return undefined;
   const names = COMMANDS.map(({ name }) => name);
   const word = firstWord.toLowerCase();
-  const meant = MEANT.find(({ words }) => words.includes(word))?.meant ?? nearWord(word, names);
+  const line = Object.keys(SYNONYMS).find((one) => SYNONYMS[one]?.includes(word)) ?? nearWord(word, names);
   const advice =
-    meant === undefined ? `the commands are ${names.join(", ")}` : `did you mean: registrar ${meant}?`;
+    line === undefined ? `the commands are ${names.join(", ")}` : `did you mean: registrar ${line}?`;
   return `there is no command "${firstWord}"; ${advice}`;
 }

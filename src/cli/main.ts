@@ -5,7 +5,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { printHelp } from "../runtime/help-text";
 import { memoryProblem } from "../runtime/memory-limit";
 import { print } from "../runtime/print";
-import { endOnSignals, endProcess, keepInspectorShut, missedSigterm } from "../runtime/signals";
+import { endOnSignals, endProcess, listenOnly, missedSigterm } from "../runtime/signals";
 import { version } from "../runtime/version";
 import { COMMANDS, correctCommand } from "./commands";
 
@@ -43,8 +43,8 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   if (line.kind === "error") {
     const near = nearestFlag(line.unknown);
-    const meant = near === undefined ? "" : `did you mean --${near}? Else `;
-    printError(`${line.message}\n${meant}see ${basename(programPath)} --help`);
+    const hint = near === undefined ? "" : `did you mean --${near}? Else `;
+    printError(`${line.message}\n${hint}see ${basename(programPath)} --help`);
     return EXIT_USAGE;
   }
   const { flags } = line;
@@ -87,7 +87,8 @@ function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-keepInspectorShut();
+// At SIGUSR1 Node opens its inspector, a door into a process of root. The image's Node never does.
+listenOnly("SIGUSR1", () => {});
 if (missedSigterm()) {
   printError("registrar: SIGTERM came while Node was starting: ended before it began to register");
   endProcess(EXIT_SIGTERM);

@@ -12,10 +12,7 @@ const NONE_YET: ObservedRegistrations = { all: () => [], subscribe: () => () => 
 
 /** Checks what needs the environment, and returns the function that starts it. Rejects with INVALID_OPTION. */
 export async function prepareNodeReadiness(
-  flags: Pick<
-    Flags,
-    "removeStartupTaint" | "nodeCondition" | "every" | "nodeConditionDelayMs" | "impersonateNode" | "nodeName"
-  >,
+  flags: Flags,
   environment: Environment,
 ): Promise<(registrations: Registrations, log: Logger) => Promise<NodeReadiness>> {
   const options = {

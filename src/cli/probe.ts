@@ -31,9 +31,9 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
   if (paths.kind === "missing") return fail(paths.message);
   const directory = paths.pluginRegistrationPath;
   try {
-    const meant = isNodeWide(flags)
-      ? meantByPatterns(flags)
-      : meantByPath(flags, paths.kubeletRegistrationPath);
+    const drivers = isNodeWide(flags)
+      ? driversByPatterns(flags)
+      : driverByPath(flags, paths.kubeletRegistrationPath);
     const { sockets, problem } = await socketsIn(directory);
     const answers: SelfReport[] = [];
     const asking = sockets.map((name) =>
@@ -42,28 +42,25 @@ export async function runProbe(flags: Flags, wanted: "health" | "ready"): Promis
         () => {},
       ),
     );
-    const mine = () => answers.filter(({ endpoint }) => meant.fits(endpoint));
-    const isAnswered = () => mine().some(meant.isOurs);
-    const missing = (drivers: string) =>
-      fail(problem ?? `no registrar for ${drivers} answers on a socket in ${directory}`);
+    const mine = () => answers.filter(({ endpoint }) => drivers.fits(endpoint));
+    const isAnswered = () => mine().some(drivers.isOurs);
+    const missing = (driver: string) =>
+      fail(problem ?? `no registrar for ${driver} answers on a socket in ${directory}`);
 
     if (wanted === "ready") {
       const isThere = await until(isAnswered, asking, flags.timeoutMs);
-      if (isThere && meant.hasSeveral) await until(() => false, asking, STRANGER_MS);
-      if (mine().length === 0) return missing(meant.text);
+      if (isThere && drivers.hasSeveral) await until(() => false, asking, STRANGER_MS);
+      if (mine().length === 0) return missing(drivers.text);
       const why = whyNotReady(mine());
       return why === undefined ? 0 : fail(why);
     }
     if (await until(isAnswered, asking, STRANGER_MS)) return 0;
-    const drivers = await meant.findDrivers();
-    const unserved = () => drivers.filter(({ name }) => !meant.isServed(name, answers));
+    const found = await drivers.find();
+    const unserved = () => found.filter(({ name }) => !drivers.isServed(name, answers));
     const isHealthy = () => isAnswered() || unserved().length === 0;
     if (await until(isHealthy, asking, flags.timeoutMs)) return 0;
-    return missing(
-      unserved()
-        .map(({ text }) => text)
-        .join(", "),
-    );
+    const texts = unserved().map(({ text }) => text);
+    return missing(texts.join(", "));
   } catch (error) {
     return fail(messageOf(error));
   }
@@ -87,25 +84,15 @@ function until(
   });
 }
 
-interface Meant {
-  readonly text: string;
-  readonly hasSeveral: boolean;
-  /** Whether an endpoint is such a driver's. */
-  fits(endpoint: string): boolean;
-  /** Whether a registrar that answers for such a driver is this container's, or has its work. */
-  isOurs(report: SelfReport): boolean;
-  /** The drivers for which a healthy registrar would answer. */
-  findDrivers(): Promise<readonly { readonly name: string; readonly text: string }[]>;
-  isServed(driverName: string, answers: readonly SelfReport[]): boolean;
-}
+type Drivers = ReturnType<typeof driversByPatterns>;
 
-function meantByPath({ csiAddress }: Flags, path: string): Meant {
+function driverByPath({ csiAddress }: Flags, path: string): Drivers {
   return {
     text: path,
     hasSeveral: false,
     fits: (endpoint) => endpoint !== "" && endpoint === path,
     isOurs: () => true,
-    findDrivers: async () => {
+    find: async () => {
       const name = await quickNameOf(parseCsiAddress(csiAddress));
       return name === undefined ? [] : [{ name, text: path }];
     },
@@ -113,15 +100,18 @@ function meantByPath({ csiAddress }: Flags, path: string): Meant {
   };
 }
 
-function meantByPatterns(flags: Flags): Meant {
+function driversByPatterns(flags: Flags) {
   const pairs = patternPairsOf(flags);
   const lists = nameListsFrom(flags);
   return {
     text: pairs.map(({ kubeletRegistrationPath }) => kubeletRegistrationPath.text).join(" "),
     hasSeveral: true,
-    fits: (endpoint) => pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint)),
-    isOurs: ({ state }) => state !== undefined,
-    findDrivers: async () => {
+    fits: (endpoint: string): boolean =>
+      pairs.some((pair) => matchPattern(pair.kubeletRegistrationPath, endpoint)),
+    /** Whether a registrar that answers for such a driver is this container's, or has its work. */
+    isOurs: ({ state }: SelfReport): boolean => state !== undefined,
+    /** The drivers for which a healthy registrar would answer. */
+    find: async () => {
       const fitting = await Promise.all(
         pairs.map((pair) => socketsFitting(pair.csiAddress.text, reportUnread)),
       );
@@ -134,7 +124,8 @@ function meantByPatterns(flags: Flags): Meant {
         return [{ name, text: `${plain(name)} at ${plain(path)}` }];
       });
     },
-    isServed: (driverName, answers) => answers.some(({ name }) => name === driverName),
+    isServed: (driverName: string, answers: readonly SelfReport[]): boolean =>
+      answers.some(({ name }) => name === driverName),
   };
 }
 
@@ -151,12 +142,11 @@ function whyNotReady(reports: readonly SelfReport[]): string | undefined {
 }
 
 /** The registration sockets there, or why they are unknown, which does not matter while there is no driver. */
-async function socketsIn(
-  directory: string,
-): Promise<{ readonly sockets: readonly string[]; readonly problem?: string }> {
+async function socketsIn(directory: string) {
   try {
     const names = await callFileSystem(directory, () => readdir(directory));
-    return { sockets: names.filter((name) => name.endsWith(SOCKET_TAIL) || isHiddenSocket(name)) };
+    const sockets = names.filter((name) => name.endsWith(SOCKET_TAIL) || isHiddenSocket(name));
+    return { sockets, problem: undefined };
   } catch (error) {
     const problem = `cannot read the plugin registration directory ${directory}: ${messageOf(error)}`;
     return { sockets: [], problem: `${problem}; is it mounted, and --plugin-registration-path right?` };

@@ -93,8 +93,8 @@ async function start(
   if (!isNodeWide(flags)) {
     const { driverTimeoutMs, onRegistrationFailure } = flags;
     const csiAddress = absoluteCsiAddress(flags.csiAddress);
-    const own = { csiAddress, endpoint, driverTimeoutMs };
-    const { signal, logger: log, ...options } = resolveOptions({ ...common, ...own });
+    const given = { ...common, csiAddress, endpoint, driverTimeoutMs };
+    const { signal, logger: log, ...options } = resolveOptions(given);
     return registerDriver({ ...options, onRegistrationFailure }, { signal, log });
   }
   const { driverGoneAfterMs } = flags;

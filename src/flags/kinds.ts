@@ -83,9 +83,8 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
   const words = new Map(choices.map((candidate) => [candidate.toLowerCase(), candidate]));
   // Numbers get no suggestion, because every other number is equally near, nor do several values.
   const near = /^\d|,/.test(text) ? undefined : nearWord(text.toLowerCase(), words.keys());
-  const meant = near && words.get(near);
   const one = text.includes(",") ? "; give one of them" : "";
-  const hint = meant === undefined ? `: ${choices.join(", ")}${one}` : `; did you mean ${meant}?`;
+  const hint = near === undefined ? `: ${choices.join(", ")}${one}` : `; did you mean ${words.get(near)}?`;
   return refuse(`"${text}" is not one of its values${hint}`);
 }
 

@@ -56,8 +56,8 @@ export function askOfficial(words: readonly string[], release: number | undefine
   return { kind: "refused", problem: line.message, advice: adviceOn(flag, known) } as const;
 }
 
-export const correctArgument = (meant?: string) =>
-  `correct that argument${meant === undefined ? "" : `: did you mean --${meant}?`}`;
+export const correctArgument = (near?: string) =>
+  `correct that argument${near === undefined ? "" : `: did you mean --${near}?`}`;
 
 function adviceOn(flag: string | undefined, known: ReadonlyMap<string, FlagForm>): string {
   if (flag === undefined) return correctArgument();

@@ -165,8 +165,8 @@ export const isProbeMode = (mode: string): boolean => MODES.includes(mode);
 function parseMode(text: string): string {
   if (text === "" || isProbeMode(text)) return text;
   const word = text.toLowerCase();
-  const meant = MODES.find((mode) => PROBES[mode]?.includes(word)) ?? nearWord(word, MODES);
-  if (meant !== undefined) return refuse(`did you mean ${meant}?`);
+  const probe = MODES.find((mode) => PROBES[mode]?.includes(word)) ?? nearWord(word, MODES);
+  if (probe !== undefined) return refuse(`did you mean ${probe}?`);
   return /probe$/i.test(text) ? refuse(`the probes are ${MODES.join(", ")}`) : text;
 }
 

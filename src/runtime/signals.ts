@@ -38,11 +38,6 @@ export function endOnSignals(exitCode?: number): void {
   }
 }
 
-/** Ignores SIGUSR1, at which Node opens its inspector, a door into a process of root. The image's Node never does. */
-export function keepInspectorShut(): void {
-  listenOnly("SIGUSR1", () => {});
-}
-
 /**
  * One abort signal for the signals that ask to stop. The second of them ends the process within 250 ms, with exit code 0: it
  * interrupts the grace given to running calls, not the removal of the socket, which takes milliseconds.

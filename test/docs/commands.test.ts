@@ -1,10 +1,13 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
 import { COMMANDS } from "../../src/cli/commands";
 import { createRoutes } from "../../src/diagnostics";
 import { parseFlags } from "../../src/flags/table";
 import { pairPatterns } from "../../src/host-path/path-pattern";
 import { silentLogger } from "../../src/logging/logger";
 import { runCommand } from "../support/run-command";
-import { DOCUMENTS, fencesIn, isThere, readText } from "./markdown";
+import { DOCUMENTS, fencesIn, isThere, ROOT, readText } from "./markdown";
 
 /** One command of a line of shell: its words, without quotes, redirections and assignments in front. */
 type Words = readonly string[];
@@ -71,9 +74,7 @@ async function checkRegistrar(words: Words): Promise<void> {
   expect(status).toBe(2);
 }
 
-const FOREIGN = ["jq", "kind", "csi-sanity", "go", "git", "helm", "grep", "tail"];
-
-/** What is known of each program that the documents call; what follows its name is given. */
+/** What must be true of the words behind the name of a program; of other programs, nothing. */
 const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>> = {
   registrar: checkRegistrar,
   "/csi-node-driver-registrar": checkRegistrar,
@@ -108,18 +109,13 @@ const PROGRAMS: Readonly<Record<string, (words: Words) => void | Promise<void>>>
     expect(readText("scripts/release/publish.mjs")).toContain(verb === "verify" ? '"sign"' : `${type}:`);
   },
   ...Object.fromEntries(["tsc", "jest", "bash"].map((program) => [program, namesFile])),
-  ...Object.fromEntries(FOREIGN.map((program) => [program, () => {}])),
 };
 
 function namesFile(words: Words): void {
   for (const word of words.filter((one) => one.includes("/"))) expect(isThere(word)).toBe(true);
 }
 
-async function check([program = "", ...words]: Words): Promise<void> {
-  const known = PROGRAMS[program];
-  if (known === undefined) throw new Error(`${program}: what must be true of such a command?`);
-  await known(words);
-}
+const check = async ([program = "", ...words]: Words): Promise<void> => PROGRAMS[program]?.(words);
 
 test.each(DOCUMENTS)("each command of %s is one that works", async (path) => {
   const lines = new Map(
@@ -135,4 +131,40 @@ test.each(DOCUMENTS)("each command of %s is one that works", async (path) => {
 
 test("every fence says what is in it", () => {
   expect(DOCUMENTS.filter((path) => fencesIn(readText(path), "").length > 0)).toEqual([]);
+});
+
+// The doctor judges the examples as a whole (test/tools/doctor/command-files.test.ts); the pages show pieces.
+
+const PIECES = [
+  ...DOCUMENTS.flatMap((path) => fencesIn(readText(path), "yaml")),
+  ...readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".yaml"))
+    .map((name) => readText(`examples/${name}`)),
+];
+const READ = PIECES.flatMap((text) => parseAllDocuments(text));
+
+type Tree = { readonly [key: string]: unknown };
+function objectsIn(value: unknown): readonly Tree[] {
+  if (Array.isArray(value)) return value.flatMap(objectsIn);
+  if (typeof value !== "object" || value === null) return [];
+  return [value as Tree, ...Object.values(value).flatMap(objectsIn)];
+}
+const withField = (field: string) =>
+  READ.flatMap((document) => objectsIn(document.toJS())).filter((object) => field in object);
+const wordsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
+
+test("what the pages and examples have as YAML is YAML", () => {
+  expect(READ.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+});
+
+test("it gives registrar flags that it takes, none deprecated", () => {
+  const lines = withField("args").flatMap(({ args, command }) => [wordsOf(args), wordsOf(command).slice(1)]);
+  const ours = lines.filter((args) => args.some((word) => word.startsWith("--csi-address")));
+  expect(ours.length).toBeGreaterThan(3);
+  for (const line of ours) checkSidecar(line);
+});
+
+test("it asks paths that are served", () => {
+  const asked = withField("httpGet").map(({ httpGet }) => String((httpGet as Tree).path).split("?")[0]);
+  expect(PATHS).toEqual(expect.arrayContaining([...new Set(asked)]));
 });

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { PARTS } from "../../src/tools/manifest/options";
+import { PARTS } from "../../src/tools/manifest/object-flags";
 import { createNodeFolder } from "../support/node-folder";
 import { runCommand } from "../support/run-command";
 import { startCommand } from "../tools/support/command";

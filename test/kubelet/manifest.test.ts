@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
-import { type ManifestOptions, PARTS, resolveManifestOptions } from "../../src/tools/manifest/options";
+import { type ManifestOptions, resolveManifestOptions } from "../../src/tools/manifest/options";
+import { PARTS } from "../../src/tools/manifest/object-flags";
 import { makeManifests } from "../../src/tools/manifest/parts";
 import { programPath } from "./support/build";
 import { newestVersion } from "./support/versions";
@@ -30,10 +31,10 @@ test.each<readonly [string, Partial<ManifestOptions>]>([
   ["another driver's", { attachRequired: true, storageCapacity: true, fsGroupPolicy: "File", httpPort: 1 }],
   [
     "with what newer clusters know",
-    { nodeAllocatableUpdatePeriod: 10, tokenAudiences: ["vault", ""], serviceAccountTokenInSecrets: true },
+    { nodeAllocatableUpdatePeriod: 10, tokenAudience: ["vault", ""], serviceAccountTokenInSecrets: true },
   ],
   ["with the scheduler's check", { preventPodSchedulingIfMissing: true }],
-  ["at its shortest", { driverName: "x", name: "y", namespace: "z", pluginFolder: "p", driverArgs: [] }],
+  ["at its shortest", { driverName: "x", name: "y", namespace: "z", pluginFolder: "p", driverArg: [] }],
   ["at its longest", { driverName: "x".repeat(63), pluginFolder: "p", namespace: "n".repeat(63) }],
   ["with a name of many parts", { driverName: "a.b-c.d0.example.com" }],
   ...Object.entries(KUBELET_ROOTS).map(([name, kubeletRoot]) => [`on ${name}`, { kubeletRoot }] as const),
@@ -41,7 +42,7 @@ test.each<readonly [string, Partial<ManifestOptions>]>([
   const required = { driverName: "x.csi.example.com", image: "registrar:v1", driverImage: "x:v1" };
   // Kinds that the program knows.
   const parts = PARTS.filter((part) => part !== "namespace");
-  const manifests = makeManifests(resolveManifestOptions({ ...required, parts, ...options }));
+  const manifests = makeManifests(resolveManifestOptions({ ...required, include: parts, ...options }));
   expect(judge(manifests)).toEqual(taken("CSIDriver", "DaemonSet"));
 });
 

@@ -10,48 +10,16 @@ beforeAll(async () => {
 });
 afterAll(() => consumer[Symbol.asyncDispose]());
 
-/** The two ways to load the package, each with the extension that Node knows it by. */
-const LOADERS = {
-  mjs: `import { startRegistrar, startRegistration } from "registrar";
-    import { startCsiDriver, startKubelet } from "registrar/testing";`,
-  cjs: `const { startRegistrar, startRegistration } = require("registrar");
-    const { startCsiDriver, startKubelet } = require("registrar/testing");`,
-};
-type Extension = keyof typeof LOADERS;
-
-async function runWith(extension: Extension, name: string, program: string) {
-  const file = `${name}.${extension}`;
-  await consumer.write(file, `${LOADERS[extension]}\nconst main = async () => {\n${program}\n};\nmain();\n`);
-  return consumer.node([file]);
+/** Runs a program of ES modules; test/projects has CommonJS and TypeScript. */
+async function runProgram(name: string, program: string) {
+  const imports = `import { startRegistrar, startRegistration } from "registrar";
+    import { startCsiDriver, startKubelet } from "registrar/testing";`;
+  await consumer.write(`${name}.mjs`, `${imports}\n${program}\n`);
+  return consumer.node([`${name}.mjs`]);
 }
 
-test.each<Extension>(["mjs", "cjs"])(
-  "a project of .%s files registers a driver, and ends by itself",
-  async (extension) => {
-    const finished = await runWith(
-      extension,
-      "registers",
-      `const pluginRegistrationPath = "${extension}-registry";
-     const kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
-     const endpoint = process.cwd() + "/${extension}.sock";
-     const driver = await startCsiDriver({ csiAddress: endpoint, name: "x.csi", nodeId: "n1" });
-     const registration = await startRegistration({ name: "x.csi", endpoint, pluginRegistrationPath });
-     await registration.ready;
-     await kubelet.registered("x.csi");
-     console.log(JSON.stringify(kubelet.csiNode().spec.drivers));
-     await registration.close();
-     await kubelet.deregistered("x.csi");
-     await driver.close();
-     await kubelet.close();`,
-    );
-    const stdout = '[{"name":"x.csi","nodeID":"n1","topologyKeys":[]}]\n';
-    expect(finished).toEqual({ code: 0, stdout, stderr: "" });
-  },
-);
-
 test("ready, and a wait of the test kit that is closed, may be left alone: nothing is unhandled", async () => {
-  const finished = await runWith(
-    "mjs",
+  const finished = await runProgram(
     "left-alone",
     `const paths = { csiAddress: "/none.sock", endpoint: "/none.sock" };
      const late = await startRegistrar({ ...paths, pluginRegistrationPath: ".", driverTimeoutMs: 1 });
@@ -80,10 +48,10 @@ test("a wait that times out is told though no caller awaits it; a kit that was n
      await kubelet.registered("x.csi");
      await registration.close();
      console.log("registered");`;
-  expect(await runWith("mjs", "open", program)).toEqual({ code: 0, stdout: "registered\n", stderr: "" });
-  const told = await runWith("mjs", "told", `${program}; kubelet.registered("y.csi", { timeoutMs: 50 });`);
+  expect(await runProgram("open", program)).toEqual({ code: 0, stdout: "registered\n", stderr: "" });
+  const unheard = await runProgram("unheard", `${program}; kubelet.registered("y.csi", { timeoutMs: 50 });`);
   const stderr = expect.stringContaining('registered("y.csi") of the simulated kubelet did not happen');
-  expect(told).toEqual({ code: 1, stdout: "registered\n", stderr });
+  expect(unheard).toEqual({ code: 1, stdout: "registered\n", stderr });
 });
 
 test("an ES module bundled of it needs no node_modules; test/projects has one in CommonJS", async () => {

@@ -66,9 +66,9 @@ export function openStage({ cli, registrar }: Programs, keep: boolean) {
       if (report?.kind !== undefined || report?.from !== undefined)
         timeline.add({ atMs: report.ts, ...report, role } as Happening);
     };
-    const onEnd = (how: string) => {
+    const onEnd = (ending: string) => {
       if (actors.has(role))
-        mishap.abort(new MissedStep(`the ${role} ended (${how}); its last line: ${lastLine}`));
+        mishap.abort(new MissedStep(`the ${role} ended (${ending}); its last line: ${lastLine}`));
     };
     timeline.add({ role: "demo", kind: "start", who: role, atMs: Date.now() });
     actors.set(role, startProcess(commands[role], onLine, onEnd));
@@ -112,7 +112,7 @@ function makeDirectory(): string {
 function startProcess(
   [program = "", ...words]: readonly string[],
   onLine: (line: string) => void,
-  onEnd: (how: string) => void,
+  onEnd: (ending: string) => void,
 ) {
   const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", onLine);

@@ -1,5 +1,6 @@
 import { list, type Tree, text, tree } from "../../kube-api/objects";
 import { boundText } from "../../logging/escape";
+import { version } from "../../runtime/version";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =
@@ -73,6 +74,14 @@ export function programOf(container: Tree, ours: OurImage): Program {
   };
 }
 
+/** Reads the name of this registrar's image. A mirror may have the official one's name, with this version as its tag. */
+export function parseOurImage(image: string): string {
+  if (programOf({ image }, { version }).kind !== "official") return image;
+  throw new Error(
+    `"${image}" is the official registrar's image; name the one that takes its place, and give a copy of this registrar another tag`,
+  );
+}
+
 /** Flags that no other program called registrar has. */
 const OUR_FLAG = /^--?(?:csi-address|plugin-registration-path)(?:=|$)/;
 
@@ -105,17 +114,17 @@ export function isRegistrar(container: Tree, ours: OurImage): boolean {
   const { name } = partsOf(image);
   const [command, args] = [itemsOf(container.command).map(text), itemsOf(container.args).map(text)];
   const words = [...command, ...args];
-  const own = command.length > 0 ? behindRegistrar(words) : args;
+  const line = command.length > 0 ? behindRegistrar(words) : args;
   const directories = list(container.volumeMounts).map((mount) => text(tree(mount).mountPath));
   return (
     words.some((word) => /^(?:--?[a-z].*\s)?--?kubelet-registration-path(?:=|$)/s.test(word)) ||
     OFFICIAL_NAME.test(name) ||
     ((isNamed(image, ours) || ours.matched?.test(image)) &&
-      own !== undefined &&
-      /^(?:-|$)/.test(own[0] ?? "")) ||
+      line !== undefined &&
+      /^(?:-|$)/.test(line[0] ?? "")) ||
     (programOf(container, ours).kind === "ours" &&
-      ((/^-/.test(own?.[0] ?? "") && own?.some((word) => OUR_FLAG.test(word))) ||
-        (command.length > 0 && own !== undefined && /registrar/.test(text(container.name))) ||
+      ((/^-/.test(line?.[0] ?? "") && line?.some((word) => OUR_FLAG.test(word))) ||
+        (command.length > 0 && line !== undefined && /registrar/.test(text(container.name))) ||
         directories.some((directory) => /^\/registration\/*$/.test(directory))))
   );
 }

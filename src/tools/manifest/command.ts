@@ -7,9 +7,16 @@ import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { isImagePolicy, policyOnlyFlags, runImagePolicy } from "./image-policy-command";
 import type { NodeAccessOptions } from "./node-access";
-import { checkWritten, type ObjectValues, objectFlags, requireMinor } from "./object-flags";
-import { DEFAULT_PARTS, type ManifestOptions, resolveManifestOptions } from "./options";
-import { isNodeWidePart, makeManifests, makeNodeWideManifests } from "./parts";
+import {
+  checkWritten,
+  DEFAULT_PARTS,
+  isNodeWidePart,
+  type ObjectValues,
+  objectFlags,
+  requireMinor,
+} from "./object-flags";
+import { resolveManifestOptions } from "./options";
+import { makeManifests, makeNodeWideManifests } from "./parts";
 
 const runObjects = createCommand(
   {
@@ -45,38 +52,25 @@ function makeAll(values: ObjectValues): string {
   // Only parts that are for all drivers need no name.
   if (values.nodeWide || driverName === undefined) {
     const drivers = allowedNames(nameListsFrom(values));
-    const access = nodeAccessFrom(values, { drivers, isNodeWide: true });
-    return makeNodeWideManifests(values, parts, access);
+    return makeNodeWideManifests(values, parts, nodeAccessFrom(values, drivers, true));
   }
   if (values.allowDrivers !== undefined) throw invalidOption("--allow-drivers needs --node-wide");
-  const options: ManifestOptions = {
-    ...values,
-    driverName,
-    parts,
-    driverArgs: values.driverArg,
-    lifecycleModes: values.lifecycleMode,
-    tokenAudiences: values.tokenAudience,
-  };
-  const access = nodeAccessFrom(values, { drivers: [driverName], isNodeWide: false });
-  return makeManifests(resolveManifestOptions(options), access);
+  const access = nodeAccessFrom(values, [driverName], false);
+  return makeManifests(resolveManifestOptions({ ...values, driverName, include: parts }), access);
 }
 
 function nodeAccessFrom(
-  values: ObjectValues,
-  { drivers, isNodeWide }: { readonly drivers: readonly string[] | undefined; readonly isNodeWide: boolean },
+  { startupTaint = [], nodeCondition, kubernetesVersion, nodeAccess: confinedBy = "policy" }: ObjectValues,
+  drivers: readonly string[] | undefined,
+  severalDrivers: boolean,
 ): NodeAccessOptions | undefined {
-  const { startupTaint = [], nodeCondition } = values;
-  const { kubernetesVersion: minor, nodeAccess: confinedBy = "policy" } = values;
-  const { startupTaints, condition } = parseTargets({
-    ...{ startupTaints: startupTaint, condition: nodeCondition },
-    severalDrivers: isNodeWide,
-  });
-  const isUnused = startupTaints.length === 0 && condition === undefined;
+  const targets = parseTargets({ startupTaints: startupTaint, condition: nodeCondition, severalDrivers });
+  const { startupTaints, condition } = targets;
   if (confinedBy === "impersonation") {
-    requireMinor("--node-access impersonation", IMPERSONATION_MINOR, minor);
+    requireMinor("--node-access impersonation", IMPERSONATION_MINOR, kubernetesVersion);
     if (startupTaints.length > 0)
       throw invalidOption(`--node-access impersonation and --startup-taint: ${NO_TAINTS_AS_NODE}`);
   }
-  if (isUnused) return undefined;
-  return { startupTaints, condition, drivers, confinedBy };
+  const isWanted = startupTaints.length > 0 || condition !== undefined;
+  return isWanted ? { startupTaints, condition, drivers, confinedBy } : undefined;
 }

@@ -10,7 +10,7 @@ import { OLDEST_SUPPORTED_MINOR } from "../../kubelet-rules/versions";
 import { parseTargets } from "../../node-readiness/options";
 import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
-import { parseOurImage } from "../images/our-image";
+import { parseOurImage } from "../images/program";
 import { type AddedArgument, type MetricsPorts, RAISES } from "./image-policy/changes";
 import { dropPolicy, IMAGE_POLICY_MINOR, swapPolicy } from "./image-policy/image-policy";
 import { refuseFlag } from "./names";
@@ -204,10 +204,9 @@ function sidecarArgument(word: string): AddedArgument {
   const line = parseFlags([word]);
   if (line.kind === "help") return refuse("would print the help in every registrar");
   if (line.kind === "error") {
-    const meant = nearestFlag(line.unknown);
-    return refuse(
-      `is not an argument of the registrar: ${line.message}${meant ? `; did you mean --${meant}?` : ""}`,
-    );
+    const near = nearestFlag(line.unknown);
+    const hint = near === undefined ? "" : `; did you mean --${near}?`;
+    return refuse(`is not an argument of the registrar: ${line.message}${hint}`);
   }
   const [name] = line.flags.given;
   if (line.flags.ignored.length > 0 || Object.hasOwn(flagTable.deprecated, name ?? ""))

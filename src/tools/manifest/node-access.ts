@@ -219,10 +219,10 @@ const rule = (only: string, ...expression: readonly string[]) => yaml`
 `;
 
 /** The validation that a part of the Node has the same fields as before, except some. */
-function frozen(whose: string, [part, oldPart]: (typeof PARTS)[number], except: string): Yaml {
+function frozen(owner: string, [part, oldPart]: (typeof PARTS)[number], except: string): Yaml {
   const [now, old] = [`variables.${part}`, `variables.${oldPart}`];
   return rule(
-    `change nothing else of a ${whose}`,
+    `change nothing else of a ${owner}`,
     `${now}.all(f, f in [${except}] || f in ${old} && ${now}[f] == ${old}[f]) &&`,
     `${old}.all(f, f in [${except}] || f in ${now})`,
   );

@@ -4,9 +4,16 @@ import { type FlagValues, fieldOf } from "../../flags/grammar";
 import { choiceFlag, choicesFlag, countFlag, listFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { DISTRIBUTIONS } from "../../host-path/kubelet-roots";
 import { OLDEST_SUPPORTED_MINOR } from "../../kubelet-rules/versions";
-import { parseOurImage } from "../images/our-image";
-import { FS_GROUP_POLICIES, LIFECYCLE_MODES, PARTS, type Part } from "./options";
-import { isNodeWidePart } from "./parts";
+import { parseOurImage } from "../images/program";
+
+export const LIFECYCLE_MODES = ["Persistent", "Ephemeral"] as const;
+const FS_GROUP_POLICIES = ["ReadWriteOnceWithFSType", "File", "None"] as const;
+
+/** The parts to choose from, in the order of the output. */
+export const PARTS = ["namespace", "csidriver", "daemonset"] as const;
+export type Part = (typeof PARTS)[number];
+export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
+export const isNodeWidePart = (part: Part): boolean => part !== "csidriver";
 
 const CSI_DRIVER = { parts: ["csidriver"] } as const;
 const DAEMON_SET = { parts: ["daemonset"] } as const;

@@ -1,53 +1,22 @@
 import { invalidOption } from "../../base/errors";
-import { DEFAULT_KUBELET_ROOT, type Distribution, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
+import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
 import { MIN_LIMIT_PERIOD_S as MIN_PERIOD_S } from "../../kubelet-rules/api-validation";
 import { registrationSocketPath } from "../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 import { checkDriverName, checkNamed, refuseFlag } from "./names";
+import { DEFAULT_PARTS, LIFECYCLE_MODES, type ObjectValues, PARTS, type Part } from "./object-flags";
 
-export const LIFECYCLE_MODES = ["Persistent", "Ephemeral"] as const;
-export const FS_GROUP_POLICIES = ["ReadWriteOnceWithFSType", "File", "None"] as const;
-type VolumeLifecycleMode = (typeof LIFECYCLE_MODES)[number];
-type FsGroupPolicy = (typeof FS_GROUP_POLICIES)[number];
+type Values = Partial<ObjectValues>;
+type Basic = "image" | "name" | "namespace" | "distribution" | "kubeletRoot" | "httpPort";
+export type BasicOptions = Pick<Values, Basic>;
 
-/** The parts to choose from, in the order of the output. */
-export const PARTS = ["namespace", "csidriver", "daemonset"] as const;
-export type Part = (typeof PARTS)[number];
-export const DEFAULT_PARTS: readonly Part[] = ["csidriver", "daemonset"];
-
-export interface BasicOptions {
-  readonly image?: string | undefined;
-  readonly name?: string | undefined;
-  readonly namespace?: string | undefined;
-  readonly distribution?: Distribution | undefined;
-  readonly kubeletRoot?: string | undefined;
-  readonly httpPort?: number | undefined;
-}
-
-export interface NodeWideOptions extends BasicOptions {
-  readonly allowDrivers?: string | undefined;
+export interface NodeWideOptions extends BasicOptions, Pick<Values, "allowDrivers"> {
   /** Names of the nodes that it is for. Default: every Linux node. */
   readonly nodes?: readonly string[] | undefined;
 }
 
-export interface ManifestOptions extends BasicOptions {
+export interface ManifestOptions extends Values {
   readonly driverName: string;
-  readonly driverImage?: string | undefined;
-  readonly driverArgs?: readonly string[] | undefined;
-  readonly parts?: readonly Part[] | undefined;
-  /** Under `<kubelet root>/plugins`. Default: the driver's name. */
-  readonly pluginFolder?: string | undefined;
-  readonly attachRequired?: boolean | undefined;
-  readonly podInfoOnMount?: boolean | undefined;
-  readonly lifecycleModes?: readonly VolumeLifecycleMode[] | undefined;
-  readonly fsGroupPolicy?: FsGroupPolicy | undefined;
-  readonly storageCapacity?: boolean | undefined;
-  /** Seconds after which kubelet asks for the driver's volume limit again, 10 or more. Default 0: never. */
-  readonly nodeAllocatableUpdatePeriod?: number | undefined;
-  readonly preventPodSchedulingIfMissing?: boolean | undefined;
-  /** Of tokens of the pod's service account that the driver gets; an empty one: the API server's. */
-  readonly tokenAudiences?: readonly string[] | undefined;
-  readonly serviceAccountTokenInSecrets?: boolean | undefined;
 }
 
 export type ResolvedBasics = ReturnType<typeof resolveBasics>;
@@ -55,25 +24,25 @@ export type ResolvedManifestOptions = ReturnType<typeof resolveManifestOptions>;
 
 /** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
 export function resolveManifestOptions(options: ManifestOptions) {
-  const { driverName, driverImage = "", pluginFolder = driverName, parts = DEFAULT_PARTS } = options;
+  const { driverName, driverImage = "", pluginFolder = driverName, include: parts = DEFAULT_PARTS } = options;
   checkDriverName("driver-name", driverName);
-  const { lifecycleModes = ["Persistent"] } = options;
+  const { lifecycleMode: modes = ["Persistent"] } = options;
   const basics = resolveBasics(options, nameFrom(driverName), parts);
   const pluginPath = `${basics.kubeletRoot}/plugins/${pluginFolder}`;
   const resolved = {
     ...{ ...basics, driverName, driverImage, pluginFolder, pluginPath },
     /** The driver's socket on the host: the path that kubelet dials. */
     kubeletRegistrationPath: `${pluginPath}/csi.sock`,
-    driverArgs: options.driverArgs ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
+    driverArgs: options.driverArg ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
     parts: PARTS.filter((part) => parts.includes(part)),
     attachRequired: options.attachRequired ?? false,
-    podInfoOnMount: options.podInfoOnMount ?? lifecycleModes.includes("Ephemeral"),
-    lifecycleModes: LIFECYCLE_MODES.filter((mode) => lifecycleModes.includes(mode)),
+    podInfoOnMount: options.podInfoOnMount ?? modes.includes("Ephemeral"),
+    lifecycleModes: LIFECYCLE_MODES.filter((mode) => modes.includes(mode)),
     fsGroupPolicy: options.fsGroupPolicy ?? "ReadWriteOnceWithFSType",
     storageCapacity: options.storageCapacity ?? false,
     nodeAllocatableUpdatePeriod: options.nodeAllocatableUpdatePeriod ?? 0,
     preventPodSchedulingIfMissing: options.preventPodSchedulingIfMissing ?? false,
-    tokenAudiences: options.tokenAudiences ?? [],
+    tokenAudiences: options.tokenAudience ?? [],
     serviceAccountTokenInSecrets: options.serviceAccountTokenInSecrets ?? false,
   };
   checkImage("driver-image", driverImage, parts);

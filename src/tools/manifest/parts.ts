@@ -8,35 +8,23 @@ import {
   sccBinding,
   serviceAccount,
 } from "./node-access";
+import { isNodeWidePart, PARTS, type Part } from "./object-flags";
 import { csiDriver, ownNamespace } from "./objects";
 import {
   type NodeWideOptions,
-  PARTS,
-  type Part,
   type ResolvedBasics,
   type ResolvedManifestOptions,
   resolveBasics,
 } from "./options";
 import { streamOf, type Yaml } from "./template";
 
-type Maker<Options> = (options: Options, access?: NodeAccess) => Yaml;
+type Make = (part: Part, access: NodeAccess | undefined) => Yaml;
 
-const MAKERS: Readonly<Record<Part, Maker<ResolvedManifestOptions>>> = {
-  namespace: ownNamespace,
-  csidriver: csiDriver,
-  daemonset: nodePlugin,
-};
-
-const NODE_WIDE_MAKERS: Readonly<Partial<Record<Part, Maker<ResolvedBasics>>>> = {
-  namespace: ownNamespace,
-  daemonset: nodeWideDaemonSet,
-};
-
-export const isNodeWidePart = (part: Part): boolean => Object.hasOwn(NODE_WIDE_MAKERS, part);
+const MAKERS = { namespace: ownNamespace, csidriver: csiDriver, daemonset: nodePlugin } as const;
 
 /** Writes the chosen objects as YAML, in the order in which to apply them. Throws INVALID_OPTION. */
 export function makeManifests(options: ResolvedManifestOptions, access?: NodeAccessOptions): string {
-  return write(options, options.parts, MAKERS, access);
+  return write(options, options.parts, (part, ofPods) => MAKERS[part](options, ofPods), access);
 }
 
 /** The same for one registrar that serves every driver of a node. Throws INVALID_OPTION. */
@@ -47,25 +35,26 @@ export function makeNodeWideManifests(
 ): string {
   if (nodes !== undefined) checkNodes(nodes, "daemonset");
   const basics = { ...resolveBasics(options, "csi-registrar", parts), allowDrivers, nodes };
+  const make: Make = (part, ofPods) => {
+    if (part === "namespace") return ownNamespace(basics);
+    if (part === "daemonset") return nodeWideDaemonSet(basics, ofPods);
+    const known = PARTS.filter(isNodeWidePart).join(", ");
+    throw invalidOption(`--include ${part} is for a single driver; with --node-wide there are ${known}`);
+  };
   const chosen = PARTS.filter((part) => parts.includes(part));
-  return write(basics, chosen, NODE_WIDE_MAKERS, access);
+  return write(basics, chosen, make, access);
 }
 
 /** Without the DaemonSet, the objects that its pods need are left out too. */
-function write<Options extends ResolvedBasics>(
-  options: Options,
+function write(
+  options: ResolvedBasics,
   parts: readonly Part[],
-  makers: Readonly<Partial<Record<Part, Maker<Options>>>>,
+  make: Make,
   wanted: NodeAccessOptions | undefined,
 ): string {
   const hasPods = parts.includes("daemonset");
   const access = wanted && hasPods ? nodeAccess(options, wanted) : undefined;
-  const documents = parts.map((part) => {
-    const make = makers[part];
-    if (make !== undefined) return make(options, access);
-    const known = PARTS.filter(isNodeWidePart).join(", ");
-    throw invalidOption(`--include ${part} is for a single driver; with --node-wide there are ${known}`);
-  });
+  const documents = parts.map((part) => make(part, access));
   const admission = hasPods && options.distribution === "openshift" ? [sccBinding(options)] : [];
   const account = admission.length > 0 || access ? [serviceAccount(options)] : [];
   const namespace = documents.splice(0, parts.includes("namespace") ? 1 : 0);

@@ -9,7 +9,7 @@ const ENTER = join(__dirname, "enter.sh");
 /** Where the sandbox has setpriv, which drops what is left of root's rights after the root was changed. */
 const SETPRIV_AT = "/dev/sandbox";
 const TERMINATION_LOG = "/dev/termination-log";
-/** The security context that test/docs/yaml.test.ts demands; a seccomp filter comes with a runtime (npm run test:image). */
+/** The security context of examples/daemonset.yaml; a seccomp filter comes with a runtime (npm run test:image). */
 const CONFINED = ["--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--"];
 
 interface Container {

@@ -4,7 +4,8 @@ import { parse, parseAllDocuments } from "yaml";
 import dashboard from "../../../examples/dashboard.json";
 import { METRICS } from "../../../src/diagnostics/metric-table";
 import { nodeReadinessMetrics } from "../../../src/diagnostics/node-readiness";
-import { PARTS, type Part, resolveManifestOptions } from "../../../src/tools/manifest/options";
+import { PARTS, type Part } from "../../../src/tools/manifest/object-flags";
+import { resolveManifestOptions } from "../../../src/tools/manifest/options";
 import { makeManifests, makeNodeWideManifests } from "../../../src/tools/manifest/parts";
 import { scalar, yaml } from "../../../src/tools/manifest/template";
 import { anchorsIn, readText } from "../../docs/markdown";
@@ -24,7 +25,7 @@ const write = (parts: readonly Part[], image = "registrar:v0.1.0") =>
       name: "csi-hostpath-node",
       image,
       driverImage: "hostpathplugin:v1",
-      parts,
+      include: parts,
     }),
   );
 
@@ -108,7 +109,7 @@ test("only what must be quoted is", () => {
 const DRIVER = { driverName: "x.csi", image: "a", driverImage: "b" };
 
 test("a driver without arguments has an empty list", () => {
-  const options = resolveManifestOptions({ ...DRIVER, driverArgs: [], parts: ["daemonset"] });
+  const options = resolveManifestOptions({ ...DRIVER, driverArg: [], include: ["daemonset"] });
   expect(parse(makeManifests(options)).spec.template.spec.containers[1].args).toEqual([]);
 });
 

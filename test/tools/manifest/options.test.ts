@@ -1,5 +1,5 @@
 import { checkNamed, checkNodes, checkPinned } from "../../../src/tools/manifest/names";
-import { type ManifestOptions, resolveManifestOptions } from "../../../src/tools/manifest/options";
+import { type ManifestOptions, type ResolvedManifestOptions, resolveManifestOptions } from "../../../src/tools/manifest/options";
 
 const REQUIRED: ManifestOptions = {
   driverName: "x.csi.example.com",
@@ -23,20 +23,23 @@ test("what is not given follows from the driver's name and Kubernetes' defaults"
   });
 });
 
-test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ManifestOptions>]>([
-  [{ lifecycleModes: ["Ephemeral"] }, { podInfoOnMount: true }],
-  [{ lifecycleModes: ["Ephemeral"], podInfoOnMount: false }, { podInfoOnMount: false }],
-  [{ parts: ["daemonset", "csidriver", "daemonset"] }, { parts: ["csidriver", "daemonset"] }],
-  [{ lifecycleModes: ["Ephemeral", "Persistent"] }, { lifecycleModes: ["Persistent", "Ephemeral"] }],
+test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ResolvedManifestOptions>]>([
+  [{ lifecycleMode: ["Ephemeral"] }, { podInfoOnMount: true }],
+  [{ lifecycleMode: ["Ephemeral"], podInfoOnMount: false }, { podInfoOnMount: false }],
+  [{ include: ["daemonset", "csidriver", "daemonset"] }, { parts: ["csidriver", "daemonset"] }],
+  [{ lifecycleMode: ["Ephemeral", "Persistent"] }, { lifecycleModes: ["Persistent", "Ephemeral"] }],
   [{ kubeletRoot: "/k", distribution: "k0s" }, { kubeletRoot: "/k" }],
   [{ kubeletRoot: "/k/" }, { kubeletRoot: "/k" }],
   ...[
     { httpPort: 1 },
     { httpPort: 65_535 },
     { nodeAllocatableUpdatePeriod: 10 },
-    { tokenAudiences: ["a", "b"], serviceAccountTokenInSecrets: true },
-    { parts: ["csidriver"], image: "", driverImage: "" } as const,
   ].map((options) => [options, options] as const),
+  [
+    { tokenAudience: ["a", "b"], serviceAccountTokenInSecrets: true },
+    { tokenAudiences: ["a", "b"], serviceAccountTokenInSecrets: true },
+  ],
+  [{ include: ["csidriver"], image: "", driverImage: "" }, { parts: ["csidriver"], image: "" }],
   // The DaemonSet's name.
   [{ driverName: "disk" }, { name: "csi-disk-node" }],
   [{ driverName: "csi.example.com" }, { name: "csi-example-com-node" }],
@@ -61,14 +64,14 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ namespace: "-" }, /^--namespace "-"/],
   [{ nodeAllocatableUpdatePeriod: 9 }, /^--node-allocatable-update-period "9" must be 10 s or more$/],
   [{ nodeAllocatableUpdatePeriod: 0 }, /^--node-allocatable-update-period "0"/],
-  [{ preventPodSchedulingIfMissing: true, lifecycleModes: ["Ephemeral"] }, /^--prevent.* needs .* Persis/],
+  [{ preventPodSchedulingIfMissing: true, lifecycleMode: ["Ephemeral"] }, /^--prevent.* needs .* Persis/],
   [{ serviceAccountTokenInSecrets: true }, /^--service-account-token-in-secrets needs --token-audience$/],
-  [{ tokenAudiences: ["a", "a"] }, /^--token-audience "a" is given twice$/],
+  [{ tokenAudience: ["a", "a"] }, /^--token-audience "a" is given twice$/],
   [{ kubeletRoot: "var/lib" }, /^--kubelet-root "var\/lib" must be an absolute path/],
   ...["/", "/var//", "/a/../b", "/a:b", "/a/.", "/./a"].map(
     (kubeletRoot) => [{ kubeletRoot }, /^--kubelet-root/] as const,
   ),
-  [{ parts: ["csidriver"], image: "A B" }, /^--image "A B"/],
+  [{ include: ["csidriver"], image: "A B" }, /^--image "A B"/],
   [{ nodeAllocatableUpdatePeriod: 10.5 }, /^--node-allocatable-update-period/],
   [{ pluginFolder: ".." }, /^--plugin-folder ".." must be letters, digits/],
   [{ pluginFolder: "a/b" }, /^--plugin-folder/],

@@ -1,6 +1,5 @@
 import { textFlag } from "../../../flags/kinds";
-import { parseOurImage } from "../../images/our-image";
-import { lastPart } from "../../images/program";
+import { lastPart, parseOurImage } from "../../images/program";
 import { isOtherSidecar } from "../../manifest/image-policy/recognise";
 import { checkNamed, checkPinned } from "../../manifest/names";
 

@@ -117,11 +117,7 @@ export function dropPolicy(options: DropOptions): readonly Yaml[] {
   });
 }
 
-interface PolicyParts {
-  readonly about: Yaml;
-  readonly variables: Yaml;
-  readonly patch: string;
-}
+type PolicyParts = Pick<ObjectParts, "about" | "variables" | "patch">;
 
 function policy(scope: PolicyScope, kind: keyof typeof POLICY_NAMES, parts: PolicyParts): readonly Yaml[] {
   const { matchImages, namespaces, nodes, name = POLICY_NAMES[kind] } = scope;
@@ -144,10 +140,10 @@ function policy(scope: PolicyScope, kind: keyof typeof POLICY_NAMES, parts: Poli
   });
 }
 
-interface ObjectParts extends PolicyParts {
+interface ObjectParts extends Readonly<Record<"about" | "variables" | "conditions", Yaml>> {
+  readonly patch: string;
   readonly reinvocation: "Never" | "IfNeeded";
-  readonly params?: { readonly kind: Yaml; readonly ref: Yaml };
-  readonly conditions: Yaml;
+  readonly params?: Readonly<Record<"kind" | "ref", Yaml>>;
 }
 
 /** The policy and its binding. */
