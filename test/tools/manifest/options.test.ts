@@ -1,5 +1,9 @@
 import { checkNamed, checkNodes, checkPinned } from "../../../src/tools/manifest/names";
-import { type ManifestOptions, type ResolvedManifestOptions, resolveManifestOptions } from "../../../src/tools/manifest/options";
+import {
+  type ManifestOptions,
+  type ResolvedManifestOptions,
+  resolveManifestOptions,
+} from "../../../src/tools/manifest/options";
 
 const REQUIRED: ManifestOptions = {
   driverName: "x.csi.example.com",
@@ -30,16 +34,17 @@ test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ResolvedM
   [{ lifecycleMode: ["Ephemeral", "Persistent"] }, { lifecycleModes: ["Persistent", "Ephemeral"] }],
   [{ kubeletRoot: "/k", distribution: "k0s" }, { kubeletRoot: "/k" }],
   [{ kubeletRoot: "/k/" }, { kubeletRoot: "/k" }],
-  ...[
-    { httpPort: 1 },
-    { httpPort: 65_535 },
-    { nodeAllocatableUpdatePeriod: 10 },
-  ].map((options) => [options, options] as const),
+  ...[{ httpPort: 1 }, { httpPort: 65_535 }, { nodeAllocatableUpdatePeriod: 10 }].map(
+    (options) => [options, options] as const,
+  ),
   [
     { tokenAudience: ["a", "b"], serviceAccountTokenInSecrets: true },
     { tokenAudiences: ["a", "b"], serviceAccountTokenInSecrets: true },
   ],
-  [{ include: ["csidriver"], image: "", driverImage: "" }, { parts: ["csidriver"], image: "" }],
+  [
+    { include: ["csidriver"], image: "", driverImage: "" },
+    { parts: ["csidriver"], image: "" },
+  ],
   // The DaemonSet's name.
   [{ driverName: "disk" }, { name: "csi-disk-node" }],
   [{ driverName: "csi.example.com" }, { name: "csi-example-com-node" }],
