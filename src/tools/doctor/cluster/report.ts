@@ -58,25 +58,30 @@ const PLACES = [...SETS, "pods", "csinodes", "volumeattachments", "events"] as c
 
 /** Null: what could not be read decides on it. */
 function driverRows(facts: ClusterFacts) {
-  const { units, places, csiDrivers, csiNodes } = facts;
+  const { units, places, csiDrivers, csiNodes, target } = facts;
+  const isMeant = (name: string) => name === (target.driver ?? name);
   const unitsOf = grouped(units, ({ driver }) => driver.name);
   const placesOf = grouped(places, ({ driver }) => driver);
-  return [...new Set([...unitsOf.keys(), ...placesOf.keys()])].sort().map((name) => {
-    const own = placesOf.get(name) ?? [];
-    const [unit] = unitsOf.get(name) ?? [];
-    const isEvery = unit?.driver.kind === "every";
-    const isKnown = isEvery ? !notRead(facts, "pods") : csiNodes !== undefined && !isGuess(unit);
-    const there = own.filter(({ state, isListed }) => (isEvery ? state.kind === "registered" : isListed));
-    return {
-      name,
-      daemonSets: notRead(facts, ...SETS)
-        ? null
-        : [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
-      nodes: notRead(facts, ...PLACES) ? null : own.length,
-      registered: isKnown ? there.length : null,
-      csiDriver: isEvery || isGuess(unit) ? null : (csiDrivers?.has(name) ?? null),
-    };
-  });
+  // What could not be listed perhaps mentions a driver of which only its CSIDriver is seen.
+  const described = notRead(facts, ...PLACES) ? [...(csiDrivers ?? [])] : [];
+  return [...new Set([...unitsOf.keys(), ...placesOf.keys(), ...described.filter(isMeant)])]
+    .sort()
+    .map((name) => {
+      const own = placesOf.get(name) ?? [];
+      const [unit] = unitsOf.get(name) ?? [];
+      const isEvery = unit?.driver.kind === "every";
+      const isKnown = isEvery ? !notRead(facts, "pods") : csiNodes !== undefined && !isGuess(unit);
+      const there = own.filter(({ state, isListed }) => (isEvery ? state.kind === "registered" : isListed));
+      return {
+        name,
+        daemonSets: notRead(facts, ...SETS)
+          ? null
+          : [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
+        nodes: notRead(facts, ...PLACES) ? null : own.length,
+        registered: isKnown ? there.length : null,
+        csiDriver: isEvery || isGuess(unit) ? null : (csiDrivers?.has(name) ?? null),
+      };
+    });
 }
 
 function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {

@@ -124,6 +124,21 @@ test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: rea
     };
     return [`a pod that is ${phase}, beside its successor that runs`, beside, []] as const;
   }),
+  [
+    "a DaemonSet that was applied a minute ago, and its pods are not created yet",
+    async () => {
+      const cluster = await makeCluster({ ...none, podsOn: [] });
+      cluster.edit((stored) =>
+        stored.map((one) => {
+          const more = one.path.endsWith("/daemonsets") ? { creationTimestamp: ago(1) } : {};
+          return { ...one, object: { ...one.object, metadata: { ...one.object.metadata, ...more } } };
+        }),
+      );
+      await needed(cluster);
+      return cluster;
+    },
+    LASTS.CSI207 ?? [],
+  ],
   ["a node that joins", joining, LASTS["CSI207 twice"] ?? []],
   ["a Node that was created again", recreated, LASTS.CSI218 ?? []],
 ])("%s", async (_what, make, lasts) => {

@@ -98,6 +98,9 @@ describe.each(WORLDS)("%s", (_what, make) => {
       const page = turn === 0 ? pages - 1 : 0;
       const report = await served.report({ kind, read, page });
       expect([kind, read, tooMuchIn(report, whole)]).toEqual([kind, read, []]);
+      const names = report.drivers.map(({ name }) => name);
+      const described = whole.drivers.flatMap(({ name, csiDriver }) => (csiDriver ? name : []));
+      if (!read.includes("csidrivers")) expect(names).toEqual(expect.arrayContaining(described));
       const text = renderClusterTable(report, { width: 100, colors: false });
       expect([read, report.healthy, /^Not everything could be read|^\d+ problem/m.test(text)]).toEqual([
         ...[read, false, true],

@@ -177,7 +177,10 @@ function stateWithout({ driver, node, unit }: Stateless, reading: ClusterReading
   const isReplaced = reading.leaving.some(
     (one) => one.node === node && unitsOf.get(one.setUid)?.some((own) => own.driver.name === driver),
   );
-  if (isReplaced) return state("starting");
+  const isNew = [driver, EVERY_DRIVER].some((name) =>
+    provided.get(name)?.some(({ set }) => isYoung(set, reading.nowMs)),
+  );
+  if (isReplaced || isNew) return state("starting");
   const isGuessed = !provided.has(driver) && [...provided.values()].some(([own]) => isGuess(own));
   const missing = notRead(reading, ...SETS, "pods", ...(isGuessed ? (["csidrivers"] as const) : []));
   if (missing !== undefined) return unseen(missing);
