@@ -1,6 +1,6 @@
 import { nearWord } from "../base/near-word";
 
-export interface Command {
+interface Command {
   readonly name: string;
   readonly summary: string;
   run(argv: readonly string[]): Promise<number>;

@@ -114,6 +114,6 @@ function parseTimeout(text: string): number {
   return parseDuration(text) || refuse("it must be greater than 0");
 }
 
-export function parseCount(text: string): number {
+function parseCount(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : refuse(`"${text}" is not a whole number`);
 }

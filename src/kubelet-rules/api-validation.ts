@@ -44,9 +44,6 @@ const LABEL_KEY = "a label's key is a name of at most 63 characters, after a DNS
 const LABEL_VALUE = "a label's value has letters, digits, '-', '_', '.', a letter or digit at both ends";
 const DRIVER_NAME = "a driver's name has letters, digits, '-' and '.' only, as a DNS name has";
 
-/** The least `nodeAllocatableUpdatePeriodSeconds`. Source: `pkg/apis/storage/validation/validation.go`. */
-export const MIN_LIMIT_PERIOD_S = 10;
-
 /**
  * Why the API server would reject a driver's topology as labels of a Node; undefined if it would not.
  * Source: `ValidateLabels` in apimachinery's `pkg/apis/meta/v1/validation/validation.go`.

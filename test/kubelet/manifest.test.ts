@@ -29,11 +29,6 @@ const taken = (...kinds: readonly string[]) => kinds.map((kind) => ({ kind, erro
 test.each<readonly [string, Partial<ManifestOptions>]>([
   ["as it is by default", {}],
   ["another driver's", { attachRequired: true, storageCapacity: true, fsGroupPolicy: "File", httpPort: 1 }],
-  [
-    "with what newer clusters know",
-    { nodeAllocatableUpdatePeriod: 10, tokenAudience: ["vault", ""], serviceAccountTokenInSecrets: true },
-  ],
-  ["with the scheduler's check", { preventPodSchedulingIfMissing: true }],
   ["at its shortest", { driverName: "x", name: "y", namespace: "z", pluginFolder: "p", driverArg: [] }],
   ["at its longest", { driverName: "x".repeat(63), pluginFolder: "p", namespace: "n".repeat(63) }],
   ["with a name of many parts", { driverName: "a.b-c.d0.example.com" }],

@@ -7,14 +7,7 @@ import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
 import { isImagePolicy, policyOnlyFlags, runImagePolicy } from "./image-policy-command";
 import type { NodeAccessOptions } from "./node-access";
-import {
-  checkWritten,
-  DEFAULT_PARTS,
-  isNodeWidePart,
-  type ObjectValues,
-  objectFlags,
-  requireMinor,
-} from "./object-flags";
+import { checkWritten, DEFAULT_PARTS, isNodeWidePart, type ObjectValues, objectFlags } from "./object-flags";
 import { resolveManifestOptions } from "./options";
 import { makeManifests, makeNodeWideManifests } from "./parts";
 
@@ -29,11 +22,6 @@ const runObjects = createCommand(
       "manifest --node-wide --image registrar:v1",
     ],
     notes: [
-      [
-        "Newer fields of the CSIDriver: --node-allocatable-update-period=SECONDS (Kubernetes 1.35),",
-        "--prevent-pod-scheduling-if-missing (1.37), --token-audience=AUDIENCE (repeatable) and with it",
-        "--service-account-token-in-secrets (1.35).",
-      ].join(" "),
       "--node-wide takes no flag about a driver, and has the parts namespace and daemonset.",
       "Alerts, a dashboard, a PodMonitor, a StorageClass and a pod with an inline volume are files of examples/.",
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
@@ -67,7 +55,11 @@ function nodeAccessFrom(
   const targets = parseTargets({ startupTaints: startupTaint, condition: nodeCondition, severalDrivers });
   const { startupTaints, condition } = targets;
   if (confinedBy === "impersonation") {
-    requireMinor("--node-access impersonation", IMPERSONATION_MINOR, kubernetesVersion);
+    if ((kubernetesVersion ?? IMPERSONATION_MINOR) < IMPERSONATION_MINOR)
+      throw invalidOption(
+        `--node-access impersonation needs Kubernetes 1.${IMPERSONATION_MINOR}, not 1.${kubernetesVersion}; ` +
+          "without --kubernetes-version it is written all the same",
+      );
     if (startupTaints.length > 0)
       throw invalidOption(`--node-access impersonation and --startup-taint: ${NO_TAINTS_AS_NODE}`);
   }

@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { attempt, invalidOption, messageOf, refuse } from "../../base/errors";
+import { attempt, invalidOption, refuse } from "../../base/errors";
 import { httpEndpointOf, startProblemOf } from "../../flags/checks";
 import type { CommandFlag } from "../../flags/command-flags";
 import type { FlagValues } from "../../flags/grammar";
@@ -30,11 +29,9 @@ const flags = {
   "kubernetes-version": objectFlags["kubernetes-version"],
   namespace: listFlag("only this namespace's pods, repeatable"),
   "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
-  nodes: {
-    ...textFlag("only pods of DaemonSets on these nodes, with commas: see below"),
-    conflicts: "nodes-file",
-  },
-  "nodes-file": textFlag("the same by a file with names, as kubectl get nodes -o name writes them"),
+  nodes: textFlag(
+    "only pods of DaemonSets on these nodes, with commas, or as kubectl get nodes -o name lists them",
+  ),
   "match-image": listFlag("one more name of a registrar's image, its last part, repeatable"),
   arg: {
     ...listFlag("argument for registrars without that flag, repeatable, written --arg=--v=2"),
@@ -88,7 +85,7 @@ export const runImagePolicy = createCommand(
       "Exit codes: 0 written; 1 failed; 2 bad flag, or a name that the API server would refuse.",
     ],
   },
-  async (values) => print(makeImagePolicy(values, await nodesOf(values))),
+  async (values) => print(makeImagePolicy(values)),
 );
 
 const OWN_NETWORK = "a pod's own network";
@@ -116,22 +113,16 @@ function metricsPortsOf({ metricsPort, arg = [] }: FlagValues<typeof flags>): Me
 }
 
 /** In their order, each once, so that two runs write the same. */
-async function nodesOf({ nodes: text, nodesFile: file }: FlagValues<typeof flags>) {
-  if (text === undefined && file === undefined) return undefined;
-  const flag = file === undefined ? "nodes" : "nodes-file";
-  const given =
-    text ??
-    (await readFile(file ?? "", "utf8").catch((error) =>
-      refuseFlag(flag, file ?? "", `cannot be read: ${messageOf(error)}`),
-    ));
-  const nodes = new Set(given.split(/[\s,]+/).map((word) => word.replace(/^node\//, "")));
+function nodesOf(list: string): readonly string[] {
+  const nodes = new Set(list.split(/[\s,]+/).map((word) => word.replace(/^node\//, "")));
   nodes.delete("");
-  return nodes.size > 0 ? [...nodes].sort() : refuseFlag(flag, file ?? given, "has no name of a node");
+  return nodes.size > 0 ? [...nodes].sort() : refuseFlag("nodes", list, "has no name of a node");
 }
 
-function makeImagePolicy(values: FlagValues<typeof flags>, nodes: readonly string[] | undefined): string {
+function makeImagePolicy(values: FlagValues<typeof flags>): string {
   const { image, name, namespaceLabel, kubernetesVersion: minor } = values;
   const { startupTaint: startupTaints = [], nodeCondition } = values;
+  const nodes = values.nodes === undefined ? undefined : nodesOf(values.nodes);
   const scope = {
     ...{ name, namespaceLabel, nodes, minor },
     ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },

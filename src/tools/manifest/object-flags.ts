@@ -21,9 +21,6 @@ const DAEMON_SET = { parts: ["daemonset"] } as const;
 const forDaemonSet = <Row extends CommandFlag>(row: Row, defaultDescription?: string) => ({
   ...{ ...row, ...DAEMON_SET, defaultDescription },
 });
-/** A field of the CSIDriver that older clusters lack, or have behind a gate. */
-const newer = <Row extends CommandFlag>(row: Row, since: number) => ({ ...row, ...CSI_DRIVER, since });
-
 /** The others are for all drivers. */
 const NAMED_FOR_DRIVER = {
   neededBy: PARTS.filter((part) => part !== "namespace"),
@@ -32,8 +29,7 @@ const RUN_BY_DAEMON_SET = { neededBy: DAEMON_SET.parts } as const;
 
 /**
  * `parts`: where a flag's value is written; it is refused without one of them. `neededBy`: the parts that cannot be written
- * without the flag. `since`: the first minor version of Kubernetes 1 that does what is written there without a feature gate,
- * from the stages of the removed gates in kubernetes/website, and kube_features.go of 1.37.
+ * without the flag.
  */
 export const objectFlags = {
   "driver-name": { ...textFlag("what the driver answers to GetPluginInfo"), ...NAMED_FOR_DRIVER },
@@ -88,11 +84,6 @@ export const objectFlags = {
     defaultDescription: FS_GROUP_POLICIES[0],
   },
   "storage-capacity": { ...switchFlag("the provisioner publishes the free capacity"), ...CSI_DRIVER },
-  // Named below the others: with their names in the first column the help is longer than a screen.
-  "node-allocatable-update-period": { ...newer(countFlag("seconds"), 35), hidden: true },
-  "prevent-pod-scheduling-if-missing": { ...newer(switchFlag(""), 37), hidden: true },
-  "token-audience": { ...listFlag(""), ...CSI_DRIVER, hidden: true },
-  "service-account-token-in-secrets": { ...newer(switchFlag(""), 35), hidden: true },
   "startup-taint": forDaemonSet(listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect")),
   "node-condition": forDaemonSet(textFlag("type of a condition of the node that the registrar keeps")),
   "kubernetes-version": textFlag("the cluster's version: refuses what it lacks", parseMinor),
@@ -110,7 +101,6 @@ export type ObjectValues = FlagValues<typeof objectFlags>;
 interface Written {
   readonly parts?: readonly Part[];
   readonly neededBy?: readonly Part[];
-  readonly since?: number;
 }
 const ROWS = Object.entries(objectFlags).map(([flag, row]) => ({ flag, ...(row as Written) }));
 /** Flags about one driver, refused with --node-wide. */
@@ -122,7 +112,7 @@ const FOR_A_DRIVER = [
 /** Throws INVALID_OPTION for a flag without effect on these parts or in that cluster, and for one that the parts need. */
 export function checkWritten(values: ObjectValues, parts: readonly Part[]): void {
   const rows = ROWS.map((row) => ({ ...row, value: values[fieldOf(row.flag) as keyof ObjectValues] }));
-  for (const { flag, parts: places, since, value } of rows) {
+  for (const { flag, parts: places, value } of rows) {
     if (value === undefined) continue;
     if (values.nodeWide && FOR_A_DRIVER.includes(flag))
       throw invalidOption(`--${flag} cannot be given with --node-wide`);
@@ -130,7 +120,6 @@ export function checkWritten(values: ObjectValues, parts: readonly Part[]): void
       throw invalidOption(
         `--${flag} is for ${places.join(" or ")}, which is not written: name it in --include`,
       );
-    if (value !== false && since) requireMinor(`--${flag}`, since, values.kubernetesVersion);
   }
   const missing = rows
     .filter(({ value, neededBy }) => value === undefined && neededBy?.some((part) => parts.includes(part)))
@@ -140,13 +129,6 @@ export function checkWritten(values: ObjectValues, parts: readonly Part[]): void
   const isOfDriver = missing.some((flag) => FOR_A_DRIVER.includes(flag));
   const orNodeWide = isOfDriver && parts.some(isNodeWidePart) ? ", or --node-wide" : "";
   throw invalidOption(`it needs --${missing.join(" and --")}${orNodeWide}; see registrar manifest --help`);
-}
-
-/** Throws INVALID_OPTION for an older minor version of Kubernetes 1; no version is new enough. */
-export function requireMinor(what: string, since: number, minor = since): void {
-  if (minor >= since) return;
-  const advice = "without --kubernetes-version it is written all the same";
-  throw invalidOption(`${what} needs Kubernetes 1.${since}, not 1.${minor}; ${advice}`);
 }
 
 /** The minor version in `1.36`, `v1.36.4` or `1.36.4+k3s1`. */

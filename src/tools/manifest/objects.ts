@@ -8,29 +8,9 @@ export const ownNamespace = ({ namespace }: Pick<ResolvedBasics, "namespace">): 
 `;
 
 export function csiDriver(options: ResolvedManifestOptions): Yaml {
-  const { driverName, nodeAllocatableUpdatePeriod: period } = options;
-  const audiences = options.tokenAudiences.map((audience) => ({ audience }));
-  // An older API server refuses a field that it does not know: these are written only on request.
-  const limits = yaml`
-    # Kubelet asks for the volume limit again at this interval: Kubernetes 1.35 or later. Before 1.33 the field is unknown.
-    nodeAllocatableUpdatePeriodSeconds: ${period}
-  `;
-  const prevent = yaml`
-    # The scheduler keeps pods with claims off nodes where the driver is not registered: Kubernetes 1.37 or later; 1.35 and
-    # 1.36 need the feature gate VolumeLimitScaling. Cluster Autoscaler needs --enable-csi-node-aware-scheduling=true.
-    preventPodSchedulingIfMissing: true
-  `;
-  const tokens = yaml`
-    # Tokens of the pod's service account. A driver that uses them after the mount also needs requiresRepublish: true.
-    tokenRequests: ${JSON.stringify(audiences)}
-  `;
-  const inSecrets = yaml`
-    # The tokens are in the secrets of NodePublishVolume, not in its volume context: Kubernetes 1.35 or later.
-    serviceAccountTokenInSecrets: true
-  `;
   return yaml`
     # What the cluster must know about the driver. attachRequired and the modes cannot be changed later.
-    ${object("storage.k8s.io/v1", "CSIDriver", driverName)}
+    ${object("storage.k8s.io/v1", "CSIDriver", options.driverName)}
     spec:
       # true: kubelet mounts a volume once the controller's external-attacher has attached it.
       attachRequired: ${options.attachRequired}
@@ -43,9 +23,5 @@ export function csiDriver(options: ResolvedManifestOptions): Yaml {
       fsGroupPolicy: ${options.fsGroupPolicy}
       # true: the scheduler reads CSIStorageCapacity objects, which the external-provisioner must publish.
       storageCapacity: ${options.storageCapacity}
-      ${period > 0 && limits}
-      ${options.preventPodSchedulingIfMissing && prevent}
-      ${audiences.length > 0 && tokens}
-      ${options.serviceAccountTokenInSecrets && inSecrets}
   `;
 }

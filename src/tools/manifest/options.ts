@@ -1,6 +1,5 @@
 import { invalidOption } from "../../base/errors";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../host-path/kubelet-roots";
-import { MIN_LIMIT_PERIOD_S as MIN_PERIOD_S } from "../../kubelet-rules/api-validation";
 import { registrationSocketPath } from "../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 import { checkDriverName, checkNamed, refuseFlag } from "./names";
@@ -40,15 +39,10 @@ export function resolveManifestOptions(options: ManifestOptions) {
     lifecycleModes: LIFECYCLE_MODES.filter((mode) => modes.includes(mode)),
     fsGroupPolicy: options.fsGroupPolicy ?? "ReadWriteOnceWithFSType",
     storageCapacity: options.storageCapacity ?? false,
-    nodeAllocatableUpdatePeriod: options.nodeAllocatableUpdatePeriod ?? 0,
-    preventPodSchedulingIfMissing: options.preventPodSchedulingIfMissing ?? false,
-    tokenAudiences: options.tokenAudience ?? [],
-    serviceAccountTokenInSecrets: options.serviceAccountTokenInSecrets ?? false,
   };
   checkImage("driver-image", driverImage, parts);
   checkNamed("directory name", "plugin-folder", pluginFolder);
   checkPathLengths(resolved);
-  checkCsiDriver(resolved, options.nodeAllocatableUpdatePeriod);
   return resolved;
 }
 
@@ -91,18 +85,6 @@ function checkPathLengths({ kubeletRegistrationPath, kubeletRoot, driverName }: 
   throw invalidOption(
     `a socket on the host would be ${long}, ${bytes}: shorten --plugin-folder or --driver-name`,
   );
-}
-
-function checkCsiDriver(options: ResolvedManifestOptions, periodSeconds = MIN_PERIOD_S): void {
-  const { lifecycleModes, tokenAudiences } = options;
-  if (!(Number.isInteger(periodSeconds) && periodSeconds >= MIN_PERIOD_S))
-    refuseFlag("node-allocatable-update-period", `${periodSeconds}`, `must be ${MIN_PERIOD_S} s or more`);
-  if (options.preventPodSchedulingIfMissing && !lifecycleModes.includes("Persistent"))
-    throw invalidOption("--prevent-pod-scheduling-if-missing needs --lifecycle-mode Persistent");
-  if (options.serviceAccountTokenInSecrets && tokenAudiences.length === 0)
-    throw invalidOption("--service-account-token-in-secrets needs --token-audience");
-  const twice = tokenAudiences.find((audience, index) => tokenAudiences.indexOf(audience) !== index);
-  if (twice !== undefined) refuseFlag("token-audience", twice, "is given twice");
 }
 
 /** Begins with `csi-` unless the driver's name contains that. At most 63 characters, because it becomes a label. */

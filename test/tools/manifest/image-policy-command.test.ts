@@ -1,7 +1,5 @@
-import { writeFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { runCommand } from "../../support/run-command";
-import { createTempFolder } from "../../support/temp-folder";
 import { expectUsageError } from "../support/usage-error";
 
 const IMAGE = "--image=example.com/registrar:v1";
@@ -108,15 +106,12 @@ test("--drop has two files: the registrar of the whole node, and the policy for 
   expect(JSON.stringify(policy)).toContain(`${root}/plugins/[^/*]+/csi[.]sock`);
 });
 
-test("--nodes and --nodes-file: the same names, in their order, for the policies and the DaemonSet", async () => {
-  await using folder = await createTempFolder();
-  writeFileSync(folder.at("nodes"), "node/b\nnode/a.example.com\n\nnode/b\n");
-  const file = `--nodes-file=${folder.at("nodes")}`;
-  const flag = "--nodes=b,a.example.com";
-  const [swap, , limits] = await written(file);
+test("--nodes: the names, in their order, for the policies and the DaemonSet", async () => {
+  const flag = "--nodes=node/b\nnode/a.example.com\n\nb";
+  const [swap, , limits] = await written(flag);
   for (const { spec } of [swap, limits])
     expect(spec.variables[0]).toEqual({ name: "nodes", expression: '[\n "a.example.com",\n "b"\n]' });
-  expect(await written(flag)).toEqual(await written(file));
+  expect(await written(flag)).toEqual(await written("--nodes=b,a.example.com"));
   const [daemonSet] = await written(flag, "--drop", "--include=daemonset");
   const { nodeAffinity } = daemonSet.spec.template.spec.affinity;
   const termOf = (node: string) => ({
@@ -136,8 +131,6 @@ test.each([
   [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
   [[IMAGE, "--namespace-label=a=b=c"], /is not a label: give KEY or KEY=VALUE/],
   [[IMAGE, "--nodes=,"], /--nodes "," has no name of a node/],
-  [[IMAGE, "--nodes=a", "--nodes-file=b"], /give --nodes or --nodes-file, not both/],
-  [[IMAGE, "--nodes-file=/nowhere"], /--nodes-file "\/nowhere" cannot be read: ENOENT/],
   [[IMAGE, "--match-image=mirrored-sig-storage-csi-attacher"], /"[a-z-]+" is another sidecar/],
   [
     [IMAGE, "--kubernetes-version=1.33"],

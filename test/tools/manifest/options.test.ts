@@ -22,8 +22,7 @@ test("what is not given follows from the driver's name and Kubernetes' defaults"
     pluginPath: "/var/lib/kubelet/plugins/x.csi.example.com",
     kubeletRegistrationPath: "/var/lib/kubelet/plugins/x.csi.example.com/csi.sock",
     ...{ attachRequired: false, podInfoOnMount: false, lifecycleModes: ["Persistent"] },
-    ...{ fsGroupPolicy: "ReadWriteOnceWithFSType", storageCapacity: false, nodeAllocatableUpdatePeriod: 0 },
-    ...{ preventPodSchedulingIfMissing: false, tokenAudiences: [], serviceAccountTokenInSecrets: false },
+    ...{ fsGroupPolicy: "ReadWriteOnceWithFSType", storageCapacity: false },
   });
 });
 
@@ -34,13 +33,7 @@ test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ResolvedM
   [{ lifecycleMode: ["Ephemeral", "Persistent"] }, { lifecycleModes: ["Persistent", "Ephemeral"] }],
   [{ kubeletRoot: "/k", distribution: "k0s" }, { kubeletRoot: "/k" }],
   [{ kubeletRoot: "/k/" }, { kubeletRoot: "/k" }],
-  ...[{ httpPort: 1 }, { httpPort: 65_535 }, { nodeAllocatableUpdatePeriod: 10 }].map(
-    (options) => [options, options] as const,
-  ),
-  [
-    { tokenAudience: ["a", "b"], serviceAccountTokenInSecrets: true },
-    { tokenAudiences: ["a", "b"], serviceAccountTokenInSecrets: true },
-  ],
+  ...[{ httpPort: 1 }, { httpPort: 65_535 }].map((options) => [options, options] as const),
   [
     { include: ["csidriver"], image: "", driverImage: "" },
     { parts: ["csidriver"], image: "" },
@@ -67,17 +60,11 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   [{ name: "a.b" }, /^--name "a.b" must be 1 to 63 lower case letters/],
   [{ name: "x".repeat(64) }, /^--name/],
   [{ namespace: "-" }, /^--namespace "-"/],
-  [{ nodeAllocatableUpdatePeriod: 9 }, /^--node-allocatable-update-period "9" must be 10 s or more$/],
-  [{ nodeAllocatableUpdatePeriod: 0 }, /^--node-allocatable-update-period "0"/],
-  [{ preventPodSchedulingIfMissing: true, lifecycleMode: ["Ephemeral"] }, /^--prevent.* needs .* Persis/],
-  [{ serviceAccountTokenInSecrets: true }, /^--service-account-token-in-secrets needs --token-audience$/],
-  [{ tokenAudience: ["a", "a"] }, /^--token-audience "a" is given twice$/],
   [{ kubeletRoot: "var/lib" }, /^--kubelet-root "var\/lib" must be an absolute path/],
   ...["/", "/var//", "/a/../b", "/a:b", "/a/.", "/./a"].map(
     (kubeletRoot) => [{ kubeletRoot }, /^--kubelet-root/] as const,
   ),
   [{ include: ["csidriver"], image: "A B" }, /^--image "A B"/],
-  [{ nodeAllocatableUpdatePeriod: 10.5 }, /^--node-allocatable-update-period/],
   [{ pluginFolder: ".." }, /^--plugin-folder ".." must be letters, digits/],
   [{ pluginFolder: "a/b" }, /^--plugin-folder/],
   [{ httpPort: 0 }, /^--http-port "0" must be from 1 to 65535/],

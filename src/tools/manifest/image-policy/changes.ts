@@ -21,7 +21,7 @@ export interface AddedArgument {
 }
 
 export const RAISES = ["memory", "cpu", "probe-timeouts"] as const;
-export type Raise = (typeof RAISES)[number];
+type Raise = (typeof RAISES)[number];
 
 /** A change of each registrar `r` that passes a test: a JSON Patch, each field of it CEL. */
 interface Change {

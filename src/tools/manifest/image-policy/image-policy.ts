@@ -16,9 +16,9 @@ import {
 export const IMAGE_POLICY_MINOR = 36;
 /** A pod with this label is left alone. */
 const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
-export const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
+const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
 
-export interface PolicyScope {
+interface PolicyScope {
   readonly name?: string | undefined;
   /** Names of other images that have the official registrar: the last part, without tag. */
   readonly matchImages: readonly string[];
