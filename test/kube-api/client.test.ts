@@ -9,9 +9,11 @@ import { makeTestCertificate, startServer } from "../node-readiness/support/fixt
 import { type Fault, NODE_NAME, startScriptedApiServer } from "../node-readiness/support/scripted-api-server";
 import { ROOT } from "../package/support/packed-package";
 import { run } from "../package/support/run";
+import { eachTest } from "../support/each-test";
 import { expectNothingLeft } from "../support/resources";
 import { createTempFolder } from "../support/temp-folder";
 
+const folder = eachTest(createTempFolder);
 const { signal } = new AbortController();
 const getNode = { method: "GET", path: `/api/v1/nodes/${NODE_NAME}` } as const;
 
@@ -66,7 +68,6 @@ test("a request leaves no listener on its caller's signal", async () => {
 });
 
 test("TLS is verified, by the given authority and name", async () => {
-  await using folder = await createTempFolder();
   const value = makeCertificate(folder.path, "stranger").certificate;
   await using server = await startServer();
   const authority = { kind: "value", value } as const;
@@ -116,7 +117,6 @@ test.each<[string, SecureContextOptions, string]>([
 ])(
   "an API server %s, where the environment and flags of Node allow everything",
   async (what, tls, told) => {
-    await using folder = await createTempFolder();
     await using server = await startScriptedApiServer(await makeTestCertificate(), "127.0.0.1", tls);
     const stranger = makeCertificate(folder.path, "stranger").certificate;
     const authority = { kind: "value", value: stranger } as const;
@@ -127,7 +127,6 @@ test.each<[string, SecureContextOptions, string]>([
 );
 
 test("token and authority are read again for each request", async () => {
-  await using folder = await createTempFolder();
   await using server = await startServer();
   const [token, ca] = [folder.at("token"), folder.at("ca.crt")];
   using connection = connect({

@@ -3,9 +3,10 @@ import { dirname } from "node:path";
 import { startRegistrar } from "../../../src/registrar/start-registrar";
 import { startCsiDriver } from "../../../src/simulator/driver/csi-driver";
 import { startFakeRegistrar } from "../../simulator/fake-registrar";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
+import { createTempFolder } from "../../support/temp-folder";
 
 // As under `kubectl debug node`: the host's root is a folder here, and whoever runs on the host has the host's paths.
 
@@ -13,20 +14,15 @@ const NAME = "disk.csi.example.com";
 const PLUGIN = `/var/lib/kubelet/plugins/${NAME}/csi.sock`;
 const REGISTRY = "/var/lib/kubelet/plugins_registry";
 
-/** A test on such a host; `run` starts a command beside it, and `doctor` reads what that says. */
-function hostTest(name: string, body: (host: ReturnType<typeof makeHost>) => Promise<void>) {
-  test(name, async () => {
-    await using folder = await createTempFolder();
-    await body(makeHost(folder));
-  });
-}
-
-function makeHost(folder: TempFolder) {
+const host = eachTest(makeHost);
+/** `run` starts a command beside it, and `doctor` reads what that says. */
+async function makeHost() {
+  const folder = await createTempFolder();
   for (const path of [REGISTRY, dirname(PLUGIN)]) mkdirSync(folder.at(path), { recursive: true });
   const run = (command: string, ...words: readonly string[]) =>
     runCommand(command, `--host-root=${folder.path}`, "--timeout=1m", ...words);
   return {
-    at: folder.at,
+    ...folder,
     run,
     doctor: async (...words: readonly string[]) =>
       JSON.parse((await run("doctor", "-o", "json", ...words)).stdout),
@@ -34,7 +30,8 @@ function makeHost(folder: TempFolder) {
   };
 }
 
-hostTest("a driver that nobody registers is found below the host's root", async ({ at, driver, doctor }) => {
+test("a driver that nobody registers is found below the host's root", async () => {
+  const { at, driver, doctor } = host;
   await using _driver = await driver();
   const { drivers, findings, target } = await doctor();
   expect(target.pluginRegistrationPath).toBe(at(REGISTRY));
@@ -44,7 +41,7 @@ hostTest("a driver that nobody registers is found below the host's root", async 
   expect(findings).toContainEqual(expect.objectContaining({ code: "CSI020", status: "problem" }));
 });
 
-hostTest("what kubelet is told is a path of the host: it is looked for below its root", async (host) => {
+test("what kubelet is told is a path of the host: it is looked for below its root", async () => {
   const driver = await host.driver();
   await using _registrar = await startRegistrar({
     csiAddress: host.at(PLUGIN),
@@ -61,7 +58,8 @@ hostTest("what kubelet is told is a path of the host: it is looked for below its
   expect(await endpoints()).toMatchObject([{ status: "problem" }]);
 });
 
-hostTest("a wrong path: the right one is in the fix", async ({ at, driver, doctor }) => {
+test("a wrong path: the right one is in the fix", async () => {
+  const { at, driver, doctor } = host;
   await using _driver = await driver();
   const wrong = PLUGIN.replace(NAME, "wrong");
   const info = { name: NAME, endpoint: wrong };
@@ -79,7 +77,8 @@ hostTest("a wrong path: the right one is in the fix", async ({ at, driver, docto
   expect(wrongs(await doctor(...paths(`${PLUGIN}.other`)))).toContainEqual(["CSI007", fix]);
 });
 
-hostTest("an empty host has no kubelet there, and no other's is taken for it", async ({ at, run }) => {
+test("an empty host has no kubelet there, and no other's is taken for it", async () => {
+  const { at, run } = host;
   const { stdout } = await run("doctor");
   expect(stdout).toContain(at(REGISTRY));
   expect(stdout).not.toContain(NAME);
@@ -88,16 +87,15 @@ hostTest("an empty host has no kubelet there, and no other's is taken for it", a
 test.each(["doctor", "status"])(
   "%s says in one line that there is no host below the path, and exits 3",
   async (command) => {
-    await using folder = await createTempFolder();
-    writeFileSync(folder.at("file"), "");
+    writeFileSync(host.at("file"), "");
     for (const [name, what] of [
       ["nope", "is not there"],
       ["file", "is not a directory"],
     ] as const)
-      expect(await runCommand(command, `--host-root=${folder.at(name)}`, "-o", "json")).toEqual({
+      expect(await runCommand(command, `--host-root=${host.at(name)}`, "-o", "json")).toEqual({
         status: 3,
         stdout: "",
-        stderr: `registrar ${command}: --host-root=${folder.at(name)} ${what}: cannot inspect the host\n`,
+        stderr: `registrar ${command}: --host-root=${host.at(name)} ${what}: cannot inspect the host\n`,
       });
   },
 );

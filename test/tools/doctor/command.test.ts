@@ -1,28 +1,10 @@
 import { resolveTarget } from "../../../src/tools/doctor/node/read/target";
 import { registrarArguments } from "../../end-to-end/support/node";
-import { createTestNode, startTestRegistrar, type TestNode } from "../../support/registrar-node";
+import { eachTest } from "../../support/each-test";
+import { createTestNode, startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
 import { told } from "../../support/told";
 import { expectUsageError } from "../support/usage-error";
-
-/** A node with a driver on it, and the doctor's words and exit code. */
-async function onNode(use: (visit: ReturnType<typeof prepareVisit>) => Promise<void>): Promise<void> {
-  await using node = await createTestNode();
-  await node.driver();
-  await use(prepareVisit(node));
-}
-
-function prepareVisit(node: TestNode) {
-  const { csiAddress, pluginRegistrationPath } = node;
-  return {
-    node,
-    paths: { csiAddress, pluginRegistrationPath, endpoint: csiAddress },
-    doctor: async (...more: readonly string[]) => {
-      const { status, stdout, stderr } = await runCommand("doctor", ...registrarArguments(node), ...more);
-      return { code: status, text: stdout, stderr };
-    },
-  };
-}
 
 test.each(["csi105", "manifest-memory"])(
   "--explain %s prints that code's section, as plain text",
@@ -34,10 +16,24 @@ test.each(["csi105", "manifest-memory"])(
   },
 );
 
-test("a driver that is registered: exit code 0", () =>
-  onNode(async ({ node, paths, doctor }) => {
+describe("on a node with a driver", () => {
+  const node = eachTest(async () => {
+    const made = await createTestNode();
+    await made.driver();
+    return made;
+  });
+  const options = () => {
+    const { csiAddress, pluginRegistrationPath } = node;
+    return { csiAddress, pluginRegistrationPath, endpoint: csiAddress };
+  };
+  const doctor = async (...more: readonly string[]) => {
+    const { status, stdout, stderr } = await runCommand("doctor", ...registrarArguments(node), ...more);
+    return { code: status, text: stdout, stderr };
+  };
+
+  test("a driver that is registered: exit code 0", async () => {
     const kubelet = await node.kubelet();
-    await using _registrar = await startTestRegistrar({ options: paths });
+    await using _registrar = await startTestRegistrar({ options: options() });
     await told(kubelet, await kubelet.registered("x.csi"));
     expect((await doctor()).text).not.toContain("CSI015");
     const { code, text, stderr } = await doctor("--verbose");
@@ -46,10 +42,9 @@ test("a driver that is registered: exit code 0", () =>
     expect(text).toContain(node.csiAddress);
     expect(text).not.toContain("\u001b");
     expect([code, stderr]).toEqual([0, ""]);
-  }));
+  });
 
-test("a driver that is not: exit code 1, and what to do; JSON says the same to programs, in keys that stay", () =>
-  onNode(async ({ paths, doctor }) => {
+  test("a driver that is not: exit code 1, and what to do; JSON says the same to programs, in keys that stay", async () => {
     const { code, text } = await doctor();
     expect(text).toMatch(/^PROBLEM {2}CSI015 +registration +x\.csi has no registration socket/m);
     expect(text).toMatch(/^ +-> see whether its registrar runs/m);
@@ -58,7 +53,7 @@ test("a driver that is not: exit code 1, and what to do; JSON says the same to p
     const json = await doctor("--output=json");
     const { schema, healthy, target, drivers, summary, findings, ...others } = JSON.parse(json.text);
     expect([json.code, schema, healthy, others]).toEqual([1, "registrar.doctor/1", false, {}]);
-    const { endpoint: kubeletRegistrationPath, pluginRegistrationPath, csiAddress } = paths;
+    const { endpoint: kubeletRegistrationPath, pluginRegistrationPath, csiAddress } = options();
     expect(target).toEqual({ csiAddress, kubeletRegistrationPath, pluginRegistrationPath });
     expect(Object.keys(summary)).toEqual(["problem", "warning", "unknown", "ok"]);
     expect(findings).toContainEqual({
@@ -72,31 +67,29 @@ test("a driver that is not: exit code 1, and what to do; JSON says the same to p
         reason: "the driver answers; no registrar has published it",
       },
     ]);
-  }));
+  });
 
-test("an argument with which the registrar would not start is a problem", () =>
-  onNode(async ({ doctor }) => {
+  test("an argument with which the registrar would not start is a problem", async () => {
     const { code, text } = await doctor("--health-port=1", "--http-endpoint=:2");
     expect(text).toMatch(/^PROBLEM {2}CSI001 +command-line +the registrar does not start with these/m);
     expect(code).toBe(1);
-  }));
+  });
 
-test("a DaemonSet's whole arguments are the same to it", () =>
-  onNode(async ({ doctor }) => {
+  test("a DaemonSet's whole arguments are the same to it", async () => {
     const words = "--v=5 -vmodule a=1 --http-endpoint=:9809 --logtostderr --mode= -timeout 2s";
     const plain = await doctor();
     expect(plain.text).toMatch(/^PROBLEM {2}CSI015/m);
     expect(await doctor(...words.split(" "))).toEqual(plain);
-  }));
+  });
 
-test("--wait looks again until all is well", () =>
-  onNode(async ({ node, paths, doctor }) => {
+  test("--wait looks again until all is well", async () => {
     const waiting = doctor("--wait=60s");
     const kubelet = await node.kubelet();
-    await using _registrar = await startTestRegistrar({ options: paths });
+    await using _registrar = await startTestRegistrar({ options: options() });
     await kubelet.registered("x.csi");
     expect((await waiting).code).toBe(0);
-  }));
+  });
+});
 
 test.each([
   ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
