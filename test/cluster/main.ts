@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runMain } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
-import { buildPrograms, buildReleases } from "./support/build";
+import { buildPrograms } from "./support/build";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
 import { inOwnCluster, nodeCommand, run } from "./support/own-cluster";
@@ -26,8 +26,7 @@ that of KUBECONFIG.
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
-  HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver; without it the
-                            driver of dynamic volumes is built from its module
+  HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver
   CHART_IMAGES=FOLDER       tarballs of the images that the whole rows of test/charts/pods.json name: their pods run, too
   CONTROL_PLANE_KUBERNETES=PATH, NODE_KUBERNETES=PATH
                             program/kubernetes, built with another release in go.mod: for a control plane newer than the node
@@ -54,7 +53,6 @@ async function main(): Promise<number> {
   }
   if (values.images) {
     await buildPrograms(["podprogram"]);
-    await buildReleases();
     const images = await makeImages();
     process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
@@ -79,7 +77,6 @@ async function buildAndRun(command: readonly string[], env: NodeJS.ProcessEnv): 
   if (missing.length > 0)
     throw new Error(`without KUBECONFIG it needs what this machine lacks: ${missing.join("; ")}`);
   await buildPrograms();
-  await buildReleases();
   return inOwnCluster(command, await makeImages(), env);
 }
 

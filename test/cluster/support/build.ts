@@ -1,20 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createGoBuilder } from "../../support/go-build";
-import { say } from "../../support/run-main";
 
 export type Program = "kubernetes" | "podprogram";
-
-const versionOf = (module: string) => module.slice(module.lastIndexOf("@") + 1);
-
-/** Programs of kubernetes-csi, each `cmd/NAME` of a module that has its own requirements. */
-const RELEASES = {
-  hostpathplugin: "github.com/kubernetes-csi/csi-driver-host-path@v1.18.0",
-  "csi-provisioner": "github.com/kubernetes-csi/external-provisioner/v6@v6.3.0",
-  "csi-attacher": "github.com/kubernetes-csi/external-attacher/v4@v4.13.0",
-  "csi-resizer": "github.com/kubernetes-csi/external-resizer/v2@v2.3.0",
-} as const;
-export type Release = keyof typeof RELEASES;
 
 export const KUBERNETES_VERSION = "1.36.3";
 export const BIN = join(__dirname, "..", "bin");
@@ -26,7 +14,7 @@ const linkerFlags = (version: string) => {
 
 const go = createGoBuilder(SOURCES);
 
-export const programPath = (program: Program | Release): string => join(BIN, program);
+export const programPath = (program: Program): string => join(BIN, program);
 
 export const kubernetesPath = (version: string): string =>
   version === KUBERNETES_VERSION ? programPath("kubernetes") : join(BIN, `kubernetes-${version}`);
@@ -34,8 +22,6 @@ export const kubernetesPath = (version: string): string =>
 /** Kubernetes for a part of the cluster: another release where the variable names a build of it. */
 export const kubernetesOf = (part: "CONTROL_PLANE" | "NODE"): string =>
   process.env[`${part}_KUBERNETES`] ?? programPath("kubernetes");
-export const rightsPath = (sidecar: Exclude<Release, "hostpathplugin">): string =>
-  join(BIN, `${sidecar}.rbac.yaml`);
 
 export const e2eFolder = (version: string): string => join(BIN, `e2e-${version}`);
 
@@ -76,29 +62,6 @@ export async function buildPrograms(
       isSource: (name) => isModuleFile(name) || (name.startsWith(`${program}/`) && name.endsWith(".go")),
       stamp: `${file}.sha256`,
     });
-  }
-}
-
-/** Builds the hostpath driver, unless HOSTPATH_DRIVER has it, and the sidecars, as far as the module proxy has them. */
-export async function buildReleases(): Promise<void> {
-  for (const [program, module] of Object.entries(RELEASES) as [Release, string][]) {
-    if (program === "hostpathplugin" && process.env.HOSTPATH_DRIVER) continue;
-    const folder = await buildRelease(program, module);
-    if (folder === undefined) return;
-    if (program !== "hostpathplugin")
-      writeFileSync(rightsPath(program), readFileSync(join(folder, "deploy", "kubernetes", "rbac.yaml")));
-  }
-}
-
-/** Builds `cmd/PROGRAM` of a module; the module's directory, or undefined where it cannot be downloaded. */
-async function buildRelease(program: Release, module: string): Promise<string | undefined> {
-  try {
-    const folder = await go.download(module);
-    await buildCommand(folder, programPath(program), versionOf(module));
-    return folder;
-  } catch (error) {
-    say(`what needs ${program} is left out: ${(error as Error).message}`);
-    return undefined;
   }
 }
 

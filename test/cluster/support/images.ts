@@ -32,25 +32,13 @@ export const IMAGES = {
   official: "localhost/official:test",
   /** Kubernetes' hostpath driver, where `HOSTPATH_DRIVER` names its binary. */
   hostpath: "localhost/hostpath:test",
-  "csi-provisioner": "localhost/csi-provisioner:test",
-  "csi-attacher": "localhost/csi-attacher:test",
-  "csi-resizer": "localhost/csi-resizer:test",
 } as const;
-
-export const SIDECARS = ["csi-provisioner", "csi-attacher", "csi-resizer"] as const;
 
 export const givenPrograms = () => ({
   official: process.env.OFFICIAL_REGISTRAR,
   hostpath: process.env.HOSTPATH_DRIVER,
   charts: process.env.CHART_IMAGES,
 });
-
-export function dynamicPrograms(): { readonly hostpath: string } | undefined {
-  const hostpath = givenPrograms().hostpath ?? programPath("hostpathplugin");
-  return [hostpath, ...SIDECARS.map(programPath)].every((program) => existsSync(program))
-    ? { hostpath }
-    : undefined;
-}
 
 export const imageNode = (): string => process.env.IMAGE_NODE ?? process.execPath;
 
@@ -98,19 +86,15 @@ export const makeExampleDriver = (make: Make): Promise<void> =>
   );
 
 export async function makeImages(): Promise<Images> {
-  const { official, charts } = givenPrograms();
-  const dynamic = dynamicPrograms();
-  const hostpath = dynamic?.hostpath ?? givenPrograms().hostpath;
+  const { official, hostpath, charts } = givenPrograms();
   await using folder = await createTempFolder();
   const { made, make } = createImageMaker(folder.path);
   const pod = programPath("podprogram");
   const single = (name: string, program: string, entrypoint: readonly string[]) =>
-    make(name, [program, ...(name === IMAGES.hostpath ? [pod] : [])], (buildah, root) => {
-      if (name === IMAGES.hostpath) {
-        // What mounts by calling these, and may leave its socket when it ends.
-        for (const tool of ["mount", "umount"]) copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
-        cpSync(pod, join(root, "podprogram"));
-      }
+    make(name, [program], (buildah, root) => {
+      // The hostpath driver mounts by calling these.
+      for (const tool of name === IMAGES.hostpath ? ["mount", "umount"] : [])
+        copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
       if (name === IMAGES.workload) {
         mkdirSync(join(root, "usr", "bin"), { recursive: true });
         cpSync(program, join(root, "usr", "bin", "sleep"));
@@ -125,7 +109,6 @@ export async function makeImages(): Promise<Images> {
   await makeExampleDriver(make);
   if (official) await single(IMAGES.official, official, ["/csi-node-driver-registrar"]);
   if (hostpath) await single(IMAGES.hostpath, hostpath, ["/hostpathplugin"]);
-  if (dynamic) for (const name of SIDECARS) await single(IMAGES[name], programPath(name), [`/${name}`]);
   for (const tarball of charts ? readdirSync(charts) : []) made[tarball] = resolve(charts ?? "", tarball);
   return made;
 }

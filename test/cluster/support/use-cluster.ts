@@ -40,7 +40,6 @@ export function insideTest(title: string, run: () => Promise<void>, limitMs?: nu
   else sayLeftOut(title);
 }
 
-/** Says what is not tried, and what it needs; without that named, the node's inside. */
-export function sayLeftOut(title: string, needed = "the node's inside"): void {
-  process.stdout.write(`left out, because it needs ${needed}: ${title}\n`);
+export function sayLeftOut(title: string): void {
+  process.stdout.write(`left out, because it needs the node's inside: ${title}\n`);
 }

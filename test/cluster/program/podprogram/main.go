@@ -16,7 +16,7 @@ func main() {
 		return
 	}
 	if len(os.Args) < 2 {
-		fail(fmt.Errorf("usage: podprogram pause|driver|workload|leave [FLAG...]"))
+		fail(fmt.Errorf("usage: podprogram pause|driver|workload [FLAG...]"))
 	}
 	args := os.Args[2:]
 	switch os.Args[1] {
@@ -25,8 +25,6 @@ func main() {
 		untilAsked()
 	case "driver":
 		fail(runDriver(args))
-	case "leave":
-		fail(runLeaving(args))
 	case "workload":
 		fail(runWorkload(args))
 	default:
