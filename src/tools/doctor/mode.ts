@@ -80,7 +80,7 @@ function misplacedFlags(
   );
 }
 
-/** Prints a report and gives the exit code. */
+/** Prints a report; the exit code. */
 export function tell<Told extends Pick<Report, "healthy" | "summary">>(
   report: Told,
   render: (report: Told, look: TableLook) => string,

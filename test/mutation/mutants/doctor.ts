@@ -71,7 +71,7 @@ export const DOCTOR_MUTANTS: readonly Mutant[] = [
       'answer.failure?.kind === "expired" && next !== undefined',
       'answer.failure?.kind === "expired"',
     ],
-    "an endless list is read on": ["ownSpent > maxBytes * scale", "false"],
+    "an endless list is read on": ["spent > MAX_BYTES * scale", "false"],
   }),
   ...mutantsOf("src/tools/doctor/node/read/calls.ts", ["test/tools/doctor/node"], {
     "a driver whose NodeGetInfo is slow counts as one that fails": [

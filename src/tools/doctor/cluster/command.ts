@@ -61,7 +61,6 @@ export const clusterMode = createMode(
   },
 );
 
-/** Progress goes to a terminal. */
 function createProgress() {
   const draw = (text: string) => {
     const line = `\r\u001b[K${text}`.slice(0, process.stderr.columns);

@@ -102,8 +102,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
 function imageRow({ image, program }: Pick<Deployment, "image" | "program">) {
   return { image, program: program.kind, version: tagOf(image) ?? null };
 }
-/** A policy took the registrar out. */
-const NONE = { image: null, program: null, version: null };
+const REMOVED = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
 function registrarRows(facts: ClusterFacts) {
@@ -123,7 +122,7 @@ function registrarRows(facts: ClusterFacts) {
         ...imageRow(registrar),
         pods: notRead(facts, "pods")
           ? null
-          : withCounts(own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? NONE : []))),
+          : withCounts(own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? REMOVED : []))),
       };
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));

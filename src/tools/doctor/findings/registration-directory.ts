@@ -10,10 +10,7 @@ const NAME = "plugins_registry";
 /** What to do if the container has another directory in its place. */
 export const MOUNT_IT = `mount the host's <kubelet root>/${NAME} there, or name it with --plugin-registration-path`;
 
-/** Whether a path of the host has a registration directory's name. */
-export function isRegistrationDirectory(path: string): boolean {
-  return path.endsWith(`/${NAME}`);
-}
+export const isRegistrationDirectory = (path: string): boolean => path.endsWith(`/${NAME}`);
 
 /** The registration directory that a path of the host is in or below: kubelet's watcher walks its subdirectories. */
 export const registryOf = (path: string): string | undefined =>

@@ -39,7 +39,6 @@ export async function readCluster(
   api: Pick<ListApi, "list">,
   target: ClusterTarget,
   ours: OurImage,
-  /** Called with the number of objects of a list that were read so far. */
   onProgress: (resource: string, count: number) => void,
 ) {
   const reader = createReader(api, onProgress);
@@ -107,7 +106,6 @@ function listsFor(target: ClusterTarget) {
 
 type Row<Value> = readonly [Resource, Readonly<Record<string, string>>, () => Collector<Value>];
 
-/** Reads the lists of a table side by side. */
 async function readTable<Table extends Readonly<Record<string, Row<unknown>>>>(reader: Reader, table: Table) {
   const read = async ([name, [resource, query, start]]: readonly [string, Row<unknown>]) =>
     [name, await reader.read({ resource, query }, start)] as const;

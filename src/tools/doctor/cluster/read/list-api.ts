@@ -11,8 +11,6 @@ export interface ListRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Rows of the table that kubectl shows, with the objects' metadata, in place of whole objects. */
   readonly asTable?: boolean;
-  /** Limit of the whole list in bytes. Default 512 MiB. */
-  readonly maxBytes?: number | undefined;
 }
 
 /** Why a list could not be read to its end; `not-found`: the API server has no such resource. */
@@ -31,11 +29,10 @@ const PAGE_ITEMS = 250;
 const MEBIBYTE = 2 ** 20;
 /** A larger page is requested again with a fifth of its objects; one object has 1.5 MiB at most. */
 const MAX_PAGE_BYTES = 8 * MEBIBYTE;
-const MAX_LIST_BYTES = 512 * MEBIBYTE;
 /** Of all lists together: twice what 15,000 nodes with five drivers each have. */
 const MAX_BYTES = 1024 * MEBIBYTE;
 /** A smaller page counts as this, so that an endless list of empty pages reaches the limit. */
-const LEAST_PAGE_BYTES = MEBIBYTE / 16;
+const LEAST_PAGE_BYTES = MEBIBYTE / 2;
 /** More requests at once would lengthen the API server's queue and enlarge our memory. */
 const AT_ONCE = 2;
 /** Time for a large page of a busy server, and for a user to log in. */
@@ -76,19 +73,15 @@ export function createListApi(
   };
 
   const readPages = async (
-    { path, query, asTable = false, maxBytes = MAX_LIST_BYTES }: ListRequest,
+    { path, query, asTable = false }: ListRequest,
     onPage: OnPage,
   ): Promise<ApiFailure | undefined> => {
     let limit = PAGE_ITEMS;
-    let ownSpent = 0;
     const words = new URLSearchParams({ ...query, limit: String(limit) });
     if (asTable) words.set("includeObject", "Metadata");
     for (let isFirst = true; ; ) {
       const answer = await get(`${path}?${words}`, asTable ? TABLE_TYPE : JSON_TYPE);
-      const bytes = Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
-      ownSpent += bytes;
-      spent += bytes;
-      if (ownSpent > maxBytes * scale) return tooMuch("it has", maxBytes);
+      spent += Math.max(answer.bytes, LEAST_PAGE_BYTES * scale);
       if (spent > MAX_BYTES * scale) return tooMuch("the lists together have", MAX_BYTES);
       if (answer.bytes > maxPageBytes) {
         if (limit === 1) return tooMuch("an object has", MAX_PAGE_BYTES);

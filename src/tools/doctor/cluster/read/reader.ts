@@ -1,31 +1,15 @@
 import { nameOf, type Unread, unreadAt } from "../../manifest/read/objects";
 import type { ListApi, ListFailure } from "./list-api";
 
-const [APPS, STORAGE] = [{ group: "apps" }, { group: "storage.k8s.io" }] as const;
-/** More is kept of DaemonSets than of other objects; 5,000 of them fit. */
-const MAX_SET_BYTES = 64 * 2 ** 20;
+const STORAGE = "storage.k8s.io";
+/** The API group of each list, as RBAC names it. */
+const GROUPS = {
+  ...{ events: "", limitranges: "", nodes: "", pods: "" },
+  ...{ daemonsets: "apps", statefulsets: "apps" },
+  ...{ csidrivers: STORAGE, csinodes: STORAGE, volumeattachments: STORAGE },
+} as const;
 
-interface ListKind {
-  /** As RBAC names it. */
-  readonly group: string;
-  /** The metadata and what kubectl shows are enough. */
-  readonly asTable?: boolean;
-  readonly maxBytes?: number;
-}
-
-const LISTS = {
-  csidrivers: STORAGE,
-  csinodes: STORAGE,
-  daemonsets: { ...APPS, maxBytes: MAX_SET_BYTES },
-  events: { group: "" },
-  limitranges: { group: "" },
-  nodes: { group: "", asTable: true },
-  pods: { group: "" },
-  statefulsets: { ...APPS, maxBytes: MAX_SET_BYTES },
-  volumeattachments: STORAGE,
-} as const satisfies Readonly<Record<string, ListKind>>;
-
-export type Resource = keyof typeof LISTS;
+export type Resource = keyof typeof GROUPS;
 
 interface ReadRequest {
   readonly resource: Resource;
@@ -73,16 +57,14 @@ export function createReader(
       { resource, query = {}, namespace }: ReadRequest,
       start: () => Collector<Value>,
     ): Promise<Value> => {
-      const { group, asTable = false, maxBytes }: ListKind = LISTS[resource];
-      const path = [
-        group ? `/apis/${group}/v1` : "/api/v1",
-        ...(namespace ? ["namespaces", namespace] : []),
-        resource,
-      ];
+      const group = GROUPS[resource];
+      const root = group ? `/apis/${group}/v1` : "/api/v1";
+      const path = `${root}${namespace ? `/namespaces/${namespace}` : ""}/${resource}`;
       let collector = start();
       let bad: Unread[] = [];
       let count = 0;
-      const request = { path: path.join("/"), query, asTable, maxBytes };
+      // Of Nodes the metadata and what kubectl shows are enough.
+      const request = { path, query, asTable: resource === "nodes" };
       const failure = await api.list(request, (items, dateMs, isFirst) => {
         beganMs ??= dateMs;
         hasRead = true;
@@ -105,7 +87,7 @@ export function createReader(
     unread: unread as ReadonlyMap<Resource, ListFailure>,
     unreadObjects: unreadObjects as readonly Unread[],
     incomplete: incomplete as ReadonlySet<Resource>,
-    groupOf: (resource: Resource): string => LISTS[resource].group,
+    groupOf: (resource: Resource): string => GROUPS[resource],
     /** Whether any list could be read. */
     hasRead: () => hasRead,
     /** The API server's time when the reading began: what started since then is recent, however long the lists are. */
