@@ -6,7 +6,7 @@ import { quoteText } from "../logging/escape";
 import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
 import { isDirectory } from "../unix/files";
 import { parseCsiAddress } from "../unix/socket-path";
-import type { Flags } from "./table";
+import { type Flags, OFFICIAL_PROBE_MODE } from "./table";
 
 /** Where DaemonSets mount the plugin registration directory in the registrar's container. */
 export const CONTAINER_DIRECTORY = "/registration";
@@ -71,14 +71,17 @@ export type Paths = Extract<Awaited<ReturnType<typeof resolvePaths>>, { readonly
  * directory and the CSI address, which `assumed` lists.
  */
 export async function resolvePaths(
-  flags: Pick<Flags, "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "given">,
+  flags: Pick<Flags, "csiAddress" | "kubeletRegistrationPath" | "pluginRegistrationPath" | "mode" | "given">,
   onNode: string,
   isThere = isDirectory,
 ) {
-  const { pluginRegistrationPath, given } = flags;
-  if (given.has("plugin-registration-path") || (await isThere(CONTAINER_DIRECTORY))) {
+  const { pluginRegistrationPath, mode, given } = flags;
+  const isInContainer = given.has("plugin-registration-path") || (await isThere(CONTAINER_DIRECTORY));
+  // With the path the official probe has ended before.
+  if (flags.kubeletRegistrationPath === "" && (isInContainer || mode === OFFICIAL_PROBE_MODE))
+    return missing("kubelet-registration-path is a required parameter");
+  if (isInContainer) {
     const { kubeletRegistrationPath } = flags;
-    if (kubeletRegistrationPath === "") return missing("kubelet-registration-path is a required parameter");
     return { kind: "paths", kubeletRegistrationPath, pluginRegistrationPath, assumed: [] } as const;
   }
   if (!(await isThere(onNode)))

@@ -30,6 +30,7 @@ test.each<readonly [first: string | undefined, code: number, args: readonly stri
   [noFlush, 1, ["--log-flush-frequency=0", probe, ...complete]],
   [noVmodule, 1, ["--vmodule=a=5", "--logging-format=json"]],
   [requiredPath, 1, [inContainer, probe]],
+  [requiredPath, 1, [probe]],
   [requiredPath, 1, [inContainer, ...twoPorts]],
   [requiredPath, 1, [inContainer, "word", "--version"]],
   [onePort, 1, [...complete, ...twoPorts, "--csi-address="]],

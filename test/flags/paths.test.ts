@@ -12,6 +12,7 @@ const resolve = (given: Given, ...folders: readonly string[]) => {
     csiAddress: given["csi-address"] ?? "/run/csi/socket",
     kubeletRegistrationPath: given["kubelet-registration-path"] ?? "",
     pluginRegistrationPath: given["plugin-registration-path"] ?? CONTAINER_DIRECTORY,
+    mode: "",
     given: new Set(Object.keys(given) as FlagName[]),
   };
   return resolvePaths(flags, NODE_DIRECTORY, async (path) => folders.includes(path));
