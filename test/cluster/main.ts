@@ -26,8 +26,6 @@ that of KUBECONFIG.
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
-  HOSTPATH_DRIVER=PATH      the binary of Kubernetes' hostpath driver, in place of the suite's own driver
-  CHART_IMAGES=FOLDER       tarballs of the images that the whole rows of test/charts/pods.json name: their pods run, too
   CONTROL_PLANE_KUBERNETES=PATH, NODE_KUBERNETES=PATH
                             program/kubernetes, built with another release in go.mod: for a control plane newer than the node
   KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out

@@ -6,17 +6,17 @@ import { ROOT } from "../docs/markdown";
 import { runMain } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { kubectlEnvironment, startCluster } from "./support/cluster";
-import { givenPrograms, IMAGES } from "./support/images";
+import { IMAGES, officialProgram } from "./support/images";
 import type { Node } from "./support/node";
 import { run } from "./support/own-cluster";
 import { insideOf } from "./support/stage";
 
 const NAMES = {
   "example.com/registrar:v0.1.0": IMAGES.ours,
-  "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0":
-    IMAGES[givenPrograms().official ? "official" : "ours"],
-  "registry.k8s.io/sig-storage/hostpathplugin:v1.17.1":
-    IMAGES[givenPrograms().hostpath ? "hostpath" : "driver"],
+  "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0": officialProgram
+    ? IMAGES.official
+    : IMAGES.ours,
+  "registry.k8s.io/sig-storage/hostpathplugin:v1.17.1": IMAGES.driver,
 };
 
 async function main(): Promise<number> {

@@ -1,5 +1,5 @@
 import { PODS, type PodsRow } from "../../charts/pods";
-import { givenPrograms, IMAGES } from "./images";
+import { IMAGES, officialProgram } from "./images";
 import type { Node } from "./node";
 import { type Container, OURS, type PodSpec, type Workload } from "./objects";
 import { insideOf } from "./stage";
@@ -12,8 +12,8 @@ export interface AuthorsPlugin {
 }
 
 /** The official registrar's image; where its binary is missing, ours under its name. */
-const PROGRAM = givenPrograms().official ? IMAGES.official : OURS.image;
-const CHARTS = PODS.filter(({ beside, standIn }) => beside && (standIn || givenPrograms().charts));
+const PROGRAM = officialProgram ? IMAGES.official : OURS.image;
+const CHARTS = PODS.filter(({ beside, standIn }) => beside && standIn);
 
 export const isRegistrar = ({ image }: Pick<Container, "image">) =>
   image === OURS.image || /\/csi-node-driver-registrar:/.test(image);

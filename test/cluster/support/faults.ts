@@ -1,7 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Cluster, Inside } from "./cluster";
-import { IMAGES } from "./images";
 import { containerOf, RETRY, TOPOLOGY_KEY } from "./objects";
 import type { Role, Scenario } from "./play";
 import { type Change, insideOf, type Stage } from "./stage";
@@ -37,13 +36,10 @@ export const clusterOf = ([stage]: readonly Stage[]) => {
 export const surging: Change = (daemonSet) => {
   daemonSet.spec.updateStrategy.rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
 };
-/** The suite's driver, with a flag that the hostpath driver does not have. */
-export const ownDriver =
+export const withDriverFlag =
   (flag: string): Change =>
   (daemonSet) => {
-    const driver = containerOf(daemonSet, "hostpath");
-    driver.image = IMAGES.driver;
-    driver.args.push(flag);
+    containerOf(daemonSet, "hostpath").args.push(flag);
   };
 
 const INSIDE = { needsInside: true, limitMs: 180_000, ours: { comesBack: true } };
@@ -95,7 +91,7 @@ export const apiServerAway = (awayMs: number, roles: readonly Role[]): Scenario 
 
 /** The API server goes between kubelet's NodeGetInfo and its write of what the driver answered. */
 export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario {
-  const holding = ownDriver("--hold-node-info=/csi-data-dir/hold");
+  const holding = withDriverFlag("--hold-node-info=/csi-data-dir/hold");
   return {
     title,
     roles: [

@@ -15,7 +15,6 @@ import { type Buildah, createBuildah } from "../../image/support/buildah";
 import { buildExampleDriver, EXAMPLE_DRIVER_INPUTS } from "../../image/support/example-driver-image";
 import { buildRegistrar } from "../../image/support/stand-in-bases";
 import { say } from "../../support/run-main";
-import { copyProgram, whereIs } from "../../support/sandbox/program-files";
 import { createTempFolder } from "../../support/temp-folder";
 import { BIN, programPath } from "./build";
 
@@ -30,16 +29,9 @@ export const IMAGES = {
   exampleDriver: "localhost/example-driver:test",
   /** The official registrar, where `OFFICIAL_REGISTRAR` names its binary. */
   official: "localhost/official:test",
-  /** Kubernetes' hostpath driver, where `HOSTPATH_DRIVER` names its binary. */
-  hostpath: "localhost/hostpath:test",
 } as const;
 
-export const givenPrograms = () => ({
-  official: process.env.OFFICIAL_REGISTRAR,
-  hostpath: process.env.HOSTPATH_DRIVER,
-  charts: process.env.CHART_IMAGES,
-});
-
+export const officialProgram = process.env.OFFICIAL_REGISTRAR;
 export const imageNode = (): string => process.env.IMAGE_NODE ?? process.execPath;
 
 const REGISTRAR_INPUTS = ["Dockerfile", "package-lock.json", "scripts", "src", "proto"];
@@ -86,15 +78,11 @@ export const makeExampleDriver = (make: Make): Promise<void> =>
   );
 
 export async function makeImages(): Promise<Images> {
-  const { official, hostpath, charts } = givenPrograms();
   await using folder = await createTempFolder();
   const { made, make } = createImageMaker(folder.path);
   const pod = programPath("podprogram");
   const single = (name: string, program: string, entrypoint: readonly string[]) =>
     make(name, [program], (buildah, root) => {
-      // The hostpath driver mounts by calling these.
-      for (const tool of name === IMAGES.hostpath ? ["mount", "umount"] : [])
-        copyProgram(whereIs(tool) ?? tool, root, `/usr/bin/${tool}`);
       if (name === IMAGES.workload) {
         mkdirSync(join(root, "usr", "bin"), { recursive: true });
         cpSync(program, join(root, "usr", "bin", "sleep"));
@@ -107,9 +95,7 @@ export async function makeImages(): Promise<Images> {
   for (const part of ["pause", "driver", "workload"] as const)
     await single(IMAGES[part], pod, ["/podprogram", part]);
   await makeExampleDriver(make);
-  if (official) await single(IMAGES.official, official, ["/csi-node-driver-registrar"]);
-  if (hostpath) await single(IMAGES.hostpath, hostpath, ["/hostpathplugin"]);
-  for (const tarball of charts ? readdirSync(charts) : []) made[tarball] = resolve(charts ?? "", tarball);
+  if (officialProgram) await single(IMAGES.official, officialProgram, ["/csi-node-driver-registrar"]);
   return made;
 }
 

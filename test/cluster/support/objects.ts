@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { ROOT, readText } from "../../docs/markdown";
-import { givenPrograms, IMAGES } from "./images";
+import { IMAGES, officialProgram } from "./images";
 
 export interface Container {
   name: string;
@@ -43,7 +43,7 @@ export interface Contestant {
 
 export const OURS: Contestant = { name: "ours", image: process.env.REGISTRAR_IMAGE ?? IMAGES.ours };
 export const OFFICIAL: Contestant = { name: "official", image: IMAGES.official };
-export const CONTESTANTS = givenPrograms().official ? [OURS, OFFICIAL] : [OURS];
+export const CONTESTANTS = officialProgram ? [OURS, OFFICIAL] : [OURS];
 
 /** A node plugin as the suite calls it: that of the example, or one of several beside each other. */
 export interface Plugin {
@@ -79,7 +79,7 @@ export function exampleObjects(
     delete registrar.readinessProbe;
     registrar.args = registrar.args.filter((arg) => arg !== RETRY);
   }
-  containerOf(daemonSet, "hostpath").image = givenPrograms().hostpath ? IMAGES.hostpath : IMAGES.driver;
+  containerOf(daemonSet, "hostpath").image = IMAGES.driver;
   return [csiDriver, daemonSet];
 }
 

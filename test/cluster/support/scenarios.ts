@@ -8,9 +8,9 @@ import {
   eachOf,
   ending,
   type Limits,
-  ownDriver,
   rollOut,
   surging,
+  withDriverFlag,
   withLimits,
 } from "./faults";
 import { deleteCsiNode, deletedCsiNode } from "./node-ready";
@@ -56,7 +56,7 @@ async function killAndStart(part: Part): Promise<void> {
 
 /** An update whose pods overlap, with a driver that leaves or removes the socket of its successor. */
 function surge(title: string, flag: "--leave-socket" | "--remove-socket"): Scenario {
-  const change = all(surging, ownDriver(flag));
+  const change = all(surging, withDriverFlag(flag));
   return {
     title,
     roles: [{ title, change }],
