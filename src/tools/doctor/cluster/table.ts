@@ -1,6 +1,5 @@
 import { plain } from "../../../logging/escape";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
-import { counted, firstOf } from "../findings/words";
 import { eitherLines } from "../manifest/judge/swap";
 import { EVERY_DRIVER } from "./judge/units";
 import type { ClusterReport } from "./report";
@@ -15,7 +14,6 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
   const isSwap = swap !== undefined;
   return renderReport(report, look, {
     tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report)],
-    more: nodesRemark,
     ...(isSwap && { swapped: { swap, swapped } }),
     next: eitherLines(problemsWithEither, "registrar doctor --cluster"),
   });
@@ -77,9 +75,4 @@ function nodeTable({ nodes, target }: ClusterReport): readonly string[] {
     ...table,
     `... and ${left.toLocaleString("en")} more: choose some with --node or --driver, or list all with -o json`,
   ];
-}
-
-function nodesRemark({ nodes, status }: ClusterReport["findings"][number]) {
-  if (nodes.length === 0 || status === "ok") return [];
-  return [["on ", `${counted(nodes.length, "node")}: ${firstOf(nodes)}`] as const];
 }

@@ -12,6 +12,8 @@ export interface ReportedFinding extends Pick<Finding, "code" | "check" | "statu
   readonly follows: string | null;
   /** The index of that problem in `findings`, which may have several with its code. */
   readonly followsIndex: number | null;
+  /** Those of a cluster that have it. */
+  readonly nodes?: readonly string[];
 }
 
 /** How many findings there are of each status, without those that follow from another. */

@@ -2,7 +2,7 @@ import { wrap } from "../../../base/wrap";
 import { plain } from "../../../logging/escape";
 import { grouped, type Status } from "./finding";
 import type { Report, ReportedFinding } from "./report";
-import { counted } from "./words";
+import { counted, firstOf } from "./words";
 
 export interface TableLook {
   /** Columns of the terminal. Only a single word longer than its column goes beyond. */
@@ -11,9 +11,6 @@ export interface TableLook {
   /** Whether findings that are `ok` are listed; by default they are only counted. */
   readonly isVerbose?: boolean | undefined;
 }
-
-/** Words below a finding's text, and what stands before them. */
-export type Remark = readonly [lead: string, words: string];
 
 /** On a narrower terminal, the terminal breaks the lines. */
 const MIN_TEXT_WIDTH = 30;
@@ -33,13 +30,8 @@ const STATUS_WIDTH = Math.max(...STATUSES.map((status) => LOOKS[status].word.len
 
 const EXPLAIN = "More about a code: registrar doctor --explain CODE";
 
-interface Told<Row extends ReportedFinding> extends Pick<Report, "healthy" | "summary"> {
-  readonly findings: readonly Row[];
-}
-
-interface Layout<Row> {
+interface Layout {
   readonly tables?: readonly (readonly string[])[];
-  readonly more?: (finding: Row) => readonly Remark[];
   /** Whether each subject is printed once, with its findings below it, the worst subjects last. */
   readonly isBySubject?: boolean;
   /** The findings are what a swap of images adds, to this one. */
@@ -51,18 +43,19 @@ interface Layout<Row> {
  * The report for people: tables, the findings of each status, the problems last, then the sum. Unless it is verbose, findings
  * that are `ok`, or `unknown` without a fix, are only counted.
  */
-export function renderReport<Row extends ReportedFinding>(
-  report: Told<Row>,
+export function renderReport(
+  report: Pick<Report, "healthy" | "summary" | "findings">,
   look: TableLook,
-  { tables = [], more = () => [], isBySubject = false, swapped, next = [] }: Layout<Row> = {},
+  { tables = [], isBySubject = false, swapped, next = [] }: Layout = {},
 ): string {
-  const isUnseen = ({ status, fix, follows }: Row) =>
+  const isUnseen = ({ status, fix, follows }: ReportedFinding) =>
     status === "unknown" && fix === null && follows === null;
-  const isShown = (finding: Row) => look.isVerbose || (finding.status !== "ok" && !isUnseen(finding));
+  const isShown = (finding: ReportedFinding) =>
+    look.isVerbose || (finding.status !== "ok" && !isUnseen(finding));
   const shown = report.findings.filter(isShown);
   const findings = isBySubject
-    ? bySubject(shown, look, more)
-    : [findingTable(report.findings, look, more, shown, isShown)];
+    ? bySubject(shown, look)
+    : [findingTable(report.findings, look, shown, isShown)];
   const unseen = look.isVerbose ? 0 : report.findings.filter(isUnseen).length;
   const sum = sumLine(report, unseen, look);
   const isHarmless = swapped !== undefined && report.findings.length === 0;
@@ -76,29 +69,24 @@ export function renderReport<Row extends ReportedFinding>(
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-function bySubject<Row extends ReportedFinding>(
-  shown: readonly Row[],
-  look: TableLook,
-  more: (finding: Row) => readonly Remark[],
-): readonly (readonly string[])[] {
+function bySubject(shown: readonly ReportedFinding[], look: TableLook): readonly (readonly string[])[] {
   const inside = { ...look, width: look.width - GAP.length };
-  const worst = (some: readonly Row[]) => Math.max(...some.map(({ status }) => STATUSES.indexOf(status)));
+  const worst = (some: typeof shown) => Math.max(...some.map(({ status }) => STATUSES.indexOf(status)));
   return [...grouped(shown, ({ subject }) => subject)]
     .toSorted(([, one], [, other]) => worst(one) - worst(other))
     .map(([subject, some]) => {
       const rows = some.map((finding) => ({ ...finding, subject: "" }));
-      const lines = findingTable(rows, inside, more, shown).map((line) => GAP + line);
+      const lines = findingTable(rows, inside, shown).map((line) => GAP + line);
       return [...wrap(plain(subject), look.width), ...lines];
     });
 }
 
 /** The findings that follow from no other, each with its fix and its followers; all of `widthsOf` share the columns. */
-function findingTable<Row extends ReportedFinding>(
-  findings: readonly Row[],
+function findingTable(
+  findings: readonly ReportedFinding[],
   look: TableLook,
-  more: (finding: Row) => readonly Remark[],
   widthsOf: readonly ReportedFinding[],
-  isShown: (finding: Row) => boolean = () => true,
+  isShown: (finding: ReportedFinding) => boolean = () => true,
 ): readonly string[] {
   const followers = grouped(findings, ({ followsIndex }) => String(followsIndex));
   const longest = (key: "code" | "check") =>
@@ -111,12 +99,12 @@ function findingTable<Row extends ReportedFinding>(
     wrap(plain(words), textWidth - lead.length).map(
       (line, index) => margin + (index === 0 ? lead : " ".repeat(lead.length)) + line,
     );
-  const about = ({ subject, text }: Row) => `${subject} ${text}`.trimStart();
-  const follower = (finding: Row) => {
-    const remarks = more(finding).map(([lead, words]) => lead + words);
-    return [`${finding.code}: ${about(finding)}`, ...remarks].join("; ");
-  };
-  const lines = (finding: Row, index: number) => {
+  const about = ({ subject, text }: ReportedFinding) => `${subject} ${text}`.trimStart();
+  const where = ({ nodes = [], status }: ReportedFinding) =>
+    nodes.length === 0 || status === "ok" ? [] : [`${counted(nodes.length, "node")}: ${firstOf(nodes)}`];
+  const follower = (finding: ReportedFinding) =>
+    [`${finding.code}: ${about(finding)}`, ...where(finding).map((nodes) => `on ${nodes}`)].join("; ");
+  const lines = (finding: ReportedFinding, index: number) => {
     const { status, code, check, fix } = finding;
     const { word, sgr } = LOOKS[status];
     const head = [
@@ -128,7 +116,7 @@ function findingTable<Row extends ReportedFinding>(
     return [
       head.join(GAP) + GAP + first,
       ...rest.map((line) => margin + line),
-      ...more(finding).flatMap(([lead, words]) => block(lead, words)),
+      ...where(finding).flatMap((nodes) => block("on ", nodes)),
       ...(fix === null ? [] : block("-> ", fix)),
       ...(followers.get(`${index}`) ?? []).flatMap((one) => block("causes ", follower(one))),
     ];

@@ -129,28 +129,25 @@ describe("a report of a swap, by subject", () => {
   });
 
   test("the worst subject stands last, each finding with its remarks, also one that follows", () => {
-    const bad = finding({ subject: "bad", text: "is bad", fix: null });
+    const nodes = ["node-1", "node-2"];
+    const bad = finding({ subject: "bad", text: "is bad", fix: null, nodes });
     const warned = finding({ subject: "good", status: "warning", text: "is odd", fix: "look" });
     const worse = finding({ subject: "bad", status: "warning", text: "is odd", fix: null });
     const follows = { follows: "CSI015", followsIndex: 0, fix: null };
-    const follower = finding({ code: "CSI016", subject: "bad", text: "waits", ...follows });
-    const more = ({ subject, text }: { subject: string; text: string }) =>
-      [["in ", `${subject || "it"} ${text}`]] as const;
-    const layout = { isBySubject: true, more, swapped };
+    const follower = finding({ code: "CSI016", subject: "bad", text: "waits", nodes, ...follows });
+    const layout = { isBySubject: true, swapped };
     const text = renderReport(report(bad, worse, warned, follower), look, layout);
     expect(text.split("\n")).toEqual([
       "good",
       "  WARNING  CSI015  registration  is odd",
-      "                                 in it is odd",
       "                                 -> look",
       "",
       "bad",
       "  WARNING  CSI015  registration  is odd",
-      "                                 in it is odd",
       "  PROBLEM  CSI015  registration  is bad",
-      "                                 in it is bad",
-      "                                 causes CSI016: waits; in it",
-      "                                        waits",
+      "                                 on 2 nodes: node-1, node-2",
+      "                                 causes CSI016: waits; on 2",
+      "                                        nodes: node-1, node-2",
       "",
       "2 registrars swapped to example.com/registrar:v1. 1 problem, 0 warnings, 0 unknown, 1 ok.",
       "More about a code: registrar doctor --explain CODE",
