@@ -1,14 +1,11 @@
 import { join } from "node:path";
 import { build } from "esbuild";
+import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
-import { type Consumer, createConsumer } from "./support/consumer";
+import { createConsumer } from "./support/consumer";
 import { run } from "./support/run";
 
-let consumer: Consumer;
-beforeAll(async () => {
-  consumer = await createConsumer();
-});
-afterAll(() => consumer[Symbol.asyncDispose]());
+const consumer = allTests(createConsumer);
 
 /** Runs a program of ES modules; test/projects has CommonJS and TypeScript. */
 async function runProgram(name: string, program: string) {

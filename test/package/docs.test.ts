@@ -4,18 +4,15 @@ import { dirname, join } from "node:path";
 import { transformSync } from "esbuild";
 import { startCsiDriver } from "../../src/simulator/driver/csi-driver";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
+import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
-import { type Consumer, createConsumer } from "./support/consumer";
+import { createConsumer } from "./support/consumer";
 import { ROOT } from "./support/packed-package";
 import type { RunOptions } from "./support/run";
 
 const DRIVER = "disk.example.com";
 
-let consumer: Consumer;
-beforeAll(async () => {
-  consumer = await createConsumer();
-});
-afterAll(() => consumer[Symbol.asyncDispose]());
+const consumer = allTests(createConsumer);
 
 const textOf = (file: string) => readFileSync(join(ROOT, file), "utf8");
 

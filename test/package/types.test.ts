@@ -1,4 +1,5 @@
-import { type Consumer, createConsumer } from "./support/consumer";
+import { allTests } from "../support/each-test";
+import { createConsumer } from "./support/consumer";
 
 /** Uses the types as a driver's author would, in an ES module as in CommonJS. Lines with an error are marked. */
 const PROGRAM = `
@@ -92,13 +93,10 @@ export function wrong(): readonly unknown[] {
 }
 `;
 
-let consumer: Consumer;
+const consumer = allTests(createConsumer);
 beforeAll(async () => {
-  consumer = await createConsumer();
-  await consumer.write("consumer.mts", PROGRAM);
-  await consumer.write("consumer.cts", PROGRAM);
+  for (const file of ["consumer.mts", "consumer.cts"]) await consumer.write(file, PROGRAM);
 });
-afterAll(() => consumer[Symbol.asyncDispose]());
 
 /** arethetypeswrong tries the other ways to find them; our declarations are checked too, and those of what they use. */
 test.each(["node16", "nodenext"])("ES modules and CommonJS find the types with %s", async (module) => {

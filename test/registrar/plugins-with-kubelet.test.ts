@@ -4,7 +4,7 @@ import { startRegistration } from "../../src/registrar/start-registration";
 import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
 import { createTestNode } from "../support/registrar-node";
-import { told } from "../support/told";
+import { untilNotified } from "../support/until-notified";
 
 // Kubelet's other plugins, from publishing to standing by: all that a CSI driver's registration does for it.
 
@@ -54,7 +54,7 @@ describe.each([
     const gone = kubelet.events.when("deregistered", { from: "now" });
     rmSync(`${node.pluginDir}/${file}-reg.sock`);
     await gone;
-    await told(kubelet, await kubelet.registered(name));
+    await untilNotified(kubelet, await kubelet.registered(name));
     await registration.close();
     await kubelet.deregistered(name);
   });

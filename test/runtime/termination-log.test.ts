@@ -1,13 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { writeTerminationLog } from "../../src/runtime/termination-log";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { eachTest } from "../support/each-test";
+import { createTempFolder } from "../support/temp-folder";
 
-let folder: TempFolder;
-beforeEach(async () => {
-  folder = await createTempFolder();
-});
-afterEach(() => folder[Symbol.asyncDispose]());
-
+const folder = eachTest(createTempFolder);
 const path = () => folder.at("termination-log");
 
 test.each([

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { BACKOFF } from "../../src/base/backoff";
 import { createLogger } from "../../src/logging/logger";
 import { createTestNode, DRIVER, startTestRegistrar, type TestNode } from "../support/registrar-node";
-import { told } from "../support/told";
+import { untilNotified } from "../support/until-notified";
 
 let node: TestNode;
 beforeEach(async () => {
@@ -34,7 +34,7 @@ test("a path has one operation at a time", async () => {
   const { kubelet } = await node.all({
     driver: { faults: [{ kind: "slow", method: "NodeGetInfo", delayMs: 100 }] },
   });
-  await told(kubelet, await kubelet.registered("x.csi"));
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
   expect(kubelet.events.history("operation-started")).toHaveLength(1);
 });
 
@@ -169,7 +169,7 @@ describe("faults", () => {
     });
     await node.plugin({ socketPath: `${node.pluginDir}/other.sock`, info: { name: "other.csi" } });
     await kubelet.registered("other.csi");
-    await told(kubelet, await kubelet.registered("x.csi"));
+    await untilNotified(kubelet, await kubelet.registered("x.csi"));
     expect(
       registrar.events.history().flatMap((event) => (event.kind === "notified" ? [event.error] : [])),
     ).toEqual([

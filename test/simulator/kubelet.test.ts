@@ -3,7 +3,7 @@ import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { eventually } from "../support/eventually";
 import { createTestNode, type TestNode } from "../support/registrar-node";
-import { told } from "../support/told";
+import { untilNotified } from "../support/until-notified";
 
 let node: TestNode;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
     endpoint: node.csiAddress,
     socketPath: node.socketPath(),
   });
-  await told(kubelet, await kubelet.registered("x.csi"));
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
   expect(kubelet.csiNode()).toEqual({
     apiVersion: "storage.k8s.io/v1",
     kind: "CSINode",
@@ -50,7 +50,7 @@ test("registers a driver, puts it on the node, and takes it off when its socket 
 
 test("a socket that was replaced is deregistered, and registered anew", async () => {
   const { kubelet } = await node.all();
-  await told(kubelet, await kubelet.registered("x.csi"));
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
   await node.plugin();
   await expect(kubelet.events.when("deregistered")).resolves.toMatchObject({ because: "socket-replaced" });
   await kubelet.registered("x.csi");
@@ -73,7 +73,7 @@ test("what a caller changes in the objects and events changes nothing", async ()
 
 test("tells each step: who was called, what came of it", async () => {
   const { kubelet } = await node.all();
-  await told(kubelet, await kubelet.registered("x.csi"));
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
   expect(kubelet.events.history("called")).toMatchObject([
     { call: "dial", socketPath: node.socketPath(), result: { kind: "ok" } },
     { call: "GetInfo", result: { kind: "ok", answer: { name: "x.csi", supportedVersions: ["1.0.0"] } } },

@@ -7,7 +7,7 @@ import { durationText } from "../event-lines";
 import { renderSvg, sequenceOf } from "./picture";
 import { complain, createPlay, say } from "./play";
 import { beginRegistered, registration, SCENARIOS, type Scenario } from "./scenarios";
-import { MissedStep, openStage, type Programs } from "./stage";
+import { MissedStep, type Programs, startStage } from "./stage";
 
 const NAMES = SCENARIOS.map(({ name }) => name);
 const EXIT_MISSED = 1;
@@ -58,7 +58,7 @@ export async function perform(
 ): Promise<number> {
   // Checked before anything is played, so that a path that cannot be written fails at once.
   if (svg !== undefined) save(svg, "");
-  const stage = openStage(programs, keep);
+  const stage = startStage(programs, keep);
   const { directory, timeline } = stage;
   const play = createPlay(stage, signal, stepMs);
   say(`The registrar, a simulated CSI driver and a simulated kubelet, on real sockets in ${directory}`);

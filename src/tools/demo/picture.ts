@@ -31,37 +31,26 @@ export function sequenceOf(happenings: readonly Happening[], startedAt: number):
     });
 }
 
-function contentOf(happening: Happening, registrar: RegistrarRole): Content | undefined {
-  switch (happening.role) {
-    case "demo":
-      return happening.kind === "start" ? undefined : { kind: happening.kind, text: happening.text };
-    case "driver":
-      return driverRow(happening, registrar);
-    case "kubelet":
-      return kubeletRow(happening, registrar);
-    default:
-      return registrarRow(happening);
+function contentOf(event: Happening, registrar: RegistrarRole): Content | undefined {
+  const { role } = event;
+  if (role === "demo") return event.kind === "start" ? undefined : { kind: event.kind, text: event.text };
+  if (role === "kubelet") return kubeletRow(event, registrar);
+  if (role === "driver") {
+    if (event.kind === "listening") return note("driver", `listens on ${basename(event.csiAddress)}`);
+    if (event.kind !== "answered" || event.method !== "GetPluginInfo") return undefined;
+    const { result, method } = event;
+    return call(registrar, "driver", method, result.kind === "ok" ? DRIVER_NAME : result.error);
   }
-}
-
-type HappeningOf<Who extends Happening["role"]> = Extract<Happening, { readonly role: Who }>;
-
-function driverRow(event: HappeningOf<"driver">, registrar: RegistrarRole): Content | undefined {
-  if (event.kind === "listening") return note("driver", `listens on ${basename(event.csiAddress)}`);
-  if (event.kind !== "answered" || event.method !== "GetPluginInfo") return undefined;
-  const { result, method } = event;
-  return call(registrar, "driver", method, result.kind === "ok" ? DRIVER_NAME : result.error);
-}
-
-function registrarRow({ role, from, to, reason, driver }: HappeningOf<RegistrarRole>): Content | undefined {
-  if (to === "standby") return note(role, "stands by: another socket is there");
-  if (from === "standby") return note(role, "sees that the other is gone");
-  if (reason === "socket-gone") return note(role, "its socket is gone");
+  if (event.to === "standby") return note(role, "stands by: another socket is there");
+  if (event.from === "standby") return note(role, "sees that the other is gone");
+  if (event.reason === "socket-gone") return note(role, "its socket is gone");
   // Before the socket is there: by then kubelet may have seen it.
-  return to === "publishing" ? note(role, `publishes ${driver}${SOCKET_TAIL}`) : undefined;
+  return event.to === "publishing" ? note(role, `publishes ${event.driver}${SOCKET_TAIL}`) : undefined;
 }
 
-function kubeletRow(event: HappeningOf<"kubelet">, registrar: RegistrarRole): Content | undefined {
+type KubeletHappening = Extract<Happening, { readonly role: "kubelet" }>;
+
+function kubeletRow(event: KubeletHappening, registrar: RegistrarRole): Content | undefined {
   switch (event.kind) {
     case "started":
       return note("kubelet", `watches ${basename(event.pluginRegistrationPath)}`);

@@ -21,13 +21,13 @@ export interface Programs {
   readonly registrar: readonly string[];
 }
 
-export type Stage = ReturnType<typeof openStage>;
+export type Stage = ReturnType<typeof startStage>;
 
 /**
  * A directory that stands for a node, and the processes on it: none yet. With `keep`, the directory stays, with the output of each
  * process in it. Throws INVALID_OPTION if the directory cannot be made.
  */
-export function openStage({ cli, registrar }: Programs, keep: boolean) {
+export function startStage({ cli, registrar }: Programs, keep: boolean) {
   const directory = makeDirectory();
   const csiAddress = join(directory, "plugins", DRIVER_NAME, "csi.sock");
   const pluginDir = join(directory, "plugins_registry");

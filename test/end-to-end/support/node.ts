@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { SimulatedKubelet } from "../../../src/testing";
 import { createTestNode as createNode, type TestNode as Node } from "../../support/registrar-node";
-import { told } from "../../support/told";
+import { untilNotified } from "../../support/until-notified";
 import { patience, startCli } from "./process";
 
 export const DRIVER = "disk.csi.example.com";
@@ -65,7 +65,7 @@ export async function registered(
       ...patience(),
     })
     .catch(inVain(kubelet));
-  await told(kubelet, event, patience()).catch(inVain(kubelet));
+  await untilNotified(kubelet, event, patience()).catch(inVain(kubelet));
   return event;
 }
 

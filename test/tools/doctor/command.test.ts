@@ -3,7 +3,7 @@ import { registrarArguments } from "../../end-to-end/support/node";
 import { eachTest } from "../../support/each-test";
 import { createTestNode, startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
-import { told } from "../../support/told";
+import { untilNotified } from "../../support/until-notified";
 import { expectUsageError } from "../support/usage-error";
 
 test.each(["csi105", "manifest-memory"])(
@@ -34,7 +34,7 @@ describe("on a node with a driver", () => {
   test("a driver that is registered: exit code 0", async () => {
     const kubelet = await node.kubelet();
     await using _registrar = await startTestRegistrar({ options: options() });
-    await told(kubelet, await kubelet.registered("x.csi"));
+    await untilNotified(kubelet, await kubelet.registered("x.csi"));
     expect((await doctor()).text).not.toContain("CSI015");
     const { code, text, stderr } = await doctor("--verbose");
     expect(text).toMatch(/^ok {7}CSI015 +registration +x\.csi is registered with kubelet/m);

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { startStuckSocket } from "../../../support/stuck-socket";
-import { told } from "../../../support/told";
+import { untilNotified } from "../../../support/until-notified";
 import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
 
 const CONTROLLER = [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }];
@@ -51,7 +51,7 @@ test.each([
   const driver = await node.driver();
   const kubelet = await node.kubelet();
   await node.registrar();
-  await told(kubelet, await kubelet.registered("x.csi"));
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
   await driver[Symbol.asyncDispose]();
   const left = await leave?.(node.csiAddress);
   const { drivers } = await node.look(target, { impatient: true });

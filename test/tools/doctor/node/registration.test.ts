@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
-import { told } from "../../../support/told";
+import { untilNotified } from "../../../support/until-notified";
 import { createDoctorNode, WHOLE } from "./doctor-node";
 import { healthyFacts, sayings } from "./healthy-facts";
 
@@ -15,7 +15,7 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
   await using node = await createNodeWithDriver();
   const kubelet = await node.kubelet();
   const { registrar } = await node.registrar();
-  await told(kubelet, await kubelet.registered("x.csi"));
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
   // The name that the socket was bound to goes a moment later.
   await eventually(() => expect(readdirSync(node.directory)).toEqual(["x.csi-reg.sock"]));
   const [tree, tally] = [node.tree(), { ...registrar.status().tally }];
@@ -162,7 +162,7 @@ test("a second registrar that stands by is worth a warning, whoever is looked at
   await first.state("registered");
   const second = await node.registrar();
   await Promise.all([first.state("standby"), second.state("registered")]);
-  await told(kubelet, await kubelet.registered("x.csi"));
+  await untilNotified(kubelet, await kubelet.registered("x.csi"));
   const duplicates = async (target = {}) => (await node.look(target)).says("registration-duplicates");
   const standsBy = /^warning: x\.csi has 1 more registrar on standby .*; fix: keep only one registrar/;
   for (const target of [{}, WHOLE])

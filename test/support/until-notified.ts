@@ -3,8 +3,8 @@ import type { WaitOptions } from "../../src/simulator/event-stream";
 import type { KubeletEvent } from "../../src/simulator/kubelet/events";
 import type { SimulatedKubelet } from "../../src/simulator/kubelet/kubelet";
 
-/** Resolves when kubelet has told the registrar of this registration: it does that after it. */
-export async function told(
+/** Resolves when kubelet has reported this registration to the registrar, which it does after it. */
+export async function untilNotified(
   kubelet: SimulatedKubelet,
   { socketPath, atMs }: EventOf<KubeletEvent, "registered">,
   options?: WaitOptions,
