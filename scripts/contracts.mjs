@@ -90,7 +90,8 @@ function interfaceOf(type) {
     ...(field.comment ? [`  /** ${field.comment} */`] : []),
     `  ${memberOf(field)};`,
   ]);
-  return [`export interface ${type.name} {`, ...fields, "}"].join("\n");
+  const head = type.comment ? [`/** ${type.comment} */`] : [];
+  return [...head, `export interface ${type.name} {`, ...fields, "}"].join("\n");
 }
 
 function memberOf(field) {

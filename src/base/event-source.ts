@@ -3,6 +3,7 @@ import { guardedCall } from "./guarded-call";
 
 type KindOfEvent = { readonly kind: string };
 
+/** The events of a union that are of one kind. */
 export type EventOf<Event extends KindOfEvent, Kind extends Event["kind"]> = Extract<
   Event,
   { readonly kind: Kind }

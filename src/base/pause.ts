@@ -1,9 +1,9 @@
 import * as promises from "node:timers/promises";
 
-/** Kept at the import, because the fake timers that jest or vitest put in their place later must not stop a test kit. */
-export const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
+/** Kept at the import, because the fake timers that a test runner puts in their place later must not stop a registration. */
+export const { setTimeout: startTimer, clearTimeout: stopTimer, setImmediate: startImmediate } = globalThis;
 export const monotonicMs = performance.now.bind(performance);
-const { setTimeout: delay } = promises;
+export const { setTimeout: delay } = promises;
 
 /** The longest wait of a Node timer, in milliseconds: 24 days. A longer one would fire at once. */
 export const LONGEST_WAIT_MS = 2 ** 31 - 1;

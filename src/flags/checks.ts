@@ -6,7 +6,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { NODE_NAME_VARIABLES, parseTargets } from "../node-readiness/options";
 import { directoryPath } from "../options/option-kinds";
 import { csiAddressKind } from "../registrar/model/options";
-import { absoluteCsiAddress } from "../unix/socket-path";
+import { parseCsiAddress } from "../unix/socket-path";
 import { isNodeWide, nameListsFrom, patternPairsOf, patternsOf } from "./paths";
 import type { Flags } from "./table";
 
@@ -55,7 +55,7 @@ export function checkPaths(flags: Flags): void {
     nameListsFrom(flags);
   }
   for (const address of nodeWide ? patternsOf(flags).csiAddresses : [flags.csiAddress])
-    csiAddressKind.read(absoluteCsiAddress(address), "csi-address");
+    csiAddressKind.read(parseCsiAddress(address), "csi-address");
   directoryPath.read(flags.pluginRegistrationPath, "plugin-registration-path");
 }
 

@@ -2,9 +2,13 @@
 
 import type { MethodDefinition } from "@grpc/proto-loader";
 
+/** What a driver says of itself. */
 export interface GetPluginInfoResponse {
+  /** Such as "disk.csi.example.com". */
   name: string;
+  /** In the driver's own format. */
   vendorVersion: string;
+  /** More that the driver tells, for people. */
   manifest: { [key: string]: string };
 }
 
@@ -21,19 +25,25 @@ export interface NodeGetCapabilitiesResponse {
   capabilities: { rpc?: { type: "UNKNOWN" | "STAGE_UNSTAGE_VOLUME" | "GET_VOLUME_STATS" | "EXPAND_VOLUME" | "VOLUME_CONDITION" | "SINGLE_NODE_MULTI_WRITER" | "VOLUME_MOUNT_GROUP" | "GET_VOLUME_HEALTH" | "GET_STORAGE_HEALTH" } | null }[];
 }
 
+/** What a driver says of the node that it runs on. */
 export interface NodeGetInfoResponse {
+  /** The node's identity for the driver's controller. */
   nodeId: string;
   /** 0 or less: no limit. */
   maxVolumesPerNode: number;
+  /** Where volumes must be to be reached from here; null: anywhere. */
   accessibleTopology: { segments: { [key: string]: string } } | null;
 }
 
+/** How a plugin introduces itself. */
 export interface PluginInfo {
   /** "CSIPlugin" for a CSI driver; kubelet also knows "DevicePlugin" and "DRAPlugin". */
   type: string;
+  /** The driver's name. */
   name: string;
   /** Where kubelet reaches the plugin; empty means the registration socket itself. */
   endpoint: string;
+  /** Versions of the plugin's own API. */
   supportedVersions: string[];
 }
 

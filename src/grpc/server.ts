@@ -193,6 +193,11 @@ export function startGrpcServer<Listener>({
   return {
     accept,
     close,
+    /** Closes every connection at once, also while `close` still waits. */
+    destroy: (): void => {
+      close().catch(() => {}); // It never rejects.
+      crowd.closeAll();
+    },
     [Symbol.asyncDispose]: () => close(),
     /** Whether a connection is open on which a whole call ever arrived, except self-checks; standby registrars make none. */
     get hasCaller() {
@@ -208,6 +213,7 @@ export function startGrpcServer<Listener>({
   };
 }
 
+/** What a handler knows of its call besides the request. */
 export interface CallContext {
   /** The values of a metadata key in lower case; none if it was not sent. */
   readonly metadata: (key: string) => readonly string[];

@@ -17,8 +17,11 @@ export interface ApiAccess {
   readonly authority: Secret | undefined;
   /** The name in the server's certificate, if it differs from the one in `server`. */
   readonly serverName?: string | undefined;
+  /** A bearer token. @default none */
   readonly token?: Secret | undefined;
+  /** A client certificate in PEM; goes with `key`. @default none */
   readonly certificate?: Secret | undefined;
+  /** The private key of `certificate`, in PEM. @default none */
   readonly key?: Secret | undefined;
 }
 
@@ -47,6 +50,7 @@ export const apiAccess = optionsOf<ApiAccess>({
 /** Where kubelet puts a pod's service account (`automountServiceAccountToken`). */
 export const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 
+/** Environment variables by name, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

@@ -2,9 +2,12 @@ import { inspect, types } from "node:util";
 import { invalidOption } from "../base/errors";
 import { guardedCall } from "../base/guarded-call";
 
+/** The details of a log line, by name. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
+/** One log line. */
 export interface LogRecord {
+  /** Info lines are left out by their verbosity; warnings and errors are always written. */
   readonly severity: "info" | "warning" | "error";
   /** klog's verbosity of an info line: 0 is always written, 5 is for debugging. Always 0 for warnings and errors. */
   readonly verbosity: number;
@@ -12,8 +15,11 @@ export interface LogRecord {
   readonly file: string;
   /** Line in that source file; 0 where the build did not stamp it. */
   readonly line: number;
+  /** What happened: the same text each time. */
   readonly message: string;
+  /** What was thrown; undefined without an error. */
   readonly error: unknown;
+  /** Those of the logger, then those of the line. */
   readonly fields: LogFields;
 }
 
@@ -21,12 +27,15 @@ export interface LogRecord {
 export interface LogSink {
   /** Whether an info line of this verbosity from this file is wanted. Warnings and errors are always written. */
   enabled(verbosity: number, file: string): boolean;
+  /** Writes one line. What it throws is ignored. */
   write(record: LogRecord): void;
 }
 
 /** Structured logging like logr's and klog's: a constant message, and the details in keys. */
 export interface Logger {
+  /** A line of the ordinary course of events. */
   info(message: string, fields?: LogFields): void;
+  /** A line about what a person should look at. */
   warn(message: string, fields?: LogFields): void;
   /** `error` is undefined if nothing was thrown (klog's `Error(nil, ...)`). */
   error(error: unknown, message: string, fields?: LogFields): void;
@@ -100,12 +109,19 @@ type PinoWrite = (fields: object, message: string) => void;
 
 /** A logger of pino, or of bunyan's form: fields first, then the message. */
 export interface PinoLike {
+  /** Tells pino apart from a console; never called. */
   readonly child: (...args: never[]) => unknown;
+  /** Gets info lines of verbosity 0 to 2. */
   readonly info: PinoWrite;
+  /** Gets warnings. */
   readonly warn: PinoWrite;
+  /** Gets errors, with `err` among the fields. */
   readonly error: PinoWrite;
+  /** Gets info lines of verbosity 3 and 4. */
   readonly debug: PinoWrite;
+  /** Gets info lines of verbosity 5 and more. */
   readonly trace: PinoWrite;
+  /** Asked before an info line is made; without it every line is made. */
   readonly isLevelEnabled?: (level: "info" | "debug" | "trace") => boolean;
 }
 

@@ -14,12 +14,17 @@ import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./
 import { done, type NodeAnswer } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 
+/** One condition of the Node. */
 export interface ConditionStatus {
+  /** The driver that it is about; undefined for all of the node. */
   readonly driverName: string | undefined;
+  /** The type in the Node. */
   readonly type: string;
   /** As in the Node; undefined if it has no such condition. */
   readonly status: string | undefined;
+  /** As in the Node, like `status`. */
   readonly reason: string | undefined;
+  /** How often this registrar has written it. */
   readonly writes: number;
 }
 

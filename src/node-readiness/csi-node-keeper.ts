@@ -3,7 +3,9 @@ import type { Logger } from "../logging/logger";
 import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
 import { done } from "./node-api";
 
+/** What CSINode says of one driver. */
 export interface CsiNodeStatus {
+  /** The driver's name. */
   readonly driverName: string;
   /** Since when CSINode is known to lack it while kubelet has it registered; milliseconds since the epoch. */
   readonly lackingSinceMs: number | undefined;

@@ -26,6 +26,7 @@ export interface ObservedRegistration {
 export interface ObservedRegistrations {
   /** Default `one-driver`. */
   readonly scope?: Registrations["scope"] | undefined;
+  /** The registrations at this moment. */
   all(): readonly ObservedRegistration[];
   /** Calls `listener` after each change; returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;

@@ -24,9 +24,11 @@ import { createTaintKeeper, TAINT_PACE, type TaintStatus } from "./taint-keeper"
 
 /** A failure of requests to the API server that lasts. */
 export interface Trouble {
+  /** What kind of failure it is. */
   readonly kind: ApiFailure["kind"];
   /** What the registrar was doing. */
   readonly doing: string;
+  /** For people. */
   readonly message: string;
   /** Milliseconds since the epoch. */
   readonly sinceMs: number;
@@ -34,7 +36,9 @@ export interface Trouble {
 
 /** The current state of a node's readiness. */
 export interface NodeReadinessStatus {
+  /** The Node that is kept in step. */
   readonly nodeName: string;
+  /** The requests to the API server. */
   readonly api: {
     /** Requests since the start, watches included. */
     readonly calls: number;
@@ -42,7 +46,9 @@ export interface NodeReadinessStatus {
     /** Undefined while every request succeeds. */
     readonly trouble: Trouble | undefined;
   };
+  /** Those that were asked for, one for each driver. */
   readonly taints: readonly TaintStatus[];
+  /** Those that were asked for. */
   readonly conditions: readonly ConditionStatus[];
   /** The drivers that have been registered. */
   readonly csiNode: readonly CsiNodeStatus[];

@@ -6,15 +6,19 @@ import { done, type NodeAnswer, type NodeView, type Taint } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 import { findTaints, planRemoval, type StartupTaint, startupTaintsOf, taintText } from "./startup-taint";
 
+/** One startup taint of the Node. */
 export interface TaintStatus {
+  /** The driver that it waits for. */
   readonly driverName: string;
   /** As kubectl writes it; `KEY` while it is not on the Node. */
   readonly taint: string;
+  /** Whether the Node has it. */
   readonly present: boolean;
   /** Since when the taint is on although kubelet has registered the driver; milliseconds since the epoch. */
   readonly overdueSinceMs: number | undefined;
   /** Why an overdue taint is still on. */
   readonly hindrance: string | undefined;
+  /** How often this registrar has removed it. */
   readonly removals: number;
   /** From kubelet's registration status until the API server confirmed the removal. */
   readonly lastRemovalMs: number | undefined;

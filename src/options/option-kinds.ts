@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { refuse } from "../base/errors";
 import { LONGEST_WAIT_MS } from "../base/pause";
 import { isObject, readWord, refuseOption, show, wordsTaken } from "../base/refuse-option";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES, pathInUnixAddress } from "../unix/socket-path";
@@ -63,18 +64,22 @@ export const directoryPath = kindOf("the path of a directory", (given) =>
 
 const SOCKET_PATH = `the path of a unix socket, ${MAX_SOCKET_PATH_BYTES} bytes at most`;
 
+const short = (path: string, name: string, takes = SOCKET_PATH): string =>
+  fitsSocketPath(path) ? path : refuse(`${name} has ${Buffer.byteLength(path)} bytes; it takes ${takes}`);
+
 /** A unix socket as this process sees it, as a path or with `unix:`; made absolute at once. */
-export const socketPathKind: OptionKind<string> = kindOf(SOCKET_PATH, (given) => {
+export const socketPathKind: OptionKind<string> = kindOf(SOCKET_PATH, (given, name) => {
   if (!isPath(given)) return undefined;
   const isOther = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) && !given.startsWith("unix:");
   const path = given.startsWith("unix:") ? pathInUnixAddress(given) : isOther ? undefined : given;
-  return path !== undefined && fitsSocketPath(resolve(path)) ? resolve(path) : undefined;
+  return path === undefined ? undefined : short(resolve(path), name);
 });
 
+const HOST_SOCKET_PATH = `${SOCKET_PATH}, absolute, as kubelet sees it on the host, without unix://`;
+
 /** A unix socket as kubelet sees it on the host, where our working directory means nothing. */
-export const hostSocketPath: OptionKind<string> = kindOf(
-  `${SOCKET_PATH}, absolute, as kubelet sees it on the host, without unix://`,
-  (given) => (isPath(given) && isAbsolute(given) && fitsSocketPath(given) ? given : undefined),
+export const hostSocketPath: OptionKind<string> = kindOf(HOST_SOCKET_PATH, (given, name) =>
+  isPath(given) && isAbsolute(given) ? short(given, name, HOST_SOCKET_PATH) : undefined,
 );
 
 export const valuesByKey = <Value>(kind: OptionKind<Value>): OptionKind<Readonly<Record<string, Value>>> =>

@@ -24,6 +24,8 @@ export interface NodeRegistrar
   readonly closed: Promise<RegistrationOutcome>;
   /** Deregisters every driver. Always the same promise. */
   close(): Promise<RegistrationOutcome>;
+  /** The same, without letting running calls finish; also during `close()`. */
+  destroy(): Promise<RegistrationOutcome>;
 }
 
 /** A log line about a dead socket every 10 minutes: on a node they are nothing special. */
@@ -103,6 +105,10 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
     ...events.forListeners,
     closed,
     close,
+    destroy: () => {
+      for (const registration of drivers.registrations) registration.destroy().catch(() => {}); // It never rejects.
+      return close();
+    },
     [Symbol.asyncDispose]: async () => void (await close()),
   };
 }

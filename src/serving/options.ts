@@ -1,10 +1,16 @@
 import type { Server, ServerInterceptor, ServerOptions } from "@grpc/grpc-js";
 import { isObject, refuseOption } from "../base/refuse-option";
-import { callbackOf, hostSocketPath, listOf, milliseconds, type OptionKind } from "../options/option-kinds";
+import {
+  callbackOf,
+  hostSocketPath,
+  listOf,
+  milliseconds,
+  type OptionKind,
+  socketPathKind,
+} from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import type { Resolved, ResolvedStartOptions } from "../options/start-options";
-import { COMMON_OPTIONS, type CommonOptions, csiAddressKind } from "../registrar/model/options";
-import { parseCsiAddress } from "../unix/socket-path";
+import { COMMON_OPTIONS, type CommonOptions } from "../registrar/model/options";
 
 /** The options of a CSI driver in this process. */
 export interface CsiServingOptions extends CommonOptions {
@@ -45,7 +51,7 @@ export function resolveServingOptions(
   options: CsiServingOptions,
 ): ResolvedCsiServingOptions & ResolvedStartOptions {
   const given = readOptions("serveCsiDriver", options, {
-    csiAddress: (address, name) => parseCsiAddress(csiAddressKind.read(address, name)),
+    csiAddress: required(socketPathKind),
     endpoint: optional(hostSocketPath),
     addServices: required(callbackOf<CsiServingOptions["addServices"]>()),
     serverOptions: optional(serverOptions, {}),

@@ -100,6 +100,11 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   return warnIfUnheard({
     ...registration,
     ...{ name: identity.name, csiAddress: resolved.csiAddress, closed, close },
+    destroy: () => {
+      driver.destroy();
+      registration.destroy().catch(() => {}); // It never rejects.
+      return closed;
+    },
     [Symbol.asyncDispose]: async () => void (await close()),
   });
 }

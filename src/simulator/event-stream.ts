@@ -7,7 +7,9 @@ import { escapeUnprintable } from "../logging/escape";
 import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
 import { type OptionTable, optional, readOptions } from "../options/read-options";
 
+/** One step of a simulated part. */
 export interface SimulatorEvent {
+  /** Which step it is. */
   readonly kind: string;
   /** When it happened, in milliseconds since 1970. */
   readonly atMs: number;
@@ -17,6 +19,7 @@ export interface SimulatorEvent {
 export interface WaitOptions {
   /** The limit, in milliseconds. @default the `waitTimeoutMs` of the simulated part */
   readonly timeoutMs?: number | undefined;
+  /** Aborted, it ends the wait with ABORTED. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 

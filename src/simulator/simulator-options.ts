@@ -9,6 +9,7 @@ import {
 } from "../options/start-options";
 import { WAIT_TIMEOUT_MS } from "./event-stream";
 
+/** What both simulated parts take. */
 export interface SimulatorOptions<Fault> extends StartOptions {
   /** What goes wrong on request. @default nothing */
   readonly faults?: readonly Fault[] | undefined;

@@ -5,9 +5,8 @@ import { chmod, link, lstat, rename, rm, stat, unlink } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { umask } from "node:process";
-import { setTimeout as delay } from "node:timers/promises";
 import { attempt, errnoOf, messageOf, RegistrarError, systemError } from "../base/errors";
-import { pause } from "../base/pause";
+import { delay, pause } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { callFileSystem, timedOut } from "./file-calls";
 import {
@@ -125,7 +124,7 @@ export function createSocketFile(
      * another path may be withdrawn by then.
      */
     publish: async (path: string, options: PublishOptions): Promise<SocketFound> => {
-      if (!fitsSocketPath(path)) throw socketUnusable(path, systemError("ENAMETOOLONG"));
+      if (!fitsSocketPath(path)) throw socketUnusable(path, systemError("ENAMETOOLONG", tooLong(path)));
       const { found, next } = await placeSocket(path, options, onConnection, {
         judge: () => (options.overLiving ? judge(path) : look(path)),
         withdrawOther: () => (published?.path === path ? undefined : withdraw()),
@@ -315,6 +314,9 @@ function socketUnusable(path: string, error: unknown, dotPath = path): Registrar
   return new RegistrarError("SOCKET_UNUSABLE", text, { cause: error });
 }
 
+const tooLong = (path: string) =>
+  `a unix socket path has at most ${MAX_SOCKET_PATH_BYTES} bytes, this one has ${Buffer.byteLength(path)}: use a shorter directory`;
+
 const NOT_PERMITTED =
   "permission denied: it must be a directory that this user can write to; in a pod that is root, with a fitting SELinux label";
 
@@ -322,7 +324,6 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOENT: "the directory does not exist: is it mounted?",
   ENOTDIR: "part of the path is not a directory",
   ENOTSOCK: "it exists but is not a socket: remove it, or use another path",
-  ENAMETOOLONG: `a unix socket path has at most ${MAX_SOCKET_PATH_BYTES} bytes: use a shorter directory`,
   EACCES: NOT_PERMITTED,
   EPERM: NOT_PERMITTED,
   EROFS: "the directory is mounted read-only",

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { type ChannelOptions, Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { LONGEST_WAIT_MS, startTimer, stopTimer } from "../../base/pause";
+import { LONGEST_WAIT_MS, startImmediate, startTimer, stopTimer } from "../../base/pause";
 import { boundText, boundTexts } from "../../logging/escape";
 import { MAX_MESSAGE_BYTES } from "../guard/frames";
 import { guardFromServer } from "../guard/guards";
@@ -120,7 +120,7 @@ export function createUnixClient(socketPath: string, options: ChannelOptions = {
   client.close = () => {
     close();
     isClosed = true;
-    setImmediate(() => {
+    startImmediate(() => {
       for (const socket of open) socket.destroy();
     });
   };

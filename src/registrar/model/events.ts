@@ -9,6 +9,7 @@ export interface DriverCall {
   readonly method: string;
   /** The gRPC status code; undefined where the call failed without one. */
   readonly code: number | undefined;
+  /** From the call until its answer or failure, in milliseconds. */
   readonly durationMs: number;
 }
 

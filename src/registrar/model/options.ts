@@ -8,7 +8,9 @@ import {
   kindOf,
   listOf,
   milliseconds,
+  type OptionKind,
   oneOf,
+  socketPathKind,
   textKind,
 } from "../../options/option-kinds";
 import { type OptionTable, optional, readOptions, required } from "../../options/read-options";
@@ -18,12 +20,7 @@ import {
   START_OPTIONS,
   type StartOptions,
 } from "../../options/start-options";
-import {
-  fitsSocketPath,
-  MAX_SOCKET_PATH_BYTES,
-  parseCsiAddress,
-  pathInUnixAddress,
-} from "../../unix/socket-path";
+import { parseCsiAddress, pathInUnixAddress } from "../../unix/socket-path";
 import type { RegistrarEvent } from "./events";
 
 export type { PluginType };
@@ -102,14 +99,14 @@ interface InProcessOptions extends CommonOptions {
   readonly endpoint: string;
 }
 
-/** Not `socketPath`: the log shows the address as it was given, with `unix:`. */
-export const csiAddressKind = kindOf(
-  `the driver's unix socket, /absolute/path or unix:///absolute/path, ${MAX_SOCKET_PATH_BYTES} bytes at most`,
-  (given) => {
-    const path = typeof given === "string" ? pathInUnixAddress(given) : undefined;
-    return path?.startsWith("/") && fitsSocketPath(path) ? (given as string) : undefined;
+/** As it was given, with `unix:`, because the log shows it; a relative one made absolute. */
+export const csiAddressKind: OptionKind<string> = {
+  ...socketPathKind,
+  read: (given, name) => {
+    const path = socketPathKind.read(given, name);
+    return pathInUnixAddress(String(given)) === path ? String(given) : path;
   },
-);
+};
 
 const nonEmpty = (takes: string) =>
   kindOf(takes, (given) => (typeof given === "string" && given !== "" ? given : undefined));

@@ -22,6 +22,7 @@ export const STATE_NAMES = [
   "stopped",
 ] as const;
 
+/** The name of a state. */
 export type StateName = (typeof STATE_NAMES)[number];
 
 /** What a registration knows in every state after `waiting`. */
@@ -138,8 +139,11 @@ export const PUBLISH_REASONS = [
 /** The event that led to a publication of the registration socket. */
 export type PublishReason = (typeof PUBLISH_REASONS)[number];
 
+/** One change of state. */
 export interface StateChange {
+  /** The state before. */
   readonly from: StateName;
+  /** The state after. */
   readonly to: StateName;
   /** The event that led to it, as in the log: `published`. */
   readonly reason: string;

@@ -11,6 +11,7 @@ export interface DriverTrouble {
    * cannot be put in place, which is tried again. `failed`: it cannot be registered, as with an unsafe name.
    */
   readonly kind: "no-answer" | "name-withheld" | "not-wanted" | "not-published" | "failed";
+  /** For people. */
   readonly text: string;
 }
 
@@ -25,11 +26,13 @@ export interface DriverHealth {
 
 /** Where one driver's registration stands, at this moment. */
 export interface DriverStatus extends DriverHealth {
+  /** The state at this moment. */
   readonly state: StateName;
   /** The latest changes of state, oldest first, at most 50. */
   readonly history: readonly StateChange[];
   /** Where the registration socket belongs, ours or a peer's; undefined before it was first published. */
   readonly registrationSocketPath: string | undefined;
+  /** What kubelet and the driver have done so far. */
   readonly tally: Tally;
   /** How the registration ended; undefined before. */
   readonly outcome: RegistrationOutcome | undefined;

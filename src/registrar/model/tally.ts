@@ -3,11 +3,15 @@ import type { PublishReason } from "./state";
 
 /** Counts since the driver has its name. Times are milliseconds since the epoch, undefined for never. */
 export interface Tally {
+  /** When kubelet last called GetInfo. */
   readonly lastGetInfoAtMs: number | undefined;
+  /** When kubelet last reported a registration status. */
   readonly lastStatusAtMs: number | undefined;
+  /** How often kubelet called GetInfo. */
   readonly getInfoCalls: number;
   /** Kubelet's registration statuses: registered, and not registered. */
   readonly accepted: number;
+  /** Of those, the refusals. */
   readonly refused: number;
   /** Kubelet's text, if its latest registration status was a refusal. */
   readonly refusal: string | undefined;
@@ -15,6 +19,7 @@ export interface Tally {
   readonly publications: Readonly<Partial<Record<PublishReason, number>>>;
   /** Publications after standby for a peer. */
   readonly takeovers: number;
+  /** How often the driver came back after its connection was lost. */
   readonly driverReconnects: number;
 }
 

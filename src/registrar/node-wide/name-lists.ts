@@ -10,6 +10,7 @@ export interface NameLists {
    * the name is what the pattern's one `*` stands for.
    */
   readonly allow?: readonly string[] | undefined;
+  /** Names that are never registered. @default [] */
   readonly deny?: readonly string[] | undefined;
 }
 

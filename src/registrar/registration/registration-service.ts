@@ -1,4 +1,5 @@
 import { type Server, status } from "@grpc/grpc-js";
+import { startImmediate } from "../../base/pause";
 import { registrationMethods } from "../../grpc/methods";
 import type { RegistrationStatus } from "../../grpc/protos";
 import { createSmallServer, unaryHandler } from "../../grpc/server";
@@ -42,7 +43,7 @@ export function createRegistrationServers(
         log.v(4).info("Received GetInfo call", { request: "" });
         const answer = calls.answer(publication);
         if ("whyNot" in answer) throw Object.assign(new Error(answer.whyNot), { code: status.UNAVAILABLE });
-        setImmediate(calls.onGetInfo, publication);
+        startImmediate(calls.onGetInfo, publication);
         return { type, name: answer.name, endpoint, supportedVersions };
       }),
       NotifyRegistrationStatus: unaryHandler<RegistrationStatus, object>((received) => {
@@ -52,7 +53,7 @@ export function createRegistrationServers(
         lastError = outcome.error;
         const status = statusText(outcome);
         log.v(repeats ? 4 : 0).info("Received NotifyRegistrationStatus call", { status });
-        setImmediate(calls.onRegistrationStatus, outcome, publication);
+        startImmediate(calls.onRegistrationStatus, outcome, publication);
         return {};
       }),
     });

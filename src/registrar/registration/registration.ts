@@ -27,6 +27,7 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   readonly csiAddress: string | undefined;
   /** The plugin registration directory, where our socket goes. */
   readonly pluginRegistrationPath: string;
+  /** Where the registration stands, at this moment. */
   status(): DriverStatus;
   /**
    * Walks kubelet's own path over our registration socket, within `timeoutMs`. One walk at a time; its answer holds for
@@ -49,6 +50,8 @@ export interface Registration extends AsyncDisposable, Events<RegistrarEvent> {
   reregister(): boolean;
   /** Deregisters: removes our socket, lets running calls finish for at most 2 s. Always the same promise. */
   close(): Promise<RegistrationOutcome>;
+  /** The same, without letting running calls finish; also during `close()`. */
+  destroy(): Promise<RegistrationOutcome>;
 }
 
 export interface RegistrationParts {
@@ -111,6 +114,10 @@ export function openRegistration(options: ResolvedOptions, parts: RegistrationPa
     closed,
     reregister: createReregister(view, inbox, events),
     close,
+    destroy: () => {
+      server.destroy();
+      return close();
+    },
     [Symbol.asyncDispose]: async () => void (await close()),
   };
 }

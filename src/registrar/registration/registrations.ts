@@ -1,10 +1,12 @@
 import type { RegistrarEvent } from "../model/events";
 import type { Registration } from "./registration";
 
+/** What happened, and to which registration. */
 export type RegistrationsEvent = RegistrarEvent & { readonly registration: Registration };
 
 /** The registrations of one process: one of a sidecar, or one for each driver of a node. */
 export interface Registrations {
+  /** Whether it serves the drivers of a node or one. */
   readonly scope: "one-driver" | "node-wide";
   /** The present registrations, oldest first. */
   readonly all: readonly Registration[];

@@ -24,6 +24,7 @@ import {
   resolveCsiDriverOptions,
 } from "./options";
 
+/** One step of a simulated CSI driver. */
 export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "listening"; readonly csiAddress: string }
   /** A request arrived: its method's name and its `:authority`, both as its client sent them. */
@@ -38,15 +39,18 @@ export type CsiDriverEvent = { readonly atMs: number } & (
   | { readonly kind: "stopped"; readonly because: "close" | "kill" }
 );
 
+/** How a call was answered. */
 export type CsiAnswerResult = { readonly kind: "ok" } | { readonly kind: "error"; readonly error: string };
 
 /** A CSI driver as far as registration sees one. */
 export interface SimulatedCsiDriver extends AsyncDisposable {
   /** What GetPluginInfo says. */
   readonly name: string;
+  /** Where it listens. */
   readonly csiAddress: string;
   /** The same, as what a registration calls it. */
   readonly endpoint: string;
+  /** Every call and fault, in order. */
   readonly events: EventStream<CsiDriverEvent>;
   /** Replaces the active faults. Throws INVALID_OPTION, and ABORTED once it is closed. */
   setFaults(faults: readonly CsiDriverFault[]): void;

@@ -14,6 +14,7 @@ import { type OptionTable, optional, readOptions, required, variant } from "../.
 import type { Resolved, ResolvedStartOptions } from "../../options/start-options";
 import { faultTimes, type SimulatorOptions, simulatorOptions } from "../simulator-options";
 
+/** The methods that a simulated CSI driver answers. */
 export type CsiMethod = (typeof CSI_METHODS)[number];
 
 export const CSI_METHODS = [
@@ -24,6 +25,7 @@ export const CSI_METHODS = [
   "NodeGetInfo",
 ] as const;
 
+/** One of `NODE_CAPABILITIES`. */
 export type NodeCapability = (typeof NODE_CAPABILITIES)[number];
 
 /** What a node plugin can announce up to CSI 1.13. That version removed VOLUME_CONDITION, and brought the health ones. */
@@ -75,6 +77,7 @@ export interface CsiDriverAnswers {
   readonly nodeCapabilities?: readonly NodeCapability[] | undefined;
 }
 
+/** The options of `startCsiDriver`. */
 export interface CsiDriverOptions extends CsiDriverAnswers, SimulatorOptions<CsiDriverFault> {
   /**
    * Where to listen: `/csi/csi.sock` or `unix:///csi/csi.sock`. Its directory must exist; a socket left there is replaced.

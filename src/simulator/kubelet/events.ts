@@ -7,6 +7,7 @@ import type { KubeletFault } from "./options";
 /** What kubelet does on a socket: connecting, and the three unary calls of a registration. */
 export type KubeletCall = "dial" | "GetInfo" | "NodeGetInfo" | "NotifyRegistrationStatus";
 
+/** How a call ended. */
 export type CallResult =
   | { readonly kind: "ok"; readonly answer?: PluginInfo | NodeInfo }
   /** The error as kubelet's gRPC library words it. */
@@ -86,10 +87,13 @@ export type KubeletEvent = { readonly atMs: number } & (
 
 /** A plugin that has answered GetInfo. */
 export interface IntroducedPlugin {
+  /** As GetInfo answered. */
   readonly driverName: string;
+  /** `CSIPlugin`, `DRAPlugin` or `DevicePlugin` where kubelet knows it. */
   readonly pluginType: string;
   /** Where the plugin itself listens; the registration socket if it named none. */
   readonly endpoint: string;
+  /** The registration socket. */
   readonly socketPath: string;
 }
 
@@ -98,6 +102,7 @@ export type Emit = (event: WithoutTime<KubeletEvent>) => void;
 /** What failed: no handler for such plugins, versions or names that are not acceptable, or the registration itself. */
 export type RefusalStage = "no-handler" | "validation" | "registration";
 
+/** Why a driver was deregistered. */
 export type DeregistrationCause =
   | "socket-gone"
   | "socket-replaced"

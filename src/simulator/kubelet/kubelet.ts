@@ -22,6 +22,7 @@ import {
 } from "./options";
 import { startPluginManager } from "./plugin-manager";
 
+/** The options of `restart`. */
 export interface RestartOptions {
   /** Runs while no kubelet does. What it throws rejects `restart`, and kubelet is started all the same. @default nothing */
   readonly whileDown?: (() => void | Promise<void>) | undefined;
@@ -38,6 +39,7 @@ const RESTART_OPTIONS: OptionTable<RestartOptions> = {
 export interface SimulatedKubelet extends AsyncDisposable {
   /** The directory that it watches, absolute. */
   readonly pluginRegistrationPath: string;
+  /** Every step, in order. */
   readonly events: EventStream<KubeletEvent>;
   /**
    * Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. Rejects with
@@ -48,7 +50,9 @@ export interface SimulatedKubelet extends AsyncDisposable {
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
   /** Resolves with the driver's refusal: the latest, if no success followed it, else the next. */
   refused(driverName: string, options?: WaitOptions): Promise<EventOf<KubeletEvent, "refused">>;
+  /** A copy of the Node as it is now. */
   node(): NodeObject;
+  /** A copy of the CSINode as it is now. */
   csiNode(): CsiNodeObject;
   /** Replaces the active faults. Throws INVALID_OPTION, and ABORTED once it is closed. */
   setFaults(faults: readonly KubeletFault[]): void;

@@ -8,8 +8,11 @@ import type { ResolvedKubeletOptions } from "./options";
 
 /** Kubernetes' CSINode: which drivers a node has, and what the scheduler must know about them. */
 export interface CsiNodeObject {
+  /** The only version of it. */
   readonly apiVersion: "storage.k8s.io/v1";
+  /** Always this. */
   readonly kind: "CSINode";
+  /** Its name is the node's; it belongs to the Node. */
   readonly metadata: {
     readonly name: string;
     readonly ownerReferences: readonly {
@@ -19,11 +22,15 @@ export interface CsiNodeObject {
       readonly uid: string;
     }[];
   };
+  /** The drivers that kubelet has registered. */
   readonly spec: { readonly drivers: readonly CsiNodeDriver[] };
 }
 
+/** What a CSINode says of one driver. */
 export interface CsiNodeDriver {
+  /** As GetInfo answered. */
   readonly name: string;
+  /** As NodeGetInfo answered. */
   readonly nodeID: string;
   /** In order; the values are labels of the Node. */
   readonly topologyKeys: readonly string[];
@@ -65,8 +72,11 @@ export function defaultCsiDriver(name: string) {
 
 /** The part of a Kubernetes Node that a registration changes. */
 export interface NodeObject {
+  /** The only version of it. */
   readonly apiVersion: "v1";
+  /** Always this. */
   readonly kind: "Node";
+  /** With the node IDs in an annotation and the topology in labels. */
   readonly metadata: {
     readonly name: string;
     readonly uid: string;

@@ -46,6 +46,7 @@ export type KubeletFault =
   /** Sees sockets but never calls: a kubelet that watches another directory. */
   | { readonly kind: "never-call" };
 
+/** The options of `startKubelet`. */
 export interface KubeletOptions extends SimulatorOptions<KubeletFault> {
   /** The plugin registration directory to watch; created if it is missing. */
   readonly pluginRegistrationPath: string;
@@ -78,7 +79,9 @@ export interface KubeletTimings {
   readonly notifyMs: number;
   /** `csiTimeout` in `csi_plugin.go`. */
   readonly nodeGetInfoMs: number;
+  /** After the first failure: `initialDurationBeforeRetry` in `exponential_backoff.go`. */
   readonly backoffInitialMs: number;
+  /** At most: `maxDurationBeforeRetry` there. */
   readonly backoffMaxMs: number;
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import {
   type RegistrarOptions,
   resolveOptions,
@@ -39,14 +40,19 @@ test("keeps every given value", () => {
   expect(resolveOptions(given)).toMatchObject({ ...given, csiSocketPath: "/a.sock" });
 });
 
+test.each(["csi.sock", "unix:csi.sock", "unix://csi.sock"])("a path may be relative: %s", (csiAddress) => {
+  const path = resolve("csi.sock");
+  expect(resolveOptions({ ...required, csiAddress })).toMatchObject({
+    csiAddress: path,
+    csiSocketPath: path,
+  });
+});
+
 // What each kind of option takes: test/options/read-options.test.ts.
 test.each<[object, string]>([
-  ...["tcp://x", "csi.sock", "unix:csi.sock", "unix://csi.sock"].map((csiAddress): [object, string] => [
-    { csiAddress },
-    `csiAddress is "${csiAddress}"; it takes the driver's unix socket, /absolute/path or`,
-  ]),
+  [{ csiAddress: "tcp://x" }, 'csiAddress is "tcp://x"; it takes the path of a unix socket'],
   [{ csiAddress: undefined }, "csiAddress is missing"],
-  [{ csiAddress: `/${"a".repeat(107)}` }, 'csiAddress is "/aaa'],
+  [{ csiAddress: `/${"a".repeat(107)}` }, "csiAddress has 108 bytes; it takes the path of"],
   [{ endpoint: "" }, 'endpoint is ""; it takes the driver\'s socket as'],
   [{ pluginRegistrationPath: "" }, 'pluginRegistrationPath is ""; it takes the path of a directory'],
   // From about here on grpc-js ended the process.

@@ -31,7 +31,10 @@ export async function publishSocket(
       const found = await socket.publish(socketPath, { overLiving: plan.overLiving, signal });
       const event = publicationEvent(plan, found, socketPath, alias);
       if (event.kind !== "published") return event;
-      log.v(isSameRefusal ? 4 : 0).info("Registration Server started", { socketPath, found });
+      log.v(isSameRefusal ? 4 : 0).info("Registration Server started", {
+        socketPath,
+        ...(found !== "gone" && { found }),
+      });
       if (reason === "directory-gone")
         log.warn("The plugin registration directory was removed or replaced, which kubelet does not notice", {
           pluginRegistrationPath,
