@@ -97,11 +97,7 @@ test("process is used by the command line only", () => {
     (file) => !["cli", "runtime", "tools"].includes(partOf(file)) && usesProcess(file),
   );
   // Node's version, for a metric; a warning; and the umask, around the bind of a socket.
-  expect(users).toEqual([
-    "diagnostics/prometheus.ts",
-    "registrar/warn-if-unheard.ts",
-    "unix/socket-file.ts",
-  ]);
+  expect(users).toEqual(["diagnostics/prometheus.ts", "registrar/warn-if-unheard.ts", "unix/socket-file.ts"]);
 });
 
 test.each([
