@@ -63,7 +63,7 @@ test("the lines before the error are the official's", async () => {
 });
 
 test.each([
-  ["--csi-address=dns:///host", /csi-address is "dns:\/\/\/host"; it takes the driver's unix socket/],
+  ["--csi-address=dns:///host", /csi-address "dns:\/\/\/host" is not a unix socket path: give/],
   ["--driver-timeout=600h", /driver-timeout must be 24 days at most; 0 is no limit/],
   ["--metrics-path=nope", /metrics-path "nope" is not a path of a URL: it must begin with \//],
 ])("%s ends with exit code 1 and leaves the reason in the termination log", async (flag, reason) => {
