@@ -41,9 +41,7 @@ export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
   const [certificate, key] = [secretOf(user, "client-certificate"), secretOf(user, "client-key")];
   if ((certificate === undefined) !== (key === undefined))
     throw problem(
-      certificate
-        ? "the user has a client-certificate without client-key"
-        : "the user has a client-key without client-certificate",
+      `the user has client-${certificate ? "certificate without client-key" : "key without client-certificate"}`,
     );
   return {
     server,

@@ -1,20 +1,17 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { setTopology } from "../support/faults";
-import { CONTESTANTS, EXAMPLE, registrationSocketOf } from "../support/objects";
-import { createStage, insideOf } from "../support/stage";
+import { EXAMPLE, registrationSocketOf } from "../support/objects";
+import { insideOf } from "../support/stage";
 import { until } from "../support/until";
 import { cluster, insideTest, startStage } from "../support/use-cluster";
 
 const ROUNDS = 10;
 
-const REFUSED_MS = 60_000 * Number(process.env.REFUSED_MINUTES ?? 1);
-
-async function requests(...resources: readonly string[]): Promise<Map<string, number>> {
+async function requests(): Promise<Map<string, number>> {
   const metrics = await cluster().kubectl("get", "--raw=/metrics");
   const counts = new Map<string, number>();
   for (const [, labels = "", count] of metrics.matchAll(/^apiserver_request_total\{(.*)\} (\S+)$/gm)) {
     const label = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? "";
-    if (!resources.includes(label("resource")) || ["LIST", "WATCH"].includes(label("verb"))) continue;
+    if (!["csinodes", "nodes"].includes(label("resource")) || ["LIST", "WATCH"].includes(label("verb")))
+      continue;
     const key = [label("verb"), label("resource"), label("subresource")].filter(Boolean).join(" ");
     counts.set(key, (counts.get(key) ?? 0) + Number(count));
   }
@@ -25,7 +22,7 @@ insideTest("a registration costs the API server a handful of kubelet's requests,
   const { node } = insideOf(cluster());
   const { record } = cluster();
   await using _stage = await startStage();
-  const before = await requests("csinodes", "nodes");
+  const before = await requests();
   for (let round = 0; round < ROUNDS; round++) {
     const registeredAt = record.since(EXAMPLE.driver);
     await node.run("rm", registrationSocketOf(EXAMPLE));
@@ -34,7 +31,7 @@ insideTest("a registration costs the API server a handful of kubelet's requests,
       expect(record.since(EXAMPLE.driver)).toBeGreaterThan(registeredAt);
     }, "the driver was deregistered and registered again");
   }
-  const after = await requests("csinodes", "nodes");
+  const after = await requests();
   const each = [...after].map(([key, count]) => [key, (count - (before.get(key) ?? 0)) / ROUNDS] as const);
   process.stdout.write(`requests for each deregistration and registration: ${each.join("; ")}\n`);
   const writes = each.filter(([key]) => /^(PUT|PATCH|POST|DELETE)/.test(key));
@@ -43,31 +40,3 @@ insideTest("a registration costs the API server a handful of kubelet's requests,
   // Two objects, CSINode and Node, at each of the two; and now and then a conflict.
   expect(sum).toBeLessThan(6);
 });
-
-const refusalCosts = "a refusal costs the API server kubelet's requests, for each try and each restart";
-insideTest(refusalCosts, measureRefusals, 2 * REFUSED_MS + 180_000);
-
-async function measureRefusals(): Promise<void> {
-  await setTopology(cluster(), "elsewhere");
-  try {
-    for (const contestant of CONTESTANTS) {
-      await using stage = createStage(cluster(), contestant);
-      await stage.apply();
-      const counted = async () => {
-        const { restartCount } = await stage.status("registrar");
-        return (await requests("csinodes", "nodes", "pods", "events")).set("restarts", restartCount);
-      };
-      await until(counted, "the registrar's container was started");
-      await delay(20_000);
-      const before = await counted();
-      await delay(REFUSED_MS);
-      const after = await counted();
-      const counts = [...after].map(([key, count]) => `${key}: ${count - (before.get(key) ?? 0)}`);
-      const minutes = REFUSED_MS / 60_000;
-      process.stdout.write(`refused for ${minutes} minutes, ${contestant.name}: ${counts.join(", ")}\n`);
-      expect(cluster().record.isListed(EXAMPLE.driver)).toBe(false);
-    }
-  } finally {
-    await setTopology(cluster());
-  }
-}

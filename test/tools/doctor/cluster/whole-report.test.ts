@@ -28,7 +28,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
     const rule = `{apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["list"]}`;
     expect(await said(cluster)).toEqual([
       expect.stringMatching(expected),
-      expect.stringContaining(`-> add this rule to your ClusterRole: ${rule}`),
+      expect.stringContaining(`-> add to your ClusterRole: ${rule}`),
     ]);
   });
 

@@ -99,28 +99,19 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
   return { ...problem("CSINodes", text, fix), nodes: here };
 });
 
-export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists }) => {
-  const isForbidden = ({ kind }: (typeof lists)[number]) => kind === "forbidden";
-  const others = lists.filter((one) => !isForbidden(one));
-  return [
-    ...lists.filter(isForbidden).map(({ resource, apiGroup, message }) => {
-      const rule = `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`;
-      const text = `cannot be listed, because you lack the permission: ${message}`;
-      return unread(resource, text, `add this rule to your ClusterRole: ${rule}`);
-    }),
-    // An API server that went away fails all of them alike.
-    ...Array.from(
-      grouped(others, ({ message }) => message),
-      ([message, own]) => {
-        const [names] = together(own.map(({ resource }) => resource));
-        return unread(
-          names,
-          `could not be listed: ${message}`,
-          "run doctor again, or for one node only: --node",
-        );
-      },
-    ),
-  ];
-});
+/** Lists that failed alike are one finding: an API server that went away fails all. */
+export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists }) =>
+  [...grouped(lists, ({ kind, message }) => `${kind} ${message}`).values()].map((own) => {
+    const [{ kind, message }] = own;
+    const [names] = together(own.map(({ resource }) => resource));
+    const fix = "run doctor again, or for one node only: --node";
+    if (kind !== "forbidden") return unread(names, `could not be listed: ${message}`, fix);
+    const rules = own.map(
+      ({ apiGroup, resource }) => `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`,
+    );
+    const text = `cannot be listed, because you lack the permission: ${message}`;
+    return unread(names, text, `add to your ClusterRole: ${rules.join(", ")}`);
+  }),
+);
 
 export const needChecks = [coverage, providers, csiDrivers, waiting, nodesReady, csiNodeOwners, rights];

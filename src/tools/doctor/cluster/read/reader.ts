@@ -50,7 +50,6 @@ export function createReader(
   const unreadObjects: Unread[] = [];
   const incomplete = new Set<Resource>();
   let beganMs: number | undefined;
-  let hasRead = false;
 
   return {
     read: async <Value>(
@@ -67,7 +66,6 @@ export function createReader(
       const request = { path, query, asTable: resource === "nodes" };
       const failure = await api.list(request, (items, dateMs, isFirst) => {
         beganMs ??= dateMs;
-        hasRead = true;
         if (isFirst) [collector, bad, count] = [start(), [], 0];
         for (const item of items)
           try {
@@ -89,7 +87,7 @@ export function createReader(
     incomplete: incomplete as ReadonlySet<Resource>,
     groupOf: (resource: Resource): string => GROUPS[resource],
     /** Whether any list could be read. */
-    hasRead: () => hasRead,
+    hasRead: () => beganMs !== undefined,
     /** The API server's time when the reading began: what started since then is recent, however long the lists are. */
     beganMs: () => beganMs ?? Date.now(),
   };
