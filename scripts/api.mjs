@@ -93,12 +93,13 @@ const digestOf = (one) =>
     .digest("hex")
     .slice(0, 6);
 
-/** An export, or a member of an interface, without a comment that begins with two asterisks. */
+/** An export, or a member of an interface, without a comment that begins with two asterisks; a constant says itself. */
 function withoutText({ name, ...where }) {
   const { text } = find({ name, ...where });
   const lines = text.split("\n");
   const members = lines.filter(
-    (line, index) => /^ {4}(?:readonly )?[\w[]/.test(line) && !lines[index - 1].endsWith("*/"),
+    (line, index) =>
+      /^ {4}(?:readonly )?[\w[]/.test(line) && !/: "[^"]*";$/.test(line) && !lines[index - 1].endsWith("*/"),
   );
   const undocumented = members.map((line) => /^ {4}(?:readonly )?([\w.[\]]+)/.exec(line)[1]);
   return [

@@ -14,7 +14,7 @@ export function nodeReadinessCheck(view: ViewNodeReadiness): HealthCheck {
       const overdue = taints.find(({ overdueSinceMs }) => overdueSinceMs !== undefined);
       if (overdue !== undefined)
         return fails(
-          `taint ${overdue.taint} is still on${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
+          `taint ${overdue.taint} is still on the node${overdue.hindrance ? `: ${overdue.hindrance}` : ""}`,
         );
       return api.trouble ? fails(`${api.trouble.doing}: ${api.trouble.message}`) : passes();
     },

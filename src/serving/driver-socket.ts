@@ -29,7 +29,7 @@ export async function keepListening(
     if ((await socket.look(csiAddress)) === "ours") return;
     const found = await socket.publish(csiAddress, { overLiving: false, atOnce: true, signal });
     if (found === "taken") warnOfAnother({ csiAddress });
-    else log.warn("The driver's socket was not there any more, listening again", { csiAddress });
+    else log.warn("The driver's socket was gone, listening again", { csiAddress });
   };
 
   const watching = (async () => {

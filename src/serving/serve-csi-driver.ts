@@ -144,7 +144,7 @@ function answerByPromises(server: Server): void {
 function refusePromise(returned: unknown): void {
   if (!isPromise(returned)) return;
   returned.catch(() => {});
-  throw invalidOption("serveCsiDriver: addServices is async; it must have added them when it returns");
+  throw invalidOption("serveCsiDriver: addServices is async; it must add the services before it returns");
 }
 
 /** A driver that does not answer on its socket must not be registered. */

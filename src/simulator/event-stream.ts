@@ -177,7 +177,7 @@ export function quietly<Value>(promise: Promise<Value>): Promise<Value> {
 function answerOf(given: boolean): boolean {
   if (!isPromise(given)) return given;
   given.catch(() => {}); // The result is ignored.
-  throw invalidOption("when: where gave a promise; it takes a function that answers true or false at once");
+  throw invalidOption("when: where returned a promise; it takes a function that returns true or false");
 }
 
 /** The latest events, each with its texts: how far a simulated part came, and what it failed with. */

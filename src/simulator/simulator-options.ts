@@ -17,11 +17,9 @@ export interface SimulatorOptions<Fault> extends StartOptions {
   readonly waitTimeoutMs?: number | undefined;
 }
 
-export type ResolvedSimulatorOptions<Fault> = Resolved<SimulatorOptions<Fault>>;
-
 export function simulatorOptions<Fault>(
   faults: OptionKind<readonly Fault[]>,
-): OptionTable<ResolvedSimulatorOptions<Fault> & ResolvedStartOptions> {
+): OptionTable<Resolved<SimulatorOptions<Fault>> & ResolvedStartOptions> {
   return {
     faults: optional(faults, []),
     waitTimeoutMs: optional(milliseconds(), WAIT_TIMEOUT_MS),

@@ -31,7 +31,7 @@ const IN_TROUBLE = { ...VIEW, api: { ...VIEW.api, trouble } };
 
 test.each<[string, NodeReadinessStatus, string | undefined]>([
   ["all is well", VIEW, undefined],
-  ["a taint is overdue", OVERDUE, `taint d/agent-not-ready:NoSchedule is still on: ${hindrance}`],
+  ["a taint is overdue", OVERDUE, `taint d/agent-not-ready:NoSchedule is still on the node: ${hindrance}`],
   ["the API server refuses", IN_TROUBLE, "watching the Node: no\nrights"],
 ])("the check when %s", async (_what, view, reason) => {
   const { passed, text } = await nodeReadinessCheck(() => view).run();

@@ -59,7 +59,7 @@ nodeTest("the taint goes after kubelet's registration status, and the endpoints 
   await registered(await node.kubelet());
   await eventually(async () =>
     expect((await http.get("/readyz?verbose")).body).toContain(
-      `[-]node-readiness failed (does not count): taint ${STARTUP_TAINT.key}:NoSchedule is still on: CSINode does not list`,
+      `[-]node-readiness failed (does not count): taint ${STARTUP_TAINT.key}:NoSchedule is still on the node: CSINode does not list`,
     ),
   );
   await eventually(async () => expect((await http.get("/readyz")).status).toBe(200));

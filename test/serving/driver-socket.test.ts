@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-const AGAIN = "The driver's socket was not there any more, listening again";
+const AGAIN = "The driver's socket was gone, listening again";
 const keep = async () => {
   const log = recordLog();
   return { log, socket: await keepListening(path, (connection) => connection.destroy(), log.logger) };

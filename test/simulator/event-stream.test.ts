@@ -58,7 +58,7 @@ test("a `where` that gives a promise is refused: it would fit everything", async
   const where = (async () => false) as unknown as () => boolean;
   const waiting = log.stream.when("tick", { where });
   log.append({ kind: "tick", count: 1 });
-  const refused = failure("INVALID_OPTION", "where gave a promise");
+  const refused = failure("INVALID_OPTION", "where returned a promise");
   await expect(waiting).rejects.toMatchObject(refused);
   await expect(log.stream.when("tick", { where })).rejects.toMatchObject(refused);
 });

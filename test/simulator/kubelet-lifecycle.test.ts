@@ -236,7 +236,7 @@ test("the log is told which kubelet stands for another", async () => {
   });
   const kubelet = await node.kubelet({ version: "v1.30.4", logger });
   expect(lines).toEqual([
-    ["Simulating the kubelet that behaves as this one", { version: "v1.30.4", simulated: "1.33" }],
+    ["Simulating the kubelet that behaves like this version", { version: "v1.30.4", simulated: "1.33" }],
   ]);
   const started = { version: "v1.30.4", simulated: "1.33", nodeName: "node-1" };
   expect(kubelet.events.history("started")).toMatchObject([started]);

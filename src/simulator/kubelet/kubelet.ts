@@ -79,7 +79,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
   const { pluginRegistrationPath, version, simulated, waitTimeoutMs } = resolved;
   const log = logger.named("kubelet");
   if (simulated !== version)
-    log.info("Simulating the kubelet that behaves as this one", { version, simulated });
+    log.info("Simulating the kubelet that behaves like this version", { version, simulated });
 
   const steps = createEventLog<KubeletEvent>("the simulated kubelet", waitTimeoutMs);
   const drivers = followDrivers(steps.stream, pluginRegistrationPath);

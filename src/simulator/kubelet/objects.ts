@@ -8,9 +8,7 @@ import type { ResolvedKubeletOptions } from "./options";
 
 /** Kubernetes' CSINode: which drivers a node has, and what the scheduler must know about them. */
 export interface CsiNodeObject {
-  /** The only version of it. */
   readonly apiVersion: "storage.k8s.io/v1";
-  /** Always this. */
   readonly kind: "CSINode";
   /** Its name is the node's; it belongs to the Node. */
   readonly metadata: {
@@ -72,9 +70,7 @@ export function defaultCsiDriver(name: string) {
 
 /** The part of a Kubernetes Node that a registration changes. */
 export interface NodeObject {
-  /** The only version of it. */
   readonly apiVersion: "v1";
-  /** Always this. */
   readonly kind: "Node";
   /** With the node IDs in an annotation and the topology in labels. */
   readonly metadata: {

@@ -26,12 +26,6 @@ export interface PluginHandler {
 
 const refused = (reason: string) => new RegistrarError("REFUSED", reason);
 
-interface ListedDriver {
-  readonly version: Version;
-  /** Whether the Node and CSINode have it. */
-  readonly isInstalled: boolean;
-}
-
 export function createPluginHandlers(context: KubeletContext): ReadonlyMap<string, PluginHandler> {
   const handlerOf: Readonly<Record<PluginType, PluginHandler>> = {
     CSIPlugin: createCsiRegistrationHandler(context),
@@ -48,7 +42,8 @@ export function createPluginHandlers(context: KubeletContext): ReadonlyMap<strin
 function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
   const { behaviour, timings, nodeInfo, call, emit, signal } = context;
   const { versionsWording } = behaviour;
-  const listed = new Map<string, ListedDriver>();
+  /** `isInstalled`: the Node and CSINode have it. */
+  const listed = new Map<string, { readonly version: Version; readonly isInstalled: boolean }>();
 
   /** Takes a driver off the list and off the node; the name alone decides, not the socket it came from. */
   const remove = (name: string, because: DeregistrationCause) => {
