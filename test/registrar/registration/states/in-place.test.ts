@@ -102,29 +102,20 @@ describe.each(["listening", "registered"])("in state %s", (state) => {
 });
 
 describe("while kubelet is between GetInfo and its notice", () => {
-  test("nothing is published; it is when the notice came", async () => {
+  test.each<[string, number, "socket-gone" | "socket-dead", () => unknown]>([
+    ["at first", 1, "socket-gone", () => rmSync(socketPath)],
+    ["after it had registered the driver", 2, "socket-dead", () => leaveDeadSocket(socketPath)],
+  ])("%s, nothing is published; it is when the notice came", async (_when, calls, reason, lose) => {
+    if (calls === 2) await started.accept();
     using kubelet = dialRegistration(socketPath);
     await kubelet.getInfo();
-    await started.state("asked");
-    rmSync(socketPath);
+    await eventually(() => expect(started.registrar.status().tally.getInfoCalls).toBe(calls));
+    await lose();
     await delay(LONG_ENOUGH_TO_PUBLISH_MS);
     expect(publications()).toEqual({ "driver-named": 1 });
 
     await kubelet.notify();
-    await expectHealed("socket-gone");
-  });
-
-  test("nothing is published either where it had registered the driver before", async () => {
-    await started.accept();
-    using kubelet = dialRegistration(socketPath);
-    await kubelet.getInfo();
-    await eventually(() => expect(started.registrar.status().tally.getInfoCalls).toBe(2));
-    await leaveDeadSocket(socketPath);
-    await delay(LONG_ENOUGH_TO_PUBLISH_MS);
-    expect(publications()).toEqual({ "driver-named": 1 });
-
-    await kubelet.notify();
-    await expectHealed("socket-dead");
+    await expectHealed(reason);
   });
 
   test("a peer is stood by for all the same", async () => {

@@ -112,20 +112,37 @@ test("leaves a peer that keeps our connection alone until something happens", as
   await peer.kill();
 });
 
-test("a peer that had taken our place and is gone by now is not waited for", async () => {
+/** State `standby` alone, with this socket: resolves with its end. */
+async function standAlone(socket: Partial<RegistrationContext["socket"]>, log = recordLog()) {
   const { standBy: standByFor } = await import("../../../../src/registrar/registration/states/standby");
+  const options = {
+    pluginRegistrationPath: node.pluginRegistrationPath,
+    timeoutMs: 5_000,
+    type: "CSIPlugin",
+  };
+  const context = { options, log: log.logger, socket } as unknown as RegistrationContext;
+  return standByFor(stateNamed("standby"), context, new AbortController().signal);
+}
+
+test("a peer that had taken our place and is gone by now is not waited for", async () => {
   await using socket = createOwnedSocket();
-  const context = {
-    options: { pluginRegistrationPath: node.pluginRegistrationPath, timeoutMs: 5_000, type: "CSIPlugin" },
-    log: recordLog().logger,
-    socket,
-  } as unknown as RegistrationContext;
   let end: LoopEvent | undefined;
-  void standByFor(stateNamed("standby"), context, new AbortController().signal).then((event) => {
+  void standAlone(socket).then((event) => {
     end = event;
   });
   await eventually(() => expect(end !== undefined || held().length > 0).toBe(true));
   expect(end).toEqual({ kind: "peer-gone" });
+});
+
+test("a socket that cannot be removed ends nothing: it is tried again", async () => {
+  await using socket = createOwnedSocket();
+  const log = recordLog();
+  const withdraw = jest.fn().mockRejectedValueOnce(new Error("EROFS: read-only file system"));
+  const standing = standAlone({ ...socket, withdraw }, log);
+  await log.when("Failed to remove socket with error, trying again");
+  for (const ms of waits.pending()) await waits.end(ms);
+  expect(await standing).toEqual({ kind: "peer-gone" });
+  expect(withdraw).toHaveBeenCalledTimes(2);
 });
 
 test("ends when the driver comes back under another name, whose socket nobody else has", async () => {
@@ -138,23 +155,6 @@ test("ends when the driver comes back under another name, whose socket nobody el
   expect(identityOf(socketPath)).toBe(inode);
   await started[Symbol.asyncDispose]();
   await peer.kill();
-});
-
-test("a socket that cannot be removed ends nothing: it is tried again", async () => {
-  const { standBy: standByFor } = await import("../../../../src/registrar/registration/states/standby");
-  await using socket = createOwnedSocket();
-  const { logger, when } = recordLog();
-  const withdraw = jest.fn().mockRejectedValueOnce(new Error("EROFS: read-only file system"));
-  const context = {
-    options: { pluginRegistrationPath: node.pluginRegistrationPath, timeoutMs: 5_000, type: "CSIPlugin" },
-    log: logger,
-    socket: { ...socket, withdraw },
-  } as unknown as RegistrationContext;
-  const standing = standByFor(stateNamed("standby"), context, new AbortController().signal);
-  await when("Failed to remove socket with error, trying again");
-  for (const ms of waits.pending()) await waits.end(ms);
-  expect(await standing).toEqual({ kind: "peer-gone" });
-  expect(withdraw).toHaveBeenCalledTimes(2);
 });
 
 describe("kubelet says that the driver is registered already", () => {
