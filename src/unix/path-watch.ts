@@ -34,7 +34,8 @@ function tellUnwatched(log: Logger, directory: string, error: unknown): void {
 
 /**
  * Watches a directory, with this inode number, by inotify; the function returned ends that. Undefined where that is not
- * possible, which the log says once. A watch dies with its directory: at null, watch again.
+ * possible, which the log says once. At null each must end it and watch again: a new directory may
+ * have the path, and even the inode number, but not the watch.
  */
 function watchDirectory(
   directory: string,
@@ -49,7 +50,9 @@ function watchDirectory(
   one.listeners.add(onEvent);
   return () => {
     one.listeners.delete(onEvent);
-    if (one.listeners.size === 0) closeWatch(directory, one);
+    if (one.listeners.size > 0) return;
+    one.watcher.close();
+    if (watched.get(directory) === one) watched.delete(directory);
   };
 }
 
@@ -58,8 +61,6 @@ function openWatch(directory: string, inode: number, log: Logger): Watched | und
   try {
     const watcher = watch(directory, { persistent: false }, (_event, name) => {
       const isSelf = name === null || name === basename(directory);
-      // A new directory may have the path, and even the inode number, but not the watch.
-      if (isSelf) closeWatch(directory, one);
       for (const listener of [...listeners]) listener(isSelf ? null : name);
     });
     const one = { inode, listeners, watcher };
@@ -69,11 +70,6 @@ function openWatch(directory: string, inode: number, log: Logger): Watched | und
     if (errnoOf(error) !== "ENOENT") tellUnwatched(log, directory, error);
     return undefined;
   }
-}
-
-function closeWatch(directory: string, one: Watched): void {
-  one.watcher.close();
-  if (watched.get(directory) === one) watched.delete(directory);
 }
 
 /**

@@ -1,7 +1,8 @@
 import fs, { mkdirSync, renameSync, rmSync, watch as watchFolder, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { silentLogger } from "../../src/logging/logger";
-import { watchPath } from "../../src/unix/path-watch";
+import { controlWaits } from "../support/controlled-waits";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
 import { recordLog } from "../support/recorded-log";
@@ -10,7 +11,10 @@ import { createTempFolder } from "../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
 
-const startWatch = (path: string) => watchPath(path, silentLogger);
+// Without its net, the look every 5 s: everything must be noticed when it happens.
+controlWaits({ fromMs: 1_000 });
+const loading = import("../../src/unix/path-watch");
+const startWatch = async (path: string, log = silentLogger) => (await loading).watchPath(path, log);
 
 let witnesses = 0;
 
@@ -42,7 +46,8 @@ const isHinted = (watch: PathWatch) => {
 };
 const quiet = async (watch: PathWatch, path = folder.path) => {
   await settle(path);
-  await isHinted(watch);
+  // What a heard event leads to takes some turns.
+  for (let isStill = false; !isStill; isStill = !(await isHinted(watch))) await delay(50);
 };
 const never = new AbortController().signal;
 
@@ -141,7 +146,7 @@ test("an inotify without room is told once for all watches, with the limits to c
   });
   try {
     for (const path of [...paths, ...paths]) {
-      using _watch = await watchPath(path, log.logger);
+      using _watch = await startWatch(path, log.logger);
     }
   } finally {
     spy.mockRestore();

@@ -70,12 +70,9 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       ["idOf(found);", "[found.dev, found.ino].join();"],
   }),
   ...mutantsOf("src/unix/path-watch.ts", ["test/unix/path-watch"], {
-    "a folder made anew is not watched, where the inode's number is used again":
-      "      if (isSelf) closeWatch(directory, one);\n",
-    "a directory that was replaced keeps the watch of the former one": [
+    "a folder made anew is not watched, where the inode's number is used again": [
       "if (name === null) drop(directory);",
       "if (name === null) directory;",
-      ["test/registrar/node-wide/discovery"],
     ],
     "each folder that goes leaves its inotify watch": [
       "      endEvents?.();\n",
