@@ -1,12 +1,18 @@
 import { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { controlWaits } from "../../support/controlled-waits";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { dialRegistration } from "../../support/fake-kubelet";
-import { createFleetNode, startTestFleet } from "../../support/fleet-node";
+import type { startTestFleet as startFleet } from "../../support/fleet-node";
 import { expectNothingLeft } from "../../support/resources";
 
-const node = eachTest(createFleetNode);
+// Without its net, the look every 5 s: everything must be noticed when it happens.
+controlWaits({ fromMs: 5_000 });
+const loading = import("../../support/fleet-node");
+const startTestFleet = async (...given: Parameters<typeof startFleet>) =>
+  (await loading).startTestFleet(...given);
+const node = eachTest(async () => (await loading).createFleetNode());
 
 const FOR_LONG = { driverGoneAfterMs: 3_600_000 };
 const SOON = { driverGoneAfterMs: 50 };
