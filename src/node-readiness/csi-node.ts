@@ -32,7 +32,7 @@ export function createCsiNodeStore() {
     listing: (driverName: string): Listing | undefined => {
       if (seen === undefined) return undefined;
       if (deletedOwner !== undefined) return "orphaned";
-      return seen.drivers.some(({ name }) => name === driverName) ? "listed" : "absent";
+      return seen.drivers.includes(driverName) ? "listed" : "absent";
     },
     /** The UID of the deleted Node to which CSINode belongs, or belonged when it was collected. */
     get deletedOwner() {

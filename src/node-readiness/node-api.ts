@@ -1,6 +1,6 @@
 import type { ApiCall, ApiClient } from "../kube-api/client";
 import { type ApiFailure, failureOf } from "../kube-api/failure";
-import { list, tree } from "../kube-api/objects";
+import { list, text, textOrNone, tree } from "../kube-api/objects";
 
 /** A taint of a Node, with all its fields: a patch compares whole taints. */
 export interface Taint {
@@ -34,28 +34,14 @@ export function parseNode(object: unknown) {
   };
 }
 
-/** What kubelet has written of its drivers into CSINode; `maxVolumes` undefined: no limit. */
-export const listedDrivers = (csiNode: unknown) =>
-  list(tree(tree(csiNode).spec).drivers).flatMap((driver) => {
-    const { name, nodeID, topologyKeys, allocatable } = tree(driver);
-    const { count } = tree(allocatable);
-    if (typeof name !== "string") return [];
-    const maxVolumes = typeof count === "number" ? count : undefined;
-    return {
-      name,
-      nodeId: String(nodeID ?? ""),
-      topologyKeys: list(topologyKeys).map(String).sort(),
-      maxVolumes,
-    };
-  });
-
 export type CsiNodeView = ReturnType<typeof parseCsiNode>;
 
-/** Reads a CSINode, with the UID of the Node that owns it. One that does not exist has neither drivers nor an owner. */
+/** Reads a CSINode's drivers and the UID of the Node that owns it. One that does not exist has neither. */
 export function parseCsiNode(csiNode: unknown) {
-  const owners = list(tree(tree(csiNode).metadata).ownerReferences).map(tree);
-  const uid = owners.find(({ kind }) => kind === "Node")?.uid;
-  return { drivers: listedDrivers(csiNode), ownerUid: typeof uid === "string" ? uid : undefined };
+  const { metadata, spec } = tree(csiNode);
+  const owners = list(tree(metadata).ownerReferences).map(tree);
+  const drivers = list(tree(spec).drivers).map((driver) => text(tree(driver).name));
+  return { drivers, ownerUid: textOrNone(owners.find(({ kind }) => kind === "Node")?.uid) };
 }
 
 /** Whether a view is older than another of the same Node. Resource versions are growing whole numbers (KEP-5504). */

@@ -1,5 +1,5 @@
 import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
-import { listedDrivers } from "../../src/node-readiness/node-api";
+import { parseCsiNode } from "../../src/node-readiness/node-api";
 import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
@@ -26,7 +26,7 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   await using server = await startScriptedApiServer(await makeTestCertificate());
   // What kubelet writes is what the API server has.
   kubelet.events.subscribe(({ kind }) => {
-    if (kind === "csi-node-changed") server.listed = listedDrivers(kubelet.csiNode()).map(({ name }) => name);
+    if (kind === "csi-node-changed") server.listed = parseCsiNode(kubelet.csiNode()).drivers;
   });
   const log = recordLog();
   const registrar = node.keep(
