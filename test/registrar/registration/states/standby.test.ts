@@ -179,7 +179,7 @@ describe("kubelet says that the driver is registered already", () => {
       startFakeRegistrar({ socketPath: node.socketPath("c"), info: { name, type: "DRAPlugin" } }),
     ]);
     await using _mute = await startForeignSocket(node.socketPath("b"));
-    await using started = await (await loading).startListening(node, { ...retry, timeoutMs: 100 });
+    await using started = await (await loading).startListening(node, { ...retry, timeoutMs: 1_000 });
     await registerOnce(socketPath, PEER_ERROR);
     await started.log.when(
       "Kubelet has registered the driver by a socket that cannot be found, trying again later",
