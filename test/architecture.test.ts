@@ -96,8 +96,10 @@ test("process is used by the command line only", () => {
   const users = files.filter(
     (file) => !["cli", "runtime", "tools"].includes(partOf(file)) && usesProcess(file),
   );
-  // Node's version, for a metric; a warning; and the umask, around the bind of a socket.
-  expect(users).toEqual(["diagnostics/prometheus.ts", "registrar/warn-if-unheard.ts", "unix/socket-file.ts"]);
+  // Fake timers; Node's version, for a metric; a warning; and the umask, around the bind of a socket.
+  expect(users).toEqual([
+    ...["base/pause.ts", "diagnostics/prometheus.ts", "registrar/warn-if-unheard.ts", "unix/socket-file.ts"],
+  ]);
 });
 
 test.each([

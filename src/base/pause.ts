@@ -1,9 +1,20 @@
+import * as timers from "node:timers";
 import * as promises from "node:timers/promises";
 
-/** Kept at the import, because the fake timers that a test runner puts in their place later must not stop a registration. */
-export const { setTimeout: startTimer, clearTimeout: stopTimer, setImmediate: startImmediate } = globalThis;
+/**
+ * Kept at the import, because the fake timers that a test runner puts in their place must not stop a registration. Those of
+ * jest and vitest, which take the globals, may be there before.
+ */
+export const { setTimeout: startTimer, clearTimeout: stopTimer, setImmediate: startImmediate } = timers;
+const { nextTick } = process;
 export const monotonicMs = performance.now.bind(performance);
 export const { setTimeout: delay } = promises;
+
+/** The end of a sentence about a call that took too long: what gRPC needs, if fake timers are in its place. */
+export const fakeTimersHint = (): string =>
+  setImmediate === startImmediate && process.nextTick === nextTick
+    ? ""
+    : ", with fake timers: gRPC needs the real process.nextTick and setImmediate, see docs/testing.md";
 
 /** The longest wait of a Node timer, in milliseconds: 24 days. A longer one would fire at once. */
 export const LONGEST_WAIT_MS = 2 ** 31 - 1;

@@ -10,7 +10,7 @@ import {
   type sendUnaryData,
   status,
 } from "@grpc/grpc-js";
-import { messageOf } from "../base/errors";
+import { attempt, messageOf } from "../base/errors";
 import { LONGEST_WAIT_MS, startTimer, stopTimer } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
@@ -233,13 +233,18 @@ export function errorStatus(error: unknown): {
   readonly metadata?: Metadata;
 } {
   const code = statusCodeOf(error);
-  const { details, metadata } = Object(error) as Partial<ServiceError>;
-  const text = code !== undefined && typeof details === "string" ? details : messageOf(error);
+  const { details, metadata, message } = Object(error) as Partial<ServiceError>;
+  const isBare = Object(error) === error && message === undefined;
+  const hasDetails = typeof details === "string" && (isBare || code !== undefined);
+  const text = hasDetails ? details : messageOf(isBare ? status[code ?? status.INTERNAL] : error);
+  // A plain object, too, as sendMetadata takes it.
+  const plain = () => Metadata.fromHttp2Headers(metadata as never);
+  const headers = metadata?.toHttp2Headers ? metadata : attempt(plain);
   return {
     code: code ?? status.INTERNAL,
     // Through a buffer, because a header cannot contain half of a surrogate pair.
     details: Buffer.from(text.slice(0, MAX_STATUS_TEXT_LENGTH)).toString(),
-    ...(metadata?.toHttp2Headers && { metadata }),
+    ...(metadata && headers && { metadata: headers }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type handleUnaryCall, Server, status } from "@grpc/grpc-js";
 import { invalidOption, messageOf, RegistrarError } from "../base/errors";
 import { isPromise } from "../base/guarded-call";
+import { fakeTimersHint } from "../base/pause";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { type PluginIdentity, protos } from "../grpc/protos";
 import { errorStatus, hardenServer, startGrpcServer } from "../grpc/server";
@@ -119,9 +120,10 @@ function answerByPromises(server: Server): void {
     (handle: handleUnaryCall<unknown, unknown>): handleUnaryCall<unknown, unknown> =>
     (call, callback) => {
       let isAnswered = false;
-      const answer: typeof callback = (...answered) => {
+      const answer: typeof callback = (error, ...rest) => {
         isAnswered = true;
-        callback(...answered);
+        const isSendable = error?.metadata === undefined || "toHttp2Headers" in error.metadata;
+        callback(isSendable ? error : errorStatus(error), ...rest);
       };
       new Promise((resolve) => {
         const returned: unknown = handle(call, answer);
@@ -161,11 +163,11 @@ async function askIdentity(
     const text = `cannot learn the driver's name: GetPluginInfo failed with ${escapeUnprintable(messageOf(cause))}`;
     const code = statusCodeOf(cause);
     if (code === status.UNIMPLEMENTED)
-      throw new RegistrarError("IDENTITY_MISSING", `${text}; addServices must add csi.v1.Identity`, {
+      throw new RegistrarError("IDENTITY_MISSING", `${text}; addServices must add csi.v1.Identity with it`, {
         cause,
       });
-    const isLate = code === status.DEADLINE_EXCEEDED;
-    throw new RegistrarError(isLate ? "DRIVER_TIMEOUT" : "DRIVER_FAILED", text, { cause });
+    if (code !== status.DEADLINE_EXCEEDED) throw new RegistrarError("DRIVER_FAILED", text, { cause });
+    throw new RegistrarError("DRIVER_TIMEOUT", `${text}${fakeTimersHint()}`, { cause });
   } finally {
     client.close();
   }

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { invalidOption, RegistrarError } from "../base/errors";
 import { createEventSource, type EventOf, type Events } from "../base/event-source";
 import { isPromise } from "../base/guarded-call";
-import { startTimer, stopTimer } from "../base/pause";
+import { fakeTimersHint, startTimer, stopTimer } from "../base/pause";
 import { escapeUnprintable } from "../logging/escape";
 import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
 import { type OptionTable, optional, readOptions } from "../options/read-options";
@@ -65,7 +65,6 @@ interface WaitWording<Event> {
   readonly refusalIn?: (event?: Event) => string | undefined;
 }
 
-const WITH_FAKE_TIMERS = "gRPC needs the real process.nextTick and setImmediate, see docs/testing.md";
 const HISTORY = 1000;
 const EVENTS_TOLD = 8;
 
@@ -115,8 +114,7 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string, wait
         reject(error);
       };
       const timer = startTimer(() => {
-        const fake = setTimeout === startTimer ? "" : `, with fake timers: ${WITH_FAKE_TIMERS}`;
-        giveUp("TIMEOUT", `it did not come within ${timeoutMs} ms${fake}`);
+        giveUp("TIMEOUT", `it did not come within ${timeoutMs} ms${fakeTimersHint()}`);
       }, timeoutMs);
       const unsubscribe = source.subscribe((event) => {
         try {

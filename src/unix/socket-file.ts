@@ -308,6 +308,7 @@ const removeQuietly = (path: string): Promise<void> =>
 
 /** The same text each time, without the dot-name: the log writes equal lines once a minute. */
 function socketUnusable(path: string, error: unknown, dotPath = path): RegistrarError {
+  if (error instanceof RegistrarError && error.code === "SOCKET_UNUSABLE") return error;
   const errno = errnoOf(error) ?? "";
   const reason = EXPLANATIONS[errno] ?? messageOf(error).replaceAll(dotPath, path);
   const text = `cannot listen on ${path}: ${errno ? `${errno}: ` : ""}${reason}`;

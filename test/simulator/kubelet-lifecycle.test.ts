@@ -159,6 +159,21 @@ test("fake timers stop nothing of it but what gRPC needs", async () => {
   }
 });
 
+test("fake timers that were there before the import stop no wait", async () => {
+  jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
+  try {
+    await jest.isolateModulesAsync(async () => {
+      const kit: typeof import("../../src/testing") = require("../../src/testing");
+      const kubelet = await kit.startKubelet({ pluginRegistrationPath: node.pluginDir });
+      const wait = kubelet.registered(DRIVER, { timeoutMs: 20 });
+      await expect(wait).rejects.toThrow(/did not come within 20 ms; seen: started/);
+      await kubelet.close();
+    });
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 describe("faults", () => {
   test("refuse, some times, one driver only", async () => {
     const { kubelet, registrar } = await node.all({
