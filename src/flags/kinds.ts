@@ -19,6 +19,10 @@ const optionFlag =
 export const directoryFlag = optionFlag(directoryPath);
 export const socketFlag = optionFlag(socketPathKind);
 
+/** Takes a text that is not empty, as a shell makes of a variable that is not set. */
+export const namedFlag = (describe: string) =>
+  textFlag(describe, (text) => text || refuse("it must not be empty"));
+
 /** Takes a text each time it is given; `parse` makes a value of each. */
 export const listFlag = <Value = string>(describe: string, parse?: (text: string) => Value) => ({
   ...textFlag(describe, parse),

@@ -30,8 +30,8 @@ test("JSON says the same to programs, in keys that stay", async () => {
   expect(keysOf(report)).toBe("schema healthy target drivers registrars summary findings nodes");
   expect(report.schema).toBe("registrar.doctor.cluster/1");
   expect(report.target).toEqual({ context: "blue", node: null, driver: null });
-  expect(keysOf(report.drivers[0])).toBe("name daemonSets nodes registered csiDriver");
-  expect(keysOf(report.registrars[0])).toBe("daemonSet container driver image program version pods");
+  expect(keysOf(report.drivers[0])).toBe("name daemonSets nodes registered csiDriver guessed");
+  expect(keysOf(report.registrars[0])).toBe("daemonSet container driver guessed image program version pods");
   expect(keysOf(report.nodes[0])).toBe(
     "node driver state reason code pod csiNode waitingPods volumeAttachments",
   );
@@ -84,7 +84,7 @@ test("a server that is away: kubectl's words", async () => {
   const message = "dial tcp 127.0.0.1:8080: connect: connection refused";
   const { code, stderr } = await withAnswer("", 502, { message });
   expect(stderr).toMatch(
-    /^registrar doctor: cannot read the cluster: HTTP status 502: dial tcp .*: connection refused; .* set KUBECONFIG/,
+    /^registrar doctor: cannot read the cluster: kubectl cannot reach the API server: dial tcp .*: connection refused; .* set KUBECONFIG/,
   );
   expect(code).toBe(3);
 });
@@ -130,6 +130,10 @@ test.each([
     `--${flag.replace(/=.*/, "")}: cannot be used with -f`,
   ]),
   ["--cluster --timeout=2s", "--timeout: cannot be used with --cluster"],
+  ...["node", "driver", "context", "kubeconfig"].map((flag) => [
+    `--cluster --${flag}=`,
+    `--${flag}: it must not be empty`,
+  ]),
   ["-f=x.yaml --image=", '--image "" is not an image reference: give NAME:TAG'],
   ...["image=x", "swap"].map((flag) => [
     `--${flag}`,

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { durationFlag, switchFlag, textFlag } from "../../../flags/kinds";
+import { durationFlag, namedFlag, switchFlag } from "../../../flags/kinds";
 import { plain } from "../../../logging/escape";
 import { endBySignals } from "../../../runtime/signals";
 import { version } from "../../../runtime/version";
@@ -17,10 +17,10 @@ export const clusterMode = createMode(
       "Shows which drivers are not registered on which nodes of a cluster, and why. It reads through kubectl and changes nothing.",
     flags: {
       cluster: switchFlag("look at every node of a cluster, through kubectl"),
-      node: textFlag("this node only"),
-      driver: textFlag("this driver only"),
-      context: textFlag("kubectl's context"),
-      kubeconfig: textFlag("path of kubectl's configuration file"),
+      node: namedFlag("this node only"),
+      driver: namedFlag("this driver only"),
+      context: namedFlag("kubectl's context"),
+      kubeconfig: namedFlag("path of kubectl's configuration file"),
       ...SWAP_FLAGS,
       wait: durationFlag("look again until no problem is found, at most this long"),
       ...REPORT_FLAGS,
@@ -51,7 +51,8 @@ export const clusterMode = createMode(
     let isForbidden = false;
     const look = async () => {
       using api = createListApi(proxy.socketPath);
-      const reading = await readCluster(api, { context, node, driver }, { image, version }, progress.show);
+      const target = { context, kubeconfig, node, driver };
+      const reading = await readCluster(api, target, { image, version }, progress.show);
       progress.end();
       isForbidden = reading.unread.length > 0 && reading.unread.every(({ kind }) => kind === "forbidden");
       return reportOnCluster(reading, swap);

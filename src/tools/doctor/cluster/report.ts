@@ -8,7 +8,7 @@ import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
 import { architectures, stateChecks } from "./judge/registrations";
-import { isGuess, notRead, SETS } from "./judge/units";
+import { isGuess, notRead, PLACES, SETS } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
 
 const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
@@ -29,13 +29,17 @@ export function reportOnCluster(reading: ClusterReading, swap?: string) {
   const { findings, problemsWithEither } = judgeSwap(both, CLUSTER_MANIFEST_CHECKS);
   const after = { ...facts, swapped: both.after.deployments };
   const found = [...findings, ...findingsOf([rights, architectures], after)];
-  return reportOf(after, found, { swap, swapped: both.swapped, problemsWithEither });
+  const counts = { swapped: both.swapped, problemsWithEither };
+  const isUnread = notRead(facts, ...SETS) !== undefined;
+  return reportOf(after, found, { swap, ...(isUnread ? UNCOUNTED : counts) });
 }
+
+const UNCOUNTED = { swapped: null, problemsWithEither: null };
 
 function reportOf(
   facts: ClusterFacts,
   found: readonly Finding[],
-  swapTarget: { swap?: string; swapped?: number; problemsWithEither?: number } = {},
+  swapTarget: { swap?: string; swapped?: number | null; problemsWithEither?: number | null } = {},
 ) {
   const { findings, healthy, summary } = reportFindings(found);
   // The first finding of a cause is the one to fix.
@@ -52,9 +56,6 @@ function reportOf(
     nodes: facts.places.map((place) => placeRow(place, facts, codes.get(causeOf(place, facts)))),
   };
 }
-
-/** The lists without which a driver may be on more nodes. */
-const PLACES = [...SETS, "pods", "csinodes", "volumeattachments", "events"] as const;
 
 /** Null: what could not be read decides on it. */
 function driverRows(facts: ClusterFacts) {
@@ -74,12 +75,14 @@ function driverRows(facts: ClusterFacts) {
       const there = own.filter(({ state, isListed }) => (isEvery ? state.kind === "registered" : isListed));
       return {
         name,
-        daemonSets: notRead(facts, ...SETS)
-          ? null
-          : [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
+        daemonSets:
+          notRead(facts, ...SETS) || (unit === undefined && facts.hasGuess)
+            ? null
+            : [...new Set(unitsOf.get(name)?.map(({ set }) => set.name))],
         nodes: notRead(facts, ...PLACES) ? null : own.length,
         registered: isKnown ? there.length : null,
         csiDriver: isEvery || isGuess(unit) ? null : (csiDrivers?.has(name) ?? null),
+        guessed: isGuess(unit),
       };
     });
 }
@@ -93,7 +96,7 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
     reason: state.reason,
     code: code ?? null,
     pod: pod?.name ?? null,
-    csiNode: isListed ?? null,
+    csiNode: isGuess(place.unit) ? null : (isListed ?? null),
     waitingPods: notRead(facts, "pods", "events") ? null : (need?.pods ?? []),
     volumeAttachments: notRead(facts, "volumeattachments") ? null : (need?.attachments ?? 0),
   };
@@ -119,6 +122,7 @@ function registrarRows(facts: ClusterFacts) {
         daemonSet: set.name,
         container,
         driver: driver.name,
+        guessed: isGuess(unit),
         ...imageRow(registrar),
         pods: notRead(facts, "pods")
           ? null

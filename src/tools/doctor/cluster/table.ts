@@ -1,6 +1,8 @@
 import { plain } from "../../../logging/escape";
 import { renderColumns, renderReport, type TableLook } from "../findings/table";
+import { manifestReadable } from "../manifest/judge/checks";
 import { eitherLines } from "../manifest/judge/swap";
+import { rights } from "./judge/needs";
 import { EVERY_DRIVER } from "./judge/units";
 import type { ClusterReport } from "./report";
 
@@ -15,9 +17,18 @@ export function renderClusterTable(report: ClusterReport, look: TableLook): stri
   return renderReport(report, look, {
     tables: isSwap ? [registrars] : [driverTable(report), registrars, nodeTable(report)],
     ...(isSwap && { swapped: { swap, swapped } }),
-    next: eitherLines(problemsWithEither, "registrar doctor --cluster"),
+    // The manifest's checks have many that say little.
+    isListed: ({ code }) => code.startsWith("CSI2"),
+    isPartial: isPartial(report),
+    next: eitherLines(problemsWithEither ?? 0, "registrar doctor --cluster"),
   });
 }
+
+/** Whether a list could not be read, or an object not be judged. */
+const isPartial = ({ findings }: ClusterReport): boolean =>
+  findings.some(
+    ({ code, status }) => status === "unknown" && [rights.code, manifestReadable.code].includes(code),
+  );
 
 function registrarTable({ registrars }: ClusterReport): readonly string[] {
   if (registrars.length === 0) return [];
@@ -39,14 +50,15 @@ type Image = NonNullable<ClusterReport["registrars"][number]["pods"]>[number];
 
 const countText = (count: number | null): string => count?.toLocaleString("en") ?? "?";
 
-function driverTable({ drivers, target }: ClusterReport): readonly string[] {
-  const { driver } = target;
+function driverTable(report: ClusterReport): readonly string[] {
+  const { drivers, target } = report;
+  // Of a driver that was asked for, CSI208 says it.
   if (drivers.length === 0)
-    return driver === null
+    return target.driver === null && !isPartial(report)
       ? ["No driver: no DaemonSet has a registrar, and no CSINode lists a driver."]
-      : [`No driver ${plain(driver)}: no DaemonSet registers it, and no CSINode lists it.`];
-  const rows = drivers.map(({ name, registered, nodes, csiDriver, daemonSets }) => [
-    plain(name),
+      : [];
+  const rows = drivers.map(({ name, registered, nodes, csiDriver, daemonSets, guessed }) => [
+    `${plain(name)}${guessed ? " (guess)" : ""}`,
     `${countText(registered)} of ${countText(nodes)}`,
     name === EVERY_DRIVER ? "-" : csiDriver === null ? "?" : csiDriver ? "yes" : "no",
     daemonSets === null ? "?" : plain(daemonSets.join(", ") || "-"),

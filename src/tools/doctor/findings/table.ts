@@ -34,8 +34,12 @@ interface Layout {
   readonly tables?: readonly (readonly string[])[];
   /** Whether each subject is printed once, with its findings below it, the worst subjects last. */
   readonly isBySubject?: boolean;
-  /** The findings are what a swap of images adds, to this one. */
-  readonly swapped?: { readonly swap: string; readonly swapped: number };
+  /** The findings are what a swap of images adds, to this one. Null: it is not known how many there are. */
+  readonly swapped?: { readonly swap: string; readonly swapped: number | null };
+  /** Whether a finding that is `unknown` is listed though it has no fix. */
+  readonly isListed?: (finding: ReportedFinding) => boolean;
+  /** Beside the problems, something could not be read. */
+  readonly isPartial?: boolean;
   readonly next?: readonly string[];
 }
 
@@ -46,10 +50,14 @@ interface Layout {
 export function renderReport(
   report: Pick<Report, "healthy" | "summary" | "findings">,
   look: TableLook,
-  { tables = [], isBySubject = false, swapped, next = [] }: Layout = {},
+  layout: Layout = {},
 ): string {
-  const isUnseen = ({ status, fix, follows }: ReportedFinding) =>
-    status === "unknown" && fix === null && follows === null;
+  const { tables = [], isBySubject = false, swapped, next = [] } = layout;
+  const isUnseen = (finding: ReportedFinding) =>
+    finding.status === "unknown" &&
+    finding.fix === null &&
+    finding.follows === null &&
+    !layout.isListed?.(finding);
   const isShown = (finding: ReportedFinding) =>
     look.isVerbose || (finding.status !== "ok" && !isUnseen(finding));
   const shown = report.findings.filter(isShown);
@@ -57,11 +65,12 @@ export function renderReport(
     ? bySubject(shown, look)
     : [findingTable(report.findings, look, shown, isShown)];
   const unseen = look.isVerbose ? 0 : report.findings.filter(isUnseen).length;
-  const sum = sumLine(report, unseen, look);
+  const sum = sumLine(report, unseen, look, layout.isPartial);
   const isHarmless = swapped !== undefined && report.findings.length === 0;
+  const many = swapped?.swapped ?? null;
   const what =
     swapped &&
-    `${counted(swapped.swapped, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
+    `${many === null ? "An unknown number of registrars" : counted(many, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
   const last = isHarmless ? `${what}: no new problem.` : [what, sum].filter(Boolean).join(". ");
   const explained = shown.some(({ status }) => status !== "ok") ? EXPLAIN : undefined;
   const end = [last, ...next, explained].filter((line) => line !== undefined);
@@ -128,11 +137,14 @@ function findingTable(
   );
 }
 
+const PARTIAL = "Not everything could be read";
+
 /** The result, and how many findings there are of each status; `ok` only where some are. `unseen` are not listed. */
 function sumLine(
   { healthy, summary }: Pick<Report, "healthy" | "summary">,
   unseen: number,
   look: TableLook,
+  isPartial = false,
 ): string {
   const unlisted = unseen > 0 ? ` (${unseen} only with --verbose)` : "";
   const counts = [...STATUSES]
@@ -143,10 +155,11 @@ function sumLine(
         counted(summary[status], status, LOOKS[status].many) + (status === "unknown" ? unlisted : ""),
     );
   const [first = "", ...others] = counts;
-  if (summary.problem > 0) return `${[paint(look, LOOKS.problem.sgr, first), ...others].join(", ")}.`;
+  if (summary.problem > 0)
+    return `${[paint(look, LOOKS.problem.sgr, first), ...others].join(", ")}.${isPartial ? ` ${PARTIAL}.` : ""}`;
   const [what, { sgr }] = healthy
     ? (["No problem found", LOOKS.ok] as const)
-    : (["Not everything could be read", LOOKS.problem] as const);
+    : ([PARTIAL, LOOKS.problem] as const);
   return `${paint(look, sgr, what)}: ${counts.join(", ")}.`;
 }
 

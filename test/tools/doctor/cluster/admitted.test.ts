@@ -24,6 +24,7 @@ test("each registrar with its image in the DaemonSet and in its pods", async () 
       daemonSet: "storage/disk-node",
       container: "registrar",
       driver: DISK,
+      guessed: false,
       image: OFFICIAL,
       program: "official",
       version: "v2.17.0",

@@ -100,7 +100,10 @@ test.each<readonly [what: string, answer: Answer | "break", failure: object]>([
   [
     "a server that is away, in kubectl's words",
     { code: 502, headers: { "content-type": "text/plain" }, body: "dial tcp 10.0.0.1:443: i/o timeout\n" },
-    { kind: "unavailable", message: "HTTP status 502: dial tcp 10.0.0.1:443: i/o timeout" },
+    {
+      kind: "unavailable",
+      message: "kubectl cannot reach the API server: dial tcp 10.0.0.1:443: i/o timeout",
+    },
   ],
   [
     "no such resource",

@@ -38,8 +38,8 @@ function namesOf(
       Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),
     ),
     csiDrivers: new Set(csiDrivers),
-    incomplete: new Set(),
-    needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], attachments: 0 })),
+    ...{ incomplete: new Set(), nodes: new Map() },
+    needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], reported: [], attachments: 0 })),
   });
   return drivers.map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`).join(" ");
 }

@@ -99,7 +99,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     { desired: 3 },
   ],
   [/^CSI209 warning: disk.csi.example.com has no CSIDriver object/, { hasCsiDriver: false }],
-  [/^CSI210 warning: nodes are not ready/, { ...none, isReady: false }],
+  [/^CSI210 warning: nodes not ready or gone/, { ...none, isReady: false }],
 ])("%s", async (expected, changes) => {
   await expectSaid(await makeCluster(changes), expected);
 });
@@ -137,7 +137,14 @@ test("a cluster that is well: a row for each driver and node, and no word", asyn
     { code: "CSI204", status: "ok", subject: DISK, text: "is registered on 1 node", nodes: ["node-1"] },
   ]);
   expect(report.drivers).toEqual([
-    { name: DISK, daemonSets: ["storage/disk-node"], nodes: 1, registered: 1, csiDriver: true },
+    {
+      name: DISK,
+      daemonSets: ["storage/disk-node"],
+      nodes: 1,
+      registered: 1,
+      csiDriver: true,
+      guessed: false,
+    },
   ]);
   expect(report.nodes).toEqual([
     {

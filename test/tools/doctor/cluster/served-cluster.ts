@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
+import { type ClusterTarget, readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
 import { createListApi } from "../../../../src/tools/doctor/cluster/read/list-api";
 import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
 import type { MemoryCluster } from "./memory-cluster";
@@ -36,8 +36,8 @@ function status(response: ServerResponse, code: number, message: string, more: o
 export interface Fault {
   /** `expired, go on`: 410 with the token of the rest. */
   readonly kind: FaultKind | "expired, go on" | "delay";
-  /** The read that it happens to; `page` counted from 0. */
-  readonly read: string;
+  /** The read that it happens to, or all that fit; `page` counted from 0. */
+  readonly read: string | RegExp;
   readonly page: number;
   /** It passes after one request. */
   readonly isPassing?: boolean;
@@ -61,7 +61,8 @@ export async function startServedCluster(cluster: MemoryCluster, socketPath: str
     const page = Number(searchParams.get("continue") ?? 0);
     const read = `${pathname} ${Object.values(query).join()}`;
     reads.set(read, Math.max(1, Math.ceil(objects.length / PAGE_ITEMS)));
-    const now = fault?.read === read && fault.page === page ? fault : undefined;
+    const isMeant = typeof fault?.read === "object" ? fault.read.test(read) : fault?.read === read;
+    const now = isMeant && fault?.page === page ? fault : undefined;
     if (now?.isPassing) fault = undefined;
     if (now?.kind === "delay") await delay(20);
     else if (now?.kind === "expired, go on")
@@ -79,10 +80,10 @@ export async function startServedCluster(cluster: MemoryCluster, socketPath: str
   await once(server.listen(socketPath), "listening");
   return {
     reads: reads as ReadonlyMap<string, number>,
-    report: async (wanted?: Fault) => {
+    report: async (wanted?: Fault, target: Partial<ClusterTarget> = {}, swap?: string) => {
       fault = wanted;
       using api = createListApi(socketPath, { wait: async () => undefined });
-      return reportOnCluster(await readCluster(api, TARGET, {}, () => {}));
+      return reportOnCluster(await readCluster(api, { ...TARGET, ...target }, {}, () => {}), swap);
     },
     [Symbol.dispose]: () => {
       server.close();

@@ -46,12 +46,14 @@ function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly string
     .filter((one) => isBad(one) && !one.nodes.every((name) => nodesOf.get(keyOf(one))?.includes(name)))
     .concat(report.findings.filter((one) => isBad(one) && !nodesOf.has(keyOf(one))));
   const rowOf = (name: string) => whole.drivers.find((row) => row.name === name);
-  const counts = report.drivers.flatMap(({ name, nodes, registered, csiDriver }) => {
+  const counts = report.drivers.flatMap(({ name, nodes, registered, csiDriver, daemonSets, guessed }) => {
     const row = rowOf(name);
     const isSame = [
+      row !== undefined || guessed || csiDriver,
+      daemonSets === null || guessed || `${daemonSets}` === `${row?.daemonSets ?? ""}`,
       nodes === null || row === undefined || nodes === row.nodes,
-      registered === null || registered === row?.registered,
-      csiDriver === null || csiDriver === row?.csiDriver,
+      registered === null || registered === (row?.registered ?? 0),
+      csiDriver === null || row === undefined || csiDriver === row.csiDriver,
     ];
     return isSame.every(Boolean) ? [] : `${name}: ${registered} of ${nodes}, csiDriver ${csiDriver}`;
   });
@@ -63,15 +65,58 @@ function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly string
     const isListed = placeOf(one)?.csiNode === true;
     const mayBe = ["unseen", state, ...(isListed ? ["registered"] : state ? [] : ["node-away"])];
     const isFewer = one.waitingPods?.length !== (placeOf(one)?.waitingPods?.length ?? 0);
-    const isWrong = !mayBe.includes(one.state) || (one.waitingPods !== null && isFewer);
+    const isOther = one.csiNode !== null && one.csiNode !== (placeOf(one)?.csiNode ?? false);
+    const isWrong = !mayBe.includes(one.state) || (one.waitingPods !== null && isFewer) || isOther;
     return isWrong ? `${one.node} ${one.driver} ${one.state}, waiting ${one.waitingPods}` : [];
   });
-  const pods = report.registrars.flatMap(({ daemonSet, pods }) => {
+  const pods = report.registrars.flatMap(({ daemonSet, driver, guessed, pods }) => {
     const row = whole.registrars.find((one) => one.daemonSet === daemonSet);
-    return pods === null || JSON.stringify(pods) === JSON.stringify(row?.pods) ? [] : `pods of ${daemonSet}`;
+    const isNamed = guessed || driver === row?.driver;
+    const isSame = pods === null || JSON.stringify(pods) === JSON.stringify(row?.pods);
+    return isSame && isNamed ? [] : `pods of ${daemonSet}: ${driver}`;
   });
-  return [...bad.map((one) => `${keyOf(one)} ${one.text} ${one.nodes}`), ...counts, ...states, ...pods];
+  const textOf = ({ status, subject, text }: ClusterReport["findings"][number]) =>
+    status === "ok" ? `${subject} ${text}` : [];
+  const well = whole.findings.flatMap(textOf);
+  const tooWell = report.findings.flatMap(textOf).filter((text) => !well.includes(text));
+  const told = bad.map((one) => `${keyOf(one)} ${one.text} ${one.nodes}`);
+  return [...told, ...tooWell, ...counts, ...states, ...pods];
 }
+
+/** What the text for people says that is not known, or does not say. */
+function wrongIn(report: ClusterReport, whole: ClusterReport): readonly string[] {
+  const text = renderClusterTable(report, { width: 1_000, colors: false });
+  const { driver } = report.target;
+  const offered =
+    /doctor found ([^\n]*)/
+      .exec(text)?.[1]
+      ?.replace(/ and \d+ more$/, "")
+      .split(", ") ?? [];
+  const codes = report.nodes.flatMap(({ code, reason }) => (reason === null || code === null ? [] : code));
+  return [
+    ...(/Not everything could be read/.test(text)
+      ? []
+      : ["it does not say that something could not be read"]),
+    ...(/^No driver/m.test(text) ? ["it says that there is no driver"] : []),
+    ...offered.filter((name) => !whole.drivers.some((one) => one.name === name)).map((name) => `no ${name}`),
+    ...(driver !== null && !text.includes(`${driver} `) ? [`nothing of ${driver}`] : []),
+    ...codes.filter((code) => !new RegExp(`^(?:[a-zA-Z]+ +| +causes )${code}\\b`, "m").test(text)),
+  ];
+}
+
+const LISTS =
+  "nodes csinodes csidrivers daemonsets statefulsets pods events volumeattachments limitranges".split(" ");
+const forbid = (...lists: readonly string[]): Fault => ({
+  ...{ kind: "forbidden", page: 0, read: new RegExp(`/(?:${lists.join("|")}) `) },
+});
+/** What operators with half of the rights may not list. */
+const HALVES = [
+  ["pods", "daemonsets"],
+  ["csinodes"],
+  ["nodes", "events", "csidrivers"],
+  ["volumeattachments", "limitranges"],
+  ["csinodes", "nodes", "statefulsets"],
+];
 
 describe.each(WORLDS)("%s", (_what, make) => {
   let folder: TempFolder;
@@ -101,11 +146,35 @@ describe.each(WORLDS)("%s", (_what, make) => {
       const names = report.drivers.map(({ name }) => name);
       const described = whole.drivers.flatMap(({ name, csiDriver }) => (csiDriver ? name : []));
       if (!read.includes("csidrivers")) expect(names).toEqual(expect.arrayContaining(described));
-      const text = renderClusterTable(report, { width: 100, colors: false });
-      expect([read, report.healthy, /^Not everything could be read|^\d+ problem/m.test(text)]).toEqual([
-        ...[read, false, true],
-      ]);
+      expect([read, report.healthy, wrongIn(report, whole)]).toEqual([read, false, []]);
       expect(report.findings).toContainEqual(expect.objectContaining({ code: "CSI212" }));
+    }
+  });
+
+  test("several lists are forbidden, also for one driver, one node, or one driver of a node", async () => {
+    const nodes = [undefined, whole.nodes.findLast(({ state }) => state !== "node-away")?.node ?? ""];
+    for (const node of nodes)
+      for (const driver of [undefined, "nobody.csi", ...whole.drivers.map(({ name }) => name)]) {
+        const all = await served.report(undefined, { node, driver });
+        for (const lists of HALVES) {
+          const report = await served.report(forbid(...lists), { node, driver });
+          const what = [node, driver, ...lists];
+          expect([what, tooMuchIn(report, all), wrongIn(report, whole)]).toEqual([what, [], []]);
+        }
+      }
+  });
+
+  test("a swap counts nothing that could not be read", async () => {
+    const { target } = await served.report(undefined, {}, "");
+    for (const list of LISTS) {
+      const report = await served.report(forbid(list), {}, "");
+      const isUnread = list.endsWith("sets");
+      expect([list, report.target]).toEqual([
+        list,
+        isUnread ? { ...target, swapped: null, problemsWithEither: null } : target,
+      ]);
+      if (isUnread)
+        expect(renderClusterTable(report, { width: 99, colors: false })).toMatch(/^An unknown number of/m);
     }
   });
 

@@ -13,11 +13,7 @@ describe("what may not be read is unknown, and the rule that is missing is named
   const AWAY = /^CSI204 problem/;
 
   test.each([
-    [
-      "storage.k8s.io",
-      "csinodes",
-      /^CSI204 unknown: .*whether it is registered: CSINodes could not be listed/,
-    ],
+    ["storage.k8s.io", "csinodes", /^CSI204 unknown: .*is possibly registered: CSINodes could not be listed/],
     ["", "nodes", /^CSI204 unknown: .*: Nodes could not be listed; its pod runs, but/],
     ["", "events", AWAY],
     ["storage.k8s.io", "csidrivers", /^CSI204 unknown: .*: CSIDrivers could not be listed/],
@@ -188,9 +184,9 @@ describe("of one driver", () => {
     expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208 unknown");
     const names = { "f.csi": "i", "e.csi": "i", "d.csi": "i", "c.csi": "i", "b.csi": "i" };
     const mistyped = await (await makeCluster({ inCsiNode: names })).report({ driver: "disc.csi.example" });
-    const others = `the cluster has ${DISK}, b\\.csi, c\\.csi, d\\.csi, e\\.csi and 1 more$`;
+    const others = `doctor found ${DISK}, b\\.csi, c\\.csi, d\\.csi, e\\.csi and 1 more$`;
     expect(renderClusterTable(mistyped, { width: 300, colors: false })).toMatch(
-      new RegExp(`^No driver disc\\.csi\\.example: .*${others}`, "ms"),
+      new RegExp(`^PROBLEM +CSI208 +providers +disc\\.csi\\.example is in no.*${others}`, "ms"),
     );
   });
 

@@ -4,7 +4,7 @@ import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
 import type { Deployment, ManifestFacts } from "../../manifest/read/deployments";
 import type { ClusterReading } from "../read/cluster";
 import { placesIn } from "./places";
-import { nameDrivers, type RegistrarUnit } from "./units";
+import { isGuess, nameDrivers, type RegistrarUnit } from "./units";
 
 export type ClusterFacts = ReturnType<typeof conclude> & {
   /** The registrars after a swap that is tried, in place of those of the pods. */
@@ -24,6 +24,7 @@ export function conclude(reading: ClusterReading) {
   const units = all.filter((unit) => isMeant(unit.driver.name, unit));
   const everywhere = placesIn(reading, all);
   const names = [...all.map(({ driver }) => driver.name), ...everywhere.map(({ driver }) => driver)];
+  const guesses = all.filter(isGuess).map(({ driver }) => driver.name);
   const places = everywhere.filter(({ driver, unit }) => isMeant(driver, unit));
   const manifests = manifestsOf({ ...reading, units }, reading.images);
   const findings = findingsOf(CLUSTER_MANIFEST_CHECKS, manifests);
@@ -34,8 +35,12 @@ export function conclude(reading: ClusterReading) {
     ...reading,
     units,
     places,
-    /** Of all drivers, also of those that are not asked for. */
-    driverNames: new Set(names),
+    /** Known names of all drivers, also of those that are not asked for. */
+    driverNames: [...new Set([...names, ...(reading.csiDrivers ?? [])])].filter(
+      (name) => !guesses.includes(name),
+    ),
+    /** Whether the driver of some DaemonSet is not known. */
+    hasGuess: guesses.length > 0,
     podsOf: grouped(reading.pods, ({ setUid }) => setUid),
     /** What `doctor -f` would find in the DaemonSets; the first problem of each registrar has its place as cause. */
     manifestFindings: leadingFirst(found.filter(({ status }) => status !== "ok")),

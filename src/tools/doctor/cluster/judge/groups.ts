@@ -1,5 +1,5 @@
 import { check, grouped, problem, type Verdict } from "../../findings/finding";
-import { OUR_ARCHITECTURES } from "../../findings/words";
+import { counted, OUR_ARCHITECTURES, podsText } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterTarget } from "../read/cluster";
 import type { ClusterFacts } from "./facts";
@@ -79,9 +79,26 @@ export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string
   return [...new Set(places.flatMap(({ node }) => node ?? []))];
 }
 
+/** What waits for a driver: `1 pod (shop/a) and 1 VolumeAttachment`; empty: nothing is known to. */
+export function whoWaits(places: readonly Place[]): string {
+  const needs = places.flatMap(({ need }) => need ?? []);
+  const pods = needs.flatMap((need) => need.pods);
+  const attachments = needs.reduce((sum, need) => sum + need.attachments, 0);
+  const who = [
+    pods.length > 0 ? podsText(pods) : "",
+    attachments > 0 ? counted(attachments, "VolumeAttachment") : "",
+  ];
+  return who.filter(Boolean).join(" and ");
+}
+
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
+
 /** A command for an object, `NAMESPACE/NAME` or `NAME`, in the cluster that was looked at. */
-export function kubectlFor({ context }: ClusterTarget, verb: string, object = ""): string {
+export function kubectlFor({ context, kubeconfig }: ClusterTarget, verb: string, object = ""): string {
   const [name = "", namespace] = object.split("/").toReversed();
-  const chosen = context === undefined ? "" : ` --context=${context}`;
-  return `kubectl${chosen}${namespace === undefined ? "" : ` -n ${namespace}`} ${verb} ${name}`;
+  const flags = Object.entries({ kubeconfig, context }).map(([flag, value]) =>
+    value === undefined ? "" : ` --${flag}=${shellWord(value)}`,
+  );
+  return `kubectl${flags.join("")}${namespace === undefined ? "" : ` -n ${namespace}`} ${verb} ${name}`;
 }

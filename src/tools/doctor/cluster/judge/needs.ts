@@ -1,11 +1,11 @@
 import { nearWord } from "../../../../base/near-word";
 import { check, grouped, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
-import { APPLY_CSI_DRIVER, counted, firstOf, podsText, together } from "../../findings/words";
+import { APPLY_CSI_DRIVER, counted, firstOf, together } from "../../findings/words";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, problemsOf } from "./groups";
+import { inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
 import { isYoung, type Place, SETTLED } from "./places";
-import { EVERY_DRIVER, notRead, SETS } from "./units";
+import { EVERY_DRIVER, HINTS, notRead, SETS } from "./units";
 
 const compareNode = ({ node }: Place, { target }: ClusterFacts) =>
   `compare its DaemonSet with the node's taints, labels and pods: ${kubectlFor(target, "describe node", node)}`;
@@ -35,14 +35,24 @@ function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
   const advice = "install the driver, or correct its name in the volume or StorageClass";
   const needed = problemsOf(facts, inState("unprovided"), "is needed, and ", () => advice);
-  const { driver } = facts.target;
-  if (driver === undefined || facts.driverNames.has(driver)) return needed;
-  const missing = notRead(facts, ...SETS, "csinodes");
-  if (missing !== undefined) return unknown(driver, `cannot tell whether it is installed: ${missing}`);
-  const names = [...facts.driverNames].filter((name) => name !== EVERY_DRIVER).sort();
+  const { units, places, csiDrivers, hasGuess } = facts;
+  const { driver, node } = facts.target;
+  const isFound =
+    units.some((unit) => unit.driver.name === driver) || places.some((one) => one.driver === driver);
+  if (driver === undefined || isFound) return needed;
+  const missing = notRead(facts, ...(hasGuess ? HINTS : ([...SETS, "csinodes"] as const)));
+  const there = node === undefined ? "" : ` on ${node}`;
+  if (missing !== undefined) return unknown(driver, `is possibly installed${there}: ${missing}`);
+  const names = facts.driverNames.filter((name) => name !== EVERY_DRIVER).sort();
   const others = firstOf([...new Set([nearWord(driver, names) ?? [], names].flat())]);
-  const fix = others ? `install it, or correct --driver: the cluster has ${others}` : advice;
-  return problem(driver, "is in no CSINode, and no DaemonSet registers it", fix);
+  const correct = others ? `install it, or correct --driver: doctor found ${others}` : advice;
+  const install = "install its node plugin: only its CSIDriver object is there";
+  const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
+  return problem(
+    driver,
+    `${inWhich}, and no DaemonSet is known to register it`,
+    csiDrivers?.has(driver) ? install : correct,
+  );
 });
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
@@ -56,27 +66,26 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
     .map((driver) => warning(driver, text, APPLY_CSI_DRIVER));
 });
 
-const isMissed = ({ need, state }: Place) => need !== undefined && !SETTLED.includes(state.kind);
+const isMissed = (place: Place) => whoWaits([place]) !== "" && !SETTLED.includes(place.state.kind);
 
 const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) =>
   judgeGroups(facts, isMissed, judgeWaiting),
 );
 
 function judgeWaiting({ driver }: Place, places: readonly Place[]): Verdict {
-  const needs = places.flatMap(({ need }) => need ?? []);
-  const pods = needs.flatMap((need) => need.pods);
-  const attachments = needs.reduce((sum, need) => sum + need.attachments, 0);
-  const who = [
-    ...(pods.length > 0 ? [podsText(pods)] : []),
-    ...(attachments > 0 ? [counted(attachments, "VolumeAttachment")] : []),
-  ].join(" and ");
-  return problem(driver, `has ${who} waiting for it`, "fix what keeps the driver from being registered");
+  const fix = "fix what keeps the driver from being registered";
+  return problem(driver, `has ${whoWaits(places)} waiting for it`, fix);
 }
 
-const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", ({ places, target }) => {
+const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", (facts) => {
+  const { places, nodes, csiNodes, pods, target } = facts;
+  const { node } = target;
+  const isSeen = nodes !== undefined || pods.some((pod) => pod.node === node);
+  if (node !== undefined && !isSeen && !csiNodes?.has(node))
+    return unknown(`node ${node}`, "is in no list that could be read: doctor cannot tell whether it exists");
   const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
   if (away.length === 0) return [];
-  const text = "are not ready or no longer exist: what is known of their drivers is possibly out of date";
+  const text = "not ready or gone: what is known of their drivers is possibly out of date";
   const fix = `see why kubelet does not report: ${kubectlFor(target, "describe node", away[0])}`;
   return { ...warning("nodes", text, fix), cause: NODES_AWAY, nodes: away };
 });
@@ -109,8 +118,7 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists }
     const rules = own.map(
       ({ apiGroup, resource }) => `{apiGroups: ["${apiGroup}"], resources: ["${resource}"], verbs: ["list"]}`,
     );
-    const text = `cannot be listed, because you lack the permission: ${message}`;
-    return unread(names, text, `add to your ClusterRole: ${rules.join(", ")}`);
+    return unread(names, `cannot be listed: ${message}`, `add to your ClusterRole: ${rules.join(", ")}`);
   }),
 );
 

@@ -181,9 +181,12 @@ function stateWithout({ driver, node, unit }: Stateless, reading: ClusterReading
     provided.get(name)?.some(({ set }) => isYoung(set, reading.nowMs)),
   );
   if (isReplaced || isNew) return state("starting");
-  const isGuessed = !provided.has(driver) && [...provided.values()].some(([own]) => isGuess(own));
-  const missing = notRead(reading, ...SETS, "pods", ...(isGuessed ? (["csidrivers"] as const) : []));
+  const missing = notRead(reading, ...SETS, "pods");
   if (missing !== undefined) return unseen(missing);
+  const [guess] = provided.has(driver) ? [] : [...provided.values()].flat().filter(isGuess);
+  const unnamed = guess && notRead(reading, "csidrivers");
+  if (unnamed)
+    return unseen(`the driver of ${guess.set.kind} ${guess.set.name} is not known, because ${unnamed}`);
   if (!provided.has(EVERY_DRIVER) && !provided.has(driver)) return state("unprovided");
   const reason = unit ? `no pod of ${unit.set.kind} ${unit.set.name} is on the node` : NOT_FOUND;
   return { kind: "uncovered", reason } as const;

@@ -1,5 +1,5 @@
-import { check, grouped, ok, problem, unknown, type Verdicts } from "../../findings/finding";
-import { counted, LEAVE_ONE, OUR_ARCHITECTURES } from "../../findings/words";
+import { check, grouped, ok, problem, unknown, type Verdict, type Verdicts } from "../../findings/finding";
+import { counted, LEAVE_ONE, OUR_ARCHITECTURES, podsText } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterFacts } from "./facts";
 import {
@@ -13,16 +13,28 @@ import {
   OTHER_MACHINE,
   placeCheck,
   problemsOf,
+  whoWaits,
 } from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
+import { isGuess, notRead, PLACES } from "./units";
 
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...problemsOf(facts, inState("unregistered"), "is not in CSINode: ", whereToLook),
-  ...judgeGroups(facts, inState("unseen"), ({ driver, state }) =>
-    unknown(driver, `cannot tell whether it is registered: ${state.reason}`),
-  ),
+  ...judgeGroups(facts, inState("unseen"), judgeUnseen),
   healthyDrivers(facts),
 ]);
+
+function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[]): Verdict {
+  const isNotListed = !isGuess(unit) && places.every(({ isListed }) => isListed === false);
+  const what = isNotListed ? "is not in CSINode, and doctor cannot tell why" : "is possibly registered";
+  const waiting = whoWaits(places);
+  const reported = places.flatMap(({ need }) => need?.reported ?? []);
+  const needed = [
+    waiting === "" ? "" : `; needed by ${waiting}`,
+    reported.length === 0 ? "" : `; events say that it was missing for ${podsText(reported)}`,
+  ];
+  return unknown(driver, `${what}: ${state.reason}${needed.join("")}`);
+}
 
 function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   if (unit === undefined || isWithoutRegistrar({ pod, unit }))
@@ -36,8 +48,9 @@ function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   return `run doctor in its container: ${kubectlFor(target, "exec", pod?.name)} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
 }
 
-function healthyDrivers({ places }: ClusterFacts): Verdicts {
-  return [...grouped(places, ({ driver }) => driver)].map(([driver, own]) => {
+function healthyDrivers(facts: ClusterFacts): Verdicts {
+  if (notRead(facts, ...PLACES, "nodes") !== undefined) return [];
+  return [...grouped(facts.places, ({ driver }) => driver)].map(([driver, own]) => {
     if (own.some(({ state }) => state.kind !== "registered")) return undefined;
     const nodes = nodesOf(own);
     return { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes };

@@ -19,6 +19,8 @@ const KINDS: Partial<Record<Resource, string>> = {
   ...{ daemonsets: "DaemonSets", statefulsets: "StatefulSets", volumeattachments: "VolumeAttachments" },
 };
 export const SETS = ["daemonsets", "statefulsets"] as const;
+/** The lists that say where a driver is or is needed. */
+export const PLACES = [...SETS, "pods", "csinodes", "volumeattachments", "events"] as const;
 /** The lists by which a driver's name is found. */
 export const HINTS = [...SETS, "pods", "csidrivers", "csinodes"] as const;
 
@@ -36,12 +38,18 @@ export interface RegistrarUnit {
 export const EVERY_DRIVER = "(every driver)";
 export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.driver.kind === "guessed";
 
-type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs" | "incomplete">;
+type Hints = Pick<
+  ClusterReading,
+  "sets" | "pods" | "nodes" | "csiNodes" | "csiDrivers" | "needs" | "incomplete"
+>;
 
 /** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
 export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
-  const { sets, csiNodes, csiDrivers, needs } = reading;
-  const listed = [...(csiNodes?.values() ?? [])].flatMap((drivers) => [...drivers.keys()]);
+  const { sets, nodes, csiNodes, csiDrivers, needs } = reading;
+  // Kubelet writes a driver into CSINode and into the Node's annotation.
+  const inNodes = Array.from(nodes?.values() ?? [], ({ name, nodeIds }) => [name, nodeIds] as const);
+  const driversOn = csiNodes ?? new Map(inNodes);
+  const listed = [...driversOn.values()].flatMap((drivers) => [...drivers.keys()]);
   const known = new Set([...(csiDrivers ?? []), ...needs.map(({ driver }) => driver), ...listed]);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
   const named = new Map<Deployment, string | undefined>();
@@ -50,17 +58,20 @@ export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
     const names = [...known].filter((name) => !taken.has(name) && isMeant(name));
     return names.length === 1 ? names[0] : undefined;
   };
-  const ways: readonly ((unit: Omit<RegistrarUnit, "driver">) => string | undefined)[] = [
-    // Two DaemonSets may have one driver in the paths of their sockets.
-    ({ registrar }) => nameInPath(registrar, known),
-    ({ set }) => onlyFree((name) => set.words.has(name)),
-    ({ set }) => {
-      const nodes = nodesOf(set, reading);
-      return onlyFree((name) => nodes.length > 0 && nodes.every((node) => csiNodes?.get(node)?.has(name)));
-    },
-  ];
+  const onlyOnAll = (set: RegistrarSet, isMeant: (name: string) => boolean) => {
+    const own = nodesOf(set, reading);
+    const isOnAll = (name: string) => own.length > 0 && own.every((node) => driversOn.get(node)?.has(name));
+    return onlyFree((name) => isMeant(name) && isOnAll(name));
+  };
+  type Way = (unit: Omit<RegistrarUnit, "driver">) => string | undefined;
+  // Two DaemonSets may have one driver in the paths of their sockets.
+  const byPath: Way = ({ registrar }) => nameInPath(registrar, known);
+  const byWord: Way = ({ set }) => onlyFree((name) => set.words.has(name));
+  const byNodes: Way = ({ set }) => onlyOnAll(set, () => true);
+  const byBoth: Way = ({ set }) => onlyOnAll(set, (name) => set.words.has(name));
   // A name that is left over is this one's only if all are known.
-  for (const way of notRead(reading, ...HINTS) === undefined ? ways : ways.slice(0, 1))
+  const others = notRead(reading, ...HINTS) === undefined ? [byWord, byNodes] : [byBoth];
+  for (const way of [byPath, ...(notRead(reading, ...SETS, "pods") === undefined ? others : [])])
     for (const unit of units) named.set(unit.registrar, named.get(unit.registrar) ?? way(unit));
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }

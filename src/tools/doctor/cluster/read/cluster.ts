@@ -19,6 +19,7 @@ import { createRunningReader, readRegistrarSet } from "./set";
 /** Restricts the report to one node or driver; undefined: all. */
 export interface ClusterTarget {
   readonly context: string | undefined;
+  readonly kubeconfig?: string | undefined;
   readonly node: string | undefined;
   readonly driver: string | undefined;
 }
@@ -68,7 +69,12 @@ export async function readCluster(
     csiNodeOwners: new Map(csiNodes.map(({ node, owner }) => [node, owner])),
     csiDrivers: ifRead("csidrivers", new Set(csiDriverSpecs.map(({ name }) => name))),
     csiDriverSpecs: byName(csiDriverSpecs),
-    needs: needsIn([...attachments.values()], pending, [...mounts.needs, ...attaches]),
+    needs: needsIn(
+      [...attachments.values()],
+      pending,
+      [...mounts.needs, ...attaches].filter(({ node }) => isMeant(target, node)),
+      unread.has("pods"),
+    ),
     unreadObjects: reader.unreadObjects.toSorted((one, other) => (one.place < other.place ? -1 : 1)),
     /** The lists of which objects are missing, because they were not read or could not be parsed. */
     incomplete: new Set(reader.incomplete),

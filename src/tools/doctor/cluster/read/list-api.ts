@@ -113,6 +113,10 @@ export function createListApi(
   };
 }
 
+/** The proxy answers so with what Go says of its own connection. */
+const UNREACHED =
+  /^HTTP status 50[0-4]: (?=dial |read |write |tls: |net\/http: |http2: |proxyconnect |EOF|unexpected EOF|context deadline )/;
+
 interface Answer {
   /** More than a page may have: the rest was not read. */
   readonly bytes: number;
@@ -127,7 +131,11 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
   const raw = bytes?.toString() ?? "";
   const isJson = bytes !== undefined && /\bjson\b/.test(headers["content-type"] ?? "");
   const body: unknown = isJson ? JSON.parse(raw) : { message: raw.trim() };
-  const failure = failureOf(code, body, headers["retry-after"]);
+  const answered = failureOf(code, body, headers["retry-after"]);
+  const failure = {
+    ...answered,
+    message: answered.message.replace(UNREACHED, "kubectl cannot reach the API server: "),
+  };
   return {
     bytes: bytes?.length ?? maxBytes + 1,
     body,

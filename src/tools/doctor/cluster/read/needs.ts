@@ -6,9 +6,9 @@ import { grouped } from "../../findings/finding";
 import { nameOf } from "../../manifest/read/objects";
 
 /** Kubelet's message at a mount (pkg/volume/csi/csi_drivers_store.go and csi_plugin.go, "not found in the list"). */
-const MOUNT_FAILED = /driver name (\S+) not found in the list of registered CSI drivers/;
+const MOUNT_FAILED = /driver name (?<driver>\S+) not found in the list of registered CSI drivers/;
 /** The attach controllers' message (pkg/volume/csi/csi_attacher.go; external-attacher, pkg/controller). */
-const ATTACH_FAILED = /CSINode \S+ does not contain driver (\S*[A-Za-z0-9])/;
+const ATTACH_FAILED = /CSINode (?<node>\S+) does not contain driver (?<driver>\S*[A-Za-z0-9])/;
 
 type PendingPod = NonNullable<ReturnType<typeof readPendingPod>>;
 
@@ -27,10 +27,12 @@ type NeedEvent = NonNullable<ReturnType<typeof readNeedEvent>>;
 
 /** An event that names a driver which a pod waits for. */
 export function readNeedEvent(object: unknown) {
-  const { message, involvedObject } = tree(object);
-  const [, driver] = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? [];
-  const { kind, uid } = tree(involvedObject);
-  return driver === undefined || kind !== "Pod" ? undefined : { podUid: text(uid), driver };
+  const { message, involvedObject, source } = tree(object);
+  const { groups = {} } = MOUNT_FAILED.exec(text(message)) ?? ATTACH_FAILED.exec(text(message)) ?? {};
+  const { kind, uid, namespace, name } = tree(involvedObject);
+  const { driver, node = textOrNone(tree(source).host) } = groups;
+  if (driver === undefined || kind !== "Pod") return undefined;
+  return { podUid: text(uid), driver, node, pod: `${text(namespace)}/${text(name)}` };
 }
 
 /** Collects the events of failed mounts: those that name a driver, and of each pod the latest other one. */
@@ -69,25 +71,33 @@ export const countAttachments = (isMeant: (node: string) => boolean) => () => {
   return { values, add };
 };
 
+type OneNeed = Partial<Record<"pod" | "reported", string> & Attached> & Pick<Attached, "node" | "driver">;
+
 export type Need = ReturnType<typeof needsIn>[number];
 
 export function needsIn(
   attached: readonly Attached[],
   pods: readonly PendingPod[],
   events: readonly NeedEvent[],
+  isUnread: boolean,
 ) {
   const byPod = grouped(events, ({ podUid }) => podUid);
   const waiting = pods.flatMap(({ uid, name, node, inlineDrivers }) => {
     const others = byPod.get(uid)?.map(({ driver }) => driver) ?? [];
     return [...new Set([...inlineDrivers, ...others])].map((driver) => ({ node, driver, pod: name }));
   });
-  const groups = grouped([...attached, ...waiting], ({ node, driver }) => `${node} ${driver}`);
-  return Array.from(groups.values(), (ones) => {
-    const [{ node, driver }] = ones;
-    const own = ones.flatMap((one) => ("pod" in one ? one.pod : []));
-    const attachments = ones.reduce((sum, one) => sum + ("pod" in one ? 0 : one.attachments), 0);
-    return { node, driver, pods: own.sort(), attachments };
-  });
+  const reported = events.flatMap(({ node, driver, pod }) =>
+    isUnread && node ? { node, driver, reported: pod } : [],
+  );
+  const all: readonly OneNeed[] = [...attached, ...waiting, ...reported];
+  return Array.from(grouped(all, ({ node, driver }) => `${node} ${driver}`).values(), (ones) => ({
+    node: ones[0].node,
+    driver: ones[0].driver,
+    pods: ones.flatMap(({ pod }) => pod ?? []).sort(),
+    /** Pods that could not be listed, and that an event names: possibly they wait no more. */
+    reported: [...new Set(ones.flatMap((one) => one.reported ?? []))].sort(),
+    attachments: ones.reduce((sum, one) => sum + (one.attachments ?? 0), 0),
+  }));
 }
 
 /** A row of `kubectl get nodes`, with the Node's metadata: whole objects are ten times as large. */
