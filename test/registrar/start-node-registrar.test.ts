@@ -126,7 +126,11 @@ describe("how it starts and ends", () => {
     ["no path", { csiAddresses: ["*/csi.sock"] }, 'csiAddresses "*/csi.sock" is not a unix'],
     ["a relative host path", { endpoints: ["*/a"] }, 'endpoints "*/a": a'],
     ["patterns that do not fit", { endpoints: ["/a"] }, "1 '*' in "],
-    ["a path too long for a socket", { csiAddresses: [`/${"a".repeat(120)}/*`] }, "csiAddress is "],
+    [
+      "a path too long for a socket",
+      { csiAddresses: [`/${"a".repeat(120)}/*`] },
+      "csiAddress has 123 bytes; it takes ",
+    ],
     ["a name with a path where none belongs", { names: { deny: ["a=/b"] } }, 'denied driver "a=/b"'],
   ])("%s is refused at once", async (_, options, why) => {
     await expect(startNodeRegistrar({ ...node.options, ...options })).rejects.toMatchObject({

@@ -56,17 +56,17 @@ describe("the first time", () => {
     expect(lstatSync(csiAddress).ino).toBe(ino);
   });
 
-  test.each<[string, (path: string) => Promise<unknown>, string]>([
-    ["nothing", async () => {}, "gone"],
-    ["a dead socket", leaveDeadSocket, "dead"],
-    ["a living socket, as in a rolling update,", startForeignSocket, "taken"],
+  test.each<[string, (path: string) => Promise<unknown>, object]>([
+    ["nothing", async () => {}, {}],
+    ["a dead socket", leaveDeadSocket, { found: "dead" }],
+    ["a living socket, as in a rolling update,", startForeignSocket, { found: "taken" }],
   ])("%s is replaced, which two lines tell as at the official registrar", async (_what, make, found) => {
     const socketPath = node.socketPath(name);
     const theirs = await make(socketPath);
     await using started = await startTestRegistrar(node);
     await started.state("listening");
     expect((await started.log.when("Starting Registration Server")).fields).toEqual({ socketPath });
-    expect((await started.log.when("Registration Server started")).fields).toEqual({ socketPath, found });
+    expect((await started.log.when("Registration Server started")).fields).toEqual({ socketPath, ...found });
     expect((await registerOnce(node.socketPath(name))).name).toBe(name);
     await (theirs as AsyncDisposable | undefined)?.[Symbol.asyncDispose]();
   });
