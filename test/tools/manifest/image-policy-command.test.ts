@@ -122,55 +122,47 @@ test("--nodes: the names, in their order, for the policies and the DaemonSet", a
   );
 });
 
-test.each([
-  [["--image=registrar"], /--image "registrar" has no tag and no digest/],
+test.each<[words: string, complaint: RegExp]>([
+  ["--image=registrar", /--image "registrar" has no tag and no digest/],
   [
-    ["--image=rancher/mirrored-sig-storage-csi-node-driver-registrar:v2.12.0"],
+    "--image=rancher/mirrored-sig-storage-csi-node-driver-registrar:v2.12.0",
     /is the official registrar's im/,
   ],
-  [[IMAGE, "--namespace=a_b"], /--namespace "a_b" must be/],
-  [[IMAGE, "--namespace-label=a=b=c"], /is not a label: give KEY or KEY=VALUE/],
-  [[IMAGE, "--nodes=,"], /--nodes "," has no name of a node/],
-  [[IMAGE, "--match-image=mirrored-sig-storage-csi-attacher"], /"[a-z-]+" is another sidecar/],
+  ["--namespace=a_b", /--namespace "a_b" must be/],
+  ["--namespace-label=a=b=c", /is not a label: give KEY or KEY=VALUE/],
+  ["--nodes=,", /--nodes "," has no name of a node/],
+  ["--match-image=mirrored-sig-storage-csi-attacher", /"[a-z-]+" is another sidecar/],
   [
-    [IMAGE, "--kubernetes-version=1.33"],
+    "--kubernetes-version=1.33",
     /--kubernetes-version: Kubernetes 1.33 is not supported: 1.34 is the oldest$/m,
   ],
-  [[IMAGE, "--drop"], /--drop has two files: .*--include=daemonset, then that of --include=policy;/],
-  [[IMAGE, "--include=daemonset"], /--include=daemonset needs --drop beside it/],
-  [
-    [IMAGE, "--drop", "--include=daemonset,policy"],
-    /"daemonset,policy" is not one of .*; give one of them$/m,
-  ],
-  ...["0", "65536", "host:a/b", "host:a/b=0"].map((port): [string[], RegExp] => [
-    [IMAGE, `--metrics-port=${port}`],
+  ["--drop", /--drop has two files: .*--include=daemonset, then that of --include=policy;/],
+  ["--include=daemonset", /--include=daemonset needs --drop beside it/],
+  ["--drop --include=daemonset,policy", /"daemonset,policy" is not one of .*; give one of them$/m],
+  ...["0", "65536", "host:a/b", "host:a/b=0"].map((port): [string, RegExp] => [
+    `--metrics-port=${port}`,
     /is not PORT, from 1 to 65535, or host:NAMESPACE\/NAME=PORT/,
   ]),
-  [
-    [IMAGE, "--metrics-port=1", "--metrics-port=2"],
-    /"a pod's own network" is given twice; give it one value/,
-  ],
-  [
-    [IMAGE, "--metrics-port=host:a/b=1", "--metrics-port=host:a/c=1"],
-    /one port to two workloads on the host's/,
-  ],
-  [[IMAGE, "--metrics-port=1", "--arg=--http-endpoint=:1"], /give --metrics-port or --arg=--http-endpoint/],
-  [[IMAGE, "--metrics-port=1", "--drop"], /give --metrics-port or --drop, not both/],
-  [[IMAGE, "--http-port=1"], /--http-port needs --drop beside it/],
-  [[IMAGE, "--startup-taint=a/b"], /write \{driver\}/],
-  [[IMAGE, "--drop=false", "-arg", "-v", "2"], /: write --arg=-v=2$/m],
-  [["--arg=--v=2", "--arg", "--timeout=2s", IMAGE], /: write --arg=--timeout=2s$/m],
-  [[IMAGE, "--arg=plain"], /--arg="plain" is not a flag: write --arg=--FLAG=VALUE/],
-  [[IMAGE, "--arg=--help"], /would print the help/],
-  [[IMAGE, "--arg=--on-registration-failur=retry"], /did you mean --on-registration-failure\?/],
-  [[IMAGE, "--arg=--timeout=0s"], /no registrar starts with these --arg: timeout must be more than 0/],
-  [[IMAGE, "--arg=--node-condition-delay=-1s"], /node-condition-delay must not be negative/],
-  [[IMAGE, "--arg=--v=1", "--arg=-v=2"], /--arg gives --v more than once/],
-  [[IMAGE, "--arg=--csi-address=/x"], /cannot be set for every driver/],
-  [[IMAGE, "--arg=--node-condition=x"], /needs rights, too: give --node-condition/],
-  [[IMAGE, "--arg=--health-port=1"], /has no effect, or is deprecated/],
-])("%j is a usage error of one line, and writes nothing", async (flags, complaint) => {
-  await expectUsageError(["manifest", "--image-policy", ...flags], complaint);
+  ["--metrics-port=1 --metrics-port=2", /"a pod's own network" is given twice; give it one value/],
+  ["--metrics-port=host:a/b=1 --metrics-port=host:a/c=1", /one port to two workloads on the host's/],
+  ["--metrics-port=1 --arg=--http-endpoint=:1", /give --metrics-port or --arg=--http-endpoint/],
+  ["--metrics-port=1 --drop", /give --metrics-port or --drop, not both/],
+  ["--http-port=1", /--http-port needs --drop beside it/],
+  ["--startup-taint=a/b", /write \{driver\}/],
+  ["--drop=false -arg -v 2", /: write --arg=-v=2$/m],
+  [`--arg=--v=2 --arg --timeout=2s ${IMAGE}`, /: write --arg=--timeout=2s$/m],
+  ["--arg=plain", /--arg="plain" is not a flag: write --arg=--FLAG=VALUE/],
+  ["--arg=--help", /would print the help/],
+  ["--arg=--on-registration-failur=retry", /did you mean --on-registration-failure\?/],
+  ["--arg=--timeout=0s", /no registrar starts with these --arg: timeout must be more than 0/],
+  ["--arg=--node-condition-delay=-1s", /node-condition-delay must not be negative/],
+  ["--arg=--v=1 --arg=-v=2", /--arg gives --v more than once/],
+  ["--arg=--csi-address=/x", /cannot be set for every driver/],
+  ["--arg=--node-condition=x", /needs rights, too: give --node-condition/],
+  ["--arg=--health-port=1", /has no effect, or is deprecated/],
+])("%s is a usage error of one line, and writes nothing", async (words, complaint) => {
+  const line = words.includes("--image=") ? words : `${IMAGE} ${words}`;
+  await expectUsageError(["manifest", "--image-policy", ...line.split(" ")], complaint);
 });
 
 test.each(["-image-policy", "--image-policy=1"])("%s is the same form", async (flag) => {

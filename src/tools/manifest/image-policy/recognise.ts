@@ -61,21 +61,18 @@ export function matchConditions(matchImages: readonly string[]): Yaml {
   `;
 }
 
-/** The variable with the names of the nodes, in JSON, which is CEL too. */
-const NODES_VARIABLE = "nodes";
-
 /** The variable `containers`: each one, and where it is; none in a pod that is not meant for one of the nodes. */
 export function containersVariable(nodes: readonly string[] | undefined): Yaml {
   const only = yaml`
     # The DaemonSet controller writes the name of a pod's node into its affinity. Other controllers do not.
-    - name: ${NODES_VARIABLE}
+    - name: nodes
       expression: |-
         ${JSON.stringify(nodes, null, 1)}
   `;
   const isElsewhere = yaml`
     !object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms.orValue([])
       .exists(t, t.?matchFields.orValue([]).exists(f, f.key == 'metadata.name' && f.operator == 'In' &&
-        f.?values.orValue([]).exists(name, name in variables.${NODES_VARIABLE}))) ? [] :
+        f.?values.orValue([]).exists(name, name in variables.nodes))) ? [] :
   `;
   return yaml`
     ${nodes && only}
