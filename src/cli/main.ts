@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { attempt } from "../base/errors";
-import { nearestFlag, OFFICIAL_PROBE_MODE, parseFlags } from "../flags/table";
+import { OFFICIAL_PROBE_MODE } from "../flags/grammar";
+import { nearestFlag, parseFlags } from "../flags/table";
 import { resolveLogging } from "../logging/logging-options";
 import { printHelp } from "../runtime/help-text";
 import { memoryProblem } from "../runtime/memory-limit";

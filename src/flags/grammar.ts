@@ -2,6 +2,9 @@ import type { CamelCaseKey } from "yargs";
 import { messageOf } from "../base/errors";
 import { quoteGo } from "../logging/escape";
 
+/** The official registrar's probe, which proves nothing. Not in the table, which a registration does not load. */
+export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
+
 /** One flag: a row of a table from which the parser, the typed values and the help follow. */
 export interface Flag {
   readonly describe: string;

@@ -6,7 +6,8 @@ import { quoteText } from "../logging/escape";
 import { checkNameLists, type NameLists } from "../registrar/node-wide/name-lists";
 import { isDirectory } from "../unix/files";
 import { parseCsiAddress } from "../unix/socket-path";
-import { type Flags, OFFICIAL_PROBE_MODE } from "./table";
+import { OFFICIAL_PROBE_MODE } from "./grammar";
+import type { Flags } from "./table";
 
 /** Where DaemonSets mount the plugin registration directory in the registrar's container. */
 export const CONTAINER_DIRECTORY = "/registration";

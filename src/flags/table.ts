@@ -2,7 +2,7 @@ import { attempt, refuse } from "../base/errors";
 import { nearWord } from "../base/near-word";
 import { quoteGo } from "../logging/escape";
 import type { VmoduleRule } from "../logging/logging-options";
-import { type Flag, type FlagValues, fieldOf, joinedValue, parseWords } from "./grammar";
+import { type Flag, type FlagValues, fieldOf, joinedValue, OFFICIAL_PROBE_MODE, parseWords } from "./grammar";
 import {
   parseBool,
   parseDurationMs,
@@ -154,9 +154,6 @@ const PROBES: Readonly<Record<string, readonly string[]>> = {
   "health-probe": ["health", "healthz", "live", "livez", "liveness"],
   "ready-probe": ["ready", "readyz", "readiness"],
 };
-/** The official registrar's probe, which proves nothing. */
-export const OFFICIAL_PROBE_MODE = "kubelet-registration-probe";
-
 const MODES = [...Object.keys(PROBES), OFFICIAL_PROBE_MODE];
 
 export const isProbeMode = (mode: string): boolean => MODES.includes(mode);
