@@ -14,15 +14,16 @@ export const DOCTOR_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf("src/tools/doctor/cluster/judge/places.ts", [`${AT}/unread`, `${AT}/ordinary`], {
     "without DaemonSets a driver has no registrar": [
-      "if (missing !== undefined) return unseen(missing);\n  if (!",
-      "if (!",
+      "if (missing !== undefined) return unseen(missing);\n  const [guess]",
+      "const [guess]",
     ],
     "without Nodes a driver on one that is away is a problem": ["if (nodes === undefined)", "if (false)"],
     "two pods of a DaemonSet that is rolled out are a duplicate": [
       "[one.unit?.registrar.place, one.pod?.name]",
       "[one.pod?.name, one.pod?.name]",
     ],
-    "a pod that is replaced is missed at once": ["  if (isReplaced) return", "  if (false) return"],
+    "a pod that is replaced is missed at once": ["  if (isReplaced || isNew) return", "  if (isNew) return"],
+    "a DaemonSet that was just applied lacks its pods": ["  if (isReplaced || isNew)", "  if (isReplaced)"],
     "a node that joins lacks its pods": ["return isYoung(row, nowMs) ?", "return false ?"],
   }),
   ...mutantsOf("src/tools/doctor/cluster/judge/needs.ts", [`${AT}/unread`, `${AT}/ordinary`], {

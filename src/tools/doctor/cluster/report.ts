@@ -109,25 +109,17 @@ const REMOVED = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
 function registrarRows(facts: ClusterFacts) {
-  const { units, podsOf } = facts;
-  return units
+  return facts.units
     .map((unit) => {
       const { set, registrar, driver } = unit;
       const { container } = registrar;
-      const own = (podsOf.get(set.uid) ?? []).map((pod) => ({
-        one: pod.running.registrars.find((running) => running.container === container),
-        isDropped: isWithoutRegistrar({ pod, unit }),
-      }));
-      return {
-        daemonSet: set.name,
-        container,
-        driver: driver.name,
-        guessed: isGuess(unit),
-        ...imageRow(registrar),
-        pods: notRead(facts, "pods")
-          ? null
-          : withCounts(own.flatMap(({ one, isDropped }) => (one ? imageRow(one) : isDropped ? REMOVED : []))),
-      };
+      const own = (facts.podsOf.get(set.uid) ?? []).flatMap((pod) => {
+        const one = pod.running.registrars.find((running) => running.container === container);
+        return one ? imageRow(one) : isWithoutRegistrar({ pod, unit }) ? REMOVED : [];
+      });
+      const pods = notRead(facts, "pods") ? null : withCounts(own);
+      const name = { driver: driver.name, guessed: isGuess(unit) };
+      return { daemonSet: set.name, container, ...name, ...imageRow(registrar), pods };
     })
     .toSorted((one, other) => (one.daemonSet < other.daemonSet ? -1 : 1));
 }
