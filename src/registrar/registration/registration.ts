@@ -74,19 +74,14 @@ export function openRegistration(options: ResolvedOptions, parts: RegistrationPa
   const calls = answerKubelet(view, options, { inbox, ...parts }, () => server.silent);
   const server = startGrpcServer({ log, newServer: createRegistrationServers(options, calls, log) });
   const socket = createSocketFile(server.accept, log);
-  const { onUnpublished } = view;
+  const context = { options, log, server, socket, onUnpublished: view.onUnpublished };
 
   const stopFollowing = new AbortController();
   const stop = () => inbox.put({ kind: "stop", reason: "stopped", outcome: { kind: "stopped" } });
   signal?.addEventListener("abort", stop, { once: true });
   const following = driver.follow(inbox, stopFollowing.signal);
   const run = async () => {
-    const end = await runRegistration(
-      { options, log, server, socket, onUnpublished },
-      inbox,
-      view.onTransition,
-    );
-    view.onEnd(end);
+    const end = await runRegistration(context, inbox, view.onTransition);
     signal?.removeEventListener("abort", stop);
     stopFollowing.abort();
     await following;
@@ -166,7 +161,7 @@ function createSelfCheck(
     return checkRegistrationSocket(path, name, timeoutMs, ask);
   });
   return async (): Promise<SelfCheck> =>
-    view.outcome === undefined ? check() : { kind: "missing", text: "the registration has ended" };
+    view.state.kind !== "stopped" ? check() : { kind: "missing", text: "the registration has ended" };
 }
 
 function createReregister(

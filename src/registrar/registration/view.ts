@@ -1,7 +1,6 @@
 import type { EventSource } from "../../base/event-source";
 import type { RegistrarEvent } from "../model/events";
 import type { ResolvedOptions } from "../model/options";
-import type { RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent, RegistrationState, StateChange } from "../model/state";
 import { type DriverHealth, type DriverStatus, type DriverTrouble, reasonOf } from "../model/status";
 import { createTally } from "../model/tally";
@@ -23,7 +22,6 @@ export function createView(
   let state: RegistrationState = { kind: "waiting" };
   let history: readonly StateChange[] = [];
   let unpublished: DriverTrouble | undefined;
-  let outcome: RegistrationOutcome | undefined;
 
   const facts = () => ("facts" in state ? state.facts : undefined);
   const socketPath = () => {
@@ -39,7 +37,7 @@ export function createView(
       history: [...history],
       registrationSocketPath: facts()?.everPublished ? socketPath() : undefined,
       tally: tally.current,
-      outcome,
+      outcome: state.kind === "stopped" ? state.outcome : undefined,
     };
   };
 
@@ -50,9 +48,6 @@ export function createView(
     },
     get driverName() {
       return facts()?.driverName;
-    },
-    get outcome() {
-      return outcome;
     },
     /** Where our socket belongs; undefined before the driver has a name. */
     socketPath,
@@ -82,9 +77,6 @@ export function createView(
     },
     onUnpublished: (reason: string): void => {
       unpublished = { kind: "not-published", text: `cannot publish the registration socket: ${reason}` };
-    },
-    onEnd: (end: RegistrationOutcome): void => {
-      outcome = end;
     },
   };
 }
