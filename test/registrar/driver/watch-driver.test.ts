@@ -93,6 +93,17 @@ test("a driver that merely ends a connection was never lost; one that answers no
   await watch.untilAnswered(3);
   expect(watch.answered[2]).toEqual({ name: "x.csi", awayMs: expect.any(Number) });
   expect(watch.losses()).toBe(1);
+  driver.endConnections();
+  await watch.untilAnswered(4);
+  expect(watch.answered[3]).toEqual({ name: "x.csi", awayMs: undefined });
+});
+
+test("leaves no connection to a driver that lives on", async () => {
+  await using _driver = await startScriptedDriver(socketPath, x);
+  await expectNothingLeft(async () => {
+    await using watch = watchAt(socketPath);
+    await watch.untilAnswered();
+  });
 });
 
 describe("driverTimeoutMs", () => {
