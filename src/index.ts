@@ -7,7 +7,7 @@
 export * as grpc from "@grpc/grpc-js";
 export { RegistrarError, type RegistrarErrorCode } from "./base/errors";
 export type { EventOf, Events, ListenOptions } from "./base/event-source";
-export { addMetrics, type PromClient } from "./diagnostics/prometheus";
+export { addMetrics, type PromClient } from "./diagnostics/add-metrics";
 export type { PluginIdentity } from "./grpc/protos";
 export { type CallContext, unaryHandler as answering } from "./grpc/server";
 export type { ConsoleLike, LoggerOption, PinoLike } from "./logging/logger";

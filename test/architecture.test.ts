@@ -98,7 +98,7 @@ test("process is used by the command line only", () => {
   );
   // Fake timers; Node's version, for a metric; a warning; and the umask, around the bind of a socket.
   expect(users).toEqual([
-    ...["base/pause.ts", "diagnostics/prometheus.ts", "registrar/warn-if-unheard.ts", "unix/socket-file.ts"],
+    ...["base/pause.ts", "diagnostics/add-metrics.ts", "registrar/warn-if-unheard.ts", "unix/socket-file.ts"],
   ]);
 });
 

@@ -1,54 +1,15 @@
-import { version as nodeVersion } from "node:process";
 import type { Registry } from "prom-client";
 import { grpcCodeName } from "../grpc/status";
 import { boundText, escapeJson } from "../logging/escape";
 import type { DriverCall } from "../registrar/model/events";
-import type { Registration } from "../registrar/registration/registration";
-import { only, type Registrations } from "../registrar/registration/registrations";
+import type { Registrations } from "../registrar/registration/registrations";
 import { registrationsThatCount } from "./health-checks";
-import { METRICS, type MetricRow, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
+import { type MetricRow, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
 
 /** The buckets of csi-lib-utils (metrics.go), so that dashboards and alerts for other sidecars fit. */
 const CALL_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 /** A sidecar's driver that keeps changing its name gets no more of them. */
 const MAX_DRIVER_NAMES = 1_000;
-
-/** The module `prom-client`, as its caller has it. */
-export interface PromClient {
-  /** Its class of this name. */
-  readonly Counter: new (
-    configuration: never,
-  ) => unknown;
-  /** Its class of this name. */
-  readonly Gauge: new (
-    configuration: never,
-  ) => unknown;
-  /** Its class of this name. */
-  readonly Histogram: new (
-    configuration: never,
-  ) => unknown;
-  /** Its registry of this name, which is used if no other is given. */
-  readonly register: { registerMetric(metric: never): void };
-}
-
-/**
- * Adds the metrics of a registration, or of a node's, to a registry of the caller's prom-client, once for each registry, with
- * the names and labels that the package's alerts and dashboard expect. Those of the process are `collectDefaultMetrics`' own.
- */
-export function addMetrics(
-  given: Registration | Registrations,
-  client: PromClient,
-  registry: PromClient["register"] = client.register,
-): void {
-  const registrations = "scope" in given ? given : only(given);
-  const rows = METRICS.filter(({ name }) => name.startsWith("registrar_"));
-  const facts = { version: "library", nodeVersion } as ProcessFacts; // The rows of the process need the rest.
-  const observe = defineMetrics(client as never, [registry as never], rows, registrations, facts);
-  registrations.subscribe(({ registration, ...event }) => {
-    if (event.kind === "driver-call")
-      observe(event.call, registration.status().identity?.name ?? UNKNOWN_DRIVER);
-  });
-}
 
 /** Escapes and bounds texts of drivers: prom-client escapes quotes and line feeds only. */
 const labelled = (names: readonly string[], texts: readonly string[]) =>

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as client from "prom-client";
-import { addMetrics } from "../../src/diagnostics/prometheus";
+import { addMetrics } from "../../src/diagnostics/add-metrics";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
 import { createTestNode, DRIVER, startListening, type TestNode } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";

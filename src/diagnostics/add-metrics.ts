@@ -1,0 +1,44 @@
+import { version as nodeVersion } from "node:process";
+import type { Registration } from "../registrar/registration/registration";
+import { only, type Registrations } from "../registrar/registration/registrations";
+import { METRICS, type ProcessFacts, UNKNOWN_DRIVER } from "./metric-table";
+import { defineMetrics } from "./prometheus";
+
+// Without prom-client's own types: not every user of the library has it.
+
+/** The module `prom-client`, as its caller has it. */
+export interface PromClient {
+  /** Its class of this name. */
+  readonly Counter: new (
+    configuration: never,
+  ) => unknown;
+  /** Its class of this name. */
+  readonly Gauge: new (
+    configuration: never,
+  ) => unknown;
+  /** Its class of this name. */
+  readonly Histogram: new (
+    configuration: never,
+  ) => unknown;
+  /** Its registry of this name, which is used if no other is given. */
+  readonly register: { registerMetric(metric: never): void };
+}
+
+/**
+ * Adds the metrics of a registration, or of a node's, to a registry of the caller's prom-client, once for each registry, with
+ * the names and labels that the package's alerts and dashboard expect. Those of the process are `collectDefaultMetrics`' own.
+ */
+export function addMetrics(
+  given: Registration | Registrations,
+  client: PromClient,
+  registry: PromClient["register"] = client.register,
+): void {
+  const registrations = "scope" in given ? given : only(given);
+  const rows = METRICS.filter(({ name }) => name.startsWith("registrar_"));
+  const facts = { version: "library", nodeVersion } as ProcessFacts; // The rows of the process need the rest.
+  const observe = defineMetrics(client as never, [registry as never], rows, registrations, facts);
+  registrations.subscribe(({ registration, ...event }) => {
+    if (event.kind === "driver-call")
+      observe(event.call, registration.status().identity?.name ?? UNKNOWN_DRIVER);
+  });
+}
