@@ -4,35 +4,57 @@ export function nearWord(
   candidates: Iterable<string>,
   most = Number.POSITIVE_INFINITY,
 ): string | undefined {
+  const rows: number[][] = [[], [], []];
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
     const allowed = Math.max(1, Math.min(most, Math.floor(candidate.length / 3)));
-    if (Math.abs(candidate.length - word.length) > allowed) continue;
-    const distance = editDistance(word, candidate, allowed);
+    if (Math.abs(candidate.length - word.length) > allowed || lettersApart(word, candidate) > allowed)
+      continue;
+    const distance = editDistance(word, candidate, allowed, rows);
     if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
       best = { candidate, distance };
   }
   return best?.candidate;
 }
 
+/** The letters, in 32 classes, that one of them has and the other lacks: the distance is not less, and takes far longer to compute. */
+function lettersApart(from: string, to: string): number {
+  const counts = new Int32Array(32);
+  const count = (text: string, step: number) => {
+    for (let at = 0; at < text.length; at++) {
+      const letter = text.charCodeAt(at) % counts.length;
+      counts[letter] = (counts[letter] ?? 0) + step;
+    }
+  };
+  count(from, 1);
+  count(to, -1);
+  let more = 0;
+  for (const count of counts) more += count > 0 ? count : 0;
+  return Math.max(more, more + to.length - from.length);
+}
+
 /**
  * How many letters must be inserted, deleted, replaced or swapped with their neighbour: `dmeo` is 1 from `demo`. Infinite above
- * `most`: a distance follows from the two rows before it, and never gets smaller than both.
+ * `most`: a distance follows from the two rows before it, and never gets smaller than both. `rows`: three, used again.
  */
-function editDistance(from: string, to: string, most: number): number {
-  /** Of the first letters of each: `distances[i][j]` from `i` letters to `j`. */
-  const distances: number[][] = [];
-  const at = (i: number, j: number) => distances[i]?.[j] ?? Number.POSITIVE_INFINITY;
+function editDistance(from: string, to: string, most: number, rows: readonly number[][]): number {
+  const none = Number.POSITIVE_INFINITY;
+  let least = 0;
   for (let i = 0; i <= from.length; i++) {
-    const row: number[] = [i];
-    distances.push(row);
+    /** The distances from the first `i` letters, from one fewer, and from two fewer, to each start of `to`. */
+    const [row = [], last = [], before = []] = [rows[i % 3], rows[(i + 2) % 3], rows[(i + 1) % 3]];
+    let lowest = i;
+    row[0] = i;
     for (let j = 1; j <= to.length; j++) {
-      const replaced = i === 0 ? j : at(i - 1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      const isSwap = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      const swapped = isSwap ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY;
-      row[j] = Math.min(replaced, swapped, at(i - 1, j) + 1, at(i, j - 1) + 1);
+      const isSwap = i > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swapped = isSwap ? (before[j - 2] ?? none) + 1 : none;
+      const replaced = i === 0 ? j : (last[j - 1] ?? none) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const deleted = i === 0 ? none : (last[j] ?? none) + 1;
+      row[j] = Math.min(replaced, swapped, deleted, (row[j - 1] ?? none) + 1);
+      lowest = Math.min(lowest, row[j] ?? none);
     }
-    if (distances.slice(-2).every((one) => Math.min(...one) > most)) return Number.POSITIVE_INFINITY;
+    if (Math.min(lowest, least) > most) return none;
+    least = lowest;
   }
-  return at(from.length, to.length);
+  return rows[from.length % 3]?.[to.length] ?? none;
 }

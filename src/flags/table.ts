@@ -126,10 +126,10 @@ export function nearestFlag(unknown: string | undefined) {
 /** Reads the words after the program's name as the official registrar does, with its errors. Checks no flag with another. */
 export function parseFlags(argv: readonly string[]) {
   const { dropIn, ours, deprecated, removed } = flagTable;
-  const rows = Object.entries<Flag & { readonly default: string }>({ ...dropIn, ...ours, ...deprecated });
   const line = parseWords(argv, ACCEPTED_FLAGS);
   if (line.kind !== "parsed") return line;
 
+  const rows = Object.entries<Flag & { readonly default: string }>({ ...dropIn, ...ours, ...deprecated });
   const given = (flag: string) => line.settings.filter(({ name }) => name === flag);
   const isGiven = (flag: string) => given(flag).length > 0;
   const values = rows.map(([name, row]) => {

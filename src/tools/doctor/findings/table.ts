@@ -15,6 +15,8 @@ export interface TableLook {
 /** On a narrower terminal, the terminal breaks the lines. */
 const MIN_TEXT_WIDTH = 30;
 const GAP = "  ";
+/** So many findings with one code and status are listed, the others counted. Programs get all. */
+const MOST_ALIKE = 300;
 
 const LOOKS: Readonly<
   Record<Status, { readonly word: string; readonly many?: string; readonly sgr: string }>
@@ -58,12 +60,19 @@ export function renderReport(
     finding.fix === null &&
     finding.follows === null &&
     !layout.isListed?.(finding);
-  const isShown = (finding: ReportedFinding) =>
-    look.isVerbose || (finding.status !== "ok" && !isUnseen(finding));
-  const shown = report.findings.filter(isShown);
+  const alike = grouped(
+    report.findings.filter((one) => look.isVerbose || (one.status !== "ok" && !isUnseen(one))),
+    ({ status, code }) => `${LOOKS[status].word} ${code}`,
+  );
+  const listed = new Set([...alike.values()].flatMap((some) => some.slice(0, MOST_ALIKE)));
+  const shown = report.findings.filter((one) => listed.has(one));
+  const widths = columnsOf(shown);
   const findings = isBySubject
-    ? bySubject(shown, look)
-    : [findingTable(report.findings, look, shown, isShown)];
+    ? bySubject(shown, look, widths)
+    : [findingTable(report.findings, look, widths, (one) => listed.has(one))];
+  const notListed = [...alike].flatMap(([kind, { length }]) =>
+    length > MOST_ALIKE ? `${(length - MOST_ALIKE).toLocaleString("en")} more ${kind}: see -o json.` : [],
+  );
   const unseen = look.isVerbose ? 0 : report.findings.filter(isUnseen).length;
   const sum = sumLine(report, unseen, look, layout.isPartial);
   const isHarmless = swapped !== undefined && report.findings.length === 0;
@@ -73,34 +82,42 @@ export function renderReport(
     `${many === null ? "An unknown number of registrars" : counted(many, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
   const last = isHarmless ? `${what}: no new problem.` : [what, sum].filter(Boolean).join(". ");
   const explained = shown.some(({ status }) => status !== "ok") ? EXPLAIN : undefined;
-  const end = [last, ...next, explained].filter((line) => line !== undefined);
+  const end = [...notListed, last, ...next, explained].filter((line) => line !== undefined);
   const blocks = [...tables, ...findings, end].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-function bySubject(shown: readonly ReportedFinding[], look: TableLook): readonly (readonly string[])[] {
+function bySubject(
+  shown: readonly ReportedFinding[],
+  look: TableLook,
+  widths: Widths,
+): readonly (readonly string[])[] {
   const inside = { ...look, width: look.width - GAP.length };
   const worst = (some: typeof shown) => Math.max(...some.map(({ status }) => STATUSES.indexOf(status)));
   return [...grouped(shown, ({ subject }) => subject)]
     .toSorted(([, one], [, other]) => worst(one) - worst(other))
     .map(([subject, some]) => {
       const rows = some.map((finding) => ({ ...finding, subject: "" }));
-      const lines = findingTable(rows, inside, shown).map((line) => GAP + line);
+      const lines = findingTable(rows, inside, widths).map((line) => GAP + line);
       return [...wrap(plain(subject), look.width), ...lines];
     });
 }
 
-/** The findings that follow from no other, each with its fix and its followers; all of `widthsOf` share the columns. */
+type Widths = ReturnType<typeof columnsOf>;
+
+const columnsOf = (findings: readonly ReportedFinding[]) =>
+  (["code", "check"] as const).map((key) =>
+    findings.reduce((width, finding) => Math.max(width, finding[key].length), 0),
+  );
+
+/** The findings that follow from no other, each with its fix and its followers. */
 function findingTable(
   findings: readonly ReportedFinding[],
   look: TableLook,
-  widthsOf: readonly ReportedFinding[],
+  [codeWidth = 0, checkWidth = 0]: Widths,
   isShown: (finding: ReportedFinding) => boolean = () => true,
 ): readonly string[] {
   const followers = grouped(findings, ({ followsIndex }) => String(followsIndex));
-  const longest = (key: "code" | "check") =>
-    widthsOf.reduce((width, finding) => Math.max(width, finding[key].length), 0);
-  const [codeWidth, checkWidth] = [longest("code"), longest("check")];
   const margin = " ".repeat(STATUS_WIDTH + codeWidth + checkWidth + 3 * GAP.length);
   const textWidth = Math.max(MIN_TEXT_WIDTH, look.width - margin.length);
 

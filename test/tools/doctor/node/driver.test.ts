@@ -35,6 +35,18 @@ test.each([
   expect(says("driver-node-info")).toBe("");
 });
 
+// nodeinfomanager.go: kubelet logs an invalid attach limit, and writes the driver to CSINode without one.
+test("a negative volume limit is a warning: kubelet registers the driver, and writes no limit", () => {
+  const value = { nodeId: "n1", maxVolumesPerNode: -1, accessibleTopology: null };
+  const { driver } = healthyFacts();
+  const facts = healthyFacts({
+    facts: { driver: driver && { ...driver, nodeInfo: { kind: "answered", value } } },
+  });
+  expect(sayings("driver-node-info", facts)).toEqual([
+    "warning: the CSI driver answers NodeGetInfo with max_volumes_per_node -1: CSI forbids it, and kubelet writes no limit; fix: have the driver answer 0 for no limit: see its settings",
+  ]);
+});
+
 test("a path that is too long for a socket is not connected to, as it would be cut", async () => {
   await using node = await createDoctorNode();
   const cut = node.at("s".repeat(106 - node.at("").length));

@@ -1,48 +1,69 @@
 import fs from "node:fs";
+import { join } from "node:path";
 import { createDoctorNode, type DoctorNode, WHOLE } from "./doctor-node";
 
 // Taking information away may turn a verdict into "unknown", and nothing else: each read of a look fails in turn.
 
 afterEach(() => jest.restoreAllMocks());
 
-type Read = readonly [call: "stat" | "readdir" | "realpath" | "readFile" | "readFileSync", path: string];
-
 const READS = ["stat", "readdir", "realpath", "readFile"] as const;
+type Read = readonly [call: (typeof READS)[number] | "readFileSync", path: string];
+type Answer = (real: () => unknown) => unknown;
 
-/** Calls of a look go through `onRead`, which throws where the call is to fail, or gives what it answers. */
-function spy(onRead: (read: Read) => unknown) {
+/** Each call of a look is answered by what `answerOf` gives for it. */
+function spy(answerOf: (read: Read) => Answer) {
   for (const call of READS) {
     const real = fs.promises[call] as (...words: readonly unknown[]) => Promise<unknown>;
-    jest
-      .spyOn(fs.promises, call)
-      .mockImplementation(
-        (async (path: string, ...more: readonly unknown[]) =>
-          onRead([call, String(path)]) ?? real(path, ...more)) as never,
-      );
+    const read = async (path: string, ...more: readonly unknown[]) =>
+      answerOf([call, String(path)])(() => real(path, ...more));
+    jest.spyOn(fs.promises, call).mockImplementation(read as never);
   }
   const real = fs.readFileSync;
-  jest
-    .spyOn(fs, "readFileSync")
-    .mockImplementation(
-      ((path: string, options: "utf8") =>
-        onRead(["readFileSync", String(path)]) ?? real(path, options)) as never,
-    );
+  const read = (path: string, options: "utf8") =>
+    answerOf(["readFileSync", String(path)])(() => real(path, options));
+  jest.spyOn(fs, "readFileSync").mockImplementation(read as never);
 }
 
-const failing = (code: string) => () => {
-  throw Object.assign(new Error(code), { code });
+const asIs: Answer = (real) => real();
+const failing =
+  (code: string): Answer =>
+  () => {
+    throw Object.assign(new Error(code), { code });
+  };
+/** The first half of a text. */
+const halfOf = (text: string) => text.slice(0, text.length / 2);
+const truncated: Answer = (real) => {
+  const whole = real() as string | Promise<string>;
+  return typeof whole === "string" ? halfOf(whole) : whole.then(halfOf);
 };
-/** How a read is taken away; of a directory's list or a text only the first half. */
-const WAYS: Readonly<Record<string, () => unknown>> = {
-  EACCES: failing("EACCES"),
-  EIO: failing("EIO"),
-  ETIMEDOUT: failing("ETIMEDOUT"),
-};
+
+/** How a read can be taken away. Elsewhere than in /proc itself, ENOENT says that nothing is there. */
+function waysOf([call, path]: Read, { procfs }: DoctorNode): readonly (readonly [string, Answer])[] {
+  const isOfProc = path.startsWith(procfs) && !path.includes("/root/");
+  const errnos = ["EACCES", "EIO", "ETIMEDOUT", ...(isOfProc ? ["ENOENT"] : [])];
+  return [
+    ...errnos.map((code) => [code, failing(code)] as const),
+    ...(/^readFile/.test(call) ? [["truncated", truncated] as const] : []),
+  ];
+}
 
 const badIn = ({ findings }: Awaited<ReturnType<DoctorNode["look"]>>) =>
   findings
     .filter(({ status }) => status === "problem" || status === "warning")
     .map(({ code, subject }) => `${code} ${subject}`);
+
+/** A process in this node's /proc. */
+function addProcess({ procfs }: DoctorNode, pid: number, ...words: readonly string[]) {
+  fs.mkdirSync(join(procfs, `${pid}`));
+  fs.symlinkSync("/", join(procfs, `${pid}`, "root"));
+  const files = {
+    comm: `${words[0]}\n`,
+    cmdline: words.map((word) => `${word}\0`).join(""),
+    environ: "",
+    mountinfo: "",
+  };
+  for (const [name, text] of Object.entries(files)) fs.writeFileSync(join(procfs, `${pid}`, name), text);
+}
 
 async function worlds() {
   const [healthy, sick] = [await createDoctorNode(), await createDoctorNode()];
@@ -55,6 +76,17 @@ async function worlds() {
     await sick.driver({ csiAddress: await sick.driverUnder("y.csi"), name: "z.csi" }).catch(() => undefined)
   )?.close();
   await sick.plugin("lost-reg.sock", { name: "lost.csi", endpoint: sick.at("nowhere.sock") });
+  for (const node of [healthy, sick]) {
+    addProcess(node, 1, "kubelet", `--root-dir=${node.path}`);
+    addProcess(
+      node,
+      2,
+      "registrar",
+      `--csi-address=${csiAddress}`,
+      `--kubelet-registration-path=${csiAddress}`,
+      `--plugin-registration-path=${node.directory}`,
+    );
+  }
   return { healthy, sick };
 }
 
@@ -64,23 +96,29 @@ test("each read that fails takes findings away, and adds none", async () => {
     [Symbol.asyncDispose]: async () =>
       void (await Promise.all([healthy, sick].map((one) => one[Symbol.asyncDispose]()))),
   };
+  const states = ({ drivers }: Awaited<ReturnType<DoctorNode["look"]>>) =>
+    drivers
+      .map(({ name, state }) => `${name} ${state}`)
+      .sort()
+      .join();
   for (const node of [healthy, sick]) {
     const reads = new Map<string, Read>();
-    spy((read) => void (read[1].startsWith(node.path) && reads.set(read.join(" "), read)));
+    spy((read) => {
+      if ([node.path, node.procfs].some((path) => read[1].startsWith(path))) reads.set(read.join(" "), read);
+      return asIs;
+    });
     const whole = await node.look(WHOLE);
     jest.restoreAllMocks();
-    expect(reads.size).toBeGreaterThan(5);
+    expect(reads.size).toBeGreaterThan(15);
     for (const [call, path] of reads.values())
-      for (const [way, fail] of Object.entries(WAYS)) {
-        spy((read) => (read[0] === call && read[1] === path ? fail() : undefined));
+      for (const [way, answer] of waysOf([call, path], node)) {
+        spy((read) => (read[0] === call && read[1] === path ? answer : asIs));
         const look = await node.look(WHOLE);
         jest.restoreAllMocks();
         const added = badIn(look).filter((one) => !badIn(whole).includes(one));
         expect([way, call, path, added]).toEqual([way, call, path, []]);
-        const states = ({ drivers }: typeof look) =>
-          drivers.map(({ name, state }) => `${name} ${state}`).sort();
         // What is not seen any more is not said to be well.
-        if (states(look).join() !== states(whole).join())
+        if (states(look) !== states(whole))
           expect([way, call, path, look.healthy]).toEqual([way, call, path, false]);
       }
   }

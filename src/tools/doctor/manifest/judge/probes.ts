@@ -4,7 +4,7 @@ import { isTemplate } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
 import { onHost } from "../read/mounts";
 import type { ProbeFacts } from "../read/probes";
-import { flagIn } from "../read/start";
+import { flagsIn } from "../read/start";
 import { eachDeployment, isReadable, problem, type Statement, warning } from "./each-deployment";
 
 export const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
@@ -69,7 +69,7 @@ function judgeExec({ kind, command, settings: asked }: ProbeFacts, one: Deployme
   const { program, mounts } = one;
   const { refusal, task } = asked;
   const isOfficial = program.kind === "official";
-  const mode = flagIn(command, "mode") ?? "";
+  const mode = flagsIn(command).get("mode") ?? "";
   const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode) && !isTemplate(mode);
   if (task === "register" || isOtherMode)
     return problem(`has a ${kind} that starts a second registrar`, USE_HTTP);

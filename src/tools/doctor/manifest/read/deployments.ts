@@ -176,7 +176,7 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
       joined:
         program.kind === "unknown"
           ? undefined
-          : start.args.find((word) => /^--?[a-z][\w-]*\S*\s+--?[a-z][\w-]*/.test(word.trim())),
+          : start.args.find((word) => /^--?[a-z]\S*\s+--?[a-z]/.test(word.trim())),
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, program),

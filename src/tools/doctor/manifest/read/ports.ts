@@ -1,7 +1,7 @@
 import { attempt } from "../../../../base/errors";
 import { parseListenAddress } from "../../../../diagnostics/endpoint";
 import { list, numberOrNone, type Tree, text, tree } from "../../../../kube-api/objects";
-import { flagIn, wordsOf } from "./start";
+import { flagsIn, wordsOf } from "./start";
 
 export type PortUse = ReturnType<typeof portsOf>[number];
 
@@ -34,16 +34,16 @@ export function portsOf(containers: readonly Tree[], isOnNode: boolean) {
 }
 
 function listenersIn(container: Tree) {
-  const words = wordsOf(container);
+  const flags = flagsIn(wordsOf(container));
   const listeners = LISTEN_FLAGS.flatMap((name) => {
-    const value = flagIn(words, name);
+    const value = flags.get(name);
     const listen = value && attempt(() => parseListenAddress(name.endsWith("-port") ? `:${value}` : value));
     return listen
       ? { port: listen.port, host: addressOf(listen.host ?? ""), flag: `--${name}=${value}` }
       : [];
   });
   const isProbe = LIVENESS_PROBE.test(text(container.image)) && list(container.command).length === 0;
-  const isByDefault = ["http-endpoint", "health-port"].every((name) => flagIn(words, name) === undefined);
+  const isByDefault = ["http-endpoint", "health-port"].every((name) => flags.get(name) === undefined);
   const flag = `--health-port=${LIVENESS_PORT} by default`;
   return isProbe && isByDefault ? [...listeners, { port: LIVENESS_PORT, host: undefined, flag }] : listeners;
 }

@@ -38,12 +38,14 @@ export function wordsOf(container: Tree): readonly string[] {
   return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)).text);
 }
 
-/** The value of a flag: `-name=value`, `--name=value` or `--name value`; the last one counts. */
-export function flagIn(words: readonly string[], name: string): string | undefined {
-  const at = words.findLastIndex((word) => [`-${name}`, `--${name}`].includes(word.split("=", 1)[0] ?? ""));
-  const word = words[at];
-  if (word === undefined) return undefined;
-  return word.includes("=") ? word.slice(word.indexOf("=") + 1) : words[at + 1];
+/** The values of the flags: `-name=value`, `--name=value` or `--name value`; the last one of a name counts. */
+export function flagsIn(words: readonly string[]): ReadonlyMap<string, string | undefined> {
+  return new Map(
+    words.flatMap((word, at) => {
+      const [, name, value] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+      return name === undefined ? [] : [[name, value ?? words[at + 1]] as const];
+    }),
+  );
 }
 
 /** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */

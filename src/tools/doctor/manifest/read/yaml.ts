@@ -26,6 +26,8 @@ const INTEGER: ScalarTag = {
   },
 };
 
+/** Of one document: a mebibyte of ordinary YAML has fewer, and the parser takes a second and 80 MB for so many. */
+const MAX_TOKENS = 250_000;
 /** The parser may find an open quote only after those before it are closed. */
 const MAX_TRIES = 3;
 /** Lines of quoted texts that get an indent, and keys that aliases merge into other maps: no person writes more. */
@@ -50,17 +52,42 @@ export async function createYamlReader(): Promise<YamlReader> {
  * INVALID_OPTION for what is not YAML. `line` is the document's first line in its file.
  */
 function readYaml(yaml: typeof import("yaml"), schema: Schema, text: string, line: number): ReadYaml {
-  const { isMap, parseDocument, Scalar, visit } = yaml;
-  // The parser's own check of keys, and its pictures of where a mistake is, take minutes for some megabytes.
-  const parse = (source: string) =>
-    parseDocument(source, { uniqueKeys: false, prettyErrors: false, logLevel: "error", schema });
+  const { isMap, Scalar, visit } = yaml;
+  let tokens = 0;
+  function* tokensOf(source: string) {
+    const [lexer, parser] = [new yaml.Lexer(), new yaml.Parser()];
+    for (const token of lexer.lex(source)) {
+      tokens++;
+      if (tokens > MAX_TOKENS)
+        throw invalidOption(
+          `it has more than ${MAX_TOKENS.toLocaleString("en")} YAML tokens in one document`,
+        );
+      yield* parser.next(token);
+    }
+    yield* parser.end();
+  }
+  const parse = (source: string) => {
+    // The parser's own check of keys, and its pictures of where a mistake is, take minutes for some megabytes.
+    const composer = new yaml.Composer({ uniqueKeys: false, prettyErrors: false, logLevel: "error", schema });
+    const { stackTraceLimit } = Error;
+    try {
+      // Hostile YAML has an error in each line: their stacks take 40 MB.
+      Error.stackTraceLimit = 0;
+      const [document, more] = composer.compose(tokensOf(source), true, source.length);
+      if (document === undefined || more !== undefined) throw invalidOption("it goes on behind its end");
+      return document;
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  };
   let source = text;
   let document = parse(source);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const indented = indentQuotes(source, document.errors);
-    if (indented === source) break;
+    const again = indented === source ? undefined : attempt(() => parse(indented));
+    if (again === undefined) break;
     source = indented;
-    document = parse(source);
+    document = again;
   }
   const [error] = document.errors;
   // The parser has caught a RangeError.

@@ -82,6 +82,8 @@ export async function findProcesses(directory: string, procfs: string) {
   const called = (pattern: RegExp) =>
     named.filter(({ name }) => pattern.test(name.trim())).map(({ pid }) => pid);
   const ours = await statsOrErrno(directory);
+  if (typeof ours === "string" && ours !== "ENOENT")
+    return { registrars: [], kubelets: [], unread: [...unread, { what: directory, errno: ours }] };
   const kubelets = await lookAt(called(MAY_BE_KUBELET), "kubelet", (files) => readKubelet(files, ours));
   const registrars = await lookAt(called(MAY_BE_REGISTRAR), "a registrar", (files) =>
     readRegistrar(files, ours, kubelets),
