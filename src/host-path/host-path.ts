@@ -146,7 +146,7 @@ function rootOf(socket: MountPlace, registry: MountPlace | undefined) {
 }
 
 const IN_EMPTY_DIR = wrong(
-  "the driver's socket is in an emptyDir volume, whose host path changes with each pod",
+  "the driver's socket is in an emptyDir volume: its host path changes with each pod",
   `make that volume a hostPath: ${USUAL_DIRECTORY}`,
 );
 

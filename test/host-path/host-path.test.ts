@@ -15,7 +15,7 @@ const FITS: HostPathVerdict = { kind: "fits" };
 const UNKNOWN: HostPathVerdict = { kind: "unknown" };
 const wrong = (problem: string, fix: string): HostPathVerdict => ({ kind: "wrong", problem, fix });
 const EMPTY_DIR = wrong(
-  "the driver's socket is in an emptyDir volume, whose host path changes with each pod",
+  "the driver's socket is in an emptyDir volume: its host path changes with each pod",
   `make that volume a hostPath: ${K}/plugins/NAME`,
 );
 const NOT_MOUNTED = wrong(

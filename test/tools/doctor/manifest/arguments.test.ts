@@ -22,7 +22,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     { args: ["--require-driver"], container: { image: OFFICIAL } },
   ],
   [
-    /^CSI101 unknown: starts or not: the official registrar has --logtostderr before v2\.11 only -> take/,
+    /^CSI101 unknown: starts with some releases only: the official registrar has --logtostderr before v2\.11 only -> take/,
     { args: ["--logtostderr"], container: { image: "k8s.gcr.io/sig-storage/csi-node-driver-registrar" } },
   ],
   [/^CSI101 problem: .*not a listen address/, { args: ["--http-endpoint=x"] }],
@@ -61,7 +61,7 @@ const nodeWide = (image: string, ...more: readonly string[]): Changes => ({
   plugin: { hostPath: { path: "/var/lib/kubelet/plugins" } },
   container: { image },
 });
-const RESTARTS = /^CSI101 problem: restarts for ever: .* not a pattern: \/csi\/\*\/csi\.sock -> write/;
+const RESTARTS = /^CSI101 problem: restarts forever: .* literally: \/csi\/\*\/csi\.sock -> write/;
 
 test.each<readonly [changes: Changes, expected: readonly RegExp[]]>([
   [nodeWide(OFFICIAL), [RESTARTS]],

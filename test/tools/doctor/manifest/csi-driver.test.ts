@@ -17,7 +17,7 @@ const driver = (folder: string, name?: string) => {
 test.each<readonly [what: string, expected: string | undefined, objects: readonly object[]]>([
   [
     "one of two is missing",
-    "b.csi without a CSIDriver object, and there is one for a.csi -> apply one",
+    "b.csi without a CSIDriver object, and there is one for a.csi -> apply its CSIDriver object",
     [driver("a.csi"), driver("b.csi"), ...csiDrivers("a.csi")],
   ],
   [
@@ -27,7 +27,7 @@ test.each<readonly [what: string, expected: string | undefined, objects: readonl
   ],
   [
     "the driver calls itself otherwise",
-    "a.csi without a CSIDriver object, and there is one for other.org -> apply one",
+    "a.csi without a CSIDriver object, and there is one for other.org -> apply its CSIDriver object",
     [driver("x", "a.csi"), ...csiDrivers("other.org")],
   ],
   ["the folder may have any name", undefined, [driver("lvm-localpv"), ...csiDrivers("local.csi.openebs.io")]],

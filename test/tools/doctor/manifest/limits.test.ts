@@ -133,7 +133,7 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   ["CSI105 problem: .* 100Mi, and LimitRange ns/o allows 50Mi", ENOUGH, max("50Mi")],
   ["CSI105 problem: .* 100Mi, and LimitRange ns/o allows 50Mi", memory("100Mi", OFFICIAL), max("50Mi")],
   ["CSI105 problem: .* limit of 100Mi, and LimitRange ns/o has min 128Mi", ENOUGH, min("128Mi")],
-  ["CSI105 problem: is in the namespace of LimitRange ns/o, whose default is above", {}, range(WRONG)],
+  ["CSI105 problem: is in the namespace of LimitRange ns/o: its default is above", {}, range(WRONG)],
   [
     "CSI105 .* request of 128Mi, and its limit allows 100Mi: .* -> lower the request, or raise that l",
     requests("128Mi", "100Mi"),

@@ -103,14 +103,14 @@ describe("variables in a path", () => {
     container: { args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=${path}`], env },
   });
   const REFERS = { name: "P", value: "/var/lib/kubelet/plugins/$(N)/csi.sock" };
-  const NOWHERE = "and no variable of the container is called so";
+  const NOWHERE = "and the container has no variable of that name";
 
   test.each<readonly [Changes, expected: string]>([
     [told("$(SOCK)", { name: "SOCKET" }), `$(SOCK), ${NOWHERE} -> did you mean $(SOCKET)?`],
     [told("$(T)/csi.sock"), `$(T), ${NOWHERE} -> add T to its env`],
     [
       told("$(P)", REFERS, { name: "N", value: "x.csi" }),
-      "$(N), which is set behind the variable that takes it -> put N first in its env",
+      "$(N), which is defined after the variable that uses it -> put N first in its env",
     ],
     [{ args: ["--csi-address=/csi/$(NAME)"] }, `$(NAME), ${NOWHERE} -> add NAME to its env`],
   ])("without a value: %j", (changes, expected) => {

@@ -48,7 +48,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/serves ::1 only -> write --http-endpoint=:2/, serving(http(), ON_NODE, "[::1]:2")],
   [/serves 127\.0\.0\.11 only/, serving(http(), {}, "127.0.0.11:2")],
-  [/asks 127\.0\.0\.1, .* the node's .*-> take host off$/, serving(http({ host: "127.0.0.1" }))],
+  [/asks 127\.0\.0\.1, .* the node's .*-> remove host$/, serving(http({ host: "127.0.0.1" }))],
   [/with HTTPS, and the registrar serves plain HTTP -> use httpGet on/, serving(http({ scheme: "HTTPS" }))],
   [/with gRPC, and the registrar serves plain HTTP/, serving({ livenessProbe: { grpc: { port: 2 } } })],
   [SECOND, official(mode("ready-probe"))],

@@ -116,7 +116,7 @@ test.each<readonly [container: object, said: string]>([
   [{ livenessProbe: shell }, "has a livenessProbe that runs /bin/sh"],
   [{ lifecycle: { postStart: shell } }, "has a postStart hook that runs /bin/sh"],
 ])("%j in this registrar's image", (container, what) => {
-  const end = "which this registrar's image does not have -> take that out, or leave this";
+  const end = "which this registrar's image does not have -> remove that, or leave this";
   expect(saidOf({ container })).toContainEqual(expect.stringContaining(`CSI117 problem: ${what}, ${end}`));
 });
 

@@ -19,7 +19,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   [/^CSI106 warning: .* removes files: .*rm -rf/, { container: { ...IN_NODE_IMAGE, ...onStop(command) } }],
   [/^CSI106 warning: .* removes files: .*rm -rf/, { container: { image: OFFICIAL, ...onStop(command) } }],
   [
-    /^CSI106 warning: is beside container driver, .*: rm -rf \/x \/y\/x-reg\.sock -> leave/,
+    /^CSI106 warning: is beside container driver: .*: rm -rf \/x \/y\/x-reg\.sock -> leave/,
     driverWith("rm -rf /x /y/x-reg.sock"),
   ],
   [/^CSI107 problem: updates with maxSurge 10%/, surge("10%")],

@@ -52,10 +52,20 @@ test.each<Case>([
   ["directory-writable", "problem", /EPERM/, { folder: { unwritable: "EPERM", place: undefined } }],
   ["directory-writable", "problem", /mounted read-only/, unwritable("EROFS")],
 
-  ["directory-kubelets", "ok", /has a path of kubelet's \(\/var\/lib\/kubelet\/plugins_registry on its/, {}],
-  ["directory-kubelets", "ok", /has a path/, place("/lib/kubelet/plugins_registry")],
-  ["directory-kubelets", "ok", /has a path/, place("/plugins_registry")],
-  ["directory-kubelets", "ok", /has a path/, place("/snap/microk8s/var/lib/kubelet/plugins_registry")],
+  [
+    "directory-kubelets",
+    "ok",
+    /is at a usual path of kubelet's directory \(\/var\/lib\/kubelet\/plugins_registry on its/,
+    {},
+  ],
+  ["directory-kubelets", "ok", /is at a usual path/, place("/lib/kubelet/plugins_registry")],
+  ["directory-kubelets", "ok", /is at a usual path/, place("/plugins_registry")],
+  [
+    "directory-kubelets",
+    "ok",
+    /is at a usual path/,
+    place("/snap/microk8s/var/lib/kubelet/plugins_registry"),
+  ],
   ["directory-kubelets", "unknown", /of a known kubelet \(\/srv\S+ on its/, place("/srv/plugins_registry")],
   [
     "directory-kubelets",
@@ -69,7 +79,7 @@ test.each<Case>([
   ["directory-kubelets", "unknown", /this node has \/k0s too/, { host: { otherDirectories: ["/k0s"] } }],
   ["directory-kubelets", "problem", /belongs to the container/, place("/registration", "overlay", false)],
   ["directory-kubelets", "problem", /emptyDir/, place("/pods/1/volumes/kubernetes.io~empty-dir/reg")],
-  ["directory-kubelets", "unknown", /mounts cannot be seen/, { folder: { place: undefined } }],
+  ["directory-kubelets", "unknown", /mounts cannot be read/, { folder: { place: undefined } }],
 
   ["socket-path", "ok", /x\.csi-reg\.sock is short enough/, {}],
   ["socket-path", "problem", /has 1\d\d bytes/, kubeletPath(`${DEEP}/plugins/x.csi/csi.sock`)],
@@ -85,18 +95,18 @@ test.each<Case>([
   ["inotify", "problem", /max_user_instances is used up/, { folder: { unwatchable: "EMFILE" } }],
   ["inotify", "problem", /max_user_watches is used up/, { folder: { unwatchable: "ENOSPC" } }],
   ["inotify", "unknown", /EIO/, { folder: { unwatchable: "EIO" } }],
-  ["inotify", "unknown", /only root can try/, { host: { uid: 1000 } }],
+  ["inotify", "unknown", /only root can test/, { host: { uid: 1000 } }],
 
   ["kubelet-path", "unknown", /cannot be seen from here/, {}],
   // What the container has at this path may not be what the host has there.
   ["kubelet-path", "unknown", /cannot be seen from here/, kubeletPath("/csi/csi.sock", accepting("1:2"))],
-  ["kubelet-path", "problem", /no absolute path/, kubeletPath("csi.sock")],
-  ["kubelet-path", "problem", /no absolute path/, kubeletPath(`unix://${CSI}`)],
+  ["kubelet-path", "problem", /not an absolute path/, kubeletPath("csi.sock")],
+  ["kubelet-path", "problem", /not an absolute path/, kubeletPath(`unix://${CSI}`)],
   ["kubelet-path", "warning", /registration directory/, kubeletPath("/k/plugins_registry/x.sock")],
   ["kubelet-path", "problem", /is not there/, kubeletPath(CSI, { isDirectoryInSight: true })],
   ["kubelet-path", "ok", /and accepts connections/, kubeletPath(CSI, accepting("1:2"))],
   ["kubelet-path", "ok", /fits the mounts of this container/, hostPath({ kind: "fits" })],
-  ["kubelet-path", "problem", /another socket/, kubeletPath(CSI, accepting("7:7"))],
+  ["kubelet-path", "problem", /different socket/, kubeletPath(CSI, accepting("7:7"))],
 ])("%s is %s: %s", (check, status, text, changes) => {
   const said = sayings(check, healthyFacts(changes));
   expect(said).toHaveLength(1);

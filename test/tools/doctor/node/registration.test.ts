@@ -22,7 +22,7 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
   const events = kubelet.events.history().length;
 
   const { says, healthy, summary } = await node.look();
-  expect(says("registration")).toMatch(/^ok: x\.csi is registered with kubelet, says .*-reg\.sock$/);
+  expect(says("registration")).toMatch(/^ok: x\.csi is registered with kubelet, as its .*-reg\.sock$/);
   const endpoint = `ok: x.csi is at the path that kubelet gets: ${node.csiAddress}`;
   expect(says("registration-endpoint")).toBe(endpoint);
   expect(says("registration-duplicates")).toBe("ok: x.csi has one living registration socket");
@@ -61,7 +61,7 @@ test.each([
   // As the official one: it does not tell.
   [{}, "registration", /^unknown: x\.csi has a registrar .*; fix: kubectl get csinode/],
   [{ endpoint: "/y.sock" }, "registration-endpoint", NOT_AT],
-  [{ endpoint: "csi.sock" }, "registration-endpoint", /csi\.sock, which is no absolute path/],
+  [{ endpoint: "csi.sock" }, "registration-endpoint", /csi\.sock, which is not an absolute path/],
   [{ endpoint: "" }, "registration-endpoint", /reg\.sock, its registration socket, not at/],
 ])("another registrar that answers %j: %s", async (info, check, expected) => {
   await using node = await createNodeWithDriver();

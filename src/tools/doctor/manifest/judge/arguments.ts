@@ -34,7 +34,10 @@ function judgeTypes({ source: { container } }: Deployment): Nested<Statement> {
     lists
       .filter(([, value]) => typeof value === "string")
       .map(([name, value]) =>
-        problem(`${has(value)} as ${name}: the API server refuses it`, "write a list with an item for each"),
+        problem(
+          `${has(value)} as ${name}: the API server refuses it`,
+          "write a list with one item for each argument",
+        ),
       ),
     words.map(({ value, where }) =>
       problem(`${has(value)} ${where}, which is not a string: the API server refuses it`, "quote it"),
@@ -60,7 +63,7 @@ function judgeInit({ source: { pod, container }, settings, program }: Deployment
 function judgePatterns({ program, unseen, settings }: Deployment): Statement | undefined {
   const pattern = [settings.csiAddress, settings.kubeletRegistrationPath].find(isPattern);
   if (program.kind !== "official" || unseen !== undefined || pattern === undefined) return undefined;
-  const text = `restarts for ever: to the official registrar * is not a pattern: ${pattern}`;
+  const text = `restarts forever: the official registrar takes * literally: ${pattern}`;
   return problem(text, "write the paths of one driver, or use this registrar's image");
 }
 
@@ -75,7 +78,7 @@ function judgeStart({ program, unseen, settings, literals, source }: Deployment)
   }
   if (doubtful !== undefined)
     return unknown(
-      `starts or not: the official registrar has --${doubtful} before v2.11 only`,
+      `starts with some releases only: the official registrar has --${doubtful} before v2.11 only`,
       `take --${doubtful} out, or give the image a tag with its release`,
     );
   if (ignored !== undefined) {

@@ -31,7 +31,7 @@ function namesIn({ deployments, csiDrivers }: ManifestFacts) {
 const manifestCsiDriver = eachDeploymentBeside("CSI111", "manifest-csi-driver", namesIn, (one, names) => {
   if (!one.hasDriver || isPattern(one.settings.kubeletRegistrationPath)) return undefined;
   return names.all.size === 0
-    ? unknown("has no CSIDriver object beside it: it may be applied by itself")
+    ? unknown("has no CSIDriver object beside it: perhaps that is applied separately")
     : judgeName(one, names);
 });
 

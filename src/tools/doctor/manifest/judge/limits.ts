@@ -157,7 +157,7 @@ function judgeRefused({ one, resource, own, request, ranges, bounds }: Limits): 
   return (
     judge("limit", own) ??
     (wrong &&
-      refused(`is in the namespace of ${wrong.of}, whose default is above its max`, "raise that max")) ??
+      refused(`is in the namespace of ${wrong.of}: its default is above its max`, "raise that max")) ??
     judge("request", request)
   );
 }

@@ -106,7 +106,7 @@ const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registr
   if (mount.isReadOnly)
     return problem(
       `mounts ${directory} read-only: no socket can be made there`,
-      "take readOnly off that mount",
+      "remove readOnly from that mount",
     );
   if (isTemplate(host))
     return unknown(`has a directory with a placeholder that is not filled in: ${host}`, RENDER_FIRST);

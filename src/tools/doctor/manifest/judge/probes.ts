@@ -54,7 +54,7 @@ function judgePort(
       `write --http-endpoint=:${http.port}`,
     );
   return LOCALHOST.test(host ?? "") && !isOnNode
-    ? problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "take host off")
+    ? problem(`has a ${kind} that asks ${host}, which is the node's and not the pod's`, "remove host")
     : undefined;
 }
 

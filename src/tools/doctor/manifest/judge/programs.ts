@@ -33,7 +33,7 @@ const manifestPreStop = eachDeployment("CSI106", "manifest-pre-stop", ({ source,
     .filter(({ command }) => removesSocket(command))
     .map(({ name, command }) =>
       warning(
-        `is beside container ${name}, whose preStop hook removes registration sockets: ${boundText(command)}`,
+        `is beside container ${name}: its preStop hook removes registration sockets: ${boundText(command)}`,
         "leave them out of the hook: the registrar removes its own",
       ),
     );
@@ -67,7 +67,7 @@ function judgeWords(one: Deployment): readonly Statement[] {
       ? []
       : problem(
           `${what} ${boundText(word)}, which this registrar's image does not have`,
-          `take that out, or ${LEAVE}`,
+          `remove that, or ${LEAVE}`,
         ),
   );
 }

@@ -191,8 +191,8 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
 function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: RegistrarSettings) {
   if (startedBy !== undefined)
     return {
-      why: `is started by ${startedBy}: what that makes of the arguments is not seen here`,
-      advice: "have the registrar itself as command, or none",
+      why: `is started by ${startedBy}: what that program does with the arguments cannot be seen here`,
+      advice: "make the registrar itself the command, or leave the command out",
     };
   const { csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal } = settings;
   const judged = [csiAddress, kubeletRegistrationPath, pluginRegistrationPath, refusal?.problem ?? ""];
@@ -201,7 +201,7 @@ function unseenOf({ startedBy, open }: ReturnType<typeof startOf>, settings: Reg
   );
   return (
     found && {
-      why: `takes $(${found.name}) from elsewhere: what the arguments come to is not seen here`,
+      why: `takes $(${found.name}) from elsewhere: its value cannot be seen here`,
       advice: "run registrar doctor in the pod, or see the log of its start",
     }
   );

@@ -102,11 +102,11 @@ export function literalsIn(words: readonly string[], open: readonly OpenVariable
   );
   return [...new Set(literals.map(({ name }) => name))].slice(0, MAX_LITERALS).map((name) => {
     if (names.includes(name)) {
-      const why = "which is set behind the variable that takes it";
+      const why = "which is defined after the variable that uses it";
       return { name, why, advice: `put ${name} first in its env` };
     }
     const meant = name.length > MAX_NAME_LENGTH ? undefined : nearWord(name, names);
     const advice = meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
-    return { name, why: "and no variable of the container is called so", advice };
+    return { name, why: "and the container has no variable of that name", advice };
   });
 }

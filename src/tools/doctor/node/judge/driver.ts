@@ -48,14 +48,14 @@ function judgeKubeletPath(path: string, view: View): Verdict {
   const { csiSocketPath } = view.target;
   const inode = driver?.socket.inode;
   if (!path.startsWith("/"))
-    return problem(path, "is no absolute path", "give the path of the driver's socket on the host");
+    return problem(path, "is not an absolute path", "give the path of the driver's socket on the host");
   const misplaced = judgeDriverPlace(path, path, "lies");
   if (misplaced) return misplaced;
   if (found?.kind === "too-long") return judgeSocket(found, view);
   if (hostPath.kind === "wrong")
     return problem(path, `${GIVEN}; ${hostPath.problem}`, hostPath.fix, "host-path");
   if (driver && hasNoSocket(driver.socket) && (path === csiSocketPath || found?.kind !== "missing"))
-    return unknown(path, `${GIVEN}; at ${csiSocketPath} is no socket to compare it with`);
+    return unknown(path, `${GIVEN}; there is no socket at ${csiSocketPath} to compare it with`);
   // The same path may be another socket here than on the host.
   const isUnsure = path === csiSocketPath && hostPath.kind !== "fits";
   const isUnseen = found === undefined || (found.kind === "missing" && !found.isDirectoryInSight);
@@ -70,7 +70,7 @@ function judgeKubeletPath(path: string, view: View): Verdict {
   if (found.kind !== "accepting") return judgeSocket(found, view, `${GIVEN}; it `);
   if (inode === undefined || inode === found.inode) return ok(path, `${GIVEN}, and accepts connections`);
   const fix = pathFix(inode, view, "make both flags name the same socket");
-  return problem(path, "is another socket than that of --csi-address", fix);
+  return problem(path, "is a different socket from that of --csi-address", fix);
 }
 
 /** Judges what is in the place of a driver's socket; `lead` goes before what is wrong with it. */
@@ -117,7 +117,7 @@ const driverIdentity = driverCheck("CSI003", "driver-identity", ({ identity, soc
     return problem(subject, failureText("GetPluginInfo", identity), fix, namelessCause(socket));
   }
   const { name, vendorVersion } = identity.value;
-  return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "not told"}`);
+  return ok(name, `is what ${subject} answers to GetPluginInfo, version ${vendorVersion || "unknown"}`);
 });
 
 const driverName = driverCheck("CSI004", "driver-name", ({ name }) => {
@@ -155,7 +155,7 @@ function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo
   const { maxNodeIdBytes } = behaviourOf(NEWEST_SIMULATED);
   const why = invalidNodeId("this", nodeId, maxNodeIdBytes) ?? invalidLabels("this", topology);
   if (why !== undefined) {
-    const text = `answers NodeGetInfo with what the API server refuses: ${why}`;
+    const text = `answers NodeGetInfo with a value that the API server refuses: ${why}`;
     return problem(subject, text, "correct the driver's settings", cause);
   }
   const segments = Object.entries(topology).map(([key, value]) => `${key}=${value}`);

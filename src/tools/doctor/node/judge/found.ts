@@ -21,8 +21,8 @@ const driversFound = check("CSI020", "drivers-found", (view: View) => {
     ...leftOut.map(({ path, fileSystem }) =>
       unknown(
         path,
-        `is a mount of ${fileSystem} and was not inspected: its server may not answer`,
-        "have the driver's socket on the node's own disk",
+        `is a mount of ${fileSystem} and was not inspected: its server might hang`,
+        "put the driver's socket on the node's own disk",
       ),
     ),
     ...unreadPaths.map(({ path, errno }) =>
@@ -57,7 +57,7 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   return bad(
     path,
     `has the driver ${name}, for which there is no registration socket in ${directory.path}`,
-    `see its registrar: does it run, or restart again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide ? NODE_WIDE : ""}`,
+    `see its registrar: is it running, or restarting again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide ? NODE_WIDE : ""}`,
     nodeInfoCause(name),
   );
 }
@@ -66,7 +66,7 @@ const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its
 
 /** Why a node-wide registrar may not have published a driver. */
 const NODE_WIDE =
-  "; a node-wide one can lack file descriptors: see its log; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
+  "; a node-wide registrar can run out of file descriptors: see its log; if it is to leave the driver out, give its --allow-drivers or --deny-drivers here";
 
 /** Uninstalled drivers leave their sockets behind for ever: it is a problem only if the node has no other driver. */
 function judgeDead({ socket, fits }: View["deadSockets"][number], view: View): Verdict | undefined {

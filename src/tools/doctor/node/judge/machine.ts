@@ -32,11 +32,11 @@ const INOTIFY_LIMITS: Readonly<Record<string, string>> = {
 const inotify = check("CSI013", "inotify", ({ directory, host }: View) => {
   if (directory.kind !== "directory") return undefined;
   const { unwatchable } = directory;
-  if (host.uid !== 0) return unknown("inotify", "has limits per user: only root can try kubelet's");
+  if (host.uid !== 0) return unknown("inotify", "has limits per user: only root can test those of kubelet");
   if (unwatchable === undefined)
     return ok("inotify", "has room for root's watches, so kubelet can see new sockets");
   const limit = INOTIFY_LIMITS[unwatchable];
-  if (limit === undefined) return unknown("inotify", `could not be tried: ${unwatchable}`);
+  if (limit === undefined) return unknown("inotify", `could not be tested: ${unwatchable}`);
   const text = `has no room for root's watches, so kubelet sees no new socket: fs.inotify.${limit} is used up`;
   return problem("inotify", text, `raise it: sysctl fs.inotify.${limit}=8192, or more if it is 8192 already`);
 });
@@ -70,7 +70,7 @@ const directoryWritable = check("CSI009", "directory-writable", ({ directory, ho
   const { path, unwritable, ownership } = directory;
   if (unwritable === undefined) return ok(path, `is writable by user ${uid}`);
   if (unwritable === "EROFS")
-    return problem(path, "is mounted read-only", "take readOnly off the volume mount");
+    return problem(path, "is mounted read-only", "remove readOnly from the volume mount");
   if (unwritable === "ENOSPC")
     return problem(path, "has no room, ENOSPC: its file system has no inode left", "remove files: see df -i");
   const text = `is not writable by user ${uid}: ${unwritable} (${ownershipText(ownership)})`;
@@ -99,7 +99,7 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
       `look there: --plugin-registration-path=${other.directory}`,
     );
   if (kubelets.length > 0) return ok(path, "is what kubelet watches, by its --root-dir");
-  if (place === undefined) return unsure("cannot be told to be kubelet's: the mounts cannot be seen");
+  if (place === undefined) return unsure("cannot be recognised as kubelet's: the mounts cannot be read");
   if (place.path.includes("/kubernetes.io~empty-dir/"))
     return problem(path, "is an emptyDir volume, where kubelet does not look", MOUNT_IT);
   // Seen from its own file system, /var/lib/kubelet/plugins_registry may have lost the head of its path.
@@ -111,9 +111,9 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   const where = onFileSystem(path, place.path);
   if (isNamedSo && others !== "")
     return unsure(
-      `has a path of kubelet's${where}, and this node has ${others} too: kubelet watches one of them`,
+      `is at a usual path of kubelet's directory${where}, and this node has ${others} too: kubelet watches one of them`,
     );
-  if (isNamedSo) return ok(path, `has a path of kubelet's${where}`);
+  if (isNamedSo) return ok(path, `is at a usual path of kubelet's directory${where}`);
   if (place.fileSystem === "overlay")
     return problem(path, "belongs to the container: nothing is mounted there", MOUNT_IT, "not-kubelets");
   return unsure(`is not the registration directory of a known kubelet${where}`);

@@ -54,7 +54,8 @@ function judgeRegistration({ path, plugin, trouble, report, socket }: Published,
   // With policy retry the registrar publishes again after a refusal: until kubelet comes, its last words count.
   if (state === "refused" || (state !== "registered" && refusal !== undefined))
     return judgeRefusal(plugin, refusal, view);
-  if (state === "registered") return ok(name, `is registered with kubelet, says its registrar on ${path}`);
+  if (state === "registered")
+    return ok(name, `is registered with kubelet, as its registrar reports on ${path}`);
   if (state !== "listening")
     return warning(
       name,
@@ -130,7 +131,7 @@ function judgeEndpoint({ plugin, isTargets, endpoint, path }: Answering, view: V
   const ifTargets = (verdict: Verdict) => (isTargets ? verdict : undefined);
   const place = plugin.endpoint === "" ? `${path}, its registration socket` : plugin.endpoint;
   const saidAt = `is said to be at ${place}`;
-  if (endpoint === undefined) return bad(name, `${saidAt}, which is no absolute path`, fixPath);
+  if (endpoint === undefined) return bad(name, `${saidAt}, which is not an absolute path`, fixPath);
   if (isTargets && !isWhole && told !== undefined && told !== plugin.endpoint)
     return problem(name, `${saidAt}, not at ${told}`, fixPath);
   const { socket, identity } = endpoint;
