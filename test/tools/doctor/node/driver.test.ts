@@ -1,10 +1,12 @@
 import { renameSync, writeFileSync } from "node:fs";
+import { eachTest } from "../../../support/each-test";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createDoctorNode, type DoctorNode, IMPATIENT_MS, problemsIn, WHOLE } from "./doctor-node";
 import { healthyFacts, sayings } from "./healthy-facts";
 
+const node = eachTest(createDoctorNode);
+
 test("a driver that is well", async () => {
-  await using node = await createDoctorNode();
   const topology = { "example.com/zone": "a" };
   await node.driver({ vendorVersion: "1.2", nodeId: "n1", topology, maxVolumes: 12 });
   const { says } = await node.look();
@@ -27,7 +29,6 @@ test.each([
   [NOTHING, "reg", /reg is a directory, not a socket/, /^unknown: /],
   [PLUGIN, "reg/y-reg.sock", /^ok: /, /fails GetPluginInfo: Unimplemented: .*; fix: correct --csi/],
 ])("no driver: %p, and %s is named", async (arrange, name, ofSocket, ofDriver) => {
-  await using node = await createDoctorNode();
   await arrange(node);
   const { says } = await node.look({ csiSocketPath: node.at(name) });
   expect(says("driver-socket")).toMatch(ofSocket);
@@ -48,7 +49,6 @@ test("a negative volume limit is a warning: kubelet registers the driver, and wr
 });
 
 test("a path that is too long for a socket is not connected to, as it would be cut", async () => {
-  await using node = await createDoctorNode();
   const cut = node.at("s".repeat(106 - node.at("").length));
   const connected = jest.fn();
   await using _there = await startForeignSocket(node.at("short"), connected);
@@ -76,13 +76,11 @@ test.each<[check: string, options: object, expected: RegExp]>([
   ["driver-node-info", fail("NodeGetInfo", "UNIMPLEMENTED"), /fix: name the socket of the driver's node/],
   ["driver-node-info", hang("NodeGetInfo"), /time: .*(?:after 10s|: Deadline exceeded); kubelet refuses/],
 ])("%s of a driver with %j", async (check, options, expected) => {
-  await using node = await createDoctorNode();
   await node.driver(options);
   expect((await node.look({}, { impatient: "faults" in options })).says(check)).toMatch(expected);
 });
 
 test("a dead driver is one problem, whatever else fails because of it", async () => {
-  await using node = await createDoctorNode();
   await (await node.driver()).kill();
   await node.plugin("x.csi-reg.sock");
   const look = await node.look();
@@ -92,7 +90,6 @@ test("a dead driver is one problem, whatever else fails because of it", async ()
 });
 
 test("a driver that hangs is one problem, too, and is asked no further", async () => {
-  await using node = await createDoctorNode();
   const driver = await node.driver(hang("GetPluginInfo") as object);
   const look = await node.look({}, { impatient: true });
   const methods = driver.events.history().flatMap((event) => (event.kind === "called" ? [event.method] : []));
@@ -118,7 +115,6 @@ test.each([
 });
 
 test("a deadline that runs out while doctor itself cannot run is nobody's fault", async () => {
-  await using node = await createDoctorNode();
   const driver = await node.driver();
   const stall = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, IMPATIENT_MS + 200);
   const stalled = driver.events.when("called").then(stall);
@@ -128,14 +124,12 @@ test("a deadline that runs out while doctor itself cannot run is nobody's fault"
 });
 
 test("of a listener that never writes it is said that no HTTP/2 connection was made", async () => {
-  await using node = await createDoctorNode();
   await using _mute = await startForeignSocket(node.csiAddress);
   const look = await node.look({}, { impatient: true });
   expect(look.says("driver-identity")).toMatch(/GetPluginInfo in time: .*; no HTTP\/2 connection by then: /);
 });
 
 test("without a socket at --csi-address no path is judged by it", async () => {
-  await using node = await createDoctorNode();
   for (const csiSocketPath of ["no/csi.sock", "none.sock", ""].map((name) => node.at(name)))
     for (const kubeletRegistrationPath of [csiSocketPath, "/var/lib/kubelet/plugins/x.csi/csi.sock"]) {
       const { says } = await node.look({ csiSocketPath, kubeletRegistrationPath });
@@ -153,7 +147,6 @@ test.each<[check: string, problems: object, options: object, expected: RegExp]>(
 ])(
   "%s of a driver that is found, as of one that is named, once",
   async (check, problems, options, expected) => {
-    await using node = await createDoctorNode();
     await node.driverUnder("x.csi", options);
     const look = await node.look(WHOLE, { impatient: options !== FAILING });
     expect(look.says(check)).toMatch(expected);
@@ -162,7 +155,6 @@ test.each<[check: string, problems: object, options: object, expected: RegExp]>(
 );
 
 test("a driver that is found and fails NodeGetInfo: its row says so; beside one that is named it is a warning", async () => {
-  await using node = await createDoctorNode();
   await node.driverUnder("x.csi", FAILING);
   expect((await node.look(WHOLE)).drivers[0]?.reason).toMatch(
     /^the driver fails NodeGetInfo: Unavailable: .*m/,

@@ -1,13 +1,15 @@
 import { mkdirSync } from "node:fs";
+import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { startStuckSocket } from "../../../support/stuck-socket";
 import { untilNotified } from "../../../support/until-notified";
 import { createDoctorNode, problemsIn, WHOLE } from "./doctor-node";
 
+const node = eachTest(createDoctorNode);
+
 const CONTROLLER = [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }];
 
 test("a driver that listens while its registrar crash-loops is a problem, without any flag", async () => {
-  await using node = await createDoctorNode();
   const csiAddress = await node.driverUnder("x.csi");
   const { says, healthy, drivers } = await node.look(WHOLE);
   expect(says("drivers-found")).toMatch(/has the driver x\.csi, for which there is no .*; .* answers$/);
@@ -20,7 +22,6 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
 });
 
 test("one that is published is none, and its registrar tells since when and why", async () => {
-  await using node = await createDoctorNode();
   const csiAddress = await node.driverUnder("x.csi");
   const kubelet = await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason: "no room" }] });
   const paths = { csiAddress, endpoint: csiAddress };
@@ -47,7 +48,6 @@ test.each([
   ["killed, and named", {}, leaveDeadSocket, DEAD],
   ["hanging", WHOLE, startForeignSocket, /^the driver does not answer GetPluginInfo in time/],
 ])("a registered driver that ended, %s: one row, which says so", async (_, target, leave, expected) => {
-  await using node = await createDoctorNode();
   const driver = await node.driver();
   const kubelet = await node.kubelet();
   await node.registrar();
@@ -63,7 +63,6 @@ test.each([
 const SAME = { name: "same.csi" };
 
 test("two drivers of one name are told, also where the registration of one may be that of the other", async () => {
-  await using node = await createDoctorNode();
   for (const name of ["a", "b"]) await node.driverUnder(name, SAME);
   const { says, drivers } = await node.look({ ...WHOLE, pattern: node.at("plugins/*/csi.sock") });
   const twins = /^problem: .* has a driver called same\.csi, as has .*only one of them can be registered/;
@@ -84,7 +83,6 @@ test("two drivers of one name are told, also where the registration of one may b
 });
 
 test("a second driver of a name whose first is registered: where the first is", async () => {
-  await using node = await createDoctorNode();
   const csiAddress = await node.driverUnder("b", SAME);
   // It is not under kubelet's plugins: only its registration tells of it.
   await node.driver(SAME);
@@ -101,7 +99,6 @@ test("a second driver of a name whose first is registered: where the first is", 
 });
 
 test("a controller with the name of the node's driver is no second one", async () => {
-  await using node = await createDoctorNode();
   const csiAddress = await node.driverUnder("a", SAME);
   await node.driverUnder("b", { ...SAME, faults: CONTROLLER });
   expect((await node.look(WHOLE)).says("drivers-found")).toMatch(
@@ -114,7 +111,6 @@ test("a controller with the name of the node's driver is no second one", async (
 });
 
 test("a driver whose listen queue is full is told, named or not", async () => {
-  await using node = await createDoctorNode();
   await node.driverUnder("x.csi");
   mkdirSync(node.at("plugins", "stuck"));
   const stuck = node.at("plugins", "stuck", "csi.sock");
@@ -131,7 +127,6 @@ test("a driver whose listen queue is full is told, named or not", async () => {
 });
 
 test("beside a driver that was named, others are worth a warning; the named one is judged once", async () => {
-  await using node = await createDoctorNode();
   const csiSocketPath = await node.driverUnder("y.csi", { name: "y.csi" });
   const { says } = await node.look({ csiSocketPath });
   expect([says("driver-name"), says("drivers-found")]).toEqual(["ok: y.csi is a legal name", ""]);
@@ -143,7 +138,6 @@ const LEFT =
   /^(\w+): .*\/csi\.sock has no process that listens on it: .* or was uninstalled(.*); fix: start .*delete/m;
 
 test("a socket that a driver left behind: by whether it fits a pattern, and whether the node has another", async () => {
-  await using node = await createDoctorNode();
   const pattern = node.at("plugins/*/csi.sock");
   const said = async (target: object) =>
     LEFT.exec((await node.look({ ...WHOLE, ...target })).says("drivers-found"))?.slice(1);
@@ -169,7 +163,6 @@ test.each([
   [{ allow: ["y.csi"] }, true, /^ok: .*has the driver x\.csi, not to be registered, as configured: /],
   [{ deny: ["y.csi"] }, false, /^problem: /],
 ])("a driver that %j may keep out", async (names, isHealthy, expected) => {
-  await using node = await createDoctorNode();
   await node.driverUnder("x.csi");
   const { says, healthy } = await node.look({ ...WHOLE, names });
   expect(says("drivers-found")).toMatch(expected);
@@ -177,7 +170,6 @@ test.each([
 });
 
 test("a socket of a pattern that is no node service is named, and the driver to leave out", async () => {
-  await using node = await createDoctorNode();
   await node.driver();
   const reason = "rpc error: code = Unimplemented desc = unknown service csi.v1.Node";
   await node.kubelet({ version: "1.28", faults: [{ kind: "refuse", reason }] });
@@ -189,7 +181,6 @@ test("a socket of a pattern that is no node service is named, and the driver to 
 });
 
 test("a driver with an illegal name is one problem: kubelet would refuse it because of that", async () => {
-  await using node = await createDoctorNode();
   await node.driverUnder("x.csi", { name: "a_b" });
   expect(problemsIn(await node.look(WHOLE))).toEqual(["CSI004", "CSI020 of CSI004"]);
   // Another mistake is another problem.

@@ -1,21 +1,18 @@
 import fs, { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { lookAtDirectory, otherDirectories } from "../../../../src/tools/doctor/node/read/directory";
+import { eachTest } from "../../../support/each-test";
 import { startForeignSocket } from "../../../support/foreign-socket";
-import { createTempFolder, type TempFolder } from "../../../support/temp-folder";
+import { createTempFolder } from "../../../support/temp-folder";
+
+const folder = eachTest(createTempFolder);
 
 afterEach(() => jest.restoreAllMocks());
 
-/** A /proc and a /sys of a machine that has these files. */
-function makeHost(folder: TempFolder, files: Readonly<Record<string, string>>) {
-  for (const name of ["proc/self/attr", "sys/fs/selinux"]) mkdirSync(folder.at(name), { recursive: true });
-  for (const [name, text] of Object.entries(files)) writeFileSync(folder.at(name), text);
-  return { procfs: folder.at("proc"), sysfs: folder.at("sys") };
-}
-
 test("the directory's place is that of what a symbolic link leads to", async () => {
-  await using folder = await createTempFolder();
   const mountinfo = `1 0 8:1 / ${folder.path} rw - ext4 /dev/sda rw`;
-  const { procfs } = makeHost(folder, { "proc/self/mountinfo": mountinfo });
+  const procfs = folder.at("proc");
+  mkdirSync(folder.at("proc/self"), { recursive: true });
+  writeFileSync(folder.at("proc/self/mountinfo"), mountinfo);
   mkdirSync(folder.at("kubelet"));
   symlinkSync("kubelet", folder.at("link"));
   const facts = await lookAtDirectory(folder.at("link"), procfs);
@@ -30,13 +27,11 @@ test.each([
   // A file system that counts no inodes.
   [{ files: 0, ffree: 0 }, undefined],
 ])("a directory whose file system has %j inodes", async (inodes, unwritable) => {
-  await using folder = await createTempFolder();
   jest.spyOn(fs.promises, "statfs").mockResolvedValue(inodes as never);
   expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable });
 });
 
 test("a directory that is missing, and a file in its place; other directories are those that exist", async () => {
-  await using folder = await createTempFolder();
   writeFileSync(folder.at("file"), "");
   expect(await lookAtDirectory(folder.at("none"), "/proc")).toMatchObject({ kind: "missing" });
   expect(await lookAtDirectory(folder.at("file"), "/proc")).toMatchObject({ fileType: "a file" });
@@ -44,7 +39,6 @@ test("a directory that is missing, and a file in its place; other directories ar
 });
 
 test("kubelet's device plugin socket is looked for beside the directory", async () => {
-  await using folder = await createTempFolder();
   for (const name of ["plugins_registry", "device-plugins"]) mkdirSync(folder.at(name));
   await using _kubelet = await startForeignSocket(folder.at("device-plugins", "kubelet.sock"));
   const facts = await lookAtDirectory(folder.at("plugins_registry"), "/proc");

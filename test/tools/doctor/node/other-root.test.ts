@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eachTest } from "../../../support/each-test";
 import { registrarCommand } from "../../../support/registrar-command";
 import { createDoctorNode, type DoctorNode, problemsIn, WHOLE } from "./doctor-node";
 import { healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
@@ -35,15 +36,14 @@ const runRegistrar = (node: DoctorNode, directory: string) => {
   return run(node, [...registrarCommand(), ...flags, `--plugin-registration-path=${directory}`]);
 };
 
-async function nodeWithOtherRoot() {
-  const node = await createDoctorNode();
-  const other = node.at("other", "plugins_registry");
+const node = eachTest(async () => {
+  const made = await createDoctorNode();
+  const other = made.at("other", "plugins_registry");
   mkdirSync(other, { recursive: true });
-  return Object.assign(node, { other });
-}
+  return { ...made, other };
+});
 
 test("a registrar of another kubelet root is named, with what kubelet watches", async () => {
-  await using node = await nodeWithOtherRoot();
   const { pid } = await runRegistrar(node, node.other);
   const unsure = await node.look(WHOLE);
   expect(unsure.says("registrars")).toBe(
@@ -63,7 +63,6 @@ test("a registrar of another kubelet root is named, with what kubelet watches", 
 });
 
 test("a registrar that another kubelet of this machine has is nobody's fault", async () => {
-  await using node = await nodeWithOtherRoot();
   await runRegistrar(node, node.other);
   await runKubelet(node, "k3s-agent", `--kubelet-arg=root-dir=${node.at("other")}`);
   const { says, summary } = await node.look(WHOLE);
@@ -75,7 +74,6 @@ test("a registrar that another kubelet of this machine has is nobody's fault", a
 });
 
 test("a node on which nothing was found to judge is not said to have no problem", async () => {
-  await using node = await createDoctorNode();
   const { healthy, summary, says } = await node.look(WHOLE);
   expect([healthy, summary.problem]).toEqual([false, 0]);
   expect(says("registration")).toMatch(/^unknown: .* has no registration socket on which/);
@@ -108,7 +106,6 @@ test("in a container: kubelet does not call, and the host's path is another root
 });
 
 test.each(["plugins", "csi-plugins"])("a driver without a node service, in %s, is told", async (folder) => {
-  await using node = await createDoctorNode();
   mkdirSync(node.at(folder, "x"), { recursive: true });
   const faults = [{ kind: "error", method: "NodeGetInfo", code: "UNIMPLEMENTED" }] as const;
   await node.driver({ csiAddress: node.at(folder, "x", "csi.sock"), faults });

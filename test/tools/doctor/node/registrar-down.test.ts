@@ -1,5 +1,6 @@
 import { driversIn } from "../../../../src/tools/doctor/node/judge/rows";
 import { viewOf } from "../../../../src/tools/doctor/node/judge/view";
+import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { startStuckSocket } from "../../../support/stuck-socket";
 import { createDoctorNode, WHOLE } from "./doctor-node";
@@ -26,13 +27,14 @@ async function createNode() {
   return { ...node, csiAddress, socketPath: `${node.directory}/x.csi-reg.sock`, look };
 }
 
+const node = eachTest(createNode);
+
 test.each([
   ["killed", "x.csi", leaveDeadSocket, "dead", DEAD],
   ["killed, with an alias", "x.csi-_k3f", leaveDeadSocket, "dead", DEAD],
   ["hanging, and takes connections", "x.csi", startForeignSocket, "hanging", HANGS],
   ["hanging, with a full listen queue", "x.csi", startStuckSocket, "hanging", HANGS],
 ])("%s: one finding, of the registrar", async (_, name, start, state, expected) => {
-  await using node = await createNode();
   const registrationSocket = `${node.directory}/${name}-reg.sock`;
   const socket = await start(registrationSocket);
   const { says, troubles, drivers } = await node.look();
@@ -45,7 +47,6 @@ test.each([
 });
 
 test("hanging, and its driver is nowhere to be seen: a problem all the same", async () => {
-  await using node = await createNode();
   await using _hanging = await startForeignSocket(`${node.directory}/unseen.csi-reg.sock`);
   const { says, troubles } = await node.look();
   expect(says("registration")).toMatch(/unseen\.csi-reg\.sock does not answer .*: its registrar hangs/);
@@ -53,7 +54,6 @@ test("hanging, and its driver is nowhere to be seen: a problem all the same", as
 });
 
 test("of another driver than the one named: a warning, and the same advice", async () => {
-  await using node = await createNode();
   await node.driver({ csiAddress: node.at("y.sock"), name: "y.csi" });
   await leaveDeadSocket(node.socketPath);
   const { says, troubles } = await node.look({
@@ -67,7 +67,6 @@ test("of another driver than the one named: a warning, and the same advice", asy
 const REMOVE = /was left behind .*remove the socket only if/;
 
 test("what is left of a driver that is denied, or beside a socket that is answered on, may go", async () => {
-  await using node = await createNode();
   await leaveDeadSocket(`${node.directory}/x.csi-_k3f-reg.sock`);
   const denied = await node.look({ ...WHOLE, names: { deny: ["x.csi"] } });
   expect(denied.says("other-registrations")).toMatch(REMOVE);
@@ -93,7 +92,6 @@ test("a registration directory that is out of reach: the state of a driver is un
 });
 
 test("a registration socket that fails, or cannot be asked: its state is unknown", async () => {
-  await using node = await createNode();
   await using _failing = await startForeignSocket(node.socketPath, (socket) => socket.destroy());
   const { says, troubles, drivers } = await node.look();
   expect(says("registration")).toMatch(/x\.csi-reg\.sock fails GetInfo: Unavailable: /);

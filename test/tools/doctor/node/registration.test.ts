@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { untilNotified } from "../../../support/until-notified";
@@ -11,8 +12,9 @@ async function createNodeWithDriver() {
   return { ...node, events: driver.events, socketPath: `${node.directory}/x.csi-reg.sock` };
 }
 
+const node = eachTest(createNodeWithDriver);
+
 test("a driver that is registered: no problem, and nothing changed by the visit", async () => {
-  await using node = await createNodeWithDriver();
   const kubelet = await node.kubelet();
   const { registrar } = await node.registrar();
   await untilNotified(kubelet, await kubelet.registered("x.csi"));
@@ -43,7 +45,6 @@ test("a driver that is registered: no problem, and nothing changed by the visit"
 });
 
 test("kubelet does not call; kubelet refused the driver", async () => {
-  await using node = await createNodeWithDriver();
   const registrar = await node.registrar({ onRegistrationFailure: "retry" });
   await registrar.state("listening");
   const { says, healthy } = await node.look();
@@ -64,14 +65,12 @@ test.each([
   [{ endpoint: "csi.sock" }, "registration-endpoint", /csi\.sock, which is not an absolute path/],
   [{ endpoint: "" }, "registration-endpoint", /reg\.sock, its registration socket, not at/],
 ])("another registrar that answers %j: %s", async (info, check, expected) => {
-  await using node = await createNodeWithDriver();
   const plugin = await node.plugin("x.csi-reg.sock", info);
   expect((await node.look()).says(check)).toMatch(expected);
   await plugin.events.when("left");
 });
 
 test("no registrar, and a file in the place of its socket", async () => {
-  await using node = await createNodeWithDriver();
   const registration = async () => (await node.look()).says("registration");
   expect(await registration()).toMatch(/x\.csi has no registration socket in .*; fix: see whether/);
   writeFileSync(node.socketPath, "");
@@ -79,7 +78,6 @@ test("no registrar, and a file in the place of its socket", async () => {
 });
 
 test("sockets of others: alive, dead, silent, of an unknown type, in a subfolder; hidden ones do not count", async () => {
-  await using node = await createNodeWithDriver();
   mkdirSync(`${node.directory}/sub`);
   await node.plugin("x.csi-reg.sock");
   await node.plugin("gpu.sock", { name: "gpu", type: "DevicePlugin", endpoint: "" });
@@ -122,7 +120,6 @@ test.each([
 );
 
 test("a registration socket that gets another name during the visit", async () => {
-  await using node = await createNodeWithDriver();
   await node.plugin(".moved", { endpoint: node.csiAddress });
   const after = `${node.directory}/x.csi-_k3f-reg.sock`;
   await using _before = await startForeignSocket(node.socketPath, (connection) => {
@@ -136,7 +133,6 @@ test("a registration socket that gets another name during the visit", async () =
 });
 
 test("a registration socket that is published during the visit", async () => {
-  await using node = await createNodeWithDriver();
   await node.plugin(".later", { endpoint: node.csiAddress });
   const publish = () => renameSync(`${node.directory}/.later`, node.socketPath);
   const published = node.events.when("called").then(publish);
@@ -146,7 +142,6 @@ test("a registration socket that is published during the visit", async () => {
 });
 
 test("two sockets for one driver; of another driver that is a warning only", async () => {
-  await using node = await createNodeWithDriver();
   for (const name of ["x.csi-reg.sock", "x.csi-other-reg.sock"]) await node.plugin(name);
   const { says, healthy } = await node.look();
   expect(says("registration-duplicates")).toMatch(/^problem: x\.csi has 2 living .*: .*; fix: keep only one/);
@@ -156,7 +151,6 @@ test("two sockets for one driver; of another driver that is a warning only", asy
 });
 
 test("a second registrar that stands by is worth a warning, whoever is looked at", async () => {
-  await using node = await createNodeWithDriver();
   const kubelet = await node.kubelet();
   const first = await node.registrar();
   await first.state("registered");
@@ -172,7 +166,6 @@ test("a second registrar that stands by is worth a warning, whoever is looked at
 });
 
 test("an endpoint where there is nothing, another driver, or something else", async () => {
-  await using node = await createNodeWithDriver();
   const other = { kubeletRegistrationPath: node.at("y.sock") };
   await node.plugin("x.csi-reg.sock", { endpoint: node.at("y.sock") });
   const says = async () => (await node.look(other)).says("registration-endpoint");

@@ -1,5 +1,5 @@
 import { messageOf } from "../../../../base/errors";
-import { numberOrNone, text, tree } from "../../../../kube-api/objects";
+import { text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import type { FoundObject } from "../../findings/finding";
 
@@ -51,14 +51,5 @@ export function readCsiDriver(
   object: unknown,
   owner: FoundObject = { ...foundIn(null, object), kind: "CSIDriver" },
 ) {
-  const spec = tree(tree(object).spec);
-  return {
-    name: nameOf(object),
-    place: placeText(owner),
-    object: owner,
-    /** Seconds after which kubelet asks for the volume limit again; undefined: never. */
-    limitPeriodS: numberOrNone(spec.nodeAllocatableUpdatePeriodSeconds),
-    /** The scheduler keeps pods with claims off nodes where CSINode lacks the driver. */
-    keepsPodsOff: spec.preventPodSchedulingIfMissing === true,
-  };
+  return { name: nameOf(object), place: placeText(owner), object: owner };
 }

@@ -111,12 +111,12 @@ function readYaml(yaml: typeof import("yaml"), schema: Schema, text: string, lin
         flow && range && isMap(items[0]?.key) ? new Scalar(source.slice(range[0], range[1])) : undefined,
     });
   linkAliases(document, yaml);
-  return { kind: "object", object: document.toJS({ maxAliasCount: -1 }) };
+  return { kind: "object", object: document.toJS() };
 }
 
 /**
- * Gives each alias its node, where the parser would search the whole document for each. Throws INVALID_OPTION where `<<` merges so
- * many keys that reading them would take long.
+ * Gives each alias its node, where the parser would search the whole document for each, and refuse many. Throws INVALID_OPTION
+ * where `<<` merges so many keys that reading them would take long.
  */
 function linkAliases(document: Document, { isMap, visit }: typeof import("yaml")): void {
   const anchored = new Map<string, Node>();

@@ -5,9 +5,8 @@ import { callFileSystem } from "../../../../unix/file-calls";
 import { isDirectory } from "../../../../unix/files";
 import { mountPlaceOf, readMounts } from "../../../../unix/mounts";
 import type { Ownership } from "./facts";
-import { errnoIn, fileTypeOf, statsOrErrno } from "./files";
+import { errnoIn, fileTypeOf, lookAtSocket, statsOrErrno } from "./files";
 import { listRegistrations } from "./registrations";
-import { lookAtSocket } from "./socket";
 
 export type DirectoryFacts = Awaited<ReturnType<typeof lookAtDirectory>>;
 

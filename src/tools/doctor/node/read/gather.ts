@@ -5,9 +5,9 @@ import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { askDriver } from "./calls";
 import { type DirectoryFacts, lookAtDirectory, otherDirectories } from "./directory";
 import { hasNoSocket, type SeenDriver, type Target } from "./facts";
+import { lookAtSocket } from "./files";
 import { findProcesses } from "./processes";
 import { listRegistrations, lookAtRegistration } from "./registrations";
-import { lookAtSocket } from "./socket";
 import { findSockets } from "./sockets-found";
 
 export interface GatherOptions {

@@ -10,8 +10,7 @@ import { isSameFile } from "../../../../unix/files";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
 import { behindRegistrar } from "../../../images/program";
-import { errnoIn, statsOrErrno } from "./files";
-import { lookAtSocket } from "./socket";
+import { errnoIn, lookAtSocket, statsOrErrno } from "./files";
 
 /** A process' short name, which can be read without waiting for the process. */
 const MAY_BE_REGISTRAR = /^(?:csi-|registrar|cli\.js|node|MainThread)/;

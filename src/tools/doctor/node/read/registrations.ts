@@ -5,8 +5,7 @@ import { isHiddenSocket } from "../../../../unix/socket-file";
 import { tryConnect } from "../../../../unix/unix-socket";
 import { askIdentity, askRegistration } from "./calls";
 import { answerIn } from "./facts";
-import { walk } from "./files";
-import { lookAtSocket } from "./socket";
+import { lookAtSocket, walk } from "./files";
 
 /** Lists sockets and what is named like one, as kubelet's plugin watcher does, also in subdirectories; and those hidden from it. */
 export async function listRegistrations(directory: string) {

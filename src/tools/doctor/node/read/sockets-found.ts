@@ -3,8 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { socketsFitting } from "../../../../registrar/node-wide/scan";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { isDead, isStuck, isUnread, type SocketFacts, type Target } from "./facts";
-import { walk } from "./files";
-import { lookAtSocket } from "./socket";
+import { lookAtSocket, walk } from "./files";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
 export const DRIVER_DIRECTORIES: readonly string[] = ["plugins", "csi-plugins"];
