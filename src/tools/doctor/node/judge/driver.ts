@@ -160,6 +160,7 @@ function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo
   }
   const segments = Object.entries(topology).map(([key, value]) => `${key}=${value}`);
   const place = segments.length > 0 ? `topology ${segments.join(", ")}` : "no topology";
+  // Kubelet registers the driver, and logs "Invalid attach limit value" (installDriverToCSINode, nodeinfomanager.go).
   if (maxVolumesPerNode < 0)
     return warning(
       subject,
