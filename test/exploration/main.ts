@@ -15,7 +15,14 @@ const SETUPS: readonly Setup[] = [false, true].flatMap((kubeletForgets) => [
   { kubeletForgets, ours: ["retry", "retry"], officials: 0, faults: 0 },
 ]);
 
-/** Goes through each setup to its end, prints the stories that it finds, and writes the page's table. */
+/** What is not mended: up to 1.35 kubelet deregisters over one path what it has just registered over another. */
+const KNOWN_END = "kubelet deregisters a";
+const isKnown = ({ kubeletForgets, deadFile = false }: Setup) => deadFile && !kubeletForgets;
+
+/**
+ * Goes through each setup to its end, prints the stories that it finds, and writes the page's table. Exits with 1 for a story
+ * that is not known, and for a known one that is not found any more.
+ */
 function main(): void {
   const rows = SETUPS.map((setup) => {
     const { states, depth, seconds, counterexample } = explore(setup);
@@ -24,6 +31,8 @@ function main(): void {
       [...setup.ours, ...Array.from({ length: setup.officials }, () => "the official one")].join(", "),
       `${setup.faults}${setup.deadFile ? ", after a reboot" : ""}`,
     ];
+    const isFound = counterexample?.story.at(-1) === KNOWN_END;
+    if (isFound !== isKnown(setup) || (counterexample && !isFound)) process.exitCode = 1;
     const found =
       counterexample === undefined ? "nothing" : `a story of ${counterexample.story.length} steps`;
     process.stdout.write(`${name.join(" | ")}: ${states} states, ${found}\n`);
