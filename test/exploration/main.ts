@@ -7,13 +7,16 @@ const PAGE = join(__dirname, "README.md");
 const [BEGIN, END] = ["<!-- npm run explore writes this -->\n", "<!-- end -->\n"] as const;
 
 const WITHOUT = { officials: 0, faults: 2, deadFile: true } as const;
-const SETUPS: readonly Setup[] = [false, true].flatMap((kubeletForgets) => [
-  ...(["exit", "retry", "node-wide"] as const).flatMap((policy): Setup[] => [
-    { ...WITHOUT, kubeletForgets, ours: [policy] },
-    { kubeletForgets, ours: [policy], officials: 1, faults: 1 },
+const SETUPS: readonly Setup[] = [
+  ...[false, true].flatMap((kubeletForgets): readonly Setup[] => [
+    ...(["exit", "retry", "node-wide"] as const).flatMap((policy): Setup[] => [
+      { ...WITHOUT, kubeletForgets, ours: [policy] },
+      { kubeletForgets, ours: [policy], officials: 1, faults: 1 },
+    ]),
+    { kubeletForgets, ours: ["retry", "retry"], officials: 0, faults: 0 },
   ]),
-  { kubeletForgets, ours: ["retry", "retry"], officials: 0, faults: 0 },
-]);
+  { ...WITHOUT, faults: 3, kubeletForgets: true, ours: ["retry"] },
+];
 
 /** What is not mended: up to 1.35 kubelet deregisters over one path what it has just registered over another. */
 const KNOWN_END = "kubelet deregisters a";

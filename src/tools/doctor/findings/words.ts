@@ -4,7 +4,7 @@ export function tooLong(bytes: number): string {
   return `has ${bytes} bytes, but a unix socket path has at most ${MAX_SOCKET_PATH_BYTES}`;
 }
 
-export const OUR_ARCHITECTURES: readonly string[] = ["amd64", "arm64"];
+export const OUR_ARCHITECTURES: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
 
 /** What to do about a driver without a CSIDriver object: Kubernetes then attaches its volumes first. */
 export const APPLY_CSI_DRIVER =

@@ -46,7 +46,7 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
 
 test("--swap: what it would change in the DaemonSets and on their nodes, and nothing else", async () => {
   const cluster = await clusterOf({
-    architecture: "s390x",
+    architecture: "riscv64",
     set: { resources: { limits: { memory: "30Mi" } } },
   });
   const report = await cluster.swapReport("registrar:v2");
@@ -64,7 +64,7 @@ test("--swap: what it would change in the DaemonSets and on their nodes, and not
   expect(renderClusterTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
     /: no new problem\.\n1 problem is there with either image: registrar doctor --cluster\n/,
   );
-  const done = await clusterOf({ architecture: "s390x", inPod: { image: OURS } });
+  const done = await clusterOf({ architecture: "riscv64", inPod: { image: OURS } });
   expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");
 });
 

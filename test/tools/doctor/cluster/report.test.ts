@@ -54,8 +54,8 @@ const noRoom = { type: "PodScheduled", status: "False", message: "Insufficient c
 
 test.each<readonly [expected: RegExp, Changes]>([
   [
-    /^CSI217 problem: .*container registrar is on 1 node of s390x, and this registrar's image is for amd64 and arm64 -> leave/,
-    { architecture: "s390x" },
+    /^CSI217 problem: .*container registrar is on 1 node of riscv64, and this registrar's image is for amd64, arm64, ppc64le, s390x -> leave/,
+    { architecture: "riscv64" },
   ],
   [
     /^CSI201 problem: disk.csi.example.com has a registrar that keeps restarting: container registrar has restarted 7 times \(exit code 1\): kubelet refused the driver: no -> do what the message says; for the whole log: kubectl -n storage logs disk-node-node-1 -c registrar --previous$/,
@@ -176,7 +176,7 @@ test("a driver whose registrar is in a StatefulSet, as hostpath's own, is instal
 
 test("one cause is one problem: the image is not for the node's architecture", async () => {
   const cluster = await makeCluster({
-    architecture: "s390x",
+    architecture: "riscv64",
     ...crashed({ message: "exec format error" }),
   });
   await expectSaid(cluster, /^CSI217 problem/);

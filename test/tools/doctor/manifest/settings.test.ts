@@ -111,13 +111,16 @@ test.each<readonly [pod: object, container: object, what: string]>([
 
 test.each<readonly [expected: string, Changes]>([
   [
-    "problem: runs on s390x nodes, .*amd64 and arm64",
-    { pod: { nodeSelector: { "kubernetes.io/arch": "s390x" } } },
+    "problem: runs on riscv64 nodes, .*amd64, arm64, ppc64le, s390x",
+    { pod: { nodeSelector: { "kubernetes.io/arch": "riscv64" } } },
   ],
-  ["problem: runs on arm and ppc64le nodes", affinity([arch("In", "arm")], [arch("In", "ppc64le")])],
-  ["problem: runs on other nodes", affinity([arch("NotIn", "amd64"), arch("NotIn", "arm64")])],
-  ["problem: runs on s390x nodes", affinity([arch("In", "amd64", "s390x"), arch("NotIn", "amd64")])],
-  ["warning: may run on ppc64le and s390x nodes", affinity([arch("In", "amd64", "ppc64le", "s390x")])],
+  ["problem: runs on arm and loong64 nodes", affinity([arch("In", "arm")], [arch("In", "loong64")])],
+  [
+    "problem: runs on other nodes",
+    affinity([arch("NotIn", "amd64", "arm64"), arch("NotIn", "ppc64le", "s390x")]),
+  ],
+  ["problem: runs on riscv64 nodes", affinity([arch("In", "amd64", "riscv64"), arch("NotIn", "amd64")])],
+  ["warning: may run on loong64 and riscv64 nodes", affinity([arch("In", "amd64", "loong64", "riscv64")])],
   ["warning: may run on arm nodes", affinity([arch("In", "arm")], [])],
 ])("an architecture: %s", (expected, changes) => {
   expectSaid(saidOf(changes), [`^CSI112 ${expected}`]);
@@ -127,10 +130,10 @@ test.each<Changes>([
   {},
   affinity([ARM, os("In", "windows", "linux")]),
   affinity([os("In", "windows")], [ARM]),
-  affinity([arch("In", "amd64", "s390x"), arch("In", "amd64")]),
-  affinity([arch("NotIn", "s390x")]),
+  affinity([arch("In", "amd64", "riscv64"), arch("In", "amd64")]),
+  affinity([arch("NotIn", "riscv64")]),
   { pod: { nodeSelector: { "kubernetes.io/arch": "{{ .arch }}" } } },
-  { ...affinity([arch("In", "s390x")]), container: { image: OFFICIAL } },
+  { ...affinity([arch("In", "riscv64")]), container: { image: OFFICIAL } },
   { pod: { os: { name: "linux" } }, container: { env: [{ name: "X", value: "C:\\x" }] } },
   { args: ["--csi-address=unix:/csi/csi.sock", "--v=$(LEVEL)"] },
   surge(0),

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import fs, { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eachTest } from "../../../support/each-test";
 import { registrarCommand } from "../../../support/registrar-command";
@@ -71,6 +71,19 @@ test("a registrar that another kubelet of this machine has is nobody's fault", a
   expect(says("directory-kubelets")).toMatch(
     /^unknown: .* is not what kubelet \(process \d+\) watches: that is \S+other\/plugins_registry; fix: look there: --pl/,
   );
+});
+
+test("where a kubelet may not be traced, what it watches is unknown", async () => {
+  const { pid } = await runKubelet(node, "kubelet", `--root-dir=${node.at("other")}`);
+  const stat = fs.promises.stat as (path: string) => Promise<fs.Stats>;
+  jest.spyOn(fs.promises, "stat").mockImplementation((async (path: string) => {
+    if (path.includes(`/${pid}/root/`)) throw Object.assign(new Error("EACCES"), { code: "EACCES" });
+    return stat(path);
+  }) as never);
+  const { says } = await node.look(WHOLE);
+  jest.restoreAllMocks();
+  expect(says("directory-kubelets")).not.toContain("is not what kubelet");
+  expect(says("registrars")).toContain(`kubelet (process ${pid})`);
 });
 
 test("a node on which nothing was found to judge is not said to have no problem", async () => {

@@ -97,7 +97,7 @@ test("sockets of others: alive, dead, silent, of an unknown type, in a subfolder
 });
 
 test.each([
-  ["EACCES", 0, "unknown", "unknown", "see what denies it to root: SELinux"],
+  ["EACCES", 0, "unknown", "unknown", "see what denies it to root: the right to trace"],
   ["EPERM", 1000, "unknown", "unknown", "run registrar doctor as root$"],
   ["EACCES", 1000, "unknown", "unknown", "run registrar doctor as root$"],
   ["ETIMEDOUT", 0, "unknown", "unknown", "see what is mounted there"],

@@ -102,9 +102,9 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
   const here = target.driver === undefined ? names : names.filter((name) => nodesOf(places).includes(name));
   if (here.length === 0) return [];
   const text =
-    "are owned by Nodes that were deleted and created again: the garbage collector removes them, then no volume can be attached or mounted";
+    "are owned by Nodes that were deleted and created again: the garbage collector removes them, then no volume can be attached";
   const fix =
-    "restart kubelet on these nodes: up to 1.37 it keeps the Node's UID that it read at its start, and only a new kubelet writes CSINode for the new Node";
+    "restart kubelet on these nodes: 1.35 to 1.37 keep the Node's UID that they read at their start, and only a new kubelet writes CSINode for the new Node";
   return { ...problem("CSINodes", text, fix), nodes: here };
 });
 

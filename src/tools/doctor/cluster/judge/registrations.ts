@@ -94,7 +94,7 @@ export const architectures = check<ClusterFacts>("CSI217", "architectures", (fac
     });
     if (bad.length === 0) return undefined;
     const names = [...new Set(bad.map(({ architecture }) => architecture))].join(" and ");
-    const text = `is on ${counted(bad.length, "node")} of ${names}, and this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`;
+    const text = `is on ${counted(bad.length, "node")} of ${names}, and this registrar's image is for ${OUR_ARCHITECTURES.join(", ")}`;
     const fix =
       "leave these nodes to the official image: a DaemonSet of their own, with nodeSelector kubernetes.io/arch";
     const cause = `${place} ${OTHER_MACHINE}`;

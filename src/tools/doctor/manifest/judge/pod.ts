@@ -61,7 +61,7 @@ function judgeArchitectures(nodes: NodeRules): Statement | undefined {
   );
   if (others.length === 0) return undefined;
   const isOnly = choices.every((values) => values?.every((value) => others.includes(value)));
-  const what = `on ${others.join(" and ")} nodes, and this registrar's image is for ${OUR_ARCHITECTURES.join(" and ")}`;
+  const what = `on ${others.join(" and ")} nodes, and this registrar's image is for ${OUR_ARCHITECTURES.join(", ")}`;
   return isOnly
     ? problem(`runs ${what}`, "leave this container to the official image")
     : warning(`may run ${what}`, "take these nodes out of its rules, or leave it to the official image");

@@ -21,7 +21,12 @@ const kubelet = check("CSI012", "kubelet", ({ directory }: View) => {
   if (socket.kind === "accepting") return ok("kubelet", `runs: it accepts connections on ${socket.path}`);
   if (!isDead(socket)) return unknown("kubelet", "cannot be seen from here");
   const text = `does not seem to run: no process listens on its socket ${socket.path}`;
-  return problem("kubelet", text, "see: systemctl status kubelet", "kubelet-down");
+  return problem(
+    "kubelet",
+    text,
+    "see: systemctl status kubelet, or the service of k3s, RKE2, k0s or microk8s",
+    "kubelet-down",
+  );
 });
 
 const INOTIFY_LIMITS: Readonly<Record<string, string>> = {

@@ -25,7 +25,7 @@ export function remedyForErrno(errno: string | undefined, { host }: Pick<Facts, 
   if (!isForbidden(errno))
     return REMEDIES[errno ?? ""] ?? "see the kernel's messages about that file system: dmesg";
   return host.uid === 0
-    ? "see what denies it to root: SELinux (set seLinuxOptions.type: spc_t), or the file system that is mounted there"
+    ? "see what denies it to root: the right to trace (kubectl debug --profile=sysadmin), SELinux (seLinuxOptions.type: spc_t), or the file system"
     : RUN_AS_ROOT;
 }
 

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { attempt } from "../../../../base/errors";
+import { attempt, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../../flags/paths";
 import { type Flags, isProbeMode, parseFlags } from "../../../../flags/table";
 import { DEFAULT_KUBELET_ROOT } from "../../../../host-path/kubelet-roots";
@@ -92,6 +92,12 @@ export async function findProcesses(directory: string, procfs: string) {
 
 type FoundFile = Stats | string;
 
+/** Who may not trace a process does not see its files: nothing is known of them then. */
+function seenOrDenied(path: string, found: FoundFile): FoundFile {
+  if (found === "EACCES" || found === "EPERM") throw systemError(found, path);
+  return found;
+}
+
 const isSame = (one: FoundFile, other: FoundFile) =>
   typeof one !== "string" && typeof other !== "string" && isSameFile(one, other);
 
@@ -101,7 +107,7 @@ async function readKubelet({ pid, words, reach, onHost }: ProcessFiles, ours: Fo
   );
   const [root = DEFAULT_KUBELET_ROOT] = joined.flatMap((word) => ROOT_FLAG.exec(word)?.[1] || []).slice(-1);
   const path = join(root, "plugins_registry");
-  const found = await statsOrErrno(reach(path));
+  const found = seenOrDenied(path, await statsOrErrno(reach(path)));
   return { pid: Number(pid), found, isHere: isSame(found, ours), directory: await onHost(path) };
 }
 
@@ -119,11 +125,9 @@ async function readRegistrar(
   const directories = await Promise.all(
     (await directoriesOf(flags, files)).map(async (path) => ({
       path,
-      found: await statsOrErrno(reach(path)),
+      found: seenOrDenied(path, await statsOrErrno(reach(path))),
     })),
   );
-  const denied = directories.find(({ found }) => found === "EACCES" || found === "EPERM");
-  if (denied) throw Object.assign(new Error(denied.path), { code: denied.found });
   const used = directories.find(({ found }) => typeof found !== "string");
   if (used === undefined) return undefined;
   return {
