@@ -33,9 +33,13 @@ test.each([
 });
 
 test.each(["true", "on", "null", "123", "1e3", "y"])("a label %s is a string in YAML", async (key) => {
-  const [policy] = await written(`--namespace-label=${key}`);
-  const [selected] = policy.spec.matchConstraints.namespaceSelector.matchExpressions;
-  expect(selected).toEqual({ key, operator: "Exists" });
+  for (const [label, selected] of [
+    [key, { key, operator: "Exists" }],
+    [`${key}=x`, { key, operator: "In", values: ["x"] }],
+  ]) {
+    const [policy] = await written(`--namespace-label=${label}`);
+    expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([selected]);
+  }
 });
 
 test("the policy of the limits selects the same pods, and lowers what is raised", async () => {

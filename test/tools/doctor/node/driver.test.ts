@@ -85,6 +85,10 @@ test("a dead driver is one problem, whatever else fails because of it", async ()
   await node.plugin("x.csi-reg.sock");
   const look = await node.look();
   expect(look.says("driver-socket")).toMatch(/ECONNREFUSED: no process listens.*; fix: start the driver/);
+  // The errno stands there alone.
+  expect(look.says("kubelet-path")).toMatch(
+    / is the path that kubelet dials, but no process listens there; /,
+  );
   expect(problemsIn(look)).toEqual(["CSI002", "CSI007 of CSI002", "CSI016 of CSI002"]);
   expect(look.summary.problem).toBe(1);
 });
