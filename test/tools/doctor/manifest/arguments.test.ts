@@ -42,7 +42,10 @@ test.each<readonly [expected: RegExp, Changes]>([
     { container: { env: [{ name: "X", value: true }, { name: "Y" }] } },
   ],
   // A variable that is nowhere stays as it is in the container, too.
-  [/^CSI101 problem: does not start: csi-address is "\$\(ADDRESS\)"/, { args: ["--csi-address=$(ADDRESS)"] }],
+  [
+    /^CSI101 problem: does not start: csi-address "\$\(ADDRESS\)" is not/,
+    { args: ["--csi-address=$(ADDRESS)"] },
+  ],
 ])("%s", (expected, changes) => {
   expectSaid(saidOf(changes), [expected]);
 });
