@@ -1,3 +1,4 @@
+import type { ClusterTarget } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
@@ -189,5 +190,35 @@ describe.each(WORLDS)("%s", (_what, make) => {
       const fault = { kind, read, page: Math.min(pages - 1, 1), isPassing: true };
       expect([fault, await served.report(fault)]).toEqual([fault, whole]);
     }
+  });
+});
+
+describe("an operator with half of the rights reads in the recorded cluster", () => {
+  const BACKUP = "backup.csi.example.com";
+  const said = async (lists: readonly string[], target: Partial<ClusterTarget>) => {
+    const cluster = loadRecorded();
+    for (const list of lists) cluster.refusals.set(list, { kind: "forbidden", message: `no ${list}` });
+    return renderClusterTable(await cluster.report(target), { width: 1_000, colors: false });
+  };
+
+  test.each<readonly [expected: RegExp, lists: readonly string[], Partial<ClusterTarget>]>([
+    [/^node-1 +disk\.csi\.example\.com +unseen +CSI204 +\? /m, ["pods", "daemonsets"], {}],
+    [
+      /CSI204 .* disk\.csi.* cannot tell why: .*events say.* missing for 2 pods \(s/,
+      ["pods", "daemonsets"],
+      {},
+    ],
+    [/CSI204 .* files\.csi.*; events say.* 1 pod \(shop\/web-0\)$/m, ["pods"], { node: "node-4" }],
+    [/CSI204 .* backup\.csi.* is not in CSINode, .*; needed by 1 VolumeAttachment$/m, ["daemonsets"], {}],
+    [/CSI204 .* files\.csi.* is possibly registered: CSINodes could .*; needed by 1 pod/, ["csinodes"], {}],
+    [/^shares\.csi.* 4 of \? +\? +storage\/shares-node$/m, ["nodes", "events", "csidrivers"], {}],
+    [/^shares\.csi.* \? of \? +no +storage\/shares-node$/m, ["csinodes"], {}],
+    [/^csi-shares \(guess\) +\? of \? +\? +storage\/shares-node$/m, ["csinodes", "nodes", "csidrivers"], {}],
+    [/^unknown +CSI210 .* node node-9 is in no list that could be read/m, ["nodes"], { node: "node-9" }],
+    [/^unknown +CSI208 .* x\.csi is possibly installed: CSINodes could/m, ["csinodes"], { driver: "x.csi" }],
+    [/CSI208 .* in no CSINode.*\n.*only its CSIDriver/, ["volumeattachments"], { driver: BACKUP }],
+    [/kubectl --kubeconfig='a'"'"' b' --context=c -n storage logs/, [], { kubeconfig: "a' b", context: "c" }],
+  ])("%s without %p", async (expected, lists, target) => {
+    expect(await said(lists, target)).toMatch(expected);
   });
 });
