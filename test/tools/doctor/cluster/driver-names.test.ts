@@ -1,5 +1,6 @@
 import { nameDrivers } from "../../../../src/tools/doctor/cluster/judge/units";
 import type { PodTrouble } from "../../../../src/tools/doctor/cluster/read/pod";
+import type { Resource } from "../../../../src/tools/doctor/cluster/read/reader";
 import { readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
 import { daemonSet, type SetChanges } from "../../../support/cluster-objects";
 
@@ -12,11 +13,12 @@ interface World {
   /** Where the first DaemonSet has a pod that is not. */
   readonly brokenOn?: readonly string[];
   readonly needs?: readonly string[];
+  readonly incomplete?: readonly Resource[];
 }
 
 function namesOf(
   sets: readonly SetChanges[],
-  { csiDrivers = [], csiNodes = {}, podsOn = [], brokenOn = [], needs = [] }: World,
+  { csiDrivers = [], csiNodes = {}, podsOn = [], brokenOn = [], needs = [], incomplete = [] }: World,
 ) {
   const podOf = (n: number, node: string, trouble?: PodTrouble) => ({
     setUid: `${n}`,
@@ -38,7 +40,7 @@ function namesOf(
       Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),
     ),
     csiDrivers: new Set(csiDrivers),
-    ...{ incomplete: new Set(), nodes: new Map() },
+    ...{ incomplete: new Set(incomplete), nodes: new Map() },
     needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], reported: [], attachments: 0 })),
   });
   return drivers.map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`).join(" ");
@@ -48,10 +50,12 @@ const BOTH = ["a", "b"];
 const byNodes: World = { csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi", "y.csi"] }, podsOn: [BOTH, BOTH] };
 const apart: World = { csiNodes: { a: ["x.csi", "y.csi"], b: ["x.csi"] }, podsOn: [["a"], ["b"]] };
 const byOne: World = { csiNodes: { a: ["y.csi"], b: [] } };
+const unlisted: World = { ...byOne, podsOn: [["a"]], incomplete: ["csidrivers"] };
 const nfs = { folder: "csi-nfsplugin", driverArgs: ["--drivername=nfs.csi.k8s.io"] };
 
 const X = [{ folder: "x.csi" }];
 const PLUGIN = { folder: "plugin" };
+const WITH_WORD = { ...PLUGIN, driverArgs: ["--name=y.csi"] };
 
 test.each<readonly [what: string, names: string, World, sets: readonly SetChanges[]]>([
   ["the folder, where nothing is known", "x.csi?", {}, X],
@@ -74,6 +78,14 @@ test.each<readonly [what: string, names: string, World, sets: readonly SetChange
   ["a guess, where one of its nodes has no CSINode", "plugin?", { ...byOne, podsOn: [["a", "z"]] }, [PLUGIN]],
   ["by its own nodes, and not by another DaemonSet's", "y.csi x.csi", apart, [PLUGIN, ...X]],
   ["by the nodes where its pods are well", "y.csi", { ...byOne, podsOn: [["a"]], brokenOn: ["b"] }, [PLUGIN]],
+  ["a guess, where CSIDrivers could not be listed", "plugin?", { ...unlisted }, [PLUGIN]],
+  ["an argument that all its nodes have, without CSIDrivers", "y.csi", { ...unlisted }, [WITH_WORD]],
+  [
+    "a guess, where an argument is all that is known",
+    "plugin?",
+    { ...unlisted, podsOn: [["z"]] },
+    [WITH_WORD],
+  ],
   ["every driver, for a pattern", "(every driver)", {}, [{ path: "/var/lib/kubelet/plugins/*/csi.sock" }]],
   ["a Windows path", "x.csi", { csiDrivers: ["x.csi"] }, [{ path: "C:\\x.csi\\csi.sock", folder: "other" }]],
 ])("%s", (_what, names, world, sets) => {

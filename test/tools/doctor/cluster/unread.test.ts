@@ -60,13 +60,15 @@ function tooMuchIn(report: ClusterReport, whole: ClusterReport): readonly string
   });
   const placeOf = (one: ClusterReport["nodes"][number]) =>
     whole.nodes.find(({ node, driver }) => node === one.node && driver === one.driver);
+  const guesses = report.drivers.flatMap(({ name, guessed }) => (guessed ? name : []));
   const states = report.nodes.flatMap((one) => {
     const state = placeOf(one)?.state;
     // CSINode has it, whatever its pod and node do; a driver whose name is not known has a row of its own.
     const isListed = placeOf(one)?.csiNode === true;
     const mayBe = ["unseen", state, ...(isListed ? ["registered"] : state ? [] : ["node-away"])];
     const isFewer = one.waitingPods?.length !== (placeOf(one)?.waitingPods?.length ?? 0);
-    const isOther = one.csiNode !== null && one.csiNode !== (placeOf(one)?.csiNode ?? false);
+    const isSame = !guesses.includes(one.driver) && one.csiNode === (placeOf(one)?.csiNode ?? false);
+    const isOther = one.csiNode !== null && !isSame;
     const isWrong = !mayBe.includes(one.state) || (one.waitingPods !== null && isFewer) || isOther;
     return isWrong ? `${one.node} ${one.driver} ${one.state}, waiting ${one.waitingPods}` : [];
   });

@@ -190,6 +190,15 @@ describe("of one driver", () => {
     );
   });
 
+  test("a driver's name that is a guess is not offered, and may stand for the one that is asked for", async () => {
+    const set = { ...UNKNOWN_NAME, driverArgs: [`--name=${DISK}`] };
+    const cluster = await makeCluster({ inCsiNode: {}, set });
+    await deploy(cluster, daemonSet(FILES, { name: "other", folder: "guess" }), ["node-1"], () => WELL);
+    expect((await cluster.report(OTHER)).findings[0]?.fix).toMatch(new RegExp(`doctor found ${DISK}$`));
+    cluster.refusals.set("csidrivers", { kind: "forbidden", message: "no" });
+    expect(toldBy(await cluster.report({ driver: DISK }))).toContain(`CSI208 unknown ${DISK} -`);
+  });
+
   test("nothing is said of another one's pods, and a list that failed is named", async () => {
     const cluster = await makeCluster({ desired: 3 });
     expect(toldBy(await cluster.report(OTHER))).toEqual(["CSI208 problem nobody.csi -"]);
