@@ -3,11 +3,9 @@ import { errnoOf } from "../../base/errors";
 import { matchSegments, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { isShortage } from "../../unix/descriptors";
-import { mountAt } from "../../unix/file-calls";
-import { type FileFound, findFile } from "../../unix/files";
-import { canHang, isWithin } from "../../unix/mounts";
+import type { FileFound } from "../../unix/files";
 import { createDirectoryWatches, watchPath } from "../../unix/path-watch";
-import { type Changes, diff, NOTHING, rootOf, scan } from "./scan";
+import { type Changes, carefulLook, diff, NOTHING, rootOf, scan } from "./scan";
 
 /** After a directory could not be read, because there were no file descriptors. */
 const LOOK_WHEN_SHORT_MS = 2_000;
@@ -91,19 +89,15 @@ function warnOfUnread(known: Map<string, string>, directory: string, error: unkn
   });
 }
 
-/** Looks at a path unless it is on a mount below the root that can hang: such a mount is left out, with a warning. */
+/** Names each mount that is left out, once. */
 function createCarefulLook(rootPath: string, log: Logger): (path: string) => Promise<FileFound> {
   const leftOut = new Set<string>();
-  return async (path) => {
-    const mount = mountAt(path);
-    if (mount === undefined || !canHang(mount) || isWithin(rootPath, mount.mountPoint)) return findFile(path);
-    const { mountPoint, fileSystem } = mount;
+  return carefulLook(rootPath, ({ mountPoint, fileSystem }) => {
     if (!leftOut.has(mountPoint))
       log.warn("File system on this mount can hang, drivers below it are left out", {
         mountPoint,
         fileSystem,
       });
     leftOut.add(mountPoint);
-    return "gone";
-  };
+  });
 }

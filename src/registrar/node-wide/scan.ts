@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { isPattern, matchSegment, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
+import { mountAt } from "../../unix/file-calls";
 import {
   errorAt,
   type FileFound,
@@ -10,6 +11,7 @@ import {
   isSameSocket,
   listNames,
 } from "../../unix/files";
+import { canHang, isWithin, type Mount } from "../../unix/mounts";
 
 type Pattern = Pick<PathPattern, "segments">;
 
@@ -136,12 +138,23 @@ export function diff(before: Scan, now: Scan): Changes {
   return { found, gone, goneDirectories };
 }
 
+/** Looks at a path unless it is on a mount below the root that can hang: such a mount is left out. */
+export const carefulLook =
+  (rootPath: string, onLeftOut: (mount: Pick<Mount, "mountPoint" | "fileSystem">) => void = () => {}) =>
+  async (path: string): Promise<FileFound> => {
+    const mount = mountAt(path);
+    if (mount === undefined || !canHang(mount) || isWithin(rootPath, mount.mountPoint)) return findFile(path);
+    onLeftOut(mount);
+    return "gone";
+  };
+
 const MAX_SOCKETS = 500;
 
 export async function socketsFitting(
   pattern: string,
   onRead?: ScanOptions["onRead"],
 ): Promise<readonly string[]> {
-  const { sockets } = await scan({ segments: segmentsOf(pattern) }, onRead && { onRead });
+  const parsed = { segments: segmentsOf(pattern) };
+  const { sockets } = await scan(parsed, { look: carefulLook(rootOf(parsed)), ...(onRead && { onRead }) });
   return [...sockets.keys()].slice(0, MAX_SOCKETS);
 }

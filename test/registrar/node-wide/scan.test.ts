@@ -1,12 +1,20 @@
 import type { Stats } from "node:fs";
-import { linkSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import fs, { linkSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import fc from "fast-check";
 import { segmentsOf } from "../../../src/host-path/path-pattern";
-import { diff, NOTHING, rootOf, type Scan, scan } from "../../../src/registrar/node-wide/scan";
+import {
+  diff,
+  NOTHING,
+  rootOf,
+  type Scan,
+  scan,
+  socketsFitting,
+} from "../../../src/registrar/node-wide/scan";
 import { idOf } from "../../../src/unix/files";
 import { eachTest } from "../../support/each-test";
 import { leaveDeadSocket } from "../../support/foreign-socket";
+import { mayMount, mountHanging } from "../../support/hanging-mount";
 import { createTempFolder } from "../../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
@@ -132,4 +140,15 @@ describe("a scan of what has changed", () => {
     const own = { socket: [at], remove: [`${at}/${name}.sock`] }[kind ?? ""] ?? [root];
     return [...own, ...(hasLink ? all : [])];
   }
+});
+
+(mayMount() ? test : test.skip)("a probe and doctor do not look into a mount that hangs", async () => {
+  for (const name of ["a", "evil"]) mkdirSync(folder.at(name));
+  await leaveDeadSocket(folder.at("a", "csi.sock"));
+  using _mount = mountHanging(folder.at("evil"));
+  const stat = jest.spyOn(fs.promises, "stat");
+  expect(await socketsFitting(folder.at("*", "csi.sock"))).toEqual([folder.at("a", "csi.sock")]);
+  expect(stat.mock.calls.flat()).toContain(folder.at("a"));
+  expect(stat.mock.calls.flat()).not.toContain(folder.at("evil"));
+  stat.mockRestore();
 });
