@@ -12,8 +12,8 @@ type DriverNameVerdict =
   /** Could leave the registration directory or hide in it: no file may have it. */
   | { readonly kind: "unsafe"; readonly problem: string };
 
-/** CSI specification, GetPluginInfoResponse.name: domain notation, at most 63 characters, alphanumeric at both ends. */
-const SPECIFIED = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/;
+/** CSI specification, GetPluginInfoResponse.name: domain notation, and at most so many characters. */
+const MOST_SPECIFIED = 63;
 
 /** Linux has no file whose name is longer, and ours is `<driver>-reg.sock`. */
 const MAX_BYTES = 255 - SOCKET_TAIL.length;
@@ -32,11 +32,11 @@ export function judgeDriverName(name: string): DriverNameVerdict {
   const bytes = Buffer.byteLength(name);
   if (bytes > MAX_BYTES)
     return unsafe(`it has ${bytes} bytes, and a file's name leaves room for ${MAX_BYTES}`);
-  if (SPECIFIED.test(name)) return { kind: "valid" };
-  const problem =
-    name.length > 63
-      ? `it has ${name.length} characters, the CSI specification allows 63`
-      : "the CSI specification allows letters, digits, '-' and '.' only, with a letter or digit at both ends";
+  const isShort = name.length <= MOST_SPECIFIED;
+  if (isShort && isSubdomain(name.toLowerCase())) return { kind: "valid" };
+  const problem = isShort
+    ? "the CSI specification allows letters, digits, '-' and '.' only, with a letter or digit at both ends of each part"
+    : `it has ${name.length} characters, the CSI specification allows ${MOST_SPECIFIED}`;
   return { kind: "unusual", problem };
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import fs, { mkdirSync } from "node:fs";
 import { eachTest } from "../../../support/each-test";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { startStuckSocket } from "../../../support/stuck-socket";
@@ -19,6 +19,18 @@ test("a driver that listens while its registrar crash-loops is a problem, withou
   );
   expect(healthy).toBe(false);
   expect(drivers).toMatchObject([{ name: "x.csi", state: "unpublished", csiSocket: csiAddress }]);
+});
+
+test("a directory on the way of a pattern that cannot be read is named", async () => {
+  mkdirSync(node.at("csi", "locked"), { recursive: true });
+  const readdir = fs.promises.readdir as (path: string) => Promise<unknown>;
+  jest.spyOn(fs.promises, "readdir").mockImplementation((async (path: string) => {
+    if (path === node.at("csi")) throw Object.assign(new Error("EACCES"), { code: "EACCES" });
+    return readdir(path);
+  }) as never);
+  const { says } = await node.look({ ...WHOLE, pattern: node.at("csi", "*", "csi.sock") });
+  jest.restoreAllMocks();
+  expect(says("drivers-found")).toMatch(/^unknown: \S+\/csi .*EACCES/);
 });
 
 test("one that is published is none, and its registrar tells since when and why", async () => {

@@ -1,6 +1,8 @@
 import type { Dirent } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { errnoOf, messageOf } from "../../../../base/errors";
 import { socketsFitting } from "../../../../registrar/node-wide/scan";
+import { isWithin } from "../../../../unix/mounts";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { isDead, isStuck, isUnread, type SocketFacts, type Target } from "./facts";
 import { lookAtSocket, walk } from "./files";
@@ -16,7 +18,10 @@ const MAX_SOCKETS = 500;
 /** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
 export async function findSockets(target: Target, driver: SocketFacts | undefined) {
   const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
-  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern));
+  const unreadDirectories = new Map<string, { readonly path: string; readonly errno: string }>();
+  const onRead = (path: string, error: unknown) =>
+    error && unreadDirectories.set(path, { path, errno: errnoOf(error) ?? messageOf(error) });
+  const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, onRead));
   const root = dirname(pluginRegistrationPath);
   const directories = DRIVER_DIRECTORIES.map((name) => join(root, name));
   const walks = await Promise.all(directories.map(socketsUnder));
@@ -47,6 +52,9 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
           : [...unread, { path: directories[at] ?? root, errno }],
       ),
       ...sockets.filter(isUnread).map(({ path, errno = "" }) => ({ path, errno })),
+      ...[...unreadDirectories.values()].filter(
+        ({ path }) => !directories.some((one) => isWithin(path, one)),
+      ),
     ],
   };
 }
