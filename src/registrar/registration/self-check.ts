@@ -129,6 +129,7 @@ export function createKeptAsk(
     try {
       const info = await getInfo(connection.call, { timeoutMs: until - performance.now() });
       if (ours && !ours.withdrawn.aborted) {
+        drop(); // Of a check that ran beside this one.
         ours.withdrawn.addEventListener("abort", drop, { once: true });
         idle = startTimer(drop, keepMs).unref();
         kept = { connection, file, info };

@@ -66,6 +66,12 @@ test("checks share one connection while the file is the same, which does not cou
   }
 });
 
+test("of checks at the same time no connection is left", async () => {
+  const { check, server } = await publish(1);
+  await Promise.all([check(), check()]);
+  await eventually(() => expect(server.connections.open).toBe(0));
+});
+
 test("a connection that no check uses any more is closed", async () => {
   const { check, server } = await publish(1);
   expect(await check()).toEqual({ kind: "ok" });
