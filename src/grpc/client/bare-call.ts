@@ -77,26 +77,33 @@ export async function bareCall(socketPath: string, path: string, options: BareCa
 }
 
 async function readAnswer(request: ClientHttp2Stream, over: AbortController) {
+  let headers: IncomingHttpHeaders = {};
   let trailers: IncomingHttpHeaders = {};
-  const cut = () => request.destroy();
+  const chunks: Buffer[] = [];
+  let room = MESSAGE_PREFIX_BYTES + MAX_MESSAGE_BYTES;
   const endUnanswered = () => over.abort();
-  over.signal.addEventListener("abort", cut);
+  over.signal.addEventListener("abort", () => request.destroy());
+  // Read from the start: a stream that is closed before somebody reads loses its data with Node 26.
   request
     .on("error", () => {}) // The session's error says more.
     .once("close", endUnanswered) // Also of a stream that the server reset before it answered.
+    .once("end", () => request.off("close", endUnanswered))
+    .once("response", (received) => {
+      headers = received;
+    })
     .once("trailers", (received) => {
       trailers = received;
+    })
+    .on("data", (chunk: Buffer) => {
+      room -= chunk.length;
+      if (room >= 0) return chunks.push(chunk);
+      request.off("close", endUnanswered);
+      return request.destroy(new Error(`an answer of more than ${MAX_MESSAGE_BYTES} bytes`));
     });
   request.end(Buffer.alloc(MESSAGE_PREFIX_BYTES));
-  const [headers = {}]: IncomingHttpHeaders[] = await once(request, "response", { signal: over.signal });
-  request.off("close", endUnanswered);
-  const chunks: Buffer[] = [];
-  let room = MESSAGE_PREFIX_BYTES + MAX_MESSAGE_BYTES;
-  for await (const chunk of request) {
-    room -= chunk.length;
-    if (room < 0) throw new Error(`an answer of more than ${MAX_MESSAGE_BYTES} bytes`);
-    chunks.push(chunk);
-  }
+  await once(request, "end", { signal: over.signal });
+  if (headers[":status"] === undefined) over.abort(); // The stream ends, too, when its connection does.
+  over.signal.throwIfAborted();
   const { "grpc-status": grpcStatus, "grpc-message": text = "" } = { ...headers, ...trailers };
   if (grpcStatus === undefined) throw new Error("an answer without a status");
   return {
