@@ -6,7 +6,7 @@ import { resolveLogging } from "../logging/logging-options";
 import { printHelp } from "../runtime/help-text";
 import { memoryProblem } from "../runtime/memory-limit";
 import { print } from "../runtime/print";
-import { endOnSignals, endProcess, listenOnly, missedSigterm } from "../runtime/signals";
+import { endNow, endOnSignals, endProcess, listenOnly, missedSigterm } from "../runtime/signals";
 import { version } from "../runtime/version";
 import { COMMANDS, correctCommand } from "./commands";
 
@@ -92,13 +92,10 @@ function printError(text: string): void {
 listenOnly("SIGUSR1", () => {});
 if (missedSigterm()) {
   printError("registrar: SIGTERM came while Node was starting: ended before it began to register");
-  endProcess(EXIT_SIGTERM);
+  endNow(EXIT_SIGTERM);
 }
 endOnSignals();
-main(process.argv.slice(2)).then(
-  (code) => endProcess(code),
-  (error: unknown) => {
-    printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    endProcess(EXIT_FAILURE);
-  },
-);
+main(process.argv.slice(2)).then(endProcess, (error: unknown) => {
+  printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return endProcess(EXIT_FAILURE);
+});

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { attempt, RegistrarError } from "../base/errors";
 import { LONGEST_WAIT_MS, pause } from "../base/pause";
-import { someCallHangs } from "../unix/file-calls";
+import { someCallHangs, untilCallsSettle } from "../unix/file-calls";
 
 /** A registration socket is removed this soon after the signal to stop, unless its file system hangs. */
 const REMOVED_WITHIN_MS = 250;
@@ -9,11 +9,17 @@ const REMOVED_WITHIN_MS = 250;
 /** Without a handler, SIGHUP and SIGUSR2 would end the process and leave the registration socket behind. */
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"] as const;
 
+/** Ends the process as soon as it is known which file calls hang: within 2 s, mostly at once. */
+export async function endProcess(code: number): Promise<never> {
+  await untilCallsSettle();
+  return endNow(code);
+}
+
 /**
  * Ends the process. `process.exit` waits for Node's threads, and would never return while one waits for a file system that
  * does not answer: execve(2) ends the threads, before Node 22.15 only SIGKILL does.
  */
-export function endProcess(code: number): never {
+export function endNow(code: number): never {
   if (someCallHangs()) {
     const { execPath, execve }: { execPath: string; execve?: (file: string, args: string[]) => void } =
       process;
@@ -39,7 +45,7 @@ export function endOnSignals(exitCode?: number): void {
 }
 
 /**
- * One abort signal for the signals that ask to stop. The second of them ends the process within 250 ms, with exit code 0: it
+ * One abort signal for the signals that ask to stop. The second of them ends the process 250 ms later, with exit code 0: it
  * interrupts the grace given to running calls, not the removal of the socket, which takes milliseconds.
  */
 export function abortOnSignals(onSignal: (name: string) => void): AbortSignal {

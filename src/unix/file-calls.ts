@@ -1,5 +1,5 @@
 import { systemError } from "../base/errors";
-import { startTimer, stopTimer } from "../base/pause";
+import { delay, startTimer, stopTimer } from "../base/pause";
 import { canHang, isWithin, type Mount, mountPlaceOf, readMounts } from "./mounts";
 
 /**
@@ -20,8 +20,18 @@ const table = { mounts: undefined as readonly Mount[] | undefined, validUntilMs:
 /** The mount points of the first file systems that can hang. */
 const first = new Set<string>();
 
+/** The calls that have begun and not ended, hanging ones too. */
+const running = { count: 0 };
+
 /** Whether a call hangs. Then `process.exit` hangs, too, because Node waits for its threads. */
 export const someCallHangs = (): boolean => hanging.size > 0;
+
+const LOOK_AGAIN_MS = 10;
+
+/** Resolves when each call has ended or counts as hanging, so that `someCallHangs` says whether `process.exit` would return. */
+export async function untilCallsSettle(): Promise<void> {
+  while (running.count > hanging.size) await delay(LOOK_AGAIN_MS);
+}
 
 const hangsAt = (path: string) => [...hanging].some((one) => isWithin(path, one.path));
 
@@ -55,6 +65,7 @@ export function callFileSystem<Value>(path: string, call: () => Promise<Value>):
         return;
       }
       const one = { path };
+      running.count++;
       let limit: NodeJS.Timeout | undefined;
       const countDown = ([ms, ...later]: readonly number[]) => {
         if (ms !== undefined) {
@@ -67,6 +78,7 @@ export function callFileSystem<Value>(path: string, call: () => Promise<Value>):
       };
       countDown(LIMIT_PARTS_MS);
       const end = () => {
+        running.count--;
         stopTimer(limit);
         lane.leave(hanging.delete(one));
       };

