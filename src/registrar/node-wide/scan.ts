@@ -156,5 +156,5 @@ export async function socketsFitting(
 ): Promise<readonly string[]> {
   const parsed = { segments: segmentsOf(pattern) };
   const { sockets } = await scan(parsed, { look: carefulLook(rootOf(parsed)), ...(onRead && { onRead }) });
-  return [...sockets.keys()].slice(0, MAX_SOCKETS);
+  return [...sockets.keys()].sort().slice(0, MAX_SOCKETS);
 }

@@ -1,11 +1,10 @@
 import type { Dirent } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { errnoOf, messageOf } from "../../../../base/errors";
 import { socketsFitting } from "../../../../registrar/node-wide/scan";
 import { isWithin } from "../../../../unix/mounts";
 import { isRegistrationDirectory } from "../../findings/registration-directory";
 import { isDead, isStuck, isUnread, type SocketFacts, type Target } from "./facts";
-import { lookAtSocket, walk } from "./files";
+import { errnoIn, lookAtSocket, walk } from "./files";
 
 /** Where drivers have their sockets below kubelet's root; Alibaba's have theirs in the second one. */
 export const DRIVER_DIRECTORIES: readonly string[] = ["plugins", "csi-plugins"];
@@ -18,9 +17,10 @@ const MAX_SOCKETS = 500;
 /** Looks at the sockets below kubelet's root, and at those that fit the pattern. `driver` is looked at already. */
 export async function findSockets(target: Target, driver: SocketFacts | undefined) {
   const { pattern, pluginRegistrationPath, hostRoot = "/" } = target;
-  const unreadDirectories = new Map<string, { readonly path: string; readonly errno: string }>();
-  const onRead = (path: string, error: unknown) =>
-    error && unreadDirectories.set(path, { path, errno: errnoOf(error) ?? messageOf(error) });
+  const onTheWay: { readonly path: string; readonly errno: string }[] = [];
+  const onRead = (path: string, error: unknown) => {
+    if (error !== undefined) onTheWay.push({ path, errno: errnoIn(error) });
+  };
   const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, onRead));
   const root = dirname(pluginRegistrationPath);
   const directories = DRIVER_DIRECTORIES.map((name) => join(root, name));
@@ -52,9 +52,7 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
           : [...unread, { path: directories[at] ?? root, errno }],
       ),
       ...sockets.filter(isUnread).map(({ path, errno = "" }) => ({ path, errno })),
-      ...[...unreadDirectories.values()].filter(
-        ({ path }) => !directories.some((one) => isWithin(path, one)),
-      ),
+      ...onTheWay.filter(({ path }) => !directories.some((one) => isWithin(path, one))),
     ],
   };
 }
