@@ -73,7 +73,7 @@ function openWatch(directory: string, inode: number, log: Logger): Watched | und
 }
 
 /**
- * Makes the watches of some directories, by inotify and, for what has no event, by a look every 5 s. `onChange` gets the
+ * Watches directories by inotify, and by a look every 5 s, because some changes cause no event. `onChange` gets the
  * directory and the entry that may have changed; without a name the directory itself, or any entry.
  */
 export function createDirectoryWatches(onChange: (directory: string, name?: string) => void, log: Logger) {

@@ -1,8 +1,8 @@
 import type { SocketFound } from "./unix-socket";
 
 /**
- * What a publication does to the file system, in an order that kubelet and other registrars may watch at each step. Whoever
- * drives the steps answers each: `judge` with what is at the path, `isSame` with whether that is still there, `link` with
+ * What a publication does to the file system, in an order that kubelet and other registrars may watch at each step. The
+ * caller answers each step: `judge` with what is at the path, `isSame` with whether that is still there, `link` with
  * whether the name was free.
  */
 export type PublishStep = "judge" | "bind" | "withdrawOther" | "link" | "wait" | "isSame" | "rename";

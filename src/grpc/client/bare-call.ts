@@ -83,7 +83,7 @@ async function readAnswer(request: ClientHttp2Stream, over: AbortController) {
   let room = MESSAGE_PREFIX_BYTES + MAX_MESSAGE_BYTES;
   const endUnanswered = () => over.abort();
   over.signal.addEventListener("abort", () => request.destroy());
-  // Read from the start: a stream that is closed before somebody reads loses its data with Node 26.
+  // Read from the start: with Node 26 a stream that closes first loses its data.
   request
     .on("error", () => {}) // The session's error says more.
     .once("close", endUnanswered) // Also of a stream that the server reset before it answered.

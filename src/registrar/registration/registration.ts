@@ -117,7 +117,7 @@ export function openRegistration(options: ResolvedOptions, parts: RegistrationPa
   };
 }
 
-/** What kubelet's calls get, and what becomes of them. */
+/** Answers kubelet's calls, and hands them to the loop. */
 function answerKubelet(
   view: RegistrationView,
   { onRegistrationFailure }: ResolvedOptions,

@@ -6,7 +6,6 @@ import { isWithin } from "../../../../unix/mounts";
 import { problem, warning } from "../../findings/finding";
 import { answerIn, isDead, type SeenDriver } from "../read/facts";
 import type { Facts, RegistrationFacts } from "../read/gather";
-
 import { troubleOf } from "./sockets";
 
 /** What was seen, joined: which registration socket belongs to which driver. */
