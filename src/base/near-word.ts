@@ -1,43 +1,22 @@
-/** The candidate that a mistyped word most likely means: a third of its letters may differ, at most `most`, and always one. */
-export function nearWord(
-  word: string,
-  candidates: Iterable<string>,
-  most = Number.POSITIVE_INFINITY,
-): string | undefined {
-  const rows: number[][] = [[], [], []];
+/** The candidate that a mistyped word most likely means: a third of its letters may differ, and always one. */
+export function nearWord(word: string, candidates: Iterable<string>): string | undefined {
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
-    const allowed = Math.max(1, Math.min(most, Math.floor(candidate.length / 3)));
-    if (Math.abs(candidate.length - word.length) > allowed || lettersApart(word, candidate) > allowed)
-      continue;
-    const distance = editDistance(word, candidate, allowed, rows);
+    const allowed = Math.max(1, Math.floor(candidate.length / 3));
+    if (Math.abs(candidate.length - word.length) > allowed) continue;
+    const distance = editDistance(word, candidate, allowed);
     if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
       best = { candidate, distance };
   }
   return best?.candidate;
 }
 
-/** The letters, in 32 classes, that one of them has and the other lacks: the distance is not less, and takes far longer to compute. */
-function lettersApart(from: string, to: string): number {
-  const counts = new Int32Array(32);
-  const count = (text: string, step: number) => {
-    for (let at = 0; at < text.length; at++) {
-      const letter = text.charCodeAt(at) % counts.length;
-      counts[letter] = (counts[letter] ?? 0) + step;
-    }
-  };
-  count(from, 1);
-  count(to, -1);
-  let more = 0;
-  for (const count of counts) more += count > 0 ? count : 0;
-  return Math.max(more, more + to.length - from.length);
-}
-
 /**
  * How many letters must be inserted, deleted, replaced or swapped with their neighbour: `dmeo` is 1 from `demo`. Infinite above
- * `most`: a distance follows from the two rows before it, and never gets smaller than both. `rows`: three, used again.
+ * `most`: a distance follows from the two rows before it, and never gets smaller than both.
  */
-function editDistance(from: string, to: string, most: number, rows: readonly number[][]): number {
+function editDistance(from: string, to: string, most: number): number {
+  const rows: number[][] = [[], [], []];
   const none = Number.POSITIVE_INFINITY;
   let least = 0;
   for (let i = 0; i <= from.length; i++) {

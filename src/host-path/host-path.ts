@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import { realPathOf } from "../unix/files";
 import { isWithin, type Mount, type MountPlace, mountPlaceOf, readMounts } from "../unix/mounts";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
-import { fillPattern, isPattern, matchSegments, segmentsOf } from "./path-pattern";
+import { pathsThrough } from "./path-pattern";
 
 /** Both names of one driver socket, and the directory whose mount shows kubelet's root. */
 export interface DriverPaths {
@@ -16,9 +16,9 @@ export interface DriverPaths {
 /** The mount table joins both names. Paths are absolute, without symbolic links; a pattern's `*` is a character. */
 interface HostPathQuestion extends DriverPaths {
   readonly csiSocketPath: string;
+  /** Of a pattern's paths that are filled in: the mount that they lead through. */
+  readonly mountPoint?: string;
   readonly mounts: readonly Mount[];
-  /** How the advice writes a path of the socket: with a pattern's stars. */
-  readonly show?: (path: string) => string;
 }
 
 /** Whether kubelet, on the host, finds the driver's socket at the path that it gets. */
@@ -39,49 +39,16 @@ export async function judgeByMounts(
   mounts = readMounts(),
 ): Promise<HostPathVerdict> {
   if (!csiSocketPath?.startsWith("/") || mounts === undefined) return UNKNOWN;
-  const pattern = await realPathOf(csiSocketPath);
-  const registry = { pluginRegistrationPath: await realPathOf(pluginRegistrationPath), mounts };
-  const paths = { csiSocketPath: pattern, kubeletRegistrationPath };
-  const matches = isPattern(csiSocketPath) ? mountedMatches(paths, mounts) : [];
-  const verdicts = matches.map((match) => {
-    const show = (path: string) => withStars(path, match.csiSocketPath, pattern);
-    return judgeHostPath({ ...match, ...registry, show });
-  });
+  const whole = { csiSocketPath: await realPathOf(csiSocketPath), kubeletRegistrationPath };
+  const around = { pluginRegistrationPath: await realPathOf(pluginRegistrationPath), mounts };
+  const mountPoints = mounts.map(({ mountPoint }) => mountPoint);
+  const filled = pathsThrough(mountPoints, whole.csiSocketPath, kubeletRegistrationPath);
   // Only the container's own layer holds what no mount was made for: no driver is there.
-  const isMounted = mountPlaceOf(pattern, mounts)?.mountPoint !== "/";
-  if (matches.length === 0 || isMounted) verdicts.push(judgeHostPath({ ...paths, ...registry }));
+  const isMounted = mountPlaceOf(whole.csiSocketPath, mounts)?.mountPoint !== "/";
+  const all = filled.length === 0 || isMounted ? [...filled, whole] : filled;
+  const verdicts = all.map((paths) => judgeHostPath({ ...paths, ...around }));
   const find = (wanted: HostPathVerdict["kind"]) => verdicts.find(({ kind }) => kind === wanted);
   return find("wrong") ?? find("unknown") ?? FITS;
-}
-
-type Paths = Pick<HostPathQuestion, "csiSocketPath" | "kubeletRegistrationPath">;
-
-/** The paths for each mount that fits a pattern up to one of its stars: a container may mount each driver's directory. */
-function mountedMatches(
-  { csiSocketPath: pattern, kubeletRegistrationPath }: Paths,
-  mounts: readonly Mount[],
-): readonly Paths[] {
-  const segments = segmentsOf(pattern);
-  const stars = segments.filter(isPattern).length;
-  const hostSegments = segmentsOf(kubeletRegistrationPath);
-  if (hostSegments.filter(isPattern).length !== stars) return [];
-  return mounts.flatMap(({ mountPoint }) => {
-    const captures = matchSegments(segments, segmentsOf(mountPoint)) ?? [];
-    if (captures.length === 0) return [];
-    const filled = [...captures, ...Array<string>(stars - captures.length).fill("*")];
-    return {
-      csiSocketPath: fillPattern({ segments }, filled),
-      kubeletRegistrationPath: fillPattern({ segments: hostSegments }, filled),
-    };
-  });
-}
-
-/** A path of the socket `match` in the words of its pattern: from its end on, as far as both are alike. */
-function withStars(path: string, match: string, pattern: string): string {
-  const [names, segments, filled] = [path.split("/"), segmentsOf(pattern), segmentsOf(match)];
-  for (let back = 1; back <= segments.length && names.at(-back) === filled.at(-back); back++)
-    names[names.length - back] = segments.at(-back) ?? "";
-  return names.join("/");
 }
 
 /**
@@ -92,7 +59,7 @@ function withStars(path: string, match: string, pattern: string): string {
  * something like kubelet's root.
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
-  const { csiSocketPath, mounts } = question;
+  const { csiSocketPath, mountPoint, mounts } = question;
   const given = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
   const socket = mountPlaceOf(csiSocketPath, mounts);
   const registry = mountPlaceOf(question.pluginRegistrationPath, mounts);
@@ -109,37 +76,37 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
     inRoot !== undefined && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;
   const isRootLike = (other: string) =>
     roots.includes(other) || (!knownRoot && basename(other) === basename(root ?? ""));
-  const isEmptyDir = path.includes("/kubernetes.io~empty-dir/");
   const isLayer = socket.fileSystem === "overlay";
   const isWholeDisk = socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath);
   const isContainers = given === csiSocketPath && hostPath !== undefined;
   const rules: readonly (readonly [applies: boolean, verdict: HostPathVerdict])[] = [
-    [isEmptyDir, given === path ? FITS : IN_EMPTY_DIR],
+    [path.includes("/kubernetes.io~empty-dir/"), given === path ? FITS : IN_EMPTY_DIR],
     [
       isLayer && registry?.isMountPoint === true && registry.fileSystem !== "overlay",
       notMounted(csiSocketPath),
     ],
-    [isWholeDisk, UNKNOWN],
     [given === hostPath || (isHost && given === csiSocketPath), FITS],
-    [isLayer, UNKNOWN],
+    [isWholeDisk || isLayer, UNKNOWN],
     // No kubelet has / for its root.
     [given.endsWith(path) && !isContainers && givenRoot !== "", FITS],
     [Boolean(givenRoot) && isRootLike(givenRoot ?? ""), UNKNOWN],
   ];
   const [, verdict] = rules.find(([applies]) => applies) ?? [];
   if (verdict !== undefined) return verdict;
-  const { show = (one) => one } = question;
   const below = inRoot ? `<kubelet root>${inRoot}` : `<where the host mounts that disk>${path}`;
   const [place, found] = hostPath === undefined ? ["on its disk", path] : ["on the host", hostPath];
   return wrong(
-    `${place} the driver's socket is ${show(found)}`,
-    `write --kubelet-registration-path=${show(hostPath ?? below)}`,
+    `${place} the driver's socket is ${found}`,
+    mountPoint === undefined
+      ? `write --kubelet-registration-path=${hostPath ?? below}`
+      : `correct --kubelet-registration-path, or the mount at ${mountPoint}`,
   );
 }
 
 /** Kubelet's root on the socket's disk, by the registration directory; the socket's path in it; the usual root that it ends with. */
 function rootOf(socket: MountPlace, registry: MountPlace | undefined) {
-  const root = registry?.device === socket.device ? kubeletRootOf(registry.path) : undefined;
+  const isKubelets = registry?.device === socket.device && registry.path.endsWith("/plugins_registry");
+  const root = isKubelets ? dirname(registry.path).replace(/^\/$/, "") : undefined;
   const inRoot =
     root !== undefined && isWithin(socket.path, root) ? socket.path.slice(root.length) : undefined;
   return { root, inRoot, knownRoot: roots.find((known) => root?.endsWith(known)) };
@@ -169,10 +136,4 @@ function isHostsRoot(device: string, mounts: readonly Mount[]): boolean {
       mount.device === device &&
       (isInKnownRoot(mount.root) || (mount.root === "/" && mount.mountPoint === "/")),
   );
-}
-
-/** Kubelet's root, "" for the root of a file system, if its plugin registration directory is `path`. */
-function kubeletRootOf(path: string): string | undefined {
-  const tail = "/plugins_registry";
-  return path.endsWith(tail) ? path.slice(0, -tail.length) : undefined;
 }

@@ -52,24 +52,30 @@ export function matchPattern({ segments }: PathPattern, path: string): readonly 
   return names.length === segments.length ? matchSegments(segments, names) : undefined;
 }
 
-/** The path that results when the stars stand for `captures`, in their order. */
-export function fillPattern(
-  { segments }: Pick<PathPattern, "segments">,
-  captures: readonly string[],
-): string {
+/** The path that results when the first stars stand for `captures`, in their order. */
+export function fillPattern({ text }: Pick<PathPattern, "text">, captures: readonly string[]): string {
   let next = 0;
-  return `/${segments.map((segment) => segment.replace("*", () => captures[next++] ?? "")).join("/")}`;
+  return text.replace(/\*/g, (star) => captures[next++] ?? star);
+}
+
+/**
+ * Both paths of a driver, filled in for each of these mount points that its pattern leads through: a container may mount each
+ * driver's directory.
+ */
+export function pathsThrough(mountPoints: readonly string[], csiAddress: string, forKubelet: string) {
+  return mountPoints.flatMap((mountPoint) => {
+    const stars = matchSegments(segmentsOf(csiAddress), segmentsOf(mountPoint)) ?? [];
+    const [csiSocketPath = "", kubeletRegistrationPath = ""] = [csiAddress, forKubelet].map((text) =>
+      fillPattern({ text }, stars),
+    );
+    return stars.length === 0 ? [] : { mountPoint, csiSocketPath, kubeletRegistrationPath };
+  });
 }
 
 export interface PatternPair {
   readonly csiAddress: PathPattern;
   readonly kubeletRegistrationPath: PathPattern;
 }
-
-const OPTIONS = {
-  csiAddresses: "csiAddresses",
-  kubeletRegistrationPaths: "endpoints",
-};
 
 /**
  * Pairs driver socket patterns with host patterns, in order. Throws INVALID_OPTION, with these names of the lists, if the
@@ -78,7 +84,7 @@ const OPTIONS = {
 export function pairPatterns(
   csiAddresses: readonly string[],
   hostPaths: readonly string[],
-  names = OPTIONS,
+  names = { csiAddresses: "csiAddresses", kubeletRegistrationPaths: "endpoints" },
 ): readonly PatternPair[] {
   const [addresses, paths] = [csiAddresses.length, hostPaths.length];
   if (addresses !== paths)

@@ -9,8 +9,7 @@ import type { OurImage } from "../../src/tools/images/program";
 /**
  * What a public chart or manifest deploys with a registrar. A chart was rendered by `helm template` with its defaults, or
  * with `values` as `--set`; a row keeps the facts: each container's image, arguments, environment, ports, probes, mounts and
- * limits, the pod's volumes and nodes, and the names of the CSIDriver objects beside it. A row with `beside` has the
- * workloads whole, so that they run in the cluster suite.
+ * limits, the pod's volumes and nodes. A row with `beside` has the workloads whole, so that they run in the cluster suite.
  */
 export interface PodsRow {
   readonly project: string;
@@ -19,7 +18,6 @@ export interface PodsRow {
   /** The commit. */
   readonly version: string;
   readonly values?: string;
-  readonly csiDrivers: readonly string[];
   /** `CODE STATUS CONTAINER` of what doctor says, except ok: each was looked at, and is true. */
   readonly findings: readonly string[];
   /** The same of what `--swap` says; none where no container is the official registrar's for Linux. */
@@ -33,20 +31,15 @@ export interface PodsRow {
 
 export const PODS: readonly PodsRow[] = JSON.parse(readFileSync(join(__dirname, "pods.json"), "utf8"));
 
-export function objectsOf({ workloads, csiDrivers }: PodsRow): readonly object[] {
-  return [...workloads, ...csiDrivers.map((name) => ({ kind: "CSIDriver", metadata: { name } }))];
-}
-
-export function findingsIn(...rows: readonly PodsRow[]) {
-  return findingsOf(MANIFEST_CHECKS, readerOf(rows)({})).filter(({ status }) => status !== "ok");
-}
+export const findingsIn = (row: PodsRow) =>
+  findingsOf(MANIFEST_CHECKS, readerOf(row)({})).filter(({ status }) => status !== "ok");
 
 export function findingsOfSwapIn(row: PodsRow) {
-  const swap = readSwap(readerOf([row]), {});
+  const swap = readSwap(readerOf(row), {});
   return swap.swapped === 0 ? [] : judgeSwap(swap).findings;
 }
 
-function readerOf(rows: readonly PodsRow[]) {
-  const objects = rows.flatMap(objectsOf).map((object) => ({ file: "a.yaml", object }));
+function readerOf({ workloads }: PodsRow) {
+  const objects = workloads.map((object) => ({ file: "a.yaml", object }));
   return (ours: OurImage) => readDeployments(objects, ours);
 }

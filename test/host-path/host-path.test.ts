@@ -173,6 +173,7 @@ test("a mount table without a root is no reason to fail", () => {
   expect(judgeHostPath({ ...paths, mounts })).toEqual(FITS);
 });
 
+const correct = (mountPoint: string) => `correct --kubelet-registration-path, or the mount at ${mountPoint}`;
 const PATTERN = "/plugins/*/csi.sock";
 const TOLD = `${K}/plugins/*/csi.sock`;
 const DISK: Row = `8:1 ${K}/plugins/disk /plugins/disk`;
@@ -192,15 +193,15 @@ test.each<[what: string, pattern: string, path: string, rows: readonly Row[], fi
   ["a folder of two stars", "/p/*/*/s", `${K}/p/*/*/s`, podWith(`8:1 ${K}/p/a /p/a`), "fits"],
   ["a part of a name", "/p/csi-*/s", `${K}/p/csi-*/s`, podWith(`8:1 ${K}/p/csi-a /p/csi-a`), "fits"],
   ["one that cannot be judged", PATTERN, TOLD, [...EACH, "0:9 / /plugins/tmp tmpfs"], "unknown"],
-  ["one of another folder", PATTERN, TOLD, [...EACH, "0:9 / /plugins/tmp tmpfs", "8:1 /srv/x /plugins/x"], write("/srv/*/csi.sock")],
-  ["each folder, by the container's path", PATTERN, PATTERN, EACH, write(TOLD)],
-  ["a folder of another disk", PATTERN, PATTERN, [CONTAINER, OWN_DISK, OWN_REGISTRY],
-    write("<kubelet root>/plugins/*/csi.sock")],
+  ["one of another folder", PATTERN, TOLD, [...EACH, "0:9 / /plugins/tmp tmpfs", "8:1 /srv/x /plugins/x"],
+    correct("/plugins/x")],
+  ["each folder, by the container's path", PATTERN, PATTERN, EACH, correct("/plugins/disk")],
+  ["a folder of another disk", PATTERN, PATTERN, [CONTAINER, OWN_DISK, OWN_REGISTRY], correct("/plugins/disk")],
   ["nothing", PATTERN, TOLD, [CONTAINER, REGISTRATION], `mount the hostPath ${K}/plugins/NAME there`],
   ["what does not fit", PATTERN, TOLD, podWith(`8:1 ${K}/plugins/a/b/c /plugins/a/b/c`),
     "mount the hostPath"],
   ["a folder, but the path has other stars", PATTERN, `${K}/plugins/disk/csi.sock`, EACH,
-    "mount the hostPath"],
+    correct("/plugins/nfs")],
 ])("mounted is %s: %s, kubelet gets %s", async (_, csiSocketPath, kubeletRegistrationPath, rows, expected) => {
   const paths = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath: "/registration" };
   const verdict = await judgeByMounts(paths, tableOf(rows));

@@ -4,6 +4,7 @@ import {
   matchSegment,
   pairPatterns,
   parsePattern,
+  pathsThrough,
 } from "../../src/host-path/path-pattern";
 
 test.each<[string, readonly string[], number]>([
@@ -64,6 +65,16 @@ test.each<[string, readonly string[], string]>([
   ["/a-*/*.sock", ["*", "2"], "/a-*/2.sock"],
 ])("%s filled with %p is %s", (pattern, captures, expected) => {
   expect(fillPattern(parsePattern(pattern, "csiAddresses"), captures)).toBe(expected);
+});
+
+test("a pattern's paths through the mount points that are behind a star of it", () => {
+  const mountPoints = ["/", "/p", "/p/a", "/p/b/x", "/p/c/x/s", "/q/a"];
+  const filled = pathsThrough(mountPoints, "/p/*/*/s", "/k/*-*/s");
+  expect(filled.map(Object.values)).toEqual([
+    ["/p/a", "/p/a/*/s", "/k/a-*/s"],
+    ["/p/b/x", "/p/b/x/s", "/k/b-x/s"],
+    ["/p/c/x/s", "/p/c/x/s", "/k/c-x/s"],
+  ]);
 });
 
 test("patterns are paired, first with first, an address without its scheme", () => {

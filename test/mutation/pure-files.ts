@@ -51,8 +51,8 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     ),
   },
   {
-    files: ["limits", "pairs", "probes"].map((name) => `src/tools/doctor/manifest/judge/${name}.ts`),
-    tests: ["limits", "settings", "probes", "paths", "ports", "nodes"].map(
+    files: ["limits", "probes"].map((name) => `src/tools/doctor/manifest/judge/${name}.ts`),
+    tests: ["limits", "settings", "probes", "paths"].map(
       (name) => `test/tools/doctor/manifest/${name}.test.ts`,
     ),
   },

@@ -6,16 +6,13 @@ import { version } from "../../runtime/version";
 export type Program =
   | {
       readonly kind: "ours";
-      readonly hasShell: boolean;
-      /** The image whose place ours takes; undefined shell: it may have one. */
-      readonly replaced: { readonly hasShell: boolean | undefined } | undefined;
+      /** False: another image has the package in it. */
+      readonly isOurBuild: boolean;
+      /** It takes the place of another image. */
+      readonly isSwapped: boolean;
     }
-  /** v2.17 is 217; undefined where the image does not say it. A vendor's own build may have a shell. */
-  | {
-      readonly kind: "official";
-      readonly release: number | undefined;
-      readonly hasShell: boolean | undefined;
-    }
+  /** v2.17 is 217; undefined where the image does not say it. */
+  | { readonly kind: "official"; readonly release: number | undefined }
   | { readonly kind: "unknown"; readonly why: string };
 
 /** How our image is recognised where its name does not say it. */
@@ -30,7 +27,7 @@ export interface OurImage {
   readonly swapped?: ReadonlySet<string> | undefined;
 }
 
-const OURS = { kind: "ours", hasShell: false, replaced: undefined } as const;
+const OURS = { kind: "ours", isOurBuild: true, isSwapped: false } as const;
 
 /** Ours, the official one or the all-in-one sidecar (KEP-4958), as the images and the package call it. */
 const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|csi-sidecars|cli\.js)(?:\.exe)?$/;
@@ -45,27 +42,20 @@ const OFFICIAL_NAME = /^(?!driver-registrar$|.*cluster-driver)[\w.-]*driver-(?:w
 /** Where its builds are published; copies keep the tags. Those of OpenShift have tags of their own. */
 const OFFICIAL_REPOSITORY =
   /(?:^|\/)(?:(?:registry\.k8s\.io|k8s\.gcr\.io)\/sig-storage|quay\.io\/(?:k8scsi|openshift)|registry\.redhat\.io\/openshift4|mcr\.microsoft\.com\/oss(?:\/v2)?\/kubernetes-csi|public\.ecr\.aws\/(?:csi-components|eks-distro\/kubernetes-csi))\//;
-/** OpenShift's builds have a shell, the other published ones nothing but the registrar. */
-const ON_RHEL = /(?:^|\/)openshift4?\//;
 const RELEASE = /^v?([12])\.(\d+)(?![^.+_-])/;
 
 export function programOf(container: Tree, ours: OurImage): Program {
   const image = text(container.image);
   const { name, tag } = partsOf(image);
-  if (ours.swapped?.has(image)) {
-    const before = programOf(container, { ...ours, swapped: undefined });
-    return { ...OURS, replaced: { hasShell: before.kind === "unknown" ? undefined : before.hasShell } };
-  }
+  if (ours.swapped?.has(image)) return { ...OURS, isSwapped: true };
   if (isNamed(image, ours) || name === OUR_NAME) return OURS;
   if (OFFICIAL_NAME.test(name)) {
     const [release, major, minor] = RELEASE.exec(tag) ?? [];
-    const isPublished = OFFICIAL_REPOSITORY.test(image);
-    const official = { kind: "official", hasShell: isPublished ? ON_RHEL.test(image) : undefined } as const;
-    if (release !== undefined) return { ...official, release: Number(major) * 100 + Number(minor) };
+    if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
-    if (isPublished) return { ...official, release: undefined };
+    if (OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
-    return { ...OURS, hasShell: true };
+    return { ...OURS, isOurBuild: false };
   if (name === ALL_IN_ONE)
     return { kind: "unknown", why: `its image ${boundText(image)} is the all-in-one sidecar of KEP-4958` };
   return {

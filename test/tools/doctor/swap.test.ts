@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { fencesIn, readText } from "../../docs/markdown";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
-import { type Changes, CSI_DRIVER, daemonSet, OFFICIAL } from "./manifest/one-daemon-set";
+import { type Changes, daemonSet, OFFICIAL } from "./manifest/one-daemon-set";
 
 /** The doctor's answer about these objects. A JSON file may have one object: a List has several. */
 async function swap(words: readonly string[], ...items: readonly object[]) {
@@ -104,7 +104,6 @@ test.each<readonly [object, RegExp]>([
     /^has nothing to swap: FILE: .*: its image x\/y:v1 is neither/,
   ],
   [daemonSet({ container: official, ...WINDOWS }), /^has nothing to swap: no container for Linux/],
-  [CSI_DRIVER, /^has nothing to swap: no container for Linux/],
 ])("with nothing to swap in %j the report says why, also in JSON", async (object, expected) => {
   const { status, stdout, stderr } = await swap(["--swap", "-o", "json"], object);
   expect([status, stderr]).toEqual([3, ""]);

@@ -3,7 +3,7 @@ import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { reportFindings } from "../findings/report";
 import { judgeSwap, readSwap } from "../manifest/judge/swap";
 import type { Deployment } from "../manifest/read/deployments";
-import { CLUSTER_MANIFEST_CHECKS, type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
+import { type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
@@ -26,7 +26,7 @@ export function reportOnCluster(reading: ClusterReading, swap?: string) {
   if (swap === undefined)
     return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
-  const { findings, problemsWithEither } = judgeSwap(both, CLUSTER_MANIFEST_CHECKS);
+  const { findings, problemsWithEither } = judgeSwap(both);
   const after = { ...facts, swapped: both.after.deployments };
   const found = [...findings, ...findingsOf([rights, architectures], after)];
   const counts = { swapped: both.swapped, problemsWithEither };

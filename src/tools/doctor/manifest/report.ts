@@ -57,10 +57,7 @@ function factsOf({ objects, unread }: FilesRead, ours: OurImage): ManifestFacts 
   }
   const read = readDeployments(objects, ours);
   const facts = { ...read, unread: [...unread, ...read.unread] };
-  const { deployments, csiDriverSpecs, pods } = facts;
-  // A CSIDriver alone can be judged; pods without a registrar are not what was meant.
-  const isJudged = deployments.length > 0 || (csiDriverSpecs.length > 0 && pods.length === 0);
-  if (!isJudged && facts.unread.length === 0)
+  if (facts.deployments.length === 0 && facts.unread.length === 0)
     throw invalidOption(
       "no registrar in these files: no container has its arguments, or its image without another command; if one is this registrar's, name its image with --image=IMAGE",
     );

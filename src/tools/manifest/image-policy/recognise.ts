@@ -11,7 +11,7 @@ export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\
 /** The last part of its name in kubernetes-csi, Calico (no `csi-`), Rancher, OpenShift (`ose-*`, `*-rhel9`), Chainguard. */
 const OFFICIAL = "([a-z0-9._-]*-)?node-driver-registrar(-fips|-rhel[0-9]+)?";
 /** The registrar in our image, which has no other program but Node. */
-export const PROGRAM = "/csi-node-driver-registrar";
+const PROGRAM = "/csi-node-driver-registrar";
 
 /** Image names of the other sidecars of kubernetes-csi, in its registry and in mirrors. */
 const OTHER_SIDECAR =

@@ -1,4 +1,4 @@
-import { type Changes, daemonSet, expectSaid, OFFICIAL, saidOf, TOLD } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf, TOLD } from "./one-daemon-set";
 
 const TAINT = "--remove-startup-taint=x.csi/agent-not-ready";
 
@@ -165,6 +165,12 @@ test.each<readonly [more: object, args: readonly string[], expected: readonly Re
   const [registrar = {}, driver = {}] = daemonSet({ args }).spec.template.spec.containers;
   const pod = { initContainers: [{ ...registrar, ...more }], containers: [driver] };
   expectSaid(saidOf({ pod }), expected);
+});
+
+test.each(["Pod", "Deployment"])("a registrar in a %s is judged", (kind) => {
+  const { spec, ...other } = daemonSet({ args: ["--nope"] });
+  const one = { ...other, kind, spec: kind === "Pod" ? spec.template.spec : spec };
+  expectSaid(said(one), [/^CSI101 problem: .*-nope/]);
 });
 
 const NO_PATH = expect.stringMatching(/^CSI101 problem: .*required parameter/);

@@ -2,16 +2,7 @@ import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
 import { limitChecks } from "../../../../src/tools/doctor/manifest/judge/limits";
 import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
 import { LEAST } from "../../../../src/tools/manifest/image-policy/changes";
-import {
-  type Changes,
-  CSI_DRIVER,
-  daemonSet,
-  expectSaid,
-  OFFICIAL,
-  said,
-  saidOf,
-  TOLD,
-} from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf, TOLD } from "./one-daemon-set";
 
 const limits = (of: object | string | null, container: object = {}): Changes => ({
   container: { resources: { limits: of }, ...container },
@@ -103,7 +94,7 @@ test.each<readonly [more: string, changes: Changes, beside: object]>([
   ["raise the limit of its pod to 64Mi", inPod({ memory: "50Mi" }, { memory: "32Mi" }), {}],
 ])("a fix for a memory limit of the container is not all: %s", (more, changes, object) => {
   const fix = `-> set resources.limits.memory: 100Mi, at least 64Mi${more && `; ${more}`}`;
-  expectSaid(said(daemonSet(changes), CSI_DRIVER, object), [more === "" ? `${fix}$` : fix]);
+  expectSaid(said(daemonSet(changes), object), [more === "" ? `${fix}$` : fix]);
 });
 
 test.each<readonly [fix: string, changes: Changes, beside: object]>([
@@ -113,7 +104,7 @@ test.each<readonly [fix: string, changes: Changes, beside: object]>([
   ["raise default in LimitRange ns/o to 64Mi at least", {}, byDefault("32Mi")],
   ["raise default in .* 200m .*; raise max in .* to 200m at least", {}, range(OF_CPU)],
 ])("the fix for another limit: %s", (fix, changes, object) => {
-  expectSaid(said(daemonSet(changes), CSI_DRIVER, object), [`-> ${fix}$`]);
+  expectSaid(said(daemonSet(changes), object), [`-> ${fix}$`]);
 });
 
 test.each<[expected: string, changes: Changes, beside?: object]>([
@@ -144,7 +135,7 @@ test.each<[expected: string, changes: Changes, beside?: object]>([
   ["CSI105 problem: .* request of 100Mi, and .* has min 128Mi", requests("100Mi", "200Mi"), min("128Mi")],
   ["CSI105 problem: gets a memory limit of 50Mi", {}, { kind: "List", items: [max("50Mi")] }],
 ])("a limit, in its pod and namespace: %s", (expected, changes, object = {}) => {
-  expectSaid(said(daemonSet(changes), CSI_DRIVER, object), [`^${expected}`]);
+  expectSaid(said(daemonSet(changes), object), [`^${expected}`]);
 });
 
 test.each<[changes: Changes, beside?: object]>([
@@ -160,7 +151,7 @@ test.each<[changes: Changes, beside?: object]>([
   [limits({ memory: null, cpu: null })],
   [limits(null)],
 ])("no fault in %j beside %j", (changes, object = {}) => {
-  expect(said(daemonSet(changes), CSI_DRIVER, object)).toEqual([]);
+  expect(said(daemonSet(changes), object)).toEqual([]);
 });
 
 const command = ["/csi-node-driver-registrar", "--mode=health-probe", TOLD];

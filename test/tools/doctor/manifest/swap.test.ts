@@ -18,14 +18,10 @@ const limits = (values: object) => ({ resources: { limits: values } });
 const probe = (mode: string) => ({
   livenessProbe: { exec: { command: ["/csi-node-driver-registrar", `--mode=${mode}`, TOLD] } },
 });
-const onStop = (...command: readonly string[]) => ({ lifecycle: { preStop: { exec: { command } } } });
 const K8S = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.17.0";
-const RED_HAT = "registry.redhat.io/openshift4/ose-csi-node-driver-registrar:v4.12";
-const SHELL = { command: ["sh", "-c", "exec csi-node-driver-registrar"] };
 const WINDOWS = { name: "win", pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
 
 const named = (image: string, container: object) => ({ image, ...container });
-const REMOVES = onStop("sh", "-c", "rm -f /registration/x-reg.sock");
 const OLD_PROBE = probe("kubelet-registration-probe");
 
 test.each<readonly [what: string, container: object, expected: RegExp]>([
@@ -36,14 +32,6 @@ test.each<readonly [what: string, container: object, expected: RegExp]>([
     named("x/csi-node-driver-registrar:v2.8.0", OLD_PROBE),
     /^CSI104 warning: .* which proves nothing$/,
   ],
-  [
-    "a hook in an image that has a shell",
-    named(RED_HAT, REMOVES),
-    /^CSI106 warning: .* hook that always fails/,
-  ],
-  ["a hook in a copy, which may have a shell or not", REMOVES, /^CSI106 unknown: .* hook that always fails/],
-  ["a shell", named(RED_HAT, SHELL), /^CSI117 problem: .* started by sh,/],
-  ["a shell in a copy", SHELL, /^CSI117 problem: .* started by sh,/],
   ["a digest", named(`${K8S}@sha256:0`, limits({ memory: "30Mi" })), /^CSI105 problem/],
   [
     "a tag that is no release",
@@ -61,7 +49,6 @@ test("a DaemonSet for Windows with the same image", () => {
 test.each<readonly [what: string, changes: readonly Changes[]]>([
   ["a healthy DaemonSet", [{}]],
   ["faults that it has already", [{ args: ["--nope"], registry: "/elsewhere", name: "one" }]],
-  ["a failing hook", [{ container: { image: K8S, ...onStop("sh", "-c", "rm /registration/x-reg.sock") } }]],
   ["a flag that only this registrar has", [{ args: ["--require-driver"] }]],
   ["an old flag", [{ args: ["--logtostderr"], container: { image: "x/csi-node-driver-registrar:v2.9.0" } }]],
   ["its own image", [{}, { ...WINDOWS, container: { image: "x/csi-node-driver-win-registrar:v2.17.0" } }]],

@@ -3,12 +3,11 @@ import { reportOf } from "../../../../src/tools/doctor/findings/report";
 import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/manifest/judge/checks";
 import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
 import { renderFileTable } from "../../../../src/tools/doctor/manifest/report";
-import { type Changes, CSI_DRIVER, daemonSet } from "./one-daemon-set";
+import { type Changes, daemonSet } from "./one-daemon-set";
 
 function rendered(files: Readonly<Record<string, Changes>>, width: number): readonly string[] {
   const sets = Object.entries(files).map(([file, changes]) => ({ file, object: daemonSet(changes) }));
-  const facts = readDeployments([{ file: "driver.yaml", object: CSI_DRIVER }, ...sets]);
-  const report = reportOf({ files }, findingsOf(MANIFEST_CHECKS, facts));
+  const report = reportOf({ files }, findingsOf(MANIFEST_CHECKS, readDeployments(sets)));
   return renderFileTable(report, { width, colors: false }).split("\n");
 }
 

@@ -11,10 +11,6 @@ export type ClusterFacts = ReturnType<typeof conclude> & {
   readonly swapped?: readonly Deployment[];
 };
 
-/** These compare objects of one file. In a cluster the pods on a node are compared. */
-const OF_FILES_ONLY = ["CSI109", "CSI110", "CSI111"];
-export const CLUSTER_MANIFEST_CHECKS = MANIFEST_CHECKS.filter(({ code }) => !OF_FILES_ONLY.includes(code));
-
 /** Names the drivers, and drops all but the one that is asked for. */
 export function conclude(reading: ClusterReading) {
   const { target } = reading;
@@ -27,7 +23,7 @@ export function conclude(reading: ClusterReading) {
   const guesses = all.filter(isGuess).map(({ driver }) => driver.name);
   const places = everywhere.filter(({ driver, unit }) => isMeant(driver, unit));
   const manifests = manifestsOf({ ...reading, units }, reading.images);
-  const findings = findingsOf(CLUSTER_MANIFEST_CHECKS, manifests);
+  const findings = findingsOf(MANIFEST_CHECKS, manifests);
   const running = runningFindings(reading, manifests);
   const known = new Set(findings.map(keyOf));
   const found = [...findings, ...running.filter((finding) => !known.has(keyOf(finding)))];
@@ -52,17 +48,14 @@ export function manifestsOf(
   reading: ClusterReading & Pick<ClusterFacts, "units">,
   ours: OurImage,
 ): ManifestFacts {
-  const { units, csiDrivers, csiDriverSpecs, limitRanges, unreadObjects, target } = reading;
+  const { units, limitRanges, unreadObjects } = reading;
   const places = units.map(({ registrar }) => registrar.place);
   const sets = [...new Set(units.map(({ set }) => set))];
   return {
-    pods: [],
     limitRanges,
     deployments: sets
       .flatMap((set) => set.registrarsWith(ours))
       .filter(({ place }) => places.includes(place)),
-    csiDrivers: [...(csiDrivers ?? [])],
-    csiDriverSpecs: csiDriverSpecs.filter(({ name }) => (target.driver ?? name) === name),
     unread: unreadObjects,
   };
 }
@@ -73,7 +66,7 @@ function runningFindings({ pods }: ClusterReading, manifests: ManifestFacts): re
   const given = [...new Set(pods.map(({ running }) => running))]
     .flatMap((running) => running.registrars)
     .filter(({ place, program }) => program.kind === "ours" && (programs.get(place) ?? "ours") !== "ours");
-  return findingsOf(CLUSTER_MANIFEST_CHECKS, { ...manifests, unread: [], deployments: given });
+  return findingsOf(MANIFEST_CHECKS, { ...manifests, unread: [], deployments: given });
 }
 
 /** The first problem of a registrar is the cause of its pods' trouble. */

@@ -70,7 +70,7 @@ export function isForOtherMachine({ node, unit, pod, state }: Place, { nodes }: 
   return isOfRegistrar && isOther(nodes?.get(node ?? "")?.architecture);
 }
 
-export const isOurBuild = ({ program }: Deployment): boolean => program.kind === "ours" && !program.hasShell;
+export const isOurBuild = ({ program }: Deployment): boolean => program.kind === "ours" && program.isOurBuild;
 
 export const isOther = (architecture: string | undefined): architecture is string =>
   architecture !== undefined && !OUR_ARCHITECTURES.includes(architecture);

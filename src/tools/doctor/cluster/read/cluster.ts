@@ -1,7 +1,7 @@
 import { invalidOption } from "../../../../base/errors";
 import { type Tree, tree } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../images/program";
-import { nameOf, readCsiDriver } from "../../manifest/read/objects";
+import { nameOf } from "../../manifest/read/objects";
 import type { ListApi } from "./list-api";
 import {
   countAttachments,
@@ -57,7 +57,7 @@ export async function readCluster(
     throw invalidOption(`there is no node ${target.node}`);
   /** Undefined: the list could not be read. */
   const ifRead = <Value>(resource: Resource, value: Value) => (unread.has(resource) ? undefined : value);
-  const { nodes, csiNodes, csiDriverSpecs, attachments, pending, mounts, attaches } = others;
+  const { nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches } = others;
   return {
     ...registrars,
     target,
@@ -67,8 +67,7 @@ export async function readCluster(
     csiNodes: ifRead("csinodes", new Map(csiNodes.map(({ node, drivers }) => [node, drivers]))),
     /** Node -> UID of the Node that owns its CSINode. */
     csiNodeOwners: new Map(csiNodes.map(({ node, owner }) => [node, owner])),
-    csiDrivers: ifRead("csidrivers", new Set(csiDriverSpecs.map(({ name }) => name))),
-    csiDriverSpecs: byName(csiDriverSpecs),
+    csiDrivers: ifRead("csidrivers", new Set(csiDrivers)),
     needs: needsIn(
       [...attachments.values()],
       pending,
@@ -100,7 +99,7 @@ function listsFor(target: ClusterTarget) {
   return {
     nodes: ["nodes", named, each(readNodeRow)],
     csiNodes: ["csinodes", named, each(readCsiNode)],
-    csiDriverSpecs: ["csidrivers", {}, each((item) => readCsiDriver(item))],
+    csiDrivers: ["csidrivers", {}, each(nameOf)],
     // A large cluster has 100,000 of them: only their numbers are kept.
     attachments: ["volumeattachments", {}, countAttachments((at) => isMeant(target, at))],
     pending: ["pods", { fieldSelector: `status.phase=Pending${there}` }, each(readPendingPod)],

@@ -8,8 +8,8 @@ import {
   tree,
 } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
-import { requiredNodeTerms } from "../../manifest/read/node-rules";
 import { nameOf } from "../../manifest/read/objects";
+import { requiredNodeTerms } from "../../manifest/read/pod";
 import type { ReadRunning, RegistrarSet } from "./set";
 
 /** A container that runs has a fault if it restarted so often, the last time so recently. */

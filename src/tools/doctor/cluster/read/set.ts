@@ -80,10 +80,7 @@ const MAX_SPECS = 100;
  */
 export function createRunningReader(ours?: OurImage) {
   const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: unknown) => ({
-    registrars: deploymentsIn(set.object, { kind: "Pod", metadata: { namespace }, spec }, ours).map(
-      // The API server has mounted a token, or not: the mounts tell.
-      (one) => ({ ...one, pod: { ...one.pod, isTokenMounted: false } }),
-    ),
+    registrars: deploymentsIn(set.object, { kind: "Pod", metadata: { namespace }, spec }, ours),
     /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
     dropped: droppedFrom(spec, set, generation),
   });

@@ -1,13 +1,10 @@
 import { type Check, check, unread } from "../../findings/finding";
 import type { ManifestFacts } from "../read/deployments";
 import { manifestArguments } from "./arguments";
-import { csiDriverChecks } from "./csi-driver";
 import { limitChecks } from "./limits";
-import { pairChecks } from "./pairs";
 import { pathChecks } from "./paths";
 import { podChecks } from "./pod";
 import { manifestProbes } from "./probes";
-import { programChecks } from "./programs";
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>
   facts.unread.map(({ place, object, why, advice = "correct it, or leave it out" }) => ({
@@ -17,6 +14,5 @@ export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readabl
 );
 
 export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [
-  ...[manifestArguments, manifestProbes, manifestReadable, ...pathChecks, ...limitChecks],
-  ...[...programChecks, ...podChecks, ...pairChecks, ...csiDriverChecks],
+  ...[manifestArguments, manifestProbes, manifestReadable, ...pathChecks, ...limitChecks, ...podChecks],
 ];

@@ -4,34 +4,24 @@ import type { Deployment, ManifestFacts } from "../read/deployments";
 /** A verdict on a deployment: the subject is its place. */
 export type Statement = Omit<Verdict, "subject">;
 
-type Judge = (one: Deployment, facts: ManifestFacts) => Nested<Statement>;
-
 /** Windows has other rules for paths and volumes. */
-export const isForLinux = ({ isForWindows }: Deployment): boolean => !isForWindows;
+const isForLinux = ({ isForWindows }: Deployment): boolean => !isForWindows;
 
-export function eachDeployment(code: string, name: string, judge: Judge, isMeant = isForLinux) {
-  return eachDeploymentBeside(code, name, (facts) => facts, judge, isMeant);
-}
-
-/** The same for a question that needs something made of all facts, once. */
-export function eachDeploymentBeside<Beside>(
+export const eachDeployment = (
   code: string,
   name: string,
-  prepare: (facts: ManifestFacts) => Beside,
-  judge: (one: Deployment, beside: Beside) => Nested<Statement>,
+  judge: (one: Deployment, facts: ManifestFacts) => Nested<Statement>,
   isMeant = isForLinux,
-) {
-  return check<ManifestFacts>(code, name, (facts) => {
-    const beside = prepare(facts);
-    return facts.deployments.filter(isMeant).flatMap((one) =>
-      flat(judge(one, beside)).map((statement) => ({
+) =>
+  check<ManifestFacts>(code, name, (facts) =>
+    facts.deployments.filter(isMeant).flatMap((one) =>
+      flat(judge(one, facts)).map((statement) => ({
         ...statement,
         subject: one.place,
         objects: [one.object],
       })),
-    );
-  });
-}
+    ),
+  );
 
 /** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */
 export const isReadable = ({ unseen, joined, settings }: Deployment): boolean =>

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path/posix";
-import { isPattern, matchSegments, segmentsOf } from "../../../../host-path/path-pattern";
+import { isPattern, pathsThrough } from "../../../../host-path/path-pattern";
 import { list, text, tree } from "../../../../kube-api/objects";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
@@ -20,26 +20,18 @@ const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one
       `has the relative --csi-address=${csiAddress}: where that is on the host is not known`,
       "write an absolute path",
     );
-  const matches = pathsBelow(csiAddress, told, mounts);
-  const isOnlyBelow = matches.length > 0 && mountOf(csiAddress, mounts) === undefined;
-  return (isOnlyBelow ? matches : [{ csiAddress, told }, ...matches]).map((paths) => judgePaths(paths, one));
+  const mountPoints = mounts.map(({ mountPath }) => mountPath);
+  const filled = pathsThrough(mountPoints, csiAddress, told);
+  const isOnlyBelow = filled.length > 0 && mountOf(csiAddress, mounts) === undefined;
+  const whole = { csiSocketPath: csiAddress, kubeletRegistrationPath: told };
+  return (isOnlyBelow ? filled : [whole, ...filled]).map((paths) => judgePaths(paths, one));
 });
 
-/** The paths in each mount that fits a pattern up to one of its stars. */
-function pathsBelow(csiAddress: string, told: string, mounts: readonly MountedDirectory[]) {
-  const segments = segmentsOf(csiAddress);
-  return mounts.flatMap(({ mountPath }) => {
-    const names = segmentsOf(mountPath);
-    const stars = matchSegments(segments, names) ?? [];
-    const fill = (path: string) => stars.reduce((text, star) => text.replace("*", () => star), path);
-    const rest = segments.slice(names.length);
-    return stars.length === 0 ? [] : { csiAddress: [mountPath, ...rest].join("/"), told: fill(told) };
-  });
-}
+type Paths = Record<"csiSocketPath" | "kubeletRegistrationPath", string>;
 
 function judgePaths(
-  { csiAddress, told }: { readonly csiAddress: string; readonly told: string },
-  { settings, mounts, pod, place: subject }: Deployment,
+  { csiSocketPath: csiAddress, kubeletRegistrationPath: told }: Paths,
+  { settings, mounts, driverSocket, place: subject }: Deployment,
 ): Statement | undefined {
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
@@ -64,7 +56,7 @@ function judgePaths(
     );
   const place = placeOf(csiAddress, mounts);
   // Then CSI115 says what to do about both flags.
-  const isMadeElsewhere = !isPattern(settings.csiAddress) && (pod.driverSocket?.place ?? place) !== place;
+  const isMadeElsewhere = !isPattern(settings.csiAddress) && (driverSocket?.place ?? place) !== place;
   if (told.replace(/\/{2,}/g, "/") !== expected)
     return isMadeElsewhere
       ? undefined
@@ -86,7 +78,7 @@ const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
     : undefined;
 
 const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registration-directory", (one) => {
-  const { unseen, program, settings, mounts, pod, source } = one;
+  const { unseen, program, settings, mounts, driverName, source } = one;
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
   const mount = mountOf(directory, mounts);
   if (unseen !== undefined || (mount === undefined && program.kind === "unknown")) return undefined;
@@ -113,7 +105,7 @@ const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registr
   const registry = registryOf(host);
   if (registry === undefined)
     return problem(`mounts ${host} at ${directory}, and kubelet looks in its plugins_registry only`, mountIt);
-  const socket = registrationSocketPath(host, pod.driverNames[0] ?? "x");
+  const socket = registrationSocketPath(host, driverName ?? "x");
   const bytes = Buffer.byteLength(socket);
   if (bytes > MAX_SOCKET_PATH_BYTES)
     return problem(
@@ -136,8 +128,8 @@ const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", 
   const { csiAddress, kubeletRegistrationPath: told } = one.settings;
   const place = placeOf(csiAddress, one.mounts);
   if (!isReadable(one) || place === undefined || isTemplate(place) || isPattern(place)) return undefined;
-  if (one.pod.driverSocket === undefined) return undefined;
-  const { container, path, place: made } = one.pod.driverSocket;
+  if (one.driverSocket === undefined) return undefined;
+  const { container, path, place: made } = one.driverSocket;
   if (place === made) return ok(`waits for the socket that container ${container} makes: ${path}`);
   const name = basename(path);
   const [ofName, ofDirectory] =

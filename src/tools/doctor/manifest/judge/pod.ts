@@ -1,7 +1,6 @@
-import { numberOrNone, text, tree } from "../../../../kube-api/objects";
+import { numberOrNone, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isTemplate, OUR_ARCHITECTURES } from "../../findings/words";
-import type { NodeRules } from "../read/node-rules";
-import { securityOf } from "../read/pod";
+import type { NodeRules } from "../read/pod";
 import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
 
 const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { object }, hasDriver }) => {
@@ -24,15 +23,21 @@ const manifestUser = eachDeployment("CSI108", "manifest-user", ({ source: { pod,
     : undefined;
 });
 
+/** The security context of a container: its own fields before the pod's; null is a field that is not set. */
+function securityOf(pod: Tree, container: Tree): Tree {
+  const own = Object.entries(tree(container.securityContext)).filter(([, value]) => value !== null);
+  return { ...tree(pod.securityContext), ...Object.fromEntries(own) };
+}
+
 const ARCHITECTURE_LABELS = ["kubernetes.io/arch", "beta.kubernetes.io/arch"];
 
 const manifestOperatingSystem = eachDeployment(
   "CSI112",
   "manifest-operating-system",
-  ({ program, isForWindows, pod }) => {
+  ({ program, isForWindows, nodes }) => {
     if (program.kind !== "ours") return undefined;
-    if (!isForWindows) return program.hasShell ? undefined : judgeArchitectures(pod.nodes);
-    return program.replaced
+    if (!isForWindows) return program.isOurBuild ? judgeArchitectures(nodes) : undefined;
+    return program.isSwapped
       ? warning(
           "has the same image as one for Linux, and this registrar does not run on Windows nodes",
           "keep the official image there, if the cluster has any: an admission policy swaps it on Linux only",
@@ -49,12 +54,12 @@ function judgeArchitectures(nodes: NodeRules): Statement | undefined {
   // Undefined: any.
   const choices = nodes.map((term) => {
     const rules = term.filter(({ key }) => ARCHITECTURE_LABELS.includes(key));
-    const [first, ...more] = rules.filter(({ operator }) => operator === "In");
-    const barred = rules.filter(({ operator }) => operator === "NotIn");
-    const isBarred = (value: string) => barred.some(({ has }) => has(value));
-    if (first !== undefined)
-      return first.values.filter((value) => more.every(({ has }) => has(value)) && !isBarred(value));
-    return OUR_ARCHITECTURES.every(isBarred) ? ["other"] : undefined;
+    const isMet = (value: string) =>
+      rules.every(({ operator, values }) =>
+        operator === "In" ? values.has(value) : operator !== "NotIn" || !values.has(value),
+      );
+    const [named] = rules.filter(({ operator }) => operator === "In");
+    return named && [...named.values].filter(isMet);
   });
   const others = [...new Set(choices.flatMap((values) => values ?? []))].filter(
     (value) => !OUR_ARCHITECTURES.includes(value) && !isTemplate(value),

@@ -4,10 +4,9 @@ import { isTemplate } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
 import { onHost } from "../read/mounts";
 import type { ProbeFacts } from "../read/probes";
-import { flagsIn } from "../read/start";
 import { eachDeployment, isReadable, problem, type Statement, warning } from "./each-deployment";
 
-export const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
+const LOCALHOST = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i;
 
 export const manifestProbes = eachDeployment("CSI104", "manifest-probes", (one) =>
   one.program.kind === "unknown"
@@ -69,7 +68,7 @@ function judgeExec({ kind, command, settings: asked }: ProbeFacts, one: Deployme
   const { program, mounts } = one;
   const { refusal, task } = asked;
   const isOfficial = program.kind === "official";
-  const mode = flagsIn(command).get("mode") ?? "";
+  const mode = modeIn(command);
   const isOtherMode = isOfficial && ![OFFICIAL_MODE, ""].includes(mode) && !isTemplate(mode);
   if (task === "register" || isOtherMode)
     return problem(`has a ${kind} that starts a second registrar`, USE_HTTP);
@@ -88,6 +87,15 @@ function judgeExec({ kind, command, settings: asked }: ProbeFacts, one: Deployme
       ? warning(`has a ${kind} with --mode=${mode}, which proves nothing`, USE_HTTP)
       : undefined;
   return isReadable(one) && refusal === undefined ? judgePaths(kind, asked, one) : undefined;
+}
+
+/** The last value of `--mode=VALUE` or `--mode VALUE`, also where this registrar does not have it. */
+function modeIn(words: readonly string[]): string {
+  const modes = words.flatMap((word, at) => {
+    const found = /^--?mode(?:=(.*))?$/s.exec(word);
+    return found ? (found[1] ?? words[at + 1] ?? "") : [];
+  });
+  return modes.at(-1) ?? "";
 }
 
 const PATHS = [

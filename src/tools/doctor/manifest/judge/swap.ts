@@ -1,6 +1,6 @@
 import { lastPart, type OurImage } from "../../../images/program";
 import { imagePattern } from "../../../manifest/image-policy/recognise";
-import { type Finding, findingsOf, keyOf } from "../../findings/finding";
+import { findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
 import { counted } from "../../findings/words";
 import type { ManifestFacts } from "../read/deployments";
@@ -32,11 +32,8 @@ export function readSwap(
  * What the swap brings: its findings, and with them those of containers with an unknown program, which it may concern; and how
  * many problems are there before the swap and after it, as a report counts them.
  */
-export function judgeSwap(
-  { before, after, swapped }: ReturnType<typeof readSwap>,
-  checks = MANIFEST_CHECKS,
-): { readonly findings: readonly Finding[]; readonly problemsWithEither: number } {
-  const [had, has] = [findingsOf(checks, before), findingsOf(checks, after)];
+export function judgeSwap({ before, after, swapped }: ReturnType<typeof readSwap>) {
+  const [had, has] = [findingsOf(MANIFEST_CHECKS, before), findingsOf(MANIFEST_CHECKS, after)];
   const [known, stay] = [new Set(had.map(keyOf)), new Set(has.map(keyOf))];
   const notJudged = new Set(
     after.deployments.filter(({ program }) => program.kind === "unknown").map(({ place }) => place),

@@ -1,19 +1,11 @@
-import { attempt, invalidOption } from "../../../../base/errors";
+import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { isRegistrar, type OurImage, programOf } from "../../../images/program";
 import type { FoundObject } from "../../findings/finding";
-import { mountsOf } from "./mounts";
-import {
-  type CsiDriverFacts,
-  foundIn,
-  placeText,
-  type ReadObject,
-  readCsiDriver,
-  type Unread,
-  unreadAt,
-} from "./objects";
-import { isForWindows, type PodFacts, podIn, readPod } from "./pod";
+import { driverSocketOf, mountsOf } from "./mounts";
+import { foundIn, placeText, type ReadObject, type Unread, unreadAt } from "./objects";
+import { driverNameIn, isForWindows, nodeRulesOf, podIn } from "./pod";
 import { probesOf } from "./probes";
 import { type RegistrarSettings, settingsOf } from "./settings";
 import { literalsIn, startOf } from "./start";
@@ -25,20 +17,14 @@ const OF_POD = { values: 10_000, textLength: 2 ** 17 };
 
 export interface ManifestFacts {
   readonly deployments: readonly Deployment[];
-  /** Those with a registrar, and others that may be on its node. */
-  readonly pods: readonly PodFacts[];
   readonly limitRanges: readonly Tree[];
-  readonly csiDrivers: readonly string[];
-  readonly csiDriverSpecs: readonly CsiDriverFacts[];
   readonly unread: readonly Unread[];
 }
 
 /** Finds every container with a registrar. An object that cannot be judged does not stop the others. */
 export function readDeployments(objects: readonly ReadObject[], ours?: OurImage): ManifestFacts {
   const deployments: Deployment[] = [];
-  const pods: PodFacts[] = [];
   const limitRanges: Tree[] = [];
-  const csiDriverSpecs: CsiDriverFacts[] = [];
   const unread: Unread[] = [];
   const read = (place: string, found: FoundObject, act: () => void) => {
     try {
@@ -56,27 +42,13 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
         read(place, owner, () => {
           const found = deploymentsIn(owner, object, ours);
           const reason = found.length > 0 ? judgedLater(object) : writtenByOperator(object);
-          if (reason !== undefined) unread.push({ place, object: owner, ...reason });
-          else {
-            deployments.push(...found);
-            const pod = found[0]?.pod ?? attempt(() => readOtherPod(owner, object));
-            if (pod !== undefined) pods.push(pod);
-          }
+          if (reason === undefined) deployments.push(...found);
+          else unread.push({ place, object: owner, ...reason });
           if (object.kind === "LimitRange") limitRanges.push(object);
-          if (object.kind === "CSIDriver") csiDriverSpecs.push(readCsiDriver(object, owner));
         });
       }
     });
-  const csiDrivers = csiDriverSpecs.map(({ name }) => name);
-  return { deployments, pods, limitRanges, csiDrivers, csiDriverSpecs, unread };
-}
-
-/** A pod without a registrar; undefined for an object without containers. Throws as {@link deploymentsIn} does. */
-function readOtherPod(owner: FoundObject, object: Tree): PodFacts | undefined {
-  const pod = podIn(object);
-  if (list(pod.containers).length === 0) return undefined;
-  refuseHuge(pod, OF_POD);
-  return readPod(owner, object);
+  return { deployments, limitRanges, unread };
 }
 
 /** With a repository and a tag or digest: a name alone may be of anything. */
@@ -149,11 +121,27 @@ export type Deployment = ReturnType<typeof deploymentsIn>[number];
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
 export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
-  const containers = [...list(pod.containers), ...list(pod.initContainers)].map(tree);
+  const init = list(pod.initContainers).map(tree);
+  const containers = [...list(pod.containers).map(tree), ...init];
   const registrars = containers.filter((container) => isRegistrar(container, ours));
   if (registrars.length === 0) return [];
   refuseHuge(pod, OF_POD);
-  const shared = readPod(owner, object, registrars);
+  // Other init containers have ended when the containers start.
+  const isRunning = (one: Tree) => !init.includes(one) || one.restartPolicy === "Always";
+  // With several registrars it is not known which driver is whose.
+  const drivers =
+    registrars.length > 1
+      ? []
+      : containers.filter((container) => !registrars.includes(container) && isRunning(container));
+  const nodes = nodeRulesOf(pod);
+  const ofPod = {
+    nodes,
+    /** What its driver is called, as far as a flag or a variable tells; undefined if there are several. */
+    driverName: driverNameIn(drivers),
+    driverSocket: driverSocketOf(drivers, pod),
+    /** The pod has a container that is not a registrar. */
+    hasDriver: containers.length > registrars.length,
+  };
   return registrars.map((container) => {
     const found = { ...owner, container: text(container.name) };
     const program = programOf(container, ours);
@@ -167,11 +155,10 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
       container: found.container,
       image: text(container.image),
       program,
-      isForWindows: isForWindows(pod, container),
+      isForWindows: isForWindows(pod, container, nodes),
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
-      command: start.command,
       /** `--a=b --c=d` in one item, which Go and this registrar read as the flag `a`. */
       joined:
         program.kind === "unknown"
@@ -180,9 +167,7 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, program),
-      pod: shared,
-      /** The pod has a container that is not a registrar. */
-      hasDriver: containers.length > registrars.length,
+      ...ofPod,
     };
   });
 }

@@ -44,12 +44,3 @@ export function unreadAt(place: string, error: unknown, object?: FoundObject): U
   const why = error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500);
   return { place, ...(object && { object }), why };
 }
-
-export type CsiDriverFacts = ReturnType<typeof readCsiDriver>;
-
-export function readCsiDriver(
-  object: unknown,
-  owner: FoundObject = { ...foundIn(null, object), kind: "CSIDriver" },
-) {
-  return { name: nameOf(object), place: placeText(owner), object: owner };
-}

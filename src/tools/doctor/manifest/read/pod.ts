@@ -1,56 +1,37 @@
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isWindowsImage } from "../../../images/program";
 import { OS_LABELS, WINDOWS_BUILD, WINDOWS_LABELS } from "../../../manifest/image-policy/recognise";
-import type { FoundObject } from "../../findings/finding";
-import { isTemplate } from "../../findings/words";
-import { driverSocketOf } from "./mounts";
-import { type NodeRules, nodeRulesOf } from "./node-rules";
-import { placeText } from "./objects";
-import { portsOf } from "./ports";
 import { environmentOf, wordsOf } from "./start";
-
-/** What the containers of a pod share with each other and with other pods. */
-export type PodFacts = ReturnType<typeof readPod>;
 
 export function podIn(object: Tree): Tree {
   const spec = tree(object.spec);
   return object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
 }
 
-/** The security context of a container: its own fields before the pod's; null is a field that is not set. */
-export function securityOf(pod: Tree, container: Tree): Tree {
-  const own = Object.entries(tree(container.securityContext)).filter(([, value]) => value !== null);
-  return { ...tree(pod.securityContext), ...Object.fromEntries(own) };
+/** Alternatives: a node fits if it meets every requirement of one of them. */
+export type NodeRules = ReturnType<typeof nodeRulesOf>;
+
+/** The nodes on which a pod may run, by its node selector and its required affinity. */
+export function nodeRulesOf(pod: Tree) {
+  const selected = Object.entries(tree(pod.nodeSelector)).map(([key, value]) =>
+    requirementOf({ key, operator: "In", values: [value] }),
+  );
+  const terms = requiredNodeTerms(pod).map(({ matchExpressions }) =>
+    list(matchExpressions).map((one) => requirementOf(tree(one))),
+  );
+  return terms.length === 0 ? [selected] : terms.map((term) => [...selected, ...term]);
 }
 
-/** The command of a hook, in which kubelet fills in no variables. */
-export const hookOf = ({ lifecycle }: Tree, name: "preStop" | "postStart") =>
-  list(tree(tree(tree(lifecycle)[name]).exec).command).map(text);
+/** `operator` is `In`, `NotIn`, `Exists`, ... (NodeSelectorOperator). */
+const requirementOf = ({ key, operator, values }: Tree) => ({
+  key: text(key),
+  operator: text(operator),
+  values: new Set(list(values).map(text)),
+});
 
-/** Throws INVALID_OPTION for variables that get too long. */
-export function readPod(owner: FoundObject, object: Tree, registrars: readonly Tree[] = []) {
-  const pod = podIn(object);
-  const init = list(pod.initContainers).map(tree);
-  // Others have ended when the containers start.
-  const sidecars = init.filter(({ restartPolicy }) => restartPolicy === "Always");
-  const running = [...list(pod.containers).map(tree), ...sidecars];
-  const drivers = running.filter((container) => !registrars.includes(container));
-  return {
-    object: owner,
-    /** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
-    owner: placeText(owner),
-    /** The same for an object that is in two files. */
-    identity: placeText({ ...owner, file: null }),
-    isForWindows: running.some((container) => isForWindows(pod, container)),
-    nodes: nodeRulesOf(pod),
-    ports: portsOf(running, pod.hostNetwork === true),
-    /** The containers beside the registrars, and the number of these. */
-    drivers,
-    registrars: registrars.length,
-    /** What its driver is called, as far as a flag or a variable tells; none if there are several. */
-    driverNames: registrars.length > 1 ? [] : driverNameIn(drivers),
-    driverSocket: registrars.length > 1 ? undefined : driverSocketOf(drivers, pod),
-  };
+export function requiredNodeTerms({ affinity }: Tree): readonly Tree[] {
+  const required = tree(tree(affinity).nodeAffinity).requiredDuringSchedulingIgnoredDuringExecution;
+  return list(tree(required).nodeSelectorTerms).map(tree);
 }
 
 /** `--drivername=x`, `--driver-name x`, `--csi-name=x`; it may also stand in a shell's command line. */
@@ -59,16 +40,8 @@ const VARIABLE = /^(?:\w+_)?DRIVER_?NAME$/;
 /** A driver's name by the CSI specification; one without a dot is rather a word of something else. */
 const NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
 
-export const MAX_NAME_LENGTH = 63;
-
-/** The directory of a driver's socket: many drivers have their name there, others a word of their own. */
-export function driverDirectoryIn(kubeletRegistrationPath: string): string | undefined {
-  const directory = kubeletRegistrationPath.split(/[\\/]+/).at(-2);
-  return directory && directory.length <= MAX_NAME_LENGTH && !isTemplate(directory) ? directory : undefined;
-}
-
-/** What these containers call their driver; nothing if they have several names for it. */
-function driverNameIn(containers: readonly Tree[]): readonly [] | readonly [string] {
+/** What these containers call their driver; undefined if they have several names for it. */
+export function driverNameIn(containers: readonly Tree[]): string | undefined {
   const names = containers.flatMap((container) => {
     const fill = environmentOf(container);
     const flags = Array.from(wordsOf(container).join(" ").matchAll(FLAG), ([, value = ""]) => value);
@@ -79,14 +52,14 @@ function driverNameIn(containers: readonly Tree[]): readonly [] | readonly [stri
     return [...flags, ...variables].filter((name) => NAME.test(name));
   });
   const [name, ...others] = new Set(names);
-  return name === undefined || others.length > 0 ? [] : [name];
+  return others.length > 0 ? undefined : name;
 }
 
 /** `C:\csi`, `--csi-address=unix://C:\csi\csi.sock`, `livenessprobe.exe`. */
 const OF_WINDOWS = /(?:^|=)(?:unix:\/*)?[a-z]:[\\/]|\.exe(?:["'\s]|$)/i;
 
 /** Whether a container is for Windows nodes: by its pod, its image, its words or its paths. */
-export function isForWindows(pod: Tree, container: Tree): boolean {
+export function isForWindows(pod: Tree, container: Tree, nodes: NodeRules): boolean {
   const os = text(tree(pod.os).name);
   if (os !== "") return os === "windows";
   const { command, args, env, volumeMounts, image } = container;
@@ -97,7 +70,7 @@ export function isForWindows(pod: Tree, container: Tree): boolean {
   ];
   const securities = [pod.securityContext, container.securityContext].map(tree);
   return (
-    requiresWindows(nodeRulesOf(pod)) ||
+    requiresWindows(nodes) ||
     securities.some(({ windowsOptions }) => windowsOptions !== undefined) ||
     isWindowsImage(image) ||
     words.some((word) => OF_WINDOWS.test(word))
@@ -112,9 +85,9 @@ function requiresWindows(nodes: NodeRules): boolean {
         (key === WINDOWS_BUILD && ["In", "Exists"].includes(operator)) ||
         (operator === "In" &&
           WINDOWS_LABELS.includes(key) &&
-          values.length > 0 &&
-          values.every((value) => value.startsWith("windows"))) ||
-        (operator === "NotIn" && OS_LABELS.includes(key) && values.includes("linux")),
+          values.size > 0 &&
+          [...values].every((value) => value.startsWith("windows"))) ||
+        (operator === "NotIn" && OS_LABELS.includes(key) && values.has("linux")),
     ),
   );
 }

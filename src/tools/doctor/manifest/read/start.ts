@@ -26,7 +26,6 @@ export function startOf(container: Tree, { kind }: Program) {
   const own = command.length > 0 ? behind : ((kind === "unknown" ? behind : undefined) ?? args);
   const used = words.slice(words.length - (own?.length ?? 0));
   return {
-    command: command.map((word) => word.text),
     startedBy: own === undefined ? words[0]?.text : undefined,
     args: used.map((word) => word.text),
     open: used.flatMap((word) => word.open),
@@ -36,16 +35,6 @@ export function startOf(container: Tree, { kind }: Program) {
 export function wordsOf(container: Tree): readonly string[] {
   const fill = environmentOf(container);
   return [...list(container.command), ...list(container.args)].map((word) => fill(text(word)).text);
-}
-
-/** The values of the flags: `-name=value`, `--name=value` or `--name value`; the last one of a name counts. */
-export function flagsIn(words: readonly string[]): ReadonlyMap<string, string | undefined> {
-  return new Map(
-    words.flatMap((word, at) => {
-      const [, name, value] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(word) ?? [];
-      return name === undefined ? [] : [[name, value ?? words[at + 1]] as const];
-    }),
-  );
 }
 
 /** Linux' limits of one argument or variable (MAX_ARG_STRLEN), and of all of them (ARG_MAX). */
@@ -90,13 +79,13 @@ export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledI
 
 /** No author of a DaemonSet writes more of them, or longer ones, by mistake. */
 const MAX_LITERALS = 10;
+const MAX_NAMES = 100;
 const MAX_NAME_LENGTH = 100;
 
 /** The variables in these words that have no value. */
 export function literalsIn(words: readonly string[], open: readonly OpenVariable[], { env }: Tree) {
-  const names = list(env)
-    .map((one) => text(tree(one).name))
-    .filter(({ length }) => length <= MAX_NAME_LENGTH);
+  const names = list(env).map((one) => text(tree(one).name));
+  const known = names.filter(({ length }) => length <= MAX_NAME_LENGTH).slice(0, MAX_NAMES);
   const literals = open.filter(
     ({ name, isElsewhere }) => !isElsewhere && words.some((word) => word.includes(`$(${name})`)),
   );
@@ -105,7 +94,7 @@ export function literalsIn(words: readonly string[], open: readonly OpenVariable
       const why = "which is defined after the variable that uses it";
       return { name, why, advice: `put ${name} first in its env` };
     }
-    const meant = name.length > MAX_NAME_LENGTH ? undefined : nearWord(name, names);
+    const meant = nearWord(name, known);
     const advice = meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
     return { name, why: "and the container has no variable of that name", advice };
   });
