@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { delimiter, join } from "node:path";
 import { packageJson, ROOT, succeeded } from "../package/support/packed-package";
 import { run } from "../package/support/run";
+import { LONGEST_LIFE_MS, spawnProcess } from "../support/child-process";
 import { runWithFlags, tryRows } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { type Installation, installPackage } from "./installation";
@@ -20,6 +21,7 @@ Then the suites of \`npm test\`, on that Node. Exits with 1 if anything failed. 
 const JEST = join(ROOT, "node_modules", "jest", "bin", "jest.js");
 const SUITES = [["jest.config.js"], ["test/process/jest.config.js"]] as const;
 const KUBELETS = [["test/kubelet/jest.config.js", "--all"]] as const;
+const PROBES = 20;
 const SUITE_DONE_WITHIN_MS = 40 * 60_000;
 
 const OPTIONS = {
@@ -36,6 +38,7 @@ runWithFlags(USAGE, OPTIONS, async ({ node: lines = NODE_LINES, quick, kubelets 
     const checks = [
       ["--version", () => printVersion(node, installation)],
       ["demo", () => playDemo(node, installation)],
+      ["exec probes", () => probeOften(node, installation)],
       ...suites.map(([config, ...flags]) => {
         return [`the suite of ${config}`, () => runSuite(node, config, flags)] as const;
       }),
@@ -64,6 +67,25 @@ async function printVersion(node: NodeRelease, { command }: Installation): Promi
 /** Kubelet, drivers and registrars of the package, each a process on that Node. The demo judges itself. */
 async function playDemo(node: NodeRelease, { cli }: Installation): Promise<string> {
   await runInEmptyFolder(node, node.path, cli, "demo");
+  return "ok";
+}
+
+/** Exec probes of one registrar. Once, Node 26 lost the answer to each second of them. */
+async function probeOften({ path }: NodeRelease, { cli }: Installation): Promise<string> {
+  await using folder = await createTempFolder();
+  const csiAddress = folder.at("csi.sock");
+  const paths = [
+    `--csi-address=${csiAddress}`,
+    `--kubelet-registration-path=${csiAddress}`,
+    `--plugin-registration-path=${folder.path}`,
+  ];
+  const limits = { cwd: folder.path, lifeMs: LONGEST_LIFE_MS };
+  const driver = [cli, "driver", `--csi-address=${csiAddress}`, "--name=disk.csi.example.com"];
+  await using _driver = spawnProcess(path, driver, limits);
+  await using registrar = spawnProcess(path, [cli, ...paths], limits);
+  await registrar.stderr.waitFor((line) => line.includes('to="listening"'));
+  for (let nth = 0; nth < PROBES; nth += 1)
+    succeeded(await run(path, [cli, ...paths, "--mode=health-probe", "--timeout=20s"], { cwd: folder.path }));
   return "ok";
 }
 
