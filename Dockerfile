@@ -18,7 +18,6 @@ COPY LICENSE tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY proto proto
 COPY src src
-COPY docs/doctor-codes.md docs/doctor-codes.md
 RUN npm run build
 # Charts run `/csi-node-driver-registrar` by name, as `command` and in exec probes, so the kernel itself must be able to
 # run it: its first line names the interpreter by absolute path, because the image has no `env` to look one up. SIGUSR1

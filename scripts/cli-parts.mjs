@@ -1,5 +1,5 @@
 // Bundles the CLI: dist/cli.js, which starts it, and its parts in dist/cli/.
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import * as esbuild from "esbuild";
 import { writeHelp } from "./help.mjs";
@@ -119,7 +119,6 @@ export async function bundleCli(licences) {
     else writeFileSync(`dist/cli/${name}.js`, text);
   writeClosure(bundles);
   await writeHelp("dist/cli");
-  copyFileSync("docs/doctor-codes.md", "dist/cli/doctor-codes.md"); // For `doctor --explain`.
 }
 
 /** What the build writes into docs/security.md. */

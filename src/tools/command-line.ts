@@ -16,7 +16,7 @@ export interface CommandLine<Flags extends CommandFlags> {
   readonly mode?: string;
   /** The registrar's flags, if the command takes those too. */
   readonly registrar?: ReadonlyMap<string, FlagForm>;
-  check?(flags: FlagValues<Flags>): void | Promise<void>;
+  check?(flags: FlagValues<Flags>): void;
   /** Exit code when `run` throws a RegistrarError. Default 1. */
   readonly failureExitCode?: number;
 }
@@ -41,7 +41,7 @@ export function createCommand<const Flags extends CommandFlags>(
     let line: ReturnType<typeof readCommandFlags<Flags>>;
     try {
       line = readCommandFlags(name, flags, argv, registrar);
-      await command.check?.(line.values);
+      command.check?.(line.values);
     } catch (error) {
       return failWith(EXIT_USAGE, error);
     }

@@ -31,7 +31,7 @@ const FLAGS_OF_OTHERS = [
 
 let flags: readonly string[];
 beforeAll(async () => {
-  const modes = [["--cluster"], ["-f", "x"], ["--explain", "x"]].map((mode) => ["doctor", ...mode]);
+  const modes = [["--cluster"], ["-f", "x"]].map((mode) => ["doctor", ...mode]);
   const lines = [...COMMANDS.map(({ name }) => [name]), ["manifest", "--image-policy"], ...modes];
   const helps = await Promise.all(lines.map((line) => runCommand(...line, "--help")));
   flags = [

@@ -67,7 +67,7 @@ test("says what it is, in the OCI's labels and the official image's", () => {
   });
 });
 
-test("adds to its base Node with its libraries, the CLI with its code cache and codes, and licences: no shell, no npm", () => {
+test("adds to its base Node with its libraries, the CLI with its code cache, and licences: no shell, no npm", () => {
   const ours = image.layers.slice(1).flatMap(({ files }) => files);
   const files = ours.filter(({ mode }) => !mode.startsWith("d"));
   const byMode = (mode: string) =>
@@ -101,7 +101,7 @@ test("adds to its base Node with its libraries, the CLI with its code cache and 
   expect(programs).toEqual(["/nodejs/bin/node", "/registrar/cli.js"]);
   expect(links).toEqual([ENTRY, "/csi-sidecars", "/usr/local/bin/csi-sidecars"].sort());
   const others = [
-    ...["/LICENSE", "/THIRD-PARTY-LICENSES.txt", "/nodejs/LICENSE", "/registrar/cli/doctor-codes.md"],
+    ...["/LICENSE", "/THIRD-PARTY-LICENSES.txt", "/nodejs/LICENSE"],
     ...[...parts, ...cached].map((part) => `/registrar/cli/${part}.js`),
     ...cached.map((part) => `/registrar/cli/${part}.cache`),
     ...["libatomic.so.1", "libgcc_s.so.1", "libstdc++.so.6"].map((name) => `/usr/lib/LIBRARIES/${name}`),
@@ -121,12 +121,6 @@ test("carries our licence, and that of every package in it", () => {
 test.each(["/csi-sidecars", "/usr/local/bin/csi-sidecars"])("answers as %s of KEP-4958, too", (program) => {
   const { stdout, status } = runInside(program, "--controllers=node-driver-registrar", "--version");
   expect([stdout.split(" ")[0], status]).toEqual([program, 0]);
-});
-
-test("explains a code of the doctor", () => {
-  const { stdout, status } = runInside(ENTRY, "doctor", "--explain=CSI105");
-  expect(stdout).toMatch(/^CSI105 manifest-memory\n/);
-  expect(status).toBe(0);
 });
 
 const CHECK_CACHE = `const { Script } = require("node:vm");

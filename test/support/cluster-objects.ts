@@ -119,10 +119,9 @@ function stateOf(change: ContainerChange) {
   return { ...waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container"), ...lastState };
 }
 
-export function node(name: string, nodeIds: Readonly<Record<string, string>>, architecture = "amd64") {
-  const annotations = { [NODE_ID_ANNOTATION]: JSON.stringify(nodeIds) };
+export function node(name: string, architecture: string) {
   const labels = { "kubernetes.io/arch": architecture };
-  return { apiVersion: "v1", kind: "Node", metadata: { name, annotations, labels } };
+  return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
 }
 
 export const nodeStatus = (isReady: boolean) => {

@@ -1,13 +1,12 @@
 import { attempt } from "../../base/errors";
 import { parseBool } from "../../flags/values";
 import { clusterMode } from "./cluster/command";
-import { explainMode } from "./explain";
 import { filesMode } from "./manifest/command";
 import type { Mode } from "./mode";
 import { nodeMode } from "./node/command";
 
 /** The first one whose flag is given; else that of a node. */
-const MODES: readonly Mode[] = [explainMode, clusterMode, filesMode, nodeMode];
+const MODES: readonly Mode[] = [clusterMode, filesMode, nodeMode];
 
 export const runDoctor = (argv: readonly string[]): Promise<number> => {
   const mode = MODES.find((one) => isChosen(one, argv)) ?? nodeMode;

@@ -1,4 +1,4 @@
-import { attempt, refuse } from "../../base/errors";
+import { attempt, messageOf, refuse } from "../../base/errors";
 import type { CommandFlags } from "../../flags/command-flags";
 import type { FlagForm, FlagValues, Setting } from "../../flags/grammar";
 import { outputFlag, switchFlag } from "../../flags/kinds";
@@ -14,10 +14,10 @@ const DEFAULT_WIDTH = 100;
 const EXIT_PROBLEM = 1;
 const EXIT_UNSEEN = 3;
 
-export const EXIT_CODES =
+const EXIT_CODES =
   "Exit codes: 0 no problem found; 1 a problem found; 2 bad flag; 3 not everything could be read; 130 Ctrl-C; 143 SIGTERM.";
 
-export const REPORT_FLAGS = {
+const REPORT_FLAGS = {
   output: outputFlag("for people or programs", ["text", "json"]),
   verbose: switchFlag("also list what is ok or unknown; the JSON always has it"),
 } as const;
@@ -33,13 +33,36 @@ export interface Mode {
 
 interface ModeLine<Flags extends CommandFlags> extends Omit<CommandLine<Flags>, "name"> {
   readonly chosenBy?: readonly [flag: keyof Flags & string, written: string];
+  /** The form of its JSON. */
+  readonly schema: string;
+}
+
+/** A report, and how it is written for people. */
+interface Told {
+  readonly report: Pick<Report, "healthy" | "summary">;
+  render(look: TableLook): string;
 }
 
 export function createMode<const Flags extends CommandFlags>(
-  { chosenBy, ...line }: ModeLine<Flags>,
-  run: (flags: FlagValues<Flags>, settings: readonly Setting[]) => Promise<number>,
+  { chosenBy, schema, ...line }: ModeLine<Flags>,
+  look: (flags: FlagValues<Flags>, settings: readonly Setting[]) => Promise<Told>,
 ): Mode {
-  const { flags } = line;
+  const flags = { ...line.flags, ...REPORT_FLAGS };
+  const notes = [...line.notes, EXIT_CODES];
+  const run = async (values: FlagValues<Flags>, settings: readonly Setting[]) => {
+    const { output, verbose } = values as FlagValues<Flags> & FlagValues<typeof REPORT_FLAGS>;
+    const toJson = (value: object) => `${escapeJson(JSON.stringify(value, null, 2))}\n`;
+    try {
+      const { report, render } = await look(values, settings);
+      const people = { width: terminalWidth(), colors: hasColors(), isVerbose: verbose };
+      const written = print(output === "json" ? toJson(report) : render(people));
+      if (written !== 0 || report.healthy) return written;
+      return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;
+    } catch (error) {
+      if (output === "json") print(toJson({ schema, error: messageOf(error) }));
+      throw error;
+    }
+  };
   return {
     chosenBy,
     flags,
@@ -50,10 +73,8 @@ export function createMode<const Flags extends CommandFlags>(
       // Go's grammar, as a registrar's flags have it: a value may be -, and the last one counts.
       const registrar = new Map<string, FlagForm>();
       const mode = chosenBy && { mode: chosenBy[0] };
-      return createCommand(
-        { failureExitCode, registrar, ...mode, ...line, name, flags: { ...flags, ...more } as Flags },
-        run,
-      );
+      const own = { flags: { ...flags, ...more } as Flags, notes };
+      return createCommand({ failureExitCode, registrar, ...mode, ...line, name, ...own }, run);
     },
   };
 }
@@ -80,20 +101,5 @@ function misplacedFlags(
   );
 }
 
-/** Prints a report; the exit code. */
-export function tell<Told extends Pick<Report, "healthy" | "summary">>(
-  report: Told,
-  render: (report: Told, look: TableLook) => string,
-  { output, verbose: isVerbose }: { readonly output: string; readonly verbose: boolean | undefined },
-): number {
-  const colors = process.stdout.isTTY && process.stdout.hasColors();
-  const written = print(
-    output === "json"
-      ? `${escapeJson(JSON.stringify(report, null, 2))}\n`
-      : render(report, { width: terminalWidth(), colors, isVerbose }),
-  );
-  if (written !== 0 || report.healthy) return written;
-  return report.summary.problem > 0 ? EXIT_PROBLEM : EXIT_UNSEEN;
-}
-
-export const terminalWidth = (): number => process.stdout.columns ?? DEFAULT_WIDTH;
+const terminalWidth = (): number => process.stdout.columns ?? DEFAULT_WIDTH;
+const hasColors = (): boolean => process.stdout.isTTY && process.stdout.hasColors();

@@ -49,6 +49,16 @@ test("a driver that is well everywhere it can be seen: exit code 0, and the warn
   expect(code).toBe(0);
 });
 
+test.each([
+  ["--cluster", "registrar.doctor.cluster/1", /^kubectl is not in PATH: /],
+  ["-f=/nowhere.yaml", "registrar.doctor/1", /^cannot read \/nowhere\.yaml: ENOENT/],
+  ["--host-root=/nowhere", "registrar.doctor/1", /is not there: cannot inspect the host$/],
+])("%s without a report: JSON says why", async (words, schema, error) => {
+  using command = startCommand(["doctor", words, "--output=json"], { PATH: "/nowhere" });
+  expect(await command.exitCode()).toBe(3);
+  expect(JSON.parse(command.lines.join("\n"))).toEqual({ schema, error: expect.stringMatching(error) });
+});
+
 /** kubectl that never serves. */
 const HANGING = `exec "${process.execPath}" -e "setInterval(() => {}, 1000)"`;
 

@@ -6,16 +6,6 @@ import { runCommand } from "../../support/run-command";
 import { untilNotified } from "../../support/until-notified";
 import { expectUsageError } from "../support/usage-error";
 
-test.each(["csi105", "manifest-memory"])(
-  "--explain %s prints that code's section, as plain text",
-  async (code) => {
-    const { status, stdout } = await runCommand("doctor", `--explain=${code}`);
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/^CSI105 manifest-memory\n\nWhether .*\n\nFix: Set `resources\.limits\..*\.\n$/s);
-    expect(stdout).not.toMatch(/CSI106|\]\(|\*\*/);
-  },
-);
-
 describe("on a node with a driver", () => {
   const node = eachTest(async () => {
     const made = await createTestNode();
@@ -94,12 +84,6 @@ describe("on a node with a driver", () => {
 test.each([
   ["--csi-address=tcp://x", /--csi-address: .*not a unix socket path/],
   ["--outputs=json", /did you mean --output\?/],
-  ["--explain=driver-nam", /no finding has the code or name "driver-nam"; did you mean driver-name\?$/m],
-  ["--explain=CSI119", /no finding has the code or name "CSI119"; docs\/doctor-codes\.md lists them$/m],
-  ...["-f=x.yaml", "-o=json", "--csi-address=/csi/csi.sock", "--v=5"].map((other): [string, RegExp] => [
-    `${other} --explain=CSI105`,
-    /: (?:--[a-z-]+: cannot be used with --explain|there is no flag --v; .*)$/m,
-  ]),
 ])("%s is a usage error", async (words, complaint) => {
   await expectUsageError(["doctor", ...words.split(" ")], complaint);
 });

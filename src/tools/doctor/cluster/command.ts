@@ -4,8 +4,9 @@ import { plain } from "../../../logging/escape";
 import { endBySignals } from "../../../runtime/signals";
 import { version } from "../../../runtime/version";
 import { lookUntilHealthy } from "../../until-healthy";
+import { CLUSTER_SCHEMA } from "../findings/report";
 import { checkSwap, SWAP_FLAGS } from "../manifest/swap-flags";
-import { createMode, EXIT_CODES, REPORT_FLAGS, tell } from "../mode";
+import { createMode } from "../mode";
 
 /** Between two looks, with `--wait`: a cluster is more work than a node. */
 const EVERY_MS = 10_000;
@@ -13,6 +14,7 @@ const EVERY_MS = 10_000;
 export const clusterMode = createMode(
   {
     chosenBy: ["cluster", "--cluster"],
+    schema: CLUSTER_SCHEMA,
     describe:
       "Shows which drivers are not registered on which nodes of a cluster, and why. It reads through kubectl and changes nothing.",
     flags: {
@@ -23,19 +25,17 @@ export const clusterMode = createMode(
       kubeconfig: namedFlag("path of kubectl's configuration file"),
       ...SWAP_FLAGS,
       wait: durationFlag("look again until no problem is found, at most this long"),
-      ...REPORT_FLAGS,
     },
     check: checkSwap,
     examples: ["doctor --cluster", "doctor --cluster --driver=disk.csi.example.com"],
     notes: [
       "JSON: {schema, healthy, target, nodes, drivers, registrars, summary, findings}. docs/doctor.md has their fields, docs/doctor-codes.md every code.",
-      EXIT_CODES,
     ],
   },
   async (flags) => {
     // A cluster may keep this thread busy for seconds.
     endBySignals();
-    const [{ readCluster }, { startKubectlProxy }, { createListApi }, { reportOnCluster }, table] =
+    const [{ readCluster }, { startKubectlProxy }, { createListApi }, { reportOnCluster }, { renderClusterTable }] =
       await Promise.all([
         import("./read/cluster"),
         import("./read/kubectl-proxy"),
@@ -58,7 +58,7 @@ export const clusterMode = createMode(
       return reportOnCluster(reading, swap);
     };
     const report = await lookUntilHealthy(look, flags.wait, EVERY_MS, () => isForbidden);
-    return tell(report, table.renderClusterTable, flags);
+    return { report, render: (look) => renderClusterTable(report, look) };
   },
 );
 

@@ -1,6 +1,6 @@
 import { tagOf } from "../../images/program";
 import { type Finding, findingsOf, grouped } from "../findings/finding";
-import { reportFindings } from "../findings/report";
+import { CLUSTER_SCHEMA, reportFindings } from "../findings/report";
 import { judgeSwap, readSwap } from "../manifest/judge/swap";
 import type { Deployment } from "../manifest/read/deployments";
 import { type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
@@ -10,8 +10,6 @@ import { isWithoutRegistrar, type Place } from "./judge/places";
 import { architectures, stateChecks } from "./judge/registrations";
 import { isGuess, notRead, PLACES, SETS } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
-
-const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
 
 export const CLUSTER_CHECKS = [...stateChecks, ...needChecks];
 

@@ -1,7 +1,8 @@
 import type { Finding, FoundObject, Status } from "./finding";
 
-/** The report's form. The number grows when a field goes or changes its meaning, not when one is added. */
+/** The reports' forms. The number grows when a field goes or changes its meaning, not when one is added. */
 export const SCHEMA = "registrar.doctor/1";
+export const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
 
 export interface ReportedFinding extends Pick<Finding, "code" | "check" | "status" | "subject" | "text"> {
   /** Those that the subject names; empty where it names something else. */

@@ -30,8 +30,6 @@ const LOOKS: Readonly<
 const STATUSES: readonly Status[] = ["ok", "unknown", "warning", "problem"];
 const STATUS_WIDTH = Math.max(...STATUSES.map((status) => LOOKS[status].word.length));
 
-const EXPLAIN = "More about a code: registrar doctor --explain CODE";
-
 interface Layout {
   readonly tables?: readonly (readonly string[])[];
   /** Whether each subject is printed once, with its findings below it, the worst subjects last. */
@@ -81,9 +79,7 @@ export function renderReport(
     swapped &&
     `${many === null ? "An unknown number of registrars" : counted(many, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
   const last = isHarmless ? `${what}: no new problem.` : [what, sum].filter(Boolean).join(". ");
-  const explained = shown.some(({ status }) => status !== "ok") ? EXPLAIN : undefined;
-  const end = [...notListed, last, ...next, explained].filter((line) => line !== undefined);
-  const blocks = [...tables, ...findings, end].filter(({ length }) => length > 0);
+  const blocks = [...tables, ...findings, [...notListed, last, ...next]].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 

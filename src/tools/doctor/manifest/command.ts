@@ -1,23 +1,23 @@
 import { listFlag } from "../../../flags/kinds";
 import { endBySignals } from "../../../runtime/signals";
 import { version } from "../../../runtime/version";
-import { createMode, EXIT_CODES, REPORT_FLAGS, tell } from "../mode";
+import { SCHEMA } from "../findings/report";
+import { createMode } from "../mode";
 import { checkSwap, SWAP_FLAGS } from "./swap-flags";
 
 export const filesMode = createMode(
   {
     chosenBy: ["file", "-f"],
+    schema: SCHEMA,
     describe: "Judges the registrars in YAML or JSON files, before they are applied. It changes nothing.",
     flags: {
       file: { ...listFlag("files, directories, - for stdin; repeatable"), alias: "f" },
       ...SWAP_FLAGS,
-      ...REPORT_FLAGS,
     },
     check: checkSwap,
     examples: ["doctor -f daemonset.yaml", "doctor --swap -f daemonset.yaml -f -"],
     notes: [
       "JSON: {schema, healthy, target, drivers, summary, findings}. docs/doctor.md has their fields, docs/doctor-codes.md every code.",
-      EXIT_CODES,
     ],
   },
   async (flags) => {
@@ -28,8 +28,11 @@ export const filesMode = createMode(
     const { file = [], image, swap } = flags;
     const read = await readFiles(file);
     const ours = { image, version };
-    return swap === undefined
-      ? tell(reportOnFiles(read, ours), renderFileTable, flags)
-      : tell(reportOnSwap(read, ours, swap), renderSwapTable, flags);
+    if (swap === undefined) {
+      const report = reportOnFiles(read, ours);
+      return { report, render: (look) => renderFileTable(report, look) };
+    }
+    const report = reportOnSwap(read, ours, swap);
+    return { report, render: (look) => renderSwapTable(report, look) };
   },
 );

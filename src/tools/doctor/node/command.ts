@@ -6,10 +6,12 @@ import { nameListsFrom } from "../../../flags/paths";
 import { ACCEPTED_FLAGS, parseFlags } from "../../../flags/table";
 import { parseCsiAddress } from "../../../unix/socket-path";
 import { lookUntilHealthy } from "../../until-healthy";
-import { createMode, EXIT_CODES, REPORT_FLAGS, tell } from "../mode";
+import { SCHEMA } from "../findings/report";
+import { createMode } from "../mode";
 
 export const nodeMode = createMode(
   {
+    schema: SCHEMA,
     describe: [
       "Tells why a CSI driver is not registered: on a node, in a container, in a cluster. It changes nothing.",
       "Give it the registrar's own arguments, all of them: those that say nothing about where to look are checked too.",
@@ -25,7 +27,6 @@ export const nodeMode = createMode(
       ...NAME_LIST_FLAGS,
       timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), default: "1s" },
       wait: durationFlag("look again until no problem is found, at most this long"),
-      ...REPORT_FLAGS,
     },
     registrar: ACCEPTED_FLAGS,
     examples: [
@@ -34,7 +35,7 @@ export const nodeMode = createMode(
       "doctor --host-root=/host --wait=60s",
     ],
     notes: [
-      "More: doctor --cluster, every node of a cluster; doctor -f FILE, before it is applied; doctor --explain CODE. Each has its --help.",
+      "More: doctor --cluster, every node of a cluster; doctor -f FILE, before it is applied. Each has its --help.",
       [
         "JSON: {schema, healthy, target,",
         "drivers: [{name, state, since, reason, csiSocket, registrationSocket}],",
@@ -42,11 +43,10 @@ export const nodeMode = createMode(
         "findings: [{code, check, status, subject, text, objects, fix, follows, followsIndex}]}.",
         "docs/doctor.md has them, docs/doctor-codes.md every code.",
       ].join(" "),
-      EXIT_CODES,
     ],
   },
   async (flags, settings) => {
-    const [{ startProblemOf }, { hostRootProblem, resolveTarget }, { gatherFacts }, report] =
+    const [{ startProblemOf }, { hostRootProblem, resolveTarget }, { gatherFacts }, { renderTable, reportOn }] =
       await Promise.all([
         import("../../../flags/checks"),
         import("./read/target"),
@@ -62,8 +62,9 @@ export const nodeMode = createMode(
     const hostProblem = await hostRootProblem(target);
     if (hostProblem !== undefined) throw invalidOption(hostProblem);
     const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
-    const look = async () => report.reportOn(await gatherFacts(target, how));
-    return tell(await lookUntilHealthy(look, flags.wait), report.renderTable, flags);
+    const look = async () => reportOn(await gatherFacts(target, how));
+    const report = await lookUntilHealthy(look, flags.wait);
+    return { report, render: (look) => renderTable(report, look) };
   },
 );
 

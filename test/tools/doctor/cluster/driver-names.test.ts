@@ -36,11 +36,9 @@ function namesOf(
       ...podsOn.flatMap((nodes, n) => nodes.map((node) => podOf(n, node))),
       ...brokenOn.map((node) => podOf(0, node, { kind: "blocked", reason: "" })),
     ],
-    csiNodes: new Map(
-      Object.entries(csiNodes).map(([node, drivers]) => [node, new Map(drivers.map((name) => [name, "i"]))]),
-    ),
+    csiNodes: new Map(Object.entries(csiNodes).map(([node, drivers]) => [node, new Set(drivers)])),
     csiDrivers: new Set(csiDrivers),
-    ...{ incomplete: new Set(incomplete), nodes: new Map() },
+    incomplete: new Set(incomplete),
     needs: needs.map((driver) => ({ node: "n", driver, pods: ["a/b"], reported: [], attachments: 0 })),
   });
   return drivers.map(({ driver }) => `${driver.name}${driver.kind === "guessed" ? "?" : ""}`).join(" ");

@@ -161,9 +161,8 @@ export const running = { kind: "running", at: ago(30) } as const;
 export const WELL = podStatus({ registrar: running, driver: running });
 
 export interface Changes {
-  /** As kubelet has registered them on node-1; default: without a fault. */
+  /** Of node-1; default: without a fault. */
   readonly inCsiNode?: Readonly<Record<string, string>>;
-  readonly inAnnotation?: Readonly<Record<string, string>>;
   readonly architecture?: string;
   readonly isReady?: boolean;
   readonly status?: object;

@@ -92,8 +92,6 @@ test.each<readonly [expected: RegExp, Changes]>([
     /^CSI204 .*-> see kubectl -n storage logs disk-node-node-1 -c registrar, and kubelet's log on the node$/,
     { ...none, set: { image: "official/csi-node-driver-registrar:v2.17.0", path: "C:\\disk\\csi.sock" } },
   ],
-  [/^CSI205 problem: .*two node IDs: .* i-1, and .* i-2 ->/, { inAnnotation: { [DISK]: "i-2" } }],
-  [/^CSI205 .*the Node's annotation has none ->/, { inAnnotation: {} }],
   [
     /^CSI207 problem: DaemonSet storage\/disk-node has only 1 of 3 pods: .* -> see its events: kubectl -n storage describe daemonset disk-node$/,
     { desired: 3 },

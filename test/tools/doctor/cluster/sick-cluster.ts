@@ -45,9 +45,9 @@ export async function addNode(
   writer: ClusterWriter,
   name: string,
   nodeIds: Readonly<Record<string, string>> = {},
-  { inAnnotation = nodeIds, isReady = true, architecture = "amd64", metadata = {} } = {},
+  { isReady = true, architecture = "amd64", metadata = {} } = {},
 ): Promise<void> {
-  const made = node(name, inAnnotation, architecture);
+  const made = node(name, architecture);
   const whole = { ...made, metadata: { ...made.metadata, ...metadata } };
   const { uid } = (await writer.create("/api/v1/nodes", whole)).metadata;
   await writer.setStatus(`/api/v1/nodes/${name}`, nodeStatus(isReady));

@@ -93,6 +93,11 @@ describe("causes", () => {
       { inCsiNode: {}, set: WRONG_PATH },
     ],
     [
+      "the registrar ends because of that path",
+      ["CSI102 problem storage/disk-node, container registrar -", `CSI201 problem ${DISK} CSI102 node-1`],
+      { inCsiNode: {}, set: WRONG_PATH, status: podStatus({ registrar: crash("refused"), driver: running }) },
+    ],
+    [
       "the driver ends, whatever the registrar's path is",
       ["CSI102 problem storage/disk-node, container registrar -", `CSI203 problem ${DISK} - node-1`],
       { inCsiNode: {}, set: WRONG_PATH, status: podStatus({ registrar: running, driver: crash() }) },

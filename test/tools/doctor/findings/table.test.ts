@@ -43,7 +43,6 @@ test("columns stand under each other, text and fix are wrapped within theirs", (
     "                                  runs",
     "",
     "1 problem, 0 warnings, 0 unknown, 1 ok.",
-    "More about a code: registrar doctor --explain CODE",
     "",
   ]);
 });
@@ -150,7 +149,6 @@ describe("a report of a swap, by subject", () => {
       "                                        nodes: node-1, node-2",
       "",
       "2 registrars swapped to example.com/registrar:v1. 1 problem, 0 warnings, 0 unknown, 1 ok.",
-      "More about a code: registrar doctor --explain CODE",
       "",
     ]);
   });

@@ -91,12 +91,6 @@ test.each<Case>([
   ["kubelet", "problem", /not seem to run/, kubeletSocket({ kind: "not-accepting", errno: "ECONNREFUSED" })],
   ["kubelet", "unknown", /cannot be seen/, kubeletSocket({ kind: "not-accepting", errno: "EACCES" })],
 
-  ["inotify", "ok", /has room/, {}],
-  ["inotify", "problem", /max_user_instances is used up/, { folder: { unwatchable: "EMFILE" } }],
-  ["inotify", "problem", /max_user_watches is used up/, { folder: { unwatchable: "ENOSPC" } }],
-  ["inotify", "unknown", /EIO/, { folder: { unwatchable: "EIO" } }],
-  ["inotify", "unknown", /only root can test/, { host: { uid: 1000 } }],
-
   ["kubelet-path", "unknown", /cannot be seen from here/, {}],
   // What the container has at this path may not be what the host has there.
   ["kubelet-path", "unknown", /cannot be seen from here/, kubeletPath("/csi/csi.sock", accepting("1:2"))],

@@ -48,6 +48,16 @@ test("a negative volume limit is a warning: kubelet registers the driver, and wr
   ]);
 });
 
+test("a topology that no Node could have: the sizes in one line, and nothing of it is read", async () => {
+  const topology = Object.fromEntries(Array.from({ length: 150_000 }, (_, n) => [`example.com/${n}`, "a"]));
+  await node.driver({ topology });
+  const said = (await node.look()).says("driver-node-info");
+  expect(said).toMatch(
+    /^problem: the CSI driver fails NodeGetInfo: ResourceExhausted: .* larger than max \(\d{7} vs\.? 1572864\); kubelet refuses the driver; fix: have the driver answer fewer/,
+  );
+  expect(said.length).toBeLessThan(500);
+});
+
 test("a path that is too long for a socket is not connected to, as it would be cut", async () => {
   const cut = node.at("s".repeat(106 - node.at("").length));
   const connected = jest.fn();

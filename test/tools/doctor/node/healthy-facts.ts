@@ -47,7 +47,6 @@ export function healthyFacts(
       path: DIRECTORY,
       ownership: { mode: 0o750, uid: 0, gid: 0 },
       unwritable: undefined,
-      unwatchable: undefined,
       place: placeAt("/var/lib/kubelet/plugins_registry"),
       kubeletSocket: { kind: "missing", path: "/device-plugins/kubelet.sock", isDirectoryInSight: false },
       ...changes.folder,

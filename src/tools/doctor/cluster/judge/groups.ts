@@ -14,8 +14,15 @@ type FixOf = (first: Place, facts: ClusterFacts) => string;
 /** The problem of each group, with the state's reason behind `lead`. */
 export const problemsOf = (facts: ClusterFacts, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   judgeGroups(facts, isMeant, (first) =>
-    problem(first.driver, `${lead}${first.state.reason}`, fixOf(first, facts)),
+    problem(first.driver, `${lead}${reasonOf(first, facts)}`, fixOf(first, facts)),
   );
+
+/** Without the termination message where the finding that it follows from says the same. */
+function reasonOf(place: Place, facts: ClusterFacts): string {
+  const { reason, ending } = place.state;
+  const isSaid = causeOf(place, facts) === place.unit?.registrar.place;
+  return (isSaid && ending) || `${reason}`;
+}
 
 export const placeCheck = (code: string, name: string, isMeant: IsMeant, lead: string, fixOf: FixOf) =>
   check<ClusterFacts>(code, name, (facts) => problemsOf(facts, isMeant, lead, fixOf));

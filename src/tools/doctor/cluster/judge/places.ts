@@ -16,18 +16,11 @@ const REASONS = {
 } as const;
 
 /**
- * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `contradicted`:
- * CSINode and the Node's annotation, by which volumes are attached, have two node IDs. `duplicate`: several DaemonSets
- * register it. `unseen`: what could not be read decides on it.
+ * How a driver stands on a node. `uncovered`: something needs it here, and its DaemonSet has no pod here. `duplicate`: several
+ * DaemonSets register it. `unseen`: what could not be read decides on it.
  */
 export interface PlaceState extends Omit<PodTrouble, "kind" | "reason"> {
-  readonly kind:
-    | keyof typeof REASONS
-    | "unseen"
-    | "uncovered"
-    | "contradicted"
-    | "duplicate"
-    | PodTrouble["kind"];
+  readonly kind: keyof typeof REASONS | "unseen" | "uncovered" | "duplicate" | PodTrouble["kind"];
   readonly reason: string | null;
 }
 
@@ -73,7 +66,7 @@ export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[
       })),
     ),
     ...[...(reading.csiNodes ?? [])].flatMap(([node, drivers]) =>
-      Array.from(drivers.keys(), (driver) => ({ driver, node })),
+      Array.from(drivers, (driver) => ({ driver, node })),
     ),
     ...reading.needs.map((need) => ({ driver: need.driver, node: need.node, need })),
   ];
@@ -166,7 +159,7 @@ function stateOnNode(place: Stateless, reading: ClusterReading, around: Surround
   }
   // Only the registrar of all drivers knows which ones there are.
   if (unit?.driver.kind === "every") return state("registered");
-  if (isListed === true) return heldTo(place, reading);
+  if (isListed === true) return state("registered");
   if (isListed === undefined) return unseen(notRead(reading, "csinodes") ?? "");
   return pod === undefined ? stateWithout(place, reading, around) : stateWith(place, reading, around);
 }
@@ -195,7 +188,7 @@ function stateWithout({ driver, node, unit }: Stateless, reading: ClusterReading
 /** The state of a driver whose pod is on the node, and that is not listed. */
 function stateWith({ node, unit, pod }: Stateless, reading: ClusterReading, around: Surroundings) {
   // If the name is a guess, a listed driver without a registrar may be this one.
-  const others = [...(reading.csiNodes?.get(node ?? "")?.keys() ?? [])];
+  const others = [...(reading.csiNodes?.get(node ?? "") ?? [])];
   if (isGuess(unit)) {
     const missing = notRead(reading, ...HINTS);
     if (missing !== undefined) return unseen(missing);
@@ -205,14 +198,4 @@ function stateWith({ node, unit, pod }: Stateless, reading: ClusterReading, arou
   const startedMs = pod?.startedMs;
   const isRecent = startedMs === undefined || reading.nowMs - startedMs < START_MS;
   return state(isRecent ? "starting" : "unregistered");
-}
-
-/** The state of a listed driver: CSINode and the Node's annotation have to agree. */
-function heldTo({ node = "", driver }: Stateless, { csiNodes, nodes }: ClusterReading) {
-  const facts = nodes?.get(node);
-  const inCsiNode = csiNodes?.get(node)?.get(driver);
-  const inAnnotation = facts?.nodeIds.get(driver);
-  if (facts === undefined || inCsiNode === inAnnotation) return state("registered");
-  const reason = `CSINode has ${inCsiNode}, and the Node's annotation has ${inAnnotation ?? "none"}`;
-  return { kind: "contradicted", reason } as const;
 }

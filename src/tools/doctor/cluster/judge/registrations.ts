@@ -63,7 +63,7 @@ const isRestarting = (ofRegistrar: boolean) => (place: Place, facts: ClusterFact
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   const { name, exitCode, message } = state.container ?? {};
   const log = `${kubectlFor(target, "logs", pod?.name)} -c ${name} --previous`;
-  if (message !== "") return `do what the message says; for the whole log: ${log}`;
+  if (message !== "") return `do what its termination message says; for the whole log: ${log}`;
   if (exitCode === 137 || exitCode === 143)
     return `see what ended it, its memory limit or a probe: ${kubectlFor(target, "describe pod", pod?.name)}`;
   return `see why it ended: ${log}`;
@@ -109,7 +109,6 @@ function haveNodeWide(_first: Place, { units, target }: ClusterFacts): string {
     : `see why it has no ready pod on that node: ${kubectlFor(target, "describe daemonset", nodeWide.set.name)}`;
 }
 
-const WRITE_ANEW = "restart its pod on that node, and find out what else writes the annotation";
 const doesNotStart = (place: Place, facts: ClusterFacts) =>
   inState("unscheduled", "blocked")(place) && !isForOtherMachine(place, facts);
 
@@ -124,7 +123,6 @@ export const stateChecks = [
   ),
   placeCheck("CSI202", "pods-start", doesNotStart, "has a pod that does not start: ", seeEvents),
   placeCheck("CSI203", "driver-pods", isRestarting(false), "keeps restarting: ", adviceOn),
-  placeCheck("CSI205", "node-ids", inState("contradicted"), "has two node IDs: ", () => WRITE_ANEW),
   placeCheck("CSI206", "duplicates", inState("duplicate"), "has several registrars: ", () => LEAVE_ONE),
   placeCheck("CSI216", "dropped", inState("dropped"), "has no registrar: ", haveNodeWide),
   architectures,

@@ -38,18 +38,12 @@ export interface RegistrarUnit {
 export const EVERY_DRIVER = "(every driver)";
 export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.driver.kind === "guessed";
 
-type Hints = Pick<
-  ClusterReading,
-  "sets" | "pods" | "nodes" | "csiNodes" | "csiDrivers" | "needs" | "incomplete"
->;
+type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs" | "incomplete">;
 
 /** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
 export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
-  const { sets, nodes, csiNodes, csiDrivers, needs } = reading;
-  // Kubelet writes a driver into CSINode and into the Node's annotation.
-  const inNodes = Array.from(nodes?.values() ?? [], ({ name, nodeIds }) => [name, nodeIds] as const);
-  const driversOn = csiNodes ?? new Map(inNodes);
-  const listed = [...driversOn.values()].flatMap((drivers) => [...drivers.keys()]);
+  const { sets, csiNodes, csiDrivers, needs } = reading;
+  const listed = [...(csiNodes?.values() ?? [])].flatMap((drivers) => [...drivers]);
   const known = new Set([...(csiDrivers ?? []), ...needs.map(({ driver }) => driver), ...listed]);
   const units = sets.flatMap((set) => set.registrars.map((registrar) => ({ set, registrar })));
   const named = new Map<Deployment, string | undefined>();
@@ -60,7 +54,7 @@ export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
   };
   const onlyOnAll = (set: RegistrarSet, isMeant: (name: string) => boolean) => {
     const own = nodesOf(set, reading);
-    const isOnAll = (name: string) => own.length > 0 && own.every((node) => driversOn.get(node)?.has(name));
+    const isOnAll = (name: string) => own.length > 0 && own.every((node) => csiNodes?.get(node)?.has(name));
     return onlyFree((name) => isMeant(name) && isOnAll(name));
   };
   type Way = (unit: Omit<RegistrarUnit, "driver">) => string | undefined;

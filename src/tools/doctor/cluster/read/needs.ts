@@ -1,6 +1,4 @@
-import { attempt } from "../../../../base/errors";
 import { list, text, textOrNone, timeOrNone, tree } from "../../../../kube-api/objects";
-import { NODE_ID_ANNOTATION } from "../../../../kubelet-rules/api-validation";
 import { boundText } from "../../../../logging/escape";
 import { grouped } from "../../findings/finding";
 import { nameOf } from "../../manifest/read/objects";
@@ -103,9 +101,8 @@ export function needsIn(
 /** A row of `kubectl get nodes`, with the Node's metadata: whole objects are ten times as large. */
 export function readNodeRow(row: unknown) {
   const { cells, object } = tree(row);
-  const { name, uid, annotations, labels, creationTimestamp } = tree(tree(object).metadata);
+  const { name, uid, labels, creationTimestamp } = tree(tree(object).metadata);
   const [status = ""] = text(list(cells)[1]).split(",");
-  const nodeIds = tree(attempt(() => JSON.parse(text(tree(annotations)[NODE_ID_ANNOTATION]))));
   return {
     name: text(name),
     uid: textOrNone(uid),
@@ -113,21 +110,18 @@ export function readNodeRow(row: unknown) {
     isReady: status === "Ready",
     /** `amd64`; undefined if kubelet has not written the label. */
     architecture: textOrNone(tree(labels)["kubernetes.io/arch"]),
-    nodeIds: new Map(Object.entries(nodeIds).map(([driver, id]) => [driver, text(id)])),
   };
 }
 
 export function readCsiNode(object: unknown) {
   const { metadata, spec } = tree(object);
   const { name, ownerReferences } = tree(metadata);
-  const drivers = list(tree(spec).drivers).map(tree);
   const owner = list(ownerReferences)
     .map(tree)
     .find(({ kind }) => kind === "Node");
   return {
     node: text(name),
-    /** Driver -> node ID. */
-    drivers: new Map(drivers.map(({ name, nodeID }) => [text(name), text(nodeID)])),
+    drivers: new Set(list(tree(spec).drivers).map((driver) => text(tree(driver).name))),
     /** The UID of the Node that it belongs to. */
     owner: textOrNone(owner?.uid),
   };

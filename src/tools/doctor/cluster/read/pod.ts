@@ -24,8 +24,9 @@ const ON_ITS_WAY = ["ContainerCreating", "PodInitializing"];
 export interface PodTrouble {
   readonly kind: "unscheduled" | "blocked" | "restarting";
   readonly reason: string;
-  /** The one that ends again and again. */
+  /** The one that ends again and again, and the reason without its termination message. */
   readonly container?: Container;
+  readonly ending?: string;
   /** The name of the one that kubelet cannot start. */
   readonly blocked?: string;
   /** What kubelet says of its volumes. */
@@ -172,7 +173,9 @@ function troubleIn(
     restarting.find(({ isRegistrar, message }) => isRegistrar && message !== "") ??
     restarting.find(({ isRegistrar }) => !isRegistrar) ??
     restarting[0];
-  return container && { kind: "restarting", reason: restartsText(container), container };
+  if (container === undefined) return undefined;
+  const [ending, { message }] = [endingText(container), container];
+  return { kind: "restarting", reason: ending + (message && `: ${message}`), container, ending };
 }
 
 function blocked(container: string, why: string): PodTrouble {
@@ -192,9 +195,9 @@ function isRestarting(container: Container, nowMs: number): boolean {
   return !Number.isNaN(startedMs) && restarts >= MANY_RESTARTS && nowMs - endedMs < SHORT_AGO_MS;
 }
 
-function restartsText({ name, restarts, exitCode, endReason, message }: Container): string {
+function endingText({ name, restarts, exitCode, endReason }: Container): string {
   const how = [endReason === "Error" ? "" : endReason, exitCode === undefined ? "" : `exit code ${exitCode}`];
   const ended = how.some(Boolean) ? ` (${how.filter(Boolean).join(", ")})` : "";
   const often = restarts === 1 ? "once" : `${restarts} times`;
-  return `container ${name} has restarted ${often}${ended}${message && `: ${message}`}`;
+  return `container ${name} has restarted ${often}${ended}`;
 }

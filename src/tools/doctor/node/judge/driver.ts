@@ -15,6 +15,7 @@ import {
   warning,
 } from "../../findings/finding";
 import { judgeDriverPlace } from "../../findings/registration-directory";
+import { firstOf } from "../../findings/words";
 import { hasNoSocket, isDead, isStuck, type SocketFacts } from "../read/facts";
 import {
   DRIVER,
@@ -30,6 +31,8 @@ import {
 import { type Driver, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
+const FEWER_SEGMENTS =
+  "have the driver answer fewer topology segments: the API server stores them as labels of the Node, and no object over 1.5 MiB";
 
 const driverSocket = check("CSI002", "driver-socket", (view: View) => {
   const { driver, target } = view;
@@ -139,7 +142,9 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
     Unimplemented: "name the socket of the driver's node plugin, not the controller's",
   };
   const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet refuses the driver`;
-  return problem(subject, text, fixes[nodeInfo.code] ?? SEE_DRIVER, cause);
+  const isTooLarge = nodeInfo.message.includes("Received message larger than max");
+  const fix = isTooLarge ? FEWER_SEGMENTS : (fixes[nodeInfo.code] ?? SEE_DRIVER);
+  return problem(subject, text, fix, cause);
 });
 
 function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: string | undefined) {
@@ -159,7 +164,7 @@ function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo
     return problem(subject, text, "correct the driver's settings", cause);
   }
   const segments = Object.entries(topology).map(([key, value]) => `${key}=${value}`);
-  const place = segments.length > 0 ? `topology ${segments.join(", ")}` : "no topology";
+  const place = segments.length > 0 ? `topology ${firstOf(segments)}` : "no topology";
   // Kubelet registers the driver, and logs "Invalid attach limit value" (installDriverToCSINode, nodeinfomanager.go).
   if (maxVolumesPerNode < 0)
     return warning(

@@ -29,23 +29,6 @@ const kubelet = check("CSI012", "kubelet", ({ directory }: View) => {
   );
 });
 
-const INOTIFY_LIMITS: Readonly<Record<string, string>> = {
-  EMFILE: "max_user_instances",
-  ENOSPC: "max_user_watches",
-};
-
-const inotify = check("CSI013", "inotify", ({ directory, host }: View) => {
-  if (directory.kind !== "directory") return undefined;
-  const { unwatchable } = directory;
-  if (host.uid !== 0) return unknown("inotify", "has limits per user: only root can test those of kubelet");
-  if (unwatchable === undefined)
-    return ok("inotify", "has room for root's watches, so kubelet can see new sockets");
-  const limit = INOTIFY_LIMITS[unwatchable];
-  if (limit === undefined) return unknown("inotify", `could not be tested: ${unwatchable}`);
-  const text = `has no room for root's watches, so kubelet sees no new socket: fs.inotify.${limit} is used up`;
-  return problem("inotify", text, `raise it: sysctl fs.inotify.${limit}=8192, or more if it is 8192 already`);
-});
-
 const registrationDirectory = check(
   "CSI008",
   "registration-directory",
@@ -139,7 +122,6 @@ const socketPath = check("CSI011", "socket-path", ({ targetName: name, directory
 export const machineChecks = [
   commandLine,
   kubelet,
-  inotify,
   registrationDirectory,
   directoryWritable,
   directoryKubelets,

@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
 import type { PluginInfo } from "../../../../grpc/protos";
-import { behaviourOf, NEWEST_SIMULATED } from "../../../../kubelet-rules/versions";
 import { explainSilence, hintForRefusal } from "../../../../registrar/registration/hints";
 import { onFileSystem } from "../../../../unix/mounts";
 import { check, grouped, ok, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
@@ -100,17 +99,12 @@ const otherRegistrations = check("CSI019", "other-registrations", (view: View) =
 });
 
 function judgeOther({ path, plugin, trouble, socket }: Published, view: View): Verdict | undefined {
-  if (plugin === undefined) {
-    const { text, fix } = trouble;
-    if (isUnread(socket)) return unknown(path, text, fix);
-    return view.isWhole && view.isDeserted
-      ? problem(path, `${text}; this node has no other driver`, fix)
-      : warning(path, text, fix);
-  }
-  const known: readonly string[] = behaviourOf(NEWEST_SIMULATED).pluginTypes;
-  if (known.includes(plugin.type)) return undefined;
-  const text = `is of type "${plugin.type}", for which kubelet has no handler`;
-  return warning(path, text, "remove the plugin, or correct its type");
+  if (plugin !== undefined) return undefined;
+  const { text, fix } = trouble;
+  if (isUnread(socket)) return unknown(path, text, fix);
+  return view.isWhole && view.isDeserted
+    ? problem(path, `${text}; this node has no other driver`, fix)
+    : warning(path, text, fix);
 }
 
 const CORRECT_PATH =

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
-import { type Client, status } from "@grpc/grpc-js";
+import { type ChannelOptions, type Client, status } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../../../base/errors";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../../../grpc/client/unary";
 import { protos, type Unary } from "../../../../grpc/protos";
@@ -13,6 +13,12 @@ import type { Answer, SeenDriver, SocketFacts } from "./facts";
 /** Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second. */
 const NODE_GET_INFO_FACTOR = 10;
 
+/**
+ * Kubelet writes the topology into the Node's labels, which the API server stores in the same encoding; an object has at most
+ * 1.5 MiB (etcd's `--max-request-bytes`).
+ */
+const MAX_NODE_INFO = { "grpc.max_receive_message_length": 1.5 * 2 ** 20 };
+
 const MOST_TRIES = 10;
 
 export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
@@ -23,10 +29,9 @@ export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
   const identity = await askIdentity(socket, timeoutMs);
   if (identity?.kind !== "answered") return { socket, identity };
-  return withClient(socket.path, async (client) => {
-    const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
-    return { socket, identity, nodeInfo: await ask(client, protos.node.NodeGetInfo, options) };
-  });
+  const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
+  const askNode = (client: Client) => ask(client, protos.node.NodeGetInfo, options);
+  return { socket, identity, nodeInfo: await withClient(socket.path, askNode, MAX_NODE_INFO) };
 }
 
 /** Asks the plugin on a registration socket, in a call that is marked as not kubelet's. */
@@ -42,8 +47,12 @@ export function askRegistration(socketPath: string, timeoutMs: number) {
   });
 }
 
-async function withClient<Result>(socketPath: string, use: (client: Client) => Promise<Result>) {
-  const client = createUnixClient(socketPath);
+async function withClient<Result>(
+  socketPath: string,
+  use: (client: Client) => Promise<Result>,
+  limits?: ChannelOptions,
+) {
+  const client = createUnixClient(socketPath, limits);
   try {
     return await use(client);
   } finally {

@@ -1,4 +1,4 @@
-import { constants, watch } from "node:fs";
+import { constants } from "node:fs";
 import { access, realpath, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { callFileSystem } from "../../../../unix/file-calls";
@@ -27,8 +27,6 @@ export async function lookAtDirectory(path: string, procfs: string) {
     /** Errno of asking for the right to write, ENOSPC without a free inode; undefined if a file could be made. */
     unwritable:
       (await callFileSystem(path, () => access(path, rights)).catch(errnoIn)) ?? (await fullIn(path)),
-    /** Errno of watching it with inotify; undefined if it can be watched. */
-    unwatchable: watchProblem(path),
     /** Its place in the mount table; undefined if that cannot be read. */
     place: mountPlaceOf(real, readMounts(procfs) ?? []),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
@@ -40,15 +38,6 @@ export async function lookAtDirectory(path: string, procfs: string) {
 async function fullIn(path: string): Promise<string | undefined> {
   const { files = 0, ffree } = (await callFileSystem(path, () => statfs(path)).catch(() => undefined)) ?? {};
   return files > 0 && ffree === 0 ? "ENOSPC" : undefined;
-}
-
-function watchProblem(path: string): string | undefined {
-  try {
-    watch(path).close();
-    return undefined;
-  } catch (error) {
-    return errnoIn(error);
-  }
 }
 
 export async function otherDirectories(path: string, directories: readonly string[]) {
