@@ -9,7 +9,7 @@ import type { OurImage } from "../../src/tools/images/program";
 /**
  * What a public chart or manifest deploys with a registrar. A chart was rendered by `helm template` with its defaults, or
  * with `values` as `--set`; a row keeps the facts: each container's image, arguments, environment, ports, probes, mounts and
- * limits, the pod's volumes and nodes. A row with `beside` has the workloads whole, so that they run in the cluster suite.
+ * limits, the pod's volumes and nodes.
  */
 export interface PodsRow {
   readonly project: string;
@@ -23,10 +23,6 @@ export interface PodsRow {
   /** The same of what `--swap` says; none where no container is the official registrar's for Linux. */
   readonly swapped: readonly string[];
   readonly workloads: readonly object[];
-  /** What the pods need beside them: accounts, their rights, CSIDriver objects, CRDs without descriptions. No controllers, no hooks. */
-  readonly beside?: readonly object[];
-  /** The containers in whose place the cluster suite's driver runs, with its arguments: their images cannot be had. */
-  readonly standIn?: Readonly<Record<string, readonly string[]>>;
 }
 
 export const PODS: readonly PodsRow[] = JSON.parse(readFileSync(join(__dirname, "pods.json"), "utf8"));

@@ -1,12 +1,10 @@
 // One cluster for all, as each takes half a minute; what stops parts of it comes last.
 import "./suite/example-driver";
 import "./suite/volumes";
-import "./suite/manifest";
 import "./suite/confinement";
 import "./suite/doctor";
 import "./suite/node-wide";
 import "./suite/image-policy";
-import "./suite/cost";
 import "./suite/ready-to-schedule";
 import "./suite/timed";
 import { useCluster } from "./support/use-cluster";

@@ -5,11 +5,10 @@ import { createTempFolder } from "../support/temp-folder";
 import { buildPrograms } from "./support/build";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
-import { inOwnCluster, nodeCommand, run } from "./support/own-cluster";
+import { inOwnCluster, run } from "./support/own-cluster";
 import { writePage } from "./support/page";
 
 const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write]
-       npm run test:cluster -- --shell [--nodes N]
        npm run test:cluster -- --images
 
 Runs the suite in a cluster: in one of its own, which needs root on Linux and builds Kubernetes the first time, or in
@@ -19,9 +18,6 @@ that of KUBECONFIG.
   --only PATTERN   only tests whose name has it
   --outcomes FILE  adds the outcomes of scenarios to this file, whatever it has already
   --write          writes them into docs/measurements.md when all is done
-  --shell          no tests: a shell in a cluster of its own, with kubectl and registrar in PATH, and on its nodes the images
-                   that docs/charts.md and examples/daemonset.yaml name; both end together
-  --nodes N        so many nodes for the shell, up to 3 (1)
   --images         makes the images and prints their tarballs, to be loaded into the nodes of KUBECONFIG's cluster
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
@@ -40,8 +36,6 @@ async function main(): Promise<number> {
       outcomes: { type: "string" },
       write: { type: "boolean", default: false },
       images: { type: "boolean", default: false },
-      shell: { type: "boolean", default: false },
-      nodes: { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
   });
@@ -54,10 +48,6 @@ async function main(): Promise<number> {
     const images = await makeImages();
     process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
-  }
-  if (values.shell) {
-    if (!/^[123]$/.test(values.nodes)) throw new Error(`--nodes=${values.nodes}: must be 1, 2 or 3`);
-    return buildAndRun(nodeCommand("test/cluster/shell.ts"), { ...process.env, CLUSTER_NODES: values.nodes });
   }
   const only = values.only ? [`--testNamePattern=${values.only}`] : [];
   const flags = ["--config=test/cluster/jest.config.js", "--runInBand", ...only];

@@ -5,10 +5,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { setInterval as every } from "node:timers/promises";
 import { type Cluster, kubectlEnvironment, startCluster } from "../cluster/support/cluster";
-import { IMAGES } from "../cluster/support/images";
-import { objectsIn, writtenManifest } from "../cluster/support/objects";
+import { objectsIn } from "../cluster/support/objects";
 import { insideOf } from "../cluster/support/stage";
-import { until } from "../cluster/support/until";
 import { runMain, say } from "../support/run-main";
 import type { Registrars } from "./support/page";
 import type { Plan } from "./support/selection";
@@ -19,7 +17,6 @@ async function main(): Promise<number> {
   await using cluster = await startCluster();
   const inside = insideOf(cluster);
   await cluster.apply([...plan.objects, ...IMAGES_ARE_THERE]);
-  await applyPolicy(cluster);
   const bin = join(plan.reports, "bin");
   mkdirSync(bin, { recursive: true });
 
@@ -67,34 +64,6 @@ kind: MutatingAdmissionPolicyBinding
 metadata: {name: images-are-there}
 spec: {policyName: images-are-there}
 `);
-
-const OFFICIAL_IMAGE = "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.16.0";
-const DRY_POD = objectsIn(`
-apiVersion: v1
-kind: Pod
-metadata: {name: dry, namespace: default}
-spec:
-  containers:
-    - {name: driver, image: driver}
-    - name: registrar
-      image: ${OFFICIAL_IMAGE}
-      args: [--csi-address=/csi/csi.sock, --kubelet-registration-path=/var/lib/kubelet/plugins/dry/csi.sock]
-`);
-
-async function applyPolicy({ apply, kubectlWith, kubectl }: Cluster): Promise<void> {
-  if (plan.policy === "none") return;
-  const written = (...flags: readonly string[]) => apply(writtenManifest("--image-policy", ...flags));
-  if (plan.policy === "swap") await written();
-  else {
-    await written("--drop", "--include=daemonset");
-    await kubectl("rollout", "status", "daemonset/csi-registrar", "--namespace=kube-system");
-    await written("--drop", "--include=policy");
-  }
-  await until(async () => {
-    const made = await kubectlWith(DRY_POD, "create", "--dry-run=server", "--output=json");
-    if (made.includes(OFFICIAL_IMAGE)) throw new Error("a new pod has the official image");
-  }, "new pods follow the policy");
-}
 
 async function each(ms: number, signal: AbortSignal, act: () => Promise<unknown>): Promise<void> {
   try {
@@ -151,7 +120,7 @@ async function registrarsOf({ get }: Cluster) {
     .flatMap(({ metadata: { uid }, status: { containerStatuses = [] } }) =>
       containerStatuses.map((one) => ({ ...one, pod: uid })),
     )
-    .filter(({ image }) => image === IMAGES.ours || /csi-node-driver-registrar/.test(image));
+    .filter(({ image }) => /csi-node-driver-registrar/.test(image));
 }
 
 interface ContainerStatus {

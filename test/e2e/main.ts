@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { KUBERNETES_VERSION, kubernetesPath } from "../cluster/support/build";
-import { makeExampleDriver, makeRegistrar } from "../cluster/support/images";
+import { makeExampleDriver } from "../cluster/support/images";
 import { missingFromMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster, nodeCommand } from "../cluster/support/own-cluster";
@@ -19,13 +19,12 @@ import {
   flagsOf,
   leftOut,
   type Plan,
-  POLICIES,
   readReport,
   testsOf,
 } from "./support/selection";
 
 const USAGE = `usage: npm run test:e2e -- [--quick|--external|--focus PATTERN] [--registrar ours|official] [--break sockets|restarts]
-                          [--policy swap|drop] [--kubernetes VERSION]
+                          [--kubernetes VERSION]
 
 Runs Kubernetes' own storage tests of the drivers csi-hostpath and csi-mock, unchanged, in a cluster of one node on this machine,
 with our image under the official registrar's name. Needs root on Linux; builds Kubernetes and its tests the first time.
@@ -36,8 +35,6 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   --registrar NAME     whose image has the name: ours (the default) or official
   --break WHAT         what is done meanwhile: "sockets" removes every registration socket every 4 s, "restarts" kills each
                        registrar every 30 s and kubelet every 2 minutes
-  --policy WHAT        the official image has the name, and what \`manifest --image-policy\` writes puts ours in its place (swap),
-                       or takes it out of the pods beside one registrar for the node (drop)
   --kubernetes VERSION whose tests, manifests, control plane and kubelet (${KUBERNETES_VERSION})
   --procs N            tests beside each other (6)
   --minutes N          ends the run after so long (180): a test that has not ended by then has failed
@@ -46,8 +43,7 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   --write              writes what the file of --outcomes has into docs/measurements.md
   --list               prints the tests that would run, and how many are left out for which reason
 
-  OFFICIAL_REGISTRAR=PATH   the official registrar's binary, for --registrar official and --policy; built from its module's branch
-                            without it
+  OFFICIAL_REGISTRAR=PATH   the official registrar's binary, for --registrar official; built from its module's branch without it
   E2E_PROGRAMS=DIRECTORY    programs in place of those that are built from modules, linked statically and named as their images:
                             hostpathplugin, livenessprobe, csi-provisioner, ...
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
@@ -71,7 +67,6 @@ const OPTIONS = {
   focus: { type: "string", multiple: true },
   registrar: { type: "string", default: "ours" },
   break: { type: "string", default: "none" },
-  policy: { type: "string", default: "none" },
   kubernetes: { type: "string", default: KUBERNETES_VERSION },
   procs: { type: "string", default: "6" },
   minutes: { type: "string", default: "180" },
@@ -83,14 +78,12 @@ const OPTIONS = {
 
 runWithFlags(USAGE, OPTIONS, async (values) => {
   const registrar = oneOf(["ours", "official"], values.registrar);
-  const policy = oneOf(POLICIES, values.policy);
   const breaking = oneOf(BREAKAGES, values.break);
-  const isOfficialNamed = registrar === "official" || policy !== "none";
   const { kubernetes } = values;
   const busybox = whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"];
   const lacked = [...missingFromMachine(), ...busybox].join("; ");
   if (lacked) throw new Error(`npm run test:e2e cannot run here, because this machine lacks ${lacked}`);
-  const sources = await findSources(kubernetes, givenProgram, isOfficialNamed);
+  const sources = await findSources(kubernetes, givenProgram, registrar === "official");
   if (sources.missing.length > 0)
     throw new Error(`build with CGO_ENABLED=0, see E2E_PROGRAMS in --help: ${sources.missing}`);
   const programs = await buildE2e(sources);
@@ -105,11 +98,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
     print(tests.join("\n"));
     return 0;
   }
-  const own = [
-    ...(policy === "none" ? [] : [makeRegistrar]),
-    ...(selection === EXTERNAL ? [makeExampleDriver] : []),
-  ];
-  const images = await makeE2eImages(programs, own);
+  const images = await makeE2eImages(programs, selection === EXTERNAL ? [makeExampleDriver] : []);
   const reports = resolve(values.reports);
   mkdirSync(reports, { recursive: true });
   const plan: Plan = {
@@ -121,7 +110,6 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
     reports,
     flags: [`--procs=${values.procs}`, `--timeout=${values.minutes}m`, ...flagsOf(selection)],
     testFlags: selection.testFlags,
-    policy,
     breaking,
   };
   // The objects are longer than a variable may be.
@@ -138,7 +126,6 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
     leftOut: values.outcomes ? await leftOut(programs.tests) : [],
     selection: selection.name,
     registrar,
-    policy,
     breaking,
     ...readReport(report),
     ...JSON.parse(readFileSync(join(reports, "registrars.json"), "utf8")),

@@ -1,6 +1,8 @@
+import { readText } from "../../docs/markdown";
+import { IMAGES } from "../support/images";
 import { EXAMPLE, exampleObjects, OURS, objectsIn, podWith } from "../support/objects";
 import { createStage } from "../support/stage";
-import { cluster } from "../support/use-cluster";
+import { cluster, startStage } from "../support/use-cluster";
 
 // Dynamic volumes: test/e2e.
 
@@ -23,6 +25,15 @@ spec:
   volumeName: static
   resources: {requests: {storage: 1Mi}}
 `);
+
+test("the pod of examples/volumes.yaml has its volume", async () => {
+  await using _stage = await startStage();
+  const { kubectl, apply, remove } = cluster();
+  const volumes = objectsIn(readText("examples/volumes.yaml").replace("busybox:1.37", IMAGES.workload));
+  await apply(volumes);
+  await kubectl("wait", "pod", "--namespace=kube-system", "--for=condition=Ready", "--timeout=90s", "--all");
+  await remove(volumes);
+});
 
 test("a persistent volume is mounted, written, and read by the next pod", async () => {
   const { kubectl, apply } = cluster();

@@ -6,10 +6,10 @@ import { createKeeper, type Keeper } from "../../../bench/keeper";
 import { kubernetesOf } from "./build";
 import { createClient, startControlPlane } from "./control-plane";
 import { recordDrivers } from "./driver-record";
-import { addressOf, type Node, startNode } from "./node";
+import { NODE_ADDRESS, startNode } from "./node";
 import { until } from "./until";
 
-const NODES = ["node-1", "node-2", "node-3"] as const;
+const NODE = "node-1";
 
 export type Inside = Awaited<ReturnType<typeof startInside>>;
 
@@ -55,29 +55,9 @@ export function kubectlEnvironment(folder: string, { controlPlane }: Inside): No
 
 async function startInside(keep: Keeper["keep"]) {
   const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
-  const options = { folder, address: addressOf(1), nodes: NODES, forPods: true };
+  const options = { folder, address: NODE_ADDRESS, nodes: [NODE], forPods: true };
   const controlPlane = keep(await startControlPlane(options));
-  const start = (number: number) =>
-    startNode({ folder: join(folder, NODES[number - 1] ?? ""), controlPlane, number });
-  const node = keep(await start(1));
-  /** Node 2 or 3, ready for pods when this resolves. Disposing of it takes it out of the cluster: remove its pods first. */
-  const addNode = async (number: number): Promise<Node> => {
-    const added = await start(number);
-    const { kubectl } = controlPlane;
-    const leave = async () => {
-      await added[Symbol.asyncDispose]();
-      await kubectl("delete", "node", added.name, "--ignore-not-found");
-    };
-    try {
-      const isReady = ["wait", `node/${added.name}`, "--for=condition=Ready", "--timeout=60s"];
-      await until(() => kubectl(...isReady), `${added.name} is ready`);
-    } catch (error) {
-      await leave();
-      throw error;
-    }
-    return { ...added, [Symbol.asyncDispose]: leave };
-  };
-  return { controlPlane, node, addNode };
+  return { controlPlane, node: keep(await startNode(join(folder, NODE), controlPlane)) };
 }
 
 /** The API server over plain HTTP on a loopback port. It serves also while the API server itself is away. */

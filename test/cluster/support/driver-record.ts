@@ -64,7 +64,6 @@ export async function recordDrivers(proxy: string, node: string) {
   };
   return {
     isListed,
-    since: (driver: string) => lastChange(driver)?.at ?? Number.NaN,
     /** For how long it has been listed, of the time since `from`; 0: it is not. */
     listedMs: (driver: string, from: number) =>
       isListed(driver) ? performance.now() - Math.max(lastChange(driver)?.at ?? 0, from) : 0,

@@ -1,10 +1,8 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Cluster, Inside } from "./cluster";
+import type { Cluster } from "./cluster";
 import { containerOf, RETRY, TOPOLOGY_KEY } from "./objects";
 import type { Role, Scenario } from "./play";
 import { type Change, insideOf, type Stage } from "./stage";
-import { until } from "./until";
 
 export const ending: Change = (daemonSet) => {
   const registrar = containerOf(daemonSet, "registrar");
@@ -67,55 +65,18 @@ export function clash(roles: readonly (Role & { readonly leadMs: number })[]): S
   };
 }
 
-async function takeAway({ controlPlane }: Inside, awayMs: number, meanwhile: () => unknown): Promise<number> {
-  const { apiServer, ready } = controlPlane;
-  await apiServer.kill();
-  await meanwhile();
-  await delay(awayMs);
-  const back = performance.now();
-  await apiServer.start();
-  await ready();
-  return back;
-}
-
 export const apiServerAway = (awayMs: number, roles: readonly Role[]): Scenario => ({
   ...{ title: `API server away for ${awayMs / 1000} s`, roles, ...INSIDE },
   cause: async (players) => {
-    const inside = insideOf(clusterOf(players));
+    const { controlPlane, node } = insideOf(clusterOf(players));
+    const { apiServer, ready } = controlPlane;
     const statuses = await eachOf(players, (player) => player.status("registrar"));
-    return takeAway(inside, awayMs, () =>
-      Promise.all(statuses.map(({ containerID = "" }) => inside.node.killContainer(containerID))),
-    );
+    await apiServer.kill();
+    await Promise.all(statuses.map(({ containerID = "" }) => node.killContainer(containerID)));
+    await delay(awayMs);
+    const back = performance.now();
+    await apiServer.start();
+    await ready();
+    return back;
   },
 });
-
-/** The API server goes between kubelet's NodeGetInfo and its write of what the driver answered. */
-export function apiServerAwayMeanwhile(awayMs: number, title: string): Scenario {
-  const holding = withDriverFlag("--hold-node-info=/csi-data-dir/hold");
-  return {
-    title,
-    roles: [
-      { title, change: all(holding, ending) },
-      { title: `${title}, with \`--on-registration-failure=retry\``, only: "ours", change: holding },
-    ],
-    ...INSIDE,
-    cause: async (players) => {
-      const inside = insideOf(clusterOf(players));
-      const holds = players.map(({ plugin }) => inside.node.at(`/var/lib/${plugin.daemonSet}-data/hold`));
-      const release = () => {
-        for (const hold of holds) for (const file of [hold, `${hold}.waits`]) rmSync(file, { force: true });
-      };
-      for (const hold of holds) writeFileSync(hold, "");
-      try {
-        await eachOf(players, (player) => player.killContainer("registrar"));
-        await until(
-          () => expect(holds.filter((hold) => !existsSync(`${hold}.waits`))).toEqual([]),
-          "kubelet asks each driver for its node information",
-        );
-        return await takeAway(inside, awayMs, release);
-      } finally {
-        release();
-      }
-    },
-  };
-}

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -12,29 +12,19 @@ import { until } from "./until";
 const run = promisify(execFile);
 const RUNTIME_SOCKET = "/run/containerd/containerd.sock";
 
-interface NodeOptions {
-  /** What the node writes, kept when its power is cut; its last part is the node's name. */
-  readonly folder: string;
-  readonly controlPlane: ControlPlane;
-  readonly number: number;
-}
-
-export type Node = Awaited<ReturnType<typeof startNode>>;
-
-export async function startNode({ folder, controlPlane, number }: NodeOptions) {
+/** `folder` has what the node writes, kept when its power is cut; its last part is the node's name. */
+export async function startNode(folder: string, controlPlane: ControlPlane) {
   const name = basename(folder);
   const logs = join(folder, "logs");
   /** A path of the node as this process sees it: `/var/lib/kubelet` and so on; nothing outside `/var`. */
   const at = (path: string) => join(folder, path);
   for (const path of ["logs", "var/lib/kubelet", "var/lib/cni"]) mkdirSync(at(path), { recursive: true });
   writeFileSync(at("var/lib/containerd.toml"), containerdConfiguration());
-  writeFileSync(at("var/lib/cni/pods.conflist"), cniConfiguration(number));
+  writeFileSync(at("var/lib/cni/pods.conflist"), cniConfiguration());
   writeFileSync(at("var/lib/resolv.conf"), "");
-  writeFileSync(at("var/lib/kubelet-config.yaml"), kubeletConfiguration(number, controlPlane.caFile));
+  writeFileSync(at("var/lib/kubelet-config.yaml"), kubeletConfiguration(controlPlane.caFile));
 
-  const isFirst = number === 1;
-  if (!isFirst) makeGroup(groupOf(number));
-  const namespaces = ["--mount", "--pid", "--ipc", "--uts", ...(isFirst ? [] : ["--net"])];
+  const namespaces = ["--mount", "--pid", "--ipc", "--uts"];
   const enter = ["unshare", ...namespaces, "--mount-proc", "--fork", "--kill-child"];
   const kubernetes = kubernetesOf("NODE");
   const machine = await startPart(
@@ -52,11 +42,8 @@ export async function startNode({ folder, controlPlane, number }: NodeOptions) {
   };
   const start = (part: string, ...command: readonly string[]) =>
     startPart(() => inside(command), join(logs, `${part}.log`), childOf);
-  const entered = async () => {
-    await until(() => runInside("test", "-e", "/run/entered"), "the node's namespaces are ready");
-    const network = [`${childOf(machine.pid)}`, addressOf(number), podsOf(number), addressOf(1)];
-    if (!isFirst) await run("sh", [join(__dirname, "connect-node.sh"), ...network]);
-  };
+  const entered = () =>
+    until(() => runInside("test", "-e", "/run/entered"), "the node's namespaces are ready");
   const runtimeReady = () =>
     until(() => runInside("ctr", `--address=${RUNTIME_SOCKET}`, "version"), "containerd answers");
 
@@ -68,7 +55,7 @@ export async function startNode({ folder, controlPlane, number }: NodeOptions) {
     await runInside("ctr", `--address=${RUNTIME_SOCKET}`, "--namespace=k8s.io", "images", "import", tarball);
   /** Resolves when kubelet is healthy. Starts it again if it ended, as a service manager does: CRI may not be up yet. */
   const keptUp = async (kubelet: Part) => {
-    const healthz = `http://${addressOf(number)}:10248/healthz`;
+    const healthz = `http://${NODE_ADDRESS}:10248/healthz`;
     await until(async () => {
       const ended = await Promise.race([kubelet.exited.then(() => true), delay(200).then(() => false)]);
       if (ended) await kubelet.start();
@@ -79,7 +66,7 @@ export async function startNode({ folder, controlPlane, number }: NodeOptions) {
   };
   const kubelet = await start(
     "kubelet",
-    ...[kubernetes, "kubelet", `--hostname-override=${name}`, `--node-ip=${addressOf(number)}`],
+    ...[kubernetes, "kubelet", `--hostname-override=${name}`, `--node-ip=${NODE_ADDRESS}`],
     ...["--config=/var/lib/kubelet-config.yaml", `--kubeconfig=${controlPlane.kubeconfig(`node-${name}`)}`],
     ...["--root-dir=/var/lib/kubelet", "--cert-dir=/var/lib/kubelet/pki", "--v=2"],
   );
@@ -109,13 +96,6 @@ export async function startNode({ folder, controlPlane, number }: NodeOptions) {
     },
     [Symbol.asyncDispose]: close,
   };
-}
-
-function makeGroup(group = ""): void {
-  const root = "/sys/fs/cgroup";
-  const isV2 = existsSync(join(root, "cgroup.controllers"));
-  for (const hierarchy of isV2 ? [""] : readdirSync(root))
-    mkdirSync(join(root, hierarchy, group), { recursive: true });
 }
 
 /** No control group outlives a power cut, and with these kubelet would spend half a minute. */
@@ -155,13 +135,11 @@ runtime_type = "io.containerd.runc.v2"
 `;
 }
 
-/** Where a node listens, by its number from 1, and the addresses of its pods. */
-export const addressOf = (node: number): string => `192.168.99.${node}`;
-const podsOf = (node: number): string => `10.244.${node}.0/24`;
-const groupOf = (node: number): string | undefined => (node === 1 ? undefined : `/node-${node}`);
+/** Where the node listens: enter-cluster.sh gives it to the bridge. */
+export const NODE_ADDRESS = "192.168.99.1";
 
-/** Pods on a bridge, which the node itself is on: the way to the API server and to the nodes, and no more. */
-function cniConfiguration(node: number): string {
+/** Pods on a bridge, which the node itself is on: the way to the API server and to the node, and no more. */
+function cniConfiguration(): string {
   return JSON.stringify({
     cniVersion: "0.4.0",
     name: "pods",
@@ -172,7 +150,7 @@ function cniConfiguration(node: number): string {
         isGateway: true,
         ipam: {
           type: "host-local",
-          ranges: [[{ subnet: podsOf(node) }]],
+          ranges: [[{ subnet: "10.244.1.0/24" }]],
           routes: [{ dst: "10.96.0.0/16" }, { dst: "192.168.99.0/24" }],
           dataDir: "/run/addresses",
         },
@@ -182,13 +160,12 @@ function cniConfiguration(node: number): string {
 }
 
 /** kubelet's, with its defaults wherever they matter to a registration. JSON is YAML. */
-function kubeletConfiguration(node: number, caFile: string): string {
+function kubeletConfiguration(caFile: string): string {
   return JSON.stringify({
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
-    address: addressOf(node),
-    healthzBindAddress: addressOf(node),
-    cgroupRoot: groupOf(node),
+    address: NODE_ADDRESS,
+    healthzBindAddress: NODE_ADDRESS,
     authentication: {
       x509: { clientCAFile: caFile },
       webhook: { enabled: false },

@@ -13,21 +13,11 @@ export interface Container {
 
 export interface PodSpec {
   readonly containers: readonly Container[];
-  readonly initContainers?: readonly Container[];
-  readonly nodeSelector?: Readonly<Record<string, string>>;
 }
 
-export interface Workload {
-  readonly kind: string;
+export interface DaemonSet {
   readonly metadata: { readonly name: string; readonly namespace: string };
   readonly spec: {
-    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
-    readonly template: { readonly spec: PodSpec };
-  };
-}
-
-export interface DaemonSet extends Workload {
-  readonly spec: Workload["spec"] & {
     readonly updateStrategy: { rollingUpdate: object };
     readonly template: {
       readonly metadata: { annotations?: Record<string, string> };

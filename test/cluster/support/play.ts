@@ -13,8 +13,6 @@ export interface Scenario {
   readonly roles?: readonly Role[];
   /** Its contestants are played one after the other, where they would wait for each other's processor time. */
   readonly alone?: boolean;
-  /** It has plays enough in itself, and is played once in a run. */
-  readonly once?: boolean;
   /** A driver that is missing then counts as not back. 120 s by default. */
   readonly limitMs?: number;
   /** What must be true of ours; other values are only reported. */

@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import {
   all,
   apiServerAway,
-  apiServerAwayMeanwhile,
   clash,
   clusterOf,
   eachOf,
@@ -13,7 +12,6 @@ import {
   withDriverFlag,
   withLimits,
 } from "./faults";
-import { deleteCsiNode, deletedCsiNode } from "./node-ready";
 import { type Contestant, OFFICIAL, OURS, registrationSocketOf } from "./objects";
 import type { Part } from "./part";
 import type { Player, Scenario } from "./play";
@@ -71,6 +69,11 @@ async function deletePods({ cluster, pods }: Player): Promise<void> {
   await cluster.kubectl("delete", "pod", "--namespace=kube-system", "--wait=false", ...names);
 }
 
+const deleteCsiNode: Cause = (players) => {
+  const { kubectl, nodeName } = clusterOf(players);
+  return kubectl("delete", "csinode", nodeName);
+};
+
 const removeSockets: Cause = (players) =>
   nodeOf(players).run("rm", ...players.map(({ plugin }) => registrationSocketOf(plugin)));
 
@@ -123,7 +126,6 @@ export const SCENARIOS: readonly Scenario[] = [
     { title: "API server away for 40 s, registrar killed meanwhile", change: ending },
     { title: "API server away for 40 s, with `--on-registration-failure=retry`", only: "ours" },
   ]),
-  apiServerAwayMeanwhile(20_000, "API server away for 20 s, from the middle of a registration on"),
   clash([
     ...[20, 35, 50].map((seconds) => ({
       title: `topology clash, ended ${seconds} s after the apply`,
@@ -143,5 +145,4 @@ export const SCENARIOS: readonly Scenario[] = [
     // kubelet writes it anew when it starts, and lists what it registers then.
     undo: (cluster) => killAndStart(insideOf(cluster).node.kubelet),
   }),
-  deletedCsiNode("`kubectl delete csinode`, with node readiness", 5),
 ];

@@ -6,13 +6,14 @@ import {
   exampleObjects,
   NAMESPACE,
   type Plugin,
+  type PodSpec,
   podWithVolume,
 } from "./objects";
 import { until } from "./until";
 
 export interface Pod {
   readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
-  readonly spec: { readonly nodeName?: string };
+  readonly spec: PodSpec & { readonly nodeName?: string };
   readonly status: {
     readonly phase: string;
     readonly conditions?: readonly { readonly reason?: string }[];
@@ -81,7 +82,7 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
       change?.(daemonSet);
       await cluster.apply([csiDriver, daemonSet]);
     },
-    registered: (limitMs = 90_000): Promise<void> =>
+    registered: (): Promise<void> =>
       until(
         async () => {
           if (!record.isListed(driver)) throw new Error("CSINode does not list the driver");
@@ -89,7 +90,7 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
             if (!(await status(container)).ready) throw new Error(`the container ${container} is not ready`);
         },
         `${driver} is registered`,
-        limitMs,
+        90_000,
       ),
     mountsVolume: async (pod: string, limitMs = 90_000): Promise<void> => {
       made.push(pod);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { grid, writeFigures } from "../../../bench/figures";
 import { KUBERNETES_VERSION } from "../../cluster/support/build";
-import { BREAKAGES, type Plan, POLICIES, type Report, type Selection } from "./selection";
+import { BREAKAGES, type Plan, type Report, type Selection } from "./selection";
 
 export interface Outcome extends Report {
   readonly kubernetes: string;
@@ -9,7 +9,6 @@ export interface Outcome extends Report {
   readonly leftOut: readonly (readonly [why: string, tests: number])[];
   readonly selection: Selection["name"];
   readonly registrar: "ours" | "official";
-  readonly policy: Plan["policy"];
   readonly breaking: Plan["breaking"];
   readonly registrars: Readonly<Record<string, Registrars>>;
   readonly endings: readonly string[];
@@ -24,19 +23,14 @@ const SELECTIONS: Readonly<Record<string, string>> = {
   quick: "subset",
   external: "of any driver, for examples/driver, served by `serveCsiDriver`",
 };
-const POLICY_TITLES: Readonly<Record<Plan["policy"], string>> = {
-  none: "",
-  swap: ", the official image swapped by `manifest --image-policy`",
-  drop: ", the official image dropped by `manifest --image-policy --drop`, one registrar for the node",
-};
 const BREAKAGE_TITLES: Readonly<Record<Plan["breaking"], string>> = {
   none: "",
   sockets: ", every registration socket removed every 4 s",
   restarts: ", registrars killed every 30 s, kubelet every 2 minutes",
 };
 
-const titleOf = ({ selection = "", policy, breaking }: Pick<Outcome, "selection" | "policy" | "breaking">) =>
-  `${SELECTIONS[selection] ?? selection}${POLICY_TITLES[policy]}${BREAKAGE_TITLES[breaking]}`;
+const titleOf = ({ selection = "", breaking }: Pick<Outcome, "selection" | "breaking">) =>
+  `${SELECTIONS[selection] ?? selection}${BREAKAGE_TITLES[breaking]}`;
 
 export function describe(outcome: Outcome): string {
   return [
@@ -74,7 +68,7 @@ export function writePage(outcomesFile: string): void {
 
 function pairsOf(outcomes: readonly Outcome[]) {
   const all = Object.keys(SELECTIONS).flatMap((selection) =>
-    POLICIES.flatMap((policy) => BREAKAGES.map((breaking) => titleOf({ selection, policy, breaking }))),
+    BREAKAGES.map((breaking) => titleOf({ selection, breaking })),
   );
   return all.flatMap((title) => {
     const last = (registrar: Outcome["registrar"]) =>

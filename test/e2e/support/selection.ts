@@ -10,11 +10,9 @@ export interface Plan {
   readonly objects: readonly object[];
   readonly flags: readonly string[];
   readonly testFlags: readonly string[];
-  readonly policy: (typeof POLICIES)[number];
   readonly breaking: (typeof BREAKAGES)[number];
 }
 
-export const POLICIES = ["none", "swap", "drop"] as const;
 export const BREAKAGES = ["none", "sockets", "restarts"] as const;
 
 /** Which tests run: each name has one of the patterns, and each set of labels meets the filter. */
