@@ -5,27 +5,22 @@ import { createTempFolder } from "../support/temp-folder";
 import { buildPrograms } from "./support/build";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
-import { inOwnCluster, run } from "./support/own-cluster";
+import { inOwnCluster } from "./support/own-cluster";
 import { writePage } from "./support/page";
 
 const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write]
-       npm run test:cluster -- --images
 
-Runs the suite in a cluster: in one of its own, which needs root on Linux and builds Kubernetes the first time, or in
-that of KUBECONFIG.
+Runs the suite in a cluster of its own, which needs root on Linux and builds Kubernetes the first time.
 
   --plays N        so many plays of each timed scenario (1)
   --only PATTERN   only tests whose name has it
   --outcomes FILE  adds the outcomes of scenarios to this file, whatever it has already
   --write          writes them into docs/measurements.md when all is done
-  --images         makes the images and prints their tarballs, to be loaded into the nodes of KUBECONFIG's cluster
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this
   CONTROL_PLANE_KUBERNETES=PATH, NODE_KUBERNETES=PATH
                             program/kubernetes, built with another release in go.mod: for a control plane newer than the node
-  KUBECONFIG=PATH           a cluster that is there: nothing is built, and what needs the node's inside is left out
-  REGISTRAR_IMAGE=NAME      with KUBECONFIG: another image of the registrar that its nodes have
 `;
 
 async function main(): Promise<number> {
@@ -35,18 +30,11 @@ async function main(): Promise<number> {
       only: { type: "string" },
       outcomes: { type: "string" },
       write: { type: "boolean", default: false },
-      images: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) {
     process.stdout.write(USAGE);
-    return 0;
-  }
-  if (values.images) {
-    await buildPrograms(["podprogram"]);
-    const images = await makeImages();
-    process.stdout.write(`${Object.values(images).join("\n")}\n`);
     return 0;
   }
   const only = values.only ? [`--testNamePattern=${values.only}`] : [];
@@ -55,17 +43,12 @@ async function main(): Promise<number> {
   await using folder = await createTempFolder();
   const outcomes = values.outcomes === undefined ? folder.at("outcomes") : resolve(values.outcomes);
   const env = { ...process.env, CLUSTER_PLAYS: values.plays, CLUSTER_OUTCOMES: outcomes };
-  const code = process.env.KUBECONFIG ? await run(jest, env) : await buildAndRun(jest, env);
+  const missing = missingFromMachine();
+  if (missing.length > 0) throw new Error(`it needs what this machine lacks: ${missing.join("; ")}`);
+  await buildPrograms();
+  const code = await inOwnCluster(jest, await makeImages(), env);
   if (values.write) writePage(outcomes);
   return code;
-}
-
-async function buildAndRun(command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const missing = missingFromMachine();
-  if (missing.length > 0)
-    throw new Error(`without KUBECONFIG it needs what this machine lacks: ${missing.join("; ")}`);
-  await buildPrograms();
-  return inOwnCluster(command, await makeImages(), env);
 }
 
 runMain(main);

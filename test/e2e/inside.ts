@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { setInterval as every } from "node:timers/promises";
 import { type Cluster, kubectlEnvironment, startCluster } from "../cluster/support/cluster";
 import { objectsIn } from "../cluster/support/objects";
-import { insideOf } from "../cluster/support/stage";
 import { runMain, say } from "../support/run-main";
 import type { Registrars } from "./support/page";
 import type { Plan } from "./support/selection";
@@ -15,7 +14,6 @@ const plan = JSON.parse(readFileSync(process.env.E2E_PLAN ?? "", "utf8")) as Pla
 
 async function main(): Promise<number> {
   await using cluster = await startCluster();
-  const inside = insideOf(cluster);
   await cluster.apply([...plan.objects, ...IMAGES_ARE_THERE]);
   const bin = join(plan.reports, "bin");
   mkdirSync(bin, { recursive: true });
@@ -27,12 +25,12 @@ async function main(): Promise<number> {
     [
       ...["--no-color", "--keep-going", "--silence-skips", `--output-dir=${plan.reports}`],
       ...["--junit-report=junit.xml", "--json-report=report.json", ...plan.flags],
-      ...[plan.tests, "--", `-kubeconfig=${inside.controlPlane.kubeconfig("admin")}`, "-provider=skeleton"],
+      ...[plan.tests, "--", `-kubeconfig=${cluster.controlPlane.kubeconfig("admin")}`, "-provider=skeleton"],
       ...["-kubelet-root-dir=/var/lib/kubelet", "-num-nodes=1", "-allowed-not-ready-nodes=-1"],
       ...["-system-pods-startup-timeout=1s", ...plan.testFlags],
     ],
     // Some tests call kubectl by name.
-    { stdio: ["ignore", "inherit", "inherit"], env: kubectlEnvironment(bin, inside) },
+    { stdio: ["ignore", "inherit", "inherit"], env: kubectlEnvironment(bin, cluster) },
   );
   const [code] = await once(ginkgo, "exit");
   ended.abort();
@@ -75,7 +73,7 @@ async function each(ms: number, signal: AbortSignal, act: () => Promise<unknown>
 }
 
 async function breakThings(cluster: Cluster, signal: AbortSignal): Promise<void> {
-  const { node } = insideOf(cluster);
+  const { node } = cluster;
   const registry = node.at("/var/lib/kubelet/plugins_registry");
   // Whatever is there: a removal by name, as a stopping registrar of another pod does it.
   const removeSockets = async () => {

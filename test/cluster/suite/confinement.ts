@@ -1,11 +1,11 @@
 import { ending, setTopology } from "../support/faults";
 import { OURS, TOPOLOGY_KEY } from "../support/objects";
-import { createStage, insideOf, type Stage } from "../support/stage";
+import { createStage, type Stage } from "../support/stage";
 import { until } from "../support/until";
-import { cluster, insideTest, startStage } from "../support/use-cluster";
+import { cluster, startStage } from "../support/use-cluster";
 
 async function procfile(stage: Stage, file: string): Promise<string> {
-  const { node } = insideOf(cluster());
+  const { node } = cluster();
   const { containerID = "" } = await stage.status("registrar");
   const tasks = await node.run("ctr", "--namespace=k8s.io", "tasks", "list");
   const id = containerID.replace("containerd://", "");
@@ -13,7 +13,7 @@ async function procfile(stage: Stage, file: string): Promise<string> {
   return node.run("cat", `/proc/${pid}/${file}`);
 }
 
-insideTest("registers without capabilities, confined by seccomp, with a read-only root", async () => {
+test("registers without capabilities, confined by seccomp, with a read-only root", async () => {
   await using stage = await startStage();
   const status = await procfile(stage, "status");
   // Seccomp 2 is SECCOMP_MODE_FILTER.

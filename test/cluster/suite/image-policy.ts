@@ -5,9 +5,9 @@ import { createTempFolder } from "../../support/temp-folder";
 import { kubectlEnvironment } from "../support/cluster";
 import { IMAGES, officialProgram } from "../support/images";
 import { exampleObjects, NAMESPACE, OURS, type PodSpec, RETRY, writtenManifest } from "../support/objects";
-import { createStage, insideOf, type Stage } from "../support/stage";
+import { createStage, type Stage } from "../support/stage";
 import { until } from "../support/until";
-import { cluster, insideTest } from "../support/use-cluster";
+import { cluster } from "../support/use-cluster";
 
 /** What a chart's author wrote: the official registrar; where its binary is missing, ours under the official name. */
 const AUTHORS = { name: "official", image: "localhost/csi-node-driver-registrar:test" } as const;
@@ -28,7 +28,7 @@ const dropped = (stage: Stage) => authors(stage).filter(({ name }) => name !== "
 async function authorsStage(name: string): Promise<Stage> {
   const stage = createStage(cluster(), AUTHORS, { driver: `${name}.csi.example.com`, daemonSet: name });
   const program = officialProgram ? IMAGES.official : OURS.image;
-  await insideOf(cluster()).node.run(
+  await cluster().node.run(
     ...["ctr", "--namespace=k8s.io", "images", "tag", "--force", program, AUTHORS.image],
   );
   await stage.apply();
@@ -83,7 +83,7 @@ async function restart(what: string, stage: Stage, meanwhile?: () => Promise<unk
 async function doctorSays(): Promise<string> {
   await using folder = await createTempFolder();
   const words = [join(ROOT, "dist", "cli.js"), "doctor", "--cluster", "--output=json"];
-  const env = kubectlEnvironment(folder.path, insideOf(cluster()));
+  const env = kubectlEnvironment(folder.path, cluster());
   const { stdout } = spawnSync(process.execPath, words, { env, encoding: "utf8" });
   const findings: readonly Readonly<Record<string, string>>[] = JSON.parse(stdout).findings;
   return findings
@@ -92,7 +92,7 @@ async function doctorSays(): Promise<string> {
     .join("\n");
 }
 
-insideTest("a policy swaps or drops registrars, and deleted gives them back", async () => {
+test("a policy swaps or drops registrars, and deleted gives them back", async () => {
   await using stage = await authorsStage("fifth");
   const { apply, remove, kubectl } = cluster();
   const swap = written(`--arg=${RETRY}`);
@@ -130,7 +130,7 @@ insideTest("a policy swaps or drops registrars, and deleted gives them back", as
   }
 });
 
-insideTest("a policy that is deleted in the middle of a rollout leaves a driver that runs", async () => {
+test("a policy that is deleted in the middle of a rollout leaves a driver that runs", async () => {
   await using stage = await authorsStage("interrupted");
   const swap = written(`--arg=${RETRY}`);
   try {

@@ -1,9 +1,9 @@
 import { IMAGES } from "../support/images";
 import { driverArgs, podWithVolume, writtenManifest } from "../support/objects";
 import { keepTries } from "../support/results";
-import { insideOf, podNamed, podRuns } from "../support/stage";
+import { podNamed, podRuns } from "../support/stage";
 import { until } from "../support/until";
-import { cluster, insideTest, untilListed } from "../support/use-cluster";
+import { cluster, untilListed } from "../support/use-cluster";
 
 const VOLUME_LIMIT = 7;
 
@@ -97,9 +97,8 @@ async function tryPods(title: string, tries: number, isTainted: boolean): Promis
   return failedMounts;
 }
 
-insideTest("GKE's condition is true once kubelet has registered the driver, not with /healthz", async () => {
-  const { kubectl, apply, remove, nodeName, record } = cluster();
-  const { node } = insideOf(cluster());
+test("GKE's condition is true once kubelet has registered the driver, not with /healthz", async () => {
+  const { kubectl, apply, remove, nodeName, record, node } = cluster();
   const [type, taint] = ["node.gke.io/PDCSIReady", "readiness.k8s.io/gke-pd-csi-ready"];
   const [driver, pod] = ["pd.csi.example.com", "user-of-pd"];
   const folder = `/var/lib/kubelet/plugins/${driver}`;

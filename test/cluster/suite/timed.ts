@@ -1,16 +1,11 @@
-import { isOwn } from "../support/cluster";
 import { CONTESTANTS } from "../support/objects";
 import { type Outcome, play } from "../support/play";
 import { keepOutcome } from "../support/results";
 import { SCENARIOS } from "../support/scenarios";
-import { cluster, sayLeftOut } from "../support/use-cluster";
+import { cluster } from "../support/use-cluster";
 
 const plays = Number(process.env.CLUSTER_PLAYS ?? 1);
-const playable = SCENARIOS.filter(({ title, needsInside, needsOfficial }) => {
-  const isLeftOut = !isOwn && needsInside;
-  if (isLeftOut) sayLeftOut(title);
-  return !isLeftOut && (CONTESTANTS.length > 1 || !needsOfficial);
-});
+const playable = SCENARIOS.filter(({ needsOfficial }) => CONTESTANTS.length > 1 || !needsOfficial);
 
 describe.each(Array.from({ length: plays }, (_, index) => index + 1))("play %i", () => {
   test.each(playable)("$title", async (scenario) => {

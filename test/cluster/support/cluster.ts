@@ -2,44 +2,39 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
-import { createKeeper, type Keeper } from "../../../bench/keeper";
+import { createKeeper } from "../../../bench/keeper";
 import { kubernetesOf } from "./build";
-import { createClient, startControlPlane } from "./control-plane";
+import { startControlPlane } from "./control-plane";
 import { recordDrivers } from "./driver-record";
 import { NODE_ADDRESS, startNode } from "./node";
 import { until } from "./until";
 
 const NODE = "node-1";
 
-export type Inside = Awaited<ReturnType<typeof startInside>>;
-
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-export const isOwn = process.env.CLUSTER_FOLDER !== undefined;
-const KUBECTL: readonly [string, ...string[]] = isOwn
-  ? [kubernetesOf("CONTROL_PLANE"), "kubectl"]
-  : ["kubectl"];
+const KUBECTL = [kubernetesOf("CONTROL_PLANE"), "kubectl"] as const;
 
-/** Resolves when the nodes are ready for pods; leaves nothing running when it rejects. */
+/** Resolves when the node is ready for pods; leaves nothing running when it rejects. */
 export async function startCluster() {
   const { keep, ...keeper } = createKeeper();
   try {
-    const inside = isOwn ? await startInside(keep) : undefined;
-    const kubeconfig = inside?.controlPlane.kubeconfig("admin") ?? process.env.KUBECONFIG ?? "";
-    const words = [...KUBECTL, `--kubeconfig=${kubeconfig}`] as const;
-    const client = createClient(...words);
-    const nodeName = await until(async () => {
-      const told = await client.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=60s");
-      return /^node\/(\S+)/.exec(told)?.[1] ?? "";
-    }, "the nodes are ready");
-    const proxy = keep(await startProxy(words));
-    const record = keep(await recordDrivers(proxy.url, nodeName));
+    const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
+    const options = { folder, address: NODE_ADDRESS, nodes: [NODE], forPods: true };
+    const controlPlane = keep(await startControlPlane(options));
+    const node = keep(await startNode(join(folder, NODE), controlPlane));
+    const { kubectl, kubectlWith, apply, remove, kubeconfig } = controlPlane;
+    const isReady = ["wait", "nodes", "--all", "--for=condition=Ready", "--timeout=60s"];
+    await until(() => kubectl(...isReady), "the node is ready");
+    const proxy = keep(await startProxy([...KUBECTL, `--kubeconfig=${kubeconfig("admin")}`]));
+    const record = keep(await recordDrivers(proxy.url, NODE));
     const get = async <Object>(path: string) => {
       const answer = await fetch(`${proxy.url}${path}`);
       if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Object;
     };
-    return { ...client, get, nodeName, record, ...(inside && { inside }), ...keeper };
+    const client = { kubectl, kubectlWith, apply, remove, get };
+    return { ...client, nodeName: NODE, record, controlPlane, node, ...keeper };
   } catch (error) {
     await keeper[Symbol.asyncDispose]();
     throw error;
@@ -47,21 +42,14 @@ export async function startCluster() {
 }
 
 /** An environment in which `kubectl` is the cluster's, by a script in this directory, as an administrator. */
-export function kubectlEnvironment(folder: string, { controlPlane }: Inside): NodeJS.ProcessEnv {
+export function kubectlEnvironment(folder: string, { controlPlane }: Cluster): NodeJS.ProcessEnv {
   writeFileSync(join(folder, "kubectl"), `#!/bin/sh\nexec ${KUBECTL.join(" ")} "$@"\n`, { mode: 0o755 });
   const PATH = [folder, process.env.PATH].join(delimiter);
   return { ...process.env, PATH, KUBECONFIG: controlPlane.kubeconfig("admin") };
 }
 
-async function startInside(keep: Keeper["keep"]) {
-  const folder = mkdtempSync(join(process.env.CLUSTER_FOLDER ?? "", "cluster-"));
-  const options = { folder, address: NODE_ADDRESS, nodes: [NODE], forPods: true };
-  const controlPlane = keep(await startControlPlane(options));
-  return { controlPlane, node: keep(await startNode(join(folder, NODE), controlPlane)) };
-}
-
 /** The API server over plain HTTP on a loopback port. It serves also while the API server itself is away. */
-async function startProxy([program, ...words]: readonly [string, ...string[]]) {
+async function startProxy([program = "", ...words]: readonly string[]) {
   const child = spawn(program, [...words, "proxy", "--port=0"], { stdio: ["ignore", "pipe", "ignore"] });
   const exited = new Promise<void>((resolve) => {
     child.once("close", () => resolve());

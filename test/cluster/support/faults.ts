@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Cluster } from "./cluster";
 import { containerOf, RETRY, TOPOLOGY_KEY } from "./objects";
 import type { Role, Scenario } from "./play";
-import { type Change, insideOf, type Stage } from "./stage";
+import type { Change, Stage } from "./stage";
 
 export const ending: Change = (daemonSet) => {
   const registrar = containerOf(daemonSet, "registrar");
@@ -40,7 +40,7 @@ export const withDriverFlag =
     containerOf(daemonSet, "hostpath").args.push(flag);
   };
 
-const INSIDE = { needsInside: true, limitMs: 180_000, ours: { comesBack: true } };
+const PATIENT = { limitMs: 180_000, ours: { comesBack: true } };
 
 export const setTopology = ({ kubectl, nodeName }: Cluster, value?: "elsewhere") =>
   kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}${value ? `=${value}` : "-"}`);
@@ -49,7 +49,7 @@ export const setTopology = ({ kubectl, nodeName }: Cluster, value?: "elsewhere")
 export function clash(roles: readonly (Role & { readonly leadMs: number })[]): Scenario {
   const byLead = [...new Set(roles.map(({ leadMs }) => leadMs))].sort((one, other) => other - one);
   return {
-    ...{ title: "topology clash", roles, ...INSIDE },
+    ...{ title: "topology clash", roles, ...PATIENT },
     // Restarts count from the applies on, so these belong to the cause.
     prepare: async (players) => void (await setTopology(clusterOf(players), "elsewhere")),
     cause: async (players) => {
@@ -66,9 +66,9 @@ export function clash(roles: readonly (Role & { readonly leadMs: number })[]): S
 }
 
 export const apiServerAway = (awayMs: number, roles: readonly Role[]): Scenario => ({
-  ...{ title: `API server away for ${awayMs / 1000} s`, roles, ...INSIDE },
+  ...{ title: `API server away for ${awayMs / 1000} s`, roles, ...PATIENT },
   cause: async (players) => {
-    const { controlPlane, node } = insideOf(clusterOf(players));
+    const { controlPlane, node } = clusterOf(players);
     const { apiServer, ready } = controlPlane;
     const statuses = await eachOf(players, (player) => player.status("registrar"));
     await apiServer.kill();

@@ -31,7 +31,7 @@ export interface Contestant {
   readonly image: string;
 }
 
-export const OURS: Contestant = { name: "ours", image: process.env.REGISTRAR_IMAGE ?? IMAGES.ours };
+export const OURS: Contestant = { name: "ours", image: IMAGES.ours };
 export const OFFICIAL: Contestant = { name: "official", image: IMAGES.official };
 export const CONTESTANTS = officialProgram ? [OURS, OFFICIAL] : [OURS];
 

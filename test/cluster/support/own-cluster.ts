@@ -48,7 +48,7 @@ export const nodeCommand = (path: string): readonly string[] => [
   ...[process.execPath, "--require", "./bench/typescript.cjs", path],
 ];
 
-export async function run(
+async function run(
   [program = "", ...words]: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<number> {

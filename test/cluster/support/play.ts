@@ -6,8 +6,6 @@ import { type Change, createStage, type Pod, type Stage } from "./stage";
 /** What is done to node plugins, and measured from then on. */
 export interface Scenario {
   readonly title: string;
-  /** Only a cluster of the suite's own lets one do it. */
-  readonly needsInside?: boolean;
   readonly needsOfficial?: boolean;
   /** What is played beside each other with one cause, each a row of the table. By default one, of the same title. */
   readonly roles?: readonly Role[];

@@ -15,7 +15,6 @@ import {
 import { type Contestant, OFFICIAL, OURS, registrationSocketOf } from "./objects";
 import type { Part } from "./part";
 import type { Player, Scenario } from "./play";
-import { insideOf } from "./stage";
 
 type Cause = Scenario["cause"];
 
@@ -38,8 +37,7 @@ const kill =
 /** Empties the page cache, as a reboot does: the registrar's program is read again, and charged to its container. */
 const emptyPageCache = async () => writeFileSync("/proc/sys/vm/drop_caches", "1");
 
-const INSIDE = { needsInside: true };
-const nodeOf = (players: readonly Player[]) => insideOf(clusterOf(players)).node;
+const nodeOf = (players: readonly Player[]) => clusterOf(players).node;
 
 async function cutPower(players: readonly Player[]): Promise<number> {
   await nodeOf(players).cutPower();
@@ -106,19 +104,18 @@ export const SCENARIOS: readonly Scenario[] = [
     { memory: "64Mi" },
     emptyPageCache,
   ),
-  fault("registrar killed", kill("registrar"), { ...INSIDE, ours: { comesBack: true, restarts: 1 } }),
-  fault("driver killed", kill("hostpath"), INSIDE),
-  fault("registration socket removed", removeSockets, INSIDE),
+  fault("registrar killed", kill("registrar"), { ours: { comesBack: true, restarts: 1 } }),
+  fault("driver killed", kill("hostpath")),
+  fault("registration socket removed", removeSockets),
   fault("pod deleted", (stages) => eachOf(stages, deletePods)),
   fault("rolling update", (stages) => eachOf(stages, (stage) => stage.apply(rollOut))),
   surge("update with maxSurge: 1", "--leave-socket"),
   surge("update with maxSurge: 1, the old driver removes the new one's socket", "--remove-socket"),
   swap(OFFICIAL, OURS),
   swap(OURS, OFFICIAL),
-  fault("kubelet killed and started", (players) => killAndStart(nodeOf(players).kubelet), INSIDE),
-  fault("containerd killed and started", (players) => killAndStart(nodeOf(players).containerd), INSIDE),
+  fault("kubelet killed and started", (players) => killAndStart(nodeOf(players).kubelet)),
+  fault("containerd killed and started", (players) => killAndStart(nodeOf(players).containerd)),
   fault("power cut, dead sockets left, from kubelet's health on", cutPower, {
-    ...INSIDE,
     ours: { comesBack: true },
   }),
   apiServerAway(20_000, [{ title: "API server away for 20 s, registrar killed meanwhile", change: ending }]),
@@ -139,10 +136,9 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   ]),
   fault("`kubectl delete csinode`", deleteCsiNode, {
-    ...INSIDE,
     limitMs: 30_000,
     ours: { comesBack: false },
     // kubelet writes it anew when it starts, and lists what it registers then.
-    undo: (cluster) => killAndStart(insideOf(cluster).node.kubelet),
+    undo: (cluster) => killAndStart(cluster.node.kubelet),
   }),
 ];

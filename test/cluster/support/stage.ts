@@ -70,7 +70,7 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
     status,
     killContainer: async (container: ContainerName): Promise<void> => {
       const { containerID = "" } = await status(container);
-      await insideOf(cluster).node.killContainer(containerID);
+      await cluster.node.killContainer(containerID);
     },
     /** Applies the DaemonSet, changed, with the stage's registrar or another, and with another CSIDriver. */
     apply: async (
@@ -125,9 +125,3 @@ export const podRuns = (cluster: Cluster, name: string, limitMs?: number): Promi
     `the pod ${name} runs`,
     limitMs,
   );
-
-export function insideOf({ inside }: Cluster): NonNullable<Cluster["inside"]> {
-  if (!inside)
-    throw new Error("this needs the node's inside, which only a cluster of the suite's own lets one touch");
-  return inside;
-}

@@ -1,4 +1,4 @@
-import { type Cluster, isOwn, startCluster } from "./cluster";
+import { type Cluster, startCluster } from "./cluster";
 import { type Contestant, OURS } from "./objects";
 import { type Change, createStage, type Stage } from "./stage";
 import { until } from "./until";
@@ -34,12 +34,3 @@ export const untilListed = (driver: string, isListed = true): Promise<void> =>
     () => expect(cluster().record.isListed(driver)).toBe(isListed),
     `CSINode ${isListed ? "lists" : "no longer lists"} ${driver}`,
   );
-
-export function insideTest(title: string, run: () => Promise<void>, limitMs?: number): void {
-  if (isOwn) test(title, run, limitMs);
-  else sayLeftOut(title);
-}
-
-export function sayLeftOut(title: string): void {
-  process.stdout.write(`left out, because it needs the node's inside: ${title}\n`);
-}

@@ -29,10 +29,8 @@ export function reportOnCluster(reading: ClusterReading, swap?: string) {
   const found = [...findings, ...findingsOf([rights, architectures], after)];
   const counts = { swapped: both.swapped, problemsWithEither };
   const isUnread = notRead(facts, ...SETS) !== undefined;
-  return reportOf(after, found, { swap, ...(isUnread ? UNCOUNTED : counts) });
+  return reportOf(after, found, { swap, ...(isUnread ? { swapped: null, problemsWithEither: null } : counts) });
 }
-
-const UNCOUNTED = { swapped: null, problemsWithEither: null };
 
 function reportOf(
   facts: ClusterFacts,
@@ -103,7 +101,6 @@ function placeRow(place: Place, facts: ClusterFacts, code: string | undefined) {
 function imageRow({ image, program }: Pick<Deployment, "image" | "program">) {
   return { image, program: program.kind, version: tagOf(image) ?? null };
 }
-const REMOVED = { image: null, program: null, version: null };
 
 /** Each registrar of each DaemonSet: its image there, and what its pods have. */
 function registrarRows(facts: ClusterFacts) {
@@ -113,7 +110,8 @@ function registrarRows(facts: ClusterFacts) {
       const { container } = registrar;
       const own = (facts.podsOf.get(set.uid) ?? []).flatMap((pod) => {
         const one = pod.running.registrars.find((running) => running.container === container);
-        return one ? imageRow(one) : isWithoutRegistrar({ pod, unit }) ? REMOVED : [];
+        if (one !== undefined) return imageRow(one);
+        return isWithoutRegistrar({ pod, unit }) ? { image: null, program: null, version: null } : [];
       });
       const pods = notRead(facts, "pods") ? null : withCounts(own);
       const name = { driver: driver.name, guessed: isGuess(unit) };

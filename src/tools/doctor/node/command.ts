@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { invalidOption } from "../../../base/errors";
-import type { Setting } from "../../../flags/grammar";
 import { durationFlag, NAME_LIST_FLAGS, textFlag, timeoutFlag } from "../../../flags/kinds";
 import { nameListsFrom } from "../../../flags/paths";
 import { ACCEPTED_FLAGS, parseFlags } from "../../../flags/table";
@@ -53,7 +52,9 @@ export const nodeMode = createMode(
         import("./read/gather"),
         import("./report"),
       ]);
-    const line = registrarsLine(settings);
+    // Those of the flags that are the registrar's own, as it reads them.
+    const own = settings.filter(({ name }) => ACCEPTED_FLAGS.has(name));
+    const line = parseFlags(own.map(({ name, text }) => `--${name}=${text}`));
     const target = {
       ...(await resolveTarget(flags, process.env)),
       names: nameListsFrom(flags),
@@ -67,9 +68,3 @@ export const nodeMode = createMode(
     return { report, render: (look) => renderTable(report, look) };
   },
 );
-
-/** Those of the flags that are the registrar's own, as it reads them. */
-function registrarsLine(settings: readonly Setting[]) {
-  const own = settings.filter(({ name }) => ACCEPTED_FLAGS.has(name));
-  return parseFlags(own.map(({ name, text }) => `--${name}=${text}`));
-}

@@ -7,11 +7,11 @@ import { inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, problemsOf, whoW
 import { isYoung, type Place, SETTLED } from "./places";
 import { EVERY_DRIVER, HINTS, notRead, SETS } from "./units";
 
-const compareNode = ({ node }: Place, { target }: ClusterFacts) =>
-  `compare its DaemonSet with the node's taints, labels and pods: ${kubectlFor(target, "describe node", node)}`;
-
 const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
-  ...problemsOf(facts, inState("uncovered"), "is needed, and ", compareNode),
+  ...problemsOf(facts, inState("uncovered"), "is needed, and ", ({ node }) => {
+    const describe = kubectlFor(facts.target, "describe node", node);
+    return `compare its DaemonSet with the node's taints, labels and pods: ${describe}`;
+  }),
   ...facts.sets.map((set) => judgePods(set, facts)),
 ]);
 
@@ -66,16 +66,13 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
     .map((driver) => warning(driver, text, APPLY_CSI_DRIVER));
 });
 
-const isMissed = (place: Place) => whoWaits([place]) !== "" && !SETTLED.includes(place.state.kind);
-
-const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) =>
-  judgeGroups(facts, isMissed, judgeWaiting),
-);
-
-function judgeWaiting({ driver }: Place, places: readonly Place[]): Verdict {
+const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
+  const isMissed = (place: Place) => whoWaits([place]) !== "" && !SETTLED.includes(place.state.kind);
   const fix = "fix what keeps the driver from being registered";
-  return problem(driver, `has ${whoWaits(places)} waiting for it`, fix);
-}
+  return judgeGroups(facts, isMissed, ({ driver }, places) =>
+    problem(driver, `has ${whoWaits(places)} waiting for it`, fix),
+  );
+});
 
 const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", (facts) => {
   const { places, nodes, csiNodes, pods, target } = facts;

@@ -1,4 +1,4 @@
-import { check, grouped, ok, problem, unknown, type Verdict, type Verdicts } from "../../findings/finding";
+import { check, grouped, ok, problem, unknown, type Verdict } from "../../findings/finding";
 import { counted, LEAVE_ONE, OUR_ARCHITECTURES, podsText } from "../../findings/words";
 import type { Deployment } from "../../manifest/read/deployments";
 import type { ClusterFacts } from "./facts";
@@ -21,7 +21,7 @@ import { isGuess, notRead, PLACES } from "./units";
 const registered = check<ClusterFacts>("CSI204", "registered", (facts) => [
   ...problemsOf(facts, inState("unregistered"), "is not in CSINode: ", whereToLook),
   ...judgeGroups(facts, inState("unseen"), judgeUnseen),
-  healthyDrivers(facts),
+  ...healthyDrivers(facts),
 ]);
 
 function judgeUnseen({ driver, unit, state }: Place, places: readonly Place[]): Verdict {
@@ -48,12 +48,12 @@ function whereToLook({ unit, pod }: Place, { target }: ClusterFacts): string {
   return `run doctor in its container: ${kubectlFor(target, "exec", pod?.name)} -c ${container} -- /csi-node-driver-registrar doctor ${paths}`;
 }
 
-function healthyDrivers(facts: ClusterFacts): Verdicts {
+function healthyDrivers(facts: ClusterFacts): readonly Verdict[] {
   if (notRead(facts, ...PLACES, "nodes") !== undefined) return [];
-  return [...grouped(facts.places, ({ driver }) => driver)].map(([driver, own]) => {
-    if (own.some(({ state }) => state.kind !== "registered")) return undefined;
+  return [...grouped(facts.places, ({ driver }) => driver)].flatMap(([driver, own]) => {
     const nodes = nodesOf(own);
-    return { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes };
+    const isWell = own.every(({ state }) => state.kind === "registered");
+    return isWell ? { ...ok(driver, `is registered on ${counted(nodes.length, "node")}`), nodes } : [];
   });
 }
 

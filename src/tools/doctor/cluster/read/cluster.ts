@@ -45,7 +45,7 @@ export async function readCluster(
   const reader = createReader(api, onProgress);
   const [registrars, others] = await Promise.all([
     readRegistrars(reader, target, ours),
-    readTable(reader, listsFor(target)),
+    readOthers(reader, target),
   ]);
   const { unread } = reader;
   const [failure] = unread.values();
@@ -90,33 +90,29 @@ const byName = <Named extends { readonly name: string }>(all: readonly Named[]):
 const isMeant = ({ node: wanted }: ClusterTarget, node: string | undefined) =>
   wanted === undefined || node === undefined || node === wanted;
 
-/** What is read alike whatever registrars there are: resource, query, and what takes the objects. */
-function listsFor(target: ClusterTarget) {
+/** What is read alike whatever registrars there are. */
+async function readOthers(reader: Reader, target: ClusterTarget) {
   const { node } = target;
-  const named = node === undefined ? {} : { fieldSelector: `metadata.name=${node}` };
+  const read = <Value>(resource: Resource, fieldSelector: string | undefined, start: () => Collector<Value>) =>
+    reader.read({ resource, query: fieldSelector === undefined ? {} : { fieldSelector } }, start);
+  const named = node === undefined ? undefined : `metadata.name=${node}`;
   const there = node === undefined ? "" : `,spec.nodeName=${node}`;
-  const because = (reason: string) => ({ fieldSelector: `reason=${reason}` });
-  return {
-    nodes: ["nodes", named, each(readNodeRow)],
-    csiNodes: ["csinodes", named, each(readCsiNode)],
-    csiDrivers: ["csidrivers", {}, each(nameOf)],
+  const [nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches] = await Promise.all([
+    read("nodes", named, each(readNodeRow)),
+    read("csinodes", named, each(readCsiNode)),
+    read("csidrivers", undefined, each(nameOf)),
     // A large cluster has 100,000 of them: only their numbers are kept.
-    attachments: ["volumeattachments", {}, countAttachments((at) => isMeant(target, at))],
-    pending: ["pods", { fieldSelector: `status.phase=Pending${there}` }, each(readPendingPod)],
+    read(
+      "volumeattachments",
+      undefined,
+      countAttachments((at) => isMeant(target, at)),
+    ),
+    read("pods", `status.phase=Pending${there}`, each(readPendingPod)),
     // The events that name a missing driver: kubelet's at a mount, the controllers' at an attach.
-    mounts: ["events", because("FailedMount"), startLatest],
-    attaches: ["events", because("FailedAttachVolume"), each(readNeedEvent)],
-  } as const;
-}
-
-type Row<Value> = readonly [Resource, Readonly<Record<string, string>>, () => Collector<Value>];
-
-async function readTable<Table extends Readonly<Record<string, Row<unknown>>>>(reader: Reader, table: Table) {
-  const read = async ([name, [resource, query, start]]: readonly [string, Row<unknown>]) =>
-    [name, await reader.read({ resource, query }, start)] as const;
-  return Object.fromEntries(await Promise.all(Object.entries(table).map(read))) as {
-    [Name in keyof Table]: Table[Name] extends Row<infer Value> ? Value : never;
-  };
+    read("events", "reason=FailedMount", startLatest),
+    read("events", "reason=FailedAttachVolume", each(readNeedEvent)),
+  ]);
+  return { nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches };
 }
 
 /** The sets with a registrar, their pods, and the limits of their namespaces. */

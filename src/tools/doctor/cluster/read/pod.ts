@@ -56,6 +56,9 @@ export function readRegistrarPod(
   const { isLeaving } = times;
   if (isLeaving && times.leftMs >= CREATION_MS) return undefined;
   const running = readRunning(tree(object), set);
+  // The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it.
+  const fields = requiredNodeTerms(tree(spec)).flatMap(({ matchFields }) => list(matchFields).map(tree));
+  const intended = fields.find(({ key }) => key === "metadata.name");
   const waitedFor = containers.filter(({ isRegistrar }) => isRegistrar || running.dropped.length > 0);
   const startedMs = Math.max(...waitedFor.map((one) => one.startedMs));
   return {
@@ -65,7 +68,7 @@ export function readRegistrarPod(
     /** It was deleted, has failed or has succeeded a moment ago: another pod will take its place. */
     isLeaving,
     /** Its node, or the one that it is meant for; undefined if unknown. */
-    node: textOrNone(tree(spec).nodeName) ?? intendedNode(tree(spec)),
+    node: textOrNone(tree(spec).nodeName) ?? textOrNone(list(intended?.values)[0]),
     trouble: times.isNew
       ? undefined
       : (unscheduled(tree(status)) ?? troubleIn(containers, mains ?? [], times, names)),
@@ -116,12 +119,6 @@ function endedWithNode(containers: readonly Container[]): boolean {
           (exitCode === 255 && containers.length > 1)),
     )
   );
-}
-
-/** The DaemonSet controller writes the node into the affinity of a pod; the scheduler assigns it. */
-function intendedNode(pod: Tree): string | undefined {
-  const fields = requiredNodeTerms(pod).flatMap(({ matchFields }) => list(matchFields).map(tree));
-  return textOrNone(list(fields.find(({ key }) => key === "metadata.name")?.values)[0]);
 }
 
 type Container = ReturnType<typeof readContainer>;

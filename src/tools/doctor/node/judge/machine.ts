@@ -29,25 +29,17 @@ const kubelet = check("CSI012", "kubelet", ({ directory }: View) => {
   );
 });
 
-const registrationDirectory = check(
-  "CSI008",
-  "registration-directory",
-  ({ directory, host, target, isWhole }: View) => {
-    const { path, kind } = directory;
-    switch (kind) {
-      case "directory":
-        return ok(path, `is a directory (${ownershipText(directory.ownership)})`);
-      case "missing":
-        return target.isGuess && isWhole
-          ? unread(path, "is not there, nor is that of another usual kubelet root", NO_NODE)
-          : problem(path, "is not there", MOUNT_IT);
-      case "not-a-directory":
-        return problem(path, `is ${directory.fileType}, not a directory`, MOUNT_IT);
-      case "out-of-reach":
-        return unread(path, `cannot be read: ${directory.errno}`, remedyForErrno(directory.errno, { host }));
-    }
-  },
-);
+const registrationDirectory = check("CSI008", "registration-directory", (view: View) => {
+  const { directory, target, isWhole } = view;
+  const { path, kind } = directory;
+  if (kind === "directory") return ok(path, `is a directory (${ownershipText(directory.ownership)})`);
+  if (kind === "not-a-directory") return problem(path, `is ${directory.fileType}, not a directory`, MOUNT_IT);
+  if (kind === "out-of-reach")
+    return unread(path, `cannot be read: ${directory.errno}`, remedyForErrno(directory.errno, view));
+  return target.isGuess && isWhole
+    ? unread(path, "is not there, nor is that of another usual kubelet root", NO_NODE)
+    : problem(path, "is not there", MOUNT_IT);
+});
 
 const NO_NODE =
   "on a node, name kubelet's root with KUBELET_ROOT_DIR; from elsewhere, registrar doctor --cluster looks at every node through kubectl";

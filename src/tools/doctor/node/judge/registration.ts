@@ -88,24 +88,16 @@ function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: Vie
   return hostPath.kind === "wrong" ? "host-path" : driver && downCause(driver.socket);
 }
 
-const otherRegistrations = check("CSI019", "other-registrations", (view: View) => {
-  const rest = view.registrations.filter((one) => !one.isTargets);
-  const names = rest.flatMap(({ plugin }) => plugin?.name ?? []);
-  const answer = names.length === 1 ? "answers too" : "answer too";
-  return [
-    rest.map((one) => judgeOther(one, view)),
-    names.length === 0 ? undefined : ok(names.join(", "), answer),
-  ];
-});
-
-function judgeOther({ path, plugin, trouble, socket }: Published, view: View): Verdict | undefined {
-  if (plugin !== undefined) return undefined;
-  const { text, fix } = trouble;
-  if (isUnread(socket)) return unknown(path, text, fix);
-  return view.isWhole && view.isDeserted
-    ? problem(path, `${text}; this node has no other driver`, fix)
-    : warning(path, text, fix);
-}
+const otherRegistrations = check("CSI019", "other-registrations", (view: View) =>
+  view.registrations.map(({ isTargets, plugin, trouble, path, socket }) => {
+    if (isTargets || plugin !== undefined) return undefined;
+    const { text, fix } = trouble;
+    if (isUnread(socket)) return unknown(path, text, fix);
+    return view.isWhole && view.isDeserted
+      ? problem(path, `${text}; this node has no other driver`, fix)
+      : warning(path, text, fix);
+  }),
+);
 
 const CORRECT_PATH =
   "correct the registrar's --kubelet-registration-path and the hostPath of the driver's directory";

@@ -3,7 +3,7 @@ import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-
 import { isHiddenSocket } from "../../../../unix/socket-file";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
 import { askDriver } from "./calls";
-import { type DirectoryFacts, lookAtDirectory, otherDirectories } from "./directory";
+import { lookAtDirectory, otherDirectories } from "./directory";
 import { hasNoSocket, type SeenDriver, type Target } from "./facts";
 import { lookAtSocket } from "./files";
 import { findProcesses } from "./processes";
@@ -53,6 +53,7 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
   // A registrar that kubelet refuses publishes again under another name.
   const later = await listRegistrations(pluginRegistrationPath);
   const isMoved = later.errno === undefined && later.paths.join("\0") !== listed.paths.join("\0");
+  const errno = listed.errno ?? later.errno;
   const { living, leftOut, ...sockets } = await findSockets(target, driver?.socket);
   return {
     target,
@@ -63,7 +64,11 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
     found: await inGroups(living, ask),
     ...sockets,
     kubeletPath,
-    directory: withErrno(directory, listed.errno ?? later.errno),
+    // One that could be listed once may not be the next time.
+    directory:
+      directory.kind === "directory" && errno !== undefined
+        ? ({ kind: "out-of-reach", path: directory.path, errno } as const)
+        : directory,
     registrations: isMoved ? await lookAt(later.paths) : firstSeen,
     processes: await findProcesses(pluginRegistrationPath, procfs),
     leftOut: [...listed.leftOut, ...leftOut],
@@ -72,12 +77,6 @@ export async function gatherFacts(target: Target, options: GatherOptions) {
       otherDirectories: await otherDirectories(pluginRegistrationPath, known),
     },
   };
-}
-
-/** A directory that could be listed once may not be the next time. */
-function withErrno(directory: DirectoryFacts, errno: string | undefined): DirectoryFacts {
-  if (directory.kind !== "directory" || errno === undefined) return directory;
-  return { kind: "out-of-reach", path: directory.path, errno };
 }
 
 async function judgeHostPathOf(target: Target, driver: SeenDriver | undefined): Promise<HostPathVerdict> {

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, systemError } from "../../../../base/errors";
 import { CONTAINER_DIRECTORY, isNodeWide, nodeDirectory } from "../../../../flags/paths";
-import { type Flags, isProbeMode, parseFlags } from "../../../../flags/table";
+import { isProbeMode, parseFlags } from "../../../../flags/table";
 import { DEFAULT_KUBELET_ROOT } from "../../../../host-path/kubelet-roots";
 import { callFileSystem } from "../../../../unix/file-calls";
 import { isSameFile } from "../../../../unix/files";
@@ -20,15 +20,27 @@ const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
 
 export type RunningRegistrar = Awaited<ReturnType<typeof findProcesses>>["registrars"][number];
 
-interface ProcessFiles {
-  readonly pid: string;
-  readonly words: readonly string[];
-  /** A path of its own file system, as it is reached from here. */
-  reach(path: string): string;
-  /** The same path as the host has it, by its mounts; as far as they can be read. */
-  onHost(path: string): Promise<string>;
-  environment(): Promise<NodeJS.ProcessEnv>;
+type ProcessFiles = Awaited<ReturnType<typeof filesOf>>;
+
+/** What /proc has of a process. */
+async function filesOf(procfs: string, pid: string) {
+  const text = (name: string) => textOf(join(procfs, pid, name));
+  const listIn = async (name: string) => (await text(name)).split("\0").slice(0, -1);
+  return {
+    pid,
+    words: await listIn("cmdline"),
+    /** A path of its own file system, as it is reached from here. */
+    reach: (path: string) => join(procfs, pid, path.startsWith("/") ? "root" : "cwd", path),
+    /** The same path as the host has it, by its mounts; as far as they can be read. */
+    onHost: async (path: string) => {
+      const mounts = parseMountinfo(await text("mountinfo").catch(() => ""));
+      return mountPlaceOf(path, mounts)?.path ?? path;
+    },
+    environment: async () => Object.fromEntries((await listIn("environ")).map((one) => one.split(/=(.*)/s, 2))),
+  };
 }
+
+const textOf = (path: string) => callFileSystem(path, () => readFile(path, "utf8"));
 
 /**
  * Finds the processes with a registrar, of any project, and those with kubelet. A container without the host's processes sees its
@@ -36,22 +48,6 @@ interface ProcessFiles {
  */
 export async function findProcesses(directory: string, procfs: string) {
   const unread: { readonly what: string; readonly errno: string }[] = [];
-  const text = (pid: string, name: string) => {
-    const path = join(procfs, pid, name);
-    return callFileSystem(path, () => readFile(path, "utf8"));
-  };
-  const listIn = async (pid: string, name: string) => (await text(pid, name)).split("\0").slice(0, -1);
-  const filesOf = async (pid: string): Promise<ProcessFiles> => ({
-    pid,
-    words: await listIn(pid, "cmdline"),
-    reach: (path) => join(procfs, pid, path.startsWith("/") ? "root" : "cwd", path),
-    onHost: async (path) => {
-      const mounts = parseMountinfo(await text(pid, "mountinfo").catch(() => ""));
-      return mountPlaceOf(path, mounts)?.path ?? path;
-    },
-    environment: async () =>
-      Object.fromEntries((await listIn(pid, "environ")).map((one) => one.split(/=(.*)/s, 2))),
-  });
   const lookAt = async <Found>(
     pids: readonly string[],
     what: string,
@@ -59,7 +55,7 @@ export async function findProcesses(directory: string, procfs: string) {
   ) => {
     const found = pids.map(async (pid) => {
       try {
-        return (await look(await filesOf(pid))) ?? [];
+        return (await look(await filesOf(procfs, pid))) ?? [];
       } catch (error) {
         const errno = errnoIn(error);
         // A process that has ended is gone.
@@ -73,13 +69,9 @@ export async function findProcesses(directory: string, procfs: string) {
     unread.push({ what: "the processes of this node", errno: errnoIn(error) });
     return [];
   });
-  const named = await Promise.all(
-    all
-      .filter((pid) => /^\d+$/.test(pid))
-      .map(async (pid) => ({ pid, name: await text(pid, "comm").catch(() => "") })),
-  );
-  const called = (pattern: RegExp) =>
-    named.filter(({ name }) => pattern.test(name.trim())).map(({ pid }) => pid);
+  const pids = all.filter((pid) => /^\d+$/.test(pid));
+  const names = await Promise.all(pids.map((pid) => textOf(join(procfs, pid, "comm")).catch(() => "")));
+  const called = (pattern: RegExp) => pids.filter((_, at) => pattern.test(names[at]?.trim() ?? ""));
   const ours = await statsOrErrno(directory);
   if (typeof ours === "string" && ours !== "ENOENT")
     return { registrars: [], kubelets: [], unread: [...unread, { what: directory, errno: ours }] };
@@ -122,11 +114,11 @@ async function readRegistrar(
   if (line?.kind !== "flags" || isProbeMode(line.flags.mode)) return undefined;
   const { flags } = line;
   const csiAddress = attempt(() => parseCsiAddress(flags.csiAddress)) ?? flags.csiAddress;
+  const paths = flags.given.has("plugin-registration-path")
+    ? [flags.pluginRegistrationPath]
+    : [CONTAINER_DIRECTORY, nodeDirectory(await files.environment())];
   const directories = await Promise.all(
-    (await directoriesOf(flags, files)).map(async (path) => ({
-      path,
-      found: seenOrDenied(path, await statsOrErrno(reach(path))),
-    })),
+    paths.map(async (path) => ({ path, found: seenOrDenied(path, await statsOrErrno(reach(path))) })),
   );
   const used = directories.find(({ found }) => typeof found !== "string");
   if (used === undefined) return undefined;
@@ -148,8 +140,3 @@ async function readRegistrar(
   };
 }
 
-async function directoriesOf(flags: Flags, { environment }: ProcessFiles): Promise<readonly string[]> {
-  return flags.given.has("plugin-registration-path")
-    ? [flags.pluginRegistrationPath]
-    : [CONTAINER_DIRECTORY, nodeDirectory(await environment())];
-}

@@ -24,7 +24,10 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
   const fitting = new Set(pattern === undefined ? [] : await socketsFitting(pattern, onRead));
   const root = dirname(pluginRegistrationPath);
   const directories = DRIVER_DIRECTORIES.map((name) => join(root, name));
-  const walks = await Promise.all(directories.map(socketsUnder));
+  // Not in kubelet's own directories there, which hold mounted volumes.
+  const mayEnter = ({ name }: Dirent) => name !== "kubernetes.io" && name !== "globalmount";
+  const isSocket = (entry: Dirent) => entry.isSocket();
+  const walks = await Promise.all(directories.map((path) => walk(path, isSocket, mayEnter, MAX_DEPTH)));
   const paths = walks.flatMap((one) => one.paths);
   const seen = new Set([...paths.slice(0, MAX_SOCKETS), ...fitting]);
   const sockets = await Promise.all([...seen].map((path) => lookAtSocket(path)));
@@ -55,15 +58,4 @@ export async function findSockets(target: Target, driver: SocketFacts | undefine
       ...onTheWay.filter(({ path }) => !directories.some((one) => isWithin(path, one))),
     ],
   };
-}
-
-/** The sockets below a directory, except in kubelet's own directories there, which hold mounted volumes. */
-function socketsUnder(directory: string) {
-  const isKubelets = ({ name }: Dirent) => name === "kubernetes.io" || name === "globalmount";
-  return walk(
-    directory,
-    (entry) => entry.isSocket(),
-    (entry) => !isKubelets(entry),
-    MAX_DEPTH,
-  );
 }

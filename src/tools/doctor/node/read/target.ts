@@ -20,10 +20,7 @@ type TargetFlag = "csiAddress" | "kubeletRegistrationPath" | "pluginRegistration
 export async function resolveTarget(
   flags: Readonly<Partial<Record<TargetFlag, string | undefined>>>,
   env: NodeJS.ProcessEnv,
-  fileSystem: {
-    exists(path: string): Promise<boolean>;
-    isDirectory(path: string): Promise<boolean>;
-  } = { exists, isDirectory },
+  fileSystem: Readonly<Record<"exists" | "isDirectory", typeof exists>> = { exists, isDirectory },
 ): Promise<Target> {
   const { hostRoot } = flags;
   const isThere = hostRoot === undefined && (await fileSystem.exists(DEFAULT_CSI_ADDRESS));
