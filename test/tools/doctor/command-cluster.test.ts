@@ -16,13 +16,6 @@ test("a recorded cluster: docs/doctor.md has what it says, to the letter", async
   expect([code, stderr]).toEqual([1, ""]);
 });
 
-test("--swap shows the registrars, and what it would change in them", async () => {
-  const { code, text } = await onSickCluster("--swap=example.com/registrar:v2");
-  expect(text).toMatch(/^DAEMONSET +REGISTRAR +PROGRAM +IMAGE +IN ITS PODS\n/);
-  expect(text).toMatch(/\n0 registrars swapped to example\.com\/registrar:v2: no new problem\.$/m);
-  expect(code).toBe(0);
-});
-
 test("JSON says the same to programs, in keys that stay", async () => {
   const { code, text } = await onSickCluster("-o", "json", "--context=blue");
   const report = JSON.parse(text);
@@ -96,6 +89,13 @@ test("a server that is away: kubectl's words", async () => {
   expect(stderr).toMatch(
     /^registrar doctor: cannot read the cluster: kubectl cannot reach the API server: dial tcp .*: connection refused; .* set KUBECONFIG/,
   );
+  expect(code).toBe(3);
+});
+
+test("--wait ends where only rights are missing", async () => {
+  const words = ["--driver=shares.csi.example.com", "--wait=5m"];
+  const { code, text } = await withAnswer("csinodes", 403, { message: "no" }, ...words);
+  expect(text).toMatch(/^Not everything could be read: 0 problems, /m);
   expect(code).toBe(3);
 });
 

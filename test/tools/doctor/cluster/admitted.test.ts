@@ -19,17 +19,10 @@ test.each<readonly [what: string, expected: readonly RegExp[], Parameters<typeof
 
 test("each registrar with its image in the DaemonSet and in its pods", async () => {
   const cluster = await clusterOf({ inPod: { image: OURS } });
+  const name = { daemonSet: "storage/disk-node", container: "registrar", driver: DISK, guessed: false };
+  const pods = [{ image: OURS, program: "ours", version: "v1", count: 1 }];
   expect((await cluster.report()).registrars).toEqual([
-    {
-      daemonSet: "storage/disk-node",
-      container: "registrar",
-      driver: DISK,
-      guessed: false,
-      image: OFFICIAL,
-      program: "official",
-      version: "v2.17.0",
-      pods: [{ image: OURS, program: "ours", version: "v1", count: 1 }],
-    },
+    { ...name, image: OFFICIAL, program: "official", version: "v2.17.0", pods },
   ]);
   const { registrars } = await (await clusterOf(DROPPED)).report();
   expect(registrars.map(({ pods }) => pods?.[0]?.image)).toEqual(["registrar:v1", null]);

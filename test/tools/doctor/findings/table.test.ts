@@ -80,13 +80,6 @@ test("what is unknown and asks for nothing is only counted, unless it is to be v
   expect(all).toMatch(/^unknown {2}CSI012.*^unknown {2}CSI009(?!.*--verbose)/ms);
 });
 
-test("without problems it says so", () => {
-  const text = renderTable(reportOn(healthyFacts()), { width: 100, colors: false });
-  expect(text).toMatch(
-    /\nNo problem found: 0 problems, 0 warnings, \d+ unknown \(\d+ only with --verbose\), \d+ ok\.\n/,
-  );
-});
-
 test("the drivers stand first, the problems last, and what follows from one below it", () => {
   const driver = {
     ...{ name: "x.csi", state: "refused", since: "2026-01-01T00:00:00.000Z", reason: "kubelet refused: no" },
