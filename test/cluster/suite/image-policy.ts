@@ -53,10 +53,7 @@ async function change(verb: "apply" | "remove", objects: readonly object[], stag
 /** Waits until CSINode has listed the driver for 4 s, when nothing from before ends that; tells how long it lacked it. */
 async function staysListed(what: string, { plugin: { driver } }: Stage, from: number): Promise<void> {
   const { record } = cluster();
-  await until(
-    () => expect(record.listedMs(driver, from)).toBeGreaterThan(4_000),
-    `CSINode lists ${driver}`,
-  );
+  await until(() => expect(record.listedMs(driver, from)).toBeGreaterThan(4_000), `CSINode lists ${driver}`);
   const ms = record.missingMs(driver, from, performance.now());
   process.stdout.write(`${what}, CSINode lacked ${driver}: ${(ms / 1000).toFixed(1)} s\n`);
 }

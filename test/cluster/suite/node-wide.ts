@@ -24,7 +24,10 @@ function nodeWide(version: string): DaemonSet {
 const rolledOut = (name: string) =>
   cluster().kubectl("rollout", "status", `daemonset/${name}`, "--namespace=kube-system", "--timeout=90s");
 const untilListed = () =>
-  until(() => expect(NAMES.filter((name) => !cluster().record.isListed(name))).toEqual([]), "CSINode has all");
+  until(
+    () => expect(NAMES.filter((name) => !cluster().record.isListed(name))).toEqual([]),
+    "CSINode has all",
+  );
 
 test.each(CONTESTANTS)(
   "one registrar for several drivers, one with a sidecar at first, and an update of it: $name",

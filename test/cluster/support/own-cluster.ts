@@ -48,10 +48,7 @@ export const nodeCommand = (path: string): readonly string[] => [
   ...[process.execPath, "--require", "./bench/typescript.cjs", path],
 ];
 
-async function run(
-  [program = "", ...words]: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<number> {
+async function run([program = "", ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(program, words, { stdio: "inherit", env, cwd: ROOT });
   const [code, signal] = await once(child, "exit");
   return signal === null ? code : 1;

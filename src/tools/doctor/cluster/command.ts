@@ -35,14 +35,19 @@ export const clusterMode = createMode(
   async (flags) => {
     // A cluster may keep this thread busy for seconds.
     endBySignals();
-    const [{ readCluster }, { startKubectlProxy }, { createListApi }, { reportOnCluster }, { renderClusterTable }] =
-      await Promise.all([
-        import("./read/cluster"),
-        import("./read/kubectl-proxy"),
-        import("./read/list-api"),
-        import("./report"),
-        import("./table"),
-      ]);
+    const [
+      { readCluster },
+      { startKubectlProxy },
+      { createListApi },
+      { reportOnCluster },
+      { renderClusterTable },
+    ] = await Promise.all([
+      import("./read/cluster"),
+      import("./read/kubectl-proxy"),
+      import("./read/list-api"),
+      import("./report"),
+      import("./table"),
+    ]);
     const { context, kubeconfig, node, driver, image, swap } = flags;
     // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
     setFlagsFromString("--semi-space-growth-factor=1");

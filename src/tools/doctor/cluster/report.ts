@@ -29,7 +29,10 @@ export function reportOnCluster(reading: ClusterReading, swap?: string) {
   const found = [...findings, ...findingsOf([rights, architectures], after)];
   const counts = { swapped: both.swapped, problemsWithEither };
   const isUnread = notRead(facts, ...SETS) !== undefined;
-  return reportOf(after, found, { swap, ...(isUnread ? { swapped: null, problemsWithEither: null } : counts) });
+  return reportOf(after, found, {
+    swap,
+    ...(isUnread ? { swapped: null, problemsWithEither: null } : counts),
+  });
 }
 
 function reportOf(

@@ -45,13 +45,17 @@ export const nodeMode = createMode(
     ],
   },
   async (flags, settings) => {
-    const [{ startProblemOf }, { hostRootProblem, resolveTarget }, { gatherFacts }, { renderTable, reportOn }] =
-      await Promise.all([
-        import("../../../flags/checks"),
-        import("./read/target"),
-        import("./read/gather"),
-        import("./report"),
-      ]);
+    const [
+      { startProblemOf },
+      { hostRootProblem, resolveTarget },
+      { gatherFacts },
+      { renderTable, reportOn },
+    ] = await Promise.all([
+      import("../../../flags/checks"),
+      import("./read/target"),
+      import("./read/gather"),
+      import("./report"),
+    ]);
     // Those of the flags that are the registrar's own, as it reads them.
     const own = settings.filter(({ name }) => ACCEPTED_FLAGS.has(name));
     const line = parseFlags(own.map(({ name, text }) => `--${name}=${text}`));

@@ -1,11 +1,5 @@
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
-import {
-  csiDriver,
-  daemonSet,
-  NAMESPACE,
-  podStatus,
-  volumeAttachment,
-} from "../../../support/cluster-objects";
+import { csiDriver, daemonSet, NAMESPACE, podStatus } from "../../../support/cluster-objects";
 import { ago, type Changes, createMemoryCluster, makeCluster, running, said, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, makeSickCluster, STORAGE } from "./sick-cluster";
 

@@ -48,17 +48,23 @@ interface Mention extends Pick<Place, "driver" | "node"> {
 }
 
 /** What a driver's state is judged by, beside its place. */
-interface Surroundings {
+interface Surroundings extends ClusterReading {
   readonly unitsOf: ReadonlyMap<string, readonly RegistrarUnit[]>;
   readonly unitsByDriver: ReadonlyMap<string, readonly RegistrarUnit[]>;
-  /** Nodes with a node-wide registrar that runs. */
   readonly served: ReadonlySet<string | undefined>;
 }
 
 export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[]): readonly Place[] {
   const unitsOf = grouped(units, ({ set }) => set.uid);
   const unitsByDriver = grouped(units, ({ driver }) => driver.name);
-  const around = { unitsOf, unitsByDriver, served: nodesServed(reading, unitsOf) };
+  // Nodes with a node-wide registrar that runs.
+  const served = reading.pods.filter(
+    ({ setUid, trouble, startedMs }) =>
+      trouble === undefined &&
+      startedMs !== undefined &&
+      unitsOf.get(setUid)?.some(({ driver }) => driver.kind === "every"),
+  );
+  const around = { ...reading, unitsOf, unitsByDriver, served: new Set(served.map(({ node }) => node)) };
   const mentions: readonly Mention[] = [
     ...reading.pods.flatMap((pod) =>
       (unitsOf.get(pod.setUid) ?? []).map((unit) => ({
@@ -74,42 +80,28 @@ export function placesIn(reading: ClusterReading, units: readonly RegistrarUnit[
   const keyOf = ({ node, pod, driver }: Mention) => JSON.stringify([node ?? pod?.name, driver]);
   return [...grouped(mentions, keyOf)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, mentioned]) => placeOf(mentioned, reading, around));
+    .map(([, mentioned]) => placeOf(mentioned, around));
 }
 
-function placeOf(
-  mentioned: readonly [Mention, ...Mention[]],
-  reading: ClusterReading,
-  around: Surroundings,
-): Place {
+function placeOf(mentioned: readonly [Mention, ...Mention[]], around: Surroundings): Place {
   const { driver, node } = mentioned[0];
   const [leading] = mentioned.filter(({ pod }) => pod).sort((one, other) => rankOf(one) - rankOf(other));
   const { pod, unit = around.unitsByDriver.get(driver)?.[0] } = leading ?? {};
   const isListed =
     unit?.driver.kind === "every"
       ? undefined
-      : reading.csiNodes && reading.csiNodes.get(node ?? "")?.has(driver) === true;
+      : around.csiNodes && around.csiNodes.get(node ?? "")?.has(driver) === true;
   const need = mentioned.find((one) => one.need)?.need;
   const place = { driver, node, isListed, unit, pod, need };
   // A DaemonSet that is rolled out with maxSurge has two pods on a node.
   const registering = new Map(mentioned.map((one) => [one.unit?.registrar.place, one.pod?.name]));
   const names = [...registering.values()].filter((name) => name !== undefined);
-  return { ...place, state: stateOf(place, names, reading, around) };
+  return { ...place, state: stateOf(place, names, around) };
 }
 
 /** Of two pods of a DaemonSet on a node: the one with a trouble, then the older one. */
 function rankOf({ pod }: Mention): number {
   return pod?.trouble ? 0 : (pod?.startedMs ?? Number.MAX_SAFE_INTEGER);
-}
-
-function nodesServed({ pods }: ClusterReading, unitsOf: Surroundings["unitsOf"]) {
-  const serving = pods.filter(
-    ({ setUid, trouble, startedMs }) =>
-      trouble === undefined &&
-      startedMs !== undefined &&
-      unitsOf.get(setUid)?.some(({ driver }) => driver.kind === "every"),
-  );
-  return new Set(serving.map(({ node }) => node));
 }
 
 /** An admission policy took the registrar out of the pod. */
@@ -121,24 +113,19 @@ const state = (kind: keyof typeof REASONS): PlaceState => ({ kind, reason: REASO
 
 const unseen = (why: string): PlaceState => ({ kind: "unseen", reason: why });
 
-function stateOf(
-  place: Stateless,
-  podNames: readonly string[],
-  reading: ClusterReading,
-  around: Surroundings,
-): PlaceState {
+function stateOf(place: Stateless, podNames: readonly string[], around: Surroundings): PlaceState {
   const { node, pod } = place;
-  const { nodes, nowMs } = reading;
+  const { nodes, nowMs } = around;
   if (podNames.length > 1)
     return { kind: "duplicate", reason: `${together(podNames).join(" ")} register it` };
   // What a container said before its node went away is still true.
   if (pod?.trouble?.kind === "restarting") return pod.trouble;
   const row = nodes?.get(node ?? "");
   if (node !== undefined && nodes !== undefined && row?.isReady !== true) return state("node-away");
-  const found = stateOnNode(place, reading, around);
+  const found = stateOnNode(place, around);
   if (SETTLED.includes(found.kind) || node === undefined) return found;
   if (nodes === undefined)
-    return unseen(`${notRead(reading, "nodes")}${found.reason === null ? "" : `; ${found.reason}`}`);
+    return unseen(`${notRead(around, "nodes")}${found.reason === null ? "" : `; ${found.reason}`}`);
   return isYoung(row, nowMs) ? state("starting") : found;
 }
 
@@ -150,34 +137,33 @@ export const isYoung = (object: { readonly createdMs: number } | undefined, nowM
   object !== undefined && nowMs - object.createdMs < CREATION_MS;
 
 /** The state of a driver on a node that is ready. */
-function stateOnNode(place: Stateless, reading: ClusterReading, around: Surroundings) {
+function stateOnNode(place: Stateless, around: Surroundings) {
   const { node, unit, pod, isListed } = place;
   if (pod?.trouble !== undefined) return pod.trouble;
   if (isWithoutRegistrar(place) && !around.served.has(node)) {
-    const missing = notRead(reading, ...SETS, "pods");
+    const missing = notRead(around, ...SETS, "pods");
     return missing === undefined ? state("dropped") : unseen(missing);
   }
   // Only the registrar of all drivers knows which ones there are.
-  if (unit?.driver.kind === "every") return state("registered");
-  if (isListed === true) return state("registered");
-  if (isListed === undefined) return unseen(notRead(reading, "csinodes") ?? "");
-  return pod === undefined ? stateWithout(place, reading, around) : stateWith(place, reading, around);
+  if (unit?.driver.kind === "every" || isListed === true) return state("registered");
+  if (isListed === undefined) return unseen(notRead(around, "csinodes") ?? "");
+  return pod === undefined ? stateWithout(place, around) : stateWith(place, around);
 }
 
 /** The state of a driver that has no pod on the node, and is not listed. */
-function stateWithout({ driver, node, unit }: Stateless, reading: ClusterReading, around: Surroundings) {
-  const { unitsByDriver: provided, unitsOf } = around;
-  const isReplaced = reading.leaving.some(
+function stateWithout({ driver, node, unit }: Stateless, around: Surroundings) {
+  const { unitsByDriver: provided, unitsOf, leaving, nowMs } = around;
+  const isReplaced = leaving.some(
     (one) => one.node === node && unitsOf.get(one.setUid)?.some((own) => own.driver.name === driver),
   );
   const isNew = [driver, EVERY_DRIVER].some((name) =>
-    provided.get(name)?.some(({ set }) => isYoung(set, reading.nowMs)),
+    provided.get(name)?.some(({ set }) => isYoung(set, nowMs)),
   );
   if (isReplaced || isNew) return state("starting");
-  const missing = notRead(reading, ...SETS, "pods");
+  const missing = notRead(around, ...SETS, "pods");
   if (missing !== undefined) return unseen(missing);
   const [guess] = provided.has(driver) ? [] : [...provided.values()].flat().filter(isGuess);
-  const unnamed = guess && notRead(reading, "csidrivers");
+  const unnamed = guess && notRead(around, "csidrivers");
   if (unnamed)
     return unseen(`the driver of ${guess.set.kind} ${guess.set.name} is not known, because ${unnamed}`);
   if (!provided.has(EVERY_DRIVER) && !provided.has(driver)) return state("unprovided");
@@ -186,16 +172,15 @@ function stateWithout({ driver, node, unit }: Stateless, reading: ClusterReading
 }
 
 /** The state of a driver whose pod is on the node, and that is not listed. */
-function stateWith({ node, unit, pod }: Stateless, reading: ClusterReading, around: Surroundings) {
+function stateWith({ node, unit, pod }: Stateless, around: Surroundings) {
   // If the name is a guess, a listed driver without a registrar may be this one.
-  const others = [...(reading.csiNodes?.get(node ?? "") ?? [])];
   if (isGuess(unit)) {
-    const missing = notRead(reading, ...HINTS);
+    const others = [...(around.csiNodes?.get(node ?? "") ?? [])];
+    const missing = notRead(around, ...HINTS);
     if (missing !== undefined) return unseen(missing);
     if (others.some((name) => !around.unitsByDriver.has(name)))
       return unseen("the driver's name is unknown, and CSINode lists drivers without a known registrar");
   }
-  const startedMs = pod?.startedMs;
-  const isRecent = startedMs === undefined || reading.nowMs - startedMs < START_MS;
-  return state(isRecent ? "starting" : "unregistered");
+  const { startedMs = Number.POSITIVE_INFINITY } = pod ?? {};
+  return state(around.nowMs - startedMs < START_MS ? "starting" : "unregistered");
 }

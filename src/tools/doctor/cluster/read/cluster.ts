@@ -93,8 +93,11 @@ const isMeant = ({ node: wanted }: ClusterTarget, node: string | undefined) =>
 /** What is read alike whatever registrars there are. */
 async function readOthers(reader: Reader, target: ClusterTarget) {
   const { node } = target;
-  const read = <Value>(resource: Resource, fieldSelector: string | undefined, start: () => Collector<Value>) =>
-    reader.read({ resource, query: fieldSelector === undefined ? {} : { fieldSelector } }, start);
+  const read = <Value>(
+    resource: Resource,
+    fieldSelector: string | undefined,
+    start: () => Collector<Value>,
+  ) => reader.read({ resource, query: fieldSelector === undefined ? {} : { fieldSelector } }, start);
   const named = node === undefined ? undefined : `metadata.name=${node}`;
   const there = node === undefined ? "" : `,spec.nodeName=${node}`;
   const [nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches] = await Promise.all([

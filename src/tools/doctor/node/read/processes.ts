@@ -36,7 +36,8 @@ async function filesOf(procfs: string, pid: string) {
       const mounts = parseMountinfo(await text("mountinfo").catch(() => ""));
       return mountPlaceOf(path, mounts)?.path ?? path;
     },
-    environment: async () => Object.fromEntries((await listIn("environ")).map((one) => one.split(/=(.*)/s, 2))),
+    environment: async () =>
+      Object.fromEntries((await listIn("environ")).map((one) => one.split(/=(.*)/s, 2))),
   };
 }
 
@@ -139,4 +140,3 @@ async function readRegistrar(
     socket: { ...(await lookAtSocket(reach(csiAddress))), path: csiAddress },
   };
 }
-
