@@ -58,7 +58,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     { architecture: "riscv64" },
   ],
   [
-    /^CSI201 problem: disk.csi.example.com has a registrar that keeps restarting: container registrar has restarted 7 times \(exit code 1\): kubelet refused the driver: no -> do what the message says; for the whole log: kubectl -n storage logs disk-node-node-1 -c registrar --previous$/,
+    /^CSI201 problem: disk.csi.example.com has a registrar that keeps restarting: container registrar has restarted 7 times \(exit code 1\): kubelet refused the driver: no -> do what its termination message says; for the whole log: kubectl -n storage logs disk-node-node-1 -c registrar --previous$/,
     crashed({ message: "kubelet refused the driver: no" }),
   ],
   [/^CSI201 .*\(exit code 1\) -> see why it ended: kubectl/, crashed({})],

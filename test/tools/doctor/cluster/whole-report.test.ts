@@ -79,11 +79,6 @@ describe("causes", () => {
       { inCsiNode: {}, set: WRONG_PATH },
     ],
     [
-      "the registrar ends because of that path",
-      ["CSI102 problem storage/disk-node, container registrar -", `CSI201 problem ${DISK} CSI102 node-1`],
-      { inCsiNode: {}, set: WRONG_PATH, status: podStatus({ registrar: crash("refused"), driver: running }) },
-    ],
-    [
       "the driver ends, whatever the registrar's path is",
       ["CSI102 problem storage/disk-node, container registrar -", `CSI203 problem ${DISK} - node-1`],
       { inCsiNode: {}, set: WRONG_PATH, status: podStatus({ registrar: running, driver: crash() }) },
@@ -110,6 +105,13 @@ describe("causes", () => {
     ],
   ])("%s", async (_what, expected, changes) => {
     expect(toldBy(await (await makeCluster(changes)).report())).toEqual(expected);
+  });
+
+  test("the registrar ends because of its path: the words of its end stand there alone", async () => {
+    const status = podStatus({ registrar: crash("write the right path"), driver: running });
+    const report = await (await makeCluster({ inCsiNode: {}, set: WRONG_PATH, status })).report();
+    expect(toldBy(report)[1]).toBe(`CSI201 problem ${DISK} CSI102 node-1`);
+    expect(report.findings[1]?.text).toMatch(/^has a registrar that keeps restarting: .*\(exit code 1\)$/);
   });
 
   test("of one DaemonSet's fault nothing follows for another's driver", async () => {
