@@ -131,9 +131,6 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "tools/doctor/cluster/read/reader.ts": "compared with the API server's times",
   "simulator/event-stream.ts": "when an event happened, for people",
   "cli/register.ts": "when the process started, as Prometheus wants it",
-  "tools/demo/play.ts": "the demo compares events of several processes",
-  "tools/demo/command.ts": "the same",
-  "tools/demo/stage.ts": "the same",
   "grpc/client/unary.ts": "a deadline, which grpc-js takes as a time of the day",
 };
 

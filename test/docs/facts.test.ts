@@ -156,11 +156,3 @@ test("each state of a driver that is not registered has its next step", () => {
   const states = quotedUnder("A pod waits: driver name not found").filter((code) => /^[a-z]+$/.test(code));
   expect(states).toEqual(["waiting", "publishing", "listening", "asked", "refused", "standby", "registered"]);
 });
-
-test("the README shows the demo's own picture, light and dark", () => {
-  const [, path = ""] = /!\[[^\]]+\]\((docs\/[\w-]+\.svg)\)/.exec(readText("README.md")) ?? [];
-  const picture = readText(path);
-  for (const call of ["GetPluginInfo", "GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"])
-    expect(picture).toContain(`>${call}<`);
-  expect(picture).toContain("prefers-color-scheme: dark");
-});

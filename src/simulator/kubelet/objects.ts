@@ -46,28 +46,6 @@ export interface DriverOnNode {
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/**
- * Kubernetes' CSIDriver, which tells a cluster about a driver, with every default. Kubelet uses the same defaults without
- * the object; nothing on a node creates one.
- * Sources: `SetDefaults_CSIDriver` in `pkg/apis/storage/v1/defaults.go`; `skipAttach` and `podInfoEnabled` in
- * `pkg/volume/csi/csi_plugin.go`, `getFSGroupPolicy` and `supportsVolumeLifecycleMode` in `csi_mounter.go`.
- */
-export function defaultCsiDriver(name: string) {
-  return {
-    apiVersion: "storage.k8s.io/v1",
-    kind: "CSIDriver",
-    metadata: { name },
-    spec: {
-      attachRequired: true,
-      podInfoOnMount: false,
-      fsGroupPolicy: "ReadWriteOnceWithFSType",
-      volumeLifecycleModes: ["Persistent"],
-      storageCapacity: false,
-      requiresRepublish: false,
-    },
-  };
-}
-
 /** The part of a Kubernetes Node that a registration changes. */
 export interface NodeObject {
   readonly apiVersion: "v1";
@@ -85,7 +63,7 @@ export function createNode(name: string, uid: string, labels: Readonly<Record<st
   return { apiVersion: "v1", kind: "Node", metadata: { name, uid, annotations: {}, labels } };
 }
 
-export function nodeIdsOf(node: NodeObject): Readonly<Record<string, string>> {
+function nodeIdsOf(node: NodeObject): Readonly<Record<string, string>> {
   const text = node.metadata.annotations[NODE_ID_ANNOTATION];
   return text === undefined ? {} : (JSON.parse(text) as Record<string, string>);
 }

@@ -1,84 +1,67 @@
 import { styleText } from "node:util";
-import { pause } from "../../base/pause";
+import { RegistrarError } from "../../base/errors";
+import { monotonicMs } from "../../base/pause";
 import { wrap } from "../../base/wrap";
 import { durationText } from "../event-lines";
-import type { Sign } from "./happenings";
-import { MissedStep, type Stage } from "./stage";
+import { type Sign, startStage } from "./stage";
 
 const WIDTH = 110;
 const INDENT = " ".repeat(3);
 const HANGING = " ".repeat(15);
+/** Longer than a round of kubelet's loop, so kubelet has had the time to deregister the driver. */
+const CALM_MS = 1_100;
 
-export type Play = ReturnType<typeof createPlay>;
+export type Play = ReturnType<typeof startPlay>;
 
-/** What scenarios work with. MissedStep: a step did not happen `stepMs` after the latest deed, or an actor ended unasked. */
-export function createPlay(stage: Stage, signal: AbortSignal, stepMs: number) {
-  const { timeline } = stage;
-  const interrupted = AbortSignal.any([signal, stage.mishap]);
-  const startedAt = Date.now();
+/** What scenarios work with. They end with TIMEOUT if a step does not happen within `stepMs`, as `startStage` says, or by the signal. */
+export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: number) {
+  const stage = startStage(cli, signal);
+  const startedAt = monotonicMs();
   let steps = 0;
-  let deedAt = startedAt;
-  let since = 0;
-  let toldAt = startedAt;
 
-  /** Reports of the same millisecond come in any order: no step gets an earlier time than the step before it. */
-  const tellStep = (atMs: number, text: string) => {
-    toldAt = Math.max(toldAt, atMs);
+  const tell = (mark: string, text: string) => {
+    const time = `${((monotonicMs() - startedAt) / 1000).toFixed(2).padStart(5)} s`;
+    say(`${INDENT}${mark}  ${coloured("dim", time)}  ${wrapped(text, HANGING)}`);
+  };
+  const tellStep = (text: string) => {
     steps += 1;
-    tell(toldAt - startedAt, coloured("green", String(steps)), text);
+    tell(coloured("green", String(steps)), text);
   };
 
+  say(`The registrar, a simulated CSI driver and a simulated kubelet, on real sockets in ${stage.directory}`);
   return {
     ...stage,
-    startedAt,
     chapter: (title: string, about: string) => {
       steps = 0;
-      timeline.add({ role: "demo", kind: "chapter", text: title, atMs: Date.now() });
       say(`\n${coloured("bold", title)}\n${INDENT}${wrapped(about, INDENT)}\n`);
     },
     deed: async (text: string, act: () => void | Promise<void>) => {
-      since = timeline.all.length;
-      deedAt = Date.now();
-      tell(deedAt - startedAt, coloured("yellow", "!"), text);
-      timeline.add({ role: "demo", kind: "deed", text, atMs: deedAt });
+      stage.forget();
+      tell(coloured("yellow", "!"), text);
       await act();
     },
+    /** Waits for what follows from the latest deed. */
     step: async (sign: Sign, text: string) => {
-      const timeout = AbortSignal.timeout(stepMs);
-      const limit = AbortSignal.any([interrupted, timeout]);
-      const happening = await timeline.when(sign, since, limit).catch((error) => {
-        if (error !== timeout.reason) throw error;
-        throw new MissedStep(`did not happen within ${durationText(stepMs)}: ${text}`);
-      });
-      tellStep(happening.atMs, text);
-      return happening;
+      const report = await stage.when(sign, stepMs);
+      const missed = `did not happen within ${durationText(stepMs)}: ${text} ${stage.lastLineOf(sign.role)}`;
+      if (report === undefined) throw new RegistrarError("TIMEOUT", missed);
+      tellStep(text);
+      return report;
     },
-    /** Says that something did not happen for this long after the deed. */
-    calm: async (forMs: number, sign: Sign, text: string) => {
-      await pause(deedAt + forMs - Date.now(), interrupted);
-      interrupted.throwIfAborted();
-      if (timeline.find(sign, since) !== undefined) throw new MissedStep(`not true: ${text}`);
-      tellStep(Date.now(), text);
+    /** Says what did not happen since the latest deed. */
+    calm: async (sign: Sign, text: string) => {
+      if (await stage.when(sign, CALM_MS)) throw new RegistrarError("TIMEOUT", `not true: ${text}`);
+      tellStep(text);
     },
-    show: async (object: object) => {
+    show: async (object: unknown) => {
       const { stringify } = await import("yaml");
       say(`\n${stringify(object, { lineWidth: 0 }).trimEnd().replace(/^/gm, HANGING)}`);
     },
+    finish: () => say(`\nEverything happened as described, in ${durationText(monotonicMs() - startedAt)}.`),
   };
 }
 
-export function say(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
-
-export function complain(text: string): void {
-  say(`${INDENT}${coloured("red", `✗  ${text}`)}`);
-}
-
-function tell(ms: number, sign: string, text: string): void {
-  const time = `${(ms / 1000).toFixed(2).padStart(5)} s`;
-  say(`${INDENT}${sign}  ${coloured("dim", time)}  ${wrapped(text, HANGING)}`);
-}
+const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 /** Coloured for a terminal, unless NO_COLOR is set. */
 const coloured = (style: Parameters<typeof styleText>[0], text: string) =>

@@ -15,12 +15,7 @@ import {
 } from "../../flags/kinds";
 import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
 import { type CsiDriverEvent, startCsiDriver } from "../../simulator/driver/csi-driver";
-import {
-  CSI_METHODS,
-  type CsiDriverFault,
-  DEFAULT_ANSWERS,
-  NODE_CAPABILITIES,
-} from "../../simulator/driver/options";
+import { CSI_METHODS, type CsiDriverFault, DEFAULT_ANSWERS } from "../../simulator/driver/options";
 import { tryConnect } from "../../unix/unix-socket";
 import { createCommand } from "../command-line";
 import { durationText, type Narrator, tellEvents, writeLine } from "../event-lines";
@@ -34,20 +29,13 @@ export const runDriver = createCommand(
     flags: {
       "csi-address": { ...socketFlag("path of the unix socket to listen on"), required: true },
       name: { ...textFlag("name for GetPluginInfo; invalid names are allowed"), required: true },
-      "vendor-version": { ...textFlag("version for GetPluginInfo"), default: DEFAULT_ANSWERS.vendorVersion },
       "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: DEFAULT_ANSWERS.nodeId },
       topology: pairsFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
       "max-volumes": { ...countFlag("volume limit of the node; 0: no limit"), default: "0" },
-      "node-capability": listFlag("what NodeGetCapabilities announces; repeatable", (text) =>
-        parseChoice(text, NODE_CAPABILITIES),
-      ),
-      "listen-after": { ...durationFlag("time until it listens"), default: "0s" },
       delay: listFlag("answer later, METHOD=DURATION[:TIMES]; repeatable", parseDelay),
       error: listFlag("answer with a gRPC error, METHOD=CODE[:TIMES]; repeatable", parseError),
       hang: listFlag("never answer, METHOD[:TIMES]; repeatable", parseHang),
-      "not-ready": { ...countFlag("how often Probe says not ready"), default: "0" },
       "restart-every": durationFlag("stop and start again at this interval"),
-      "rename-to": { ...textFlag("its name from the first restart on"), implies: "restart-every" },
       output: eventOutputFlag,
     },
     examples: [
@@ -56,29 +44,21 @@ export const runDriver = createCommand(
     ],
     notes: [
       `Methods: ${CSI_METHODS.join(", ")}.`,
-      `Node capabilities: ${NODE_CAPABILITIES.join(", ")}.`,
       "Exit codes: 0 stopped by a signal; 1 it cannot listen; 2 bad flag.",
     ],
   },
   async (flags) => {
-    const { csiAddress, vendorVersion, nodeId, maxVolumes, listenAfter: listenAfterMs } = flags;
-    const { topology, nodeCapability: nodeCapabilities = [] } = flags;
-    const { delay = [], error = [], hang = [], notReady: times } = flags;
-    const faults: readonly CsiDriverFault[] = [...delay, ...error, ...hang, { kind: "not-ready", times }];
-    const answers = { vendorVersion, nodeId, maxVolumes, topology, nodeCapabilities };
-    const options = { csiAddress, ...answers, listenAfterMs, faults };
-    const { output, restartEvery, renameTo = flags.name } = flags;
+    const { csiAddress, name, nodeId, maxVolumes, topology, output, restartEvery } = flags;
+    const { delay = [], error = [], hang = [] } = flags;
+    const options = { csiAddress, name, nodeId, maxVolumes, topology, faults: [...delay, ...error, ...hang] };
     if ((await tryConnect(csiAddress)) === undefined)
       throw new RegistrarError(
         "SOCKET_UNUSABLE",
         `a process listens on ${csiAddress} already: stop that driver first, or give another --csi-address`,
       );
     const signal = untilStopped();
-    if (output === "text" && listenAfterMs > 0)
-      writeLine(`It will listen in ${durationText(listenAfterMs)}.`);
     for (let starts = 0; !signal.aborted; starts++) {
-      const name = starts === 0 ? flags.name : renameTo;
-      const driver = await unlessStopped(startCsiDriver({ ...options, name, signal }));
+      const driver = await unlessStopped(startCsiDriver({ ...options, signal }));
       if (driver === undefined) break;
       if (output === "text" && starts === 0) writeLine(`A simulated CSI driver; ${WHAT_IT_IS_NOT}`);
       tellEvents(driver.events, output, createNarrator(name));
@@ -124,16 +104,16 @@ const createNarrator =
       case "listening":
         return `listening on ${event.csiAddress} as ${name}`;
       case "called":
-        return CSI_METHODS.some((known) => known === event.method)
-          ? undefined
-          : `${event.method}: not implemented here`;
+        return isServed(event.method) ? undefined : `${event.method}: not implemented here`;
       case "answered": {
         const outcome = event.result.kind === "ok" ? "answered" : `failed, ${event.result.error},`;
         return `${event.method}: ${outcome} after ${durationText(event.durationMs)}`;
       }
       case "fault-applied":
         return `applies the fault ${JSON.stringify(event.fault)}`;
-      case "stopped":
-        return "stopped";
+      default:
+        return event.kind;
     }
   };
+
+const isServed = (method: string) => (CSI_METHODS as readonly string[]).includes(method);

@@ -3,7 +3,6 @@ import type { EventOf } from "../../base/event-source";
 import { LONGEST_WAIT_MS } from "../../base/pause";
 import type { FlagValues } from "../../flags/grammar";
 import {
-  choiceFlag,
   countFlag,
   directoryFlag,
   durationFlag,
@@ -20,9 +19,9 @@ import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
 import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
 import { plain } from "../../logging/escape";
 import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
+import { textOfEvent } from "../../simulator/event-stream";
 import type { KubeletEvent } from "../../simulator/kubelet/events";
 import { type SimulatedKubelet, startKubelet } from "../../simulator/kubelet/kubelet";
-import { defaultCsiDriver } from "../../simulator/kubelet/objects";
 import type { KubeletFault } from "../../simulator/kubelet/options";
 import { createCommand } from "../command-line";
 import { createObjectPrinter, durationText, type Narrator, tellEvents, writeLine } from "../event-lines";
@@ -30,28 +29,21 @@ import { createObjectPrinter, durationText, type Narrator, tellEvents, writeLine
 const SLOWED_CALLS = ["GetInfo", "NodeGetInfo", "NotifyRegistrationStatus"] as const;
 /** How long `--until` waits for NotifyRegistrationStatus, which a fault may prevent. */
 const NOTICE_WITHIN_MS = 5_000;
-const PRINTABLE = ["node", "csinode", "csidriver"] as const;
-const REFUSING_STEPS = ["registration", "validation"] as const;
+const PRINTABLE = ["node", "csinode"] as const;
 const WHAT_IT_IS_NOT = "it mounts nothing and talks to no API server: Node and CSINode are in its memory.";
-
-const NO_CSI_DRIVER =
-  "Kubelet does not write CSIDriver objects, it reads them. Without one it uses these defaults:";
 
 const flags = {
   "plugin-registration-path": {
     ...directoryFlag("plugin registration directory to watch, created if missing"),
     required: true,
   },
-  "node-name": { ...textFlag("the node's name"), default: "node-1" },
   "kubelet-version": {
     ...textFlag("which kubelet to simulate, from 1.13 on", parseKubeletVersion),
     default: NEWEST_SIMULATED,
   },
   refuse: textFlag("refuse every driver with this text"),
   "refuse-times": { ...countFlag("refuse only this often, then accept"), implies: "refuse" },
-  "refuse-at": { ...choiceFlag("step that fails", REFUSING_STEPS), default: "registration" },
   slow: listFlag("wait before a call, CALL=DURATION[:TIMES]; repeatable", parseSlow),
-  "drop-before-notice": { ...countFlag("how often to disconnect before reporting the status"), default: "0" },
   "never-call": switchFlag("see sockets, but never call"),
   "restart-every": durationFlag("be killed and start again at this interval"),
   until: textFlag("end with 0 when kubelet has registered a driver: registered=NAME", parseCondition),
@@ -84,14 +76,14 @@ export const runKubelet = createCommand(
     ],
   },
   async (flags) => {
-    const { pluginRegistrationPath, nodeName, kubeletVersion: version, restartEvery } = flags;
+    const { pluginRegistrationPath, kubeletVersion: version, restartEvery } = flags;
     const { output, print: printed = [] } = flags;
     const printer = printed.length > 0 ? await createObjectPrinter() : undefined;
     const print = (name: (typeof PRINTABLE)[number], object: object, comment?: string) => {
       if (printed.includes(name)) printer?.(object, comment);
     };
     const signal = untilStopped();
-    const options = { pluginRegistrationPath, nodeName, version, faults: faultsOf(flags), signal };
+    const options = { pluginRegistrationPath, version, faults: faultsOf(flags), signal };
     const kubelet = await unlessStopped(startKubelet(options));
     if (kubelet === undefined) return 0;
     if (output === "text") writeLine(`A simulated kubelet; ${WHAT_IT_IS_NOT}`);
@@ -99,8 +91,6 @@ export const runKubelet = createCommand(
     kubelet.events.subscribe((event) => {
       if (event.kind === "node-changed") print("node", event.node);
       if (event.kind === "csi-node-changed") print("csinode", event.csiNode);
-      if (event.kind === "registered" && event.pluginType === "CSIPlugin")
-        print("csidriver", defaultCsiDriver(event.driverName), NO_CSI_DRIVER);
     });
     if (flags.until !== undefined) {
       const failure = await kubelet
@@ -149,58 +139,38 @@ function parseSlow(text: string): KubeletFault {
   return { kind: "slow", before: call, delayMs: parseDuration(value), ...times };
 }
 
-function faultsOf(given: FlagValues<typeof flags>): readonly KubeletFault[] {
-  const faults: KubeletFault[] = [...(given.slow ?? [])];
-  const { refuse: reason, refuseTimes: times, refuseAt: stage, dropBeforeNotice } = given;
-  if (reason !== undefined)
-    faults.push({ kind: "refuse", reason, stage, ...(times !== undefined && { times }) });
-  if (dropBeforeNotice > 0) faults.push({ kind: "drop-before-notice", times: dropBeforeNotice });
-  if (given.neverCall) faults.push({ kind: "never-call" });
+function faultsOf({ slow = [], refuse: reason, refuseTimes: times, neverCall }: FlagValues<typeof flags>) {
+  const faults: KubeletFault[] = [...slow];
+  if (reason !== undefined) faults.push({ kind: "refuse", reason, times });
+  if (neverCall) faults.push({ kind: "never-call" });
   return faults;
 }
 
-const narrateKubelet: Narrator<KubeletEvent> = (event) => LINES[event.kind](event as never);
+const narrateKubelet: Narrator<KubeletEvent> = (event) =>
+  event.kind === "calling" ? undefined : (LINES[event.kind]?.(event as never) ?? textOfEvent(event));
 
-const LINES: {
-  readonly [Kind in KubeletEvent["kind"]]: (event: EventOf<KubeletEvent, Kind>) => string | undefined;
-} = {
-  started: ({ version, simulated, nodeName, pluginRegistrationPath }) =>
-    `kubelet ${version} (as ${simulated}) of node ${nodeName} watches ${pluginRegistrationPath}`,
+/** What reads better as a sentence. */
+const LINES: { readonly [Kind in KubeletEvent["kind"]]?: (event: EventOf<KubeletEvent, Kind>) => string } = {
+  started: ({ version, simulated, pluginRegistrationPath }) =>
+    `kubelet ${version} (as ${simulated}) watches ${pluginRegistrationPath}`,
   stopped: ({ because }) =>
     because === "restart" ? "kubelet is killed and starts again" : "kubelet has stopped",
   "socket-seen": ({ socketPath, replaced }) =>
     `sees ${replaced ? "a new socket in place of " : ""}${basename(socketPath)}`,
-  "socket-gone": ({ socketPath }) => `${basename(socketPath)} is gone`,
-  "file-ignored": ({ path, because }) => `ignores ${basename(path)}: ${because}`,
-  "watch-failed": ({ folder, error }) => `cannot watch ${folder}: ${error}`,
-  "operation-started": ({ operation, socketPath }) =>
-    `starts to ${operation} the plugin on ${basename(socketPath)}`,
-  calling: () => undefined,
   called: ({ call, socketPath, result, durationMs }) => {
     const outcome = result.kind === "error" ? result.error : JSON.stringify(result.answer ?? {});
     return `  ${call} → ${basename(socketPath)}: ${outcome} (${durationText(durationMs)})`;
   },
-  waiting: ({ socketPath, because }) => {
-    const why =
-      because.kind === "backoff" ? `backs off for ${durationText(because.remainingMs)}` : because.kind;
-    return `leaves ${basename(socketPath)} alone: ${why}`;
-  },
   registered: ({ driverName, endpoint }) => `${driverName} is registered at ${endpoint}`,
   refused: ({ driverName, reason }) => `${driverName} is refused: ${reason}`,
   deregistered: ({ driverName, because }) => `${driverName} is deregistered: ${because}`,
-  failed: (event) => {
-    const next = event.retries
-      ? `tries again, after ${durationText(event.backoffMs)} at the earliest`
-      : "tries again only when the socket changes";
-    return `${next}: ${event.error}`;
-  },
-  "health-service-chosen": ({ driverName, service }) =>
-    `watches the health of ${driverName}'s devices by ${service}`,
+  failed: ({ retries, backoffMs, error }) =>
+    retries
+      ? `tries again, after ${durationText(backoffMs)} at the earliest: ${error}`
+      : `tries again only when the socket changes: ${error}`,
   "node-changed": ({ node: { metadata } }) =>
     `writes Node ${metadata.name}: node IDs ${metadata.annotations[NODE_ID_ANNOTATION] ?? "{}"}`,
-  "csi-node-changed": ({ csiNode: { metadata, spec } }) => {
-    const drivers = spec.drivers.map(({ name }) => name).join(", ") || "none";
-    return `writes CSINode ${metadata.name}: drivers ${drivers}`;
-  },
+  "csi-node-changed": ({ csiNode: { metadata, spec } }) =>
+    `writes CSINode ${metadata.name}: drivers ${spec.drivers.map(({ name }) => name).join(", ") || "none"}`,
   "fault-applied": ({ fault }) => `applies the fault ${JSON.stringify(fault)}`,
 };

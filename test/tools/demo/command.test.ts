@@ -1,16 +1,30 @@
+import { existsSync } from "node:fs";
 import { perform } from "../../../src/tools/demo/command";
-import { SCENARIOS } from "../../../src/tools/demo/scenarios";
+import { startPlay } from "../../../src/tools/demo/play";
 
-const idle = [process.execPath, "-e", "setTimeout(() => {}, 60_000)", "--"];
+const node = (script: string) => [process.execPath, "-e", script, "--"];
 
-test("a demo whose registrar does nothing has missed a step, and says which", async () => {
+test.each<readonly [what: string, cli: readonly string[], stepMs: number, complaint: RegExp]>([
+  [
+    "do nothing",
+    node("setTimeout(() => {}, 60_000)"),
+    50,
+    /^did not happen within 50 ms: The CSI driver listens on its socket.* the driver's last line: none$/,
+  ],
+  [
+    "end",
+    node("console.error('no memory'); process.exit(7)"),
+    60_000,
+    /^the (.*) ended \(exit code 7\); the \1's last line: no memory$/,
+  ],
+  ["cannot start", ["/nowhere/registrar"], 60_000, / ended .*: spawn \/nowhere\/registrar ENOENT$/],
+])("with processes that %s a step is missed, and nothing is left", async (_what, cli, stepMs, complaint) => {
   const write = jest.spyOn(process.stdout, "write").mockReturnValue(true);
   try {
     const { signal } = new AbortController();
-    expect(await perform(SCENARIOS, { cli: idle, registrar: idle }, { stepMs: 50, signal })).toBe(1);
-    expect(write.mock.calls.map(([text]) => text).join("")).toContain(
-      "did not happen within 50 ms: The CSI driver listens on its socket",
-    );
+    await expect(perform(startPlay(cli, signal, stepMs), signal)).rejects.toThrow(complaint);
+    const [, directory = "/"] = /sockets in (.*)/.exec(String(write.mock.calls[0])) ?? [];
+    expect(existsSync(directory)).toBe(false);
   } finally {
     write.mockRestore();
   }

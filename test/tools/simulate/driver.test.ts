@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
 import { protos } from "../../../src/grpc/protos";
+import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { createTempFolder } from "../../support/temp-folder";
 import { type RunningCommand, startCommand } from "../support/command";
@@ -21,38 +22,27 @@ async function withDriver(
 test("says what it was told, in JSON what came of each call, and ends clean on SIGINT", () =>
   withDriver(
     [
-      ...["--vendor-version", "1.2.3", "--node-id", "n7", "--max-volumes", "5", "--output", "json"],
+      ...["--node-id", "n7", "--max-volumes", "5", "--output", "json"],
       ...["--topology", "zone=a", "--topology", "rack=r1", "--error", "GetPluginInfo=UNAVAILABLE:1"],
-      ...["--node-capability", "VOLUME_CONDITION", "--node-capability", "EXPAND_VOLUME"],
     ],
     async (driver, csiAddress) => {
       await driver.object("listening");
       const client = createUnixClient(csiAddress);
       await expect(callUnary(client, identity.GetPluginInfo, {}, bounds)).rejects.toMatchObject({ code: 14 });
-      expect(await callUnary(client, identity.GetPluginInfo, {}, bounds)).toMatchObject({
-        name: "x.csi",
-        vendorVersion: "1.2.3",
-      });
+      expect(await callUnary(client, identity.GetPluginInfo, {}, bounds)).toMatchObject({ name: "x.csi" });
       expect(await callUnary(client, node.NodeGetInfo, {}, bounds)).toEqual({
         nodeId: "n7",
         maxVolumesPerNode: 5,
         accessibleTopology: { segments: { zone: "a", rack: "r1" } },
       });
-      const { capabilities } = await callUnary(client, node.NodeGetCapabilities, {}, bounds);
-      expect(capabilities.map(({ rpc }) => rpc?.type)).toEqual(["VOLUME_CONDITION", "EXPAND_VOLUME"]);
       client.close();
 
       expect(await driver.end("SIGINT")).toBe(0);
       const told = driver.lines.map((line) => JSON.parse(line));
       expect(told.map(({ kind, method, result }) => [kind, method, result?.kind].join(" ").trim())).toEqual([
         ...["listening", "called GetPluginInfo", "fault-applied", "answered GetPluginInfo error"],
-        ...[
-          "called GetPluginInfo",
-          "answered GetPluginInfo ok",
-          "called NodeGetInfo",
-          "answered NodeGetInfo ok",
-        ],
-        ...["called NodeGetCapabilities", "answered NodeGetCapabilities ok", "stopped"],
+        ...["called GetPluginInfo", "answered GetPluginInfo ok"],
+        ...["called NodeGetInfo", "answered NodeGetInfo ok", "stopped"],
       ]);
       expect(told[1].authority).toBe("localhost");
       expect(driver.stderr).toBe("");
@@ -75,20 +65,11 @@ test("in text, it says what it is not, and one line for each call", () =>
     expect(driver.lines).toHaveLength(5);
   }));
 
-test("restarts, with another name from then on", () =>
-  withDriver(["--restart-every", "50ms", "--rename-to", "y.csi"], async (driver) => {
-    await driver.line(/listening on .* as y\.csi$/);
-    expect(driver.lines[1]).toMatch(/ as x\.csi$/);
-    expect(driver.lines[2]).toMatch(/stopped$/);
+test("restarts", () =>
+  withDriver(["--restart-every", "50ms"], async (driver) => {
+    const starts = () => driver.lines.filter((line) => line.includes("listening on"));
+    await eventually(() => expect(starts().length).toBeGreaterThan(1));
     expect(await driver.end("SIGINT")).toBe(0);
-  }));
-
-test("ends clean before it listens", () =>
-  withDriver(["--listen-after", "1h"], async (driver, csiAddress) => {
-    await driver.line(/^It will listen in 3600 s\.$/);
-    expect(await driver.end("SIGTERM")).toBe(0);
-    expect(driver.lines).toHaveLength(1);
-    expect(existsSync(csiAddress)).toBe(false);
   }));
 
 test("a place where it cannot listen is one line and exit code 1", async () => {
