@@ -1,11 +1,11 @@
 import type { Server, ServerInterceptor, ServerOptions } from "@grpc/grpc-js";
-import { isObject, refuseOption } from "../base/refuse-option";
+import { isObject } from "../base/refuse-option";
 import {
   callbackOf,
   hostSocketPath,
+  kindOf,
   listOf,
   milliseconds,
-  type OptionKind,
   socketPathKind,
 } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
@@ -33,19 +33,15 @@ export interface CsiServingOptions extends CommonOptions {
 
 export type ResolvedCsiServingOptions = Resolved<CsiServingOptions>;
 
-const SERVER_OPTIONS = "an object with options of grpc-js' Server";
 const interceptors = listOf(callbackOf<ServerInterceptor>());
 
 /** Checks only what grpc-js would fail with at the first call, outside of any caller. */
-const serverOptions: OptionKind<ServerOptions> = {
-  takes: SERVER_OPTIONS,
-  read: (given, name) => {
-    if (!isObject(given)) return refuseOption(name, given, SERVER_OPTIONS);
-    const { interceptors: list, ...others }: ServerOptions = given;
-    if (list === undefined) return others;
-    return { ...others, interceptors: [...interceptors.read(list, `${name}: interceptors`)] };
-  },
-};
+const serverOptions = kindOf<ServerOptions>("an object with options of grpc-js' Server", (given, name) => {
+  if (!isObject(given)) return undefined;
+  const { interceptors: list, ...others }: ServerOptions = given;
+  if (list === undefined) return others;
+  return { ...others, interceptors: [...interceptors.read(list, `${name}: interceptors`)] };
+});
 
 export function resolveServingOptions(
   options: CsiServingOptions,

@@ -72,7 +72,6 @@ export interface SimulatedCsiDriver extends AsyncDisposable {
  */
 export async function startCsiDriver(options: CsiDriverOptions): Promise<SimulatedCsiDriver> {
   const { signal, logger, ...driver } = resolveCsiDriverOptions(options);
-  refuseAborted("the simulated CSI driver", signal);
   await pause(driver.listenAfterMs, signal ?? new AbortController().signal);
   refuseAborted("the simulated CSI driver", signal);
 
@@ -174,9 +173,7 @@ export function createObservedServer(
 type Methods = typeof protos.identity & typeof protos.node;
 
 type Answers = {
-  readonly [Method in CsiMethod]: (
-    request: ReturnType<Methods[Method]["requestDeserialize"]>,
-  ) => ReturnType<Methods[Method]["responseDeserialize"]>;
+  readonly [Method in CsiMethod]: () => ReturnType<Methods[Method]["responseDeserialize"]>;
 };
 
 interface HandlerOptions {
@@ -186,10 +183,8 @@ interface HandlerOptions {
   readonly emit: (event: WithoutTime<CsiDriverEvent>) => void;
 }
 
-function createHandlers(options: HandlerOptions) {
-  const { name, answers: present, faults } = options;
+function createHandlers({ name, answers: present, faults, emit }: HandlerOptions) {
   const hasTopology = () => Object.keys(present().topology).length > 0;
-
   const answers: Answers = {
     GetPluginInfo: () => ({ name, vendorVersion: present().vendorVersion, manifest: {} }),
     GetPluginCapabilities: () => ({
@@ -206,33 +201,27 @@ function createHandlers(options: HandlerOptions) {
     }),
   };
 
-  return Object.fromEntries(
-    CSI_METHODS.map((method) => [method, scripted(method, answers[method] as Answer, options)]),
-  );
-}
-
-type Answer = (request: object) => object;
-
-function scripted(method: CsiMethod, answer: Answer, options: HandlerOptions) {
-  return unaryHandler<object, object>(async (request, { peerGone }) => {
-    const startedAt = monotonicMs();
-    const report = (result: CsiAnswerResult) =>
-      options.emit({ kind: "answered", method, durationMs: monotonicMs() - startedAt, result });
-    try {
-      await misbehave(method, options, peerGone);
-      const response = answer(request);
-      report({ kind: "ok" });
-      return response;
-    } catch (error) {
-      report({ kind: "error", error: messageOf(error) });
-      throw error;
-    }
-  });
+  const handlerOf = (method: CsiMethod) =>
+    unaryHandler<object, object>(async (_request, { peerGone }) => {
+      const startedAt = monotonicMs();
+      const report = (result: CsiAnswerResult) =>
+        emit({ kind: "answered", method, durationMs: monotonicMs() - startedAt, result });
+      try {
+        await misbehave(method, faults, peerGone);
+        const response = answers[method]();
+        report({ kind: "ok" });
+        return response;
+      } catch (error) {
+        report({ kind: "error", error: messageOf(error) });
+        throw error;
+      }
+    });
+  return Object.fromEntries(CSI_METHODS.map((method) => [method, handlerOf(method)]));
 }
 
 async function misbehave(
   method: CsiMethod,
-  { faults }: HandlerOptions,
+  faults: FaultScript<CsiDriverFault>,
   peerGone: AbortSignal,
 ): Promise<void> {
   const here = (fault: { readonly method: CsiMethod }) => fault.method === method;

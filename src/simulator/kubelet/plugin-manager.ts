@@ -49,11 +49,9 @@ export function startPluginManager(pluginRegistrationPath: string, kubelet: Kube
   const reportWait = (socketPath: string, wait: PathBackoff | "never-call", nowMs: number) => {
     if (reported.get(socketPath) === wait) return;
     reported.set(socketPath, wait);
-    const because =
-      wait === "never-call"
-        ? ({ kind: wait } as const)
-        : ({ kind: "backoff", remainingMs: wait.untilMs - nowMs } as const);
-    emit({ kind: "waiting", socketPath, because });
+    if (wait === "never-call") emit({ kind: "waiting", socketPath, because: { kind: wait } });
+    else
+      emit({ kind: "waiting", socketPath, because: { kind: "backoff", remainingMs: wait.untilMs - nowMs } });
   };
 
   const start = (
@@ -75,10 +73,9 @@ export function startPluginManager(pluginRegistrationPath: string, kubelet: Kube
   };
 
   /** From the actual state of world first, so that the plugin's next socket can be registered. */
-  const unregister = async (plugin: ActualPlugin, because: DeregistrationCause) => {
+  const unregister = async (plugin: ActualPlugin, because: DeregistrationCause): Promise<undefined> => {
     actual.delete(plugin.socketPath);
     context.handlers.get(plugin.pluginType)?.deregister(plugin, because);
-    return undefined;
   };
 
   /** A replaced socket is unregistered first, and registered in the next round. */
@@ -194,9 +191,12 @@ async function refuse(attempt: Attempt, stage: RefusalStage, problem: string): P
 
 async function confirm(attempt: Attempt, handler: PluginHandler): Promise<string | undefined> {
   const { introduced, context } = attempt;
-  const { socketPath } = introduced;
+  const { driverName: name, socketPath } = introduced;
   context.emit({ kind: "registered", ...introduced });
-  const notified = isDropped(attempt)
+  const isMeant = ({ driverName = name }) => driverName === name;
+  const isDropped = context.faults.take("drop-before-notice", isMeant, socketPath) !== undefined;
+  if (isDropped) attempt.client.close();
+  const notified = isDropped
     ? ({ kind: "error", error: CONNECTION_LOST } as const)
     : await notify(attempt, { pluginRegistered: true, error: "" });
   if (context.signal.aborted || notified.kind === "ok") return undefined;
@@ -219,12 +219,4 @@ function refusalByFault({ introduced, context }: Attempt, wanted: "validation" |
   const { driverName: name, socketPath } = introduced;
   const isMeant = ({ stage = "registration", driverName = name }) => stage === wanted && driverName === name;
   return context.faults.take("refuse", isMeant, socketPath)?.reason;
-}
-
-function isDropped({ client, introduced, context }: Attempt): boolean {
-  const { driverName: name, socketPath } = introduced;
-  const isMeant = ({ driverName = name }) => driverName === name;
-  if (!context.faults.take("drop-before-notice", isMeant, socketPath)) return false;
-  client.close();
-  return true;
 }
