@@ -2,14 +2,11 @@ import { readFileSync } from "node:fs";
 import * as client from "prom-client";
 import { addMetrics } from "../../src/diagnostics/add-metrics";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
-import { createTestNode, DRIVER, startListening, type TestNode } from "../support/registrar-node";
+import { eachTest } from "../support/each-test";
+import { createTestNode, DRIVER, startListening } from "../support/registrar-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 const wanted = ["alerts.yaml", "dashboard.json"].flatMap(
   (name) =>

@@ -5,7 +5,7 @@ import { createNodeFolder } from "../support/node-folder";
 import { runCommand } from "../support/run-command";
 import { startCommand } from "../tools/support/command";
 import { parseLogLine } from "./support/log-line";
-import { nodeTest, onNode, registered } from "./support/node";
+import { nodeTest, onNode, registered, registrarArguments } from "./support/node";
 import { allRegistered, driverFoldersOf, nameOf, socketOf, socketsIn } from "./support/node-wide";
 import { outsideContainer } from "./support/surroundings";
 
@@ -69,14 +69,8 @@ test.each([
 ])("%s ends with exit code 1 and leaves the reason in the termination log", async (flag, reason) => {
   await using folder = await createNodeFolder();
   writeFileSync(folder.at("log"), "");
-  const { status, stderr } = await runCommand(
-    `--csi-address=${folder.csiAddress}`,
-    `--kubelet-registration-path=${folder.csiAddress}`,
-    `--plugin-registration-path=${folder.pluginDir}`,
-    "--http-endpoint=localhost:0",
-    flag,
-    `--termination-log=${folder.at("log")}`,
-  );
+  const flags = [...registrarArguments(folder), "--http-endpoint=localhost:0", flag];
+  const { status, stderr } = await runCommand(...flags, `--termination-log=${folder.at("log")}`);
   expect(status).toBe(1);
   expect(parseLogLine(stderr.trimEnd().split("\n").at(-1) ?? "")?.fields.err).toMatch(reason);
   expect(readFileSync(folder.at("log"), "utf8")).toMatch(reason);
@@ -88,23 +82,14 @@ nodeTest("on a node, KUBELET_ROOT_DIR says where kubelet's directory is", async 
   const pluginDir = join(root, "plugins_registry");
   await node.driver();
   const kubelet = await node.kubelet({ pluginRegistrationPath: pluginDir });
-  const registrar = node.cli(
-    [`--csi-address=${node.csiAddress}`],
-    { KUBELET_ROOT_DIR: root },
-    outsideContainer(),
-  );
+  const env = { KUBELET_ROOT_DIR: root };
+  const registrar = node.cli([`--csi-address=${node.csiAddress}`], env, outsideContainer());
   expect(await registered(kubelet)).toMatchObject({ endpoint: node.csiAddress });
   expect((await registrar.line("Not in a container, assuming the paths of this node")).fields).toEqual({
     flag: "--plugin-registration-path",
     value: pluginDir,
   });
 });
-
-/** Flags for a pattern below a node's folder, which kubelet is to know by the same path unless told otherwise. */
-const pair = (csiAddress: string, hostPath = csiAddress) => [
-  `--csi-address=${csiAddress}`,
-  `--kubelet-registration-path=${hostPath}`,
-];
 
 test.each([
   [`--deny-drivers= ${nameOf(1)}, ${nameOf(3)},`, [0, 2]],
@@ -123,12 +108,12 @@ test.each([
 );
 
 test.each([
-  [pair("/p/*/s", "/h/a/s"), "each '*' must stand for the same in both"],
-  [[...pair("/p/*/s", "/h/*/s"), "--csi-address=/q/*/s"], "each needs its own"],
-  [[...pair("/p/*/s"), "--driver-gone-after=1000h"], "driver-gone-after must be 24 days at most"],
-  [[...pair("/p/*/s"), "--remove-startup-taint=a"], "several drivers: write {driver}, "],
+  ["--kubelet-registration-path=/h/a/s", "each '*' must stand for the same in both"],
+  ["--kubelet-registration-path=/h/*/s --csi-address=/q/*/s", "each needs its own"],
+  ["--kubelet-registration-path=/p/*/s --driver-gone-after=1000h", "gone-after must be 24 days at most"],
+  ["--kubelet-registration-path=/p/*/s --remove-startup-taint=a", "several drivers: write {driver}, "],
 ])("%j cannot be meant: exit code 1, and a line that says why", async (flags, why) => {
-  const { status, stderr } = await runCommand("--plugin-registration-path=/nowhere", ...flags);
+  const { status, stderr } = await runCommand(inContainer, "--csi-address=/p/*/s", ...flags.split(" "));
   expect(stderr).toContain(why);
   expect(status).toBe(1);
 });

@@ -7,21 +7,21 @@ import {
   type ScriptedApiServer,
   startScriptedApiServer,
 } from "../node-readiness/support/scripted-api-server";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { createTempFolder } from "../support/temp-folder";
 import { httpOf } from "./support/http";
 import { DRIVER, nodeTest, onNode, registered, registrarArguments, type TestNode } from "./support/node";
 
+const folder = eachTest(createTempFolder);
 let certificate: Certificate;
 let server: ScriptedApiServer;
-let folder: TempFolder;
 let kubeconfig: string;
 beforeAll(async () => {
   certificate = await makeTestCertificate();
 });
 beforeEach(async () => {
   server = await startScriptedApiServer(certificate);
-  folder = await createTempFolder();
   kubeconfig = folder.at("kubeconfig.yaml");
   const data = Buffer.from(certificate.certificate).toString("base64");
   writeFileSync(
@@ -33,10 +33,7 @@ users: [{name: u, user: {token: secret}}]
 `,
   );
 });
-afterEach(async () => {
-  await server[Symbol.asyncDispose]();
-  await folder[Symbol.asyncDispose]();
-});
+afterEach(() => server[Symbol.asyncDispose]());
 
 const TAINT_FLAG = "--remove-startup-taint={driver}/agent-not-ready";
 const CONDITION_FLAG = "--node-condition={driver}/Registered";

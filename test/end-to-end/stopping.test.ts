@@ -21,33 +21,28 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   }),
 );
 
+/** The environment of a process that gets this signal behind the first file's last line, in the same turn. */
+function endedEarly(node: TestNode, signal: string): NodeJS.ProcessEnv {
+  const early = node.at("early.cjs");
+  writeFileSync(early, `process.nextTick(() => process.kill(process.pid, "${signal}"));\n`);
+  return { NODE_OPTIONS: `--require=${early}` };
+}
+
 nodeTest("every signal that ends it does so before anything is begun, with exit code 0", async (node) => {
   for (const signal of ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR2"]) {
-    const early = node.at("early.cjs");
-    // Behind the first file's last line, in the same turn.
-    writeFileSync(early, `process.nextTick(() => process.kill(process.pid, "${signal}"));\n`);
-    const registrar = node.cli(registrarArguments(node), { NODE_OPTIONS: `--require=${early}` });
+    const registrar = node.cli(registrarArguments(node), endedEarly(node, signal));
     expect([signal, await registrar.exit()]).toEqual([signal, { code: 0, signal: null }]);
     expect(node.files()).toEqual([]);
   }
 });
 
-nodeTest(
-  "a command that a signal ends before it listens to signals has a shell's exit code for that",
-  async (node) => {
-    for (const [signal, code] of [
-      ["SIGINT", 130],
-      ["SIGTERM", 143],
-    ] as const) {
-      const early = node.at("early.cjs");
-      writeFileSync(early, `process.nextTick(() => process.kill(process.pid, "${signal}"));\n`);
-      const command = node.cli(["driver", `--csi-address=${node.at("d.sock")}`, "--name=a.b"], {
-        NODE_OPTIONS: `--require=${early}`,
-      });
-      expect(await command.exit()).toEqual({ code, signal: null });
-    }
-  },
-);
+nodeTest("a command that a signal ends before it listens to it has a shell's exit code", async (node) => {
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+    const words = ["driver", `--csi-address=${node.at("d.sock")}`, "--name=a.b"];
+    const command = node.cli(words, endedEarly(node, signal));
+    expect(await command.exit()).toEqual({ code, signal: null });
+  }
+});
 
 describeWithNamespaces("as process 1, which gets no signal that nobody catches", () => {
   nodeTest("SIGTERM while Node itself starts ends it", async (node) => {

@@ -120,7 +120,7 @@ const NO_STATUS = Number.NaN;
 const LARGEST_FRAME = 16_384;
 
 const NOTHING = Buffer.alloc(5);
-const GZIP: HeaderField = ["grpc-encoding", "gzip"];
+const GZIPPED: readonly HeaderField[] = [...REQUEST, ["grpc-encoding", "gzip"]];
 
 function call(fields: readonly HeaderField[], message: Buffer = NOTHING, streamId = 1): Buffer {
   const data = times(Math.ceil(message.length / LARGEST_FRAME), (index) => {
@@ -136,9 +136,15 @@ const inGzip = (content: Buffer) => {
   const packed = gzipSync(content);
   return Buffer.concat([Buffer.of(1), uint32(packed.length), packed]);
 };
-const MINE: HeaderField = ["grpc-encoding", "mine"];
+const MINE: readonly HeaderField[] = [...REQUEST, ["grpc-encoding", "mine"]];
 const MANY_IN_GZIP = times(600, () => inGzip(Buffer.alloc(0)));
 const NOT_SERVED = grpcHeaders("localhost", "Reboot");
+const CALLS_NOT_SERVED = times(99, (n) => call(NOT_SERVED, NOTHING, 2 * n + 1));
+const OPEN_CALLS = times(100, (n) => openCall(2 * n + 1));
+const A_BYTE_MORE = Buffer.concat([bytesOf("00 00400001"), Buffer.alloc(60_000)]);
+const EXHAUSTED: Outcome = { answered: RESOURCE_EXHAUSTED };
+const PADDING = times(20_000, () => frame(DATA, PADDED, 1, Buffer.alloc(256, 255)));
+const CONTINUED = times(5, () => frame(CONTINUATION, 0, 1, Buffer.alloc(16_000)));
 
 /** By what they have in common, which is a row of a table in docs/security.md. */
 export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
@@ -178,14 +184,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("a call's window", [openCall(1), windowUpdate(1, 0x7fff_ffff)], /^(?:HTTP\/2 error.*)?$/),
   ],
   "windows of 0": [attack("unanswerable calls", [setting(4, 0), goodCall(1), goodCall(3)], "ignored")],
-  "more calls at a time than allowed": [
-    attack(
-      "100 calls",
-      times(100, (n) => openCall(2 * n + 1)),
-      { reset: REFUSED_STREAM },
-      9,
-    ),
-  ],
+  "more calls at a time than allowed": [attack("100 calls", OPEN_CALLS, { reset: REFUSED_STREAM }, 9)],
   "calls on streams that go backwards": [attack("5, then 3", [goodCall(5), goodCall(3)], "ignored")],
   GOAWAY: [
     attack("a goodbye", goodbye, ""),
@@ -199,11 +198,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("another frame", [beginning, frame(PING, 0, 0)], "a frame of type 6 inside a header block"),
   ],
   "header blocks of more than 65536 bytes": [
-    attack(
-      "as sent",
-      [beginning, times(5, () => frame(CONTINUATION, 0, 1, Buffer.alloc(16_000)))],
-      "a header block of more than 65536 bytes",
-    ),
+    attack("as sent", [beginning, CONTINUED], "a header block of more than 65536 bytes"),
     attack("HPACK bomb: 4000 bytes, repeated 60 times", headers(bigEntry, Buffer.alloc(60, 0xbe)), TOO_MUCH),
   ],
   "more than 128 header fields": [
@@ -219,11 +214,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   // Calls: good HTTP/2, hostile gRPC.
   "methods that are not served": [
     attack("one", call(NOT_SERVED), { answered: UNIMPLEMENTED }),
-    attack(
-      "99 of them",
-      times(99, (n) => call(NOT_SERVED, NOTHING, 2 * n + 1)),
-      { answered: UNIMPLEMENTED },
-    ),
+    attack("99 of them", CALLS_NOT_SERVED, { answered: UNIMPLEMENTED }),
     attack("and reset at once", [call(NOT_SERVED), reset(1)], "ignored"),
     attack("and broken off at once", [call(NOT_SERVED), frame(0, 0, 0)], /^HTTP\/2 error/),
   ],
@@ -243,32 +234,22 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("11000 years", withField("grpc-timeout", "99999999H"), { answered: OK }),
   ],
   "messages of more than 4 MB": [
-    attack("a byte more", call(REQUEST, Buffer.concat([bytesOf("00 00400001"), Buffer.alloc(60_000)])), {
-      answered: RESOURCE_EXHAUSTED,
-    }),
-    attack("as it says: 4 GB", call(REQUEST, bytesOf("00 ffffffff")), { answered: RESOURCE_EXHAUSTED }),
-    attack("gzip bomb: 16 MB in 16 kB", call([...REQUEST, GZIP], inGzip(Buffer.alloc(16_000_000))), {
-      answered: RESOURCE_EXHAUSTED,
-    }),
+    attack("a byte more", call(REQUEST, A_BYTE_MORE), EXHAUSTED),
+    attack("as it says: 4 GB", call(REQUEST, bytesOf("00 ffffffff")), EXHAUSTED),
+    attack("gzip bomb: 16 MB in 16 kB", call(GZIPPED, inGzip(Buffer.alloc(16_000_000))), EXHAUSTED),
   ],
   "messages that mean nothing": [
     attack("cut short", call(REQUEST, bytesOf("00 00000010 0a")), { answered: UNIMPLEMENTED }),
     attack("garbage", call(REQUEST, bytesOf("00 00000004 ffffffff")), { answered: INTERNAL }),
-    attack("no gzip", call([...REQUEST, GZIP], bytesOf("01 00000004 ffffffff")), { answered: INTERNAL }),
-    attack("another compression", call([...REQUEST, MINE], bytesOf("01 00000001 00")), {
-      answered: UNIMPLEMENTED,
-    }),
+    attack("no gzip", call(GZIPPED, bytesOf("01 00000004 ffffffff")), { answered: INTERNAL }),
+    attack("another compression", call(MINE, bytesOf("01 00000001 00")), { answered: UNIMPLEMENTED }),
   ],
   "more than one message in a call": [
     attack("3000 empty ones", call(REQUEST, Buffer.alloc(15_000)), { answered: UNIMPLEMENTED }),
-    attack("600 in gzip", call([...REQUEST, GZIP], MANY_IN_GZIP), { answered: UNIMPLEMENTED }),
+    attack("600 in gzip", call(GZIPPED, MANY_IN_GZIP), { answered: UNIMPLEMENTED }),
   ],
   "more DATA than one message has": [
     attack("of nothing", [openCall(1), times(1_000, () => frame(DATA, 0, 1))], NO_CALL),
-    attack(
-      "padding without end",
-      [openCall(1), times(20_000, () => frame(DATA, PADDED, 1, Buffer.alloc(256, 255)))],
-      /^too many bytes of unfinished requests|FLOW_CONTROL_ERROR/,
-    ),
+    attack("padding without end", [openCall(1), PADDING], /^too many bytes of unfin.*|FLOW_CONTROL_ERROR/),
   ],
 };

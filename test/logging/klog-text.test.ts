@@ -16,6 +16,8 @@ test.each<[Partial<LogRecord>, number, number, string]>([
 
 const cycle: { self?: object } = {};
 cycle.self = cycle;
+const throwing = { toJSON: () => JSON.parse("") };
+const STRUCTURE = String.raw`key={"name":"n","in":{"l":["b\n\"\u003c\u0026\u003e\u2028"]},"e":{},"nil":null}`;
 const structure = { name: "n", in: { l: ['b\n"<&>\u2028'] }, e: new Error("x"), nil: null };
 
 // Outcomes of klog v2.140 for the same call, its header cut off; of the last ones, Go has nothing to show.
@@ -27,22 +29,14 @@ test.each<[string, LogFields, unknown]>([
   ["an error", { cause: new Error("no such file"), n: 1 }, 'cause="no such file" n=1'],
   ["terminal escapes", { key: "\x1b[2J" }, String.raw`key="\x1b[2J"`],
   ["list", { key: ["1.0.0", "a b"], empty: [] }, 'key=["1.0.0","a b"] empty=[]'],
-  [
-    "structure",
-    { key: structure },
-    String.raw`key={"name":"n","in":{"l":["b\n\"\u003c\u0026\u003e\u2028"]},"e":{},"nil":null}`,
-  ],
+  ["structure", { key: structure }, STRUCTURE],
   ["keys that are facts of the line elsewhere", { msg: "x", v: 7, ts: 1 }, 'msg="x" v=7 ts=1'],
   ["key with a line feed", { "key\nI0102": 1 }, String.raw`key\nI0102=1`],
   ["DEL and C1 in a structure", { key: ["\x7f\x85"] }, String.raw`key=["\u007f\u0085"]`],
   ["a bigint", { key: 2n ** 64n }, "key=18446744073709551616"],
   ["a function", { key: () => {}, nan: Number.NaN }, "key=null nan=NaN"],
   ["a cycle", { key: cycle }, expect.stringMatching(/^key="<internal error: Converting circular.*\\n.*>"$/)],
-  [
-    "a throwing toJSON",
-    { key: { toJSON: () => JSON.parse("") } },
-    expect.stringMatching(/internal error: .*>"$/),
-  ],
+  ["a throwing toJSON", { key: throwing }, expect.stringMatching(/internal error: .*>"$/)],
 ])("%s is shown as klog does", (_, fields, text) => {
   expect(klogMessage(recordOf({ fields })).replace('"Msg" ', "")).toEqual(text);
 });

@@ -95,14 +95,10 @@ test("a logger of createLogger stays itself; without one nothing is logged; what
   expect([{}, { info: () => {} }, null, "console"].map(isLoggerOption)).toEqual([false, false, false, false]);
 });
 
-test.each([undefined, () => {}, { write: () => {} }, { enabled: true, write: () => {} }])(
-  "createLogger refuses %p, which is no sink",
-  (sink) => {
+test("createLogger refuses what is no sink", () => {
+  const message = expect.stringMatching(/^createLogger: the sink has no function (?:enabled|write)$/);
+  for (const sink of [undefined, () => {}, { write: () => {} }, { enabled: () => true, write: true }])
     expect(() => createLogger(sink as never)).toThrow(
-      expect.objectContaining({
-        code: "INVALID_OPTION",
-        message: expect.stringContaining("has no function"),
-      }),
+      expect.objectContaining({ code: "INVALID_OPTION", message }),
     );
-  },
-);
+});

@@ -1,22 +1,15 @@
 import { lstatSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { linksIn } from "../docs/markdown";
-import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { allTests } from "../support/each-test";
+import { createTempFolder } from "../support/temp-folder";
 import { packagesOfUsers } from "./support/consumer";
-import { type PackedPackage, packageJson, packPackage, ROOT, succeeded } from "./support/packed-package";
+import { packageJson, packPackage, ROOT, succeeded } from "./support/packed-package";
 import { run } from "./support/run";
 
-let packed: PackedPackage;
-let folder: TempFolder;
-beforeAll(async () => {
-  packed = await packPackage();
-  folder = await createTempFolder();
-  await packed.unpack(folder.path);
-});
-afterAll(async () => {
-  await folder[Symbol.asyncDispose]();
-  await packed[Symbol.asyncDispose]();
-});
+const packed = allTests(packPackage);
+const folder = allTests(createTempFolder);
+beforeAll(() => packed.unpack(folder.path));
 
 const textOf = (file: string) => readFileSync(folder.at(file), "utf8");
 

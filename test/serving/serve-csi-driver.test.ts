@@ -15,17 +15,14 @@ import { protos } from "../../src/grpc/protos";
 import type { RegistrationOutcome } from "../../src/registrar/model/outcome";
 import type { CsiServingOptions } from "../../src/serving/options";
 import { type ServedCsiDriver, serveCsiDriver } from "../../src/serving/serve-csi-driver";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { createTestNode, DRIVER, type TestNode } from "../support/registrar-node";
+import { createTestNode, DRIVER } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
 
 const { identity, node: nodeService } = protos;
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 type Answer = sendUnaryData<object>;
 const Identity = {
@@ -114,50 +111,33 @@ test("services are added to grpc-js' own server: streams, metadata, interceptors
 
 const BUSY = { code: status.ABORTED, details: "busy", metadata: Metadata.fromHttp2Headers({ wait: "1s" }) };
 const OWN_CODE = { code: status.INTERNAL, message: "13 INTERNAL: no disk" };
+const NOT_YET = Object.assign(new Error("not yet"), { code: status.UNAVAILABLE });
+const READY = { ready: { value: true } };
+const PLAIN = { ...BUSY, metadata: { wait: "1s" } as never };
+const rejects = (error: unknown) => async () => Promise.reject(error);
+const throws = () => {
+  throw new Error("no such disk");
+};
 
 test.each<[string, (call: unknown, answer: Answer) => unknown, object]>([
-  ["a value", async () => ({ ready: { value: true } }), { ready: { value: true } }],
-  [
-    "what the callback got before",
-    async (_call, answer) => answer(null, { ready: { value: true } }),
-    { ready: { value: true } },
-  ],
-  [
-    "an error with its status",
-    async () => Promise.reject(Object.assign(new Error("not yet"), { code: status.UNAVAILABLE })),
-    { code: status.UNAVAILABLE, message: "14 UNAVAILABLE: not yet" },
-  ],
-  ["the object that it returns", (_call) => ({ ready: { value: true } }), { ready: { value: true } }],
-  ["a status object", async () => Promise.reject(BUSY), BUSY],
-  [
-    "a status object with plain metadata",
-    (_call, answer) => answer({ ...BUSY, metadata: { wait: "1s" } as never }),
-    BUSY,
-  ],
-  ["a code of its own", async () => Promise.reject({ code: "NOT_FOUND", details: "no disk" }), OWN_CODE],
-  [
-    "a bare code",
-    async () => Promise.reject({ code: status.NOT_FOUND }),
-    { message: "5 NOT_FOUND: NOT_FOUND" },
-  ],
-  ["a ServiceError", async () => Promise.reject(Object.assign(new Error("10 ABORTED: busy"), BUSY)), BUSY],
-  ["no error", async () => Promise.reject("disk"), { code: status.INTERNAL, message: "13 INTERNAL: disk" }],
-  [
-    "what it throws",
-    () => {
-      throw new Error("no such disk");
-    },
-    { code: status.INTERNAL, message: "13 INTERNAL: no such disk" },
-  ],
+  ["a value", async () => READY, READY],
+  ["what the callback got before", async (_call, answer) => answer(null, READY), READY],
+  ["the object that it returns", (_call) => READY, READY],
+  ["an error with its status", rejects(NOT_YET), { code: 14, message: "14 UNAVAILABLE: not yet" }],
+  ["a status object", rejects(BUSY), BUSY],
+  ["a status object with plain metadata", (_call, answer) => answer(PLAIN), BUSY],
+  ["a ServiceError", rejects(Object.assign(new Error("10 ABORTED: busy"), BUSY)), BUSY],
+  ["a code of its own", rejects({ code: "NOT_FOUND", details: "no disk" }), OWN_CODE],
+  ["a bare code", rejects({ code: status.NOT_FOUND }), { message: "5 NOT_FOUND: NOT_FOUND" }],
+  ["no error", rejects("disk"), { code: status.INTERNAL, message: "13 INTERNAL: disk" }],
+  ["what it throws", throws, { code: status.INTERNAL, message: "13 INTERNAL: no such disk" }],
 ])("a handler may answer by a promise: %s", async (_what, probe, expected) => {
   await using _driver = await serve({
     addServices: (server) => server.addService(identity, { ...Identity, Probe: probe }),
   });
   const client = createUnixClient(node.csiAddress);
-  const answer = callUnary(client, identity.Probe, {}, { timeoutMs: 60_000 }).catch(
-    (error: unknown) => error,
-  );
-  const answered = await answer;
+  const call = callUnary(client, identity.Probe, {}, { timeoutMs: 60_000 });
+  const answered = await call.catch((error: unknown) => error);
   expect(answered).toMatchObject({ ...expected, ...(expected === BUSY && { metadata: expect.anything() }) });
   if (expected === BUSY) expect((answered as typeof BUSY).metadata.get("wait")).toEqual(["1s"]);
   client.close();
@@ -238,15 +218,12 @@ test("grpc-js keeps no server of a driver that was closed", async () => {
 });
 
 test("it is served while kubelet refuses it, and registered when kubelet does so no more", async () => {
-  const kubelet = await node.kubelet({
-    faults: [{ kind: "refuse", reason: "the API server is away", times: 1 }],
-  });
+  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no API server", times: 1 }] });
   await using driver = await serve();
   await kubelet.refused(DRIVER);
   const client = createUnixClient(node.csiAddress);
-  expect(await callUnary(client, identity.GetPluginInfo, {}, { timeoutMs: 60_000 })).toMatchObject({
-    name: DRIVER,
-  });
+  const identified = callUnary(client, identity.GetPluginInfo, {}, { timeoutMs: 60_000 });
+  expect(await identified).toMatchObject({ name: DRIVER });
   client.close();
   await driver.ready;
 });
@@ -255,60 +232,42 @@ test("with the policy end kubelet's refusal ends it, as a whole", () =>
   expectNothingLeft(async () => {
     const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room" }] });
     const driver = await serve({ onRegistrationFailure: "end" });
-    expect(await driver.closed).toMatchObject({
-      kind: "refused",
-      reason: expect.stringContaining("no room"),
-    });
+    const reason = expect.stringContaining("no room");
+    expect(await driver.closed).toMatchObject({ kind: "refused", reason });
     await expect(driver.ready).rejects.toMatchObject({ code: "REFUSED" });
     expect(existsSync(node.csiAddress)).toBe(false);
     await kubelet.close();
   }));
 
-const NONE = {
-  code: "SOCKET_UNUSABLE",
-  message: expect.stringMatching(/^cannot listen on \S+: ENOENT: the directory does not exist/),
-};
+const failure = (code: string, text: RegExp) => ({ code, message: expect.stringMatching(text) });
+const NONE = failure("SOCKET_UNUSABLE", /^cannot listen on \S+: ENOENT: the directory does not exist/);
 const refused = (text: string) => ({ code: "INVALID_OPTION", message: expect.stringContaining(text) });
 const fails = (_call: unknown, answer: Answer) => answer({ code: status.INTERNAL, details: "no room" });
+const failing = (server: Server) => server.addService(identity, { GetPluginInfo: fails });
+const asynchronous = async () => Promise.reject(new Error("too late"));
 
-test.each<[string, () => Partial<CsiServingOptions>, object]>([
+test.each<[string, Partial<CsiServingOptions>, object]>([
   [
     "there is no Identity service",
-    () => ({ addServices: () => {} }),
-    { code: "IDENTITY_MISSING", message: expect.stringMatching(/UNIMPLEMENTED.*; addServices must add/) },
+    { addServices: () => {} },
+    failure("IDENTITY_MISSING", /UNIMPLEMENTED.*; addServices must add/),
   ],
-  [
-    "GetPluginInfo fails",
-    () => ({ addServices: (server) => server.addService(identity, { GetPluginInfo: fails }) }),
-    { code: "DRIVER_FAILED", message: expect.stringContaining("INTERNAL: no room") },
-  ],
-  ["its directory is away", () => ({ csiAddress: `${node.csiAddress}.d/csi.sock` }), NONE],
-  ["kubelet's directory is away", () => ({ pluginRegistrationPath: "/none/here" }), NONE],
-  ["serverOptions are none", () => ({ serverOptions: [] as never }), refused("serverOptions is an array")],
+  ["GetPluginInfo fails", { addServices: failing }, failure("DRIVER_FAILED", /INTERNAL: no room/)],
+  ["its directory is away", { csiAddress: "/none/csi.sock" }, NONE],
+  ["kubelet's directory is away", { pluginRegistrationPath: "/none/here" }, NONE],
+  ["serverOptions are none", { serverOptions: [] as never }, refused("serverOptions is an array")],
   [
     "an interceptor is no function",
-    () => ({ serverOptions: { interceptors: ["log"] as never } }),
+    { serverOptions: { interceptors: ["log"] as never } },
     refused('serverOptions: interceptors[0] is "log"; it takes a function'),
   ],
-  ["addServices is missing", () => ({ addServices: undefined as never }), refused("addServices is missing")],
-  [
-    "addServices is async",
-    () => ({ addServices: async () => Promise.reject(new Error("too late")) }),
-    refused("addServices is async"),
-  ],
-  [
-    "a file stands at its path",
-    () => {
-      writeFileSync(node.csiAddress, "kept");
-      return {};
-    },
-    { code: "SOCKET_UNUSABLE", message: expect.stringContaining("is not a socket") },
-  ],
-])("where %s, nothing is left", (_where, options, error) =>
+  ["addServices is missing", { addServices: undefined as never }, refused("addServices is missing")],
+  ["addServices is async", { addServices: asynchronous }, refused("addServices is async")],
+  ["a file stands at its path", {}, failure("SOCKET_UNUSABLE", /is not a socket/)],
+])("where %s, nothing is left", (where, options, error) =>
   expectNothingLeft(async () => {
-    const given = options();
-    const before = readdirSync(node.pluginDir);
-    await expect(serve(given)).rejects.toMatchObject(error);
-    expect(readdirSync(node.pluginDir)).toEqual(before);
+    if (where.startsWith("a file")) writeFileSync(node.csiAddress, "kept");
+    await expect(serve(options)).rejects.toMatchObject(error);
+    expect(readdirSync(node.pluginDir)).toEqual([]);
   }),
 );

@@ -4,19 +4,18 @@ import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos } from "../../src/grpc/protos";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { createKubeletClient } from "../../src/simulator/kubelet/calls";
+import { eachTest } from "../support/each-test";
 import { PATIENCE_MS } from "../support/history";
-import { createTestNode, type TestNode } from "../support/registrar-node";
+import { createTestNode } from "../support/registrar-node";
 
 const { identity, node } = protos;
 const bounds = { timeoutMs: PATIENCE_MS };
 
-let folder: TestNode;
+const folder = eachTest(createTestNode);
 let client: Client;
-beforeEach(async () => {
-  folder = await createTestNode();
+beforeEach(() => {
   client = createUnixClient(folder.csiAddress);
 });
-afterEach(() => folder[Symbol.asyncDispose]());
 afterEach(() => client.close());
 
 const start = (options: Partial<CsiDriverOptions> = {}, signal?: AbortSignal) =>
@@ -57,16 +56,6 @@ test("answers otherwise once it is told to; the other answers stay", async () =>
   await expect(getPluginInfo()).resolves.toMatchObject({ vendorVersion: "2" });
   const { capabilities } = await callUnary(client, identity.GetPluginCapabilities, {}, bounds);
   expect(capabilities).toEqual([]);
-});
-
-test("a driver that is closed takes no answers and no faults", async () => {
-  const { setAnswers, setFaults, close } = await start();
-  await close();
-  for (const change of [() => setAnswers({ maxVolumes: 5 }), () => setFaults([])])
-    await expect(async () => change()).rejects.toMatchObject({
-      code: "ABORTED",
-      message: "the simulated CSI driver x.csi is closed",
-    });
 });
 
 test("tells who called with which authority, a raw path too, and what was answered", async () => {
@@ -126,6 +115,8 @@ test("closing removes its socket, a crash leaves it behind", async () => {
   expect(second[Symbol.asyncDispose]()).toBe(closing);
   await closing;
   expect(existsSync(folder.csiAddress)).toBe(false);
+  for (const change of [() => second.setAnswers({ maxVolumes: 5 }), () => second.setFaults([])])
+    expect(change).toThrow("the simulated CSI driver x.csi is closed");
 });
 
 test("listens when its time has come, unless stopped before; its signal closes it", async () => {

@@ -2,15 +2,12 @@ import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { BACKOFF } from "../../src/base/backoff";
-import { createLogger } from "../../src/logging/logger";
-import { createTestNode, DRIVER, startTestRegistrar, type TestNode } from "../support/registrar-node";
+import { eachTest } from "../support/each-test";
+import { recordLog } from "../support/recorded-log";
+import { createTestNode, DRIVER, startTestRegistrar } from "../support/registrar-node";
 import { untilNotified } from "../support/until-notified";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 test("each failure doubles a path's wait up to the longest, a success forgets it", async () => {
   const refuse = (times: number) => [{ kind: "refuse", reason: "no", times }] as const;
@@ -31,9 +28,8 @@ test("each failure doubles a path's wait up to the longest, a success forgets it
 });
 
 test("a path has one operation at a time", async () => {
-  const { kubelet } = await node.all({
-    driver: { faults: [{ kind: "slow", method: "NodeGetInfo", delayMs: 100 }] },
-  });
+  const slow = { kind: "slow", method: "NodeGetInfo", delayMs: 100 } as const;
+  const { kubelet } = await node.all({ driver: { faults: [slow] } });
   await untilNotified(kubelet, await kubelet.registered("x.csi"));
   expect(kubelet.events.history("operation-started")).toHaveLength(1);
 });
@@ -66,15 +62,6 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
   expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
   expect(kubelet.events.history("failed")).toEqual([]);
   expect(kubelet.events.history("called").filter(({ result }) => result.kind === "error")).toEqual([]);
-});
-
-test("restart() takes options, no function", async () => {
-  const kubelet = await node.kubelet();
-  const message = "restart takes an object of options, not a function";
-  await expect(kubelet.restart((() => {}) as never)).rejects.toMatchObject({
-    code: "INVALID_OPTION",
-    message,
-  });
 });
 
 test("its signal closes it, also in the middle of a restart, and starts none afterwards", async () => {
@@ -244,21 +231,18 @@ test("kubelet comes back whatever happens while it is down, and who does not wai
 });
 
 test("the log is told which kubelet stands for another", async () => {
-  const lines: unknown[] = [];
-  const logger = createLogger({
-    enabled: () => true,
-    write: ({ message, fields }) => void lines.push([message, fields]),
-  });
+  const { logger, records } = recordLog();
   const kubelet = await node.kubelet({ version: "v1.30.4", logger });
-  expect(lines).toEqual([
-    ["Simulating the kubelet that behaves like this version", { version: "v1.30.4", simulated: "1.33" }],
-  ]);
-  const started = { version: "v1.30.4", simulated: "1.33", nodeName: "node-1" };
-  expect(kubelet.events.history("started")).toMatchObject([started]);
+  const fields = { version: "v1.30.4", simulated: "1.33" };
+  const message = "Simulating the kubelet that behaves like this version";
+  expect(records).toMatchObject([{ message, fields }]);
+  expect(kubelet.events.history("started")).toMatchObject([{ ...fields, nodeName: "node-1" }]);
 });
 
-test("faults are checked when they are changed, too", async () => {
+test("faults and the options of restart() are checked", async () => {
   const kubelet = await node.kubelet();
+  const noOptions = "restart takes an object of options, not a function";
+  await expect(kubelet.restart((() => {}) as never)).rejects.toThrow(noOptions);
   expect(() => kubelet.setFaults([{ kind: "never-cal" as "never-call" }])).toThrow("did you mean");
   await kubelet.close();
   expect(() => kubelet.setFaults([])).toThrow("the simulated kubelet is closed");

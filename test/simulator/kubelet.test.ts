@@ -1,15 +1,12 @@
 import { createServer } from "node:net";
 import { type KubeletVersion, SIMULATED_VERSIONS } from "../../src/kubelet-rules/versions";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
+import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { createTestNode, type TestNode } from "../support/registrar-node";
+import { createTestNode } from "../support/registrar-node";
 import { untilNotified } from "../support/until-notified";
 
-let node: TestNode;
-beforeEach(async () => {
-  node = await createTestNode();
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
 
 test("registers a driver, puts it on the node, and takes it off when its socket goes", async () => {
   const { kubelet, registrar } = await node.all({

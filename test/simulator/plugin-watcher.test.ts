@@ -2,16 +2,12 @@ import { once } from "node:events";
 import { chmodSync, existsSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename, join } from "node:path";
-import { type SimulatedKubelet, startKubelet } from "../../src/simulator/kubelet/kubelet";
-import { createTestNode, type TestNode } from "../support/registrar-node";
+import { startKubelet } from "../../src/simulator/kubelet/kubelet";
+import { eachTest } from "../support/each-test";
+import { createTestNode } from "../support/registrar-node";
 
-let node: TestNode;
-let kubelet: SimulatedKubelet;
-beforeEach(async () => {
-  node = await createTestNode();
-  kubelet = await node.kubelet({ faults: [{ kind: "never-call" }] });
-});
-afterEach(() => node[Symbol.asyncDispose]());
+const node = eachTest(createTestNode);
+const kubelet = eachTest(() => node.kubelet({ faults: [{ kind: "never-call" }] }));
 
 const path = (name: string) => join(node.pluginDir, name);
 const bind = async (name: string) => {

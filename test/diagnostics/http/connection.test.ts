@@ -4,17 +4,14 @@ import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { MAX_HEAD_BYTES, textAnswer } from "../../../src/diagnostics/http/connection";
+import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
 import { askHttp } from "../../support/http";
 import { get, hello, serve } from "./support";
 
 const HELLO = get("/hello");
 const OK = /^HTTP\/1\.1 200 OK/;
-let server: Awaited<ReturnType<typeof serve>>;
-beforeEach(async () => {
-  server = await serve({ "/hello": hello });
-});
-afterEach(() => server[Symbol.asyncDispose]());
+const server = eachTest(() => serve({ "/hello": hello }));
 
 /** What comes on a connection that stays open, up to `end`. */
 async function answerOn(socket: Socket, end = "hello"): Promise<string> {

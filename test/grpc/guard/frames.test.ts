@@ -44,13 +44,8 @@ test("slices where one chunk holds them, no copies", () => {
   });
   const chunk = Buffer.alloc(100);
   write(chunk);
-  expect(pieces.map(({ buffer, length }) => [buffer === chunk.buffer, length])).toEqual([
-    ...[
-      [true, 10],
-      [true, 10],
-      [true, 80],
-    ],
-  ]);
+  expect(pieces.map(({ length }) => length)).toEqual([10, 10, 80]);
+  expect(pieces.filter(({ buffer }) => buffer !== chunk.buffer)).toEqual([]);
 });
 
 test("what the protocol throws comes out, and later chunks are ignored", () => {

@@ -80,6 +80,9 @@ const PADDED_BLOCK = Buffer.concat([bytesOf("07 00000000 10"), REST, field, Buff
 const more = (flags: number, bytes: Buffer) => frame(CONTINUATION, flags, 1, bytes);
 const recorded = (version: string) => fixture(`kubelet-${version}.hex`).subarray(CLIENT_PREFACE.length);
 const FILLED = "aaaaaaa";
+const ALL_FLAGS = PADDED | PRIORITY | END_HEADERS | END_STREAM;
+const HALVES = [more(0, field.subarray(0, 4)), more(END_HEADERS, field.subarray(4))];
+const IN_PIECES = [frame(HEADERS, END_STREAM, 1, REST), ...HALVES];
 
 test.each<[string, Buffer | readonly Buffer[], readonly string[]]>([
   ["a literal without indexing", request(field), [FILLED]],
@@ -96,20 +99,8 @@ test.each<[string, Buffer | readonly Buffer[], readonly string[]]>([
   ["300 bytes", request(Buffer.concat([bytesOf("01 7f ad01"), Buffer.alloc(300, "/")])), ["a".repeat(300)]],
   ["a legal value", request(literal("01", "[::1]:80")), ["[::1]:80"]],
   ["a legal value in Huffman code", request(bytesOf("01 86 a0e41d139d09")), ["localhost"]],
-  [
-    "padding and priority",
-    frame(HEADERS, PADDED | PRIORITY | END_HEADERS | END_STREAM, 1, PADDED_BLOCK),
-    [FILLED],
-  ],
-  [
-    "CONTINUATION in the middle of the value",
-    [
-      frame(HEADERS, END_STREAM, 1, REST),
-      more(0, field.subarray(0, 4)),
-      more(END_HEADERS, field.subarray(4)),
-    ],
-    [FILLED],
-  ],
+  ["padding and priority", frame(HEADERS, ALL_FLAGS, 1, PADDED_BLOCK), [FILLED]],
+  ["CONTINUATION in the middle of the value", IN_PIECES, [FILLED]],
   ["the size of a table before it", request(bytesOf("")), []],
   ["an empty one", request(literal("01", "")), []],
   ["what kubelet 1.24 sends", recorded("1.24"), Array(3).fill("a".repeat(44))],
