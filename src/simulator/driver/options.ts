@@ -29,7 +29,7 @@ export const CSI_METHODS = [
 export type NodeCapability = (typeof NODE_CAPABILITIES)[number];
 
 /** What a node plugin can announce up to CSI 1.13. That version removed VOLUME_CONDITION, and brought the health ones. */
-const NODE_CAPABILITIES = [
+export const NODE_CAPABILITIES = [
   "STAGE_UNSTAGE_VOLUME",
   "GET_VOLUME_STATS",
   "EXPAND_VOLUME",
