@@ -4,7 +4,6 @@ import { type AddressInfo, createConnection } from "node:net";
 import * as fc from "fast-check";
 import { parseRequestHead } from "../src/diagnostics/http/request-head";
 import { fillPattern, matchPattern, parsePattern } from "../src/host-path/path-pattern";
-import { accessFromKubeconfigs } from "../src/kube-api/kubeconfig";
 import { readJsonLines } from "../src/kube-api/request";
 import {
   createAlias,
@@ -109,47 +108,6 @@ propertyTest(
     const read: unknown[] = [];
     for await (const value of readJsonLines(stream())) read.push(value);
     expect(JSON.stringify(read)).toBe(JSON.stringify(values));
-  },
-);
-
-const entry = (name: string, kind: string, fields: object) => ({ name, [kind]: fields });
-
-propertyTest(
-  "a kubeconfig says the same whole, in pieces, and beside the entries of others",
-  {
-    runs: 300,
-    given: fc.tuple(fc.array(label), fc.array(fc.nat(3), { minLength: 12, maxLength: 12 }), fc.string()),
-  },
-  ([others, places, token]) => {
-    const strangers = others.filter((name) => name !== "mine");
-    const rowsOf = (kind: string, fields: object, strange: object) => [
-      entry("mine", kind, fields),
-      ...strangers.map((name) => entry(name, kind, strange)),
-    ];
-    const whole = {
-      contexts: rowsOf("context", { cluster: "mine", user: "mine" }, { cluster: "no", user: "no" }),
-      clusters: rowsOf(
-        "cluster",
-        { server: "https://10.0.0.1:6443", "certificate-authority": "ca.crt" },
-        { server: "http://x" },
-      ),
-      users: rowsOf("user", { token }, { exec: {} }),
-    };
-    let row = 0;
-    const files = Array.from(
-      { length: 4 },
-      () => ({ contexts: [], clusters: [], users: [] }) as Record<keyof typeof whole, object[]>,
-    );
-    for (const [kind, rows] of Object.entries(whole) as [keyof typeof whole, object[]][])
-      for (const one of rows) files[places[row++ % places.length] ?? 0]?.[kind].push(one);
-    const at = (config: object) => ({ config, directory: "/d" });
-    const current = { "current-context": "mine" };
-    const access = accessFromKubeconfigs([at({ ...whole, ...current })]);
-    expect(accessFromKubeconfigs([...files.map(at), at(current)])).toEqual(access);
-    expect(access).toMatchObject({
-      server: "https://10.0.0.1:6443",
-      authority: { kind: "file", path: "/d/ca.crt" },
-    });
   },
 );
 

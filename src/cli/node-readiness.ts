@@ -1,7 +1,6 @@
 import { nodeNameFrom, nodeReadinessTargetsOf } from "../flags/checks";
 import type { Flags } from "../flags/table";
-import type { Environment } from "../kube-api/access";
-import { accessFrom } from "../kube-api/access-from-environment";
+import { type Environment, inClusterAccess } from "../kube-api/access";
 import type { Logger } from "../logging/logger";
 import type { ObservedRegistrations } from "../node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../node-readiness/options";
@@ -15,12 +14,14 @@ export async function prepareNodeReadiness(
   flags: Flags,
   environment: Environment,
 ): Promise<(registrations: Registrations, log: Logger) => Promise<NodeReadiness>> {
+  const { KUBECONFIG: file } = environment;
   const options = {
     ...nodeReadinessTargetsOf(flags),
     nodeName: nodeNameFrom(flags.nodeName, environment),
-    access: await accessFrom(environment),
+    access: file
+      ? await (await import("../kube-api/read-kubeconfig")).readKubeconfig(file)
+      : inClusterAccess(environment),
     conditionDelayMs: flags.nodeConditionDelayMs,
-    impersonateNode: flags.impersonateNode,
   };
   resolveNodeReadinessOptions({ ...options, registrations: NONE_YET });
   return (registrations, logger) => startNodeReadiness({ ...options, registrations, logger });

@@ -41,8 +41,6 @@ export function checkFlags(flags: Flags): void {
   checkWait("timeout", flags.timeoutMs);
   checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");
   if (isNodeWide(flags)) checkWait("driver-gone-after", flags.driverGoneAfterMs);
-  if (flags.impersonateNode && (flags.nodeCondition === "" || flags.removeStartupTaint.length > 0))
-    throw invalidOption("impersonate-node needs --node-condition, and excludes --remove-startup-taint");
   if (wantsNodeReadiness(flags)) checkWait("node-condition-delay", flags.nodeConditionDelayMs);
   parseTargets(nodeReadinessTargetsOf(flags));
 }

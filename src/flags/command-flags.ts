@@ -33,20 +33,24 @@ export function readCommandFlags<Rows extends CommandFlags>(
   const advice = `see registrar ${command} --help`;
   const settings = readSettings(rows, argv, advice, registrar);
   const textsOf = (flag: string) => settings.filter(({ name }) => name === flag).map(({ text }) => text);
-  const isGiven = (flag: string | undefined) => flag !== undefined && textsOf(flag).length > 0;
-  const missing = Object.keys(rows).filter((name) => rows[name]?.required && !isGiven(name));
+  const missing = Object.keys(rows).filter((name) => rows[name]?.required && textsOf(name).length === 0);
   if (missing.length > 0) throw invalidOption(`it needs --${missing.join(" and --")}; ${advice}`);
-  const values = Object.entries<CommandFlag>(rows).map(([name, row]) => {
-    const given = textsOf(name);
-    const { implies = name, conflicts } = row;
-    if (isGiven(name) && !isGiven(implies))
-      throw invalidOption(`--${name} needs --${implies} beside it; ${advice}`);
-    if (isGiven(name) && isGiven(conflicts))
-      throw invalidOption(`give --${name} or --${conflicts}, not both; ${advice}`);
-    if (given.length > 1 && !row.join && !registrar) throw invalidOption(`--${name} is given more than once`);
-    return [fieldOf(name, row), valueOfTexts(name, row, given)];
-  });
-  return { values: Object.fromEntries(values) as FlagValues<Rows>, settings };
+  const values: Record<string, unknown> = {};
+  /** Those that were given, except switches that were given as false. */
+  const on = new Set<string | undefined>();
+  for (const [name, row] of Object.entries<CommandFlag>(rows)) {
+    const texts = textsOf(name);
+    if (texts.length > 1 && !row.join && !registrar) throw invalidOption(`--${name} is given more than once`);
+    const value = valueOfTexts(name, row, texts);
+    values[fieldOf(name, row)] = value;
+    if (texts.length > 0 && value !== false) on.add(name);
+  }
+  for (const [name, { implies = name, conflicts }] of Object.entries<CommandFlag>(rows)) {
+    if (!on.has(name)) continue;
+    if (!on.has(implies)) throw invalidOption(`--${name} needs --${implies} beside it; ${advice}`);
+    if (on.has(conflicts)) throw invalidOption(`give --${name} or --${conflicts}, not both; ${advice}`);
+  }
+  return { values: values as FlagValues<Rows>, settings };
 }
 
 /** The flags as they were given, under their long names. Their texts are parsed later: of some only the last one counts. */

@@ -65,7 +65,6 @@ export const flagTable = {
     "remove-startup-taint": list("startup taint to remove, repeatable"),
     "node-condition": string("", "type of the Node condition to keep"),
     "node-condition-delay": duration("30s", "delay before it turns False"),
-    "impersonate-node": bool("ask the API server as this node"),
     "node-name": string("", "Node name; else NODE_NAME, KUBE_NODE_NAME"),
     "metrics-path": string("/metrics", "path of the metrics"),
     "termination-log": string("/dev/termination-log", "file for the reason of a failure"),

@@ -34,10 +34,9 @@ const KEEP_ALIVE_AFTER_MS = 30_000;
 
 /**
  * Makes a client. It verifies TLS, whatever NODE_TLS_REJECT_UNAUTHORIZED says, follows no redirect and uses no proxy, so
- * that only the API server gets the token. It reads the files of `access` for each request, because they rotate. With
- * `user` it impersonates that user.
+ * that only the API server gets the token. It reads the files of `access` for each request, because they rotate.
  */
-export function createApiClient(access: ApiAccess, user?: string) {
+export function createApiClient(access: ApiAccess) {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 1, timeout: UNUSED_MS });
   const { protocol, hostname, port, pathname } = new URL(access.server);
   let calls = 0;
@@ -58,7 +57,6 @@ export function createApiClient(access: ApiAccess, user?: string) {
           accept: "application/json",
           "user-agent": "registrar",
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
-          ...(user !== undefined && { "impersonate-user": user }),
           ...(body !== undefined && { "content-type": contentType ?? "application/json" }),
         },
         rejectUnauthorized: true,

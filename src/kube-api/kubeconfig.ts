@@ -2,13 +2,7 @@ import { resolve } from "node:path";
 import { invalidOption } from "../base/errors";
 import { textKind } from "../options/option-kinds";
 import { type ApiAccess, isServer, type Secret } from "./access";
-import { list, textOrNone, tree } from "./objects";
-
-/** A parsed kubeconfig file, and the directory of its relative paths. */
-export interface Kubeconfig {
-  readonly config: unknown;
-  readonly directory: string;
-}
+import { list, type Tree, textOrNone, tree } from "./objects";
 
 /**
  * Reads the current context of a kubeconfig; `config` is the parsed file, paths in it are relative to `directory`. Throws
@@ -16,28 +10,29 @@ export interface Kubeconfig {
  */
 export function accessFromKubeconfig(config: unknown, directory: string): ApiAccess {
   textKind.read(directory, "accessFromKubeconfig: directory");
-  return accessFromKubeconfigs([{ config, directory }]);
-}
-
-/** The same for several files: the first with a value, or an entry of a name, wins, as in client-go. */
-export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
-  const current = files.map(({ config }) => textOrNone(tree(config)["current-context"])).find(Boolean);
+  const current = textOrNone(tree(config)["current-context"]);
   if (current === undefined) throw problem("it has no current-context");
-  const context = entryOf(files, "contexts", current, "context");
-  const cluster = entryOf(files, "clusters", context.fields.cluster, "cluster");
-  const user = entryOf(files, "users", context.fields.user, "user");
-  const { server } = cluster.fields;
+  const context = entryOf(config, "context", current);
+  const cluster = entryOf(config, "cluster", context.cluster);
+  const user = entryOf(config, "user", context.user);
+  const { server } = cluster;
   if (!isServer(server)) throw problem(`the server must be https://HOST:PORT, not ${JSON.stringify(server)}`);
-  if (cluster.fields["insecure-skip-tls-verify"] === true)
+  if (cluster["insecure-skip-tls-verify"] === true)
     throw problem("insecure-skip-tls-verify is refused: give the server's certificate-authority");
-  if (textOrNone(cluster.fields["proxy-url"]) !== undefined)
+  if (textOrNone(cluster["proxy-url"]) !== undefined)
     throw problem(
       "a cluster with proxy-url is not supported: the registrar connects to the API server itself",
     );
   for (const way of ["exec", "auth-provider", "username", "as"])
-    if ((user.fields[way] ?? "") !== "")
+    if ((user[way] ?? "") !== "")
       throw problem(`a user with ${way} is not supported: give token, tokenFile or client-certificate`);
-  const token = textOrNone(user.fields.token);
+  const token = textOrNone(user.token);
+  const secretOf = (fields: Tree, name: string, fileName = name): Secret | undefined => {
+    const data = textOrNone(fields[`${name}-data`]);
+    if (data !== undefined) return { kind: "value", value: decoded(data, `${name}-data`) };
+    const path = textOrNone(fields[fileName]);
+    return path === undefined ? undefined : { kind: "file", path: resolve(directory, path) };
+  };
   const [certificate, key] = [secretOf(user, "client-certificate"), secretOf(user, "client-key")];
   if ((certificate === undefined) !== (key === undefined))
     throw problem(
@@ -46,7 +41,7 @@ export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
   return {
     server,
     authority: secretOf(cluster, "certificate-authority"),
-    serverName: textOrNone(cluster.fields["tls-server-name"]),
+    serverName: textOrNone(cluster["tls-server-name"]),
     // A file wins over a token beside it, because only the file is renewed.
     token:
       secretOf(user, "token", "tokenFile") ??
@@ -54,15 +49,6 @@ export function accessFromKubeconfigs(files: readonly Kubeconfig[]): ApiAccess {
     certificate,
     key,
   };
-}
-
-type Entry = ReturnType<typeof entryOf>;
-
-function secretOf({ fields, directory }: Entry, name: string, fileName = name): Secret | undefined {
-  const data = textOrNone(fields[`${name}-data`]);
-  if (data !== undefined) return { kind: "value", value: decoded(data, `${name}-data`) };
-  const path = textOrNone(fields[fileName]);
-  return path === undefined ? undefined : { kind: "file", path: resolve(directory, path) };
 }
 
 /** Node skips what is not base64. */
@@ -73,15 +59,13 @@ function decoded(data: string, name: string): string {
   return bytes.toString("utf8");
 }
 
-function entryOf(files: readonly Kubeconfig[], listName: string, wanted: unknown, field: string) {
-  for (const { config, directory } of files) {
-    const found = list(tree(config)[listName]).find((entry) => tree(entry).name === wanted);
-    if (found !== undefined) return { fields: tree(tree(found)[field]), directory };
-  }
+function entryOf(config: unknown, field: "context" | "cluster" | "user", wanted: unknown): Tree {
+  const found = list(tree(config)[`${field}s`]).find((entry) => tree(entry).name === wanted);
+  if (found !== undefined) return tree(tree(found)[field]);
   throw problem(
     wanted === undefined
       ? `its current context names no ${field}`
-      : `there is no ${JSON.stringify(wanted)} among its ${listName}`,
+      : `there is no ${JSON.stringify(wanted)} among its ${field}s`,
   );
 }
 

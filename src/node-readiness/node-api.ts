@@ -51,10 +51,6 @@ export function isOlder(view: NodeView, than: NodeView): boolean {
   return BigInt(one) < BigInt(other);
 }
 
-export type PatchOperation =
-  | { readonly op: "test"; readonly path: string; readonly value: unknown }
-  | { readonly op: "remove"; readonly path: string };
-
 interface WatchOptions {
   /** The watch begins after this version, and the API server ends it after about `seconds`. */
   readonly resourceVersion: string;
@@ -66,12 +62,6 @@ interface WatchOptions {
 }
 
 export type NodeApi = ReturnType<typeof createNodeApi>;
-
-/** The first minor version of Kubernetes 1 with constrained impersonation by default (beta). */
-export const IMPERSONATION_MINOR = 36;
-
-/** A node's own user. Groups are not to be named: the API server refuses a request for them, and adds its own. */
-export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
 
 /** The requested value, or what the registrar was doing when a request failed. */
 export type NodeAnswer<Value> =
@@ -110,7 +100,7 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
         : { ...answer, doing: "reading CSINode" };
     },
     /** Fails with `conflict` if a test of the patch fails. */
-    patchNode: (body: readonly PatchOperation[], signal: AbortSignal) =>
+    patchNode: (body: readonly object[], signal: AbortSignal) =>
       patch("removing startup taints", nodePath, "json-patch", body, signal),
     patchStatus: (body: object, signal: AbortSignal) =>
       patch("setting the node's condition", `${nodePath}/status`, "strategic-merge-patch", body, signal),
@@ -143,36 +133,17 @@ export function createNodeApi(client: ApiClient, nodeName: string) {
   };
 }
 
-export type PolicyRule = ReturnType<typeof neededRules>[number];
-
-export interface AccessNeeds {
-  readonly taints: boolean;
-  readonly condition: boolean;
-  /** Asks as its own node, by constrained impersonation (KEP-5284). */
-  readonly impersonation: boolean;
-}
-
-/** The least rights. RBAC cannot restrict a client to its own node: an admission policy can, and impersonation. */
-export function neededRules({ taints, condition, impersonation }: AccessNeeds) {
-  const rule = (group: string, resource: string, ...verbs: readonly string[]) => ({
-    apiGroups: [group],
-    resources: [resource],
-    verbs: impersonation ? verbs.map((verb) => `impersonate-on:associated-node:${verb}`) : verbs,
-  });
+/** The least rights, each rule as YAML. RBAC cannot restrict a client to its own node: an admission policy can. */
+export function neededRules(targets: {
+  readonly startupTaints: readonly unknown[];
+  readonly condition: string | undefined;
+}): readonly string[] {
+  const patch = targets.startupTaints.length > 0 ? ", patch" : "";
   return [
-    ...(impersonation
-      ? [{ ...rule("authentication.k8s.io", "nodes"), verbs: ["impersonate:associated-node"] }]
-      : []),
-    rule("", "nodes", "get", "watch", ...(taints ? ["patch"] : [])),
-    ...(condition ? [rule("", "nodes/status", "patch")] : []),
-    rule("storage.k8s.io", "csinodes", "get"),
+    `{apiGroups: [""], resources: [nodes], verbs: [get, watch${patch}]}`,
+    ...(targets.condition === undefined
+      ? []
+      : ['{apiGroups: [""], resources: [nodes/status], verbs: [patch]}']),
+    "{apiGroups: [storage.k8s.io], resources: [csinodes], verbs: [get]}",
   ];
 }
-
-export function ruleText({ apiGroups, resources, verbs }: PolicyRule): string {
-  const list = (words: readonly string[]) => `[${words.map((word) => word || '""').join(", ")}]`;
-  return `{apiGroups: ${list(apiGroups)}, resources: ${list(resources)}, verbs: ${list(verbs)}}`;
-}
-
-/** Rules as YAML on one line, to paste behind `rules:`. */
-export const rulesText = (rules: readonly PolicyRule[]) => `[${rules.map(ruleText).join(", ")}]`;

@@ -1,5 +1,6 @@
 import { invalidOption } from "../base/errors";
 import { type ApiAccess, apiAccess } from "../kube-api/access";
+import { isSubdomain } from "../kubelet-rules/api-validation";
 import { quoteText } from "../logging/escape";
 import { flag, kindOf, listOf, milliseconds, textKind } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
@@ -26,17 +27,9 @@ export interface NodeReadinessOptions extends StartOptions {
   readonly condition?: string | undefined;
   /** How long a driver must be unregistered before the condition says so. Milliseconds. Default 30,000. */
   readonly conditionDelayMs?: number | undefined;
-  /**
-   * Whether to ask the API server as the node `nodeName`, with a token of a pod on it: constrained impersonation, which
-   * Kubernetes has by default since 1.36. Only with `condition`, without `startupTaints`. Default: false.
-   */
-  readonly impersonateNode?: boolean | undefined;
   /** Requires `{driver}` in each taint and the condition. Default: true for a node-wide registrar. */
   readonly severalDrivers?: boolean | undefined;
 }
-
-/** RFC 1123 subdomain. */
-const NODE_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 const registrations = kindOf(
   "a registration, a node-wide registrar, or all() and subscribe(), awaited",
@@ -52,23 +45,14 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions) {
     startupTaints: optional(listOf(textKind), []),
     condition: optional(textKind),
     conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
-    impersonateNode: optional(flag, false),
     severalDrivers: optional(flag),
     ...START_OPTIONS,
   });
   const { severalDrivers = given.registrations.scope === "node-wide" } = given;
-  if (!NODE_NAME.test(given.nodeName))
+  if (!isSubdomain(given.nodeName))
     throw invalidOption(`node name ${quoteText(given.nodeName)} is not a valid name of a Node`);
-  if (given.impersonateNode && startupTaints.length > 0)
-    throw invalidOption(`startNodeReadiness: impersonateNode: ${NO_TAINTS_AS_NODE}`);
-  if (given.impersonateNode && condition === undefined)
-    throw invalidOption("startNodeReadiness: impersonateNode has no effect without a condition");
   return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };
 }
-
-/** The admission plugin NodeRestriction refuses it. */
-export const NO_TAINTS_AS_NODE =
-  "the API server does not let a node remove its own taints; a condition alone is possible";
 
 /** Checks the taints and the condition, without the API server. Throws INVALID_OPTION. */
 export function parseTargets(given: {

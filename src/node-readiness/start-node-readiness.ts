@@ -9,14 +9,7 @@ import { createCsiNodeStore } from "./csi-node";
 import { CSI_NODE_PACE, type CsiNodeStatus, createCsiNodeKeeper } from "./csi-node-keeper";
 import { fillIn } from "./driver-template";
 import { earliest, type Pass } from "./keeper";
-import {
-  createNodeApi,
-  IMPERSONATION_MINOR,
-  type NodeAnswer,
-  neededRules,
-  nodeUser,
-  rulesText,
-} from "./node-api";
+import { createNodeApi, type NodeAnswer, neededRules } from "./node-api";
 import { createNodeStore, startNodeWatch, WATCH_PACE } from "./node-watch";
 import type { ObservedRegistration } from "./observed-registrations";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "./options";
@@ -89,7 +82,7 @@ export function runNodeReadiness(options: ResolvedOptions, pace?: Partial<typeof
   const changed = createWakeUp();
   /** Called when the API server has shown that it answers. */
   const answering = createWakeUp();
-  const client = createApiClient(options.access, options.impersonateNode ? nodeUser(nodeName) : undefined);
+  const client = createApiClient(options.access);
   const api = createNodeApi(client, nodeName);
   const store = createNodeStore(changed.call);
   const csiNode = createCsiNodeStore();
@@ -229,21 +222,15 @@ function createTroubles(log: Logger, adviceOn: (failure: ApiFailure) => string) 
   };
 }
 
-function adviceOn(
-  { kind, message }: ApiFailure,
-  { nodeName, startupTaints, condition, impersonateNode }: ResolvedOptions,
-): string {
-  const needs = { taints: startupTaints.length > 0, condition: condition !== undefined };
-  const rules = neededRules({ ...needs, impersonation: impersonateNode });
-  const since = impersonateNode ? `, and the API server needs Kubernetes 1.${IMPERSONATION_MINOR}` : "";
+function adviceOn({ kind, message }: ApiFailure, options: ResolvedOptions): string {
   if (kind === "forbidden" && /admission|polic/i.test(message))
-    return `does the policy allow this taint, and is the pod's token bound to node ${nodeName}?`;
+    return `does the policy allow this taint, and is the pod's token bound to node ${options.nodeName}?`;
   const advice: Partial<Record<ApiFailure["kind"], string>> = {
     unreachable: "does the API server run, can this pod reach it, and does its certificate fit the CA here?",
     "no-credentials": "is the service account's token mounted (automountServiceAccountToken: true)?",
     unauthorized: "is the token of this cluster, not expired, and does its service account still exist?",
-    forbidden: `bind the service account to a ClusterRole with these rules: ${rulesText(rules)}${since}`,
-    "not-found": `is there a Node ${JSON.stringify(nodeName)}? Its name must be the pod's spec.nodeName`,
+    forbidden: `bind the service account to a ClusterRole with these rules: [${neededRules(options).join(", ")}]`,
+    "not-found": `is there a Node ${JSON.stringify(options.nodeName)}? Its name must be the pod's spec.nodeName`,
     conflict: "who else writes to this Node all the time, or what admission rule refuses the patch?",
   };
   return advice[kind] ?? "is the API server healthy? kubectl get --raw '/readyz?verbose'";

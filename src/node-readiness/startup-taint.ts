@@ -1,7 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
 import { fillIn, templateProblem } from "./driver-template";
-import type { NodeView, PatchOperation, Taint } from "./node-api";
+import type { NodeView, Taint } from "./node-api";
 
 export type StartupTaint = ReturnType<typeof parseStartupTaint>;
 
@@ -39,14 +39,11 @@ export function findTaints(node: NodeView, wanted: readonly StartupTaint[]): rea
 }
 
 /** The patch that removes taints, the last one first; undefined if the Node has none of them. `spec.taints` is an atomic list. */
-export function planRemoval(
-  node: NodeView,
-  wanted: readonly StartupTaint[],
-): readonly PatchOperation[] | undefined {
+export function planRemoval(node: NodeView, wanted: readonly StartupTaint[]): readonly object[] | undefined {
   const found = findTaints(node, wanted);
   if (found.length === 0) return undefined;
   const places = found.map((taint) => node.taints.indexOf(taint)).reverse();
-  return places.flatMap((place): PatchOperation[] => [
+  return places.flatMap((place) => [
     { op: "test", path: `/spec/taints/${place}`, value: node.taints[place] },
     { op: "remove", path: `/spec/taints/${place}` },
   ]);

@@ -84,7 +84,6 @@ nodeTest("the taint goes after kubelet's registration status, and the endpoints 
 test.each<[string, NodeJS.ProcessEnv, string]>([
   [TAINT_FLAG, { KUBERNETES_SERVICE_HOST: "h" }, "need the node's name"],
   [`${TAINT_FLAG} --node-name=n`, {}, "KUBERNETES_SERVICE_PORT are not set"],
-  [`${TAINT_FLAG} ${CONDITION_FLAG} --impersonate-node`, {}, "impersonate-node needs --node-condition"],
 ])(
   "%s with %j: exit 1 before anything is registered, and the reason is in the termination log",
   onNode(async (node, flags, env, reason) => {
@@ -95,19 +94,6 @@ test.each<[string, NodeJS.ProcessEnv, string]>([
     expect(node.files()).toEqual([]);
   }),
 );
-
-nodeTest("with --impersonate-node each request names the node's user", async (node) => {
-  server.listed = [DRIVER];
-  await node.driver();
-  const flags = [CONDITION_FLAG, "--impersonate-node"];
-  const registrar = start(node, flags, { KUBECONFIG: kubeconfig, NODE_NAME });
-  await registered(await node.kubelet());
-  await registrar.line("Node condition set");
-  await registrar.stop();
-  const users = server.requests.map(({ impersonated }) => impersonated);
-  expect(users.length).toBeGreaterThan(2);
-  expect(new Set(users)).toEqual(new Set([`system:node:${NODE_NAME}`]));
-});
 
 test("without the flags nothing of it is loaded: it lies in parts of its own", () => {
   const textOf = (part: string) =>

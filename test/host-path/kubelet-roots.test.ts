@@ -49,8 +49,7 @@ test.each(DISTRIBUTIONS.flatMap((distribution) => FORMS.map((form) => [distribut
   async (distribution, form) => {
     const [root, writable] = FACTS[distribution];
     expect(KUBELET_ROOTS[distribution]).toBe(root);
-    const words = [...form, `--distribution=${distribution}`, "--include=daemonset"];
-    const { stdout } = await runCommand("manifest", ...words);
+    const { stdout } = await runCommand("manifest", ...form, `--distribution=${distribution}`);
     const objects = parseAllDocuments(stdout).map((document) => document.toJS());
     const { volumes } = objects.find(({ kind }) => kind === "DaemonSet").spec.template.spec;
     const hostPaths: readonly HostPath[] = volumes.flatMap(

@@ -65,24 +65,18 @@ test.each<[string, object, object, object]>([
   expect(access).toEqual({ server: SERVER.server, ...none, ...expected });
 });
 
-test("KUBECONFIG may list files: the first that has an entry wins, each with its own folder", async () => {
+test("KUBECONFIG names one file, in whose directory its paths are", async () => {
   await using folder = await createTempFolder();
-  const write = (name: string, content: object) => {
-    mkdirSync(folder.at(name));
-    writeFileSync(folder.at(`${name}/config`), JSON.stringify(content));
-    return folder.at(`${name}/config`);
-  };
-  const one = write("one", { "current-context": "", users: [{ name: "u", user: { tokenFile: "token" } }] });
-  const two = write("two", config({ server: "https://two", "certificate-authority": "ca" }, { token: "t" }));
-  const three = write("three", { ...config({ server: "https://three" }, {}), "current-context": "none" });
-  expect(readKubeconfig(`${folder.at("missing")}:${one}:${two}::${three}`)).toMatchObject({
-    server: "https://two",
-    authority: { kind: "file", path: folder.at("two/ca") },
-    token: { kind: "file", path: folder.at("one/token") },
+  const path = folder.at("config");
+  writeFileSync(path, JSON.stringify(config(CA_FILE, { tokenFile: "token" })));
+  expect(await readKubeconfig(path)).toMatchObject({
+    authority: file(folder.at("ca.crt")),
+    token: file(folder.at("token")),
   });
-  expect(() => readKubeconfig(folder.at("missing"))).toThrow(`KUBECONFIG ${folder.at("missing")}: ENOENT`);
-  const missing = `${folder.at("a")}:${folder.at("b")}`;
-  expect(() => readKubeconfig(missing)).toThrow(`KUBECONFIG ${missing}: none of these files exists`);
+  await expect(readKubeconfig(folder.at("no"))).rejects.toThrow(`KUBECONFIG ${folder.at("no")}: ENOENT`);
+  await expect(readKubeconfig(`${path}:${path}`)).rejects.toThrow(
+    `KUBECONFIG ${path}:${path}: give one file`,
+  );
 });
 
 test.each<[string, unknown, string]>([

@@ -2,9 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
-import { PARTS } from "../../src/tools/manifest/object-flags";
-import { type ManifestOptions, resolveManifestOptions } from "../../src/tools/manifest/options";
-import { makeManifests } from "../../src/tools/manifest/parts";
+import { makeManifests } from "../../src/tools/manifest/objects";
+import type { ManifestOptions } from "../../src/tools/manifest/options";
 import { programPath } from "./support/build";
 import { newestVersion } from "./support/versions";
 
@@ -28,17 +27,14 @@ const taken = (...kinds: readonly string[]) => kinds.map((kind) => ({ kind, erro
 
 test.each<readonly [string, Partial<ManifestOptions>]>([
   ["as it is by default", {}],
-  ["another driver's", { attachRequired: true, storageCapacity: true, fsGroupPolicy: "File", httpPort: 1 }],
+  ["at another port", { httpPort: 1 }],
   ["at its shortest", { driverName: "x", name: "y", namespace: "z", pluginFolder: "p", driverArg: [] }],
   ["at its longest", { driverName: "x".repeat(63), pluginFolder: "p", namespace: "n".repeat(63) }],
   ["with a name of many parts", { driverName: "a.b-c.d0.example.com" }],
   ...Object.entries(KUBELET_ROOTS).map(([name, kubeletRoot]) => [`on ${name}`, { kubeletRoot }] as const),
 ])("the API server takes what `registrar manifest` writes: %s", (_, options) => {
   const required = { driverName: "x.csi.example.com", image: "registrar:v1", driverImage: "x:v1" };
-  // Kinds that the program knows.
-  const parts = PARTS.filter((part) => part !== "namespace");
-  const manifests = makeManifests(resolveManifestOptions({ ...required, include: parts, ...options }));
-  expect(judge(manifests)).toEqual(taken("CSIDriver", "DaemonSet"));
+  expect(judge(makeManifests({ ...required, ...options }))).toEqual(taken("DaemonSet"));
 });
 
 test.each(readdirSync(EXAMPLES).filter((name) => name.endsWith(".yaml")))("it takes examples/%s", (name) => {

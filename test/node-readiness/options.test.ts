@@ -51,8 +51,6 @@ test.each<[given: object, says: string]>([
   [{ access: { ...ACCESS, server: "http://x" } }, 'server is "http://x"; it takes https://HOST:PORT'],
   [{ access: { ...ACCESS, token: "t" } }, 'token is "t"; it takes an object whose kind is one of "value"'],
   [{ access: { ...ACCESS, tokn: { kind: "x" } } }, 'access: there is no option "tokn"; did you mean token?'],
-  [{ impersonateNode: true }, "startNodeReadiness: impersonateNode has no effect without a condition"],
-  [{ startupTaints: ["a/b"], impersonateNode: true }, "the API server does not let a node remove its own"],
   [{ startupTaints: "a/b" }, 'startupTaints is "a/b"; it takes a list'],
   [{ startupTaints: ["a b"] }, 'startup taint "a b": the key must be'],
   [{ startupTaints: ["a\u202eb"] }, String.raw`startup taint "a\u202eb": the key must be`],

@@ -19,7 +19,7 @@ function daemonSet(
   const isOpenShift = options.distribution === "openshift";
   return yaml`
     ${parts.about}
-    # Outside of kube-system the namespace must allow privileged pods: --include=namespace writes such a one.
+    # Outside of kube-system the namespace must allow such pods: label it pod-security.kubernetes.io/enforce=privileged.
     ${object("apps/v1", "DaemonSet", options.name, options.namespace)}
       labels:
         app.kubernetes.io/name: ${name}

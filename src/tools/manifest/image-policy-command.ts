@@ -15,7 +15,7 @@ import { dropPolicy, IMAGE_POLICY_MINOR, swapPolicy } from "./image-policy/image
 import { refuseFlag } from "./names";
 import { readinessArguments } from "./node-access";
 import { objectFlags } from "./object-flags";
-import { makeNodeWideManifests } from "./parts";
+import { makeNodeWideManifests } from "./objects";
 import { streamOf } from "./template";
 
 const POLICY_PARTS = ["daemonset", "policy"] as const;
@@ -120,39 +120,43 @@ function nodesOf(list: string): readonly string[] {
 }
 
 function makeImagePolicy(values: FlagValues<typeof flags>): string {
-  const { image, name, namespaceLabel, kubernetesVersion: minor } = values;
-  const { startupTaint: startupTaints = [], nodeCondition } = values;
+  const { image, drop, include, namespaceLabel, distribution, kubeletRoot } = values;
   const nodes = values.nodes === undefined ? undefined : nodesOf(values.nodes);
-  const scope = {
-    ...{ name, namespaceLabel, nodes, minor },
-    ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
-  };
-  const targets = parseTargets({ startupTaints, condition: nodeCondition, severalDrivers: true });
-  // They need a token: without one the registrar exits.
-  const readiness = Object.entries(readinessArguments(targets))
-    .filter(([, words]) => words.length > 0)
-    .map(([flag, words]) => ({ words, unless: [flag], needsToken: true }));
-  const metrics = metricsPortsOf(values);
-  if (!values.drop && values.include === "daemonset")
-    throw invalidOption("--include=daemonset needs --drop beside it");
-  if (!values.drop)
-    return streamOf(
-      swapPolicy({
-        ...{ ...scope, image, metrics, keep: values.keep ?? [] },
-        args: [...sidecarArguments(values.arg ?? []), ...readiness],
-      }),
-    );
-  const { distribution, kubeletRoot, httpPort } = values;
-  if (values.include === "policy")
-    return streamOf(dropPolicy({ ...scope, image, distribution, kubeletRoot }));
-  if (values.include === undefined)
+  if (include === "daemonset") {
+    if (!drop) throw invalidOption("--include=daemonset needs --drop beside it");
+    const { httpPort, startupTaint, nodeCondition } = values;
+    return makeNodeWideManifests({
+      ...{ image, distribution, kubeletRoot, httpPort, nodes },
+      ...{ startupTaint, nodeCondition },
+    });
+  }
+  if (drop && include === undefined)
     throw invalidOption(
       "--drop has two files: apply that of --include=daemonset, then that of --include=policy; delete them in the " +
         "other order, and restart the drivers' DaemonSets in between",
     );
-  const access = { ...targets, drivers: undefined, confinedBy: "policy" } as const;
-  const options = { image, distribution, kubeletRoot, httpPort, nodes };
-  return makeNodeWideManifests(options, ["daemonset"], readiness.length === 0 ? undefined : access);
+  const scope = {
+    ...{ image, name: values.name, namespaceLabel, nodes, minor: values.kubernetesVersion },
+    ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },
+  };
+  if (drop) return streamOf(dropPolicy({ ...scope, distribution, kubeletRoot }));
+  const args = [...sidecarArguments(values.arg ?? []), ...readinessFrom(values)];
+  return streamOf(swapPolicy({ ...scope, args, metrics: metricsPortsOf(values), keep: values.keep ?? [] }));
+}
+
+/** They need a token: without one the registrar exits. */
+function readinessFrom({
+  startupTaint = [],
+  nodeCondition,
+}: FlagValues<typeof flags>): readonly AddedArgument[] {
+  const targets = parseTargets({
+    startupTaints: startupTaint,
+    condition: nodeCondition,
+    severalDrivers: true,
+  });
+  return Object.entries(readinessArguments(targets))
+    .filter(([, words]) => words.length > 0)
+    .map(([flag, words]) => ({ words, unless: [flag], needsToken: true }));
 }
 
 /** Flags that a policy for every driver cannot set. */
@@ -164,7 +168,6 @@ const NOT_FOR_ALL: readonly FlagName[] = [
 const INSTEAD: Readonly<Partial<Record<FlagName, string>>> = {
   "remove-startup-taint": "--startup-taint",
   "node-condition": "--node-condition",
-  "impersonate-node": "registrar manifest --node-access impersonation",
 };
 /** Flags that exclude each other: with both the registrar does not start. */
 const EXCLUDED: Readonly<Partial<Record<FlagName, readonly FlagName[]>>> = {

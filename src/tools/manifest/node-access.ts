@@ -9,18 +9,17 @@ import {
   OTHERS_PATTERN,
   patternOf,
 } from "../../node-readiness/driver-template";
-import { neededRules, ruleText } from "../../node-readiness/node-api";
+import { neededRules } from "../../node-readiness/node-api";
+import type { parseTargets } from "../../node-readiness/options";
 import type { StartupTaint } from "../../node-readiness/startup-taint";
 import type { ResolvedBasics } from "./options";
 import { items, object, scalar, type Yaml, yaml } from "./template";
 
-export interface NodeAccessOptions {
-  readonly startupTaints: readonly StartupTaint[];
-  readonly condition: string | undefined;
+type Targets = ReturnType<typeof parseTargets>;
+
+interface NodeAccessOptions extends Targets {
   /** The names that `{driver}` stands for. Undefined: any. */
   readonly drivers: readonly string[] | undefined;
-  /** What confines it to its own node. */
-  readonly confinedBy: "policy" | "impersonation";
 }
 
 export type NodeAccess = ReturnType<typeof nodeAccess>;
@@ -47,18 +46,15 @@ export const sccBinding = (basics: Basics): Yaml => yaml`
 
 /** Gives a registrar access to its Node. Throws INVALID_OPTION for a taint or condition that belongs to others. */
 export function nodeAccess(basics: Basics, options: NodeAccessOptions) {
-  const { startupTaints, condition, drivers = [], confinedBy } = options;
+  const { startupTaints, condition, drivers = [] } = options;
   for (const template of [...startupTaints.map(({ key }) => key), condition ?? ""])
     for (const driver of drivers)
       if (fillIn(template, driver) === undefined)
         throw invalidOption(`${template} with driver ${driver} is not a name, or one of other programs`);
   return {
     /** Comes before the DaemonSet; the policy comes before the rights that it restricts. */
-    before: [...(confinedBy === "policy" ? nodePolicy(basics, options) : []), ...rights(basics, options)],
-    args: items([
-      ...Object.values(readinessArguments(options)).flat(),
-      ...(confinedBy === "impersonation" ? ["--impersonate-node"] : []),
-    ]),
+    before: [...nodePolicy(basics, options), ...rights(basics, options)],
+    args: items(Object.values(readinessArguments(options)).flat()),
     env: yaml`env: [${NODE_NAME_VARIABLE}]`,
     mount: yaml`- {name: api-access, mountPath: ${SERVICE_ACCOUNT_DIRECTORY}, readOnly: true}`,
     volume: yaml`
@@ -72,8 +68,6 @@ export function nodeAccess(basics: Basics, options: NodeAccessOptions) {
   };
 }
 
-type Targets = Pick<NodeAccessOptions, "startupTaints" | "condition">;
-
 export const readinessArguments = ({ startupTaints, condition }: Targets) => ({
   "remove-startup-taint": startupTaints.map(
     ({ key, effect }) => `--remove-startup-taint=${key}${effect ? `:${effect}` : ""}`,
@@ -83,25 +77,18 @@ export const readinessArguments = ({ startupTaints, condition }: Targets) => ({
 
 export const NODE_NAME_VARIABLE = "{name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}";
 
-function rights(
-  basics: Basics,
-  { startupTaints, condition, confinedBy }: NodeAccessOptions,
-): readonly Yaml[] {
-  const needs = { taints: startupTaints.length > 0, condition: condition !== undefined };
-  const rules = neededRules({ ...needs, impersonation: confinedBy === "impersonation" });
-  return [
-    yaml`
-      # RBAC cannot say "to its own node": the ${confinedBy} does.
-      ${object("rbac.authorization.k8s.io/v1", "ClusterRole", basics.name)}
-      rules:
-        ${rules.map((rule) => yaml`- ${ruleText(rule)}`)}
-    `,
-    yaml`
-      ${object("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", basics.name)}
-      ${binding(basics.name, basics)}
-    `,
-  ];
-}
+const rights = (basics: Basics, targets: Targets): readonly Yaml[] => [
+  yaml`
+    # RBAC cannot say "to its own node": the policy does.
+    ${object("rbac.authorization.k8s.io/v1", "ClusterRole", basics.name)}
+    rules:
+      ${neededRules(targets).map((rule) => yaml`- ${rule}`)}
+  `,
+  yaml`
+    ${object("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", basics.name)}
+    ${binding(basics.name, basics)}
+  `,
+];
 
 /** A qualified name: 253 characters, a slash, 63 characters. */
 const MAX_TYPE = 317;

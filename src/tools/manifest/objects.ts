@@ -1,27 +1,48 @@
-import type { ResolvedBasics, ResolvedManifestOptions } from "./options";
-import { items, object, type Yaml, yaml } from "./template";
+import { nameListsFrom } from "../../flags/paths";
+import { parseTargets } from "../../node-readiness/options";
+import { allowedNames } from "../../registrar/node-wide/name-lists";
+import { nodePlugin, nodeWideDaemonSet } from "./daemon-sets";
+import { checkNodes } from "./names";
+import { type NodeAccess, nodeAccess, sccBinding, serviceAccount } from "./node-access";
+import {
+  type BasicOptions,
+  type ManifestOptions,
+  type NodeWideOptions,
+  type ResolvedBasics,
+  resolveBasics,
+  resolveManifestOptions,
+} from "./options";
+import { streamOf, type Yaml } from "./template";
 
-export const ownNamespace = ({ namespace }: Pick<ResolvedBasics, "namespace">): Yaml => yaml`
-  # Pod security standards, which some clusters enforce by default, forbid hostPath volumes: this namespace is excepted.
-  ${object("v1", "Namespace", namespace)}
-    labels: {pod-security.kubernetes.io/enforce: privileged}
-`;
+/** Writes a driver's DaemonSet and what its pods need, in the order in which to apply them. Throws INVALID_OPTION. */
+export function makeManifests(options: ManifestOptions): string {
+  const resolved = resolveManifestOptions(options);
+  const access = accessOf(resolved, options, [options.driverName], false);
+  return write(resolved, nodePlugin(resolved, access), access);
+}
 
-export function csiDriver(options: ResolvedManifestOptions): Yaml {
-  return yaml`
-    # What the cluster must know about the driver. attachRequired and the modes cannot be changed later.
-    ${object("storage.k8s.io/v1", "CSIDriver", options.driverName)}
-    spec:
-      # true: kubelet mounts a volume once the controller's external-attacher has attached it.
-      attachRequired: ${options.attachRequired}
-      # true: NodePublishVolume gets the pod's name, and whether the volume is an inline one.
-      podInfoOnMount: ${options.podInfoOnMount}
-      # Persistent: by PersistentVolumeClaim. Ephemeral: inline in a pod; NodePublishVolume must then create the volume.
-      volumeLifecycleModes:
-        ${items(options.lifecycleModes)}
-      # Whether the pod's fsGroup gets the files: if there is a file system and one writer, always (File), or never (None).
-      fsGroupPolicy: ${options.fsGroupPolicy}
-      # true: the scheduler reads CSIStorageCapacity objects, which the external-provisioner must publish.
-      storageCapacity: ${options.storageCapacity}
-  `;
+/** The same for one registrar that serves every driver of a node. Throws INVALID_OPTION. */
+export function makeNodeWideManifests(options: NodeWideOptions): string {
+  const { allowDrivers, nodes } = options;
+  if (nodes !== undefined) checkNodes(nodes, "daemonset");
+  const basics = { ...resolveBasics(options, "csi-registrar"), allowDrivers, nodes };
+  const access = accessOf(basics, options, allowedNames(nameListsFrom({ allowDrivers })), true);
+  return write(basics, nodeWideDaemonSet(basics, access), access);
+}
+
+function accessOf(
+  basics: ResolvedBasics,
+  { startupTaint = [], nodeCondition }: BasicOptions,
+  drivers: readonly string[] | undefined,
+  severalDrivers: boolean,
+): NodeAccess | undefined {
+  const targets = parseTargets({ startupTaints: startupTaint, condition: nodeCondition, severalDrivers });
+  const isWanted = startupTaint.length > 0 || nodeCondition !== undefined;
+  return isWanted ? nodeAccess(basics, { ...targets, drivers }) : undefined;
+}
+
+function write(options: ResolvedBasics, daemonSet: Yaml, access: NodeAccess | undefined): string {
+  const admission = options.distribution === "openshift" ? [sccBinding(options)] : [];
+  const account = admission.length > 0 || access ? [serviceAccount(options)] : [];
+  return streamOf([...account, ...admission, ...(access?.before ?? []), daemonSet]);
 }

@@ -3,19 +3,23 @@ import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "../../host-path/kubelet-roo
 import { registrationSocketPath } from "../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../unix/socket-path";
 import { checkDriverName, checkNamed, refuseFlag } from "./names";
-import { DEFAULT_PARTS, LIFECYCLE_MODES, type ObjectValues, PARTS, type Part } from "./object-flags";
+import type { ObjectValues } from "./object-flags";
 
-type Values = Partial<ObjectValues>;
-type Basic = "image" | "name" | "namespace" | "distribution" | "kubeletRoot" | "httpPort";
-export type BasicOptions = Pick<Values, Basic>;
+type Required = "image" | "driverName" | "driverImage";
+type Values = Partial<Omit<ObjectValues, Required>>;
 
-export interface NodeWideOptions extends BasicOptions, Pick<Values, "allowDrivers"> {
+export interface BasicOptions extends Values {
+  readonly image: string;
+}
+
+export interface NodeWideOptions extends BasicOptions {
   /** Names of the nodes that it is for. Default: every Linux node. */
   readonly nodes?: readonly string[] | undefined;
 }
 
-export interface ManifestOptions extends Values {
+export interface ManifestOptions extends BasicOptions {
   readonly driverName: string;
+  readonly driverImage: string;
 }
 
 export type ResolvedBasics = ReturnType<typeof resolveBasics>;
@@ -23,57 +27,35 @@ export type ResolvedManifestOptions = ReturnType<typeof resolveManifestOptions>;
 
 /** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
 export function resolveManifestOptions(options: ManifestOptions) {
-  const { driverName, driverImage = "", pluginFolder = driverName, include: parts = DEFAULT_PARTS } = options;
+  const { driverName, driverImage, pluginFolder = driverName } = options;
   checkDriverName("driver-name", driverName);
-  const { lifecycleMode: modes = ["Persistent"] } = options;
-  const basics = resolveBasics(options, nameFrom(driverName), parts);
+  const basics = resolveBasics(options, nameFrom(driverName));
   const pluginPath = `${basics.kubeletRoot}/plugins/${pluginFolder}`;
   const resolved = {
-    ...{ ...basics, driverName, driverImage, pluginFolder, pluginPath },
+    ...{ ...basics, driverName, driverImage, pluginPath },
     /** The driver's socket on the host: the path that kubelet dials. */
     kubeletRegistrationPath: `${pluginPath}/csi.sock`,
     driverArgs: options.driverArg ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
-    parts: PARTS.filter((part) => parts.includes(part)),
-    attachRequired: options.attachRequired ?? false,
-    podInfoOnMount: options.podInfoOnMount ?? modes.includes("Ephemeral"),
-    lifecycleModes: LIFECYCLE_MODES.filter((mode) => modes.includes(mode)),
-    fsGroupPolicy: options.fsGroupPolicy ?? "ReadWriteOnceWithFSType",
-    storageCapacity: options.storageCapacity ?? false,
   };
-  checkImage("driver-image", driverImage, parts);
+  checkNamed("image", "driver-image", driverImage);
   checkNamed("directory name", "plugin-folder", pluginFolder);
   checkPathLengths(resolved);
   return resolved;
 }
 
 /** Fills the defaults of every DaemonSet's options and checks them; throws INVALID_OPTION. */
-export function resolveBasics(
-  options: BasicOptions,
-  defaultName: string,
-  parts: readonly Part[] = ["daemonset"],
-) {
-  const {
-    image = "",
-    name = defaultName,
-    namespace = "kube-system",
-    httpPort = 9809,
-    distribution,
-  } = options;
+export function resolveBasics(options: BasicOptions, defaultName: string) {
+  const { image, name = defaultName, namespace = "kube-system", httpPort = 9809, distribution } = options;
   const ownRoot = distribution === undefined ? DEFAULT_KUBELET_ROOT : KUBELET_ROOTS[distribution];
   // A shell's completion ends a directory with "/".
   const kubeletRoot = (options.kubeletRoot ?? ownRoot).replace(/(?<=[^/])\/$/, "");
-  checkImage("image", image, parts);
+  checkNamed("image", "image", image);
   checkNamed("label", "name", name);
   checkNamed("label", "namespace", namespace);
   checkNamed("host path", "kubelet-root", kubeletRoot);
   if (!(Number.isInteger(httpPort) && httpPort >= 1 && httpPort <= 65_535))
     refuseFlag("http-port", String(httpPort), "must be from 1 to 65535");
   return { image, name, namespace, distribution, kubeletRoot, httpPort };
-}
-
-/** Only the DaemonSet has images: without it an empty one is valid. */
-function checkImage(flag: string, image: string, parts: readonly Part[]): void {
-  if (image !== "" || parts.includes("daemonset")) checkNamed("image", flag, image);
 }
 
 /** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */

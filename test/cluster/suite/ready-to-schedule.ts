@@ -1,5 +1,5 @@
 import { IMAGES } from "../support/images";
-import { driverArgs, podWithVolume, writtenManifest } from "../support/objects";
+import { csiDriverOf, driverArgs, podWithVolume, writtenManifest } from "../support/objects";
 import { keepTries } from "../support/results";
 import { podNamed, podRuns } from "../support/stage";
 import { until } from "../support/until";
@@ -9,11 +9,12 @@ const VOLUME_LIMIT = 7;
 
 type Events = { readonly items: readonly { readonly reason: string; readonly message: string }[] };
 
-const written = (driver: string, ...flags: readonly string[]) =>
-  writtenManifest(
-    ...[`--driver-name=${driver}`, `--driver-image=${IMAGES.driver}`, ...driverArgs(driver)],
-    ...["--lifecycle-mode=Ephemeral", "--pod-info-on-mount", ...flags],
-  );
+const written = (driver: string, ...flags: readonly string[]) => [
+  csiDriverOf(driver),
+  ...writtenManifest(
+    ...[`--driver-name=${driver}`, `--driver-image=${IMAGES.driver}`, ...driverArgs(driver), ...flags],
+  ),
+];
 
 /** A pod without toleration that is created before the driver of its inline volume, which the node has never had. */
 async function tryPod(driver: string, isTainted: boolean) {

@@ -122,6 +122,10 @@ export function writtenManifest(...flags: readonly string[]): readonly { readonl
   return objectsIn(execFileSync(process.execPath, words, { encoding: "utf8" }));
 }
 
+/** The CSIDriver of the example, for inline volumes, with another name. */
+export const csiDriverOf = (driver: string) =>
+  exampleObjects(OURS, { ...EXAMPLE, driver })[0] as { readonly kind: string };
+
 /** The two arguments that each driver has, and what the suite's driver is to be called. */
 export const driverArgs = (name: string): readonly string[] => [
   "--driver-arg=--endpoint=unix:///csi/csi.sock",

@@ -203,7 +203,6 @@ function readRequest({ url = "/", method, headers, socket }: IncomingMessage) {
     kind: KINDS[`${method} ${pathname}`] ?? "other",
     url,
     token: headers.authorization?.replace("Bearer ", ""),
-    impersonated: headers["impersonate-user"],
     resourceVersion: searchParams.get("resourceVersion"),
     /** The client's: tells its connections apart. */
     port: socket.remotePort,

@@ -4,9 +4,7 @@ import { parse, parseAllDocuments } from "yaml";
 import dashboard from "../../../examples/dashboard.json";
 import { METRICS } from "../../../src/diagnostics/metric-table";
 import { nodeReadinessMetrics } from "../../../src/diagnostics/node-readiness";
-import { PARTS, type Part } from "../../../src/tools/manifest/object-flags";
-import { resolveManifestOptions } from "../../../src/tools/manifest/options";
-import { makeManifests, makeNodeWideManifests } from "../../../src/tools/manifest/parts";
+import { makeManifests, makeNodeWideManifests } from "../../../src/tools/manifest/objects";
 import { scalar, yaml } from "../../../src/tools/manifest/template";
 import { anchorsIn, readText } from "../../docs/markdown";
 
@@ -18,16 +16,11 @@ interface Named {
   readonly name: string;
 }
 /** What `registrar manifest` writes for the driver of `examples/daemonset.yaml`. */
-const write = (parts: readonly Part[], image = "registrar:v0.1.0") =>
-  makeManifests(
-    resolveManifestOptions({
-      driverName: "hostpath.csi.k8s.io",
-      name: "csi-hostpath-node",
-      image,
-      driverImage: "hostpathplugin:v1",
-      include: parts,
-    }),
-  );
+const write = (image = "registrar:v0.1.0", more = {}) =>
+  makeManifests({
+    ...{ driverName: "hostpath.csi.k8s.io", name: "csi-hostpath-node", image },
+    ...{ driverImage: "hostpathplugin:v1", ...more },
+  });
 
 test("the node-wide DaemonSet is that of examples/node-wide.yaml", () => {
   const written = makeNodeWideManifests({ image: "registrar:v0.1.0" });
@@ -42,7 +35,7 @@ test("the DaemonSet has the registrar, the labels and the pod settings of exampl
   const exampleText = read("daemonset.yaml");
   const image = /image: (registrar:\S+)/.exec(exampleText)?.[1] ?? "";
   const example = parseAllDocuments(exampleText)[1]?.toJS();
-  const written = parse(write(["daemonset"], image));
+  const written = parse(write(image));
   const registrarOf = ({ spec }: typeof written) =>
     spec.template.spec.containers.find(({ name }: Named) => name === "registrar");
   expect(registrarOf(written)).toEqual(registrarOf(example));
@@ -56,7 +49,7 @@ test("the DaemonSet has the registrar, the labels and the pod settings of exampl
 });
 
 test("each container mounts volumes that the pod has, and the driver's socket is one and the same", () => {
-  const { spec } = parse(write(["daemonset"])).spec.template;
+  const { spec } = parse(write()).spec.template;
   for (const { volumeMounts } of spec.containers)
     for (const { name } of volumeMounts)
       expect(spec.volumes.map((volume: Named) => volume.name)).toContain(name);
@@ -67,15 +60,15 @@ test("each container mounts volumes that the pod has, and the driver's socket is
   expect(driver.volumeMounts).toContainEqual({ name: "plugin-dir", mountPath: "/csi" });
 });
 
-test("all parts are one stream of documents without a fault, each with comments", () => {
-  const text = write(PARTS);
+test("all objects are one stream of documents without a fault, most with comments", () => {
+  const text = write(undefined, { startupTaint: ["a/b"], nodeCondition: "a/c", distribution: "openshift" });
   const documents = parseAllDocuments(text);
   expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
-  const kinds = documents.map((document) => document.toJS().kind);
-  expect(kinds.join(" ")).toBe("Namespace CSIDriver DaemonSet");
-  for (const one of text.split("---\n")) expect(one).toMatch(/^# /);
-  const prose = text.split("\n").filter((line) => !/runbook_url: |"(?:expr|description)": /.test(line));
-  for (const line of prose) expect(line.length).toBeLessThanOrEqual(125);
+  expect(documents).toHaveLength(7);
+  for (const one of text.split("---\n").filter((document) => !/^kind: .*Binding$/m.test(document)))
+    expect(one).toMatch(/^# /);
+  for (const line of text.split("\n").filter((one) => /^ *#/.test(one)))
+    expect(line.length).toBeLessThanOrEqual(130);
 });
 
 const TEXTS = [
@@ -109,12 +102,13 @@ test("only what must be quoted is", () => {
 const DRIVER = { driverName: "x.csi", image: "a", driverImage: "b" };
 
 test("a driver without arguments has an empty list", () => {
-  const options = resolveManifestOptions({ ...DRIVER, driverArg: [], include: ["daemonset"] });
-  expect(parse(makeManifests(options)).spec.template.spec.containers[1].args).toEqual([]);
+  expect(parse(makeManifests({ ...DRIVER, driverArg: [] })).spec.template.spec.containers[1].args).toEqual(
+    [],
+  );
 });
 
 test("a name that YAML 1.1 reads as a boolean is quoted", () => {
-  const text = makeManifests(resolveManifestOptions({ ...DRIVER, name: "y", namespace: "on" }));
+  const text = makeManifests({ ...DRIVER, name: "y", namespace: "on" });
   expect(text).toContain('name: "y"');
   expect(text).toContain('namespace: "on"');
 });

@@ -17,27 +17,17 @@ test("what is not given follows from the driver's name and Kubernetes' defaults"
   expect(resolve()).toEqual({
     ...REQUIRED,
     ...{ name: "x-csi-example-com-node", namespace: "kube-system", kubeletRoot: "/var/lib/kubelet" },
-    ...{ httpPort: 9809, parts: ["csidriver", "daemonset"], pluginFolder: REQUIRED.driverName },
+    httpPort: 9809,
     driverArgs: ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
     pluginPath: "/var/lib/kubelet/plugins/x.csi.example.com",
     kubeletRegistrationPath: "/var/lib/kubelet/plugins/x.csi.example.com/csi.sock",
-    ...{ attachRequired: false, podInfoOnMount: false, lifecycleModes: ["Persistent"] },
-    ...{ fsGroupPolicy: "ReadWriteOnceWithFSType", storageCapacity: false },
   });
 });
 
 test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ResolvedManifestOptions>]>([
-  [{ lifecycleMode: ["Ephemeral"] }, { podInfoOnMount: true }],
-  [{ lifecycleMode: ["Ephemeral"], podInfoOnMount: false }, { podInfoOnMount: false }],
-  [{ include: ["daemonset", "csidriver", "daemonset"] }, { parts: ["csidriver", "daemonset"] }],
-  [{ lifecycleMode: ["Ephemeral", "Persistent"] }, { lifecycleModes: ["Persistent", "Ephemeral"] }],
   [{ kubeletRoot: "/k", distribution: "k0s" }, { kubeletRoot: "/k" }],
   [{ kubeletRoot: "/k/" }, { kubeletRoot: "/k" }],
   ...[{ httpPort: 1 }, { httpPort: 65_535 }].map((options) => [options, options] as const),
-  [
-    { include: ["csidriver"], image: "", driverImage: "" },
-    { parts: ["csidriver"], image: "" },
-  ],
   // The DaemonSet's name.
   [{ driverName: "disk" }, { name: "csi-disk-node" }],
   [{ driverName: "csi.example.com" }, { name: "csi-example-com-node" }],
@@ -64,7 +54,6 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   ...["/", "/var//", "/a/../b", "/a:b", "/a/.", "/./a"].map(
     (kubeletRoot) => [{ kubeletRoot }, /^--kubelet-root/] as const,
   ),
-  [{ include: ["csidriver"], image: "A B" }, /^--image "A B"/],
   [{ pluginFolder: ".." }, /^--plugin-folder ".." must be letters, digits/],
   [{ pluginFolder: "a/b" }, /^--plugin-folder/],
   [{ httpPort: 0 }, /^--http-port "0" must be from 1 to 65535/],
