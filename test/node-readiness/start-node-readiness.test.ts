@@ -2,7 +2,6 @@ import { eventually } from "../support/eventually";
 import { expectNothingLeft } from "../support/resources";
 import { DRIVER } from "./support/controlled-registrations";
 import {
-  type Fixture,
   type FixtureOptions,
   FOREIGN_TAINT,
   IN_TROUBLE,
@@ -103,27 +102,6 @@ test("a removal that is forbidden is not tried again at once", async () => {
   expect(fixture.kinds().slice(2)).toEqual(["get-csinode", "patch-node"]);
 });
 
-test("a taint that another client adds again and again is removed ever less often (aws-ebs#2447, aws-efs#1613)", async () => {
-  const fight = { initialMs: 60_000, maxMs: 60_000 };
-  await using fixture = await startTainted({
-    startupTaints: ["{driver}/agent-not-ready"],
-    pace: { taint: { unlisted: fight, fight } },
-  });
-  const { server, log, readiness } = fixture;
-  fixture.register(DRIVER);
-  for (const round of [1, 2, 3, 4]) {
-    server.setTaints([STARTUP_TAINT]);
-    await log.when(REMOVED, round);
-  }
-  expect(log.all("Another client added the startup taint again")).toHaveLength(1);
-  const before = server.requests.length;
-  server.setTaints([STARTUP_TAINT]);
-  await eventually(() =>
-    expect(readiness.status().taints[0]?.hindrance).toBe("another client keeps adding it"),
-  );
-  expect(server.requests.length).toBe(before);
-});
-
 test("a driver with a name of others gets neither their taint removed nor their condition set", async () => {
   const options = { startupTaints: ["{driver}/not-ready"], condition: "{driver}/Ready", conditionDelayMs: 0 };
   const names = ["node.kubernetes.io", "node.cilium.io", "nfs.csi.k8s.io"];
@@ -143,66 +121,16 @@ test("a driver with a name of others gets neither their taint removed nor their 
   expect(readiness.status().taints.map(({ driverName }) => driverName)).toEqual([DRIVER, names[2]]);
 });
 
-test("each driver's taint goes with its own registration, and a taint with another effect stays", async () => {
-  const options = { startupTaints: ["{driver}/agent-not-ready:NoExecute"], severalDrivers: true };
-  const taintOf = (driver: string, effect: string) => ({ key: `${driver}/agent-not-ready`, effect });
-  const [one, two] = ["one.csi.example.com", "two.csi.example.com"];
-  const [second, stays] = [taintOf(two, "NoExecute"), taintOf(one, "NoSchedule")];
-  await using fixture = await startTainted(options, [taintOf(one, "NoExecute"), second, stays]);
-  const { server, registrations, log } = fixture;
-  server.listed = [one, two];
-  registrations.set("registered", one);
-  await log.when(REMOVED);
-  expect(server.node?.spec.taints).toEqual([second, stays]);
-  registrations.set("registered", two);
-  await log.when(REMOVED, 2);
-  expect(server.node?.spec.taints).toEqual([stays]);
-});
-
 const SET = "Node condition set";
 const TYPE = `${DRIVER}/Registered`;
 const QUICK = { condition: TYPE, conditionDelayMs: 50 };
 const PATIENT = { condition: TYPE, conditionDelayMs: 3_600_000 };
-
-const patches = (fixture: Fixture) => fixture.kinds().filter((kind) => kind === "patch-status").length;
 
 const startListed = (options: FixtureOptions, prepare: (server: ScriptedApiServer) => void = () => {}) =>
   startFixture(options, (server) => {
     server.listed = [DRIVER];
     prepare(server);
   });
-
-test("True at once when kubelet has registered the driver, False after the delay; one write each", () =>
-  expectNothingLeft(async () => {
-    await using fixture = await startListed(QUICK);
-    const { server, registrations, log, readiness } = fixture;
-    registrations.set("registered");
-    expect((await log.when(SET)).fields).toMatchObject({ status: "True" });
-    expect(server.node?.status.conditions).toMatchObject([{ type: TYPE, status: "True" }]);
-    registrations.set("listening");
-    const { fields } = await log.when(SET, 2);
-    expect(fields).toMatchObject({ status: "False", reason: "NotRegistered" });
-    registrations.set("refused");
-    await log.when(SET, 3);
-    expect(server.node?.status.conditions).toMatchObject([{ status: "False", reason: "Refused" }]);
-    expect(patches(fixture)).toBe(3);
-    expect(readiness.status().conditions).toMatchObject([{ type: TYPE, status: "False", writes: 3 }]);
-  }));
-
-test("nothing is written if the Node has the condition already, nor by a rolling update or a kubelet restart", async () => {
-  await using fixture = await startListed(PATIENT, (server) =>
-    server.setConditions([{ type: TYPE, status: "True", reason: "Registered" }]),
-  );
-  const { server, registrations } = fixture;
-  await fixture.isWatching();
-  server.setTaints([{ key: "a", effect: "NoSchedule" }]);
-  for (const state of ["registered", "publishing", "listening", "asked", "registered"] as const)
-    registrations.set(state);
-  // Another client's change is the first that needs a write.
-  server.setConditions([]);
-  await fixture.log.when(SET);
-  expect(patches(fixture)).toBe(1);
-});
 
 test.each([
   ["an hour back: False comes after the delay all the same", -3_600_000, QUICK, DRIVER, "listening"],

@@ -42,6 +42,9 @@ function createPlay(...drivers: readonly string[]) {
 
 test("a driver that CSINode lacks is not looked up without a pause while another one's taint is fought for", async () => {
   const play = createPlay(FOUGHT, UNLISTED);
+  // The driver is not registered yet.
+  expect(await play.pass()).toBeUndefined();
+  expect(play.patches).toBe(0);
   const looks: unknown[] = [];
   for (let look = 0; look < 8; look += 1) looks.push(await play.pass(FOUGHT, UNLISTED));
   // Removed again three times at once; then both wait, for what becomes of CSINode and for peace.
@@ -50,6 +53,11 @@ test("a driver that CSINode lacks is not looked up without a pause while another
   // The API server's answer still had it each time (aws-efs#1613).
   expect(play.log.all("Another client added the startup taint again")).toHaveLength(4);
   expect(play.log.all("Startup taint removed")).toEqual([]);
+  const { keeper, store } = play;
+  const hindrance = "another client keeps adding it";
+  expect(keeper.status([registrationIn("registered", FOUGHT)], store, createCsiNodeStore())).toMatchObject([
+    { present: true, hindrance, overdueSinceMs: expect.any(Number) },
+  ]);
 });
 
 test("each driver that CSINode lacks gets its own warning, and its own short waits (issue 35)", async () => {

@@ -16,12 +16,16 @@ import {
   PROBE,
   PROGRAM,
   REGISTRAR,
-  swapped as swappedTo,
   withDriver,
 } from "./support/dry-pods";
 
+/** A pod, what the policy of its namespace changes in it, and what is beside its spec. */
+type Row = readonly [what: string, spec: PodSpec, changes: Changes, metadata?: object];
+
 const RETRY = "--on-registration-failure=retry";
 const ADDED = [RETRY, "--http-endpoint=:9809"];
+const SWAPPED = { "containers.1.image": OURS };
+const SIDECAR = { restartPolicy: "Always" };
 
 /** Several: the API server evaluates the two policies of each in an order that it draws by lot. */
 const LIMITED = Array.from({ length: 6 }, (_, at) => `limited-${at}`);
@@ -30,17 +34,24 @@ const MANY = [
   "node-1",
   ...Array.from({ length: 2_125 }, (_, at) => `ip-10-0-${at}.us-west-2.compute.internal`.padStart(41, "x")),
 ];
+/** The flags of each namespace's policy. */
+const POLICIES: Readonly<Record<string, readonly string[]>> = {
+  args: ADDED.map((word) => `--arg=${word}`),
+  swap: ["--match-image=sidecar"],
+  kept: ["--keep=memory,cpu", "--keep=probe-timeouts"],
+  ready: ["--startup-taint={driver}/x", "--node-condition={driver}/Ready"],
+  team: ["--namespace-label=team=storage"],
+  others: ["--namespace-label=team=network"],
+  metered: ["9809", "host:metered/plugin=9810", "host:metered/other=9811"].map(
+    (one) => `--metrics-port=${one}`,
+  ),
+  staged: ["--nodes=node/node-1,worker-7"],
+  many: [`--nodes=${MANY}`],
+};
+
 const cluster = useCluster(async (started) => {
-  await applyPolicy(started, "args", IMAGE, ...ADDED.map((word) => `--arg=${word}`));
-  await applyPolicy(started, "swap", IMAGE, "--match-image=sidecar");
-  await applyPolicy(started, "kept", IMAGE, "--keep=memory,cpu", "--keep=probe-timeouts");
-  await applyPolicy(started, "ready", IMAGE, "--startup-taint={driver}/x", "--node-condition={driver}/Ready");
-  await applyPolicy(started, "others", IMAGE, "--namespace-label=team=network");
-  await applyPolicy(started, "team", IMAGE, "--namespace-label=team=storage");
-  const hosts = ["plugin=9810", "other=9811"].map((one) => `--metrics-port=host:metered/${one}`);
-  await applyPolicy(started, "metered", IMAGE, "--metrics-port=9809", ...hosts);
-  await applyPolicy(started, "staged", IMAGE, "--nodes=node/node-1,worker-7");
-  await applyPolicy(started, "many", IMAGE, `--nodes=${MANY}`);
+  for (const [namespace, flags] of Object.entries(POLICIES))
+    await applyPolicy(started, namespace, IMAGE, ...flags);
   for (const namespace of LIMITED) {
     await applyPolicy(started, namespace, namespace === "limited-0" ? "--image=example.com/r:v1" : IMAGE);
     const ranges = ["{memory: 50Mi}", "{cpu: 30m}", "{ephemeral-storage: 1Gi}"].map(
@@ -50,13 +61,9 @@ const cluster = useCluster(async (started) => {
     );
     await started.apply(ranges.join("\n---\n"));
   }
-  await enforced(started, "args", "swap", "kept", "ready", "team", "staged", "metered", "many", ...LIMITED);
+  await enforced(started, ...Object.keys(POLICIES).filter((name) => name !== "others"), ...LIMITED);
 });
 
-/** A pod, what the policy of its namespace changes in it, and what is beside its spec. */
-type Row = readonly [what: string, spec: PodSpec, changes: Changes, metadata?: object];
-
-const SWAPPED = { "containers.1.image": OURS };
 const DIGEST = `sha256:${"0".repeat(64)}`;
 const REGISTRARS = [
   ...["csi-node-driver-registrar", "localhost:5000/csi-node-driver-registrar"],
@@ -70,11 +77,9 @@ const REGISTRARS = [
 ];
 const OTHERS = [
   ...["csi-cluster-driver-registrar:v1", "csi-node-driver-win-registrar:v1"],
-  ...["my-sidecar:v1", "sidecar:5000/x:1"],
+  ...["my-sidecar:v1", "sidecar:5000/x:1", "csi-node-driver-registrar/other:v1"],
   ...["registry.k8s.io/sig-storage/livenessprobe:v2.19.0", "quay.io/k8scsi/driver-registrar:v0.4.1"],
-  "csi-node-driver-registrar/other:v1",
 ];
-
 const BY_IMAGE = [...REGISTRARS, ...OTHERS].map(
   (image): Row => [image, withDriver({ ...REGISTRAR, image }), REGISTRARS.includes(image) ? SWAPPED : {}],
 );
@@ -82,8 +87,14 @@ const BY_IMAGE = [...REGISTRARS, ...OTHERS].map(
 const onNodes = (changes: Readonly<Record<string, Changes>>) =>
   Object.entries(changes).map(([node, changed]): Row => [node, onNode(node, withDriver(REGISTRAR)), changed]);
 
-const swapped = (at: number, args: readonly string[] = [...ADDED, ...PATHS], list?: string): Changes =>
-  swappedTo(at, args, list);
+const swapped = (
+  at: number,
+  args: readonly string[] = [...ADDED, ...PATHS],
+  list = "containers",
+): Changes => ({
+  [`${list}.${at}.image`]: OURS,
+  [`${list}.${at}.args`]: args,
+});
 const podLimits = (memory: string, cpu: string) => ({
   ...withDriver({ ...REGISTRAR, ...limits("32Mi", "20m") }),
   ...limits(memory, cpu),
@@ -128,16 +139,16 @@ const OF_CONTAINERS: readonly (readonly [what: string, more: object, Changes])[]
   [
     "a command with all of its arguments, the last without its value",
     { command: [PROGRAM, ...PATHS, "--v"], args: ["5"] },
-    { "containers.1.image": OURS, "containers.1.command": [PROGRAM, ...ADDED, ...PATHS, "--v"] },
+    { ...SWAPPED, "containers.1.command": [PROGRAM, ...ADDED, ...PATHS, "--v"] },
   ],
   ["arguments behind a plain word", { args: ["plain", "--v=5"] }, swapped(1, [...ADDED, "plain", "--v=5"])],
   ...["-http-endpoint", "--http-endpoint", "-http-endpoint=:1", "--http-endpoint=:1", "--health-port=1"].map(
     (word) => [`the flag as ${word}`, { args: [word, ":1"] }, swapped(1, [RETRY, word, ":1"])] as const,
   ),
   [
-    "a flag whose name begins like another's",
-    { args: ["--http-endpoint-x", "http-endpoint"] },
-    swapped(1, [...ADDED, "--http-endpoint-x", "http-endpoint"]),
+    "a flag whose name begins like it",
+    { args: ["--http-endpoint-x"] },
+    swapped(1, [...ADDED, "--http-endpoint-x"]),
   ],
   ["every flag", { args: ["-http-endpoint=", "--on-registration-failure", "exit"] }, SWAPPED],
   ["no port is the image's tag", { ...DRIVER, name: "d", image: "csi-node-driver-registrar:1/x" }, {}],
@@ -146,11 +157,7 @@ const OF_CONTAINERS: readonly (readonly [what: string, more: object, Changes])[]
   ["a probe that our image lacks", { livenessProbe: exec("sh", "-c", "true") }, {}],
   ["enough of everything", { ...limits("64Mi", "50m"), ...ENOUGH }, swapped(1)],
   ["limits of 0, which are none", { ...limits("0", "0"), ...ENOUGH }, swapped(1)],
-  [
-    "little CPU without exec probes",
-    limits("1Gi", "10m"),
-    { ...swapped(1), "containers.1.resources.limits.cpu": "50m" },
-  ],
+  ["little CPU alone", limits("1Gi", "10m"), { ...swapped(1), "containers.1.resources.limits.cpu": "50m" }],
   [
     "limits in other units",
     { ...limits("67108863", "0.02"), startupProbe: PROBE, readinessProbe: { ...PROBE, timeoutSeconds: 9 } },
@@ -165,12 +172,16 @@ const OF_CONTAINERS: readonly (readonly [what: string, more: object, Changes])[]
   ["a driver whose name has .exe in it", { args: EXEGY }, swapped(1, [...ADDED, ...EXEGY])],
   ["a program of Windows in an argument", { args: ["--x=csi-proxy.exe"] }, {}],
   ["a Windows path in its arguments", { args: ["--csi-address=unix://C:\\csi\\csi.sock"] }, {}],
-  [
-    "a Windows path in its environment",
-    { args: ["--csi-address=$(A)"], env: [{ name: "A", value: "unix://C:\\csi.sock" }] },
-    {},
-  ],
+  ["a Windows path in its environment", { env: [{ name: "A", value: "unix://C:\\csi.sock" }] }, {}],
 ];
+
+const everything = (at: number) => ({
+  ...REGISTRAR,
+  name: `r${at}`,
+  livenessProbe: PROBE,
+  ...limits("32Mi", "20m"),
+});
+const SIXTY = Array.from({ length: 60 }, (_, at) => at);
 
 const IN_ARGS: readonly Row[] = [
   ["a registrar", withDriver(REGISTRAR), swapped(1)],
@@ -193,30 +204,26 @@ const IN_ARGS: readonly Row[] = [
     { args: ["--health-port", "9809"] },
     { command: ["/probe", "--http-endpoint=127.0.0.1:9809"] },
     { env: [{ name: "PORT", value: ":9809" }] },
-  ].map(
-    (more) =>
-      [
-        `the port in the hands of another container: ${JSON.stringify(more)}`,
-        withDriver({ ...DRIVER, name: "probe", ...more }, REGISTRAR),
-        swapped(2, [RETRY, ...PATHS]),
-      ] as const,
-  ),
+  ].map((more): Row => {
+    const other = { ...DRIVER, name: "probe", ...more };
+    return [
+      `another's port: ${JSON.stringify(more)}`,
+      withDriver(other, REGISTRAR),
+      swapped(2, [RETRY, ...PATHS]),
+    ];
+  }),
   ["another port", withDriver({ ...DRIVER, name: "p", args: ["--p=19809"] }, REGISTRAR), swapped(2)],
   [
     "a native sidecar",
-    { ...withDriver(), initContainers: [{ ...REGISTRAR, restartPolicy: "Always" }] },
+    { ...withDriver(), initContainers: [{ ...REGISTRAR, ...SIDECAR }] },
     swapped(0, undefined, "initContainers"),
   ],
   [
     "60 registrars with everything that can be changed",
-    {
-      containers: Array.from({ length: 60 }, (_, at) => ({
-        ...{ ...REGISTRAR, name: `r${at}`, livenessProbe: PROBE, ...limits("32Mi", "20m") },
-      })),
-    },
+    { containers: SIXTY.map(everything) },
     Object.assign(
       {},
-      ...Array.from({ length: 60 }, (_, at) => ({
+      ...SIXTY.map((at) => ({
         ...swapped(at, [RETRY, ...PATHS]),
         [`containers.${at}.resources.limits.memory`]: "64Mi",
         [`containers.${at}.resources.limits.cpu`]: "50m",
@@ -238,38 +245,32 @@ const IN_ARGS: readonly Row[] = [
 ];
 
 const PORT = { name: "registrar", containerPort: 9809, protocol: "TCP" };
-const WITH_PORT = { ...swapped(1, ["--http-endpoint=:9809", ...PATHS]), "containers.1.ports": [PORT] };
+const METERED_ARGS = ["--http-endpoint=:9809", ...PATHS];
 const HOST = { hostNetwork: true };
 const OWN_PORT = { name: "own", containerPort: 1, protocol: "TCP" };
-
 const ownedBy = (name: string) => ({
   ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name, uid: "u", controller: true }],
 });
+const beside = (more: object) => withDriver(REGISTRAR, { ...DRIVER, name: "probe", ...more });
+
 const METERED: readonly Row[] = [
-  ["a pod with its own network", withDriver(REGISTRAR), WITH_PORT, ownedBy("plugin")],
+  [
+    "a pod with its own network",
+    withDriver(REGISTRAR),
+    { ...swapped(1, METERED_ARGS), "containers.1.ports": [PORT] },
+    ownedBy("plugin"),
+  ],
   [
     "other ports of the registrar",
     withDriver({ ...REGISTRAR, ports: [OWN_PORT] }),
-    { ...swapped(1, ["--http-endpoint=:9809", ...PATHS]), "containers.1.ports.1": PORT },
-  ],
-  [
-    "a native sidecar",
-    { ...withDriver(), initContainers: [{ ...REGISTRAR, restartPolicy: "Always" }] },
-    {
-      ...swapped(0, ["--http-endpoint=:9809", ...PATHS], "initContainers"),
-      "initContainers.0.ports": [PORT],
-    },
+    { ...swapped(1, METERED_ARGS), "containers.1.ports.1": PORT },
   ],
   ["two", withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }), { ...SWAPPED, "containers.2.image": OURS }],
   ["an endpoint", withDriver({ ...REGISTRAR, args: ["--http-endpoint=:1"] }), SWAPPED],
   ["the old flag", withDriver({ ...REGISTRAR, args: ["-health-port", "1"] }), SWAPPED],
   ["this name", withDriver({ ...REGISTRAR, ports: [{ ...OWN_PORT, name: "registrar" }] }), SWAPPED],
-  [
-    "another container with the port",
-    withDriver(REGISTRAR, { ...DRIVER, name: "probe", ports: [{ containerPort: 9809 }] }),
-    SWAPPED,
-  ],
-  ["a listener there", withDriver(REGISTRAR, { ...DRIVER, name: "probe", args: ["--p=:9809"] }), SWAPPED],
+  ["another container with the port", beside({ ports: [{ containerPort: 9809 }] }), SWAPPED],
+  ["a listener there", beside({ args: ["--p=:9809"] }), SWAPPED],
   ["the host's network, no port", { ...withDriver(REGISTRAR), ...HOST }, SWAPPED, ownedBy("third")],
   [
     "the host's network",
@@ -282,44 +283,35 @@ const METERED: readonly Row[] = [
   ],
   [
     "the host's network, and a driver with the port",
-    { containers: [{ ...DRIVER, ports: [{ containerPort: 9811 }] }, REGISTRAR], ...HOST },
+    { ...beside({ ports: [{ containerPort: 9811 }] }), ...HOST },
     SWAPPED,
     ownedBy("other"),
   ],
 ];
 
-const READY = ["--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready"];
+const READY = ["--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready", ...PATHS];
 const NODE_NAME = {
   name: "NODE_NAME",
   valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "spec.nodeName" } },
 };
-const ENV = { name: "A", value: "b" };
+const withEnv = (variable: object) => withDriver({ ...REGISTRAR, env: [variable] });
 
 const IN_READY: readonly Row[] = [
-  ["token", withDriver(REGISTRAR), { ...swapped(1, [...READY, ...PATHS]), "containers.1.env": [NODE_NAME] }],
+  ["token", withDriver(REGISTRAR), { ...swapped(1, READY), "containers.1.env": [NODE_NAME] }],
   [
-    "variables of its own",
-    withDriver({ ...REGISTRAR, env: [ENV] }),
-    { ...swapped(1, [...READY, ...PATHS]), "containers.1.env.1": NODE_NAME },
+    "own variables",
+    withEnv({ name: "A", value: "b" }),
+    { ...swapped(1, READY), "containers.1.env.1": NODE_NAME },
   ],
-  [
-    "the node's name",
-    withDriver({ ...REGISTRAR, env: [{ ...NODE_NAME, name: "KUBE_NODE_NAME" }] }),
-    swapped(1, [...READY, ...PATHS]),
-  ],
+  ["the node's name", withEnv({ ...NODE_NAME, name: "KUBE_NODE_NAME" }), swapped(1, READY)],
   ["no token", { ...withDriver(REGISTRAR), automountServiceAccountToken: false }, SWAPPED],
 ];
 
+const UNTOUCHED = { ...REGISTRAR, ...limits("32Mi", "20m"), livenessProbe: PROBE };
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
   args: IN_ARGS,
   swap: BY_IMAGE,
-  kept: [
-    [
-      "limits and probes stay",
-      withDriver({ ...REGISTRAR, ...limits("32Mi", "20m"), livenessProbe: PROBE }),
-      SWAPPED,
-    ],
-  ],
+  kept: [["limits and probes stay", withDriver(UNTOUCHED), SWAPPED]],
   team: [["a registrar", withDriver(REGISTRAR), SWAPPED]],
   others: [["a registrar", withDriver(REGISTRAR), {}]],
   staged: [
@@ -330,7 +322,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   metered: METERED,
   ready: IN_READY,
 };
-
 const ALL = Object.entries(ROWS).flatMap(([namespace, rows]) =>
   rows.map(([what, spec, changes, metadata = {}]) => ({ namespace, what, spec, changes, metadata })),
 );

@@ -31,22 +31,20 @@ export const onNode = (name: string, spec: PodSpec): PodSpec => ({
   ...spec,
   ...onNodesWith({ matchFields: [{ key: "metadata.name", operator: "In", values: [name] }] }),
 });
-export const swapped = (at: number, args: readonly string[], list = "containers"): Changes => ({
-  [`${list}.${at}.image`]: OURS,
-  [`${list}.${at}.args`]: args,
-});
 
 /** Resolves when the policies of these namespaces are in force: seconds after the API server has stored them. */
 export async function enforced(cluster: Cluster, ...namespaces: readonly string[]): Promise<void> {
   for (const namespace of namespaces)
     await eventually(async () =>
-      expect(await changesOf(cluster, namespace, onNode("node-1", withDriver(REGISTRAR)))).not.toEqual({}),
+      expect(await changesOf(cluster, namespace, onNode("node-1", withDriver(REGISTRAR)))).not.toStrictEqual(
+        {},
+      ),
     );
 }
 
 /** The version of CONTROL_PLANE_KUBERNETES where it is older, such as 1.34: the policies are written for it. */
 const { CONTROL_PLANE_VERSION } = process.env;
-export const VERSION = CONTROL_PLANE_VERSION ? [`--kubernetes-version=${CONTROL_PLANE_VERSION}`] : [];
+const VERSION = CONTROL_PLANE_VERSION ? [`--kubernetes-version=${CONTROL_PLANE_VERSION}`] : [];
 
 export async function applyPolicy(cluster: Cluster, namespace: string, ...flags: readonly string[]) {
   const words = ["--image-policy", ...VERSION, `--name=${namespace}`, `--namespace=${namespace}`, ...flags];
