@@ -77,8 +77,11 @@ const undeclared = ({ volume, volumeKind }: MountedDirectory) =>
     ? `mounts the volume ${volume}, and its pod has no volume of that name: the API server refuses it`
     : undefined;
 
+/** By the CSI specification; nearly every driver's directory has its name. One without a dot is rather a word of something else. */
+const DRIVER_NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
+
 const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registration-directory", (one) => {
-  const { unseen, program, settings, mounts, driverName, source } = one;
+  const { unseen, program, settings, mounts, source } = one;
   const { pluginRegistrationPath: directory, kubeletRegistrationPath: told, csiAddress } = settings;
   const mount = mountOf(directory, mounts);
   if (unseen !== undefined || (mount === undefined && program.kind === "unknown")) return undefined;
@@ -105,7 +108,8 @@ const manifestRegistrationDirectory = eachDeployment("CSI103", "manifest-registr
   const registry = registryOf(host);
   if (registry === undefined)
     return problem(`mounts ${host} at ${directory}, and kubelet looks in its plugins_registry only`, mountIt);
-  const socket = registrationSocketPath(host, driverName ?? "x");
+  const [name = "x"] = DRIVER_NAME.exec(basename(dirname(told))) ?? [];
+  const socket = registrationSocketPath(host, name);
   const bytes = Buffer.byteLength(socket);
   if (bytes > MAX_SOCKET_PATH_BYTES)
     return problem(

@@ -5,7 +5,7 @@ import { isRegistrar, type OurImage, programOf } from "../../../images/program";
 import type { FoundObject } from "../../findings/finding";
 import { driverSocketOf, mountsOf } from "./mounts";
 import { foundIn, placeText, type ReadObject, type Unread, unreadAt } from "./objects";
-import { driverNameIn, isForWindows, nodeRulesOf, podIn } from "./pod";
+import { isForWindows, nodeRulesOf, podIn } from "./pod";
 import { probesOf } from "./probes";
 import { type RegistrarSettings, settingsOf } from "./settings";
 import { literalsIn, startOf } from "./start";
@@ -128,20 +128,10 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
   refuseHuge(pod, OF_POD);
   // Other init containers have ended when the containers start.
   const isRunning = (one: Tree) => !init.includes(one) || one.restartPolicy === "Always";
+  const drivers = containers.filter((one) => !registrars.includes(one) && isRunning(one));
   // With several registrars it is not known which driver is whose.
-  const drivers =
-    registrars.length > 1
-      ? []
-      : containers.filter((container) => !registrars.includes(container) && isRunning(container));
+  const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
   const nodes = nodeRulesOf(pod);
-  const ofPod = {
-    nodes,
-    /** What its driver is called, as far as a flag or a variable tells; undefined if there are several. */
-    driverName: driverNameIn(drivers),
-    driverSocket: driverSocketOf(drivers, pod),
-    /** The pod has a container that is not a registrar. */
-    hasDriver: containers.length > registrars.length,
-  };
   return registrars.map((container) => {
     const found = { ...owner, container: text(container.name) };
     const program = programOf(container, ours);
@@ -167,7 +157,10 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, program),
-      ...ofPod,
+      nodes,
+      driverSocket,
+      /** The pod has a container that is not a registrar. */
+      hasDriver: containers.length > registrars.length,
     };
   });
 }

@@ -5,6 +5,7 @@ import { environmentOf, wordsOf } from "./start";
 
 export type MountedDirectory = ReturnType<typeof mountsOf>[number];
 
+/** The mounts of a container, the innermost of a path before the others. */
 export function mountsOf(container: Tree, pod: Tree) {
   const fill = environmentOf(container);
   const volumes = new Map(list(pod.volumes).map((volume) => [text(tree(volume).name), tree(volume)]));
@@ -24,7 +25,8 @@ export function mountsOf(container: Tree, pod: Tree) {
         /** `hostPath`, `emptyDir` (the default), ...; undefined: the pod has no such volume. */
         volumeKind: volume && (Object.keys(volume).find((key) => key !== "name") ?? "emptyDir"),
       };
-    });
+    })
+    .sort((one, other) => other.mountPath.length - one.mountPath.length);
 }
 
 function plainPath(path: string): string {
@@ -32,11 +34,8 @@ function plainPath(path: string): string {
 }
 
 /** The innermost mount that holds a path of the container. */
-export function mountOf(path: string, mounts: readonly MountedDirectory[]): MountedDirectory | undefined {
-  return mounts
-    .toSorted((one, other) => other.mountPath.length - one.mountPath.length)
-    .find(({ mountPath }) => isWithin(path, mountPath));
-}
+export const mountOf = (path: string, mounts: readonly MountedDirectory[]): MountedDirectory | undefined =>
+  mounts.find(({ mountPath }) => isWithin(path, mountPath));
 
 export function onHost(path: string, mounts: readonly MountedDirectory[]): string | undefined {
   const mount = mountOf(path, mounts);

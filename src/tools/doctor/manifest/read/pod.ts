@@ -1,7 +1,6 @@
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isWindowsImage } from "../../../images/program";
 import { OS_LABELS, WINDOWS_BUILD, WINDOWS_LABELS } from "../../../manifest/image-policy/recognise";
-import { environmentOf, wordsOf } from "./start";
 
 export function podIn(object: Tree): Tree {
   const spec = tree(object.spec);
@@ -32,27 +31,6 @@ const requirementOf = ({ key, operator, values }: Tree) => ({
 export function requiredNodeTerms({ affinity }: Tree): readonly Tree[] {
   const required = tree(tree(affinity).nodeAffinity).requiredDuringSchedulingIgnoredDuringExecution;
   return list(tree(required).nodeSelectorTerms).map(tree);
-}
-
-/** `--drivername=x`, `--driver-name x`, `--csi-name=x`; it may also stand in a shell's command line. */
-const FLAG = /(?:^|\s)--?(?:(?:csi-?)?driver-?name|csi-name)(?:=|\s+)["']?([^\s"']+)/gi;
-const VARIABLE = /^(?:\w+_)?DRIVER_?NAME$/;
-/** A driver's name by the CSI specification; one without a dot is rather a word of something else. */
-const NAME = /^(?=.{1,63}$)[a-z0-9][-a-z0-9]*(?:\.[-a-z0-9]+)+$/i;
-
-/** What these containers call their driver; undefined if they have several names for it. */
-export function driverNameIn(containers: readonly Tree[]): string | undefined {
-  const names = containers.flatMap((container) => {
-    const fill = environmentOf(container);
-    const flags = Array.from(wordsOf(container).join(" ").matchAll(FLAG), ([, value = ""]) => value);
-    const variables = list(container.env)
-      .map(tree)
-      .filter(({ name }) => VARIABLE.test(text(name)))
-      .map(({ value }) => fill(text(value)).text);
-    return [...flags, ...variables].filter((name) => NAME.test(name));
-  });
-  const [name, ...others] = new Set(names);
-  return others.length > 0 ? undefined : name;
 }
 
 /** `C:\csi`, `--csi-address=unix://C:\csi\csi.sock`, `livenessprobe.exe`. */

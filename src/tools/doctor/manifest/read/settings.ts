@@ -39,16 +39,10 @@ export function settingsOf(args: readonly string[], program: Program): Registrar
 
 function ourSettings(words: readonly string[]): RegistrarSettings {
   const line = parseFlags(words);
+  const refuse = (problem: string, near?: string) => ({ problem, advice: correctArgument(near) });
   if (line.kind === "help")
-    return {
-      ...NOTHING,
-      refusal: { problem: "it prints its help and ends", advice: correctArgument() },
-      task: "print",
-    };
-  if (line.kind === "error") {
-    const advice = correctArgument(nearestFlag(line.unknown));
-    return { ...NOTHING, refusal: { problem: line.message, advice } };
-  }
+    return { ...NOTHING, refusal: refuse("it prints its help and ends"), task: "print" };
+  if (line.kind === "error") return { ...NOTHING, refusal: refuse(line.message, nearestFlag(line.unknown)) };
   const { flags } = line;
   const problem = startProblemOf({
     ...flags,
@@ -58,7 +52,7 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
   const endpoint = httpEndpointOf(flags);
   const isListening = problem === undefined && endpoint !== undefined;
   return {
-    refusal: problem === undefined ? undefined : { problem, advice: correctArgument() },
+    refusal: problem === undefined ? undefined : refuse(problem),
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
