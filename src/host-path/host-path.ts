@@ -74,25 +74,18 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   else if (subvolume && isWithin(path, subvolume)) hostPath = path.slice(subvolume.length);
   const givenRoot =
     inRoot !== undefined && given.endsWith(inRoot) ? given.slice(0, -inRoot.length) : undefined;
-  const isRootLike = (other: string) =>
-    roots.includes(other) || (!knownRoot && basename(other) === basename(root ?? ""));
   const isLayer = socket.fileSystem === "overlay";
   const isWholeDisk = socket.isWholeFileSystem && socket.mountPoint === dirname(csiSocketPath);
   const isContainers = given === csiSocketPath && hostPath !== undefined;
-  const rules: readonly (readonly [applies: boolean, verdict: HostPathVerdict])[] = [
-    [path.includes("/kubernetes.io~empty-dir/"), given === path ? FITS : IN_EMPTY_DIR],
-    [
-      isLayer && registry?.isMountPoint === true && registry.fileSystem !== "overlay",
-      notMounted(csiSocketPath),
-    ],
-    [given === hostPath || (isHost && given === csiSocketPath), FITS],
-    [isWholeDisk || isLayer, UNKNOWN],
-    // No kubelet has / for its root.
-    [given.endsWith(path) && !isContainers && givenRoot !== "", FITS],
-    [Boolean(givenRoot) && isRootLike(givenRoot ?? ""), UNKNOWN],
-  ];
-  const [, verdict] = rules.find(([applies]) => applies) ?? [];
-  if (verdict !== undefined) return verdict;
+  if (path.includes("/kubernetes.io~empty-dir/")) return given === path ? FITS : IN_EMPTY_DIR;
+  if (isLayer && registry?.isMountPoint === true && registry.fileSystem !== "overlay")
+    return notMounted(csiSocketPath);
+  if (given === hostPath || (isHost && given === csiSocketPath)) return FITS;
+  if (isWholeDisk || isLayer) return UNKNOWN;
+  // No kubelet has / for its root.
+  if (given.endsWith(path) && !isContainers && givenRoot !== "") return FITS;
+  const isNamedAlike = !knownRoot && basename(givenRoot ?? "") === basename(root ?? "");
+  if (givenRoot && (isNamedAlike || roots.includes(givenRoot))) return UNKNOWN;
   const below = inRoot ? `<kubelet root>${inRoot}` : `<where the host mounts that disk>${path}`;
   const [place, found] = hostPath === undefined ? ["on its disk", path] : ["on the host", hostPath];
   return wrong(

@@ -1,31 +1,27 @@
-import { messageOf, RegistrarError } from "../base/errors";
+import { RegistrarError } from "../base/errors";
 import { quoteGo, quoteGoList } from "../logging/escape";
 import type { VersionsWording } from "./versions";
 
 export type Version = readonly number[];
 
 /**
- * The highest of a plugin's versions that kubelet can use: it skips versions that it cannot parse and those of major 2
- * and above, and the highest one left must be of major 1. Throws REFUSED, in kubelet's words.
+ * The highest of a plugin's versions that kubelet can use, or why there is none, in kubelet's words: it skips versions that it
+ * cannot parse and those of major 2 and above, and the highest one left must be of major 1.
  * Source: `HighestSupportedVersion` in apimachinery's `pkg/util/version/version.go`, in `csi_plugin.go` up to 1.28.
  */
-function highestSupportedVersion(versions: readonly string[], wording: VersionsWording): Version {
+function highestSupportedVersion(versions: readonly string[], wording: VersionsWording): Version | string {
   let highest: Version | undefined;
   let problem = "<nil>";
-  for (const text of [...versions].reverse()) {
+  for (const text of versions.toReversed()) {
     const version = parseVersion(text);
     if (typeof version === "string") problem = version;
     else if ((version[0] ?? 0) <= 1 && (highest === undefined || isLess(highest, version))) highest = version;
   }
-  const refuse = (text: string) => new RegistrarError("REFUSED", text);
-  if (highest === undefined) {
-    const by = wording === "by-driver" ? " by this driver" : "";
-    const list = `([${versions.join(" ")}]) reported${by}`;
-    throw refuse(`could not find a highest supported version from versions ${list}: ${problem}`);
-  }
-  if (highest[0] === 1) return highest;
-  const by = wording === "by-driver" ? " by driver" : "";
-  throw refuse(`highest supported version reported${by} is ${highest.join(".")}, must be v1.x`);
+  if (highest?.[0] === 1) return highest;
+  const by = (driver: string) => `reported${wording === "by-driver" ? ` by ${driver}` : ""}`;
+  return highest === undefined
+    ? `could not find a highest supported version from versions ([${versions.join(" ")}]) ${by("this driver")}: ${problem}`
+    : `highest supported version ${by("driver")} is ${highest.join(".")}, must be v1.x`;
 }
 
 /**
@@ -38,18 +34,14 @@ export function validateVersions(
   name: string,
   versions: readonly string[],
   registered: Version | undefined,
-  wording: VersionsWording = "by-any",
+  wording: VersionsWording,
 ): Version {
   const where = `kubernetes.io/csi: ${caller} for CSI driver ${quoteGo(name)} failed.`;
   const refuse = (why: string) => new RegistrarError("REFUSED", `${where} ${why}`);
   if (versions.length === 0) throw refuse("Plugin returned an empty list for supported versions");
-  let offered: Version;
-  try {
-    offered = highestSupportedVersion(versions, wording);
-  } catch (error) {
-    const list = quoteGoList(versions);
-    throw refuse(`None of the versions specified ${list} are supported. err=${messageOf(error)}`);
-  }
+  const offered = highestSupportedVersion(versions, wording);
+  if (typeof offered === "string")
+    throw refuse(`None of the versions specified ${quoteGoList(versions)} are supported. err=${offered}`);
   if (registered !== undefined && !isLess(registered, offered)) {
     const peer = "Another driver with the same name is already registered with a higher supported version";
     throw refuse(`${peer}: ${quoteGo(registered.join("."))}`);

@@ -37,8 +37,6 @@ export const RENDER_FIRST = "render the file first";
 export const LEAVE_ONE =
   "keep only one registrar of the driver on each node: remove the other DaemonSet, or give the two different nodes";
 
-/** `A and B`, `both`; `A, B and C`, `all`. */
-export function together(names: readonly string[]): readonly [names: string, all: "both" | "all"] {
-  const listed = [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");
-  return [listed, names.length === 2 ? "both" : "all"];
-}
+/** `A and B`; `A, B and C`. */
+export const together = (names: readonly string[]): string =>
+  [...names.slice(0, -2), names.slice(-2).join(" and ")].join(", ");

@@ -109,7 +109,7 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
 export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists }) =>
   [...grouped(lists, ({ kind, message }) => `${kind} ${message}`).values()].map((own) => {
     const [{ kind, message }] = own;
-    const [names] = together(own.map(({ resource }) => resource));
+    const names = together(own.map(({ resource }) => resource));
     const fix = "run doctor again, or for one node only: --node";
     if (kind !== "forbidden") return unread(names, `could not be listed: ${message}`, fix);
     const rules = own.map(

@@ -116,8 +116,7 @@ const unseen = (why: string): PlaceState => ({ kind: "unseen", reason: why });
 function stateOf(place: Stateless, podNames: readonly string[], around: Surroundings): PlaceState {
   const { node, pod } = place;
   const { nodes, nowMs } = around;
-  if (podNames.length > 1)
-    return { kind: "duplicate", reason: `${together(podNames).join(" ")} register it` };
+  if (podNames.length > 1) return { kind: "duplicate", reason: `${together(podNames)} register it` };
   // What a container said before its node went away is still true.
   if (pod?.trouble?.kind === "restarting") return pod.trouble;
   const row = nodes?.get(node ?? "");

@@ -12,7 +12,7 @@ export function notRead(
   ...lists: readonly Resource[]
 ): string | undefined {
   const missing = lists.filter((one) => incomplete.has(one)).map((one) => KINDS[one] ?? one);
-  return missing.length === 0 ? undefined : `${together(missing)[0]} could not be listed`;
+  return missing.length === 0 ? undefined : `${together(missing)} could not be listed`;
 }
 const KINDS: Partial<Record<Resource, string>> = {
   ...{ nodes: "Nodes", csinodes: "CSINodes", csidrivers: "CSIDrivers" },
