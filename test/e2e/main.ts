@@ -41,7 +41,6 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   --reports DIRECTORY  where the reports are written, in the forms of JUnit and of ginkgo (test/e2e/reports)
   --outcomes FILE      adds the outcome to this file; of two runs of one kind the later counts
   --write              writes what the file of --outcomes has into docs/measurements.md
-  --list               prints the tests that would run, and how many are left out for which reason
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, for --registrar official; built from its module's branch without it
   E2E_PROGRAMS=DIRECTORY    programs in place of those that are built from modules, linked statically and named as their images:
@@ -73,7 +72,6 @@ const OPTIONS = {
   reports: { type: "string", default: join(ROOT, "test", "e2e", "reports") },
   outcomes: { type: "string" },
   write: { type: "boolean", default: false },
-  list: { type: "boolean", default: false },
 } as const;
 
 runWithFlags(USAGE, OPTIONS, async (values) => {
@@ -93,11 +91,6 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const tests = await testsOf(programs.tests, selection);
   const minutes = Math.ceil((tests.length * SECONDS_PER_TEST) / Number(values.procs) / 60);
   say(`${tests.length} tests, ${values.procs} beside each other: about ${minutes} minutes on two processors`);
-  if (values.list) {
-    for (const [why, count] of await leftOut(programs.tests)) say(`left out: ${count} ${why}`);
-    print(tests.join("\n"));
-    return 0;
-  }
   const images = await makeE2eImages(programs, selection === EXTERNAL ? [makeExampleDriver] : []);
   const reports = resolve(values.reports);
   mkdirSync(reports, { recursive: true });

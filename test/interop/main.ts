@@ -10,44 +10,29 @@ import { print, runWithFlags, tryRows } from "../support/run-main";
 import { DRIVERS, type Driver } from "./drivers";
 import { type Outcome, type Parties, playRegistration } from "./registration";
 
-const DRIVER_NAMES = DRIVERS.map(({ name }) => name);
-
-const USAGE = `usage: npm run interop -- [--kubelet X.Y.Z]... [--node LINE]... [--driver NAME]... [--at-once N]
-       [--official PATH]
+const USAGE = `usage: npm run interop -- [--official PATH]
 
 Has every driver registered with every kubelet by the packed registrar on every Node, and writes the table of
 docs/measurements.md. Exits with 1 if a registration failed. Takes three minutes once all is built; needs Go, Python 3, Rust and npm's registry.
 
-  --kubelet X.Y.Z     this one only, of ${allVersions().join(", ")}
-  --node LINE         this one only, such as 24; fetched with npm
-  --driver NAME       this one only, of ${DRIVER_NAMES.join(", ")}
-  --at-once N         so many registrations at a time (4)
   --official PATH     the official registrar's binary, with the driver in Go
 
-The page is not written with a choice of kubelets, Nodes or drivers, without --official,
-or if a registration failed.
+The page is not written without --official, or if a registration failed.
 `;
 
-const CHOICE = { type: "string", multiple: true } as const;
-const OPTIONS = {
-  ...{ kubelet: CHOICE, node: CHOICE, driver: CHOICE },
-  "at-once": { type: "string", default: "4" },
-  official: { type: "string" },
-} as const;
+const OPTIONS = { official: { type: "string" } } as const;
+const AT_ONCE = 4;
 
 runWithFlags(USAGE, OPTIONS, async (values) => {
-  const kubelets = chosen("kubelet", allVersions(), values.kubelet);
-  const names = chosen("driver", DRIVER_NAMES, values.driver);
-
+  const kubelets = allVersions();
   for (const version of new Set([...kubelets, newestVersion])) await buildPrograms(version);
   const drivers: Driver[] = [];
-  for (const { prepare, ...driver } of DRIVERS)
-    if (names.includes(driver.name)) drivers.push({ ...driver, command: await prepare() });
+  for (const { prepare, ...driver } of DRIVERS) drivers.push({ ...driver, command: await prepare() });
   const go = drivers.find(({ name }) => name === "Go");
   if (values.official !== undefined && go !== undefined)
     drivers.push({ ...go, name: await officialName(values.official), registrar: [values.official] });
   const nodes: NodeRelease[] = [];
-  for (const line of values.node ?? NODE_LINES) nodes.push(await fetchNode(line));
+  for (const line of NODE_LINES) nodes.push(await fetchNode(line));
   await using installation = await installPackage();
   const { cli } = installation;
 
@@ -58,7 +43,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   );
   const startedAt = performance.now();
   const titleOf = ({ kubelet, driver, node }: Parties) => `${kubelet}, ${driver.name}, Node ${node.version}`;
-  const outcomes = await tryRows(registrations, titleOf, playRegistration, Number(values["at-once"]));
+  const outcomes = await tryRows(registrations, titleOf, playRegistration, AT_ONCE);
   const cells = registrations.map(({ kubelet, driver, node }, index) => ({
     ...{ kubelet, driver: driver.name, node: node.version, outcome: outcomes[index] ?? "failed" },
   }));
@@ -69,19 +54,13 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const figures = interopText(cells, summary);
   print(`\n${figures}`);
   if (cells.some(({ outcome }) => outcome === "failed")) throw new Error("a registration failed");
-  if (values.kubelet || values.node || values.driver || !values.official) return;
+  if (!values.official) return;
   writeFigures("npm run interop", figures);
 });
 
 async function officialName(path: string): Promise<string> {
   const { stdout } = await run(path, ["--version"], { cwd: ROOT });
   return `Go, official ${/v\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? "of unknown version"}`;
-}
-
-function chosen(what: string, all: readonly string[], named = all): readonly string[] {
-  const unknown = named.find((one) => !all.includes(one));
-  if (unknown !== undefined) throw new Error(`--${what}: there is no ${unknown} among ${all.join(", ")}`);
-  return named;
 }
 
 interface Cell {

@@ -4,7 +4,7 @@ import { programPath } from "../../cluster/support/build";
 import { type ControlPlane, startControlPlane } from "../../cluster/support/control-plane";
 import { fencesIn, isShownBy, readText } from "../../docs/markdown";
 import { createApiWriter } from "../../support/api-writer";
-import { csiDriver, daemonSet } from "../../support/cluster-objects";
+import { csiDriver } from "../../support/cluster-objects";
 import { createTempFolder, type TempFolder } from "../../support/temp-folder";
 import { makeSickCluster, SHARES } from "../../tools/doctor/cluster/sick-cluster";
 import { startCommand } from "../../tools/support/command";
@@ -85,22 +85,6 @@ test("who may list little is told the rules that are missing", async () => {
     ...["csidrivers", "daemonsets", "events", "pods", "statefulsets", "volumeattachments"].map((name) =>
       expect.stringContaining(`resources: ["${name}"], verbs: ["list"]}`),
     ),
-  ]);
-});
-
-test("--swap: what a LimitRange has to be raised to", async () => {
-  const namespace = "limited";
-  const set = daemonSet(SHARES, { namespace, image: "x/csi-node-driver-registrar:v2.17.0" });
-  const limits = { memory: "32Mi", cpu: "1" };
-  Object.assign(set.spec.template.spec.containers[0] ?? {}, { resources: { limits } });
-  await writer.create("/api/v1/namespaces", { metadata: { name: namespace } });
-  await writer.create(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, set);
-  const maximum = { type: "Container", max: { memory: "48Mi" } };
-  const range = { metadata: { name: "own", namespace }, spec: { limits: [maximum] } };
-  await writer.create(`/api/v1/namespaces/${namespace}/limitranges`, range);
-  const { findings } = JSON.parse((await doctor(asAdmin(), "--swap", "-o", "json")).text);
-  expect(findings.map(({ code, fix }: Record<string, string>) => `${code} ${fix}`)).toEqual([
-    "CSI105 set resources.limits.memory: 100Mi, at least 64Mi; raise max in LimitRange limited/own to 64Mi at least",
   ]);
 });
 
