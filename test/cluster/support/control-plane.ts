@@ -26,7 +26,7 @@ interface ControlPlaneOptions {
 /** etcd and kube-apiserver with RBAC, the Node authorizer, NodeRestriction and ValidatingAdmissionPolicy. */
 export type ControlPlane = Awaited<ReturnType<typeof startControlPlane>>;
 
-export function createClient(program: string, ...first: readonly string[]) {
+function createClient(program: string, ...first: readonly string[]) {
   const kubectl = async (...words: readonly string[]): Promise<string> => {
     const { stdout } = await run(program, [...first, ...words], { maxBuffer: 1 << 26 });
     return stdout;

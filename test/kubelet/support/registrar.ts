@@ -5,8 +5,6 @@ import { registrarCommand } from "../../support/registrar-command";
 /** What the log says each time that a registration socket has been put in place. */
 export const PUBLISHED = "Registration Server started";
 
-export type Registrar = Awaited<ReturnType<typeof startRegistrar>>;
-
 /** Spawns the registrar under test. Resolves when it runs, not when it registered. */
 export async function startRegistrar(
   args: readonly string[],
