@@ -82,6 +82,9 @@ function buildAndPush(folder: TempFolder, host: string, { node, platforms, arm64
     digests: JSON.parse(readFileSync(folder.at("release", "digests.json"), "utf8")) as Readonly<
       Record<"zstd" | "gzip", string>
     >,
+    push: (reference: string, root: string) => {
+      buildah("push", "-q", commit(root), `docker://${reference}`);
+    },
   };
 }
 
