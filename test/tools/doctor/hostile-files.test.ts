@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { eachTest } from "../../support/each-test";
 import { registrarCommand } from "../../support/registrar-command";
 import { runCommand } from "../../support/run-command";
@@ -87,17 +86,12 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   expect([status, stderr]).toEqual([3, ""]);
 });
 
-test("a FIFO in a folder is named and not read, a FIFO by its name is read", async () => {
+test("a FIFO in a folder is named and not read", async () => {
   execFileSync("mkfifo", [folder.at("a.yaml")]);
   writeFileSync(folder.at("b.yaml"), GOOD);
-  const both = await runCommand("doctor", "-f", folder.at("."));
-  expect(both.stdout).toMatch(/a\.yaml\n {2}unknown {2}CSI113 .* cannot be judged: it is not a regular file/);
-  expect(both).toMatchObject({ status: 3, stdout: expect.stringMatching(/1 ok|3 ok/) });
-  const [one] = await Promise.all([
-    runCommand("doctor", "-f", folder.at("a.yaml")),
-    writeFile(folder.at("a.yaml"), GOOD),
-  ]);
-  expect(one).toMatchObject({ status: 0, stderr: "" });
+  const { status, stdout } = await runCommand("doctor", "-f", folder.at("."));
+  expect(stdout).toMatch(/a\.yaml\n {2}unknown {2}CSI113 .* cannot be judged: it is not a regular file/);
+  expect([status, stdout]).toEqual([3, expect.stringMatching(/3 ok/)]);
 });
 
 test("a problem counts for more than what could not be read, and a file that is not there stops no other", async () => {

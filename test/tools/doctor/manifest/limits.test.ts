@@ -83,39 +83,25 @@ const WRONG = { max: { memory: "50Mi" }, default: { memory: "100Mi" } };
 const OF_CPU = { max: { cpu: "40m" }, default: { cpu: "30m" } };
 const RATIO = { maxLimitRequestRatio: { memory: 2 } };
 
-test.each<readonly [more: string, changes: Changes, beside: object]>([
-  ["", SMALL, max("100Mi")],
-  ["", SMALL, byDefault("50Mi")],
-  ["raise max in LimitRange ns/o to 64Mi", SMALL, max("50Mi")],
-  ["raise max of a pod in LimitRange ns/o to 164Mi", beside100Mi, ofPods("150Mi")],
-  ["", SMALL, ofPods("64Mi")],
-  ["raise the request, for .*Ratio in LimitRange ns/o, to 32Mi", requests("16Mi", "32Mi"), range(RATIO)],
-  ["", SMALL, range(RATIO)],
-  ["raise the limit of its pod to 64Mi", inPod({ memory: "50Mi" }, { memory: "32Mi" }), {}],
-])("a fix for a memory limit of the container is not all: %s", (more, changes, object) => {
-  const fix = `-> set resources.limits.memory: 100Mi, at least 64Mi${more && `; ${more}`}`;
-  expectSaid(said(daemonSet(changes), object), [more === "" ? `${fix}$` : fix]);
-});
-
-test.each<readonly [fix: string, changes: Changes, beside: object]>([
-  ["raise the limit of its pod to 64Mi at least", inPod({ memory: "60Mi" }), {}],
-  ["raise the limit of its pod to 200m at least", inPod({ cpu: "40m" }), {}],
-  ["raise max in LimitRange ns/o to 64Mi at least", {}, max("50Mi")],
-  ["raise default in LimitRange ns/o to 64Mi at least", {}, byDefault("32Mi")],
-  ["raise default in .* 200m .*; raise max in .* to 200m at least", {}, range(OF_CPU)],
-])("the fix for another limit: %s", (fix, changes, object) => {
-  expectSaid(said(daemonSet(changes), object), [`-> ${fix}$`]);
-});
+const OWN = "CSI105 .* -> set resources.limits.memory: 100Mi, at least 64Mi";
 
 test.each<[expected: string, changes: Changes, beside?: object]>([
-  [
-    "CSI105 problem: has .* limit of 63Mi: Node\\.js may hang while loading after a reboot ->",
-    memory("63Mi"),
-  ],
-  ["CSI105 problem: is in a pod with a memory limit of 60Mi: Node\\.js may hang", inPod({ memory: "60Mi" })],
-  ["CSI114 warning: is in a pod with a CPU limit of 40m: it starts", inPod({ cpu: "40m" })],
-  ["CSI105 problem: gets a memory limit of 50Mi from LimitRange ns/o", {}, max("50Mi")],
+  ["CSI105 problem: has .* of 63Mi: Node\\.js may hang while loading after a reboot -> set", memory("63Mi")],
+  ["CSI105 problem: is in a pod with .* of 60Mi: .* -> raise .* pod to 64Mi", inPod({ memory: "60Mi" })],
+  ["CSI114 warning: is in a pod with .* of 40m: it starts .* pod to 200m at least$", inPod({ cpu: "40m" })],
+  ["CSI105 problem: gets .* of 50Mi from LimitRange ns/o: .* -> raise max in .* to 64Mi", {}, max("50Mi")],
   ["CSI105 problem: gets a memory limit of 32Mi from", inPod({ memory: "60Mi" }), byDefault("32Mi")],
+  ["CSI105 .* -> raise default in LimitRange ns/o to 64Mi at least$", {}, byDefault("32Mi")],
+  ["CSI114 .* -> raise default in .* 200m .*; raise max in .* to 200m at least$", {}, range(OF_CPU)],
+  // Beside the container's own limit.
+  [`${OWN}$`, SMALL, max("100Mi")],
+  [`${OWN}$`, SMALL, byDefault("50Mi")],
+  [`${OWN}; raise max in LimitRange ns/o to 64Mi`, SMALL, max("50Mi")],
+  [`${OWN}; raise max of a pod in LimitRange ns/o to 164Mi`, beside100Mi, ofPods("150Mi")],
+  [`${OWN}$`, SMALL, ofPods("64Mi")],
+  [`${OWN}; raise the request, for .*Ratio in .*, to 32Mi`, requests("16Mi", "32Mi"), range(RATIO)],
+  [`${OWN}$`, SMALL, range(RATIO)],
+  [`${OWN}; raise the limit of its pod to 64Mi`, inPod({ memory: "50Mi" }, { memory: "32Mi" })],
   ["CSI105 unknown: .* of \\$MEM, which is a template -> render", inPod({ memory: "$MEM" })],
   // What the API server refuses of any program.
   ['CSI105 .*limits "10Mi", which is not a map: .* -> write \\{memory', limits("10Mi")],

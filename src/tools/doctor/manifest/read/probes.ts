@@ -13,28 +13,27 @@ export function probesOf(container: Tree, program: Program) {
   return PROBES.flatMap((kind) => {
     const probe = tree(container[kind]);
     const { exec, grpc, httpGet, tcpSocket } = probe;
-    const asked = tree(grpc ?? httpGet ?? tcpSocket);
-    const asks = wayToAsk({ exec, grpc, httpGet, tcpSocket });
-    if (asks === undefined) return [];
+    if ([exec, grpc, httpGet, tcpSocket].every((way) => !way)) return [];
+    const asked = tree(httpGet ?? grpc ?? tcpSocket);
+    const http = asked.scheme === "HTTPS" ? "HTTPS" : "HTTP";
     const command = list(tree(exec).command).map((word) => fill(text(word)).text);
     const own = behindRegistrar(command);
-    return [
-      {
-        kind,
-        asks,
-        /** Undefined: kubelet connects to the pod's address. */
-        host: textOrNone(asked.host),
-        /** A number, or the name of a port that the container does not have. */
-        port: text(ports.get(asked.port) ?? asked.port),
-        /** A name that none of the container's ports has. */
-        isUnnamed: typeof asked.port === "string" && !/^\d+$/.test(asked.port) && !ports.has(asked.port),
-        path: httpGet === undefined ? undefined : text(asked.path ?? "/"),
-        command,
-        timing: timingOf(probe),
-        /** Undefined: the command is another program's. */
-        settings: own && settingsOf(own, program),
-      },
-    ];
+    return {
+      kind,
+      /** Kubelet runs a command in the container (exec), or connects to a port. */
+      asks: httpGet ? http : grpc ? "gRPC" : tcpSocket ? "TCP" : "exec",
+      /** Undefined: kubelet connects to the pod's address. */
+      host: textOrNone(asked.host),
+      /** A number, or the name of a port that the container does not have. */
+      port: text(ports.get(asked.port) ?? asked.port),
+      /** A name that none of the container's ports has. */
+      isUnnamed: typeof asked.port === "string" && !/^\d+$/.test(asked.port) && !ports.has(asked.port),
+      path: httpGet ? text(asked.path ?? "/") : undefined,
+      command,
+      timing: timingOf(probe),
+      /** Undefined: the command is another program's. */
+      settings: own && settingsOf(own, program),
+    };
   });
 }
 
@@ -47,12 +46,4 @@ function timingOf({ initialDelaySeconds, timeoutSeconds, periodSeconds, failureT
     periodSeconds: count(periodSeconds, 10),
     failureThreshold: count(failureThreshold, 3),
   };
-}
-
-/** Kubelet runs a command in the container (exec), or connects to a port. */
-function wayToAsk({ exec, grpc, httpGet, tcpSocket }: Tree) {
-  if (httpGet !== undefined) return tree(httpGet).scheme === "HTTPS" ? "HTTPS" : "HTTP";
-  if (grpc !== undefined) return "gRPC";
-  if (tcpSocket !== undefined) return "TCP";
-  return exec === undefined ? undefined : "exec";
 }
