@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { createJsonLine } from "../../src/logging/json-line";
@@ -8,6 +7,8 @@ import { createKlogSink, createLineWriter, createPreciseClock } from "../../src/
 import { createTextLine } from "../../src/logging/klog-text";
 import { createLogger } from "../../src/logging/logger";
 import type { VmoduleRule } from "../../src/logging/logging-options";
+import { eachTest } from "../support/each-test";
+import { createTempFolder } from "../support/temp-folder";
 
 function setUp(
   lineOf: ReturnType<typeof createTextLine>,
@@ -81,17 +82,11 @@ process.exit(3);
 `;
 
 const { O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
-let folder: string;
+const folder = eachTest(createTempFolder);
 const descriptors: number[] = [];
-
-beforeEach(() => {
-  folder = fs.mkdtempSync(join(tmpdir(), "line-writer-"));
-});
-
 afterEach(() => {
   jest.restoreAllMocks();
   for (const fd of descriptors.splice(0)) fs.closeSync(fd);
-  fs.rmSync(folder, { recursive: true });
 });
 
 function open(path: string, flags: number | string): number {
@@ -102,7 +97,7 @@ function open(path: string, flags: number | string): number {
 
 /** Both ends of a pipe that never blocks. */
 function openPipe() {
-  const path = join(folder, "pipe");
+  const path = folder.at("pipe");
   execFileSync("mkfifo", [path]);
   return { reader: open(path, O_RDONLY | O_NONBLOCK), writer: open(path, O_WRONLY | O_NONBLOCK) };
 }
@@ -127,7 +122,7 @@ test("a full pipe costs the line, not the process, and the next line is written 
 
 /** What is in a file after lines whose writes have these outcomes: the most bytes that one takes, or its error. */
 function writtenWith(outcomes: readonly (number | string)[], ...lines: readonly string[]): string {
-  const path = join(folder, "log");
+  const path = folder.at("log");
   const write = createLineWriter(open(path, "a"));
   const { writeSync } = fs;
   const left = [...outcomes];

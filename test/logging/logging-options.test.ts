@@ -32,6 +32,7 @@ test.each<[string, Partial<LoggingFlags>, object]>([
 
 const format = (name: string) => `format: Invalid value: ${name}: Unsupported log format`;
 const flush = (value: string) => `flushFrequency: Invalid value: "${value}": Must be greater than zero`;
+const ALL_WRONG = { logFlushFrequencyMs: 0, loggingFormat: "xml" };
 const forbidden = "vmodule: Forbidden: Only supported for text log format";
 
 // What the official registrar v2.17 prints as err= of "LoggingConfiguration is invalid" before exit 1.
@@ -46,11 +47,8 @@ test.each<[Partial<LoggingFlags>, string]>([
   [{ logFlushFrequencyMs: 0 }, flush("0s")],
   [{ logFlushFrequencyMs: -2500 }, flush("-2.5s")],
   [{ logFlushFrequencyMs: -5_400_000 }, flush("-5400s")],
-  [{ logFlushFrequencyMs: 0, loggingFormat: "xml" }, `[${flush("0s")}, ${format('"xml"')}]`],
-  [
-    { logFlushFrequencyMs: 0, loggingFormat: "xml", vmodule },
-    `[${flush("0s")}, ${format('"xml"')}, ${forbidden}]`,
-  ],
+  [ALL_WRONG, `[${flush("0s")}, ${format('"xml"')}]`],
+  [{ ...ALL_WRONG, vmodule }, `[${flush("0s")}, ${format('"xml"')}, ${forbidden}]`],
 ])("%j is refused in component-base's words", (flags, error) => {
   expect(resolveLogging({ ...given, ...flags })).toEqual({ kind: "invalid", error });
 });

@@ -94,17 +94,13 @@ export function wrong(): readonly unknown[] {
 `;
 
 const consumer = allTests(createConsumer);
-beforeAll(async () => {
-  for (const file of ["consumer.mts", "consumer.cts"]) await consumer.write(file, PROGRAM);
-});
+const FILES = ["consumer.mts", "consumer.cts"];
+beforeAll(() => Promise.all(FILES.map((file) => consumer.write(file, PROGRAM))));
 
 /** arethetypeswrong tries the other ways to find them; our declarations are checked too, and those of what they use. */
 test.each(["node16", "nodenext"])("ES modules and CommonJS find the types with %s", async (module) => {
   // The second without the types of browsers, which take as long to check as all others.
   const lib = module === "nodenext" ? ["--lib", "es2022,esnext.disposable"] : [];
-  const checked = await consumer.checkTypes(
-    ["consumer.mts", "consumer.cts"],
-    ["--module", module, "--declaration", ...lib],
-  );
+  const checked = await consumer.checkTypes(FILES, ["--module", module, "--declaration", ...lib]);
   expect(checked).toEqual({ code: 0, stdout: "", stderr: "" });
 });

@@ -42,9 +42,18 @@ test("a connection takes request after request, each after the answer before, an
   }
 });
 
-test("a request that came while the process was held up is answered, though its time is over", async () => {
+/** Runs with fake timers. */
+async function atRest(act: () => Promise<void>): Promise<void> {
   jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate", "Date", "performance"] });
   try {
+    await act();
+  } finally {
+    jest.useRealTimers();
+  }
+}
+
+test("a request that came while the process was held up is answered, though its time is over", () =>
+  atRest(async () => {
     const socket = await server.dial(HELLO);
     // After its first answer the connection has the time of a next request.
     await answerOn(socket);
@@ -52,18 +61,14 @@ test("a request that came while the process was held up is answered, though its 
     socket.write(HELLO);
     jest.advanceTimersByTime(75_000);
     expect(await answerOn(socket)).toMatch(OK);
-  } finally {
-    jest.useRealTimers();
-  }
-});
+  }));
 
 test.each([
   ["sends nothing", "", 10_000],
   ["sends no next request", HELLO, 75_000],
   ["keeps its side open after the last answer", get("/hello", "Connection: close"), 1_000],
-])("a client that %s is cut off when its time is over, and not before", async (_what, sent, limitMs) => {
-  jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate", "Date", "performance"] });
-  try {
+])("a client that %s is cut off when its time is over, and not before", (_what, sent, limitMs) =>
+  atRest(async () => {
     const socket = await server.dial(sent);
     const ended = once(socket, "end");
     if (sent !== "") await answerOn(socket);
@@ -79,10 +84,8 @@ test.each([
       socket.write("x");
       expect(socket.destroyed).toBe(true);
     });
-  } finally {
-    jest.useRealTimers();
-  }
-});
+  }),
+);
 
 test.each([
   ["wants it closed", get("/hello", "Connection: close")],
@@ -96,38 +99,30 @@ test.each([
   expect(said).toMatch(/^HTTP\/1\.1 200 OK\r\n.*connection: close\r\n\r\nhello$/s);
 });
 
-test("a client that closes its side after a request has its answer", async () => {
+test("a client that closes its side after a request has its answer; what is not HTTP has none", async () => {
   const socket = await server.dial(HELLO);
   socket.end();
   expect(await text(socket)).toMatch(/hello$/);
+  for (const sent of ["\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "get / HTTP/1.1\r\n"])
+    expect(await answersTo(sent).catch(() => "")).toBe("");
 });
 
-test.each([
-  ["is not HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
-  ["is in lower case", "get / HTTP/1.1\r\n"],
-])("what %s is cut off without an answer", async (_what, sent) => {
-  expect(await answersTo(sent).catch(() => "")).toBe("");
-});
+const TOO_LARGE = "431 Request Header Fields Too Large";
 
 test.each([
-  ["line", `GET /${"a".repeat(MAX_HEAD_BYTES)}`],
-  ["head", `GET / HTTP/1.1\r\nhost: x\r\nx: ${"a".repeat(MAX_HEAD_BYTES)}\r\n\r\n`],
-  ["head of several chunks", get("/hello", `x: ${"a".repeat(20 * MAX_HEAD_BYTES)}`)],
-])("too long a %s is answered with 431, and ends the connection", async (_what, sent) => {
-  expect(await answersTo(sent)).toMatch(
-    /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n.*connection: close\r\n/s,
-  );
+  ["too long a line", `GET /${"a".repeat(MAX_HEAD_BYTES)}`, TOO_LARGE],
+  ["too long a head", get("/hello", `x: ${"a".repeat(MAX_HEAD_BYTES)}`), TOO_LARGE],
+  ["a head of several chunks", get("/hello", `x: ${"a".repeat(20 * MAX_HEAD_BYTES)}`), TOO_LARGE],
+  ["a malformed request", "GET / HTTP/1.1\r\n\r\n", "400 Bad Request"],
+])("%s ends the connection with %3$s", async (_what, sent, status) => {
+  const text = `${status.toLowerCase()}\n`;
+  const answer = RegExp(`^HTTP/1\\.1 ${status}\r\n.*connection: close\r\n\r\n${text}$`, "s");
+  expect(await answersTo(sent)).toMatch(answer);
 });
 
 test("a head may have 16 KiB", async () => {
   const rest = MAX_HEAD_BYTES - get("/hello", "x: ").length + "\r\n\r\n".length;
   expect(await answerOn(await server.dial(get("/hello", `x: ${"a".repeat(rest)}`)))).toMatch(OK);
-});
-
-test("a malformed request is answered with 400", async () => {
-  expect(await answersTo("GET / HTTP/1.1\r\n\r\n")).toMatch(
-    /^HTTP\/1\.1 400 Bad Request\r\n.*connection: close\r\n\r\n400 bad request\n$/s,
-  );
 });
 
 test("what is sent during an answer ends the connection with that answer", async () => {

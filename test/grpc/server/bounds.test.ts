@@ -8,6 +8,12 @@ import { CONTINUATION, frame, getInfoCall, HELLO, ONE_CALL, PING, RAW_PATH } fro
 const TOO_MUCH = "Too many connections, closed one";
 const BROKEN = "Closed a connection that broke HTTP/2 or a limit";
 
+async function connectNext(served: Awaited<ReturnType<typeof serveGrpc>>) {
+  const client = connectRaw(served.path);
+  await Promise.all([served.accepted(), once(client.socket, "connect")]);
+  return client;
+}
+
 test("leaves no descriptor of clients that break the rules, and no flood of warnings", async () => {
   await using served = await serveGrpc();
   const before = openDescriptors();
@@ -34,8 +40,7 @@ test("leaves no descriptor of clients that break the rules, and no flood of warn
 test("counts connections that were cut before any call, without those that said nothing", async () => {
   await using served = await serveGrpc();
   for (const bytes of ["", CLIENT_PREFACE.subarray(0, 5), HELLO]) {
-    const client = connectRaw(served.path);
-    await Promise.all([served.accepted(), once(client.socket, "connect")]);
+    const client = await connectNext(served);
     client.socket.end(bytes);
     await client.closed;
   }
@@ -82,13 +87,8 @@ test("who goes first: silent before idle, idle before one with a call running, t
       return calls === 2 ? INFO : getInfo(context);
     },
   });
-  const connectNext = async () => {
-    const client = connectRaw(served.path);
-    await Promise.all([served.accepted(), once(client.socket, "connect")]);
-    return client;
-  };
   const connectBusy = async () => {
-    const client = await connectNext();
+    const client = await connectNext(served);
     const running = calls + 1;
     client.socket.write(ONE_CALL);
     await eventually(() => expect(calls).toBe(running));
@@ -98,7 +98,7 @@ test("who goes first: silent before idle, idle before one with a call running, t
   const busy = [await connectBusy()];
   const idle = await connectBusy();
   expect(await idle.statusOf(1)).toBe("0");
-  const silent = await connectNext();
+  const silent = await connectNext(served);
   busy.push(await connectBusy());
   await silent.closed;
   expect(idle.socket.destroyed).toBe(false);
