@@ -58,24 +58,16 @@ const fail = () => {
   throw new Error("broken");
 };
 
-describe("a request", () => {
-  test("of another path is answered with 404", async () => {
-    await using server = await start(ANY_PORT, { "/hello": hello });
-    const port = await server.listening;
-    for (const path of ["/", "/hello/", "//hello", "/%", "/hello%20", "*"])
-      expect(await askHttp(port, path)).toMatchObject({ status: 404, body: "404 page not found\n" });
-  });
-
-  test.each<[string, Route]>([
-    ["throws", fail],
-    ["rejects", async () => fail()],
-  ])("whose route %s is answered with 500, and the next is served", async (_how, broken) => {
-    await using server = await start(ANY_PORT, { "/broken": broken, "/hello": hello });
-    const port = await server.listening;
-    expect(await askHttp(port, "/broken")).toMatchObject({ status: 500, body: "broken\n" });
-    expect(server.log.all("HTTP request failed")).toHaveLength(1);
-    expect((await askHttp(port, "/hello")).status).toBe(200);
-  });
+test("a request of another path is answered with 404, one whose route fails with 500, the next is served", async () => {
+  const routes = { "/throws": fail, "/rejects": async () => fail(), "/hello": hello };
+  await using server = await start(ANY_PORT, routes);
+  const port = await server.listening;
+  for (const path of ["/", "/hello/", "//hello", "/%", "/hello%20", "*"])
+    expect(await askHttp(port, path)).toMatchObject({ status: 404, body: "404 page not found\n" });
+  for (const path of ["/throws", "/rejects"])
+    expect(await askHttp(port, path)).toMatchObject({ status: 500, body: "broken\n" });
+  expect(server.log.all("HTTP request failed")).toHaveLength(2);
+  expect((await askHttp(port, "/hello")).status).toBe(200);
 });
 
 describe("a port that is in use", () => {
@@ -92,15 +84,11 @@ describe("a port that is in use", () => {
     const endpoint = `127.0.0.1:${port}`;
     await using server = await start(endpoint, { "/hello": hello });
     // More often than an event emitter stands listeners that nobody takes away.
+    const check = expect.stringContaining("another process has this port and gets the probes");
+    const fields = { endpoint, err: expect.stringContaining("EADDRINUSE"), retryIn: "5s", check };
     for (let attempt = 1; attempt <= 12; attempt++) {
       const warning = await server.log.when("HTTP server cannot listen, trying again", attempt);
-      expect(warning).toMatchObject({
-        severity: "warning",
-        fields: {
-          ...{ endpoint, err: expect.stringContaining("EADDRINUSE"), retryIn: "5s" },
-          check: expect.stringContaining("another process has this port and gets the probes"),
-        },
-      });
+      expect(warning).toMatchObject({ severity: "warning", fields });
       if (attempt === 12) await leave();
       await waits.end(RETRY_MS);
     }

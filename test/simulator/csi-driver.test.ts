@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, writeFileSync } from "node:fs";
 import type { Client } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
-import { protos } from "../../src/grpc/protos";
+import { protos, type Unary } from "../../src/grpc/protos";
 import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { createKubeletClient } from "../../src/simulator/kubelet/calls";
 import { eachTest } from "../support/each-test";
@@ -20,31 +20,33 @@ afterEach(() => client.close());
 
 const start = (options: Partial<CsiDriverOptions> = {}, signal?: AbortSignal) =>
   folder.driver({ ...options, signal });
-const getPluginInfo = () => callUnary(client, identity.GetPluginInfo, {}, bounds);
-const probe = () => callUnary(client, identity.Probe, {}, bounds);
+const ask = <Answer>(method: Unary<object, Answer>) => callUnary(client, method, {}, bounds);
+const getPluginInfo = () => ask(identity.GetPluginInfo);
+const probe = () => ask(identity.Probe);
 
 test("answers with what it was given", async () => {
-  await start({ vendorVersion: "1.2", nodeId: "n7", topology: { zone: "a" }, maxVolumes: 39 });
-  await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi", vendorVersion: "1.2" });
-  await expect(callUnary(client, node.NodeGetInfo, {}, bounds)).resolves.toEqual({
+  const nodeCapabilities = ["EXPAND_VOLUME"] as const;
+  await start({
+    vendorVersion: "1.2",
     nodeId: "n7",
-    maxVolumesPerNode: 39,
-    accessibleTopology: { segments: { zone: "a" } },
+    topology: { zone: "a" },
+    maxVolumes: 39,
+    nodeCapabilities,
   });
-  await expect(probe()).resolves.toEqual({ ready: { value: true } });
-  await expect(callUnary(client, identity.GetPluginCapabilities, {}, bounds)).resolves.toMatchObject({
-    capabilities: [{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }],
-  });
-  await expect(callUnary(client, node.NodeGetCapabilities, {}, bounds)).resolves.toEqual({
-    capabilities: [],
-  });
+  await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi", vendorVersion: "1.2" });
+  const accessibleTopology = { segments: { zone: "a" } };
+  expect(await ask(node.NodeGetInfo)).toEqual({ nodeId: "n7", maxVolumesPerNode: 39, accessibleTopology });
+  expect(await probe()).toEqual({ ready: { value: true } });
+  const { capabilities } = await ask(identity.GetPluginCapabilities);
+  expect(capabilities).toMatchObject([{ service: { type: "VOLUME_ACCESSIBILITY_CONSTRAINTS" } }]);
+  expect(await ask(node.NodeGetCapabilities)).toEqual({ capabilities: [{ rpc: { type: "EXPAND_VOLUME" } }] });
 });
 
 test("answers otherwise once it is told to; the other answers stay", async () => {
   const topology = { zone: "a" };
   const { setAnswers } = await start({ nodeId: "n7", topology, maxVolumes: 39 });
   topology.zone = "b";
-  const info = () => callUnary(client, node.NodeGetInfo, {}, bounds);
+  const info = () => ask(node.NodeGetInfo);
   const before = { nodeId: "n7", accessibleTopology: { segments: { zone: "a" } } };
   setAnswers({ maxVolumes: 5, nodeId: undefined });
   expect(await info()).toEqual({ ...before, maxVolumesPerNode: 5 });
@@ -54,8 +56,7 @@ test("answers otherwise once it is told to; the other answers stay", async () =>
   setAnswers({ topology: {}, vendorVersion: "2" });
   expect(await info()).toEqual({ nodeId: "n7", maxVolumesPerNode: 5, accessibleTopology: null });
   await expect(getPluginInfo()).resolves.toMatchObject({ vendorVersion: "2" });
-  const { capabilities } = await callUnary(client, identity.GetPluginCapabilities, {}, bounds);
-  expect(capabilities).toEqual([]);
+  expect(await ask(identity.GetPluginCapabilities)).toEqual({ capabilities: [] });
 });
 
 test("tells who called with which authority, a raw path too, and what was answered", async () => {

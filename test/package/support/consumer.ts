@@ -5,8 +5,6 @@ import { createTempFolder } from "../../support/temp-folder";
 import { packPackage, ROOT } from "./packed-package";
 import { type RunOptions, run } from "./run";
 
-export type Consumer = Awaited<ReturnType<typeof createConsumer>>;
-
 /** The packages that npm installs with this one, by the lock file: a module that needs another cannot be loaded. */
 export function packagesOfUsers(): readonly string[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {

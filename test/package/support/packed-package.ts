@@ -13,8 +13,6 @@ export const packageJson: {
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
-export type PackedPackage = Awaited<ReturnType<typeof packPackage>>;
-
 export async function packPackage() {
   const folder = await createTempFolder();
   const json = await pack(folder.path);
