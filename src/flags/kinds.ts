@@ -48,7 +48,8 @@ export const pairsFlag = <Value>(
 export const durationFlag = (describe: string) => textFlag(describe, parseDuration);
 
 /** Limit of a call, more than 0. */
-export const timeoutFlag = (describe: string) => textFlag(describe, parseTimeout);
+export const timeoutFlag = (describe: string) =>
+  textFlag(describe, (text) => parseDuration(text) || refuse("it must be greater than 0"));
 
 export const countFlag = (describe: string) => textFlag(describe, parseCount);
 
@@ -112,10 +113,6 @@ function parseSwitch(text: string): boolean {
 export function parseDuration(text: string): number {
   const ms = attempt(() => parseDurationMs(text)) ?? -1;
   return ms >= 0 ? ms : refuse(`"${text}" is not a duration; write 500ms, 2s or 1m30s`);
-}
-
-function parseTimeout(text: string): number {
-  return parseDuration(text) || refuse("it must be greater than 0");
 }
 
 function parseCount(text: string): number {

@@ -46,6 +46,7 @@ export function createApiClient(access: ApiAccess) {
       const [ca, token, cert, key] = await Promise.all(
         [access.authority, access.token, access.certificate, access.key].map(readSecret),
       );
+      calls += 1;
       const value = {
         agent,
         protocol,
@@ -68,18 +69,13 @@ export function createApiClient(access: ApiAccess) {
       return { kind: "done", value };
     });
 
-  const send = (...request: Parameters<typeof sendRequest>) => {
-    calls += 1;
-    return sendRequest(...request);
-  };
-
   return {
     /** Sends a request. Never rejects; ends with `signal`, or after 10 s. */
     call: async (wanted: ApiCall, signal: AbortSignal): Promise<Outcome<unknown>> => {
       using limit = startTimeLimit(signal, CALL_TIMEOUT_MS, `no answer in ${CALL_TIMEOUT_MS / 1000} s`);
       const options = await optionsFor(wanted);
       if (options.kind === "failed") return options;
-      const ask = async () => readAnswer(await send(options.value, limit.signal, wanted.body));
+      const ask = async () => readAnswer(await sendRequest(options.value, limit.signal, wanted.body));
       return await outcomeOf("unreachable", ask, limit.signal);
     },
     /** Passes on each JSON line of an answer, as in a watch. Never rejects: resolves with the failure that ended it. */
@@ -89,7 +85,7 @@ export function createApiClient(access: ApiAccess) {
       using limit = startTimeLimit(signal, idleMs, `no data in ${idleMs / 1000} s`);
       const read = async (): Promise<Outcome<unknown>> => {
         // On a connection of its own: the agent closes idle ones.
-        const response = await send({ ...options.value, agent: false }, limit.signal);
+        const response = await sendRequest({ ...options.value, agent: false }, limit.signal);
         response.socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
         if (response.statusCode !== 200) return readAnswer(response);
         onOpen();

@@ -40,18 +40,15 @@ interface Due {
   readonly taint: Taint;
 }
 
-interface Memory {
-  removals: number;
-  lastRemovalMs?: number;
-  /** Undefined while the taint is not on, or kubelet has not registered the driver. */
-  overdueSinceMs?: number | undefined;
-  hindrance?: string | undefined;
+/** A taint that is on although kubelet has registered the driver. */
+interface Overdue {
+  readonly sinceMs: number;
+  hindrance?: string;
   unlistedPasses: number;
 }
 
 const nameOf = (driverName: string, { key }: Pick<Taint, "key">) => `${driverName}\n${key}`;
 const fightOf = ({ driverName, taint }: Due) => `${nameOf(driverName, taint)}\n${taint.effect}`;
-const OFF = { overdueSinceMs: undefined, hindrance: undefined, unlistedPasses: 0 };
 
 export function createTaintKeeper(
   wanted: readonly StartupTaint[],
@@ -60,24 +57,21 @@ export function createTaintKeeper(
 ): Keeper<TaintStatus> {
   const log = parentLog.named("taint-keeper");
   const fight = createRewritePace(pace.fight);
-  const memories = new Map<string, Memory>();
+  const removals = new Map<string, { readonly count: number; readonly lastMs: number }>();
+  let overdue = new Map<string, Overdue>();
 
-  const memoryOf = ({ driverName, taint }: Due) =>
-    valueAt<Memory>(memories, nameOf(driverName, taint), () => ({ removals: 0, unlistedPasses: 0 }));
-  const hinder = (one: Due, hindrance: string | undefined) => {
-    const memory = memoryOf(one);
-    memory.overdueSinceMs ??= Date.now();
-    memory.hindrance = hindrance;
+  const overdueOf = ({ driverName, taint }: Due) =>
+    valueAt<Overdue>(overdue, nameOf(driverName, taint), () => ({ sinceMs: Date.now(), unlistedPasses: 0 }));
+  const hinder = (one: Due, hindrance: string) => {
+    overdueOf(one).hindrance = hindrance;
   };
 
-  /** Forgets drivers that left the node, and what hindered the removal of taints that are off. */
+  /** Forgets the removals of drivers that left the node, and what was overdue and is not any more. */
   const tidy = (registrations: readonly ObservedRegistration[], due: readonly Due[]) => {
     const known = registrations.map(({ driverName }) => driverName);
-    const present = due.map(({ driverName, taint }) => nameOf(driverName, taint));
-    for (const [name, memory] of memories) {
-      if (!known.includes(name.split("\n")[0])) memories.delete(name);
-      if (!present.includes(name)) Object.assign(memory, OFF);
-    }
+    for (const name of removals.keys()) if (!known.includes(name.split("\n")[0])) removals.delete(name);
+    const still = due.map((one) => [nameOf(one.driverName, one.taint), overdueOf(one)] as const);
+    overdue = new Map(still.map(([name, { hindrance: _, ...rest }]) => [name, rest]));
   };
 
   /** Records a patch. The Node in the API server's answer may have the taint again. */
@@ -89,17 +83,17 @@ export function createTaintKeeper(
       const isGone = findTaints(node, [taint]).length === 0;
       if (isFight || !isGone) log.warn("Another client added the startup taint again", facts);
       if (!isGone) continue;
-      const memory = memoryOf(one);
-      memory.removals += 1;
-      memory.lastRemovalMs = Math.max(0, Date.now() - registeredAtMs);
-      log.info("Startup taint removed", { ...facts, afterRegistration: `${memory.lastRemovalMs / 1000}s` });
+      const lastMs = Math.max(0, Date.now() - registeredAtMs);
+      const name = nameOf(driverName, taint);
+      removals.set(name, { count: (removals.get(name)?.count ?? 0) + 1, lastMs });
+      log.info("Startup taint removed", { ...facts, afterRegistration: `${lastMs / 1000}s` });
     }
   };
 
   /** Those that CSINode lists; the others wait, each for itself. */
   const findListed = (due: readonly Due[], { csiNode }: Pass, waits: number[]) =>
     due.filter((one) => {
-      const memory = memoryOf(one);
+      const memory = overdueOf(one);
       const isListed = csiNode.listing(one.driverName) === "listed";
       memory.unlistedPasses = isListed ? 0 : memory.unlistedPasses + 1;
       if (isListed) return true;
@@ -120,9 +114,10 @@ export function createTaintKeeper(
       const waits: number[] = [];
       const due = present.filter((one) => {
         const waitMs = fight.waitMs(fightOf(one), node?.uid ?? "", pass.now);
-        hinder(one, waitMs > 0 ? "another client keeps adding it" : undefined);
-        if (waitMs > 0) waits.push(waitMs);
-        return waitMs <= 0;
+        if (waitMs <= 0) return true;
+        hinder(one, "another client keeps adding it");
+        waits.push(waitMs);
+        return false;
       });
       if (due.length === 0) return done(earliest(...waits));
 
@@ -139,16 +134,12 @@ export function createTaintKeeper(
         if (driverName === undefined) return [];
         return startupTaintsOf(driverName, wanted).map((startupTaint) => {
           const found = node && findTaints(node, [startupTaint])[0];
-          const memory = memories.get(nameOf(driverName, startupTaint));
-          return {
-            driverName,
-            taint: found ? taintText(found) : startupTaint.key,
-            present: found !== undefined,
-            overdueSinceMs: found && memory?.overdueSinceMs,
-            hindrance: found && memory?.hindrance,
-            removals: memory?.removals ?? 0,
-            lastRemovalMs: memory?.lastRemovalMs,
-          };
+          const name = nameOf(driverName, startupTaint);
+          const { sinceMs: overdueSinceMs, hindrance } = (found && overdue.get(name)) ?? {};
+          const { count = 0, lastMs: lastRemovalMs } = removals.get(name) ?? {};
+          const taint = found ? taintText(found) : startupTaint.key;
+          const present = found !== undefined;
+          return { driverName, taint, present, overdueSinceMs, hindrance, removals: count, lastRemovalMs };
         });
       }),
   };

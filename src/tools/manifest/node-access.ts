@@ -98,13 +98,6 @@ const MAX_MESSAGE = 1_024;
 /** The API server's record of who wrote which field, as text; a Node's has some 10,000 characters. */
 const MAX_MANAGED_FIELDS = 131_072;
 
-/** Variables of the policy: a part of the Node, and what it was before. */
-const PARTS = [
-  ["metadata", "oldMetadata"],
-  ["spec", "oldSpec"],
-  ["status", "oldStatus"],
-] as const;
-
 /**
  * Restricts a service account to its own Node, and there to removing the startup taints and setting the condition. All
  * other fields are compared without a list of them, so that fields of a later Kubernetes are frozen too. Of the metadata,
@@ -133,16 +126,16 @@ function nodePolicy(
           # In every token that is bound to a pod.
           - name: node
             expression: request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('')
-          ${PARTS.flatMap(([part, oldPart]) => [
+          ${["metadata", "spec", "status"].flatMap((part) => [
             variable(part, `dyn(object).?${part}.orValue({})`),
-            variable(oldPart, `dyn(oldObject).?${part}.orValue({})`),
+            variable(`old_${part}`, `dyn(oldObject).?${part}.orValue({})`),
           ])}
           ${variable("taints", "variables.spec.?taints.orValue([])")}
-          ${variable("oldTaints", "variables.oldSpec.?taints.orValue([])")}
+          ${variable("oldTaints", "variables.old_spec.?taints.orValue([])")}
           ${variable("conditions", "variables.status.?conditions.orValue([])")}
-          ${variable("oldConditions", "variables.oldStatus.?conditions.orValue([])")}
+          ${variable("oldConditions", "variables.old_status.?conditions.orValue([])")}
           ${variable("applied", "variables.metadata.?managedFields.orValue([]).filter(m, m.operation == 'Apply')")}
-          ${variable("oldApplied", "variables.oldMetadata.?managedFields.orValue([]).filter(m, m.operation == 'Apply')")}
+          ${variable("oldApplied", "variables.old_metadata.?managedFields.orValue([]).filter(m, m.operation == 'Apply')")}
         validations:
           ${validations(isOurTaint, isOurCondition)}
     `,
@@ -177,9 +170,9 @@ const validations = (isOurTaint: string, isOurCondition: string) => yaml`
     "change nothing else of a node",
     "dyn(object).all(f, f in ['metadata', 'spec', 'status'] || dyn(object)[f] == dyn(oldObject)[f])",
   )}
-  ${frozen("node", PARTS[0], "'managedFields', 'resourceVersion', 'generation'")}
-  ${frozen("node", PARTS[1], "'taints'")}
-  ${frozen("node's status", PARTS[2], "'conditions'")}
+  ${frozen("node", "metadata", "'managedFields', 'resourceVersion', 'generation'")}
+  ${frozen("node", "spec", "'taints'")}
+  ${frozen("node's status", "status", "'conditions'")}
   ${rule(
     "not fill the node's managedFields",
     `size('%s'.format([variables.metadata.?managedFields.orValue([])])) <= ${MAX_MANAGED_FIELDS}`,
@@ -206,8 +199,8 @@ const rule = (only: string, ...expression: readonly string[]) => yaml`
 `;
 
 /** The validation that a part of the Node has the same fields as before, except some. */
-function frozen(owner: string, [part, oldPart]: (typeof PARTS)[number], except: string): Yaml {
-  const [now, old] = [`variables.${part}`, `variables.${oldPart}`];
+function frozen(owner: string, part: string, except: string): Yaml {
+  const [now, old] = [`variables.${part}`, `variables.old_${part}`];
   return rule(
     `change nothing else of a ${owner}`,
     `${now}.all(f, f in [${except}] || f in ${old} && ${now}[f] == ${old}[f]) &&`,

@@ -32,38 +32,26 @@ test.each([
   expect(objects[0].spec.matchConstraints.namespaceSelector).toBeUndefined();
 });
 
-test.each(["true", "on", "null", "123", "1e3", "y"])("a label %s is a string in YAML", async (key) => {
-  for (const [label, selected] of [
-    [key, { key, operator: "Exists" }],
-    [`${key}=x`, { key, operator: "In", values: ["x"] }],
-  ]) {
-    const [policy] = await written(`--namespace-label=${label}`);
-    expect(policy.spec.matchConstraints.namespaceSelector.matchExpressions).toEqual([selected]);
-  }
-});
-
 test("the policy of the limits selects the same pods, and lowers what is raised", async () => {
-  const [swap, , limits] = await written("--namespace=a", "--namespace-label=b", "--keep=cpu");
+  const [swap, , limits] = await written("--namespace=a", "--namespace-label=on", "--keep=cpu");
   expect(limits.spec.matchConstraints).toEqual(swap.spec.matchConstraints);
+  expect(swap.spec.matchConstraints.namespaceSelector.matchExpressions).toContainEqual({
+    ...{ key: "on", operator: "Exists" },
+  });
   const [{ jsonPatch }] = limits.spec.mutations;
   expect(jsonPatch.expression).toContain("/resources/limits/memory");
   expect(jsonPatch.expression).not.toContain("cpu");
 });
 
-test.each([["--kubernetes-version=v1.36.1"], ["--kubernetes-version=1.37", ...DROPPING, TAINT]])(
-  "%s %s: the version changes nothing of what is written",
-  async (version, ...flags) => {
-    expect(await written(version, ...flags)).toEqual(await written(...flags));
-  },
-);
-
 test.each([
   [[], "1.34", "v1beta1"],
   [DROPPING, "1.35", "v1beta1"],
+  [[...DROPPING, TAINT], "v1.36.1", "v1"],
 ])("%j for Kubernetes %s: %s, and what must be turned on there", async (form, minor, version) => {
   const apiVersion = `admissionregistration.k8s.io/${version}`;
   const flags = [...form, `--kubernetes-version=${minor}`];
-  expect((await run(IMAGE, ...flags)).stdout).toContain(`--runtime-config=${apiVersion}=true`);
+  const hint = `--runtime-config=${apiVersion}=true`;
+  expect((await run(IMAGE, ...flags)).stdout.includes(hint)).toBe(version === "v1beta1");
   const objects = await written(...flags);
   expect(new Set(objects.map((object) => object.apiVersion))).toEqual(new Set([apiVersion]));
   expect(objects.map(({ spec }) => spec)).toEqual((await written(...form)).map(({ spec }) => spec));

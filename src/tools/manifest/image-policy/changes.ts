@@ -23,10 +23,9 @@ export interface AddedArgument {
 export const RAISES = ["memory", "cpu", "probe-timeouts"] as const;
 type Raise = (typeof RAISES)[number];
 
-/** A change of each registrar `r` that passes a test: a JSON Patch, each field of it CEL. */
+/** A change of each registrar `r` that passes a test: what a JSON Patch adds, which replaces what is there. All CEL. */
 interface Change {
   readonly when?: string;
-  readonly op: "add" | "replace";
   readonly path: string;
   readonly value: string;
 }
@@ -42,12 +41,7 @@ function raiseLimit(resource: string, least: string): Change {
     // The API server refuses a limit above the pod's own.
     `!quantity(object.spec.?resources.?limits[?'${resource}'].orValue('${least}')).isLessThan(quantity('${least}'))`,
   ];
-  return {
-    when: tests.join(" && "),
-    op: "replace",
-    path: `/resources/limits/${resource}`,
-    value: `'${least}'`,
-  };
+  return { when: tests.join(" && "), path: `/resources/limits/${resource}`, value: `'${least}'` };
 }
 
 /** The changes of each kind; docs/charts.md has the reasons. */
@@ -56,7 +50,6 @@ const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
   cpu: [raiseLimit("cpu", LEAST.cpu)],
   "probe-timeouts": ["livenessProbe", "readinessProbe", "startupProbe"].map((probe) => ({
     when: `r.is.?${probe}.?exec.hasValue() && r.is.${probe}.?timeoutSeconds.orValue(1) < ${LEAST.probeTimeoutSeconds}`,
-    op: "add",
     path: `/${probe}/timeoutSeconds`,
     value: String(LEAST.probeTimeoutSeconds),
   })),
@@ -81,13 +74,11 @@ export function lowerPatch(image: string, keep: readonly Raise[]): string {
 const ADD_ARGUMENTS: readonly Change[] = [
   {
     when: "size(r.added) > 0 && size(r.is.?command.orValue([])) < 2",
-    op: "add",
     path: "/args",
     value: "r.added + r.is.?args.orValue([])",
   },
   {
     when: "size(r.added) > 0 && size(r.is.?command.orValue([])) > 1",
-    op: "replace",
     path: "/command",
     value: "[r.is.command[0]] + r.added + r.is.command.transformList(i, word, i > 0, word)",
   },
@@ -107,7 +98,6 @@ const addTo = (field: "env" | "ports", when: string, item: string): readonly Cha
   ].map(({ size, ...more }) => ({
     ...more,
     when: `${when} && size(r.is.?${field}.orValue([])) ${size}`,
-    op: "add",
   }));
 
 const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_DIRECTORY)})`;
@@ -178,16 +168,16 @@ export interface Swap {
 /** The JSON Patch that changes each registrar's image, arguments, port, limits and timeouts. */
 export function swapPatch({ image, args, keep, metrics }: Swap): string {
   const changes: readonly Change[] = [
-    { op: "replace", path: "/image", value: celText(image) },
+    { path: "/image", value: celText(image) },
     ...(args.length > 0 || metrics ? ADD_ARGUMENTS : []),
     ...(metrics ? addTo("ports", "size(variables.port) > 0", PORT) : []),
     ...(args.some(({ needsToken }) => needsToken) ? addTo("env", needsName, NODE_NAME) : []),
     ...RAISES.filter((raise) => !keep.includes(raise)).flatMap((raise) => RAISING[raise]),
   ];
   return changes
-    .map(({ when, op, path, value }) => {
+    .map(({ when, path, value }) => {
       const some = when === undefined ? "" : `.filter(r,\n  ${when})`;
-      return `variables.swapped${some}.map(r,\n  JSONPatch{op: '${op}', path: r.path + '${path}', value: ${value}})`;
+      return `variables.swapped${some}.map(r,\n  JSONPatch{op: 'add', path: r.path + '${path}', value: ${value}})`;
     })
     .join(" +\n");
 }
