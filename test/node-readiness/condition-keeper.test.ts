@@ -1,11 +1,9 @@
 import { MAX_CONDITIONS } from "../../src/node-readiness/condition";
 import { createConditionKeeper } from "../../src/node-readiness/condition-keeper";
-import { createCsiNodeStore } from "../../src/node-readiness/csi-node";
 import { done, type NodeCondition } from "../../src/node-readiness/node-api";
-import { createNodeStore } from "../../src/node-readiness/node-watch";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
-import { recordLog } from "../support/recorded-log";
-import { csiNodeOf, DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
+import { csiNodeOf, DRIVER, registrationIn } from "./support/controlled-registrations";
+import { createKeeperPlay } from "./support/keeper-play";
 
 const TYPE = `${DRIVER}/Registered`;
 const FOUGHT = "Another client keeps changing the node condition, writing it less often";
@@ -17,57 +15,42 @@ type Written = Said & { readonly type: string; readonly $patch?: "delete" };
 
 /** A keeper whose time a test moves, beside a Node that another client may write too. */
 function createPlay({ delayMs = 0, opponent }: { delayMs?: number; opponent?: Said } = {}) {
-  const log = recordLog();
-  const keeper = createConditionKeeper("{driver}/Registered", delayMs, log.logger, () => 0);
-  const store = createNodeStore(() => {});
-  const csiNode = createCsiNodeStore();
   let revision = 0;
   const write = (condition?: Said) => {
     revision += 1;
     const conditions = [...(condition ? [{ type: TYPE, ...condition }] : []), ...play.others];
-    store.see({ uid: play.uid, resourceVersion: `${revision}`, taints: [], conditions });
+    base.store.see({ uid: play.uid, resourceVersion: `${revision}`, taints: [], conditions });
   };
   const patchStatus = async (patch: { status: { conditions: [Written] } }) => {
     const [condition] = patch.status.conditions;
     const { status, reason, type, $patch = `${status} ${reason}` } = condition;
-    play.writes.push({ at: play.now, said: $patch, type });
+    play.writes.push({ at: base.now, said: $patch, type });
     write($patch === "delete" ? undefined : condition);
-    const value = store.node;
+    const value = base.store.node;
     if (play.opponent) write(play.opponent);
     return done(value);
   };
-  const play = {
-    log,
+  const base = createKeeperPlay(
+    (log) => createConditionKeeper("{driver}/Registered", delayMs, log, () => 0),
+    { patchStatus },
+  );
+  const play = Object.assign(base, {
     write,
-    now: 1_000_000,
     writes: [] as { readonly at: number; readonly said: string; readonly type: string }[],
-    csiNodeReads: 0,
-    csiNode,
-    listed: [DRIVER] as readonly string[],
     uid: "1",
     /** What another client writes when the keeper has written. */
     opponent,
     others: [] as readonly NodeCondition[],
-    registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
-    status: () => keeper.status(play.registrations, store, csiNode),
-    said: () => store.node?.conditions.map(({ status, reason }) => `${status} ${reason}`),
-    pass: () => {
-      const read = () => {
-        play.csiNodeReads += 1;
-        return done(csiNodeOf(play.listed));
-      };
-      const given = { store, now: play.now, read, csiNode, api: { patchStatus } };
-      return passOf(keeper, play.registrations, given);
-    },
+    said: () => base.store.node?.conditions.map(({ status, reason }) => `${status} ${reason}`),
     turn: (...states: readonly ObservedRegistration["state"][]) => {
-      play.registrations = states.map((state) => registrationIn(state));
-      return play.pass();
+      base.registrations = states.map((state) => registrationIn(state));
+      return base.pass();
     },
     /** A pass each second, as if the Node changed all the time. */
     spend: async (ms: number) => {
-      for (const end = play.now + ms; play.now < end; play.now += 1_000) await play.pass();
+      for (const end = base.now + ms; base.now < end; base.now += 1_000) await base.pass();
     },
-  };
+  });
   write();
   return play;
 }
@@ -79,7 +62,7 @@ test("a condition that another client changes back is written three times at onc
   expect(pauses.slice(0, 13)).toEqual([1, 1, 1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
   expect(play.log.all(FOUGHT)).toMatchObject([{ severity: "warning", fields: { condition: TYPE } }]);
   // While it waits it says how long, and asks nothing.
-  expect(play.csiNodeReads).toBe(play.writes.length);
+  expect(play.reads).toBe(play.writes.length);
   expect(await play.pass()).toBeGreaterThan(0);
   // A new value is written at once.
   play.opponent = undefined;
@@ -194,13 +177,13 @@ test("a driver that CSINode lost is told after the delay, from what was read las
   const play = createPlay({ delayMs: 30_000 });
   await play.pass();
   expect(play.said()).toEqual(["True Registered"]);
-  play.listed = [];
+  play.lists();
   await play.csiNode.read({ getCsiNode: async () => done(csiNodeOf([])) }, new AbortController().signal);
   await play.spend(30_000);
   expect(play.said()).toEqual(["True Registered"]);
   await play.spend(2_000);
   expect(play.said()).toEqual(["False NotInCSINode"]);
-  play.listed = [DRIVER];
+  play.lists(DRIVER);
   await play.pass();
   expect(play.said()).toEqual(["True Registered"]);
 });

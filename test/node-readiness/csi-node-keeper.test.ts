@@ -1,61 +1,42 @@
-import { createCsiNodeStore } from "../../src/node-readiness/csi-node";
 import { CSI_NODE_PACE, createCsiNodeKeeper } from "../../src/node-readiness/csi-node-keeper";
-import { type CsiNodeView, done, type NodeAnswer } from "../../src/node-readiness/node-api";
-import { createNodeStore } from "../../src/node-readiness/node-watch";
+import { done } from "../../src/node-readiness/node-api";
 import type { ObservedRegistration } from "../../src/node-readiness/observed-registrations";
-import { recordLog } from "../support/recorded-log";
-import { csiNodeOf, DRIVER, passOf, registrationIn } from "./support/controlled-registrations";
+import { csiNodeOf, DRIVER, registrationIn } from "./support/controlled-registrations";
+import { createKeeperPlay } from "./support/keeper-play";
 
 const { lookEveryMs, graceMs } = CSI_NODE_PACE;
-const START = 1_000_000;
 const ANEW = "CSINode lacks a driver that kubelet has registered, registering it again";
 const OTHER = "other.csi.example.com";
 
 /** A keeper whose time a test moves, beside a CSINode that it writes. */
 function createPlay(random = 1) {
-  const log = recordLog();
-  const keeper = createCsiNodeKeeper(log.logger, CSI_NODE_PACE, () => random);
-  const store = createNodeStore(() => {});
-  const csiNode = createCsiNodeStore();
-  store.see({ uid: "1", resourceVersion: "1", taints: [], conditions: [] });
-  const play = {
-    log,
-    store,
-    status: () => keeper.status(play.registrations, store, csiNode),
-    now: START,
-    reads: 0,
+  const base = createKeeperPlay((log) => createCsiNodeKeeper(log, CSI_NODE_PACE, () => random));
+  base.store.see({ uid: "1", resourceVersion: "1", taints: [], conditions: [] });
+  base.lists(DRIVER, OTHER);
+  const { pass } = base;
+  const play = Object.assign(base, {
     reregistered: [] as string[],
     kubeletIsAsking: false,
-    csiNode: done(csiNodeOf([DRIVER, OTHER])) as NodeAnswer<CsiNodeView>,
-    registrations: [registrationIn("registered")] as readonly ObservedRegistration[],
-    lists: (...names: readonly string[]) => {
-      play.csiNode = done(csiNodeOf(names));
-    },
     states: (...states: readonly ObservedRegistration["state"][]) => {
-      play.registrations = states.map((state, index) => registrationIn(state, index === 0 ? DRIVER : OTHER));
+      base.registrations = states.map((state, index) => registrationIn(state, index === 0 ? DRIVER : OTHER));
     },
     pass: () => {
-      const registrations = play.registrations.map((one) => ({
-        ...one,
-        reregister: () => !play.kubeletIsAsking && play.reregistered.push(one.driverName ?? "") > 0,
-      }));
-      const read = () => {
-        play.reads += 1;
-        return play.csiNode;
-      };
-      return passOf(keeper, registrations, { store, now: play.now, read, csiNode });
+      const reregister = (name: string) => !play.kubeletIsAsking && play.reregistered.push(name) > 0;
+      return pass(
+        base.registrations.map((one) => ({ ...one, reregister: () => reregister(one.driverName ?? "") })),
+      );
     },
     /** Passes as they fall due, until so much time is over. */
     spend: async (ms: number) => {
-      const end = play.now + ms;
+      const end = base.now + ms;
       for (;;) {
         const next = await play.pass();
-        if (typeof next !== "number" || play.now + next > end) break;
-        play.now += next;
+        if (typeof next !== "number" || base.now + next > end) break;
+        base.now += next;
       }
-      play.now = end;
+      base.now = end;
     },
-  };
+  });
   return play;
 }
 
@@ -174,7 +155,7 @@ test("while kubelet is asking about the driver nothing is said or counted, and t
 test("what cannot be read says nothing about the driver", async () => {
   const play = createPlay();
   await play.pass();
-  play.csiNode = {
+  play.answer = {
     kind: "failed",
     doing: "reading CSINode",
     failure: { kind: "unreachable", message: "away" },
@@ -192,7 +173,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
   /** The Node is deleted and made again while its driver is registered; its CSINode stays until `collect`. */
   const replaceNode = async () => {
     const play = createPlay();
-    play.csiNode = done(csiNodeOf([DRIVER, OTHER], "1"));
+    play.answer = done(csiNodeOf([DRIVER, OTHER], "1"));
     await play.spend(2 * lookEveryMs);
     play.store.take({ uid: "2", resourceVersion: "9", taints: [], conditions: [] });
     return play;
@@ -222,7 +203,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
     play.lists();
     await play.spend(graceMs);
     expect(play.reregistered).toEqual([DRIVER]);
-    play.csiNode = done(csiNodeOf([DRIVER], "2"));
+    play.answer = done(csiNodeOf([DRIVER], "2"));
     await play.spend(graceMs);
     expect(play.status()).toMatchObject([{ deletedOwner: undefined, lackingSinceMs: undefined }]);
     expect(play.log.all("CSINode lists the driver again")).toHaveLength(1);
@@ -237,7 +218,7 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
       if (play.reregistered.length > tries.length) {
         tries.push(play.now);
         // Kubelet writes it, it is looked at once kubelet has registered the driver, and then collected.
-        play.csiNode = done(csiNodeOf([DRIVER], "1"));
+        play.answer = done(csiNodeOf([DRIVER], "1"));
         play.states("publishing");
         await play.pass();
         play.states("registered");

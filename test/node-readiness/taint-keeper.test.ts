@@ -1,10 +1,8 @@
 import { ORPHANED } from "../../src/node-readiness/condition";
-import { createCsiNodeStore } from "../../src/node-readiness/csi-node";
 import { done } from "../../src/node-readiness/node-api";
-import { createNodeStore } from "../../src/node-readiness/node-watch";
 import { createTaintKeeper } from "../../src/node-readiness/taint-keeper";
-import { recordLog } from "../support/recorded-log";
-import { csiNodeOf, passOf, registrationIn } from "./support/controlled-registrations";
+import { registrationIn } from "./support/controlled-registrations";
+import { createKeeperPlay } from "./support/keeper-play";
 
 const [FOUGHT, UNLISTED] = ["fought.csi.example.com", "unlisted.csi.example.com"];
 const WANTED = [{ key: "{driver}/agent-not-ready", effect: undefined }];
@@ -12,69 +10,60 @@ const PACE = { unlisted: { initialMs: 200, maxMs: 10_000 }, fight: { initialMs: 
 
 /** A node with the startup taints of these drivers, which another client adds again, whatever was removed. */
 function createPlay(...drivers: readonly string[]) {
-  const log = recordLog();
-  const keeper = createTaintKeeper(WANTED, log.logger, PACE);
-  const store = createNodeStore(() => {});
   const taints = drivers.map((driver) => ({ key: `${driver}/agent-not-ready`, effect: "NoSchedule" }));
   let revision = 0;
   const nodeAsEver = () => {
     revision += 1;
     return done({ uid: "1", resourceVersion: `${revision}`, taints, conditions: [] });
   };
-  store.see(nodeAsEver().value);
   const patchNode = async () => {
     play.patches += 1;
     return nodeAsEver();
   };
-  const read = () => done(csiNodeOf([FOUGHT]));
-  const play = {
-    ...{ log, keeper, store },
+  const base = createKeeperPlay((log) => createTaintKeeper(WANTED, log, PACE), { patchNode });
+  base.store.see(nodeAsEver().value);
+  base.lists(FOUGHT);
+  const play = Object.assign(base, {
     patches: 0,
     /** A pass with these drivers registered, of which CSINode lists one: the wait until the next. */
-    pass: (...registered: readonly string[]) => {
-      const registrations = registered.map((driver) => registrationIn("registered", driver));
-      const now = performance.now();
-      return passOf(keeper, registrations, { store, now, read, api: { patchNode } });
+    turn: (...registered: readonly string[]) => {
+      base.registrations = registered.map((driver) => registrationIn("registered", driver));
+      return base.pass();
     },
-  };
+  });
   return play;
 }
 
 test("a driver that CSINode lacks is not looked up without a pause while another one's taint is fought for", async () => {
   const play = createPlay(FOUGHT, UNLISTED);
   // The driver is not registered yet.
-  expect(await play.pass()).toBeUndefined();
+  expect(await play.turn()).toBeUndefined();
   expect(play.patches).toBe(0);
   const looks: unknown[] = [];
-  for (let look = 0; look < 8; look += 1) looks.push(await play.pass(FOUGHT, UNLISTED));
+  for (let look = 0; look < 8; look += 1) looks.push(await play.turn(FOUGHT, UNLISTED));
   // Removed again three times at once; then both wait, for what becomes of CSINode and for peace.
   expect(play.patches).toBe(4);
   expect(looks).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
   // The API server's answer still had it each time (aws-efs#1613).
   expect(play.log.all("Another client added the startup taint again")).toHaveLength(4);
   expect(play.log.all("Startup taint removed")).toEqual([]);
-  const { keeper, store } = play;
   const hindrance = "another client keeps adding it";
-  expect(keeper.status([registrationIn("registered", FOUGHT)], store, createCsiNodeStore())).toMatchObject([
-    { present: true, hindrance, overdueSinceMs: expect.any(Number) },
-  ]);
+  expect(play.status()[0]).toMatchObject({ present: true, hindrance, overdueSinceMs: expect.any(Number) });
 });
 
 test("each driver that CSINode lacks gets its own warning, and its own short waits (issue 35)", async () => {
   const later = "later.csi.example.com";
   const play = createPlay(UNLISTED, later);
-  for (let look = 0; look < 6; look += 1) await play.pass(UNLISTED);
-  expect(await play.pass(UNLISTED, later)).toBe(200);
-  for (let look = 0; look < 6; look += 1) await play.pass(UNLISTED, later);
+  for (let look = 0; look < 6; look += 1) await play.turn(UNLISTED);
+  expect(await play.turn(UNLISTED, later)).toBe(200);
+  for (let look = 0; look < 6; look += 1) await play.turn(UNLISTED, later);
   const warnings = play.log.records.filter(({ severity }) => severity === "warning");
   expect(warnings.map(({ fields }) => fields.csiDriverName)).toEqual([UNLISTED, later]);
 });
 
 test("where CSINode belongs to a deleted Node, the status says so", async () => {
-  const { keeper, store } = createPlay(UNLISTED);
-  const csiNode = createCsiNodeStore();
-  const registrations = [registrationIn("registered", UNLISTED)];
-  const read = () => done({ drivers: [], ownerUid: "0" });
-  await passOf(keeper, registrations, { store, csiNode, now: 0, read, api: {} });
-  expect(keeper.status(registrations, store, csiNode)).toMatchObject([{ hindrance: ORPHANED }]);
+  const play = createPlay(UNLISTED);
+  play.answer = done({ drivers: [], ownerUid: "0" });
+  await play.turn(UNLISTED);
+  expect(play.status()).toMatchObject([{ hindrance: ORPHANED }]);
 });

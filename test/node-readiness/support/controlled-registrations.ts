@@ -1,11 +1,4 @@
-import { type CsiNodeStore, createCsiNodeStore } from "../../../src/node-readiness/csi-node";
-import type { Keeper, Pass } from "../../../src/node-readiness/keeper";
-import {
-  type CsiNodeView,
-  type NodeAnswer,
-  type NodeApi,
-  parseCsiNode,
-} from "../../../src/node-readiness/node-api";
+import { parseCsiNode } from "../../../src/node-readiness/node-api";
 import type {
   ObservedRegistration,
   ObservedRegistrations,
@@ -31,26 +24,6 @@ export const csiNodeOf = (names: readonly string[], ownerUid?: string) =>
     metadata: { ownerReferences: ownerUid === undefined ? [] : [{ kind: "Node", uid: ownerUid }] },
     spec: { drivers: names.map((name) => ({ name })) },
   });
-
-interface GivenPass extends Pick<Pass, "store" | "now"> {
-  readonly api?: object;
-  readonly csiNode?: CsiNodeStore;
-  readonly read: () => NodeAnswer<CsiNodeView>;
-}
-
-/** A keeper's pass: the wait until the next, or why it failed. */
-export async function passOf(
-  keeper: Keeper<unknown>,
-  registrations: readonly ObservedRegistration[],
-  { api, read, csiNode = createCsiNodeStore(), ...given }: GivenPass,
-) {
-  const { signal } = new AbortController();
-  csiNode.seeNode(given.store.node);
-  const readCsiNode = () => csiNode.read({ getCsiNode: async () => read() }, signal);
-  const pass = { ...given, csiNode, readCsiNode, api: Object(api) as NodeApi, signal };
-  const answer = await keeper.pass(registrations, pass);
-  return answer.kind === "done" ? answer.value : answer;
-}
 
 /** Makes registrations whose states a test sets; at first there is one, which waits for kubelet. */
 export function createRegistrations() {
