@@ -25,11 +25,21 @@ export interface Exploration {
 
 /** Kubelet's queue is never further behind, and it deregisters within a second: meanwhile only kubelet goes on. */
 const MOST_BEHIND = 3;
-const isKubeletAtIt = ({ kubelet: { queue, operations } }: World) =>
+export const isKubeletAtIt = ({ kubelet: { queue, operations } }: World) =>
   queue.length >= MOST_BEHIND || Object.values(operations).some(({ kind }) => kind === "unregister");
 
+interface ExploreOptions {
+  /** Goes no further from states that are so many steps away. @default to the end */
+  readonly deepest?: number;
+  /** Gets each step between two states, by their numbers in the order in which they are found. */
+  readonly onStep?: (from: number, label: string, to: number) => void;
+}
+
 /** Goes through every order of steps, the shortest ways first, until something must not happen. */
-export function explore(setup: Setup): Exploration {
+export function explore(
+  setup: Setup,
+  { deepest = Number.POSITIVE_INFINITY, onStep = () => {} }: ExploreOptions = {},
+): Exploration {
   const startedAt = process.cpuUsage();
   const keys = [keyOf(initialWorld(setup))];
   const ids = new Map([[keys[0], 0]]);
@@ -49,7 +59,7 @@ export function explore(setup: Setup): Exploration {
     counterexample: what === undefined ? undefined : { what, story },
   });
 
-  for (let id = 0; id < keys.length; id++) {
+  for (let id = 0; id < keys.length && (depths[id] ?? 0) < deepest; id++) {
     const key = keys[id] ?? "";
     const after: number[] = [];
     for (const { label, isFault, act } of stepsFrom(JSON.parse(key) as World, setup)) {
@@ -70,6 +80,7 @@ export function explore(setup: Setup): Exploration {
         parents.push([id, label]);
         depths.push((depths[id] ?? 0) + 1);
       }
+      onStep(id, label, known);
       if (!isFault && known !== id) after.push(known);
     }
     next.push(after);
@@ -88,17 +99,31 @@ function isWell({ driver, kubelet, registrars }: World): boolean {
   return kubelet.drivers[driver.name] === "registered" && !isWaiting;
 }
 
-export function stepsFrom(world: World, setup: Setup): Step[] {
+/** What reaches a registrar of ours; the default is the explorer's. */
+export interface OursSide {
+  getInfo(world: World, id: number, socket: number): string | undefined;
+  notify(world: World, id: number, socket: number, error: string | undefined): void;
+  stop(world: World, id: number): void;
+}
+
+export const explored = (setup: Setup): OursSide => ({
+  getInfo: (world, id, socket) => answerInfo(world, id, socket, setup),
+  notify: (world, id, socket, error) => hearStatus(world, id, socket, error, setup),
+  stop: (world, id) =>
+    take(world, id, { kind: "stop", reason: "stopped", outcome: { kind: "stopped" } }, setup),
+});
+
+export function stepsFrom(world: World, setup: Setup, ours = explored(setup)): Step[] {
   const side: RegistrarSide = {
     getInfo: (w, socket) => {
       const { owner = -1, one } = listening(w, socket);
       if (!one?.up || one.frozen) return undefined;
-      return one.kind === "ours" ? answerInfo(w, owner, socket, setup) : one.name;
+      return one.kind === "ours" ? ours.getInfo(w, owner, socket) : one.name;
     },
     notify: (w, socket, error) => {
       const { owner = -1, one } = listening(w, socket);
       if (!one?.up || one.frozen) return false;
-      if (one.kind === "ours") hearStatus(w, owner, socket, error, setup);
+      if (one.kind === "ours") ours.notify(w, owner, socket, error);
       // The official registrar exits in its handler: kubelet gets no answer.
       else if (error !== undefined) exitOfficial(w, owner);
       return one.up;
@@ -110,7 +135,7 @@ export function stepsFrom(world: World, setup: Setup): Step[] {
     one.kind === "ours" ? oursSteps(world, id, setup) : officialSteps(world, one, id),
   );
   const driver: Step[] = world.driver.up ? [] : [{ label: "the driver is back", act: driverBack() }];
-  const faults = world.faults > 0 ? faultsOf(world, setup) : [];
+  const faults = world.faults > 0 ? faultsOf(world, ours) : [];
   return [...kubelets, ...registrars, ...driver, ...faults];
 }
 
@@ -171,7 +196,7 @@ function exitOfficial(world: World, id: number): void {
   });
 }
 
-function faultsOf(world: World, setup: Setup): Step[] {
+function faultsOf(world: World, ours: OursSide): Step[] {
   const fault = (label: string, act: Step["act"]): Step => ({ label: `FAULT: ${label}`, isFault: true, act });
   const { driver } = world;
   const other = driver.name === "a" ? "b" : "a";
@@ -185,12 +210,11 @@ function faultsOf(world: World, setup: Setup): Step[] {
         freeze,
         fault("the official registrar is killed", (w) => exitOfficial(w, id)),
         fault("the official registrar ends, and removes what is at its path", (w) => {
-          const { name } = w.registrars[id] as Official;
+          const { name, step } = w.registrars[id] as Official;
           exitOfficial(w, id);
-          if (name !== undefined && one.step === "serving" && w.files[name] !== undefined) unlink(w, name);
+          if (name !== undefined && step === "serving" && w.files[name] !== undefined) unlink(w, name);
         }),
       ];
-    const stop = { kind: "stop", reason: "stopped", outcome: { kind: "stopped" } } as const;
     return [
       freeze,
       fault(`registrar ${id} is killed`, (w) => {
@@ -200,7 +224,7 @@ function faultsOf(world: World, setup: Setup): Step[] {
       }),
       ...(one.state.kind === "stopping"
         ? []
-        : [fault(`registrar ${id} gets SIGTERM`, (w) => take(w, id, stop, setup))]),
+        : [fault(`registrar ${id} gets SIGTERM`, (w) => ours.stop(w, id))]),
     ];
   });
   return [

@@ -62,7 +62,7 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
       const isBusy = isKubeletBusy(state, 0, hasCaller);
       // Within 150 ms the official registrar binds what it has unlinked.
       const isReplacing = world.registrars.some(
-        (other) => other.kind === "official" && other.up && other.step === "unlinked",
+        (other) => other.kind === "official" && other.up && !other.frozen && other.step === "unlinked",
       );
       const seen = judgeInPlace(state, found, { isKubeletBusy: isBusy, hasDirectory: true });
       if (seen && !(found === "gone" && isReplacing))
@@ -124,14 +124,14 @@ function aliasAfter({ facts }: StateOf<"listening" | "refused">): string {
 }
 
 /** A connection of kubelet's on which it has called. */
-function hasCallerAt({ kubelet, sockets }: World, id: number): boolean {
+export function hasCallerAt({ kubelet, sockets }: World, id: number): boolean {
   return Object.values(kubelet.operations).some(
     ({ kind, step, socket = 0 }) =>
       kind === "register" && step !== "dialled" && sockets[socket]?.owner === id,
   );
 }
 
-function judge(world: World, { published }: Ours, path: string): SocketFound {
+export function judge(world: World, { published }: Ours, path: string): SocketFound {
   const socket = world.files[path];
   if (socket === undefined) return "gone";
   if (published?.path === path && published.socket === socket) return "ours";
@@ -161,7 +161,7 @@ export function take(world: World, id: number, event: LoopEvent, setup: Setup): 
 }
 
 /** Without what only grows, or only tells when. */
-function bounded(state: RegistrationState): RegistrationState {
+export function bounded(state: RegistrationState): RegistrationState {
   if (!("facts" in state) || state.facts === undefined) return state;
   const refusals = state.facts.refusals && { text: "no", count: 1, repeats: 0 };
   const facts = { ...state.facts, refusals, lostStatuses: 0 };
@@ -180,7 +180,7 @@ function nextOf(one: Ours, state: StateOf<"publishing">, setup: Setup, id: numbe
 }
 
 /** Steps that no other process can see follow the one before them at once. */
-const UNSEEN: readonly (PublishStep | SocketFound)[] = ["bind", "wait"];
+const UNSEEN: readonly PublishStep[] = ["bind", "wait"];
 
 function publish(world: World, id: number, setup: Setup): void {
   const one = oursOf(world, id);
@@ -201,14 +201,23 @@ function publish(world: World, id: number, setup: Setup): void {
     }
     publication.answers.push(perform(step.value, world, id, path, plan.overLiving));
     const next = nextOf(one, state, setup, id).step;
-    if (next.done || UNSEEN.includes(next.value)) continue;
-    const isNothing = next.value === "withdrawOther" && (one.published?.path ?? path) === path;
-    const isAtOnce = step.value === "isSame" && next.value === "rename";
-    if (!isNothing && !isAtOnce) return;
+    if (!next.done && !isAtOnce(step.value, next.value, one, path)) return;
   }
 }
 
-function perform(step: PublishStep, world: World, id: number, path: string, overLiving: boolean): unknown {
+/** Whether a step of a publication follows the one before it at once, so that nothing happens in between. */
+export function isAtOnce(former: PublishStep, next: PublishStep, { published }: Ours, path: string): boolean {
+  if (next === "withdrawOther") return (published?.path ?? path) === path;
+  return UNSEEN.includes(next) || (former === "isSame" && next === "rename");
+}
+
+export function perform(
+  step: PublishStep,
+  world: World,
+  id: number,
+  path: string,
+  overLiving: boolean,
+): unknown {
   const one = oursOf(world, id);
   const publication = one.publication ?? { alias: undefined, answers: [] };
   const socket = publication.bound ?? 0;
@@ -228,7 +237,7 @@ function perform(step: PublishStep, world: World, id: number, path: string, over
       put(world, path, socket);
       return true;
     case "isSame":
-      return there === publication.judged;
+      return there === undefined || there === publication.judged;
     case "rename":
       if (isLive(world, there) && world.sockets[there ?? 0]?.owner !== id && !overLiving)
         throw new Violation(`registrar ${id} replaces another's living socket ${path}`);
@@ -239,7 +248,7 @@ function perform(step: PublishStep, world: World, id: number, path: string, over
   }
 }
 
-function replaceOwn(world: World, one: Ours, path: string, socket: number): void {
+export function replaceOwn(world: World, one: Ours, path: string, socket: number): void {
   const former = one.published && world.sockets[one.published.socket];
   if (former) former.live = false;
   one.published = { path, socket };
@@ -255,7 +264,7 @@ function findAlias(world: World, { facts }: StateOf<"publishing">): string | und
   return aliases.find((path) => isLive(world, world.files[path])) ?? aliases[0];
 }
 
-function withdraw(world: World, id: number): void {
+export function withdraw(world: World, id: number): void {
   const one = oursOf(world, id);
   if (!one.published) return;
   const { path, socket } = one.published;
@@ -265,7 +274,7 @@ function withdraw(world: World, id: number): void {
   if (world.files[path] === socket) unlink(world, path);
 }
 
-function end(world: World, id: number): void {
+export function end(world: World, id: number): void {
   const left = Object.values(world.files).some(
     (socket) => world.sockets[socket]?.owner === id && isLive(world, socket),
   );

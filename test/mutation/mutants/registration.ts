@@ -33,6 +33,16 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
       '{ kind: "ok" }',
       ["test/registrar/registration/self-check", "test/registrar/registration/registration.test"],
     ],
+    "a socket that was withdrawn answers": [
+      "isWithdrawn: publication?.withdrawn.aborted ?? true",
+      "isWithdrawn: publication === undefined",
+      ["test/exploration/replay"],
+    ],
+    "a socket of another name answers": [
+      "isOwn: publication?.path === view.socketPath()",
+      "isOwn: true",
+      ["test/exploration/replay"],
+    ],
   }),
   ...mutantsOf("src/registrar/registration/self-check.ts", ["test/registrar/registration/kept-check"], {
     "a kept connection proves a file that was replaced": ["if (kept && isSame)", "if (kept)"],

@@ -1,0 +1,300 @@
+import { basename } from "node:path";
+import { silentLogger } from "../../src/logging/logger";
+import { resolveOptions } from "../../src/registrar/model/options";
+import type { Registration } from "../../src/registrar/registration/registration";
+import type { RegistrationCalls } from "../../src/registrar/registration/registration-service";
+import type { transition as transit } from "../../src/registrar/registration/transition";
+import { publishSteps } from "../../src/unix/publish-steps";
+import type { Publication, SocketFile } from "../../src/unix/socket-file";
+import { explore, explored, isKubeletAtIt, type OursSide, stepsFrom } from "./explore";
+import { bounded, end, hasCallerAt, isAtOnce, judge, oursOf, perform, replaceOwn, withdraw } from "./ours";
+import { initialWorld, isLive, keyOf, type Setup, type World } from "./world";
+
+// The real registration of one driver in a world of the explorer: its loop, states and answers, between stand-ins for kubelet,
+// the driver, the socket file and time. What it waits for is held until the explorer's registrar takes that step.
+
+type Kind = "list" | "publish" | "look" | "blink" | "watch" | "pause" | "explain" | "withdraw";
+
+/** What each step of the explorer's registrar lets go on, in this order; of several pauses the shortest. */
+const LETS_GO: Readonly<Record<string, readonly Kind[]>> = {
+  publishes: ["list", "publish"],
+  looks: ["watch", "look", "blink", "look"],
+  moves: ["pause"],
+  gives: ["pause"],
+  ends: ["explain"],
+  tries: ["explain", "pause"],
+  finds: ["look", "watch", "look", "pause", "watch", "look"],
+  removes: ["withdraw"],
+};
+/** The pause after our socket was not found, within which another registrar may bind. */
+const BLINK_MS = 150;
+
+let world: World;
+let registration: Registration;
+let calls: RegistrationCalls;
+let answerName: (name: string) => void;
+/** What waits; with false its state is left. */
+let holds: { kind: Kind; ms: number; letGo: (isOver: boolean) => void }[] = [];
+/** The real path of each socket. */
+const paths = new Map<number, string>();
+const own = () => oursOf(world, 0);
+
+function hold(kind: Kind, signal?: AbortSignal, ms = 0): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve(false);
+    const leave = () => letGo(false);
+    const letGo = (isOver: boolean) => {
+      holds = holds.filter((one) => one !== held);
+      signal?.removeEventListener("abort", leave);
+      resolve(isOver);
+    };
+    const held = { kind, ms, letGo };
+    holds.push(held);
+    signal?.addEventListener("abort", leave);
+  });
+}
+
+async function letGo(kinds: readonly Kind[]): Promise<void> {
+  for (const kind of kinds) {
+    const [first] = holds.filter((one) => one.kind === kind).sort((one, other) => one.ms - other.ms);
+    first?.letGo(true);
+    if (first) await settled();
+  }
+}
+const settled = () => new Promise<void>(setImmediate);
+
+/** `a_1` is the first alias of `a`, and the third, as at the explorer. */
+const nameIn = (path: string) =>
+  basename(path, "-reg.sock").replace(/-_00(.)$/, (_, nth) => `_${(Number.parseInt(nth, 36) % 2) + 1}`);
+const fileOf = (name: string) => `${name.replace(/_(.)$/, (_, nth) => `-_00${nth - 1}`)}-reg.sock`;
+
+function publicationOf(socket: number): Publication {
+  const withdrawn = {
+    get aborted() {
+      return own().published?.socket !== socket;
+    },
+  };
+  return { path: paths.get(socket) ?? "", withdrawn: withdrawn as AbortSignal };
+}
+
+const SOCKET_FILE: Partial<SocketFile> = {
+  hasDirectory: async () => true,
+  look: async (path) => {
+    const found = () => judge(world, own(), nameIn(path));
+    const { state } = own();
+    if (state.kind !== "standby" || (state.reason === "socket-taken" && found() !== "taken"))
+      await hold("look");
+    return found();
+  },
+  publish: async (path, { overLiving, signal }) => {
+    const one = own();
+    const name = nameIn(path);
+    const steps = publishSteps({ overLiving });
+    await hold("publish", signal);
+    const publication = { alias: name.includes("_") ? name : undefined, answers: [] as unknown[] };
+    one.publication = publication;
+    try {
+      let step = steps.next();
+      while (!step.done) {
+        signal?.throwIfAborted();
+        const answer = perform(step.value, world, 0, name, overLiving);
+        publication.answers.push(answer);
+        const next = steps.next(answer);
+        if (!next.done && !isAtOnce(step.value, next.value, one, name)) await hold("publish", signal);
+        step = next;
+      }
+      const { bound } = one.publication;
+      if (bound === undefined) return step.value;
+      paths.set(bound, path);
+      if (step.value === "taken" && !overLiving) delete world.sockets[bound];
+      else replaceOwn(world, one, name, bound);
+      return step.value;
+    } finally {
+      one.publication = undefined;
+    }
+  },
+  withdraw: async () => {
+    if (own().state.kind === "stopping") await hold("withdraw");
+    withdraw(world, 0);
+  },
+  hide: async () => withdraw(world, 0),
+};
+
+const nothing = () => {};
+const WATCH = {
+  wait: (signal: AbortSignal) => hold("watch", signal),
+  hint: nothing,
+  [Symbol.dispose]: nothing,
+};
+const CONNECTION = { on: nothing, off: nothing, resume: nothing, destroy: nothing };
+const fileAt = (path: string) => world.files[nameIn(path)];
+
+/** What is replaced in each module. */
+const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
+  "node:net": () => ({ connect: () => CONNECTION }),
+  "../../src/base/pause": () => ({
+    pause: (ms: number, signal: AbortSignal) => hold(ms === BLINK_MS ? "blink" : "pause", signal, ms),
+  }),
+  "../../src/unix/path-watch": () => ({ watchPath: async () => WATCH }),
+  "../../src/unix/files": () => ({
+    listNames: async () => {
+      if (own().state.kind === "publishing") await hold("list");
+      return Object.keys(world.files).map(fileOf);
+    },
+  }),
+  "../../src/unix/unix-socket": () => ({
+    judgeSocket: async (path: string) => judge(world, { ...own(), published: undefined }, nameIn(path)),
+    tryConnect: async (path: string) => (isLive(world, fileAt(path)) ? undefined : new Error("refused")),
+  }),
+  "../../src/unix/socket-file": () => ({
+    createSocketFile: () => SOCKET_FILE,
+    sweepDotSockets: async () => {},
+    randomWord: () => "000",
+  }),
+  "../../src/grpc/server": () => ({
+    startGrpcServer: () => ({
+      get hasCaller() {
+        return hasCallerAt(world, 0);
+      },
+      close: async () => {},
+    }),
+  }),
+  "../../src/registrar/registration/registration-service": () => ({
+    createRegistrationServers: (_options: unknown, given: RegistrationCalls) => {
+      calls = given;
+    },
+  }),
+  "../../src/registrar/registration/self-check": () => ({
+    askInfo: async (path: string) => ({ type: "CSIPlugin", name: nameIn(path) }),
+  }),
+  "../../src/registrar/registration/hints": () => ({ explainRefusal: () => hold("explain").then(nothing) }),
+  "../../src/registrar/registration/transition": ({ transition }: { transition: typeof transit }) => ({
+    transition: (...given: Parameters<typeof transit>) => {
+      const next = transition(...given);
+      if (next !== given[0]) for (const { letGo } of holds) letGo(false); // Also what waits without a signal.
+      own().state = next;
+      return next;
+    },
+  }),
+  "../../src/registrar/driver/watch-driver": () => ({
+    watchCsiDriver: async (_options: unknown, { onAnswered }: { onAnswered: (identity: object) => void }) => {
+      answerName = (name) => onAnswered({ name, vendorVersion: "", manifest: {} });
+    },
+  }),
+};
+jest.resetModules();
+for (const [path, standIn] of Object.entries(STAND_INS))
+  jest.doMock(path, () => {
+    const actual = jest.requireActual<object>(path);
+    return { ...actual, ...standIn(actual as never) };
+  });
+const loading = import("../../src/registrar/start-registrar");
+
+async function start({ ours: [policy] }: Setup): Promise<void> {
+  const { registerDriver } = await loading;
+  const { signal, logger, ...options } = resolveOptions({ csiAddress: "/csi.sock", endpoint: "/host.sock" });
+  const onRegistrationFailure = policy === "exit" ? "exit" : "retry";
+  const given = { ...options, onRegistrationFailure, isNodeWide: policy === "node-wide" } as const;
+  registration = registerDriver(given, { log: silentLogger });
+}
+
+/** Kubelet and signals reach the real registration in its world, the explorer's in its own. */
+function reaching(setup: Setup): OursSide {
+  const others = explored(setup);
+  return {
+    getInfo: (w, id, socket) => {
+      if (w !== world) return others.getInfo(w, id, socket);
+      const answer = calls.answer(publicationOf(socket));
+      if ("whyNot" in answer) return undefined;
+      calls.onGetInfo(publicationOf(socket));
+      return answer.name;
+    },
+    notify: (w, id, socket, error) => {
+      if (w !== world) return others.notify(w, id, socket, error);
+      const status = { pluginRegistered: error === undefined, error: error ?? "" };
+      calls.onRegistrationStatus(status, publicationOf(socket));
+    },
+    stop: (w, id) => {
+      if (w !== world) return others.stop(w, id);
+      registration.close().catch(nothing); // It never rejects.
+    },
+  };
+}
+
+/** A world without what only the real registration has: other aliases, moments, errors. */
+function textOf({ registrars, ...others }: World): string {
+  const plain = (key: string, value: unknown) => {
+    if (key === "alias" && typeof value === "string") return nameIn(value);
+    if (key === "askedAtMs") return value && 0;
+    return key === "outcome" ? (value as { kind: string }).kind : value;
+  };
+  const compared = registrars.map((one) =>
+    one.kind === "ours" ? { ...one, state: JSON.stringify(bounded(one.state), plain) as never } : one,
+  );
+  return keyOf({ ...others, registrars: compared });
+}
+
+/** Takes the steps of a story at the explorer's registrar and at the real one. Throws where they differ after the known ones. */
+export async function replay(setup: Setup, { story, known }: Story): Promise<void> {
+  const explorers = initialWorld(setup);
+  const side = reaching(setup);
+  world = initialWorld(setup);
+  holds = [];
+  await start(setup);
+  for (const [at, label] of story.entries()) {
+    const step = stepsFrom(explorers, setup, side).find((one) => one.label === label);
+    const [, verb = "", rest = ""] = /^registrar 0 (\w+)(.*)/.exec(label) ?? [];
+    const lets = LETS_GO[verb];
+    for (const w of [explorers, world]) {
+      if (step?.isFault) w.faults -= 1;
+      if (w === explorers || (!lets && verb !== "hears")) step?.act(w);
+    }
+    if (label.endsWith(" 0 is killed")) holds = [];
+    if (verb === "starts") await start(setup);
+    if (verb === "hears") answerName(rest.split(" ").at(-1) ?? "");
+    await settled();
+    if (lets) await letGo(lets);
+    if (verb === "removes" && own().state.kind === "stopped") end(world, 0);
+    if (at < known) continue;
+    const [expected, found] = [textOf(explorers), textOf(world)];
+    const way = () =>
+      `after\n${story.slice(0, at + 1).join("\n")}\nexplorer: ${expected}\nreal:     ${found}`;
+    if (expected !== found) throw new Error(`the real registration differs ${way()}`);
+    const { up, frozen, state } = own();
+    if (!up || frozen || !("askedAtMs" in state) || isKubeletAtIt(explorers)) continue;
+    const next = stepsFrom(explorers, setup, side);
+    if (next.some((one) => / (?:looks: .*|binds)$/.test(one.label))) continue;
+    const hasWaited = state.kind === "asked" && hasCallerAt(world, 0);
+    await letGo([...(LETS_GO.looks ?? []), ...(hasWaited ? (["pause"] as const) : [])]);
+    if (own().state !== state) throw new Error(`the real registration sees what is not there ${way()}`);
+  }
+}
+
+interface Story {
+  readonly story: readonly string[];
+  /** How many steps at the beginning are those of stories before. */
+  readonly known: number;
+}
+
+/** Stories that together have every step from every state within so many steps. */
+export function* storiesOf(setup: Setup, deepest: number): Generator<Story> {
+  const steps: { readonly label: string; readonly to: number; isTold: boolean }[][] = [];
+  const before = new Map<number, readonly [from: number, label: string]>();
+  const onStep = (from: number, label: string, to: number) => {
+    steps[from] = [...(steps[from] ?? []), { label, to, isTold: false }];
+    if (to !== 0 && !before.has(to)) before.set(to, [from, label]);
+  };
+  explore(setup, { deepest, onStep });
+  const untold = (from: number) => steps[from]?.find(({ isTold }) => !isTold);
+  for (const from of steps.keys())
+    while (untold(from)) {
+      const story: string[] = [];
+      for (let at = before.get(from); at; at = before.get(at[0])) story.unshift(at[1]);
+      const known = story.length;
+      for (let next = untold(from); next; next = untold(next.to)) {
+        next.isTold = true;
+        story.push(next.label);
+      }
+      yield { story, known };
+    }
+}
