@@ -40,7 +40,6 @@ export function matchSegments(
   segments: readonly string[],
   names: readonly string[],
 ): readonly string[] | undefined {
-  if (names.length > segments.length) return undefined;
   const captures = names.map((name, index) => matchSegment(segments[index] ?? "", name));
   if (captures.includes(undefined)) return undefined;
   return captures.flatMap((capture, index) => (isPattern(segments[index] ?? "") ? [capture ?? ""] : []));

@@ -56,12 +56,9 @@ export function programOf(container: Tree, ours: OurImage): Program {
     if (OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
   } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
     return { ...OURS, isOurBuild: false };
-  if (name === ALL_IN_ONE)
-    return { kind: "unknown", why: `its image ${boundText(image)} is the all-in-one sidecar of KEP-4958` };
-  return {
-    kind: "unknown",
-    why: `its image ${boundText(image) || "(none)"} is neither this registrar's nor an official release`,
-  };
+  const other = "neither this registrar's nor an official release";
+  const what = name === ALL_IN_ONE ? "the all-in-one sidecar of KEP-4958" : other;
+  return { kind: "unknown", why: `its image ${boundText(image) || "(none)"} is ${what}` };
 }
 
 /** Reads the name of this registrar's image. A mirror may have the official one's name, with this version as its tag. */
@@ -75,20 +72,15 @@ export function parseOurImage(image: string): string {
 /** Flags that no other program called registrar has. */
 const OUR_FLAG = /^--?(?:csi-address|plugin-registration-path)(?:=|$)/;
 
-function isNamed(image: string, ours: OurImage): boolean {
-  return [image, image.replace(/@.*/, ""), partsOf(image).repository].some((one) => one === ours.image);
-}
+const isNamed = (image: string, ours: OurImage): boolean =>
+  [image, image.replace(/@.*/, ""), partsOf(image).repository].some((one) => one === ours.image);
 
-export function isWindowsImage(image: unknown): boolean {
-  return /-win-registrar$/.test(partsOf(text(image)).name);
-}
+export const isWindowsImage = (image: unknown): boolean => /-win-registrar$/.test(lastPart(text(image)));
 
 export const lastPart = (image: string): string => partsOf(image).name;
 
 /** The release that an image's tag names; undefined for an image without a tag. */
-export function tagOf(image: string): string | undefined {
-  return partsOf(image).tag || undefined;
-}
+export const tagOf = (image: string): string | undefined => partsOf(image).tag || undefined;
 
 function partsOf(image: string) {
   const [, repository = "", tag = ""] = /^(.*?)(?::([^:/@]*))?(?:@.*)?$/s.exec(image) ?? [];

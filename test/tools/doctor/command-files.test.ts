@@ -43,32 +43,20 @@ test("the whole folder, as an operator gives it", async () => {
   expect(status).toBe(0);
 });
 
-const DRIVER = ["--driver-name=disk.csi.example.com", "--image=registrar:v1", "--driver-image=disk:v2"];
-const ALL = ["--node-wide", "--image=registrar:v1"];
+const DRIVER = "--image=registrar:v1 --driver-name=disk.csi.example.com --driver-image=disk:v2";
+const FORMS = [DRIVER, "--image=registrar:v1 --node-wide"];
+const OF_BOTH = [
+  ...["microk8s", "k0s", "tanzu", "openshift"].map((name) => `--distribution=${name}`),
+  ...["", "--kubelet-root=/data/kubelet", "--http-port=10000", "--name=other --namespace=storage"],
+  ...["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"],
+];
+const OF_DRIVER = ["--plugin-folder=csi-x", "--driver-arg=--endpoint=/csi/csi.sock --driver-arg=--v=5"];
 
-test.each(
-  [
-    DRIVER,
-    [...DRIVER, "--distribution=microk8s"],
-    [...DRIVER, "--distribution=k0s"],
-    [...DRIVER, "--distribution=tanzu"],
-    [...DRIVER, "--distribution=openshift", "--namespace=storage"],
-    [...ALL, "--distribution=openshift"],
-    [...DRIVER, "--distribution=k3s"],
-    [...DRIVER, "--kubelet-root=/data/kubelet"],
-    [...DRIVER, "--plugin-folder=csi-x"],
-    [...DRIVER, "--http-port=10000"],
-    [...DRIVER, "--name=other", "--namespace=storage"],
-    [...DRIVER, "--driver-arg=--endpoint=/csi/csi.sock", "--driver-arg=--v=5"],
-    [...DRIVER, "--startup-taint={driver}/agent-not-ready"],
-    [...DRIVER, "--node-condition={driver}/Registered"],
-    ALL,
-    [...ALL, "--distribution=k0s", "--http-port=10000"],
-    [...ALL, "--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"],
-  ].map((words) => [words.join(" "), words] as const),
-)("manifest %s", async (_line, words) => {
-  const { status, stdout, stderr } = await runCommand("manifest", ...words);
+test.each([
+  ...FORMS.flatMap((form) => OF_BOTH.map((flags) => `${form} ${flags}`.trim())),
+  ...OF_DRIVER.map((flags) => `${DRIVER} ${flags}`),
+])("manifest %s", async (line) => {
+  const { status, stdout, stderr } = await runCommand("manifest", ...line.split(" "));
   expect([status, stderr]).toEqual([0, ""]);
-  const beside = readText("examples/csidriver.yaml");
-  expect(judge("written", `${stdout}---\n${beside}`)).toEqual({ registrars: 1, bad: [] });
+  expect(judge("written", stdout)).toEqual({ registrars: 1, bad: [] });
 });

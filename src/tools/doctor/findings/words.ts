@@ -6,9 +6,6 @@ export function tooLong(bytes: number): string {
 
 export const OUR_ARCHITECTURES: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
 
-/** What to do about a driver without a CSIDriver object: Kubernetes then attaches its volumes first. */
-export const APPLY_CSI_DRIVER = "apply its CSIDriver object: examples/csidriver.yaml explains each field";
-
 /** `1 node`, `5,000 nodes`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

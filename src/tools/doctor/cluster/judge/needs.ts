@@ -1,6 +1,6 @@
 import { nearWord } from "../../../../base/near-word";
 import { check, grouped, problem, unknown, unread, type Verdict, warning } from "../../findings/finding";
-import { APPLY_CSI_DRIVER, counted, firstOf, together } from "../../findings/words";
+import { counted, firstOf, together } from "../../findings/words";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
 import { inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
@@ -61,9 +61,10 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
   const named = facts.places.flatMap(({ driver, unit, isListed }) => (unit || isListed ? driver : []));
   const text =
     "has no CSIDriver object: Kubernetes attaches its volumes before it mounts them, and passes the driver no information about the pod";
+  const fix = "apply its CSIDriver object: examples/csidriver.yaml explains each field";
   return [...new Set(named)]
     .filter((driver) => facts.csiDrivers?.has(driver) === false && !unsure.includes(driver))
-    .map((driver) => warning(driver, text, APPLY_CSI_DRIVER));
+    .map((driver) => warning(driver, text, fix));
 });
 
 const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
