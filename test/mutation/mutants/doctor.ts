@@ -60,7 +60,7 @@ export const DOCTOR_MUTANTS: readonly Mutant[] = [
       "true) return pod",
     ],
   }),
-  ...mutantsOf("src/tools/doctor/cluster/read/list-api.ts", [`${AT}/api`, `${AT}/unread`], {
+  ...mutantsOf("src/tools/doctor/cluster/read/list-api.ts", [`${AT}/api`], {
     "a server that says so makes doctor wait for an hour": [
       "Math.min(retryMs(failure, attempt), MAX_WAIT_MS)",
       "retryMs(failure, attempt)",

@@ -1,6 +1,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createListApi, type ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
+import {
+  createListApi,
+  type ListApi,
+  type ListRequest,
+} from "../../../../src/tools/doctor/cluster/read/list-api";
+import { createReader, each } from "../../../../src/tools/doctor/cluster/read/reader";
 import { createTempFolder } from "../../../support/temp-folder";
 
 type Answer = { readonly code?: number; readonly headers?: Record<string, string>; readonly body: unknown };
@@ -75,6 +80,14 @@ test("a list that expired without saying where to go on begins again", async () 
     page([2]),
   ]);
   expect([items, failure]).toEqual([[1, 2], undefined]);
+});
+
+test("what was read of a list that begins again is forgotten", async () => {
+  const list: ListApi["list"] = async (_request, onPage) => {
+    for (const name of ["a", "b"]) onPage([name], 1, true);
+    return undefined;
+  };
+  expect(await createReader({ list }, () => {}).read({ resource: "pods" }, each(String))).toEqual(["b"]);
 });
 
 const busy: Answer = { ...status(429, "too many requests"), headers: { "retry-after": "0" } };

@@ -19,6 +19,13 @@ export const ago = (minutes: number) => new Date(NOW_MS - minutes * 60_000).toIS
 
 type Any = Stored & { readonly [field: string]: unknown };
 
+/** What happens to a read, or to all that fit, after some pages. */
+export interface Fault {
+  readonly read: string | RegExp;
+  readonly page: number;
+  readonly failure: ListFailure;
+}
+
 export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
 
 /** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
@@ -26,6 +33,9 @@ export function createMemoryCluster() {
   const stored: { path: string; object: Any }[] = [];
   /** By resource or path, or for all: the failure in place of the list. */
   const refusals = new Map<string, ListFailure>();
+  /** Each read of the present reading, and how many pages it has. */
+  const reads = new Map<string, number>();
+  let fault: Fault | undefined;
   /** Of the present reading, which takes minutes. */
   let pages = 0;
   let nowMs = NOW_MS;
@@ -39,14 +49,19 @@ export function createMemoryCluster() {
       .map(({ object }) => (asTable ? rowOf(object) : object));
   };
   const list: ListApi["list"] = async (request, onPage) => {
-    const { path } = request;
+    const { path, query = {} } = request;
     const resource = path.split("/").at(-1) ?? "";
     const refusal = refusals.get(resource) ?? refusals.get(path) ?? refusals.get("*");
     if (refusal !== undefined) return refusal;
-    const objects = find(request);
     // A page for each, so that nothing is lost between pages, and an empty one at the end.
-    for (const [at, item] of [...objects.map((one) => [one]), []].entries())
+    const items = [...find(request).map((one) => [one]), []];
+    const read = `${path} ${Object.values(query).join()}`;
+    reads.set(read, items.length);
+    const isFaulty = typeof fault?.read === "string" ? fault.read === read : fault?.read.test(read);
+    for (const [at, item] of items.entries()) {
+      if (isFaulty && fault?.page === at) return fault.failure;
       onPage(item, nowMs + 10_000 * pages++, at === 0);
+    }
     return undefined;
   };
 
@@ -72,11 +87,13 @@ export function createMemoryCluster() {
   const reading = (target: Partial<ClusterTarget> = {}, ours: OurImage = {}) => {
     const whole = { context: undefined, node: undefined, driver: undefined, ...target };
     pages = 0;
+    reads.clear();
     return readCluster({ list }, whole, ours, () => {});
   };
   return {
     ...writer,
     refusals,
+    reads: reads as ReadonlyMap<string, number>,
     find,
     /** All objects, as JSON: to change the names in them, their order, or one of them. */
     edit: (
@@ -94,6 +111,10 @@ export function createMemoryCluster() {
     report: async (target?: Partial<ClusterTarget>, ours?: OurImage) =>
       reportOnCluster(await reading(target, ours)),
     swapReport: async (swap: string) => reportOnCluster(await reading(), swap),
+    /** Lists fail so from now on. */
+    setFault: (wanted?: Fault) => {
+      fault = wanted;
+    },
   };
 }
 

@@ -2,10 +2,8 @@ import type { ClusterTarget } from "../../../../src/tools/doctor/cluster/read/cl
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
-import { createTempFolder, type TempFolder } from "../../../support/temp-folder";
 import { clusterOf } from "./admitted-cluster";
-import { createMemoryCluster, loadRecorded, type MemoryCluster, WELL } from "./memory-cluster";
-import { FAULT_KINDS, type Fault, startServedCluster } from "./served-cluster";
+import { createMemoryCluster, type Fault, loadRecorded, type MemoryCluster, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
 // Taking information away may turn a verdict into `unknown`, and nothing else.
@@ -101,8 +99,10 @@ function wrongIn(report: ClusterReport): readonly string[] {
 
 const LISTS =
   "nodes csinodes csidrivers daemonsets statefulsets pods events volumeattachments limitranges".split(" ");
+const FORBIDDEN = { kind: "forbidden", message: "you may not" } as const;
+const KINDS = ["not-found", "unauthorized", "unavailable", "unreachable", "expired", "unexpected"] as const;
 const forbid = (...lists: readonly string[]): Fault => ({
-  ...{ kind: "forbidden", page: 0, read: new RegExp(`/(?:${lists.join("|")}) `) },
+  ...{ failure: FORBIDDEN, page: 0, read: new RegExp(`/(?:${lists.join("|")}) `) },
 });
 /** What operators with half of the rights may not list. */
 const HALVES = [
@@ -114,29 +114,23 @@ const HALVES = [
 ];
 
 describe.each(WORLDS)("%s", (_what, make) => {
-  let folder: TempFolder;
-  let served: Awaited<ReturnType<typeof startServedCluster>>;
+  let cluster: MemoryCluster;
   let whole: ClusterReport;
   /** Each read, and how many pages it has. */
   let reads: readonly (readonly [string, number])[];
   beforeAll(async () => {
-    folder = await createTempFolder();
-    const cluster = await make();
-    served = await startServedCluster(cluster, folder.at("api.sock"), cluster.now());
-    whole = await served.report();
-    reads = [...served.reads];
+    cluster = await make();
+    whole = await cluster.report();
+    reads = [...cluster.reads];
   });
-  afterAll(async () => {
-    served[Symbol.dispose]();
-    await folder[Symbol.asyncDispose]();
-  });
+  afterEach(() => cluster.setFault());
 
   test.each([0, 1])("each list in turn fails for good: what depends on it is unknown (%d)", async (turn) => {
-    const { length } = FAULT_KINDS;
     for (const [at, [read, pages]] of reads.entries()) {
-      const kind = turn === 0 ? "forbidden" : (FAULT_KINDS[at % length] ?? "cut");
-      const page = turn === 0 ? pages - 1 : 0;
-      const report = await served.report({ kind, read, page });
+      const kind = KINDS[at % KINDS.length] ?? "unexpected";
+      const failure = turn === 0 ? FORBIDDEN : { kind, message: "it is away" };
+      cluster.setFault({ failure, read, page: turn === 0 ? pages - 1 : 0 });
+      const report = await cluster.report();
       expect([kind, read, tooMuchIn(report, whole)]).toEqual([kind, read, []]);
       const names = report.drivers.map(({ name }) => name);
       const described = whole.drivers.flatMap(({ name, csiDriver }) => (csiDriver ? name : []));
@@ -150,9 +144,11 @@ describe.each(WORLDS)("%s", (_what, make) => {
     const nodes = [undefined, whole.nodes.findLast(({ state }) => state !== "node-away")?.node ?? ""];
     for (const node of nodes)
       for (const driver of [undefined, "nobody.csi", ...whole.drivers.map(({ name }) => name)]) {
-        const all = await served.report(undefined, { node, driver });
+        cluster.setFault();
+        const all = await cluster.report({ node, driver });
         for (const lists of HALVES) {
-          const report = await served.report(forbid(...lists.split(" ")), { node, driver });
+          cluster.setFault(forbid(...lists.split(" ")));
+          const report = await cluster.report({ node, driver });
           const what = [node, driver, lists];
           expect([what, tooMuchIn(report, all), wrongIn(report)]).toEqual([what, [], []]);
         }
@@ -160,27 +156,15 @@ describe.each(WORLDS)("%s", (_what, make) => {
   });
 
   test("a swap counts nothing that could not be read", async () => {
-    const { target } = await served.report(undefined, {}, "");
+    const { target } = await cluster.swapReport("");
     for (const list of LISTS) {
-      const report = await served.report(forbid(list), {}, "");
+      cluster.setFault(forbid(list));
+      const report = await cluster.swapReport("");
       const isUnread = list.endsWith("sets");
       const counts = isUnread ? { swapped: null, problemsWithEither: null } : {};
       expect([list, report.target]).toEqual([list, { ...target, ...counts }]);
       const text = renderClusterTable(report, { width: 99, colors: false });
       expect(/^An unknown number of registrars/m.test(text)).toBe(isUnread);
-    }
-  });
-
-  test("each list in turn fails once: nothing changes", async () => {
-    const passing: readonly Fault["kind"][] = [
-      ...FAULT_KINDS.filter((kind) => kind !== "forbidden" && kind !== "absent"),
-      "expired, go on",
-      "delay",
-    ];
-    for (const [at, [read, pages]] of reads.entries()) {
-      const kind = passing[at % passing.length] ?? "cut";
-      const fault = { kind, read, page: Math.min(pages - 1, 1), isPassing: true };
-      expect([fault, await served.report(fault)]).toEqual([fault, whole]);
     }
   });
 });
