@@ -52,7 +52,7 @@ export const clusterMode = createMode(
     // Otherwise V8 lets young objects grow to 100 MB, for pages that are garbage as soon as they are read.
     setFlagsFromString("--semi-space-growth-factor=1");
     const progress = createProgress();
-    await using proxy = await startKubectlProxy({ context, kubeconfig, onMessage: progress.say });
+    await using proxy = await startKubectlProxy({ context, kubeconfig }, progress.say);
     let isForbidden = false;
     const look = async () => {
       using api = createListApi(proxy.socketPath);

@@ -51,7 +51,7 @@ function reportOf(
     drivers: driverRows(facts),
     registrars: registrarRows(facts),
     summary,
-    findings: findings.map((finding, index) => ({ ...finding, nodes: found[index]?.nodes ?? [] })),
+    findings: findings.map((finding) => ({ ...finding, nodes: finding.nodes ?? [] })),
     nodes: facts.places.map((place) => placeRow(place, facts, codes.get(causeOf(place, facts)))),
   };
 }

@@ -1,24 +1,10 @@
-import type { Finding, FoundObject, Status } from "./finding";
+import type { Finding, Status } from "./finding";
 
 /** The reports' forms. The number grows when a field goes or changes its meaning, not when one is added. */
 export const SCHEMA = "registrar.doctor/1";
 export const CLUSTER_SCHEMA = "registrar.doctor.cluster/1";
 
-export interface ReportedFinding extends Pick<Finding, "code" | "check" | "status" | "subject" | "text"> {
-  /** Those that the subject names; empty where it names something else. */
-  readonly objects: readonly FoundObject[];
-  /** Null if there is nothing to do. */
-  readonly fix: string | null;
-  /** The code of the problem that causes this one; null if this one stands by itself. */
-  readonly follows: string | null;
-  /** The index of that problem in `findings`, which may have several with its code. */
-  readonly followsIndex: number | null;
-  /** Those of a cluster that have it. */
-  readonly nodes?: readonly string[];
-}
-
-/** How many findings there are of each status, without those that follow from another. */
-export type Summary = Readonly<Record<Status, number>>;
+export type ReportedFinding = ReturnType<typeof withFollowers>[number];
 
 /** One driver of the node, wherever it was found. Null: unknown. */
 export interface DriverRow {
@@ -33,44 +19,42 @@ export interface DriverRow {
   readonly registrationSocket: string | null;
 }
 
-/** What the doctor has to say. Its JSON form is a promise to programs: see docs/doctor.md. */
-export interface Report {
-  readonly schema: typeof SCHEMA;
-  /** Everything could be read, and no problem was found; there may be warnings, and things that cannot be seen. */
-  readonly healthy: boolean;
-  readonly target: unknown;
-  readonly drivers: readonly DriverRow[];
-  readonly summary: Summary;
-  readonly findings: readonly ReportedFinding[];
-}
+export type Report = ReturnType<typeof reportOf>;
 
-export function reportOf(
-  target: unknown,
-  findings: readonly Finding[],
-  drivers: readonly DriverRow[] = [],
-): Report {
-  const { findings: reported, healthy, summary } = reportFindings(findings);
-  return { schema: SCHEMA, healthy, target, drivers, summary, findings: reported };
+/** What the doctor has to say. Its JSON form is a promise to programs: see docs/doctor.md. */
+export function reportOf(target: unknown, found: readonly Finding[], drivers: readonly DriverRow[] = []) {
+  const { findings, healthy, summary } = reportFindings(found);
+  return { schema: SCHEMA, healthy, target, drivers, summary, findings };
 }
 
 /** Says which finding follows from which, and counts them. */
-export function reportFindings(findings: readonly Finding[]) {
-  const reported = withFollowers(findings);
-  const summary = { problem: 0, warning: 0, unknown: 0, ok: 0 };
-  for (const { status, follows } of reported) if (follows === null) summary[status] += 1;
-  const healthy = !findings.some(({ status, isUnread }) => status === "problem" || isUnread);
-  return { findings: reported, healthy, summary };
+export function reportFindings(found: readonly Finding[]) {
+  const findings = withFollowers(found);
+  /** How many findings there are of each status, without those that follow from another. */
+  const summary: Record<Status, number> = { problem: 0, warning: 0, unknown: 0, ok: 0 };
+  for (const { status, follows } of findings) if (follows === null) summary[status] += 1;
+  /** Everything could be read, and no problem was found; there may be warnings, and things that cannot be seen. */
+  const healthy = !found.some(({ status, isUnread }) => status === "problem" || isUnread);
+  return { findings, healthy, summary };
 }
 
 /** Of the findings with one cause, the others follow from the first. */
-function withFollowers(findings: readonly Finding[]): readonly ReportedFinding[] {
+function withFollowers(findings: readonly Finding[]) {
   const leading = new Map<string, number>();
   for (const [index, { cause }] of findings.entries())
     if (cause !== undefined && !leading.has(cause)) leading.set(cause, index);
-  return findings.map(({ code, check, status, subject, text, objects = [], fix = null, cause }, index) => {
-    const lead = cause === undefined ? index : (leading.get(cause) ?? index);
-    const follows = lead === index ? null : (findings[lead]?.code ?? null);
-    const followsIndex = follows === null ? null : lead;
-    return { code, check, status, subject, text, objects, fix, follows, followsIndex };
-  });
+  return findings.map(
+    ({ code, check, status, subject, text, objects = [], fix = null, cause, nodes }, index) => {
+      const lead = cause === undefined ? index : (leading.get(cause) ?? index);
+      return {
+        ...{ code, check, status, subject, text, objects },
+        /** Null if there is nothing to do. */
+        fix,
+        /** The code of the problem that causes this one, and its index in `findings`; null if this one stands by itself. */
+        follows: lead === index ? null : (findings[lead]?.code ?? null),
+        followsIndex: lead === index ? null : lead,
+        ...(nodes && { nodes }),
+      };
+    },
+  );
 }

@@ -164,8 +164,8 @@ test("words", () => {
   expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
   expect(podsText(["a", "b", "c"])).toBe("3 pods (a, b, c)");
   expect(podsText([..."abcdefgh"])).toBe("8 pods (a, b, c, d, e and 3 more)");
-  expect(together(["a", "b"])).toEqual(["a and b", "both"]);
-  expect(together(["a", "b", "c", "d"])).toEqual(["a, b, c and d", "all"]);
+  expect(together(["a", "b"])).toBe("a and b");
+  expect(together(["a", "b", "c", "d"])).toBe("a, b, c and d");
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell
   for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME"])
     expect([text, isTemplate(text)]).toEqual([text, true]);

@@ -24,16 +24,7 @@ export const PLACES = [...SETS, "pods", "csinodes", "volumeattachments", "events
 /** The lists by which a driver's name is found. */
 export const HINTS = [...SETS, "pods", "csidrivers", "csinodes"] as const;
 
-export interface RegistrarUnit {
-  readonly set: RegistrarSet;
-  readonly registrar: Deployment;
-  /** Only the driver itself tells its name. */
-  readonly driver: {
-    /** `known`: the cluster has this name; `guessed`: it is the socket's directory; `every`: of all drivers of a node. */
-    readonly kind: "known" | "guessed" | "every";
-    readonly name: string;
-  };
-}
+export type RegistrarUnit = ReturnType<typeof nameDrivers>[number];
 
 export const EVERY_DRIVER = "(every driver)";
 export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.driver.kind === "guessed";
@@ -41,7 +32,7 @@ export const isGuess = (unit: RegistrarUnit | undefined): boolean => unit?.drive
 type Hints = Pick<ClusterReading, "sets" | "pods" | "csiNodes" | "csiDrivers" | "needs" | "incomplete">;
 
 /** Finds every registrar's driver: by its socket's path, the words of its pod, or the drivers of its nodes. */
-export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
+export function nameDrivers(reading: Hints) {
   const { sets, csiNodes, csiDrivers, needs } = reading;
   const listed = [...(csiNodes?.values() ?? [])].flatMap((drivers) => [...drivers]);
   const known = new Set([...(csiDrivers ?? []), ...needs.map(({ driver }) => driver), ...listed]);
@@ -57,7 +48,7 @@ export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
     const isOnAll = (name: string) => own.length > 0 && own.every((node) => csiNodes?.get(node)?.has(name));
     return onlyFree((name) => isMeant(name) && isOnAll(name));
   };
-  type Way = (unit: Omit<RegistrarUnit, "driver">) => string | undefined;
+  type Way = (unit: (typeof units)[number]) => string | undefined;
   // Two DaemonSets may have one driver in the paths of their sockets.
   const byPath: Way = ({ registrar }) => nameInPath(registrar, known);
   const byWord: Way = ({ set }) => onlyFree((name) => set.words.has(name));
@@ -70,12 +61,14 @@ export function nameDrivers(reading: Hints): readonly RegistrarUnit[] {
   return units.map((unit) => ({ ...unit, driver: driverOf(unit.registrar, named.get(unit.registrar)) }));
 }
 
-function driverOf(registrar: Deployment, name: string | undefined): RegistrarUnit["driver"] {
-  if (isPattern(registrar.settings.kubeletRegistrationPath)) return { kind: "every", name: EVERY_DRIVER };
-  if (name !== undefined) return { kind: "known", name };
+/** `known`: the cluster has this name; `guessed`: it is the socket's directory; `every`: of all drivers of a node. */
+function driverOf(registrar: Deployment, name: string | undefined) {
+  if (isPattern(registrar.settings.kubeletRegistrationPath))
+    return { kind: "every", name: EVERY_DRIVER } as const;
+  if (name !== undefined) return { kind: "known", name } as const;
   const [path = ""] = socketPathsOf(registrar);
   const segments = path.split(/[/\\]/).filter(Boolean);
-  return { kind: "guessed", name: segments.at(-2) ?? segments.at(-1) ?? "(unknown)" };
+  return { kind: "guessed", name: segments.at(-2) ?? segments.at(-1) ?? "(unknown)" } as const;
 }
 
 /** The longest name that is a segment of the socket's path: 98 of 99 published deployments have it there. */

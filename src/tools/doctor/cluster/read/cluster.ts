@@ -13,7 +13,7 @@ import {
   startLatest,
 } from "./needs";
 import { readRegistrarPod, withMountFailure } from "./pod";
-import { type Collector, createReader, each, type Reader, type Resource } from "./reader";
+import { createReader, each, type Reader, type Resource } from "./reader";
 import { createRunningReader, readRegistrarSet } from "./set";
 
 /** Restricts the report to one node or driver; undefined: all. */
@@ -79,7 +79,7 @@ export async function readCluster(
     incomplete: new Set(reader.incomplete),
     unread: [...unread]
       .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([resource, failure]) => ({ resource, apiGroup: reader.groupOf(resource), ...failure })),
+      .map(([resource, failure]) => ({ resource, ...failure })),
   };
 }
 
@@ -91,41 +91,33 @@ const isMeant = ({ node: wanted }: ClusterTarget, node: string | undefined) =>
   wanted === undefined || node === undefined || node === wanted;
 
 /** What is read alike whatever registrars there are. */
-async function readOthers(reader: Reader, target: ClusterTarget) {
+async function readOthers({ read }: Reader, target: ClusterTarget) {
   const { node } = target;
-  const read = <Value>(
-    resource: Resource,
-    fieldSelector: string | undefined,
-    start: () => Collector<Value>,
-  ) => reader.read({ resource, query: fieldSelector === undefined ? {} : { fieldSelector } }, start);
-  const named = node === undefined ? undefined : `metadata.name=${node}`;
+  const named = node === undefined ? {} : { fieldSelector: `metadata.name=${node}` };
   const there = node === undefined ? "" : `,spec.nodeName=${node}`;
+  const because = (reason: string) => ({ fieldSelector: `reason=${reason}` });
+  // A large cluster has 100,000 of them: only their numbers are kept.
+  const counting = countAttachments((at) => isMeant(target, at));
   const [nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches] = await Promise.all([
-    read("nodes", named, each(readNodeRow)),
-    read("csinodes", named, each(readCsiNode)),
-    read("csidrivers", undefined, each(nameOf)),
-    // A large cluster has 100,000 of them: only their numbers are kept.
-    read(
-      "volumeattachments",
-      undefined,
-      countAttachments((at) => isMeant(target, at)),
-    ),
-    read("pods", `status.phase=Pending${there}`, each(readPendingPod)),
+    read("nodes", each(readNodeRow), named),
+    read("csinodes", each(readCsiNode), named),
+    read("csidrivers", each(nameOf)),
+    read("volumeattachments", counting),
+    read("pods", each(readPendingPod), { fieldSelector: `status.phase=Pending${there}` }),
     // The events that name a missing driver: kubelet's at a mount, the controllers' at an attach.
-    read("events", "reason=FailedMount", startLatest),
-    read("events", "reason=FailedAttachVolume", each(readNeedEvent)),
+    read("events", startLatest, because("FailedMount")),
+    read("events", each(readNeedEvent), because("FailedAttachVolume")),
   ]);
   return { nodes, csiNodes, csiDrivers, attachments, pending, mounts, attaches };
 }
 
 /** The sets with a registrar, their pods, and the limits of their namespaces. */
 async function readRegistrars(reader: Reader, target: ClusterTarget, images: OurImage) {
-  const readSets = (resource: Resource, kind: "DaemonSet" | "StatefulSet") =>
-    reader.read(
-      { resource },
-      each((item) => readRegistrarSet(item, kind, images)),
-    );
-  const both = [readSets("daemonsets", "DaemonSet"), readSets("statefulsets", "StatefulSet")];
+  const parser = (kind: "DaemonSet" | "StatefulSet") => each((item) => readRegistrarSet(item, kind, images));
+  const both = [
+    reader.read("daemonsets", parser("DaemonSet")),
+    reader.read("statefulsets", parser("StatefulSet")),
+  ];
   const sets = byName((await Promise.all(both)).flat());
   // The pods on the node, and those that have no node yet.
   const fields = target.node === undefined ? [undefined] : [target.node, ""];
@@ -135,12 +127,12 @@ async function readRegistrars(reader: Reader, target: ClusterTarget, images: Our
       const selected = node === undefined ? {} : { fieldSelector: `spec.nodeName=${node}` };
       const query = { labelSelector: set.selector, ...selected };
       const parse = (item: unknown) => readRegistrarPod(item, set, reader.beganMs(), readRunning);
-      return reader.read({ resource: "pods", query, namespace: set.namespace }, each(parse));
+      return reader.read("pods", each(parse), query, set.namespace);
     }),
   );
   const namespaces = [...new Set(sets.map(({ namespace }) => namespace))];
   const limits = namespaces.map((namespace) =>
-    reader.read({ resource: "limitranges", namespace }, each(readLimitRange)),
+    reader.read("limitranges", each(readLimitRange), {}, namespace),
   );
   const all = (await Promise.all(pods)).flat().filter(({ node }) => isMeant(target, node));
   const limitRanges = (await Promise.all(limits)).flat();

@@ -3,13 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { invalidOption, messageOf } from "../../../../base/errors";
-
-export interface KubectlOptions {
-  readonly context?: string | undefined;
-  readonly kubeconfig?: string | undefined;
-  /** Called with kubectl's messages to its user, such as where to log in. */
-  readonly onMessage: (line: string) => void;
-}
+import type { ClusterTarget } from "./cluster";
 
 /** The proxy refuses every request that could change the cluster. */
 const WRITES = "^(POST|PUT|PATCH|DELETE)$";
@@ -34,9 +28,13 @@ const NOT_FOUND = 127;
 
 /**
  * Starts `kubectl proxy` and resolves when it serves. Rejects with INVALID_OPTION if there is no kubectl, or it ends, as
- * without such a context or file. Leaves no process and no file behind, also when this process is killed.
+ * without such a context or file. Leaves no process and no file behind, also when this process is killed. `onMessage` is called
+ * with kubectl's messages to its user, such as where to log in.
  */
-export async function startKubectlProxy({ context, kubeconfig, onMessage }: KubectlOptions) {
+export async function startKubectlProxy(
+  { context, kubeconfig }: Pick<ClusterTarget, "context" | "kubeconfig">,
+  onMessage: (line: string) => void,
+) {
   const directory = makeDirectory();
   const socketPath = join(directory, "api.sock");
   const words = [

@@ -117,15 +117,9 @@ export function createListApi(
 const UNREACHED =
   /^HTTP status 50[0-4]: (?=dial |read |write |tls: |net\/http: |http2: |proxyconnect |EOF|unexpected EOF|context deadline )/;
 
-interface Answer {
-  /** More than a page may have: the rest was not read. */
-  readonly bytes: number;
-  readonly body: unknown;
-  readonly failure: ApiFailure | undefined;
-  readonly dateMs: number;
-}
+type Answer = Awaited<ReturnType<typeof readAnswer>>;
 
-async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+async function readAnswer(response: IncomingMessage, maxBytes: number) {
   const { statusCode: code = 0, headers } = response;
   const bytes = await readBody(response, maxBytes);
   const raw = bytes?.toString() ?? "";
@@ -137,10 +131,11 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
     message: answered.message.replace(UNREACHED, "kubectl cannot reach the API server: "),
   };
   return {
+    /** More than a page may have: the rest was not read. */
     bytes: bytes?.length ?? maxBytes + 1,
     body,
     // The API server answers in plain text where it does not have a resource.
-    failure: code === 200 ? undefined : code === 404 ? { ...failure, kind: "not-found" } : failure,
+    failure: code === 200 ? undefined : code === 404 ? { ...failure, kind: "not-found" as const } : failure,
     dateMs: Date.parse(headers.date ?? "") || Date.now(),
   };
 }

@@ -11,13 +11,6 @@ const GROUPS = {
 
 export type Resource = keyof typeof GROUPS;
 
-interface ReadRequest {
-  readonly resource: Resource;
-  readonly query?: Readonly<Record<string, string>>;
-  /** Default: all namespaces. */
-  readonly namespace?: string;
-}
-
 /** Takes the objects of a list; a list that begins again gets a new one. */
 export interface Collector<Value> {
   readonly values: Value;
@@ -46,15 +39,18 @@ export function createReader(
   api: Pick<ListApi, "list">,
   onProgress: (resource: string, count: number) => void,
 ) {
-  const unread = new Map<Resource, ListFailure>();
+  const unread = new Map<Resource, ListFailure & { readonly apiGroup: string }>();
   const unreadObjects: Unread[] = [];
   const incomplete = new Set<Resource>();
   let beganMs: number | undefined;
 
   return {
+    /** By default from all namespaces. */
     read: async <Value>(
-      { resource, query = {}, namespace }: ReadRequest,
+      resource: Resource,
       start: () => Collector<Value>,
+      query: Readonly<Record<string, string>> = {},
+      namespace?: string,
     ): Promise<Value> => {
       const group = GROUPS[resource];
       const root = group ? `/apis/${group}/v1` : "/api/v1";
@@ -78,14 +74,17 @@ export function createReader(
       });
       unreadObjects.push(...bad);
       if (failure !== undefined)
-        unread.set(resource, { ...failure, message: failure.message.replace(/\s+/g, " ") });
+        unread.set(resource, {
+          ...failure,
+          apiGroup: group,
+          message: failure.message.replace(/\s+/g, " "),
+        });
       if (failure !== undefined || bad.length > 0) incomplete.add(resource);
       return collector.values;
     },
-    unread: unread as ReadonlyMap<Resource, ListFailure>,
+    unread: unread as ReadonlyMap<Resource, ListFailure & { readonly apiGroup: string }>,
     unreadObjects: unreadObjects as readonly Unread[],
     incomplete: incomplete as ReadonlySet<Resource>,
-    groupOf: (resource: Resource): string => GROUPS[resource],
     /** Whether any list could be read. */
     hasRead: () => beganMs !== undefined,
     /** The API server's time when the reading began: what started since then is recent, however long the lists are. */
