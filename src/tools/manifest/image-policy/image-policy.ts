@@ -1,4 +1,5 @@
 import { isLabelValue, isQualifiedName } from "../../../kubelet-rules/api-validation";
+import { lastPart } from "../../images/program";
 import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
 import { type BasicOptions, resolveBasics } from "../options";
 import { object, scalar, type Yaml, yaml } from "../template";
@@ -14,11 +15,9 @@ import {
 
 /** The first minor version of Kubernetes 1 with MutatingAdmissionPolicy v1. */
 export const IMAGE_POLICY_MINOR = 36;
-/** A pod with this label is left alone. */
-const OPT_OUT = { key: "registrar-image-policy", value: "ignore" } as const;
-const POLICY_NAMES = { swap: "registrar-image", drop: "registrar-drop" } as const;
 
 interface PolicyScope {
+  readonly image: string;
   readonly name?: string | undefined;
   /** Names of other images that have the official registrar: the last part, without tag. */
   readonly matchImages: readonly string[];
@@ -36,15 +35,15 @@ const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
 export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
-  const { image, args, keep, metrics, matchImages } = options;
-  checkPinned("image", image);
+  const { image, name = "registrar-image", args, keep, metrics } = options;
+  checkScope(name, options);
   const port = yaml`
     # The port for the metrics of the pod's registrar, if nothing in the pod may have it.
     - name: port
       expression: |-
         ${metrics && metricsPort(metrics)}
   `;
-  const swap = policy(options, "swap", {
+  const swap = objectsOf(name, options, {
     about: yaml`
       # Gives the official CSI registrars of the pods that it selects another image, as the pods are created: DaemonSets and what
       # owns them stay as they are. To go back, delete the policy and restart the DaemonSets.
@@ -63,14 +62,9 @@ export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
   const patch = lowerPatch(image, keep);
   if (patch === "") return swap;
   // A policy can read a LimitRange as its parameter only. API servers evaluate policies in any order.
-  const limits = objectsOf(options, `${options.name ?? POLICY_NAMES.swap}-limits`, {
+  const limits = objectsOf(`${name}-limits`, options, {
     about: yaml`# Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace.`,
-    reinvocation: "IfNeeded",
-    params: {
-      kind: yaml`paramKind: {apiVersion: v1, kind: LimitRange}`,
-      ref: yaml`paramRef: {selector: {}, parameterNotFoundAction: Allow}`,
-    },
-    conditions: matchConditions([...matchImages, image.replace(/.*\//, "").replace(/[:@].*/, "")]),
+    isOfLimits: true,
     variables: yaml`
       - name: max
         expression: params.spec.limits.filter(l, l.type == 'Container').map(l, l.?max.orValue({}))[?0].orValue({})
@@ -80,14 +74,15 @@ export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
   return [...swap, ...limits];
 }
 
-type DropOptions = PolicyScope & Pick<Swap, "image"> & Pick<BasicOptions, "distribution" | "kubeletRoot">;
+type DropOptions = PolicyScope & Pick<BasicOptions, "distribution" | "kubeletRoot">;
 
 /** Takes every registrar out of the pods whose driver the node-wide one finds, except a pod's only container. Throws INVALID_OPTION. */
 export function dropPolicy(options: DropOptions): readonly Yaml[] {
-  checkPinned("image", options.image);
+  const { name = "registrar-drop" } = options;
+  checkScope(name, options);
   const { kubeletRoot } = resolveBasics(options, "csi-registrar");
   const path = celText(servedPattern(kubeletRoot));
-  return policy(options, "drop", {
+  return objectsOf(name, options, {
     about: yaml`
       # Takes the official CSI registrars out of the pods that it selects, as these are created, if the node-wide registrar finds their
       # drivers. Apply its DaemonSet first, and wait for its pods. To go back: delete this policy, restart the drivers, delete it.
@@ -117,37 +112,30 @@ export function dropPolicy(options: DropOptions): readonly Yaml[] {
   });
 }
 
-type PolicyParts = Pick<ObjectParts, "about" | "variables" | "patch">;
-
-function policy(scope: PolicyScope, kind: keyof typeof POLICY_NAMES, parts: PolicyParts): readonly Yaml[] {
-  const { matchImages, namespaces, nodes, name = POLICY_NAMES[kind] } = scope;
+function checkScope(name: string, { image, matchImages, namespaces, nodes }: PolicyScope): void {
+  checkPinned("image", image);
   checkNamed("label", "name", name);
-  for (const image of matchImages) {
-    checkNamed("image name", "match-image", image);
-    if (isOtherSidecar(image))
-      refuseFlag("match-image", image, "is another sidecar, which a registrar cannot replace");
+  for (const one of matchImages) {
+    checkNamed("image name", "match-image", one);
+    if (isOtherSidecar(one))
+      refuseFlag("match-image", one, "is another sidecar, which a registrar cannot replace");
   }
   if (nodes !== undefined) checkNodes(nodes, "policy");
   for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
-  return objectsOf(scope, name, {
-    ...parts,
-    reinvocation: "Never",
-    conditions: matchConditions(matchImages),
-    variables: yaml`
-      ${registrarsVariable(matchImages)}
-      ${parts.variables}
-    `,
-  });
 }
 
-interface ObjectParts extends Readonly<Record<"about" | "variables" | "conditions", Yaml>> {
+interface PolicyParts extends Readonly<Record<"about" | "variables", Yaml>> {
   readonly patch: string;
-  readonly reinvocation: "Never" | "IfNeeded";
-  readonly params?: Readonly<Record<"kind" | "ref", Yaml>>;
+  /** Reads each LimitRange, after the policy whose image it knows. */
+  readonly isOfLimits?: boolean;
 }
 
 /** The policy and its binding. */
-function objectsOf(scope: PolicyScope, name: string, parts: ObjectParts): readonly Yaml[] {
+function objectsOf(
+  name: string,
+  scope: PolicyScope,
+  { isOfLimits = false, ...parts }: PolicyParts,
+): readonly Yaml[] {
   const { minor = IMAGE_POLICY_MINOR } = scope;
   const isStable = minor >= IMAGE_POLICY_MINOR;
   const apiVersion = `admissionregistration.k8s.io/${isStable ? "v1" : "v1beta1"}`;
@@ -160,21 +148,22 @@ function objectsOf(scope: PolicyScope, name: string, parts: ObjectParts): readon
       # ${needs} If the API server cannot evaluate it for a pod, that pod is created unchanged.
       ${object(apiVersion, "MutatingAdmissionPolicy", name)}
       spec:
-        ${parts.params?.kind}
+        ${isOfLimits && yaml`paramKind: {apiVersion: v1, kind: LimitRange}`}
         failurePolicy: Ignore
-        reinvocationPolicy: ${parts.reinvocation}
+        reinvocationPolicy: ${isOfLimits ? "IfNeeded" : "Never"}
         matchConstraints:
           resourceRules:
             - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
           # A pod, or a DaemonSet's template, opts out by this label.
           objectSelector:
             matchExpressions:
-              - {key: ${OPT_OUT.key}, operator: NotIn, values: [${OPT_OUT.value}]}
+              - {key: registrar-image-policy, operator: NotIn, values: [ignore]}
           ${namespaceSelector(scope)}
         matchConditions:
-          ${parts.conditions}
+          ${matchConditions(isOfLimits ? [...scope.matchImages, lastPart(scope.image)] : scope.matchImages)}
         variables:
           ${containersVariable(scope.nodes)}
+          ${!isOfLimits && registrarsVariable(scope.matchImages)}
           ${parts.variables}
         mutations:
           - patchType: JSONPatch
@@ -186,20 +175,23 @@ function objectsOf(scope: PolicyScope, name: string, parts: ObjectParts): readon
       ${object(apiVersion, "MutatingAdmissionPolicyBinding", name)}
       spec:
         policyName: ${scalar(name)}
-        ${parts.params?.ref}
+        ${isOfLimits && yaml`paramRef: {selector: {}, parameterNotFoundAction: Allow}`}
     `,
   ];
 }
 
 function namespaceSelector({ namespaces, namespaceLabel }: PolicyScope): Yaml | undefined {
-  const named = namespaces.length === 0 ? [] : [inList("kubernetes.io/metadata.name", namespaces)];
-  const labelled = namespaceLabel === undefined ? [] : [labelTest(namespaceLabel)];
-  if (named.length + labelled.length === 0) return undefined;
-  return yaml`
-    namespaceSelector:
-      matchExpressions:
-        ${[...named, ...labelled]}
-  `;
+  const terms = [
+    ...(namespaces.length > 0 ? [inList("kubernetes.io/metadata.name", namespaces)] : []),
+    ...(namespaceLabel === undefined ? [] : [labelTest(namespaceLabel)]),
+  ];
+  return terms.length === 0
+    ? undefined
+    : yaml`
+        namespaceSelector:
+          matchExpressions:
+            ${terms}
+      `;
 }
 
 const inList = (key: string, values: readonly string[]) =>
