@@ -11,7 +11,7 @@ export const textFlag = <Value = string>(
 ): { readonly describe: string; readonly parse: (text: string) => NoInfer<Value> } => ({ describe, parse });
 
 /** Takes what an option of the library takes. */
-const optionFlag =
+export const optionFlag =
   <Value>({ takes, read }: OptionKind<Value>) =>
   (describe: string) =>
     textFlag(describe, (text) => attempt(() => read(text, describe)) ?? refuse(`"${text}" is not ${takes}`));

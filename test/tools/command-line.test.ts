@@ -54,7 +54,7 @@ test.each<readonly [words: string, complaint: string]>([
   [`${DRIVER} --delay NodeGetInf=1s`, `--delay: "NodeGetInf" ${NO_VALUE}; did you mean NodeGetInfo?`],
   [`${DRIVER} --error Probe=unavailable`, `--error: "unavailable" ${NO_VALUE}; did you mean UNAVAILABLE?`],
   [`${DRIVER} --hang Probe:often`, '--hang: "often" is not a whole number'],
-  [`${KUBELET} --kubelet-version 1.12`, "takes a version from 1.13 on, such as 1.30"],
+  [`${KUBELET} --kubelet-version 1.12`, "is not a kubelet's version from 1.13 on"],
   [`${KUBELET} --print node -o json`, "--print is for text output: in JSON the events contain the objects"],
   [`${KUBELET} --slow dial=1s`, `--slow: "dial" ${NO_VALUE}: GetInfo, NodeGetInfo, NotifyRegistrationStatus`],
   [`${KUBELET} --until=x.csi`, "must have the form registered=NAME"],

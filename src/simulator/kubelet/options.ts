@@ -91,7 +91,7 @@ export interface ResolvedKubeletOptions extends Omit<Resolved<KubeletOptions>, "
   readonly timings: KubeletTimings;
 }
 
-const version = kindOf('a kubelet\'s version from 1.13 on, such as "1.30"', (given) =>
+export const kubeletVersion = kindOf('a kubelet\'s version from 1.13 on, such as "1.30"', (given) =>
   typeof given === "string" && simulatedVersion(given) !== undefined ? (given as KubeletVersion) : undefined,
 );
 
@@ -131,7 +131,7 @@ export function resolveKubeletOptions(
     pluginRegistrationPath: required(directoryPath),
     nodeName: optional(textKind, "node-1"),
     nodeLabels: optional(valuesByKey(textKind)),
-    version: optional(version, NEWEST_SIMULATED),
+    version: optional(kubeletVersion, NEWEST_SIMULATED),
     reconcilePeriodMs: timing(1000),
     timings: (given = {}, name) => timings.read(given, name),
     ...simulatorOptions(KUBELET_FAULTS),

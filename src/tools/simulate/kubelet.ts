@@ -8,6 +8,7 @@ import {
   durationFlag,
   eventOutputFlag,
   listFlag,
+  optionFlag,
   parseChoice,
   parseDuration,
   parseFault,
@@ -16,13 +17,13 @@ import {
   timeoutFlag,
 } from "../../flags/kinds";
 import { NODE_ID_ANNOTATION } from "../../kubelet-rules/api-validation";
-import { type KubeletVersion, NEWEST_SIMULATED, simulatedVersion } from "../../kubelet-rules/versions";
+import { NEWEST_SIMULATED } from "../../kubelet-rules/versions";
 import { plain } from "../../logging/escape";
 import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
 import { textOfEvent } from "../../simulator/event-stream";
 import type { KubeletEvent } from "../../simulator/kubelet/events";
 import { type SimulatedKubelet, startKubelet } from "../../simulator/kubelet/kubelet";
-import type { KubeletFault } from "../../simulator/kubelet/options";
+import { type KubeletFault, kubeletVersion } from "../../simulator/kubelet/options";
 import { createCommand } from "../command-line";
 import { createObjectPrinter, durationText, type Narrator, tellEvents, writeLine } from "../event-lines";
 
@@ -38,7 +39,7 @@ const flags = {
     required: true,
   },
   "kubelet-version": {
-    ...textFlag("which kubelet to simulate, from 1.13 on", parseKubeletVersion),
+    ...optionFlag(kubeletVersion)("which kubelet to simulate, from 1.13 on"),
     default: NEWEST_SIMULATED,
   },
   refuse: textFlag("refuse every driver with this text"),
@@ -120,12 +121,6 @@ async function untilToldOutcome({ events }: SimulatedKubelet, socketPath: string
   const where = (event: { readonly call: string; readonly socketPath: string }) =>
     event.call === "NotifyRegistrationStatus" && event.socketPath === socketPath;
   await events.when("called", { where, timeoutMs: NOTICE_WITHIN_MS }).catch(() => {});
-}
-
-function parseKubeletVersion(text: string): KubeletVersion {
-  if (simulatedVersion(text) === undefined)
-    throw new Error(`"${text}" is not simulated: it takes a version from 1.13 on, such as 1.30`);
-  return text as KubeletVersion;
 }
 
 function parseCondition(text: string): string {
