@@ -7,34 +7,32 @@ import { nodeTest } from "./support/node";
 
 // What each route answers in each state is in test/diagnostics.
 
-const ENDPOINT = "--http-endpoint=localhost:0";
-
-nodeTest("--health-port serves on all interfaces, with a word on what to use instead", async (node) => {
-  const server = createServer().listen(0);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  const registrar = node.registrar(`--health-port=${port}`);
-  expect(await (await httpOf(registrar)).get("/healthz")).toMatchObject({ status: 200, body: "ok" });
-  expect((await registrar.line("Flag is deprecated")).fields.flag).toBe("--health-port");
-});
-
-nodeTest("metrics describe the process and the build; --metrics-path moves all of them", async (node) => {
-  const registrar = node.registrar(ENDPOINT, "--metrics-path=/numbers");
-  const http = await httpOf(registrar);
-  const { status, headers, body } = await http.get("/numbers");
-  expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
-  const sampleOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(body)?.[1]);
-  expect(Math.abs(Date.now() / 1000 - sampleOf("process_start_time_seconds"))).toBeLessThan(60);
-  expect(sampleOf("process_cpu_seconds_total")).toBeGreaterThan(0);
-  expect(sampleOf("process_resident_memory_bytes")).toBeGreaterThan(2 ** 24);
-  const { version } = (await registrar.line("Version")).fields;
-  expect(body).toMatch(new RegExp(`^registrar_build_info\\{.*version="${version}"`, "m"));
-  expect((await http.get("/metrics")).status).toBe(404);
-});
+nodeTest(
+  "--health-port serves on all interfaces, also metrics of the process and the build",
+  async (node) => {
+    const server = createServer().listen(0);
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const registrar = node.registrar(`--health-port=${port}`, "--metrics-path=/numbers");
+    const http = await httpOf(registrar);
+    expect(await http.get("/healthz")).toMatchObject({ status: 200, body: "ok" });
+    expect((await registrar.line("Flag is deprecated")).fields.flag).toBe("--health-port");
+    // --metrics-path moves all of them.
+    const { status, headers, body } = await http.get("/numbers");
+    expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+    const sampleOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(body)?.[1]);
+    expect(Math.abs(Date.now() / 1000 - sampleOf("process_start_time_seconds"))).toBeLessThan(60);
+    expect(sampleOf("process_cpu_seconds_total")).toBeGreaterThan(0);
+    expect(sampleOf("process_resident_memory_bytes")).toBeGreaterThan(2 ** 24);
+    const { version } = (await registrar.line("Version")).fields;
+    expect(body).toMatch(new RegExp(`^registrar_build_info\\{.*version="${version}"`, "m"));
+    expect((await http.get("/metrics")).status).toBe(404);
+  },
+);
 
 nodeTest("--enable-pprof serves profiles, and the command line", async (node) => {
-  const registrar = node.registrar(ENDPOINT, "--enable-pprof");
+  const registrar = node.registrar("--http-endpoint=localhost:0", "--enable-pprof");
   const http = await httpOf(registrar);
   const client = request(`http://127.0.0.1:${http.port}/debug/pprof/profile?seconds=300`);
   client.on("error", () => {}).end();

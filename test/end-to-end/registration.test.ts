@@ -2,56 +2,50 @@ import { readFileSync, statSync } from "node:fs";
 import { parseLogLine } from "./support/log-line";
 import { DRIVER, nodeTest, onNode, refused, registered } from "./support/node";
 
-nodeTest("a driver is registered, CSINode has it, and the socket is its owner's only", async (node) => {
-  await node.driver({ nodeId: "node-7", topology: { "example.com/zone": "b" }, maxVolumes: 12 });
-  const kubelet = await node.kubelet();
-  const registrar = node.registrar();
-  const { endpoint, socketPath } = await registered(kubelet);
-  expect({ endpoint, socketPath }).toEqual({ endpoint: node.csiAddress, socketPath: node.socketPath });
-  expect(kubelet.csiNode().spec.drivers).toEqual([
-    { name: DRIVER, nodeID: "node-7", topologyKeys: ["example.com/zone"], allocatable: { count: 12 } },
-  ]);
-  await registrar.reached("registered");
-  expect(node.visibleFiles()).toEqual([`${DRIVER}-reg.sock`]);
-  expect(statSync(node.socketPath).mode & 0o777).toBe(0o700);
-});
-
 /** What the official v2.17.0 says on this node with these flags, with keys and values. */
-nodeTest("at -v=5 the official's messages appear, with their keys and in their order", async (node) => {
-  const { csiAddress, socketPath } = node;
-  const official: readonly (readonly [message: string, fields: Readonly<Record<string, string>>])[] = [
-    ["Version", { version: expect.stringMatching(/^v\d/) }],
-    ["Running node-driver-registrar", { mode: "" }],
-    ["--connection-timeout is deprecated and will have no effect", {}],
-    ["Attempting to open a gRPC connection", { csiAddress }],
-    ["Connecting", { address: `unix://${csiAddress}` }],
-    ["Calling CSI driver to discover driver name", {}],
-    ["GRPC call", { method: "/csi.v1.Identity/GetPluginInfo", request: "{}" }],
-    ["GRPC response", { response: `{"name":"${DRIVER}","vendor_version":"1.0.0"}`, err: "null" }],
-    ["CSI driver name", { csiDriverName: DRIVER }],
-    ["Starting Registration Server", { socketPath }],
-    ["Registration Server started", { socketPath }],
-    ["Received GetInfo call", { request: "" }],
-    ["Received NotifyRegistrationStatus call", { status: "plugin_registered:true" }],
-  ];
-  await node.driver();
-  const kubelet = await node.kubelet();
-  const registrar = node.registrar("-v=5", "--connection-timeout=1m");
-  await registered(kubelet);
-  await registrar.line("Received NotifyRegistrationStatus call");
-  const messages = official.map(([message]) => message);
-  expect(
-    registrar
-      .lines()
-      .flatMap(({ message, fields }) => (messages.includes(message) ? [[message, fields]] : [])),
-  ).toEqual(official.map(([message, fields]) => [message, expect.objectContaining(fields)]));
-  // The official says this after "Registration Server started"; our server is there before the driver is.
-  expect(registrar.lines("Skipping HTTP server")).toHaveLength(1);
-  for (const line of registrar.stderr.trimEnd().split("\n")) {
-    const caller = expect.stringMatching(/^[a-z0-9-]+\.ts:[1-9]\d*$/);
-    expect(parseLogLine(line)).toMatchObject({ pid: registrar.pid, caller });
-  }
-});
+nodeTest(
+  "a driver is registered; at -v=5 the official's messages appear, with their keys, in order",
+  async (node) => {
+    const { csiAddress, socketPath } = node;
+    const official: readonly (readonly [message: string, fields: Readonly<Record<string, string>>])[] = [
+      ["Version", { version: expect.stringMatching(/^v\d/) }],
+      ["Running node-driver-registrar", { mode: "" }],
+      ["--connection-timeout is deprecated and will have no effect", {}],
+      ["Attempting to open a gRPC connection", { csiAddress }],
+      ["Connecting", { address: `unix://${csiAddress}` }],
+      ["Calling CSI driver to discover driver name", {}],
+      ["GRPC call", { method: "/csi.v1.Identity/GetPluginInfo", request: "{}" }],
+      ["GRPC response", { response: `{"name":"${DRIVER}","vendor_version":"1.0.0"}`, err: "null" }],
+      ["CSI driver name", { csiDriverName: DRIVER }],
+      ["Starting Registration Server", { socketPath }],
+      ["Registration Server started", { socketPath }],
+      ["Received GetInfo call", { request: "" }],
+      ["Received NotifyRegistrationStatus call", { status: "plugin_registered:true" }],
+    ];
+    await node.driver({ nodeId: "node-7", topology: { "example.com/zone": "b" }, maxVolumes: 12 });
+    const kubelet = await node.kubelet();
+    const registrar = node.registrar("-v=5", "--connection-timeout=1m");
+    expect(await registered(kubelet)).toMatchObject({ endpoint: csiAddress, socketPath });
+    expect(kubelet.csiNode().spec.drivers).toEqual([
+      { name: DRIVER, nodeID: "node-7", topologyKeys: ["example.com/zone"], allocatable: { count: 12 } },
+    ]);
+    await registrar.reached("registered");
+    expect(node.visibleFiles()).toEqual([`${DRIVER}-reg.sock`]);
+    expect(statSync(socketPath).mode & 0o777).toBe(0o700);
+    const messages = official.map(([message]) => message);
+    expect(
+      registrar
+        .lines()
+        .flatMap(({ message, fields }) => (messages.includes(message) ? [[message, fields]] : [])),
+    ).toEqual(official.map(([message, fields]) => [message, expect.objectContaining(fields)]));
+    // The official says this after "Registration Server started"; our server is there before the driver is.
+    expect(registrar.lines("Skipping HTTP server")).toHaveLength(1);
+    for (const line of registrar.stderr.trimEnd().split("\n")) {
+      const caller = expect.stringMatching(/^[a-z0-9-]+\.ts:[1-9]\d*$/);
+      expect(parseLogLine(line)).toMatchObject({ pid: registrar.pid, caller });
+    }
+  },
+);
 
 const REASON = 'error updating CSINode object: the API server said "no" & went away';
 const RESTARTING = "Registration process failed with error, restarting registration container";
