@@ -12,13 +12,8 @@ const VIEW: NodeReadinessStatus = {
   api: { calls: 7, failures: { forbidden: 2 }, trouble: undefined },
   taints: [
     {
-      driverName: "d",
-      taint: "d/agent-not-ready:NoSchedule",
-      present: true,
-      overdueSinceMs: undefined,
-      hindrance: undefined,
-      removals: 1,
-      lastRemovalMs: 250,
+      ...{ driverName: "d", taint: "d/agent-not-ready:NoSchedule", present: true, removals: 1 },
+      ...{ overdueSinceMs: undefined, hindrance: undefined, lastRemovalMs: 250 },
     },
   ],
   conditions: [{ driverName: "d", type: "d/Registered", status: "True", reason: "Registered", writes: 1 }],

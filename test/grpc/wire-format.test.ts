@@ -10,46 +10,36 @@ interface Codec {
   readonly read: (bytes: Buffer) => object;
 }
 
-type Method = Pick<typeof registration.NotifyRegistrationStatus, "requestSerialize" | "requestDeserialize"> &
-  Pick<typeof registration.GetInfo, "responseSerialize" | "responseDeserialize">;
-
-const ofRequest = (method: object): Codec => {
-  const { requestSerialize, requestDeserialize } = method as Method;
-  return { write: requestSerialize as Codec["write"], read: requestDeserialize };
+const codecOf = (method: object, side: "request" | "response"): Codec => {
+  const { [`${side}Serialize`]: write, [`${side}Deserialize`]: read } = method as Record<string, never>;
+  return { write, read } as unknown as Codec;
 };
-const ofResponse = (method: object): Codec => {
-  const { responseSerialize, responseDeserialize } = method as Method;
-  return { write: responseSerialize as Codec["write"], read: responseDeserialize };
+
+/** Our codec of a method's messages, and proto-loader's from the same file. */
+const bothOf = (service: "identity" | "registration", name: string, side: "request" | "response") => {
+  const [ours, theirs] = [{ identity, registration }[service], protos[service]].map((methods) =>
+    codecOf(methods[name as never], side),
+  );
+  return [ours, theirs] as [Codec, Codec];
 };
 
 const text = fc.string({ unit: "grapheme", maxLength: 200 });
 const key = text.filter((one) => one !== "__proto__");
 
-/** Each message of a registration: what it may hold, our codec, and proto-loader's from the same file. */
+const info = fc.record({ type: text, name: text, endpoint: text, supportedVersions: fc.array(text) });
+const status = fc.record({ pluginRegistered: fc.boolean(), error: text });
+const manifest = fc.dictionary(key, text, { noNullPrototype: true });
+
+/** Each message of a registration: what it may hold, and its codecs. */
 const MESSAGES: readonly (readonly [string, fc.Arbitrary<object>, Codec, Codec])[] = [
-  [
-    "PluginInfo",
-    fc.record({ type: text, name: text, endpoint: text, supportedVersions: fc.array(text) }),
-    ofResponse(registration.GetInfo),
-    ofResponse(protos.registration.GetInfo),
-  ],
-  [
-    "RegistrationStatus",
-    fc.record({ pluginRegistered: fc.boolean(), error: text }),
-    ofRequest(registration.NotifyRegistrationStatus),
-    ofRequest(protos.registration.NotifyRegistrationStatus),
-  ],
+  ["PluginInfo", info, ...bothOf("registration", "GetInfo", "response")],
+  ["RegistrationStatus", status, ...bothOf("registration", "NotifyRegistrationStatus", "request")],
   [
     "GetPluginInfoResponse",
-    fc.record({
-      name: text,
-      vendorVersion: text,
-      manifest: fc.dictionary(key, text, { noNullPrototype: true }),
-    }),
-    ofResponse(identity.GetPluginInfo),
-    ofResponse(protos.identity.GetPluginInfo),
+    fc.record({ name: text, vendorVersion: text, manifest }),
+    ...bothOf("identity", "GetPluginInfo", "response"),
   ],
-  ["InfoRequest", fc.constant({}), ofRequest(registration.GetInfo), ofRequest(protos.registration.GetInfo)],
+  ["InfoRequest", fc.constant({}), ...bothOf("registration", "GetInfo", "request")],
 ];
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((one) => Buffer.from(one));
