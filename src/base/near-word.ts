@@ -20,7 +20,7 @@ function editDistance(from: string, to: string): number {
     const row = [i];
     const before = (back: number, j: number) => rows[i - back]?.[j] ?? none;
     for (let j = 1; j <= to.length; j++) {
-      const isSwap = i > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const isSwap = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
       const swapped = isSwap ? before(2, j - 2) + 1 : none;
       const replaced = before(1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1);
       row[j] = Math.min(replaced, swapped, before(1, j) + 1, (row[j - 1] ?? none) + 1);

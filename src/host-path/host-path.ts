@@ -5,7 +5,7 @@ import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
 import { pathsThrough } from "./path-pattern";
 
 /** Both names of one driver socket, and the directory whose mount shows kubelet's root. */
-export interface DriverPaths {
+interface DriverPaths {
   /** As this process sees it; undefined where the driver runs in this process. */
   readonly csiSocketPath?: string | undefined;
   readonly kubeletRegistrationPath: string;
@@ -31,6 +31,7 @@ export type HostPathVerdict =
 const FITS: HostPathVerdict = { kind: "fits" };
 const UNKNOWN: HostPathVerdict = { kind: "unknown" };
 const wrong = (problem: string, fix: string): HostPathVerdict => ({ kind: "wrong", problem, fix });
+const REGISTRY = "/plugins_registry";
 const USUAL_DIRECTORY = `${DEFAULT_KUBELET_ROOT}/plugins/NAME`;
 
 /** Judges the path that kubelet gets by the mounts of this container. */
@@ -98,8 +99,8 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
 
 /** Kubelet's root on the socket's disk, by the registration directory; the socket's path in it; the usual root that it ends with. */
 function rootOf(socket: MountPlace, registry: MountPlace | undefined) {
-  const isKubelets = registry?.device === socket.device && registry.path.endsWith("/plugins_registry");
-  const root = isKubelets ? dirname(registry.path).replace(/^\/$/, "") : undefined;
+  const isKubelets = registry?.device === socket.device && registry.path.endsWith(REGISTRY);
+  const root = isKubelets ? registry.path.slice(0, -REGISTRY.length) : undefined;
   const inRoot =
     root !== undefined && isWithin(socket.path, root) ? socket.path.slice(root.length) : undefined;
   return { root, inRoot, knownRoot: roots.find((known) => root?.endsWith(known)) };

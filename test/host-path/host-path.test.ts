@@ -189,7 +189,7 @@ test.each<[what: string, pattern: string, path: string, rows: readonly Row[], fi
   ["each driver's folder", PATTERN, TOLD, EACH, "fits"],
   ["each driver's folder, in a container without overlay", PATTERN, TOLD, [OWN_ROOT, DISK, REGISTRATION],
     "fits"],
-  ["a folder beside a mount of all", PATTERN, TOLD, podWith(`8:1 ${K}/plugins /plugins`, NFS), "fits"],
+  ["a folder beside a mount of all", PATTERN, TOLD, podWith("8:1 /srv /plugins", NFS), write("/srv/*/csi.sock")],
   ["a folder of two stars", "/p/*/*/s", `${K}/p/*/*/s`, podWith(`8:1 ${K}/p/a /p/a`), "fits"],
   ["a part of a name", "/p/csi-*/s", `${K}/p/csi-*/s`, podWith(`8:1 ${K}/p/csi-a /p/csi-a`), "fits"],
   ["one that cannot be judged", PATTERN, TOLD, [...EACH, "0:9 / /plugins/tmp tmpfs"], "unknown"],
@@ -206,4 +206,10 @@ test.each<[what: string, pattern: string, path: string, rows: readonly Row[], fi
   const paths = { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath: "/registration" };
   const verdict = await judgeByMounts(paths, tableOf(rows));
   expect(verdict.kind === "wrong" ? verdict.fix : verdict.kind).toContain(expected);
+});
+
+test("of a driver in this process, or a relative path, nothing is known", async () => {
+  const paths = { kubeletRegistrationPath: C, pluginRegistrationPath: "/registration" };
+  for (const csiSocketPath of [undefined, "csi.sock"])
+    expect(await judgeByMounts({ ...paths, csiSocketPath }, tableOf(USUAL))).toEqual(UNKNOWN);
 });
