@@ -39,14 +39,6 @@ test.each<[what: string, how: Surroundings, err: RegExp]>([
   }),
 );
 
-nodeTest("a file system without a free byte has room for a socket", async (node) => {
-  await node.driver();
-  const script = 'mount -t tmpfs -o size=64k tmpfs "$1"; cat /dev/zero 2>/dev/null >"$1/full" || true';
-  const registrar = registrarIn(node, { mounts: true, script });
-  await registrar.reached("listening");
-  await registered(await node.kubelet({ pluginRegistrationPath: insideOf(registrar, node.pluginDir) }));
-});
-
 nodeTest("a file system that fills up later: tried again until there is room", async (node) => {
   await node.driver();
   // One inode is the folder's, one the socket's, and one counts for a moment as its second name.

@@ -83,14 +83,6 @@ describe("a driver that restarts", () => {
     expect(identityOf(node.socketPath(name))).toBe(back.inode);
   });
 
-  test("under another name is announced by that, and by that only", async () => {
-    await using back = await restart({ name: "y.csi" });
-    await back.state("listening");
-    await eventually(() => expect(readdirSync(node.pluginRegistrationPath)).toEqual(["y.csi-reg.sock"]));
-    expect((await registerOnce(node.socketPath("y.csi"))).name).toBe("y.csi");
-    await back.state("registered");
-  });
-
   test("under a name that is unsafe ends the registrar", async () => {
     await using back = await restart({ name: "../evil" });
     expect(await back.registrar.closed).toMatchObject({ error: { code: "UNSAFE_DRIVER_NAME" } });

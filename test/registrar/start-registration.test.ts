@@ -84,15 +84,6 @@ describe("ready", () => {
     await registerOnce(await again);
     await registration.ready;
   });
-
-  test("stays resolved, whatever comes later", async () => {
-    const registration = await start({ onRegistrationFailure: "end" });
-    await registerOnce(node.socketPath(name));
-    await registration.ready;
-    await registerOnce(node.socketPath(name), "no more");
-    expect(await registration.closed).toMatchObject({ kind: "refused" });
-    await registration.ready;
-  });
 });
 
 test.each([true, false])(

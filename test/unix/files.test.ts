@@ -1,6 +1,13 @@
-import { lstatSync, mkdirSync, renameSync, utimesSync } from "node:fs";
+import { lstatSync, mkdirSync, renameSync, type Stats, utimesSync } from "node:fs";
 import { someCallHangs } from "../../src/unix/file-calls";
-import { findFile, findLink, isSameFile, isSameSocket, listNames } from "../../src/unix/files";
+import {
+  findFile,
+  findLink,
+  isSameDirectory,
+  isSameFile,
+  isSameSocket,
+  listNames,
+} from "../../src/unix/files";
 import { eventually } from "../support/eventually";
 import { leaveDeadSocket } from "../support/foreign-socket";
 import { mayMount, mountHanging } from "../support/hanging-mount";
@@ -35,4 +42,6 @@ test("a socket is the same under another name, and another one where only its in
   utimesSync(folder.at("y.sock"), renamed.atime, new Date(renamed.mtimeMs + 1_000));
   const later = lstatSync(folder.at("y.sock"));
   expect([isSameFile(before, later), isSameSocket(before, later)]).toEqual([true, false]);
+  // A directory that was given the number again was born later.
+  expect(isSameDirectory(before, { ...before, birthtimeMs: before.birthtimeMs + 1 } as Stats)).toBe(false);
 });

@@ -33,6 +33,11 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
       '{ kind: "ok" }',
       ["test/registrar/registration/self-check", "test/registrar/registration/registration.test"],
     ],
+    "a listener that closes a registration for kubelet's status hides it": [
+      "    inbox.put(event, publication?.withdrawn);\n    events.emit(call);\n",
+      "    events.emit(call);\n    inbox.put(event, publication?.withdrawn);\n",
+      ["test/registrar/registration/registration.test"],
+    ],
     "a socket that was withdrawn answers": [
       "isWithdrawn: publication?.withdrawn.aborted ?? true",
       "isWithdrawn: publication === undefined",

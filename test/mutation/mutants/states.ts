@@ -60,11 +60,23 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         "      log.error",
         ["test/registrar/registrar-lifecycle"],
       ],
+      "nobody hears that kubelet may not see a directory that was replaced": [
+        'if (reason === "directory-gone")',
+        'if (reason === "retry")',
+        ["test/registrar/registration/states/slow-changes"],
+      ],
       "a folder that is back is used only when the next try is due": [
         "await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));",
         "await new Promise(() => {});",
         ["test/registrar/registration/states/in-place"],
       ],
+    },
+  ),
+  ...mutantsOf(
+    "src/registrar/registration/states/refused.ts",
+    ["test/registrar/registration/states/refused"],
+    {
+      "a refusal that lasts is spoken of once": ["REMIND_EVERY_REPEATS = 10;", "REMIND_EVERY_REPEATS = 100;"],
     },
   ),
   ...mutantsOf("src/registrar/registration/states/stopping.ts", ["test/registrar/registrar-lifecycle"], {

@@ -59,6 +59,8 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "idOf(one) === idOf(other);",
       "isSameFile(one, other);",
     ],
+    "a directory that was made anew is taken for the former one, where the inode's number is used again":
+      " && one.birthtimeMs === other.birthtimeMs",
   }),
   ...mutantsOf("src/unix/unix-socket.ts", ["test/unix/unix-socket"], {
     "something else than a socket is taken for another registrar": [

@@ -27,19 +27,6 @@ test("fills in every default", () => {
   });
 });
 
-test("keeps every given value", () => {
-  const given: RegistrarOptions = {
-    csiAddress: "/a.sock",
-    endpoint: "/b.sock",
-    pluginRegistrationPath: "/c",
-    timeoutMs: 1,
-    driverTimeoutMs: 2 ** 31 - 1,
-    onRegistrationFailure: "retry",
-    reregisterOnDriverRestart: true,
-  };
-  expect(resolveOptions(given)).toMatchObject({ ...given, csiSocketPath: "/a.sock" });
-});
-
 test.each(["csi.sock", "unix:csi.sock", "unix://csi.sock"])("a path may be relative: %s", (csiAddress) => {
   const path = resolve("csi.sock");
   expect(resolveOptions({ ...required, csiAddress })).toMatchObject({

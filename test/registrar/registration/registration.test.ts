@@ -64,6 +64,14 @@ test("what kubelet says over a socket that was replaced since is not of the new 
   await started.state("registered");
 });
 
+test("kubelet's status counts before what a listener does about it", async () => {
+  await using started = await startListening(node);
+  started.registrar.subscribe("notified", () => void started.registrar.close());
+  await registerOnce(node.socketPath(name));
+  await started.registrar.closed;
+  expect(started.registrar.status().history.map(({ to }) => to)).toContain("registered");
+});
+
 test("a refusal of 4 MB ends a registrar, which keeps 4 kB of it", async () => {
   await using started = await startListening(node, { onRegistrationFailure: "end" });
   await registerOnce(node.socketPath(name), "no".padEnd(4_194_000, "x"));

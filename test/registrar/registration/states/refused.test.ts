@@ -61,14 +61,15 @@ describe("policy retry", () => {
     });
   });
 
-  test("speaks once of a refusal that repeats, again of another, and again after a success", async () => {
+  test("speaks of a refusal that repeats every tenth time, of another at once, and again after a success", async () => {
     await using started = await startListening(node, retry);
-    let waitMs = 2_000;
-    for (const error of ["no", "no", "no", "never", "never"]) {
+    const errors = [...Array<string>(11).fill("no"), "never", "never"];
+    for (const [nth, error] of errors.entries()) {
       await started.refuse(error);
-      await waits.end(Math.min(waitMs, 18_000));
+      await waits.end(
+        nth < 9 ? Math.min(2_000 * 2 ** nth, 18_000) : Math.min(60_000 * 2 ** (nth - 9), 240_000),
+      );
       await started.state("listening");
-      waitMs *= 2;
     }
     await started.accept();
     await started.refuse("never");
@@ -76,13 +77,10 @@ describe("policy retry", () => {
       const spoken = started.log
         .all("Kubelet refused the driver")
         .map(({ error }) => (error as Error).message);
-      expect(spoken).toEqual(["no", "never", "never"]);
+      expect(spoken).toEqual(["no", "no", "never", "never"]);
     });
     const unspoken = started.log.all("Kubelet refused the driver again, for the same reason");
-    expect(unspoken.map(({ verbosity, fields }) => [verbosity, fields.attempt])).toEqual([
-      [4, 2],
-      [4, 3],
-      [4, 5],
-    ]);
+    expect(unspoken.map(({ fields }) => fields.attempt)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 13]);
+    expect(unspoken.every(({ verbosity }) => verbosity === 4)).toBe(true);
   });
 });

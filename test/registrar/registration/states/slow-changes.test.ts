@@ -49,6 +49,9 @@ test("a folder that was mounted anew without a sign is watched from the next loo
 
   rmSync(join(other, file));
   await eventually(() => expect(publications(started)).toHaveProperty(["directory-gone"], 1));
+  await started.log.when(
+    "The plugin registration directory was removed or replaced, which kubelet does not notice",
+  );
 });
 
 test("a kubelet that asked and then says nothing for too long is waited for no more", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, utimesSync } from "node:fs";
+import { rmSync, utimesSync } from "node:fs";
 import type { Socket } from "node:net";
 import { LONGEST_WAIT_MS } from "../../../../src/base/pause";
 import type { LoopEvent } from "../../../../src/registrar/model/state";
@@ -14,7 +14,6 @@ import { identityOf } from "../../../support/identity-of";
 import { createOwnedSocket } from "../../../support/owned-socket";
 import { recordLog } from "../../../support/recorded-log";
 import { stateNamed } from "../../../support/registration-states";
-import { startScriptedDriver } from "../../../support/scripted-driver";
 
 // Without its net, the look every 5 s: everything must be noticed when it happens.
 const waits = controlWaits({ fromMs: 300 });
@@ -143,18 +142,6 @@ test("a socket that cannot be removed ends nothing: it is tried again", async ()
   for (const ms of waits.pending()) await waits.end(ms);
   expect(await standing).toEqual({ kind: "peer-gone" });
   expect(withdraw).toHaveBeenCalledTimes(2);
-});
-
-test("ends when the driver comes back under another name, whose socket nobody else has", async () => {
-  const { started, peer } = await standBy();
-  const inode = identityOf(socketPath);
-  await started.driver.kill();
-  await using _renamed = await startScriptedDriver(node.csiAddress, { name: "y.csi" });
-  await started.state("listening");
-  expect(existsSync(node.socketPath("y.csi"))).toBe(true);
-  expect(identityOf(socketPath)).toBe(inode);
-  await started[Symbol.asyncDispose]();
-  await peer.kill();
 });
 
 describe("kubelet says that the driver is registered already", () => {
