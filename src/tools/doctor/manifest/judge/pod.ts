@@ -1,4 +1,4 @@
-import { numberOrNone, type Tree, text, tree } from "../../../../kube-api/objects";
+import { numberOrNone, text, tree } from "../../../../kube-api/objects";
 import { isTemplate, OUR_ARCHITECTURES } from "../../findings/words";
 import type { NodeRules } from "../read/pod";
 import { eachDeployment, problem, type Statement, warning } from "./each-deployment";
@@ -12,9 +12,9 @@ const manifestSurge = eachDeployment("CSI107", "manifest-surge", ({ source: { ob
 });
 
 const manifestUser = eachDeployment("CSI108", "manifest-user", ({ source: { pod, container } }) => {
-  const security = securityOf(pod, container);
-  const isNonRoot = security.runAsNonRoot === true;
-  const user = numberOrNone(security.runAsUser) ?? 0;
+  const [own, ofPod] = [container, pod].map(({ securityContext }) => tree(securityContext));
+  const isNonRoot = (own?.runAsNonRoot ?? ofPod?.runAsNonRoot) === true;
+  const user = numberOrNone(own?.runAsUser ?? ofPod?.runAsUser) ?? 0;
   return isNonRoot || user !== 0
     ? problem(
         `does not run as root: ${isNonRoot ? "runAsNonRoot" : `runAsUser ${user}`}`,
@@ -22,12 +22,6 @@ const manifestUser = eachDeployment("CSI108", "manifest-user", ({ source: { pod,
       )
     : undefined;
 });
-
-/** The security context of a container: its own fields before the pod's; null is a field that is not set. */
-function securityOf(pod: Tree, container: Tree): Tree {
-  const own = Object.entries(tree(container.securityContext)).filter(([, value]) => value !== null);
-  return { ...tree(pod.securityContext), ...Object.fromEntries(own) };
-}
 
 const ARCHITECTURE_LABELS = ["kubernetes.io/arch", "beta.kubernetes.io/arch"];
 

@@ -50,14 +50,13 @@ function ourSettings(words: readonly string[]): RegistrarSettings {
     nodeCondition: withoutPlaceholders(flags.nodeCondition),
   });
   const endpoint = httpEndpointOf(flags);
-  const isListening = problem === undefined && endpoint !== undefined;
   return {
     refusal: problem === undefined ? undefined : refuse(problem),
     csiAddress:
       problem === undefined ? parseCsiAddress(flags.csiAddress).replace(/\/{2,}/g, "/") : flags.csiAddress,
     kubeletRegistrationPath: flags.kubeletRegistrationPath,
     pluginRegistrationPath: flags.pluginRegistrationPath.replace(/(?<=[^/])\/+$/, ""),
-    http: isListening ? parseListenAddress(endpoint) : undefined,
+    http: problem === undefined && endpoint !== undefined ? parseListenAddress(endpoint) : undefined,
     metricsPath: flags.metricsPath,
     needsNodeName: wantsNodeReadiness(flags) && flags.nodeName === "",
     ignored: ignoredOf(words, flags.rest),
