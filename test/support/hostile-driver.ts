@@ -1,5 +1,11 @@
 import type { Socket } from "node:net";
-import { CLIENT_PREFACE, FrameFlag, FrameType } from "../../src/grpc/guard/frames";
+import {
+  CLIENT_PREFACE,
+  createChunkConsumer,
+  FrameFlag,
+  FrameType,
+  readFrameHeader,
+} from "../../src/grpc/guard/frames";
 import { type PluginIdentity, protos } from "../../src/grpc/protos";
 import { frame, type HeaderField, headerBlock, PING, SETTINGS } from "../grpc/wire";
 
@@ -14,20 +20,16 @@ export function onCall(
   onPong: (connection: Socket) => void = () => {},
 ): Behaviour {
   return (connection) => {
-    let unread = Buffer.alloc(0);
-    let isPrefaceRead = false;
-    connection.write(HELLO);
-    connection.on("data", (bytes: Buffer) => {
-      unread = Buffer.concat([unread, bytes]);
-      if (!isPrefaceRead && unread.length < CLIENT_PREFACE.length) return;
-      if (!isPrefaceRead) unread = unread.subarray(CLIENT_PREFACE.length);
-      isPrefaceRead = true;
-      while (unread.length >= 9 && unread.length >= 9 + unread.readUIntBE(0, 3)) {
-        if (unread[3] === FrameType.HEADERS) act(connection, unread.readUInt32BE(5));
-        if (unread[3] === PING) onPong(connection);
-        unread = unread.subarray(9 + unread.readUIntBE(0, 3));
+    const read = createChunkConsumer(function* (bytes) {
+      yield* bytes.exactly(CLIENT_PREFACE.length);
+      for (;;) {
+        const { type, streamId, length } = yield* readFrameHeader(bytes, Number.POSITIVE_INFINITY);
+        yield* bytes.exactly(length);
+        if (type === FrameType.HEADERS) act(connection, streamId);
+        if (type === PING) onPong(connection);
       }
     });
+    connection.on("data", read).write(HELLO);
   };
 }
 

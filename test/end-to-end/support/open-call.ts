@@ -1,38 +1,23 @@
-import { once } from "node:events";
-import { connect as connectHttp2 } from "node:http2";
-import { connect } from "node:net";
-import { patience } from "./process";
+import { connectRaw } from "../../grpc/served-grpc";
+import { frame, getInfoCall, HELLO, PING } from "../../grpc/wire";
+
+/** What follows the head of the call: the DATA frame of an empty message. */
+const REST_BYTES = 14;
 
 /** Begins a GetInfo call and leaves it running; resolves when the server has its head, and waits for the request. */
 export async function openCall(socketPath: string) {
-  const session = connectHttp2("http://localhost", { createConnection: () => connect({ path: socketPath }) });
-  session.on("error", () => {});
-  const call = session.request({
-    ":method": "POST",
-    ":path": "/pluginregistration.Registration/GetInfo",
-    "content-type": "application/grpc",
-    te: "trailers",
-  });
-  call.on("error", () => {});
-  await once(call, "ready", patience());
-  // A ping overtakes the head of a call that waits to be sent: the second one cannot.
-  for (const _ of [1, 2])
-    await new Promise<void>((resolve, reject) => {
-      session.ping((error) => (error ? reject(error) : resolve()));
-    });
+  const client = connectRaw(socketPath);
+  const call = getInfoCall(1, "localhost");
+  client.socket.write(
+    Buffer.concat([HELLO, call.subarray(0, -REST_BYTES), frame(PING, 0, 0, Buffer.alloc(8))]),
+  );
+  await client.until(() => client.frames.some(({ type }) => type === PING));
   return {
     /** Sends the request; resolves with the gRPC status of the answer. */
-    finish: async () => {
-      let status: unknown;
-      // A failed call has its status in its only headers.
-      for (const event of ["response", "trailers"])
-        call.once(event, (headers) => {
-          status ??= headers["grpc-status"];
-        });
-      call.resume().end(Buffer.alloc(5)); // one gRPC frame: not compressed, no bytes
-      await once(call, "close", patience());
-      return String(status);
+    finish: () => {
+      client.socket.write(call.subarray(-REST_BYTES));
+      return client.statusOf(1);
     },
-    close: () => session.destroy(),
+    close: () => client.socket.destroy(),
   };
 }
