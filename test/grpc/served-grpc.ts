@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { readdirSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { createChunkConsumer, type FrameHeader, readFrameHeader } from "../../src/grpc/guard/frames";
@@ -29,20 +29,15 @@ export interface ServeOptions {
 
 /** A GetInfo that answers when the test says so. */
 export function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  let enter = (_context: CallContext) => {};
-  const entered = new Promise<CallContext>((resolve) => {
-    enter = resolve;
-  });
+  const door = new EventEmitter();
+  const opened = once(door, "open");
+  const entered = once(door, "enter").then(([context]) => context as CallContext);
   const getInfo = async (context: CallContext) => {
-    enter(context);
+    door.emit("enter", context);
     await opened;
     return INFO;
   };
-  return { open: () => open(), entered, getInfo };
+  return { open: () => door.emit("open"), entered, getInfo };
 }
 
 /** A gRPC server with the registration service behind a unix socket in a folder of its own. */
@@ -90,7 +85,7 @@ export async function serveGrpc({ limits, getInfo = () => INFO }: ServeOptions =
   };
 }
 
-export interface ReceivedFrame extends FrameHeader {
+interface ReceivedFrame extends FrameHeader {
   readonly payload: Buffer;
 }
 
@@ -99,7 +94,7 @@ export function connectRaw(path: string) {
   const socket = connect(path);
   const frames: ReceivedFrame[] = [];
   const statuses = new Map<number, string | undefined>();
-  let wake = () => {};
+  const news = new EventEmitter();
   socket.on(
     "data",
     createChunkConsumer(function* (bytes) {
@@ -107,26 +102,16 @@ export function connectRaw(path: string) {
         const head = yield* readFrameHeader(bytes, 1_000_000);
         const payload = Buffer.from(yield* bytes.exactly(head.length));
         frames.push({ ...head, payload });
-        if (head.type === HEADERS) {
-          if (head.flags & END_STREAM) statuses.set(head.streamId, grpcStatusIn(payload));
-        }
-        wake();
+        if (head.type === HEADERS && head.flags & END_STREAM)
+          statuses.set(head.streamId, grpcStatusIn(payload));
+        news.emit("frame");
       }
     }),
   );
   socket.on("error", () => {}); // A server may cut us while we write.
-  const closed = new Promise<void>((resolve) => {
-    socket.once("close", () => {
-      resolve();
-      wake();
-    });
-  });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   const until = async (isSo: () => boolean): Promise<void> => {
-    while (!isSo() && !socket.destroyed) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
+    while (!isSo() && !socket.destroyed) await Promise.race([once(news, "frame"), closed]);
   };
   return {
     socket,
@@ -139,9 +124,7 @@ export function connectRaw(path: string) {
       await until(() => statuses.has(streamId));
       return statuses.get(streamId);
     },
-    [Symbol.dispose]: () => {
-      socket.destroy();
-    },
+    [Symbol.dispose]: () => void socket.destroy(),
   };
 }
 

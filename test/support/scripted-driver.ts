@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { rmSync } from "node:fs";
 import { Server, ServerCredentials, type sendUnaryData } from "@grpc/grpc-js";
 import { type PluginIdentity, protos } from "../../src/grpc/protos";
@@ -11,7 +12,7 @@ export type ScriptedDriver = Awaited<ReturnType<typeof startScriptedDriver>>;
 export async function startScriptedDriver(socketPath: string, ...answers: readonly Answer[]) {
   const { identity } = protos;
   const authorities: string[] = [];
-  let wake = () => {};
+  const news = new EventEmitter();
 
   const grpc = new Server();
   grpc.addService(
@@ -20,7 +21,7 @@ export async function startScriptedDriver(socketPath: string, ...answers: readon
       GetPluginInfo: (call: { getHost(): string }, callback: sendUnaryData<PluginIdentity>) => {
         const answer = answers[Math.min(authorities.length, answers.length - 1)] ?? "hang";
         authorities.push(call.getHost());
-        wake();
+        news.emit("call");
         if (answer === "hang") return;
         if ("code" in answer) callback({ code: answer.code, details: answer.details ?? "as scripted" });
         else callback(null, { name: "", vendorVersion: "v1", manifest: {}, ...answer });
@@ -45,13 +46,9 @@ export async function startScriptedDriver(socketPath: string, ...answers: readon
   return {
     ...listener,
     authorities: authorities as readonly string[],
-    called: (times: number) =>
-      new Promise<void>((resolve) => {
-        wake = () => {
-          if (authorities.length >= times) resolve();
-        };
-        wake();
-      }),
+    called: async (times: number): Promise<void> => {
+      while (authorities.length < times) await once(news, "call");
+    },
     kill,
     stop,
     [Symbol.asyncDispose]: stop,
