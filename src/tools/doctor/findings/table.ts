@@ -83,11 +83,7 @@ export function renderReport(
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-function bySubject(
-  shown: readonly ReportedFinding[],
-  look: TableLook,
-  widths: Widths,
-): readonly (readonly string[])[] {
+function bySubject(shown: readonly ReportedFinding[], look: TableLook, widths: Widths) {
   const inside = { ...look, width: look.width - GAP.length };
   const worst = (some: typeof shown) => Math.max(...some.map(({ status }) => STATUSES.indexOf(status)));
   return [...grouped(shown, ({ subject }) => subject)]

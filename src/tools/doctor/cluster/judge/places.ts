@@ -41,11 +41,7 @@ const NOT_FOUND = "the node-wide registrar has not found it";
 /** The time in which kubelet calls a registrar and writes CSINode. */
 const START_MS = 60_000;
 
-interface Mention extends Pick<Place, "driver" | "node"> {
-  readonly pod?: RegistrarPod;
-  readonly unit?: RegistrarUnit;
-  readonly need?: Need;
-}
+type Mention = Pick<Place, "driver" | "node"> & Partial<Pick<Place, "pod" | "unit" | "need">>;
 
 /** What a driver's state is judged by, beside its place. */
 interface Surroundings extends ClusterReading {

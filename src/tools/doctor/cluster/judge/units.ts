@@ -7,10 +7,7 @@ import type { Resource } from "../read/reader";
 import type { RegistrarSet } from "../read/set";
 
 /** Which of these lists could not be read to their end, as a sentence; undefined: none. */
-export function notRead(
-  { incomplete }: Pick<ClusterReading, "incomplete">,
-  ...lists: readonly Resource[]
-): string | undefined {
+export function notRead({ incomplete }: Pick<ClusterReading, "incomplete">, ...lists: readonly Resource[]) {
   const missing = lists.filter((one) => incomplete.has(one)).map((one) => KINDS[one] ?? one);
   return missing.length === 0 ? undefined : `${together(missing)} could not be listed`;
 }

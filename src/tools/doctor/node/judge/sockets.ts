@@ -51,10 +51,7 @@ export function socketText(socket: SocketFacts): string {
   }
 }
 
-export function failureText(
-  call: string,
-  { code, message }: Readonly<Record<"code" | "message", string>>,
-): string {
+export function failureText(call: string, { code, message }: Readonly<Record<"code" | "message", string>>) {
   return code === "DeadlineExceeded"
     ? `does not answer ${call} in time: ${message}`
     : `fails ${call}: ${code}: ${message}`;
