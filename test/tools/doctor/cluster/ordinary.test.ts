@@ -40,107 +40,77 @@ async function addPod(
   await cluster.setStatus(`${PODS}/${name}`, status);
 }
 
-const needed = (cluster: MemoryCluster, host = "node-1") =>
-  cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, host));
+type Act = (cluster: MemoryCluster) => unknown;
+const pod =
+  (status: object, metadata?: object, set = SET): Act =>
+  (cluster) =>
+    addPod(cluster, status, metadata, set);
+const needed =
+  (host = "node-1"): Act =>
+  (cluster) =>
+    cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, host));
+/** Changes the metadata of all objects of some kinds. */
+const having =
+  (kinds: RegExp, metadata: object): Act =>
+  ({ edit }) =>
+    edit((stored) =>
+      stored.map((one) =>
+        kinds.test(one.path)
+          ? { ...one, object: { ...one.object, metadata: { ...one.object.metadata, ...metadata } } }
+          : one,
+      ),
+    );
+const world =
+  (changes: Parameters<typeof makeCluster>[0], ...acts: readonly Act[]) =>
+  async () => {
+    const cluster = await makeCluster(changes);
+    for (const act of acts) await act(cluster);
+    return cluster;
+  };
 
-/** A cluster with the driver and the node-wide registrar, whose DaemonSet is rolled out. */
-async function nodeWideRollout() {
-  const cluster = await makeCluster();
-  const all = daemonSet("all", { name: "csi-registrar", path: "/var/lib/kubelet/plugins/*/csi.sock" });
-  await deploy(cluster, all, ["node-1"], () => WELL);
-  await addPod(cluster, WELL, {}, all);
-  return cluster;
-}
+const alone = { inCsiNode: {}, podsOn: [] };
+const young = { creationTimestamp: ago(1) };
+const ended = (phase: string) => ({ phase, conditions: [] });
+const ALL = daemonSet("all", { name: "csi-registrar", path: "/var/lib/kubelet/plugins/*/csi.sock" });
+const nodeTwo: Act = (cluster) => addNode(cluster, "node-2", {}, { metadata: young });
+const deletedOwner = { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "node-1", uid: "old" }] };
 
-async function joining() {
-  const cluster = await makeCluster({ desired: 2 });
-  await addNode(cluster, "node-2", {}, { metadata: { creationTimestamp: ago(1) } });
-  await needed(cluster, "node-2");
-  return cluster;
-}
-
-/** The Node was deleted and created again under its name a minute ago. */
-async function recreated() {
-  const cluster = await makeCluster({ podsOn: [] });
-  const owner = { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "node-1", uid: "old" }] };
-  cluster.edit((stored) =>
-    stored.map((one) => {
-      const more = one.path.endsWith("/csinodes") ? owner : { creationTimestamp: ago(1) };
-      return { ...one, object: { ...one.object, metadata: { ...one.object.metadata, ...more } } };
-    }),
-  );
-  return cluster;
-}
-
-const LASTS: Readonly<Record<string, readonly RegExp[]>> = {
-  CSI202: [/^CSI202 problem: .*container registrar does not start: ContainerCreating/],
-  CSI207: [/^CSI207 problem: disk/, /^CSI211 problem: disk/],
-  "CSI207 twice": [/^CSI207 problem: disk/, /^CSI207 problem: DaemonSet/, /^CSI211 problem: disk/],
-  CSI218: [
-    /^CSI218 problem: CSINodes are owned by Nodes that were deleted .* -> restart kubelet on these nodes/,
-  ],
-};
+const CSI202 = /^CSI202 problem: .*container registrar does not start: ContainerCreating/;
+const [CSI207, CSI211] = [/^CSI207 problem: disk/, /^CSI211 problem: disk/];
+const CSI218 =
+  /^CSI218 problem: CSINodes are owned by Nodes that were deleted .* -> restart kubelet on these/;
 
 test.each<readonly [what: string, make: () => Promise<MemoryCluster>, lasts: readonly RegExp[]]>([
-  [
-    "a roll-out with maxSurge: a second pod that starts",
-    async () => {
-      const cluster = await makeCluster();
-      await addPod(cluster, CREATING);
-      return cluster;
-    },
-    LASTS.CSI202 ?? [],
-  ],
+  ["a roll-out with maxSurge: a second pod that starts", world({}, pod(CREATING)), [CSI202]],
   [
     "a roll-out: the pod is being deleted, and a volume is attached",
-    async () => {
-      const cluster = await makeCluster({ ...none, podsOn: [] });
-      await addPod(cluster, WELL, { deletionTimestamp: ago(-0.5) });
-      await needed(cluster);
-      return cluster;
-    },
-    LASTS.CSI207 ?? [],
+    world(alone, pod(WELL, { deletionTimestamp: ago(-0.5) }), needed()),
+    [CSI207, CSI211],
   ],
   [
     "an evicted pod and its successor",
-    async () => {
-      const cluster = await makeCluster({ ...none, podsOn: [] });
-      await addPod(
-        cluster,
-        { phase: "Failed", reason: "Evicted", conditions: [] },
-        { name: "disk-node-evicted" },
-      );
-      await addPod(cluster, CREATING);
-      await needed(cluster);
-      return cluster;
-    },
-    [/^CSI202 problem/, /^CSI211 problem/],
+    world(alone, pod(ended("Failed"), { name: "disk-node-evicted" }), pod(CREATING), needed()),
+    [CSI202, CSI211],
   ],
   ...["Failed", "Succeeded"].map((phase) => {
-    const beside = async () => {
-      const cluster = await makeCluster();
-      await addPod(cluster, { phase, conditions: [] }, { creationTimestamp: ago(60) });
-      return cluster;
-    };
-    return [`a pod that is ${phase}, beside its successor that runs`, beside, []] as const;
+    const make = world({}, pod(ended(phase), { creationTimestamp: ago(60) }));
+    return [`a pod that is ${phase}, beside its successor that runs`, make, []] as const;
   }),
   [
     "a DaemonSet that was applied a minute ago, and its pods are not created yet",
-    async () => {
-      const cluster = await makeCluster({ ...none, podsOn: [] });
-      cluster.edit((stored) =>
-        stored.map((one) => {
-          const more = one.path.endsWith("/daemonsets") ? { creationTimestamp: ago(1) } : {};
-          return { ...one, object: { ...one.object, metadata: { ...one.object.metadata, ...more } } };
-        }),
-      );
-      await needed(cluster);
-      return cluster;
-    },
-    LASTS.CSI207 ?? [],
+    world(alone, having(/daemonsets$/, young), needed()),
+    [CSI207, CSI211],
   ],
-  ["a node that joins", joining, LASTS["CSI207 twice"] ?? []],
-  ["a Node that was created again", recreated, LASTS.CSI218 ?? []],
+  [
+    "a node that joins",
+    world({ desired: 2 }, nodeTwo, needed("node-2")),
+    [CSI207, /^CSI207 problem: DaemonSet/, CSI211],
+  ],
+  [
+    "a Node that was created again",
+    world({ podsOn: [] }, having(/csinodes$/, deletedOwner), having(/(?<!csi)nodes$|daemonsets$/, young)),
+    [CSI218],
+  ],
 ])("%s", async (_what, make, lasts) => {
   const cluster = await make();
   await expectSaid(cluster);
@@ -168,7 +138,9 @@ test.each<readonly [what: string, said: readonly RegExp[], Readonly<Record<strin
 });
 
 test("a roll-out of the node-wide registrar with maxSurge has no duplicate", async () => {
-  const said = (await (await nodeWideRollout()).report()).findings.map(({ code }) => code);
+  const deployed: Act = (cluster) => deploy(cluster, ALL, ["node-1"], () => WELL);
+  const cluster = await world({}, deployed, pod(WELL, {}, ALL))();
+  const said = (await cluster.report()).findings.map(({ code }) => code);
   expect(said).toContain("CSI204");
   expect(said).not.toContain("CSI206");
 });
