@@ -3,6 +3,5 @@ module.exports = [
   "test/process/",
   "test/package/",
   "test/charts/charts.test.ts",
-  "test/docs/doctor-session.test.ts",
   "test/tools/doctor/command-cluster.test.ts",
 ];

@@ -61,15 +61,6 @@ export function createSandbox(
   };
 }
 
-export function containerCommand(
-  rootFolder: string,
-  mounts: Readonly<Record<string, string>>,
-  ...program: readonly string[]
-): readonly string[] {
-  const words = Object.entries(mounts).flatMap(([target, source]) => ["rw", source, target]);
-  return [...enter(rootFolder, "ro", words), ...program];
-}
-
 /** Makes in a root folder, as a container runtime does, what the sandbox mounts something over. */
 export function makeMountPoints(rootFolder: string): void {
   const folders = ["/proc", SETPRIV_AT, ...REGISTRAR.volumeMounts.map(({ mountPath }) => mountPath)];
