@@ -12,20 +12,28 @@ import {
   onNode,
   onNodesWith,
   PATHS,
-  type PodSpec,
   PROBE,
   PROGRAM,
   REGISTRAR,
-  withDriver,
 } from "./support/dry-pods";
 
-/** A pod, what the policy of its namespace changes in it, and what is beside its spec. */
-type Row = readonly [what: string, spec: PodSpec, changes: Changes, metadata?: object];
+/** A pod of the driver and a registrar: fields of the registrar, other fields of the pod, what is beside its spec, more containers. */
+interface Given {
+  readonly is?: object;
+  readonly pod?: object;
+  readonly metadata?: object;
+  readonly more?: readonly object[];
+}
+/** Such a pod, and what the policy of its namespace changes in the registrar beside its image; NOTHING: not even that. */
+type Row = readonly [what: string, given: Given, changes: Changes];
 
+const NOTHING: Changes = { nothing: true };
+const SWAPPED: Changes = {};
 const RETRY = "--on-registration-failure=retry";
-const ADDED = [RETRY, "--http-endpoint=:9809"];
-const SWAPPED = { "containers.1.image": OURS };
-const SIDECAR = { restartPolicy: "Always" };
+const ENDPOINT = "--http-endpoint=:9809";
+const args = (...words: readonly string[]) => ({ args: words });
+const ADDED = args(RETRY, ENDPOINT, ...PATHS);
+const NO_PORT = args(RETRY, ...PATHS);
 
 /** Several: the API server evaluates the two policies of each in an order that it draws by lot. */
 const LIMITED = Array.from({ length: 6 }, (_, at) => `limited-${at}`);
@@ -36,7 +44,7 @@ const MANY = [
 ];
 /** The flags of each namespace's policy. */
 const POLICIES: Readonly<Record<string, readonly string[]>> = {
-  args: ADDED.map((word) => `--arg=${word}`),
+  args: [`--arg=${RETRY}`, `--arg=${ENDPOINT}`],
   swap: ["--match-image=sidecar"],
   kept: ["--keep=memory,cpu", "--keep=probe-timeouts"],
   ready: ["--startup-taint={driver}/x", "--node-condition={driver}/Ready"],
@@ -81,30 +89,18 @@ const OTHERS = [
   ...["registry.k8s.io/sig-storage/livenessprobe:v2.19.0", "quay.io/k8scsi/driver-registrar:v0.4.1"],
 ];
 const BY_IMAGE = [...REGISTRARS, ...OTHERS].map(
-  (image): Row => [image, withDriver({ ...REGISTRAR, image }), REGISTRARS.includes(image) ? SWAPPED : {}],
+  (image): Row => [image, { is: { image } }, REGISTRARS.includes(image) ? SWAPPED : NOTHING],
 );
 
 const onNodes = (changes: Readonly<Record<string, Changes>>) =>
-  Object.entries(changes).map(([node, changed]): Row => [node, onNode(node, withDriver(REGISTRAR)), changed]);
+  Object.entries(changes).map(([node, changed]): Row => [node, { pod: onNode(node, {}) }, changed]);
 
-const swapped = (
-  at: number,
-  args: readonly string[] = [...ADDED, ...PATHS],
-  list = "containers",
-): Changes => ({
-  [`${list}.${at}.image`]: OURS,
-  [`${list}.${at}.args`]: args,
-});
-const podLimits = (memory: string, cpu: string) => ({
-  ...withDriver({ ...REGISTRAR, ...limits("32Mi", "20m") }),
-  ...limits(memory, cpu),
-});
 const exec = (...command: readonly string[]) => ({ exec: { command } });
 const windowsTerm = (key: string, operator: string, values: readonly string[]) =>
   onNodesWith({ matchExpressions: [{ key, operator, values }] });
 
 /** Pods of Windows, and others, by what is beside their containers. */
-const FOR_WINDOWS: readonly PodSpec[] = [
+const FOR_WINDOWS: readonly object[] = [
   { os: { name: "windows" } },
   { nodeSelector: { "kubernetes.io/os": "windows" } },
   { nodeSelector: { "beta.kubernetes.io/os": "windows" } },
@@ -120,7 +116,7 @@ const FOR_WINDOWS: readonly PodSpec[] = [
     securityContext: { windowsOptions: { hostProcess: true, runAsUserName: "NT AUTHORITY\\SYSTEM" } },
   },
 ];
-const NOT_FOR_WINDOWS: readonly PodSpec[] = [
+const NOT_FOR_WINDOWS: readonly object[] = [
   { nodeSelector: { "kubernetes.io/os": "linux" } },
   { nodeSelector: { "cloud.google.com/gke-os-distribution": "cos" } },
   windowsTerm("kubernetes.io/os", "In", ["linux"]),
@@ -129,205 +125,159 @@ const NOT_FOR_WINDOWS: readonly PodSpec[] = [
   windowsTerm("zone", "Exists", []),
 ];
 
-const RAISED = { "containers.1.resources.limits.memory": "64Mi", "containers.1.resources.limits.cpu": "50m" };
+const RAISED = { "resources.limits.memory": "64Mi", "resources.limits.cpu": "50m" };
+const LITTLE = limits("32Mi", "20m");
 const ENOUGH = { livenessProbe: { ...PROBE, timeoutSeconds: 10 } };
+const WHOLE = { command: [PROGRAM, ...PATHS, "--v"], args: ["5"] };
 const EXEGY = [...PATHS, "--kubelet-registration-path=/plugins/disk.csi.exegy.test/csi.sock"];
-
-/** Registrars with fields of their own. */
-const OF_CONTAINERS: readonly (readonly [what: string, more: object, Changes])[] = [
-  ["a command that names the program", { command: [PROGRAM] }, swapped(1)],
-  [
-    "a command with all of its arguments, the last without its value",
-    { command: [PROGRAM, ...PATHS, "--v"], args: ["5"] },
-    { ...SWAPPED, "containers.1.command": [PROGRAM, ...ADDED, ...PATHS, "--v"] },
-  ],
-  ["arguments behind a plain word", { args: ["plain", "--v=5"] }, swapped(1, [...ADDED, "plain", "--v=5"])],
-  ...["-http-endpoint", "--http-endpoint", "-http-endpoint=:1", "--http-endpoint=:1", "--health-port=1"].map(
-    (word) => [`the flag as ${word}`, { args: [word, ":1"] }, swapped(1, [RETRY, word, ":1"])] as const,
-  ),
-  [
-    "a flag whose name begins like it",
-    { args: ["--http-endpoint-x"] },
-    swapped(1, [...ADDED, "--http-endpoint-x"]),
-  ],
-  ["every flag", { args: ["-http-endpoint=", "--on-registration-failure", "exit"] }, SWAPPED],
-  ["no port is the image's tag", { ...DRIVER, name: "d", image: "csi-node-driver-registrar:1/x" }, {}],
-  ["sh -c", { command: ["sh", "-c", "exec x"] }, {}],
-  ["a program that our image lacks", { command: ["/usr/bin/csi-node-driver-registrar"] }, {}],
-  ["a probe that our image lacks", { livenessProbe: exec("sh", "-c", "true") }, {}],
-  ["enough of everything", { ...limits("64Mi", "50m"), ...ENOUGH }, swapped(1)],
-  ["limits of 0, which are none", { ...limits("0", "0"), ...ENOUGH }, swapped(1)],
-  ["little CPU alone", limits("1Gi", "10m"), { ...swapped(1), "containers.1.resources.limits.cpu": "50m" }],
-  [
-    "limits in other units",
-    { ...limits("67108863", "0.02"), startupProbe: PROBE, readinessProbe: { ...PROBE, timeoutSeconds: 9 } },
-    {
-      ...{ ...swapped(1), ...RAISED },
-      "containers.1.startupProbe.timeoutSeconds": 10,
-      "containers.1.readinessProbe.timeoutSeconds": 10,
-    },
-  ],
-  ["an HTTP probe", { livenessProbe: { httpGet: { path: "/healthz", port: 9 } } }, swapped(1)],
-  ["a Windows program", { command: ["csi-node-driver-registrar.exe"] }, {}],
-  ["a driver whose name has .exe in it", { args: EXEGY }, swapped(1, [...ADDED, ...EXEGY])],
-  ["a program of Windows in an argument", { args: ["--x=csi-proxy.exe"] }, {}],
-  ["a Windows path in its arguments", { args: ["--csi-address=unix://C:\\csi\\csi.sock"] }, {}],
-  ["a Windows path in its environment", { env: [{ name: "A", value: "unix://C:\\csi.sock" }] }, {}],
-];
-
-const everything = (at: number) => ({
-  ...REGISTRAR,
-  name: `r${at}`,
-  livenessProbe: PROBE,
-  ...limits("32Mi", "20m"),
-});
-const SIXTY = Array.from({ length: 60 }, (_, at) => at);
+const UNITS = {
+  ...limits("67108863", "0.02"),
+  startupProbe: PROBE,
+  readinessProbe: { ...PROBE, timeoutSeconds: 9 },
+};
+const TIMEOUTS = { "startupProbe.timeoutSeconds": 10, "readinessProbe.timeoutSeconds": 10 };
+const PROBER = { ...DRIVER, name: "probe" };
 
 const IN_ARGS: readonly Row[] = [
-  ["a registrar", withDriver(REGISTRAR), swapped(1)],
-  [
-    "what the policy made itself, or a chart that has this image",
-    withDriver({ ...REGISTRAR, image: OURS, args: [...ADDED, ...PATHS], ...limits("64Mi", "50m") }),
-    {},
-  ],
-  ["this image", withDriver({ ...REGISTRAR, image: OURS }), { "containers.1.args": [...ADDED, ...PATHS] }],
-  ["no arguments", withDriver({ ...REGISTRAR, args: undefined }), swapped(1, ADDED)],
-  [
-    "two registrars, without the port that only one could have",
-    withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }),
-    { ...swapped(1, [RETRY, ...PATHS]), ...swapped(2, [RETRY, ...PATHS]) },
-  ],
-  ["the host's network", { ...withDriver(REGISTRAR), hostNetwork: true }, swapped(1, [RETRY, ...PATHS])],
+  ["a registrar", {}, ADDED],
+  ["what the policy made itself", { is: { image: OURS, ...ADDED, ...limits("64Mi", "50m") } }, NOTHING],
+  ["this image", { is: { image: OURS } }, { ...ADDED, image: undefined }],
+  ["no arguments", { is: { args: undefined } }, args(RETRY, ENDPOINT)],
+  ["the host's network", { pod: { hostNetwork: true } }, NO_PORT],
   ...[
     { ports: [{ containerPort: 9809 }] },
-    { args: ["--health-port=9809"] },
-    { args: ["--health-port", "9809"] },
+    args("--health-port=9809"),
+    args("--health-port", "9809"),
     { command: ["/probe", "--http-endpoint=127.0.0.1:9809"] },
     { env: [{ name: "PORT", value: ":9809" }] },
-  ].map((more): Row => {
-    const other = { ...DRIVER, name: "probe", ...more };
-    return [
-      `another's port: ${JSON.stringify(more)}`,
-      withDriver(other, REGISTRAR),
-      swapped(2, [RETRY, ...PATHS]),
-    ];
-  }),
-  ["another port", withDriver({ ...DRIVER, name: "p", args: ["--p=19809"] }, REGISTRAR), swapped(2)],
+  ].map((its): Row => [`another's port: ${JSON.stringify(its)}`, { more: [{ ...PROBER, ...its }] }, NO_PORT]),
+  ["another port", { more: [{ ...PROBER, ...args("--p=19809") }] }, ADDED],
+  ["a command that names the program", { is: { command: [PROGRAM] } }, ADDED],
+  ["a command with all arguments", { is: WHOLE }, { command: [PROGRAM, RETRY, ENDPOINT, ...PATHS, "--v"] }],
+  ["arguments behind a plain word", { is: args("plain", "--v=5") }, args(RETRY, ENDPOINT, "plain", "--v=5")],
+  ...["-http-endpoint", "--http-endpoint", "-http-endpoint=:1", "--http-endpoint=:1", "--health-port=1"].map(
+    (word): Row => [`the flag as ${word}`, { is: args(word, ":1") }, args(RETRY, word, ":1")],
+  ),
   [
-    "a native sidecar",
-    { ...withDriver(), initContainers: [{ ...REGISTRAR, ...SIDECAR }] },
-    swapped(0, undefined, "initContainers"),
+    "a flag that begins like it",
+    { is: args("--http-endpoint-x") },
+    args(RETRY, ENDPOINT, "--http-endpoint-x"),
   ],
-  [
-    "60 registrars with everything that can be changed",
-    { containers: SIXTY.map(everything) },
-    Object.assign(
-      {},
-      ...SIXTY.map((at) => ({
-        ...swapped(at, [RETRY, ...PATHS]),
-        [`containers.${at}.resources.limits.memory`]: "64Mi",
-        [`containers.${at}.resources.limits.cpu`]: "50m",
-        [`containers.${at}.livenessProbe.timeoutSeconds`]: 10,
-      })),
-    ),
-  ],
-  ...OF_CONTAINERS.map(
-    ([what, more, changes]) => [what, withDriver({ ...REGISTRAR, ...more }), changes] as const,
-  ),
-  ["limits of the pod below ours", podLimits("60Mi", "49m"), swapped(1)],
-  ["limits of the pod like ours", podLimits("64Mi", "50m"), { ...swapped(1), ...RAISED }],
-  ...FOR_WINDOWS.map(
-    (more) => [`Windows by ${JSON.stringify(more)}`, { ...withDriver(REGISTRAR), ...more }, {}] as const,
-  ),
-  ...NOT_FOR_WINDOWS.map(
-    (more) => [`not by ${JSON.stringify(more)}`, { ...withDriver(REGISTRAR), ...more }, swapped(1)] as const,
-  ),
+  ["every flag", { is: args("-http-endpoint=", "--on-registration-failure", "exit") }, SWAPPED],
+  ["no port is the image's tag", { is: { image: "csi-node-driver-registrar:1/x" } }, NOTHING],
+  ["sh -c", { is: { command: ["sh", "-c", "exec x"] } }, NOTHING],
+  ["a program that our image lacks", { is: { command: ["/usr/bin/csi-node-driver-registrar"] } }, NOTHING],
+  ["a probe that our image lacks", { is: { livenessProbe: exec("sh", "-c", "true") } }, NOTHING],
+  ["enough of everything", { is: { ...limits("64Mi", "50m"), ...ENOUGH } }, ADDED],
+  ["limits of 0, which are none", { is: { ...limits("0", "0"), ...ENOUGH } }, ADDED],
+  ["little CPU alone", { is: limits("1Gi", "10m") }, { ...ADDED, "resources.limits.cpu": "50m" }],
+  ["limits in other units", { is: UNITS }, { ...ADDED, ...RAISED, ...TIMEOUTS }],
+  ["an HTTP probe", { is: { livenessProbe: { httpGet: { path: "/healthz", port: 9 } } } }, ADDED],
+  ["limits of the pod below ours", { is: LITTLE, pod: limits("60Mi", "49m") }, ADDED],
+  ["limits of the pod like ours", { is: LITTLE, pod: limits("64Mi", "50m") }, { ...ADDED, ...RAISED }],
+  ["a driver whose name has .exe in it", { is: { args: EXEGY } }, args(RETRY, ENDPOINT, ...EXEGY)],
+  ...[
+    { command: ["csi-node-driver-registrar.exe"] },
+    args("--x=csi-proxy.exe"),
+    args("--csi-address=unix://C:\\csi\\csi.sock"),
+    { env: [{ name: "A", value: "unix://C:\\csi.sock" }] },
+  ].map((is): Row => [`Windows by the container's ${JSON.stringify(is)}`, { is }, NOTHING]),
+  ...FOR_WINDOWS.map((pod): Row => [`Windows by ${JSON.stringify(pod)}`, { pod }, NOTHING]),
+  ...NOT_FOR_WINDOWS.map((pod): Row => [`not by ${JSON.stringify(pod)}`, { pod }, ADDED]),
 ];
 
 const PORT = { name: "registrar", containerPort: 9809, protocol: "TCP" };
-const METERED_ARGS = ["--http-endpoint=:9809", ...PATHS];
-const HOST = { hostNetwork: true };
+const METRICS = args(ENDPOINT, ...PATHS);
 const OWN_PORT = { name: "own", containerPort: 1, protocol: "TCP" };
-const ownedBy = (name: string) => ({
-  ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name, uid: "u", controller: true }],
+const hostOf = (name: string): Given => ({
+  pod: { hostNetwork: true },
+  metadata: {
+    ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name, uid: "u", controller: true }],
+  },
 });
-const beside = (more: object) => withDriver(REGISTRAR, { ...DRIVER, name: "probe", ...more });
+const HOST_PORT = { ...PORT, containerPort: 9810, hostPort: 9810 };
+const withPort = (containerPort: number) => ({ more: [{ ...PROBER, ports: [{ containerPort }] }] });
 
 const METERED: readonly Row[] = [
-  [
-    "a pod with its own network",
-    withDriver(REGISTRAR),
-    { ...swapped(1, METERED_ARGS), "containers.1.ports": [PORT] },
-    ownedBy("plugin"),
-  ],
-  [
-    "other ports of the registrar",
-    withDriver({ ...REGISTRAR, ports: [OWN_PORT] }),
-    { ...swapped(1, METERED_ARGS), "containers.1.ports.1": PORT },
-  ],
-  ["two", withDriver(REGISTRAR, { ...REGISTRAR, name: "s" }), { ...SWAPPED, "containers.2.image": OURS }],
-  ["an endpoint", withDriver({ ...REGISTRAR, args: ["--http-endpoint=:1"] }), SWAPPED],
-  ["the old flag", withDriver({ ...REGISTRAR, args: ["-health-port", "1"] }), SWAPPED],
-  ["this name", withDriver({ ...REGISTRAR, ports: [{ ...OWN_PORT, name: "registrar" }] }), SWAPPED],
-  ["another container with the port", beside({ ports: [{ containerPort: 9809 }] }), SWAPPED],
-  ["a listener there", beside({ args: ["--p=:9809"] }), SWAPPED],
-  ["the host's network, no port", { ...withDriver(REGISTRAR), ...HOST }, SWAPPED, ownedBy("third")],
+  ["its own network", { metadata: hostOf("plugin").metadata ?? {} }, { ...METRICS, ports: [PORT] }],
+  ["other ports of the registrar", { is: { ports: [OWN_PORT] } }, { ...METRICS, "ports.1": PORT }],
+  ["an endpoint", { is: args("--http-endpoint=:1") }, SWAPPED],
+  ["the old flag", { is: args("-health-port", "1") }, SWAPPED],
+  ["this name", { is: { ports: [{ ...OWN_PORT, name: "registrar" }] } }, SWAPPED],
+  ["another container with the port", withPort(9809), SWAPPED],
+  ["a listener there", { more: [{ ...PROBER, ...args("--p=:9809") }] }, SWAPPED],
+  ["the host's network, no port", hostOf("third"), SWAPPED],
   [
     "the host's network",
-    { ...withDriver(REGISTRAR), ...HOST },
-    {
-      ...swapped(1, ["--http-endpoint=:9810", ...PATHS]),
-      "containers.1.ports": [{ ...PORT, containerPort: 9810, hostPort: 9810 }],
-    },
-    ownedBy("plugin"),
+    hostOf("plugin"),
+    { ...args("--http-endpoint=:9810", ...PATHS), ports: [HOST_PORT] },
   ],
-  [
-    "the host's network, and a driver with the port",
-    { ...beside({ ports: [{ containerPort: 9811 }] }), ...HOST },
-    SWAPPED,
-    ownedBy("other"),
-  ],
+  ["the host's network, and another with the port", { ...hostOf("other"), ...withPort(9811) }, SWAPPED],
 ];
 
-const READY = ["--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready", ...PATHS];
-const NODE_NAME = {
-  name: "NODE_NAME",
-  valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "spec.nodeName" } },
-};
-const withEnv = (variable: object) => withDriver({ ...REGISTRAR, env: [variable] });
-
+const READY = args("--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready", ...PATHS);
+const FIELD_REF = { apiVersion: "v1", fieldPath: "spec.nodeName" };
+const NODE_NAME = { name: "NODE_NAME", valueFrom: { fieldRef: FIELD_REF } };
 const IN_READY: readonly Row[] = [
-  ["token", withDriver(REGISTRAR), { ...swapped(1, READY), "containers.1.env": [NODE_NAME] }],
-  [
-    "own variables",
-    withEnv({ name: "A", value: "b" }),
-    { ...swapped(1, READY), "containers.1.env.1": NODE_NAME },
-  ],
-  ["the node's name", withEnv({ ...NODE_NAME, name: "KUBE_NODE_NAME" }), swapped(1, READY)],
-  ["no token", { ...withDriver(REGISTRAR), automountServiceAccountToken: false }, SWAPPED],
+  ["token", {}, { ...READY, env: [NODE_NAME] }],
+  ["own variables", { is: { env: [{ name: "A", value: "b" }] } }, { ...READY, "env.1": NODE_NAME }],
+  ["the node's name", { is: { env: [{ ...NODE_NAME, name: "KUBE_NODE_NAME" }] } }, READY],
+  ["no token", { pod: { automountServiceAccountToken: false } }, SWAPPED],
 ];
 
-const UNTOUCHED = { ...REGISTRAR, ...limits("32Mi", "20m"), livenessProbe: PROBE };
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
   args: IN_ARGS,
   swap: BY_IMAGE,
-  kept: [["limits and probes stay", withDriver(UNTOUCHED), SWAPPED]],
-  team: [["a registrar", withDriver(REGISTRAR), SWAPPED]],
-  others: [["a registrar", withDriver(REGISTRAR), {}]],
+  kept: [["limits and probes stay", { is: { ...LITTLE, livenessProbe: PROBE } }, SWAPPED]],
+  team: [["a registrar", {}, SWAPPED]],
+  others: [["a registrar", {}, NOTHING]],
   staged: [
-    ...onNodes({ "node-1": SWAPPED, "worker-7": SWAPPED, "worker-70": {} }),
-    ["a Deployment's, which has no node's name yet", withDriver(REGISTRAR), {}],
+    ...onNodes({ "node-1": SWAPPED, "worker-7": SWAPPED, "worker-70": NOTHING }),
+    ["a Deployment's, which has no node's name yet", {}, NOTHING],
   ],
-  many: onNodes({ "node-1": SWAPPED, [MANY.at(-1) ?? ""]: SWAPPED, "node-2": {} }),
+  many: onNodes({ "node-1": SWAPPED, [MANY.at(-1) ?? ""]: SWAPPED, "node-2": NOTHING }),
   metered: METERED,
   ready: IN_READY,
 };
-const ALL = Object.entries(ROWS).flatMap(([namespace, rows]) =>
-  rows.map(([what, spec, changes, metadata = {}]) => ({ namespace, what, spec, changes, metadata })),
-);
 
-test.each(ALL)("in the namespace $namespace: $what", async ({ namespace, spec, changes, metadata }) => {
-  expect(await changesOf(cluster, namespace, spec, metadata)).toEqual(changes);
+/** The changes of the registrar at this place, by their paths in the pod's spec. */
+const inPod = (place: string, changes: Changes): Changes =>
+  changes === NOTHING
+    ? {}
+    : Object.fromEntries(
+        Object.entries({ image: OURS, ...changes }).map(([path, value]) => [`${place}.${path}`, value]),
+      );
+
+test.each(
+  Object.entries(ROWS).flatMap(([namespace, rows]) =>
+    rows.map(([what, given, changes]) => [namespace, what, given, changes] as const),
+  ),
+)("in the namespace %s: %s", async (namespace, _what, { is, pod, metadata = {}, more = [] }, changes) => {
+  const spec = { ...pod, containers: [DRIVER, { ...REGISTRAR, ...is }, ...more] };
+  expect(await changesOf(cluster, namespace, spec, metadata)).toEqual(inPod("containers.1", changes));
+});
+
+const SIDECAR = { ...REGISTRAR, restartPolicy: "Always" };
+
+test("native sidecars and several registrars of a pod are changed; only one could have a port", async () => {
+  for (const [namespace, one, each] of [
+    ["args", ADDED, NO_PORT],
+    ["metered", { ...METRICS, ports: [PORT] }, SWAPPED],
+  ] as const) {
+    const ofSpec = (containers: readonly object[], initContainers: readonly object[] = []) =>
+      changesOf(cluster, namespace, { containers: [DRIVER, ...containers], initContainers });
+    expect(await ofSpec([], [SIDECAR])).toEqual(inPod("initContainers.0", one));
+    const both = await ofSpec([REGISTRAR, { ...REGISTRAR, name: "s" }]);
+    expect(both).toEqual({ ...inPod("containers.1", each), ...inPod("containers.2", each) });
+  }
+});
+
+test("60 registrars with everything that can be changed", async () => {
+  const fields = { ...REGISTRAR, ...LITTLE, livenessProbe: PROBE };
+  const containers = Array.from({ length: 60 }, (_, at) => ({ ...fields, name: `r${at}` }));
+  const changes = { ...NO_PORT, ...RAISED, "livenessProbe.timeoutSeconds": 10 };
+  const all = containers.map((_, at) => inPod(`containers.${at}`, changes));
+  expect(await changesOf(cluster, "args", { containers })).toEqual(Object.assign({}, ...all));
 });
 
 test.each(LIMITED)("%s: limits rise to what every LimitRange of the namespace allows", async (namespace) => {
