@@ -218,9 +218,13 @@ const METERED: readonly Row[] = [
 const READY = args("--remove-startup-taint={driver}/x", "--node-condition={driver}/Ready", ...PATHS);
 const FIELD_REF = { apiVersion: "v1", fieldPath: "spec.nodeName" };
 const NODE_NAME = { name: "NODE_NAME", valueFrom: { fieldRef: FIELD_REF } };
+const OWN_VARIABLES = [
+  { name: "A", value: "b" },
+  { name: "B", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } },
+];
 const IN_READY: readonly Row[] = [
   ["token", {}, { ...READY, env: [NODE_NAME] }],
-  ["own variables", { is: { env: [{ name: "A", value: "b" }] } }, { ...READY, "env.1": NODE_NAME }],
+  ["own variables", { is: { env: OWN_VARIABLES } }, { ...READY, "env.2": NODE_NAME }],
   ["the node's name", { is: { env: [{ ...NODE_NAME, name: "KUBE_NODE_NAME" }] } }, READY],
   ["no token", { pod: { automountServiceAccountToken: false } }, SWAPPED],
 ];

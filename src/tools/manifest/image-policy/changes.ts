@@ -91,14 +91,9 @@ const needsName = [
 ].join(" &&\n  ");
 const NODE_NAME =
   "{'name': dyn('NODE_NAME'), 'valueFrom': dyn({'fieldRef': {'fieldPath': 'spec.nodeName'}})}";
-const addTo = (field: "env" | "ports", when: string, item: string): readonly Change[] =>
-  [
-    { size: "== 0", path: `/${field}`, value: `[${item}]` },
-    { size: "> 0", path: `/${field}/-`, value: item },
-  ].map(({ size, ...more }) => ({
-    ...more,
-    when: `${when} && size(r.is.?${field}.orValue([])) ${size}`,
-  }));
+const addTo = (field: "env" | "ports", when: string, item: string): Change => ({
+  ...{ when, path: `/${field}`, value: `r.is.?${field}.orValue([]) + [${item}]` },
+});
 
 const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_DIRECTORY)})`;
 
@@ -170,8 +165,8 @@ export function swapPatch({ image, args, keep, metrics }: Swap): string {
   const changes: readonly Change[] = [
     { path: "/image", value: celText(image) },
     ...(args.length > 0 || metrics ? ADD_ARGUMENTS : []),
-    ...(metrics ? addTo("ports", "size(variables.port) > 0", PORT) : []),
-    ...(args.some(({ needsToken }) => needsToken) ? addTo("env", needsName, NODE_NAME) : []),
+    ...(metrics ? [addTo("ports", "size(variables.port) > 0", PORT)] : []),
+    ...(args.some(({ needsToken }) => needsToken) ? [addTo("env", needsName, NODE_NAME)] : []),
     ...RAISES.filter((raise) => !keep.includes(raise)).flatMap((raise) => RAISING[raise]),
   ];
   return changes
