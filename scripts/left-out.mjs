@@ -19,6 +19,26 @@ export const LEFT_OUT = {
   "@grpc/grpc-js/build/src/http_proxy": `
     exports.mapProxyName = (target) => ({ target, extraOptions: {} });
     exports.getProxiedConnection = () => Promise.resolve(null);`,
+  // A pool that looks every 10 s for connections that nobody uses. Each of our clients has credentials, and so a connection, of its
+  // own, and is closed.
+  "@grpc/grpc-js/build/src/subchannel-pool": `
+    const { Http2SubchannelConnector } = require("@grpc/grpc-js/build/src/transport");
+    const { Subchannel } = require("@grpc/grpc-js/build/src/subchannel");
+    const made = new Map();
+    const pool = {
+      getOrCreateSubchannel: (target, address, options, credentials) => {
+        const former = made.get(credentials);
+        if (former) return former;
+        const subchannel = new Subchannel(target, address, options, credentials, new Http2SubchannelConnector(target));
+        subchannel.ref();
+        made.set(credentials, subchannel);
+        return subchannel;
+      },
+      unrefUnusedSubchannels: () => {
+        for (const [credentials, subchannel] of made) if (subchannel.unrefIfOneRef()) made.delete(credentials);
+      },
+    };
+    exports.getSubchannelPool = () => pool;`,
   // What a server measures of its own load for clients that balance between servers: ours never turns it on.
   "@grpc/grpc-js/build/src/orca": `
     exports.PerRequestMetricRecorder = class {};

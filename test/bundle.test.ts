@@ -64,6 +64,14 @@ test.each(texts.filter(([name]) => name.startsWith("@grpc/grpc-js/")))(
   },
 );
 
+test("our pool of connections has what channels call", () => {
+  const exported: { getSubchannelPool?: () => object } = {};
+  const [, text = ""] = texts.find(([name]) => name.endsWith("/subchannel-pool")) ?? [];
+  new Function("exports", "require", text)(exported, () => ({}));
+  const calls = Array.from(textOf("register").matchAll(/subchannelPool\.(\w+)/g), ([, name = ""]) => name);
+  expect(Object.keys(exported.getSubchannelPool?.() ?? {})).toEqual([...new Set(calls)]);
+});
+
 test("docs/security.md says what a node runs: npm run build brings it up to date", () => {
   const table: string = evaluate(`await (await import("./scripts/cli-parts.mjs")).readClosure()`);
   expect(readText("docs/security.md")).toContain(`<!-- closure: written by npm run build -->\n${table}<!--`);
