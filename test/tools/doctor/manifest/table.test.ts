@@ -17,7 +17,7 @@ test("a place is named once, the worst ones come last, and what is ok is counted
   expect(lines.map((line) => line.slice(0, 17))).toEqual([
     ...["other.yaml: Daemo", "  WARNING  CSI101", " ".repeat(17), ""],
     ...["bad.yaml: DaemonS", "  PROBLEM  CSI101", " ".repeat(17), "  PROBLEM  CSI105", " ".repeat(17), ""],
-    ...["2 problems, 1 war", "More about a code", ""],
+    ...["2 problems, 1 war", ""],
   ]);
 });
 

@@ -26,24 +26,23 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
   const deployments: Deployment[] = [];
   const limitRanges: Tree[] = [];
   const unread: Unread[] = [];
-  const read = (place: string, found: FoundObject, act: () => void) => {
+  const read = (found: FoundObject, act: () => void) => {
     try {
       act();
     } catch (error) {
-      unread.push(unreadAt(place, error, found));
+      unread.push(unreadAt(placeText(found), error, found));
     }
   };
   for (const { file, object: root } of objects)
-    read(file, foundIn(file), () => {
+    read(foundIn(file), () => {
       refuseHuge(root, OF_LIST);
       for (const object of unfold(root)) {
         const owner = foundIn(file, object);
-        const place = placeText(owner);
-        read(place, owner, () => {
+        read(owner, () => {
           const found = deploymentsIn(owner, object, ours);
           const reason = found.length > 0 ? judgedLater(object) : writtenByOperator(object);
           if (reason === undefined) deployments.push(...found);
-          else unread.push({ place, object: owner, ...reason });
+          else unread.push({ place: placeText(owner), object: owner, ...reason });
           if (object.kind === "LimitRange") limitRanges.push(object);
         });
       }

@@ -36,24 +36,18 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
     for (const path of (await read(name, () => filesIn(name))) ?? []) {
       const file = path === "-" ? "stdin" : path;
       const documents = documentsIn((await read(file, () => textOf(path, path !== name))) ?? "");
-      const templates: string[] = [];
+      let template: string | undefined;
       for (const [index, document] of documents.entries()) {
         const place =
           documents.length === 1
             ? file
             : `${file}, ${document.listKind === undefined ? "document" : "item"} ${index + 1}`;
         const one = await read(file, () => parseDocument(document, readYaml), place);
-        if (one?.kind === "template") templates.push(one.where);
+        if (one?.kind === "template") template ??= one.where;
         else if (one !== undefined && one.object !== null) objects.push({ file, object: one.object });
       }
-      const [where] = templates;
-      if (where !== undefined)
-        unread.push({
-          place: file,
-          object: foundIn(file),
-          why: `it is a template: ${where}`,
-          advice: RENDER_IT,
-        });
+      const why = `it is a template: ${template}`;
+      if (template !== undefined) unread.push({ place: file, object: foundIn(file), why, advice: RENDER_IT });
     }
   return { files: names, objects, unread };
 }

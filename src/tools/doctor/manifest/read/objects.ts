@@ -23,8 +23,9 @@ export function foundIn(file: string | null, object: unknown = {}): FoundObject 
 
 /** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
 export function placeText({ file, kind, namespace, name, container }: FoundObject): string {
-  const object = `${kind ?? ""} ${[namespace, name].filter(Boolean).join("/")}`;
-  return `${file === null ? "" : `${file}: `}${object}${container === null ? "" : `, container ${container}`}`;
+  const object = [kind, [namespace, name].filter(Boolean).join("/")].filter(Boolean).join(" ");
+  const place = [file, object].filter(Boolean).join(": ");
+  return container === null ? place : `${place}, container ${container}`;
 }
 
 export interface Unread {
