@@ -37,15 +37,12 @@ interface ModeLine<Flags extends CommandFlags> extends Omit<CommandLine<Flags>, 
   readonly schema: string;
 }
 
-/** A report, and how it is written for people. */
-interface Told {
-  readonly report: Pick<Report, "healthy" | "summary">;
-  render(look: TableLook): string;
-}
-
 export function createMode<const Flags extends CommandFlags>(
   { chosenBy, schema, ...line }: ModeLine<Flags>,
-  look: (flags: FlagValues<Flags>, settings: readonly Setting[]) => Promise<Told>,
+  look: (
+    flags: FlagValues<Flags>,
+    settings: readonly Setting[],
+  ) => Promise<{ report: Pick<Report, "healthy" | "summary">; render(look: TableLook): string }>,
 ): Mode {
   const flags = { ...line.flags, ...REPORT_FLAGS };
   const notes = [...line.notes, EXIT_CODES];

@@ -39,17 +39,14 @@ export interface Finding extends Verdict {
 export type Verdicts = Nested<Verdict>;
 export type Nested<One> = One | undefined | readonly Nested<One>[];
 
-/** One question to the facts, and what each answer means. */
-export interface Check<Seen> {
-  /** Stable, as is the name: programs and links go by them. Together they are a heading in docs/doctor-codes.md. */
-  readonly code: string;
-  readonly name: string;
-  readonly verdicts: (facts: Seen) => Verdicts;
-}
+export type Check<Seen> = ReturnType<typeof check<Seen>>;
 
-export function check<Seen>(code: string, name: string, verdicts: Check<Seen>["verdicts"]): Check<Seen> {
-  return { code, name, verdicts };
-}
+/**
+ * One question to the facts, and what each answer means. Programs and links go by the code and the name, which are stable;
+ * together they are a heading in docs/doctor-codes.md.
+ */
+export const check = <Seen>(code: string, name: string, verdicts: (facts: Seen) => Verdicts) =>
+  ({ code, name, verdicts }) as const;
 
 /** Runs the checks in order of their codes: a cause has a lower one than what follows from it. */
 export function findingsOf<Seen>(checks: readonly Check<Seen>[], facts: Seen): readonly Finding[] {

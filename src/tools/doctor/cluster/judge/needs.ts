@@ -48,11 +48,8 @@ const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
   const correct = others ? `install it, or correct --driver: doctor found ${others}` : advice;
   const install = "install its node plugin: only its CSIDriver object is there";
   const inWhich = node === undefined ? "is in no CSINode" : `is not in the CSINode of ${node}`;
-  return problem(
-    driver,
-    `${inWhich}, and no DaemonSet is known to register it`,
-    csiDrivers?.has(driver) ? install : correct,
-  );
+  const fix = csiDrivers?.has(driver) ? install : correct;
+  return problem(driver, `${inWhich}, and no DaemonSet is known to register it`, fix);
 });
 
 const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {

@@ -57,6 +57,7 @@ function healthyDrivers(facts: ClusterFacts): readonly Verdict[] {
   });
 }
 
+const RESTARTING = "has a registrar that keeps restarting: ";
 const isRestarting = (ofRegistrar: boolean) => (place: Place, facts: ClusterFacts) =>
   place.state.container?.isRegistrar === ofRegistrar && !isForOtherMachine(place, facts);
 
@@ -69,11 +70,11 @@ function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   return `see why it ended: ${log}`;
 }
 
+/** Kubelet's message (pkg/volume/hostpath) where a Directory that a pod mounts is not there. */
+const NO_REGISTRY = /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/;
+
 function seeEvents(place: Place, facts: ClusterFacts): string {
-  // Kubelet's message (pkg/volume/hostpath) where a Directory that a pod mounts is not there.
-  if (
-    /hostPath type check failed: \S*\/plugins_registry\/? is not a dir/.test(place.state.mountFailure ?? "")
-  )
+  if (NO_REGISTRY.test(place.state.mountFailure ?? ""))
     return "kubelet has another root directory on that node: find its --root-dir, and mount the plugins_registry in it (the value kubeletDir of many charts)";
   return `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}`;
 }
@@ -114,13 +115,7 @@ const doesNotStart = (place: Place, facts: ClusterFacts) =>
 
 export const stateChecks = [
   registered,
-  placeCheck(
-    "CSI201",
-    "registrar-pods",
-    isRestarting(true),
-    "has a registrar that keeps restarting: ",
-    adviceOn,
-  ),
+  placeCheck("CSI201", "registrar-pods", isRestarting(true), RESTARTING, adviceOn),
   placeCheck("CSI202", "pods-start", doesNotStart, "has a pod that does not start: ", seeEvents),
   placeCheck("CSI203", "driver-pods", isRestarting(false), "keeps restarting: ", adviceOn),
   placeCheck("CSI206", "duplicates", inState("duplicate"), "has several registrars: ", () => LEAVE_ONE),

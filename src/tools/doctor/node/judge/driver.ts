@@ -31,6 +31,8 @@ import {
 import { type Driver, pathFix, type View } from "./view";
 
 const GIVEN = "is the path that kubelet dials";
+const NAME_NODE =
+  "tell the driver its node's name, as its own documentation says: often by an environment variable";
 const FEWER_SEGMENTS =
   "have the driver answer fewer topology segments: the API server stores them as labels of the Node, and no object over 1.5 MiB";
 
@@ -153,7 +155,7 @@ function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo
     return problem(
       subject,
       "answers NodeGetInfo with an empty node ID, which kubelet refuses",
-      "tell the driver its node's name, as its own documentation says: often by an environment variable",
+      NAME_NODE,
       cause,
     );
   const topology = accessibleTopology?.segments ?? {};

@@ -18,20 +18,14 @@ const driversFound = check("CSI020", "drivers-found", (view: View) => {
   const { drivers, leftOut, unreadPaths, deadSockets } = view;
   return [
     ...drivers.map((one) => (one.isNamed ? undefined : judgeFound(one, view))),
-    ...leftOut.map(({ path, fileSystem }) =>
-      unknown(
-        path,
-        `is a mount of ${fileSystem} and was not inspected: its server might hang`,
-        "put the driver's socket on the node's own disk",
-      ),
-    ),
-    ...unreadPaths.map(({ path, errno }) =>
-      unread(
-        path,
-        `cannot be inspected, so drivers there are not seen: ${errno}`,
-        remedyForErrno(errno, view),
-      ),
-    ),
+    ...leftOut.map(({ path, fileSystem }) => {
+      const text = `is a mount of ${fileSystem} and was not inspected: its server might hang`;
+      return unknown(path, text, "put the driver's socket on the node's own disk");
+    }),
+    ...unreadPaths.map(({ path, errno }) => {
+      const text = `cannot be inspected, so drivers there are not seen: ${errno}`;
+      return unread(path, text, remedyForErrno(errno, view));
+    }),
     ...deadSockets.map((one) => judgeDead(one, view)),
   ];
 });
@@ -54,12 +48,9 @@ function judgeFound(driver: Driver, view: View): Verdict | undefined {
   const isJudged = registrations.some((one) => one.isLeft && one.name === name);
   if (driver.isRegistered || isJudged || directory.kind !== "directory") return undefined;
   const isNodeWide = target.pattern !== undefined || registrars.some((one) => one.isNodeWide);
-  return bad(
-    path,
-    `has the driver ${name}, for which there is no registration socket in ${directory.path}`,
-    `see its registrar: is it running, or restarting again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide ? NODE_WIDE : ""}`,
-    nodeInfoCause(name),
-  );
+  const text = `has the driver ${name}, for which there is no registration socket in ${directory.path}`;
+  const fix = `see its registrar: is it running, or restarting again and again? kubectl describe pod says why; ${DRIVER} answers${isNodeWide ? NODE_WIDE : ""}`;
+  return bad(path, text, fix, nodeInfoCause(name));
 }
 
 const SEE_PLUGIN = "if it is the node plugin, have it serve NodeGetInfo: see its flags and its log";

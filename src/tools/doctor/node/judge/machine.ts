@@ -21,12 +21,8 @@ const kubelet = check("CSI012", "kubelet", ({ directory }: View) => {
   if (socket.kind === "accepting") return ok("kubelet", `runs: it accepts connections on ${socket.path}`);
   if (!isDead(socket)) return unknown("kubelet", "cannot be seen from here");
   const text = `does not seem to run: no process listens on its socket ${socket.path}`;
-  return problem(
-    "kubelet",
-    text,
-    "see: systemctl status kubelet, or the service of k3s, RKE2, k0s or microk8s",
-    "kubelet-down",
-  );
+  const fix = "see: systemctl status kubelet, or the service of k3s, RKE2, k0s or microk8s";
+  return problem("kubelet", text, fix, "kubelet-down");
 });
 
 const registrationDirectory = check("CSI008", "registration-directory", (view: View) => {
@@ -72,12 +68,10 @@ const directoryKubelets = check("CSI010", "directory-kubelets", (view: View) => 
   if (proof) return ok(path, `is kubelet's: it has called on ${proof.path}`);
   const { kubelets } = processes;
   const [other] = kubelets.some(({ isHere }) => isHere) ? [] : kubelets;
-  if (other)
-    return unread(
-      path,
-      `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`,
-      `look there: --plugin-registration-path=${other.directory}`,
-    );
+  if (other !== undefined) {
+    const text = `is not what kubelet (process ${other.pid}) watches: that is ${other.directory}`;
+    return unread(path, text, `look there: --plugin-registration-path=${other.directory}`);
+  }
   if (kubelets.length > 0) return ok(path, "is what kubelet watches, by its --root-dir");
   if (place === undefined) return unsure("cannot be recognised as kubelet's: the mounts cannot be read");
   if (place.path.includes("/kubernetes.io~empty-dir/"))

@@ -35,11 +35,8 @@ const registrationCheck = check("CSI015", "registration", (view: View) => {
     );
   // CSI002 or CSI003 says why its name is not known.
   if (targetName === undefined) return undefined;
-  return problem(
-    targetName,
-    `has no registration socket in ${path}`,
-    "see whether its registrar runs, and whether its --plugin-registration-path leads here",
-  );
+  const fix = "see whether its registrar runs, and whether its --plugin-registration-path leads here";
+  return problem(targetName, `has no registration socket in ${path}`, fix);
 });
 
 function judgeRegistration({ path, plugin, trouble, report, socket }: Published, view: View): Verdict {
@@ -55,20 +52,15 @@ function judgeRegistration({ path, plugin, trouble, report, socket }: Published,
     return judgeRefusal(plugin, refusal, view);
   if (state === "registered")
     return ok(name, `is registered with kubelet, as its registrar reports on ${path}`);
-  if (state !== "listening")
-    return warning(
-      name,
-      `is not registered yet: its registrar is ${state}${reason === undefined ? "" : `: ${reason}`}`,
-      `look again in a while, and ${SEE_REGISTRAR}`,
-    );
+  if (state !== "listening") {
+    const text = `is not registered yet: its registrar is ${[state, reason].filter(Boolean).join(": ")}`;
+    return warning(name, text, `look again in a while, and ${SEE_REGISTRAR}`);
+  }
   const { place, kubeletSocket } = view.directory.kind === "directory" ? view.directory : {};
   const isDown = kubeletSocket?.kind === "not-accepting" ? "kubelet-down" : undefined;
-  return problem(
-    name,
-    `is published on ${path}, but ${reason ?? "kubelet does not call"}`,
-    explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION),
-    place?.fileSystem === "overlay" ? "not-kubelets" : isDown,
-  );
+  const text = `is published on ${path}, but ${reason ?? "kubelet does not call"}`;
+  const fix = explainSilence(dirname(path) + onFileSystem(dirname(path), place?.path), NO_CONNECTION);
+  return problem(name, text, fix, place?.fileSystem === "overlay" ? "not-kubelets" : isDown);
 }
 
 function judgeRefusal({ name, endpoint }: PluginInfo, refusal: string | undefined, view: View): Verdict {

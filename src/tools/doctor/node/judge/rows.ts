@@ -6,12 +6,7 @@ import { failureText, silenceOf, socketText } from "./sockets";
 import { type Answering, type Driver, isInSight, isOf, type View } from "./view";
 
 const rowOf = (state: string, reason: string | null, known: Partial<DriverRow> = {}): DriverRow => ({
-  name: null,
-  state,
-  since: null,
-  reason,
-  csiSocket: null,
-  registrationSocket: null,
+  ...{ name: null, state, since: null, reason, csiSocket: null, registrationSocket: null },
   ...known,
 });
 
