@@ -39,11 +39,8 @@ export function judgeGroups(
   judge: (first: Place, group: readonly Place[]) => Verdict,
 ): readonly Verdict[] {
   const keyOf = (place: Place) => `${place.driver} ${causeOf(place, facts)}`;
-  const groups = grouped(
-    facts.places.filter((place) => isMeant(place, facts)),
-    keyOf,
-  ).values();
-  return Array.from(groups, (group) => {
+  const meant = facts.places.filter((place) => isMeant(place, facts));
+  return Array.from(grouped(meant, keyOf).values(), (group) => {
     const [first] = group;
     return { ...judge(first, group), cause: causeOf(first, facts), nodes: nodesOf(group) };
   });

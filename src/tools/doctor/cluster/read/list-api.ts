@@ -72,10 +72,7 @@ export function createListApi(
     }
   };
 
-  const readPages = async (
-    { path, query, asTable = false }: ListRequest,
-    onPage: OnPage,
-  ): Promise<ApiFailure | undefined> => {
+  const readPages = async ({ path, query, asTable = false }: ListRequest, onPage: OnPage) => {
     let limit = PAGE_ITEMS;
     const words = new URLSearchParams({ ...query, limit: String(limit) });
     if (asTable) words.set("includeObject", "Metadata");

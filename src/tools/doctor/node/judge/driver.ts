@@ -151,13 +151,10 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
 
 function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo, cause: string | undefined) {
   const { nodeId, maxVolumesPerNode, accessibleTopology } = info;
-  if (nodeId === "")
-    return problem(
-      subject,
-      "answers NodeGetInfo with an empty node ID, which kubelet refuses",
-      NAME_NODE,
-      cause,
-    );
+  if (nodeId === "") {
+    const text = "answers NodeGetInfo with an empty node ID, which kubelet refuses";
+    return problem(subject, text, NAME_NODE, cause);
+  }
   const topology = accessibleTopology?.segments ?? {};
   const { maxNodeIdBytes } = behaviourOf(NEWEST_SIMULATED);
   const why = invalidNodeId("this", nodeId, maxNodeIdBytes) ?? invalidLabels("this", topology);
@@ -168,12 +165,10 @@ function judgeNodeInfo(name: string | undefined, subject: string, info: NodeInfo
   const segments = Object.entries(topology).map(([key, value]) => `${key}=${value}`);
   const place = segments.length > 0 ? `topology ${firstOf(segments)}` : "no topology";
   // Kubelet registers the driver, and logs "Invalid attach limit value" (installDriverToCSINode, nodeinfomanager.go).
-  if (maxVolumesPerNode < 0)
-    return warning(
-      subject,
-      `answers NodeGetInfo with max_volumes_per_node ${maxVolumesPerNode}: CSI forbids it, and kubelet writes no limit`,
-      "have the driver answer 0 for no limit: see its settings",
-    );
+  if (maxVolumesPerNode < 0) {
+    const text = `answers NodeGetInfo with max_volumes_per_node ${maxVolumesPerNode}: CSI forbids it, and kubelet writes no limit`;
+    return warning(subject, text, "have the driver answer 0 for no limit: see its settings");
+  }
   const volumes = maxVolumesPerNode > 0 ? `at most ${maxVolumesPerNode} volumes` : "any number of volumes";
   return ok(nodeId, `is the node ID of ${name ?? subject}; ${place}; ${volumes}`);
 }
