@@ -173,7 +173,7 @@ test.each([
   },
 );
 
-test("a driver that CSINode lost is told after the delay, from what was read last; one that is back at once (issue 46)", async () => {
+test("a driver that CSINode lost is told after the delay, from what was read last; one that is back at once", async () => {
   const play = createPlay({ delayMs: 30_000 });
   await play.pass();
   expect(play.said()).toEqual(["True Registered"]);

@@ -80,7 +80,7 @@ test("a driver that is missing for the grace is registered anew, once, and what 
   expect(play.status()).toEqual([]);
 });
 
-test("of two drivers only the one that is missing is registered anew; one that left is forgotten (issue 35)", async () => {
+test("of two drivers only the one that is missing is registered anew; one that left is forgotten", async () => {
   const play = createPlay();
   play.states("registered", "registered");
   play.lists(DRIVER);

@@ -118,7 +118,7 @@ test("a Node that is deleted and created again is another one", async () => {
 });
 
 test.each(["are silent", "end with 410"])(
-  "etcd is restored, its versions go back, and watches of versions to come %s: the Node counts as it is (issue 35)",
+  "etcd is restored, its versions go back, and watches of versions to come %s: the Node counts as it is",
   async (ending) => {
     const options: FixtureOptions = {
       startupTaints: ["{driver}/agent-not-ready"],

@@ -135,7 +135,7 @@ const startListed = (options: FixtureOptions, prepare: (server: ScriptedApiServe
 test.each([
   ["an hour back: False comes after the delay all the same", -3_600_000, QUICK, DRIVER, "listening"],
   ["two hours forward: the delay goes on", 7_200_000, PATIENT, "other.csi.example.com", "registered"],
-] as const)("the wall clock is set %s (issue 35)", async (_what, stepMs, options, driver, state) => {
+] as const)("the wall clock is set %s", async (_what, stepMs, options, driver, state) => {
   await using fixture = await startListed({ ...options, condition: "{driver}/Registered" });
   const { server, registrations, log } = fixture;
   registrations.set("registered");

@@ -51,7 +51,7 @@ test("a driver that CSINode lacks is not looked up without a pause while another
   expect(play.status()[0]).toMatchObject({ present: true, hindrance, overdueSinceMs: expect.any(Number) });
 });
 
-test("each driver that CSINode lacks gets its own warning, and its own short waits (issue 35)", async () => {
+test("each driver that CSINode lacks gets its own warning, and its own short waits", async () => {
   const later = "later.csi.example.com";
   const play = createPlay(UNLISTED, later);
   for (let look = 0; look < 6; look += 1) await play.turn(UNLISTED);
