@@ -33,7 +33,10 @@ const limitCheck = (
         text: `${textOf(resource, bound)}: ${found.text}`,
         fix: fixOf(limits, bound, found.fix),
       };
-    return one.program.kind === "ours" ? judgeTemplate(limits) : undefined;
+    const template = limits.bounds.find(({ most }) => isTemplate(most));
+    if (one.program.kind !== "ours" || template === undefined) return undefined;
+    const what = `${boundText(textOf(resource, template))}, which is a template`;
+    return { ...unknown(what, RENDER_FIRST), isUnread: true };
   });
 
 const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { program }) => {
@@ -95,18 +98,15 @@ function range({ least, most }: typeof START, cpus: number): string {
   return `${(least / cpus).toFixed(1)} to ${(most / cpus).toFixed(1)} s`;
 }
 
-function textOf(resource: Resource, { from, of, most }: Bound): string {
-  const limit = `a ${NAMES[resource]} limit of ${most}`;
-  if (from === "default") return `gets ${limit} from ${of}`;
-  return from === "pod" ? `is in a pod with ${limit}` : `has ${limit}`;
-}
+const textOf = (resource: Resource, { lead, of, most }: Bound): string =>
+  `${lead} a ${NAMES[resource]} limit of ${most}${lead === "gets" ? ` from ${of}` : ""}`;
 
 /** With the limit itself, a fix raises whatever else has too little room for it. */
 function fixOf(limits: Limits, bound: Bound, own = ""): string {
   const { one, resource, ofPod, request, ranges, podRanges } = limits;
   const { pod, container } = one.source;
   const asked = amountOf(ASKED[resource]);
-  const isOwn = bound.from === "container";
+  const isOwn = bound.most === limits.own;
   const requested = amountOf(request) > 0 ? request : bound.most;
   const others = list(pod.containers).filter((other) => other !== container);
   const ofAll = others.reduce<number>((sum, other) => sum + amountOf(limitIn(tree(other), resource)), asked);
@@ -159,16 +159,6 @@ function judgeRefused({ one, resource, own, request, ranges, bounds }: Limits): 
     (wrong &&
       refused(`is in the namespace of ${wrong.of}: its default is above its max`, "raise that max")) ??
     judge("request", request)
-  );
-}
-
-function judgeTemplate({ resource, bounds }: Limits): Statement | undefined {
-  const template = bounds.find(({ most }) => isTemplate(most));
-  return (
-    template && {
-      ...unknown(`${boundText(textOf(resource, template))}, which is a template`, RENDER_FIRST),
-      isUnread: true,
-    }
   );
 }
 

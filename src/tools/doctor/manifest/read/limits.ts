@@ -57,9 +57,9 @@ export function limitsOn(one: Deployment, { limitRanges }: ManifestFacts, resour
   );
   const ranges = items.filter(({ type }) => type === "Container");
   const bounds = [
-    { from: "container" as const, of: "its limit", most: own },
-    { from: "pod" as const, of: "its pod", most: ofPod },
-    ...(own === "0" ? ranges : []).map(({ of, byDefault: most }) => ({ from: "default" as const, of, most })),
+    { lead: "has", of: "its limit", most: own },
+    { lead: "is in a pod with", of: "its pod", most: ofPod },
+    ...(own === "0" ? ranges : []).map(({ of, byDefault: most }) => ({ lead: "gets", of, most })),
   ].map((bound) => ({ ...bound, amount: amountOf(bound.most) }));
   const request = text(tree(tree(container.resources).requests)[resource] ?? "0");
   const podRanges = items.filter(({ type }) => type === "Pod");
