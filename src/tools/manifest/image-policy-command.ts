@@ -18,7 +18,6 @@ import { objectFlags } from "./object-flags";
 import { makeNodeWideManifests } from "./objects";
 import { streamOf } from "./template";
 
-const POLICY_PARTS = ["daemonset", "policy"] as const;
 const forDrop = <Row extends CommandFlag>(row: Row) =>
   ({ ...row, describe: `with --drop: ${row.describe}`, implies: "drop" }) as const;
 
@@ -45,7 +44,10 @@ const flags = {
   "startup-taint": objectFlags["startup-taint"],
   "node-condition": objectFlags["node-condition"],
   drop: switchFlag("take the registrars out of the pods, with one registrar for the whole node"),
-  include: choiceFlag("what to write; of --drop daemonset comes first, and goes last", POLICY_PARTS),
+  include: {
+    ...choiceFlag("which file of --drop; daemonset comes first, and goes last", ["daemonset", "policy"]),
+    implies: "drop",
+  },
   distribution: forDrop(objectFlags.distribution),
   "kubelet-root": forDrop(objectFlags["kubelet-root"]),
   "http-port": forDrop(objectFlags["http-port"]),
@@ -122,19 +124,16 @@ function nodesOf(list: string): readonly string[] {
 function makeImagePolicy(values: FlagValues<typeof flags>): string {
   const { image, drop, include, namespaceLabel, distribution, kubeletRoot } = values;
   const nodes = values.nodes === undefined ? undefined : nodesOf(values.nodes);
-  if (include === "daemonset") {
-    if (!drop) throw invalidOption("--include=daemonset needs --drop beside it");
-    const { httpPort, startupTaint, nodeCondition } = values;
-    return makeNodeWideManifests({
-      ...{ image, distribution, kubeletRoot, httpPort, nodes },
-      ...{ startupTaint, nodeCondition },
-    });
-  }
   if (drop && include === undefined)
     throw invalidOption(
       "--drop has two files: apply that of --include=daemonset, then that of --include=policy; delete them in the " +
         "other order, and restart the drivers' DaemonSets in between",
     );
+  if (include === "daemonset") {
+    const { httpPort, startupTaint, nodeCondition } = values;
+    const ofNode = { image, distribution, kubeletRoot, httpPort, nodes };
+    return makeNodeWideManifests({ ...ofNode, startupTaint, nodeCondition });
+  }
   const scope = {
     ...{ image, name: values.name, namespaceLabel, nodes, minor: values.kubernetesVersion },
     ...{ namespaces: values.namespace ?? [], matchImages: values.matchImage ?? [] },

@@ -129,7 +129,7 @@ test.each<[words: string, complaint: RegExp]>([
     /--kubernetes-version: Kubernetes 1.33 is not supported: 1.34 is the oldest$/m,
   ],
   ["--drop", /--drop has two files: .*--include=daemonset, then that of --include=policy;/],
-  ["--include=daemonset", /--include=daemonset needs --drop beside it/],
+  ["--include=daemonset", /--include needs --drop beside it/],
   ["--drop --include=daemonset,policy", /"daemonset,policy" is not one of .*; give one of them$/m],
   ...["0", "65536", "host:a/b", "host:a/b=0"].map((port): [string, RegExp] => [
     `--metrics-port=${port}`,
