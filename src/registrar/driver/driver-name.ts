@@ -12,7 +12,10 @@ type DriverNameVerdict =
   /** Could leave the registration directory or hide in it: no file may have it. */
   | { readonly kind: "unsafe"; readonly problem: string };
 
-/** CSI specification, GetPluginInfoResponse.name: domain notation, and at most so many characters. */
+/**
+ * CSI specification, GetPluginInfoResponse.name: domain notation, and at most so many characters. The API server's limit for
+ * the driver of a ResourceSlice is the same: `ValidateCSIDriverName`, `pkg/apis/core/validation`.
+ */
 const MOST_SPECIFIED = 63;
 
 /** Linux has no file whose name is longer, and ours is `<driver>-reg.sock`. */
@@ -48,14 +51,11 @@ export function admitDriverName(name: string, log: Logger): void {
     log.warn("CSI driver name breaks the CSI specification", { name, problem: verdict.problem });
 }
 
-/** The API server's limit for the driver of a ResourceSlice: `ValidateCSIDriverName`, `pkg/apis/core/validation`. */
-const MAX_DRA_NAME_LENGTH = 63;
-
 /** The same for any plugin: of another than a CSI driver it refuses what kubelet or the API server would. */
 export function admitPluginName(type: PluginType, name: string, log: Logger): void {
   if (type === "CSIPlugin") admitDriverName(name, log);
   // Kubernetes takes the letters of a driver's name in either case.
-  if (type === "DRAPlugin" && (name.length > MAX_DRA_NAME_LENGTH || !isSubdomain(name.toLowerCase())))
+  if (type === "DRAPlugin" && (name.length > MOST_SPECIFIED || !isSubdomain(name.toLowerCase())))
     refuse(`DRA driver name ${quoteText(name)} must be a DNS subdomain, 63 characters at most`);
   if (type === "DevicePlugin" && !isExtendedResource(name))
     refuse(`device plugin name ${quoteText(name)} must be a resource, such as "example.com/disk"`);

@@ -57,13 +57,10 @@ export function createDriverFollower(
         log.info("CSI driver came back under another name, starting over", { was, csiDriverName: name });
         return inbox.put(event);
       }
-      if (admit) {
-        const onWithheld = (why: DriverTrouble) => {
-          trouble = why;
-        };
-        await admit(name, log, onWithheld);
-        trouble = undefined;
-      }
+      await admit?.(name, log, (why) => {
+        trouble = why;
+      });
+      trouble = undefined;
       registeredAs = name;
       inbox.put(event, signal);
     };

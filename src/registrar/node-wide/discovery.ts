@@ -3,7 +3,6 @@ import { errnoOf } from "../../base/errors";
 import { matchSegments, type PathPattern, segmentsOf } from "../../host-path/path-pattern";
 import type { Logger } from "../../logging/logger";
 import { isShortage } from "../../unix/descriptors";
-import type { FileFound } from "../../unix/files";
 import { createDirectoryWatches, watchPath } from "../../unix/path-watch";
 import { type Changes, carefulLook, diff, NOTHING, rootOf, scan } from "./scan";
 
@@ -29,7 +28,9 @@ export async function discover(
 ): Promise<void> {
   const log = parentLog.named("discovery");
   const rootPath = rootOf(pattern);
-  const look = createCarefulLook(rootPath, log);
+  const look = carefulLook(rootPath, (mount) =>
+    log.warn("File system on this mount can hang, drivers below it are left out", mount),
+  );
   const changed = new Set<string>();
   using rootWatch = await watchPath(rootPath, log);
   const lookAgain = (directory: string) => {
@@ -86,18 +87,5 @@ function warnOfUnread(known: Map<string, string>, directory: string, error: unkn
   const isDenied = errno === "EACCES" || errno === "EPERM";
   log.warn("Cannot read directory, CSI drivers in it stay as they were", {
     ...{ directory, err: error, ...(isDenied && { check }) },
-  });
-}
-
-/** Names each mount that is left out, once. */
-function createCarefulLook(rootPath: string, log: Logger): (path: string) => Promise<FileFound> {
-  const leftOut = new Set<string>();
-  return carefulLook(rootPath, ({ mountPoint, fileSystem }) => {
-    if (!leftOut.has(mountPoint))
-      log.warn("File system on this mount can hang, drivers below it are left out", {
-        mountPoint,
-        fileSystem,
-      });
-    leftOut.add(mountPoint);
   });
 }

@@ -39,7 +39,7 @@ interface DriverSocket {
 
 /** Makes the set of a node's drivers: each has one registration while its socket is there, and starts over after a failure. */
 export function createNodeDrivers({ register, driverGoneAfterMs, log, signal }: NodeDriversOptions) {
-  const places = new Map<string, Place>();
+  const places = new Map<string, ReturnType<typeof createPlace>>();
   const sockets = new Map<string, DriverSocket>();
   const descriptorsFor = countDescriptorNeed();
   let roomTimer: NodeJS.Timeout | undefined;
@@ -116,8 +116,6 @@ interface PlaceContext extends Pick<NodeDriversOptions, "driverGoneAfterMs" | "l
   readonly startOver: (csiAddress: string, failures: number) => void;
   readonly onLeft: (csiAddress: string) => void;
 }
-
-type Place = ReturnType<typeof createPlace>;
 
 /** A driver's registration, until the driver has left or starts over. */
 function createPlace(

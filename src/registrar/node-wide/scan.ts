@@ -138,15 +138,21 @@ export function diff(before: Scan, now: Scan): Changes {
   return { found, gone, goneDirectories };
 }
 
-/** Looks at a path unless it is on a mount below the root that can hang: such a mount is left out. */
-export const carefulLook =
-  (rootPath: string, onLeftOut: (mount: Pick<Mount, "mountPoint" | "fileSystem">) => void = () => {}) =>
-  async (path: string): Promise<FileFound> => {
+/** Looks at a path unless it is on a mount below the root that can hang: such a mount is left out, which is said once. */
+export function carefulLook(
+  rootPath: string,
+  onLeftOut: (mount: Pick<Mount, "mountPoint" | "fileSystem">) => void = () => {},
+) {
+  const leftOut = new Set<string>();
+  return async (path: string): Promise<FileFound> => {
     const mount = mountAt(path);
     if (mount === undefined || !canHang(mount) || isWithin(rootPath, mount.mountPoint)) return findFile(path);
-    onLeftOut(mount);
+    const { mountPoint, fileSystem } = mount;
+    if (!leftOut.has(mountPoint)) onLeftOut({ mountPoint, fileSystem });
+    leftOut.add(mountPoint);
     return "gone";
   };
+}
 
 const MAX_SOCKETS = 500;
 
