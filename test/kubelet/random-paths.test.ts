@@ -27,23 +27,24 @@ const name = "disk.csi.example.com";
 type Child = Pick<Awaited<ReturnType<typeof startRegistrar>>, "signal" | "exited" | "close">;
 
 /** A process that may be killed and started again; `up` while it runs, frozen or not. */
-function createActor(start: () => Promise<Child>) {
+function createActor(begin: () => Promise<Child>) {
   let child: Child | undefined;
+  let isFrozen = false;
   return {
-    isFrozen: false,
     isUp: () => child !== undefined,
-    async start() {
+    isFrozen: () => isFrozen,
+    start: async () => {
       if (child !== undefined) return;
-      const started = await start();
+      const started = await begin();
       child = started;
       const forget = () => {
         if (child === started) child = undefined;
       };
       started.exited.then(forget, forget);
     },
-    async signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT") {
+    signal: async (signal: "SIGKILL" | "SIGSTOP" | "SIGCONT") => {
       const one = child;
-      this.isFrozen = signal === "SIGSTOP";
+      isFrozen = signal === "SIGSTOP";
       one?.signal(signal);
       if (signal === "SIGKILL") await one?.exited;
     },
@@ -66,27 +67,35 @@ describe.each(kubeletVersions().slice(-2))("kubelet %s", (version) => {
     const removeSockets = async () => {
       for (const file of await node.visibleSockets()) await rm(join(node.pluginRegistrationPath, file));
     };
-    const faults: Readonly<Record<string, () => Promise<unknown>>> = {
-      "registrar is killed": () => registrar.signal("SIGKILL"),
-      "registrar is frozen": () => registrar.signal("SIGSTOP"),
-      "registrar goes on": () => registrar.signal("SIGCONT"),
-      "registrar starts": () => registrar.start(),
-      "its socket is removed": removeSockets,
-      "driver goes": () => driver.signal("SIGKILL"),
-      "driver comes": () => driver.start(),
+    const ofRegistrar = () => {
+      if (!registrar.isUp()) return { "registrar starts": registrar.start };
+      const killed = { "registrar is killed": () => registrar.signal("SIGKILL") };
+      return registrar.isFrozen()
+        ? { ...killed, "registrar goes on": () => registrar.signal("SIGCONT") }
+        : {
+            ...killed,
+            "registrar is frozen": () => registrar.signal("SIGSTOP"),
+            "its socket is removed": removeSockets,
+          };
+    };
+    const faults = (): Readonly<Record<string, () => Promise<unknown>>> => ({
+      ...ofRegistrar(),
+      ...(driver.isUp()
+        ? { "driver goes": () => driver.signal("SIGKILL") }
+        : { "driver comes": driver.start }),
       "kubelet restarts": async () => {
         kubelet = await kubelet.restart();
       },
-    };
+    });
     const story = [policy];
     try {
       await Promise.all([registrar.start(), driver.start()]);
       for (let step = 0; step < STEPS; step++) {
         const pauseMs = Math.floor(chance() * LONGEST_PAUSE_MS);
         await delay(pauseMs);
-        const fault = pick(Object.keys(faults));
+        const [fault, happen] = pick(Object.entries(faults()));
         story.push(`${pauseMs} ms, ${fault}`);
-        await faults[fault]?.();
+        await happen();
       }
       await registrar.signal("SIGCONT");
       const outcomes = () =>
