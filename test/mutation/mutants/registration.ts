@@ -63,7 +63,7 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf(
     "src/registrar/registration/decisions.ts",
-    ["test/registrar/registration/states", "test/exploration"],
+    ["test/registrar/registration/decisions", "test/registrar/registration/states", "test/exploration"],
     {
       "with policy retry, a driver that another registrar serves is fought over": [
         'policy === "retry" && meansPeer(error)',
@@ -102,11 +102,7 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
         "isNewName",
         ["test/registrar/registration/states/publishing", "test/registrar/node-wide"],
       ],
-      "a replaced socket answers with the new name": [
-        "publication.isWithdrawn || ",
-        "",
-        ["test/registrar/registration/decisions.test"],
-      ],
+      "a replaced socket answers with the new name": ["publication.isWithdrawn || ", ""],
     },
   ),
 ];

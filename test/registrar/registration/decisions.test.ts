@@ -1,4 +1,5 @@
-import { infoAnswer } from "../../../src/registrar/registration/decisions";
+import type { InPlaceState } from "../../../src/registrar/model/state";
+import { infoAnswer, isKubeletBusy, judgeInPlace } from "../../../src/registrar/registration/decisions";
 import { stateNamed } from "../../support/registration-states";
 
 const OURS = { isWithdrawn: false, isOwn: true };
@@ -20,4 +21,22 @@ test.each([
   expect(answer).toEqual(
     typeof expected === "string" ? { whyNot: expect.stringContaining(expected) } : expected,
   );
+});
+
+const asked = stateNamed("asked") as InPlaceState;
+
+test.each([
+  ["while it has a connection on which it asked", 1_000, true, true],
+  ["no more when that is gone", 1_000, false, false],
+  ["no more when its status is overdue", 155_000, true, false],
+])("kubelet is busy, %s", (_when, nowMs, hasCaller, expected) => {
+  expect(isKubeletBusy(asked, nowMs, hasCaller)).toBe(expected);
+});
+
+test.each([
+  ["taken", { kind: "socket-taken", alias: undefined }],
+  ["gone", undefined],
+  ["dead", undefined],
+] as const)("while kubelet is busy, what a look finds means: %s", (found, event) => {
+  expect(judgeInPlace(asked, found, { isKubeletBusy: true, hasDirectory: true })).toEqual(event);
 });
