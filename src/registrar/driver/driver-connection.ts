@@ -3,12 +3,16 @@ import { messageOf } from "../../base/errors";
 import { callUnary, createUnixClient } from "../../grpc/client/unary";
 import { identityMethods } from "../../grpc/methods";
 import { statusCodeOf } from "../../grpc/status";
-import type { WatchDriverContext } from "./watch-driver";
+import type { Logger } from "../../logging/logger";
+import type { DriverCall } from "../model/events";
 
-export function connectDriver(
-  socketPath: string,
-  { log: parentLog, signal, onCall }: Pick<WatchDriverContext, "log" | "signal" | "onCall">,
-) {
+interface ConnectionContext {
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly onCall: (call: DriverCall) => void;
+}
+
+export function connectDriver(socketPath: string, { log: parentLog, signal, onCall }: ConnectionContext) {
   const log = parentLog.named("driver-connection");
   const client = createUnixClient(socketPath);
   const method = identityMethods.GetPluginInfo;
