@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { renameSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 
@@ -10,10 +11,7 @@ export async function listenInPlace(path: string, onConnection: (socket: Socket)
     onConnection(socket);
   });
   // Node unlinks the name it bound when it closes; under another name the file survives, as it does a SIGKILL.
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(`${path}~`, resolve);
-  });
+  await once(server.listen(`${path}~`), "listening");
   renameSync(`${path}~`, path);
   const endConnections = () => {
     for (const socket of sockets) socket.destroy();

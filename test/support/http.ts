@@ -1,4 +1,5 @@
-import { type IncomingHttpHeaders, request } from "node:http";
+import { once } from "node:events";
+import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 
 export interface HttpAnswer {
   readonly status: number;
@@ -7,16 +8,13 @@ export interface HttpAnswer {
 }
 
 /** One request on a connection of its own. `path` is sent as it is, however odd. */
-export function askHttp(
+export async function askHttp(
   port: number,
   path: string,
   { method = "GET", host = "127.0.0.1", headers = {} as Record<string, string> } = {},
 ): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const asking = request({ port, path, method, host, headers, agent: false }, async (response) => {
-      const body = (await response.setEncoding("utf8").toArray()).join("");
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
-    });
-    asking.on("error", reject).end();
-  });
+  const asking = request({ port, path, method, host, headers, agent: false }).on("error", () => {});
+  const [response] = (await once(asking.end(), "response")) as [IncomingMessage];
+  const body = (await response.setEncoding("utf8").toArray()).join("");
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
 }

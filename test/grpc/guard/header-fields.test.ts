@@ -41,7 +41,7 @@ async function serveHttp2() {
       http2.emit("connection", stream),
     );
   });
-  await new Promise<void>((resolve) => listener.listen(path, resolve));
+  await once(listener.listen(path), "listening");
   return {
     ...{ path, requests, sockets },
     async [Symbol.asyncDispose]() {
