@@ -59,6 +59,8 @@ test("a kubelet that is killed in the middle of a call changes nothing and tells
     where: ({ call, socketPath }) => call === "GetInfo" && socketPath.endsWith("/mute.sock"),
   });
   await kubelet.close();
+  await new Promise((resolve) => setTimeout(resolve, 50)); // Five rounds of its loop.
+  expect(kubelet.events.history().at(-1)).toMatchObject({ kind: "stopped" });
   expect(kubelet.csiNode().spec.drivers).toHaveLength(1);
   expect(kubelet.events.history("failed")).toEqual([]);
   expect(kubelet.events.history("called").filter(({ result }) => result.kind === "error")).toEqual([]);

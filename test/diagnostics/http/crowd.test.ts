@@ -21,6 +21,8 @@ test("the oldest goes on which nothing is being answered, and the newest is serv
   expect(server.log.all(WARNING).map(({ fields }) => fields)).toEqual([
     { limit: MAX, closed: "oldest idle" },
   ]);
+  busy.resetAndDestroy();
+  await eventually(() => expect(silent.asked[0]?.aborted).toBe(true));
 });
 
 test("who asks among hundreds that come in the same moment is answered, however many come after", async () => {

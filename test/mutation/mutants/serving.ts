@@ -32,7 +32,6 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
     "a CPU profile goes on when nobody waits for it any more": [
       "    clearTimeout(deadline);\n    answering?.abort();\n",
       "    clearTimeout(deadline);\n",
-      ["test/diagnostics/http", "test/diagnostics/pprof"],
     ],
   }),
   ...mutantsOf("src/serving/serve-csi-driver.ts", ["test/serving/serve-csi-driver"], {
