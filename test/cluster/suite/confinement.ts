@@ -1,7 +1,4 @@
-import { ending, setTopology } from "../support/faults";
-import { OURS, TOPOLOGY_KEY } from "../support/objects";
-import { createStage, type Stage } from "../support/stage";
-import { until } from "../support/until";
+import type { Stage } from "../support/stage";
 import { cluster, startStage } from "../support/use-cluster";
 
 async function procfile(stage: Stage, file: string): Promise<string> {
@@ -20,20 +17,4 @@ test("registers without capabilities, confined by seccomp, with a read-only root
   for (const line of ["CapEff:\\s+0{16}", "CapBnd:\\s+0{16}", "NoNewPrivs:\\s+1", "Seccomp:\\s+2"])
     expect(status).toMatch(new RegExp(`^${line}$`, "m"));
   expect(await procfile(stage, "mountinfo")).toMatch(/^\d+ \d+ \S+ \/ \/ ro,/m);
-});
-
-test("a refusal stands in the container's termination message", async () => {
-  await setTopology(cluster(), "elsewhere");
-  try {
-    await using stage = createStage(cluster(), OURS);
-    await stage.apply(ending);
-    const text = `detected topology value collision: driver reported "${TOPOLOGY_KEY}"`;
-    await until(async () => {
-      const { state, lastState } = await stage.status("registrar");
-      const ended = { exitCode: 1, message: expect.stringContaining(text) };
-      expect(state.terminated ?? lastState.terminated).toMatchObject(ended);
-    }, "kubelet's refusal ends the container");
-  } finally {
-    await setTopology(cluster());
-  }
 });

@@ -30,30 +30,23 @@ async function makeHost() {
   };
 }
 
-test("a driver that nobody registers is found below the host's root", async () => {
-  const { at, driver, doctor } = host;
-  await using _driver = await driver();
+test("what kubelet is told is a path of the host: it is looked for below its root", async () => {
+  const { at, driver: start, doctor, run } = host;
+  const driver = await start();
   const { drivers, findings, target } = await doctor();
   expect(target.pluginRegistrationPath).toBe(at(REGISTRY));
   // Registrars of other tests are seen, too: their directories are not this kubelet's.
   const own = drivers.filter(({ name }: { readonly name: string | null }) => name === NAME);
   expect(own).toMatchObject([{ state: "unpublished", csiSocket: at(PLUGIN) }]);
   expect(findings).toContainEqual(expect.objectContaining({ code: "CSI020", status: "problem" }));
-});
 
-test("what kubelet is told is a path of the host: it is looked for below its root", async () => {
-  const driver = await host.driver();
-  await using _registrar = await startRegistrar({
-    csiAddress: host.at(PLUGIN),
-    endpoint: PLUGIN,
-    pluginRegistrationPath: host.at(REGISTRY),
-  });
-  await eventually(() => expect(existsSync(host.at(REGISTRY, `${NAME}-reg.sock`))).toBe(true));
+  const paths = { csiAddress: at(PLUGIN), endpoint: PLUGIN, pluginRegistrationPath: at(REGISTRY) };
+  await using _registrar = await startRegistrar(paths);
+  await eventually(() => expect(existsSync(at(REGISTRY, `${NAME}-reg.sock`))).toBe(true));
   const endpoints = async () =>
-    (await host.doctor()).findings.filter(({ code }: { code: string }) => code === "CSI016");
+    (await doctor()).findings.filter(({ code }: { code: string }) => code === "CSI016");
   expect(await endpoints()).toMatchObject([{ status: "ok" }]);
-  const { stdout } = await host.run("status");
-  expect(stdout).toMatch(new RegExp(`^${NAME} +listening +.*${PLUGIN}`, "m"));
+  expect((await run("status")).stdout).toMatch(new RegExp(`^${NAME} +listening +.*${PLUGIN}`, "m"));
   await driver.close();
   expect(await endpoints()).toMatchObject([{ status: "problem" }]);
 });
