@@ -42,7 +42,7 @@ export const withDriverFlag =
 
 const PATIENT = { limitMs: 180_000, ours: { comesBack: true } };
 
-export const setTopology = ({ kubectl, nodeName }: Cluster, value?: "elsewhere") =>
+const setTopology = ({ kubectl, nodeName }: Cluster, value?: "elsewhere") =>
   kubectl("label", "node", nodeName, "--overwrite", `${TOPOLOGY_KEY}${value ? `=${value}` : "-"}`);
 
 /** The node's label differs from the drivers', and goes for all roles at once: each was applied its `leadMs` before. */
