@@ -221,8 +221,10 @@ describe("a CSINode that belongs to a deleted Node (kubernetes#120063)", () => {
         play.answer = done(csiNodeOf([DRIVER], "1"));
         play.states("publishing");
         await play.pass();
+        const { reads } = play;
         play.states("registered");
         await play.pass();
+        expect(play.reads).toBe(reads + 1);
         play.lists();
       } else play.now += Number(next);
     }
