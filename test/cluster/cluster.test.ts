@@ -6,6 +6,7 @@ import "./suite/doctor";
 import "./suite/node-wide";
 import "./suite/image-policy";
 import "./suite/ready-to-schedule";
+import "./suite/node-owner";
 import "./suite/timed";
 import { useCluster } from "./support/use-cluster";
 

@@ -76,7 +76,7 @@ export async function startNode(folder: string, controlPlane: ControlPlane) {
     await Promise.all([machine.exited, kubelet.exited, containerd.exited]);
   };
   return {
-    ...{ name, kubelet, containerd, at, run: runInside },
+    ...{ name, kubelet, keptUp, containerd, at, run: runInside },
     killContainer: (containerId: string) => {
       const id = containerId.replace("containerd://", "");
       return runInside("ctr", "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", id);
