@@ -18,13 +18,15 @@ function createPlay(...drivers: readonly string[]) {
   };
   const patchNode = async () => {
     play.patches += 1;
-    return nodeAsEver();
+    return play.failure ?? nodeAsEver();
   };
-  const base = createKeeperPlay((log) => createTaintKeeper(WANTED, log, PACE), { patchNode });
+  const api = { patchNode, getNode: async () => nodeAsEver() };
+  const base = createKeeperPlay((log) => createTaintKeeper(WANTED, log, PACE), api);
   base.store.see(nodeAsEver().value);
   base.lists(FOUGHT);
   const play = Object.assign(base, {
     patches: 0,
+    failure: undefined as object | undefined,
     /** A pass with these drivers registered, of which CSINode lists one: the wait until the next. */
     turn: (...registered: readonly string[]) => {
       base.registrations = registered.map((driver) => registrationIn("registered", driver));
@@ -49,6 +51,13 @@ test("a driver that CSINode lacks is not looked up without a pause while another
   expect(play.log.all("Startup taint removed")).toEqual([]);
   const hindrance = "another client keeps adding it";
   expect(play.status()[0]).toMatchObject({ present: true, hindrance, overdueSinceMs: expect.any(Number) });
+});
+
+test("a Node that another client changes each time is tried five times at once", async () => {
+  const play = createPlay(FOUGHT);
+  play.failure = { kind: "failed", doing: "", failure: { kind: "conflict", message: "modified" } };
+  expect(await play.turn(FOUGHT)).toBe(play.failure);
+  expect(play.patches).toBe(5);
 });
 
 test("each driver that CSINode lacks gets its own warning, and its own short waits", async () => {

@@ -29,6 +29,12 @@ export const GLUE_MUTANTS: readonly Mutant[] = [
     "a file is made where kubelet made none": "    if (!create) truncateSync(path);\n",
     "kubelet gets no reason, because it is too long": ".subarray(0, MAX_BYTES - 1)",
   }),
+  ...mutantsOf("src/node-readiness/taint-keeper.ts", ["test/node-readiness/taint-keeper"], {
+    "a taint for which clients compete is patched 500 times at once": [
+      "TRIES_AT_ONCE = 5;",
+      "TRIES_AT_ONCE = 500;",
+    ],
+  }),
   ...mutantsOf("src/node-readiness/csi-node-keeper.ts", ["test/node-readiness/csi-node-keeper"], {
     "a driver whose CSINode belongs to a deleted Node is registered again every minute": [
       "orphanMs: 60 * 60_000,",

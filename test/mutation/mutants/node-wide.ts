@@ -59,6 +59,12 @@ export const NODE_WIDE_MUTANTS: readonly Mutant[] = [
     "a name is taken for ever by the first driver that had it":
       "    registration.closed.then(() => admission.release(owner)).catch(() => {}); // It never rejects.\n",
   }),
+  ...mutantsOf("src/registrar/start-node-registrar.ts", ["test/registrar/node-wide/departures"], {
+    "a dead socket is spoken of every 100 minutes": [
+      "REMIND_EVERY_MS = 600_000;",
+      "REMIND_EVERY_MS = 6_000_000;",
+    ],
+  }),
   ...mutantsOf("src/registrar/node-wide/discovery.ts", ["test/registrar/node-wide/discovery"], {
     "a folder that could not be read for want of descriptors is read when it changes":
       "    whenShort ??= setTimeout(rootWatch.hint, LOOK_WHEN_SHORT_MS);\n",
