@@ -1,5 +1,5 @@
 import { invalidOption } from "../../base/errors";
-import { matchPattern, type PathPattern, parsePattern } from "../../host-path/path-pattern";
+import { matchPattern, parsePattern } from "../../host-path/path-pattern";
 import { quoteText } from "../../logging/escape";
 import { judgeDriverName } from "../driver/driver-name";
 
@@ -53,15 +53,14 @@ export function whyUnwanted(
   { allow, deny = [] }: NameLists = {},
 ): string | undefined {
   const allowed = allow?.map(parseAllowed);
-  if (allowed?.some((one) => isAllowed(name, socketPath, one.name, one.pattern)) === false)
+  const isAllowed = ({ name: allowedName, pattern }: ReturnType<typeof parseAllowed>) => {
+    if (pattern === undefined) return name === allowedName;
+    const captures = matchPattern(pattern, socketPath);
+    return captures !== undefined && name === (allowedName === NAME_IN_PATH ? captures[0] : allowedName);
+  };
+  if (allowed?.some(isAllowed) === false)
     return allowed.some((one) => one.name === name)
       ? "its name is allowed at another path only"
       : "it is not among those allowed";
   return deny.includes(name) ? "it is among those denied" : undefined;
-}
-
-function isAllowed(name: string, socketPath: string, allowed: string, pattern?: PathPattern): boolean {
-  if (pattern === undefined) return name === allowed;
-  const captures = matchPattern(pattern, socketPath);
-  return captures !== undefined && name === (allowed === NAME_IN_PATH ? captures[0] : allowed);
 }

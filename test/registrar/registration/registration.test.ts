@@ -1,8 +1,6 @@
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
-import { RegistrarError } from "../../../src/base/errors";
-import { failedBy } from "../../../src/registrar/model/outcome";
 import { tryConnect } from "../../../src/unix/unix-socket";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
@@ -86,18 +84,6 @@ test("a registrar that has ended is not healthy", async () => {
   expect(await registrar.selfCheck()).toEqual({ kind: "ok" });
   await registrar.close();
   expect(await registrar.selfCheck()).toMatchObject({ kind: "missing" });
-});
-
-const errno = Object.assign(new Error("EPERM: not permitted"), { code: "EPERM" });
-const fault = new TypeError("undefined is not a function");
-
-test.each([
-  [errno, { code: "SOCKET_UNUSABLE", message: errno.message, cause: errno }],
-  [fault, { code: "INTERNAL", message: fault.message, cause: fault }],
-  ["text", { code: "INTERNAL", message: "text" }],
-  [new RegistrarError("DRIVER_TIMEOUT", "too late"), { code: "DRIVER_TIMEOUT", message: "too late" }],
-])("whatever was thrown is told as an error of ours: %p", (thrown, error) => {
-  expect(failedBy(thrown)).toMatchObject({ kind: "failed", error: { name: "RegistrarError", ...error } });
 });
 
 const stateOf = ({ registrar }: TestRegistrar) => registrar.status().state;
