@@ -35,7 +35,7 @@ test.each<readonly [expected: RegExp, Changes]>([
     { registry: `/data/plugins_registry/${"x".repeat(90)}` },
   ],
   [
-    /^CSI103 problem: makes its socket at .*, which has 108 bytes/,
+    /^CSI103 warning: makes its socket at .*, which has 108 bytes/,
     { registry: `${LONG_ROOT}/plugins_registry` },
   ],
 ])("%s", (expected, changes) => {
@@ -209,7 +209,7 @@ test.each([
 test.each([
   [
     `${"x".repeat(40)}.csi`,
-    /^CSI103 problem: makes its socket at .*\/x+\.csi-reg\.sock, which has 122 bytes/,
+    /^CSI103 warning: makes its socket at .*\/x+\.csi-reg\.sock, which has 122 bytes/,
   ],
   // A word of something else.
   ["x".repeat(44), /a node has one kubelet root/],
