@@ -10,6 +10,7 @@ const ROWS = [
   ["with `--http-endpoint`", ["metrics"]],
   ["with `--logging-format=json`", ["json-line"]],
   ["with `--remove-startup-taint` or `--node-condition`", ["node-readiness"]],
+  ["with these and KUBECONFIG", ["kubeconfig", "yaml"]],
 ];
 
 /** The parts of a registration. */

@@ -10,6 +10,7 @@ const EXPECTED = new Map(
   Object.entries({
     "Lost connection": "a driver is stopped, killed or away",
     "Error retreiving CSI driver name": "a driver hangs when it has just come back",
+    "The plugin registration directory was removed or replaced, which kubelet does not notice": "as it says",
     "Failed to listen on socket": "the plugin registration directory is away",
     "Kubelet refused the driver": "a disturbance makes kubelet refuse, or the driver hangs or is away",
     "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace": "as above",

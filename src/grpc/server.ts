@@ -108,10 +108,11 @@ interface Connection extends GuardedClient {
  * Serves connections that the caller's listener accepts with grpc-js' server, behind `guardFromClient`. grpc-js' own listener
  * would remove whatever has the path, and leave the mode to chance.
  *
- * It never closes a connection because it is idle or old: kubelet's may be both. When there are more than `maxConnections`,
+ * A connection ends when its client breaks a rule or a bound of the guard, 2 s after the client has hung up, and by `close` and
+ * `destroy`. It never ends because it is idle or old: kubelet's may be both. When there are more than `maxConnections`,
  * or file descriptors run short, it closes the oldest that never made a call, else the oldest without a running call, else the
  * oldest: kubelet's calls take milliseconds, and the newest may be kubelet's. Each has 250 ms to call before that, unless
- * there are twice as many.
+ * there are twice as many, or no descriptor is left.
  */
 export function startGrpcServer<Listener>({
   newServer,
@@ -176,6 +177,7 @@ export function startGrpcServer<Listener>({
     const gone = ({ socket }: Connection) => new Promise((resolve) => socket.once("close", resolve));
     const lastGone = Promise.all(crowd.members.map(gone));
     for (const { socket, injector } of crowd.members) {
+      // grpc-js' `destroy` lets running calls end.
       if (injector) injector.destroy();
       else socket.destroy();
     }

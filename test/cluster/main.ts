@@ -15,7 +15,7 @@ Runs the suite in a cluster of its own, which needs root on Linux and builds Kub
   --plays N        so many plays of each timed scenario (1)
   --only PATTERN   only tests whose name has it
   --outcomes FILE  adds the outcomes of scenarios to this file, whatever it has already
-  --write          writes them into docs/measurements.md when all is done
+  --write          writes them into bench/NOTES.md when all is done
 
   OFFICIAL_REGISTRAR=PATH   the official registrar's binary, to be played beside ours
   IMAGE_NODE=PATH           the Node of our image, in place of the one that runs this

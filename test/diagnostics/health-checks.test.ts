@@ -108,7 +108,7 @@ test.each<[string, Registrations, string | null, RegExp | string]>([
     /-\]b.csi\/registered failed: state is refused: .* no such topology$/,
   ],
   ["one whose socket is mute", silent, "m.csi", /\[-\]m.csi\/socket failed: it is gone/],
-  // Too much work for each driver of a node (issue 35).
+  // Too much work for each driver of a node.
   ["one whose socket is not dialed", silent, null, ofAll("m.csi")],
   ["one that is not there", fleet, "c.csi", "[-]c.csi failed: no CSI driver here has this name"],
   [

@@ -133,7 +133,7 @@ test("a node's driver that is gone leaves the metrics", async () => {
   expect((await scrape()).find((line) => line.includes('"gone"'))).toMatch(/ 1$/);
 });
 
-describe("prom-client cannot be loaded for a while, as without file descriptors (issue 35)", () => {
+describe("prom-client cannot be loaded for a while, as without file descriptors", () => {
   const load = jest.fn<object, []>();
   beforeEach(() => {
     jest.resetModules();

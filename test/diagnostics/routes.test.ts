@@ -32,7 +32,7 @@ test("a path of the profiles is taken while these are served", () => {
   expect(() => pathsWith("/debug/pprof/heap", ["registrar"])).toThrow(/is served already/);
 });
 
-test("/healthz of a whole node is ok without a driver, and checks the one that passed last, while it passes (issue 35)", async () => {
+test("/healthz of a whole node is ok without a driver, and checks the one that passed last, while it passes", async () => {
   const checked: number[] = [];
   let healthy: readonly number[] = [2, 3];
   const drivers = [0, 1, 2, 3].map((number) => ({

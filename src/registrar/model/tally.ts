@@ -9,9 +9,9 @@ export interface Tally {
   readonly lastStatusAtMs: number | undefined;
   /** How often kubelet called GetInfo. */
   readonly getInfoCalls: number;
-  /** Kubelet's registration statuses: registered, and not registered. */
+  /** How often kubelet said that it registered the driver. */
   readonly accepted: number;
-  /** Of those, the refusals. */
+  /** How often kubelet said that it did not. */
   readonly refused: number;
   /** Kubelet's text, if its latest registration status was a refusal. */
   readonly refusal: string | undefined;
