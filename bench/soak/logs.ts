@@ -6,15 +6,15 @@ import type { SoakNode } from "./node";
 import type { Life } from "./statistics";
 
 /** Warnings and errors that belong to what a soak does, and why. Any other is a finding. */
-const EXPECTED = new Map(
+export const EXPECTED = new Map(
   Object.entries({
     "Lost connection": "a driver is stopped, killed or away",
     "Error retreiving CSI driver name": "a driver hangs when it has just come back",
     "The plugin registration directory was removed or replaced, which kubelet does not notice": "as it says",
     "Failed to listen on socket": "the plugin registration directory is away",
     "Kubelet refused the driver": "a disturbance makes kubelet refuse, or the driver hangs or is away",
-    "Kubelet keeps refusing the driver for the same reason, trying again at a slow pace": "as above",
-    "Closed a connection that does not speak gRPC": "the crowd",
+    "Kubelet disconnected without a registration status, publishing again": "kubelet dies while it registers",
+    "Closed a connection that broke HTTP/2 or a limit": "the crowd",
     "Too many connections, closed one": "the crowd",
     "Health check failed, registration socket does not exist": "a probe, right after the socket was removed",
     "Health check failed": "a probe, while the socket is another's or dead",

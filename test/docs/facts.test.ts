@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { EXPECTED } from "../../bench/soak/logs";
 import { METRICS } from "../../src/diagnostics/metric-table";
 import { flagTable } from "../../src/flags/table";
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
@@ -25,6 +26,10 @@ test("the migration guide has every flag of the official registrar, with its def
       .sort(),
   );
   expect(codeIn(text)).toEqual(expect.arrayContaining(Object.keys(removed).map((name) => `--${name}`)));
+});
+
+test("the warnings that the soak test expects are in the source", () => {
+  expect([...EXPECTED.keys()].filter((message) => !SOURCE.includes(message))).toEqual([]);
 });
 
 test("the alerts' table has every alert, and each names what to do", () => {

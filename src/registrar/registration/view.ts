@@ -51,8 +51,12 @@ export function createView(
     },
     /** Where our socket belongs; undefined before the driver has a name. */
     socketPath,
-    /** Whether kubelet should find our socket, or a peer's: after the first publication, unless a refusal lasts. */
-    hasSocket: () => facts()?.everPublished === true && state.kind !== "refused",
+    /** Whether our path should have our socket, or a peer's: after the first publication, unless a refusal lasts. */
+    hasSocket: () => {
+      const isRefused =
+        state.kind === "refused" || (state.kind === "standby" && state.reason === "already-registered");
+      return facts()?.everPublished === true && !isRefused;
+    },
     /** What self-checks get; `standbys` is the number of silent connections. */
     report: (standbys: number): RegistrationReport => {
       const now = status();

@@ -75,6 +75,7 @@ test("a peer that is not to be found is looked for again after half a minute, by
     "Kubelet has registered the driver by a socket that cannot be found, trying again later",
   );
   expect(started.registrar.status().state).toBe("standby");
+  expect(await started.registrar.selfCheck()).toEqual({ kind: "ok" });
   await waits.end(30_000);
   await started.state("listening");
   await started.accept();

@@ -53,6 +53,13 @@ test.each<readonly [made: string, fix: string, driver: object]>([
   ]);
 });
 
+test("the driver may be a container beside it that has the volume, and is no sidecar", () => {
+  const elsewhere = endpoint("unix:///run/csi.sock");
+  const [unknown = ""] = saidBeside([elsewhere, { args: ["--socket=/csi/csi.sock"] }]);
+  expect(unknown).toMatch(/^CSI115 unknown: waits for .* on no volume; container driver1 may be the driver/);
+  expect(saidBeside([elsewhere, { args: ["--csi-address=/csi/csi.sock"] }])[0]).toMatch(/^CSI115 problem: /);
+});
+
 test.each([
   ["/csi/y.sock", "write --csi-address=/csi/x.sock"],
   ["/registration/x.sock", "correct --csi-address, or its mount"],

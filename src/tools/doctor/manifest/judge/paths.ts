@@ -1,12 +1,13 @@
 import { basename, dirname, join } from "node:path/posix";
 import { isPattern, pathsThrough } from "../../../../host-path/path-pattern";
-import { list, text, tree } from "../../../../kube-api/objects";
+import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
 import { directoryFor, judgeDriverPlace, registryOf, rootIn } from "../../findings/registration-directory";
 import { isTemplate, RENDER_FIRST, tooLong } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
-import { type MountedDirectory, mountOf, onHost, placeOf } from "../read/mounts";
+import { type MountedDirectory, mountOf, mountsOf, onHost, placeOf } from "../read/mounts";
+import { wordsOf } from "../read/start";
 import { eachDeployment, isReadable, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one) => {
@@ -137,6 +138,10 @@ const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", 
   if (one.driverSocket === undefined) return undefined;
   const { container, path, place: made } = one.driverSocket;
   if (place === made) return ok(`waits for the socket that container ${container} makes: ${path}`);
+  const waits = `waits for ${place}, and container ${container} makes its socket at ${made ?? `${path}, on no volume`}`;
+  const other = otherDriver(one, container);
+  if (other !== undefined)
+    return unknown(`${waits}; container ${other} may be the driver`, "compare its socket");
   const name = basename(path);
   const [ofName, ofDirectory] =
     told === made
@@ -145,10 +150,18 @@ const manifestDriverSocket = eachDeployment("CSI115", "manifest-driver-socket", 
           `use one name for both: ${name} in --csi-address and --kubelet-registration-path`,
           `mount the volume of ${dirname(csiAddress)} at ${dirname(path)} in container ${container}`,
         ];
-  return problem(
-    `waits for ${place}, and container ${container} makes its socket at ${made ?? `${path}, on no volume`}`,
-    made !== undefined && dirname(made) === dirname(place) ? ofName : ofDirectory,
-  );
+  return problem(waits, made !== undefined && dirname(made) === dirname(place) ? ofName : ofDirectory);
 });
+
+/** A container beside these that has the volume of `--csi-address` and is no sidecar, which would have that flag. */
+function otherDriver({ settings, mounts, source: { pod, container } }: Deployment, named: string) {
+  const volume = mountOf(settings.csiAddress, mounts)?.volume;
+  const isOther = (one: Tree) =>
+    ![named, text(container.name)].includes(text(one.name)) &&
+    !/--?csi-address\b/.test(wordsOf(one).join(" ")) &&
+    mountsOf(one, pod).some((mount) => mount.volume === volume);
+  const found = list(pod.containers).map(tree).find(isOther);
+  return found && text(found.name);
+}
 
 export const pathChecks = [manifestDriverPath, manifestRegistrationDirectory, manifestDriverSocket];
