@@ -1,5 +1,10 @@
-import type { InPlaceState } from "../../../src/registrar/model/state";
-import { infoAnswer, isKubeletBusy, judgeInPlace } from "../../../src/registrar/registration/decisions";
+import type { InPlaceState, StateOf } from "../../../src/registrar/model/state";
+import {
+  infoAnswer,
+  isKubeletBusy,
+  judgeInPlace,
+  planPublication,
+} from "../../../src/registrar/registration/decisions";
 import { stateNamed } from "../../support/registration-states";
 
 const OURS = { isWithdrawn: false, isOwn: true };
@@ -22,6 +27,21 @@ test.each([
     typeof expected === "string" ? { whyNot: expect.stringContaining(expected) } : expected,
   );
 });
+
+const publishing = stateNamed("publishing") as StateOf<"publishing">;
+
+test.each([
+  ["of a start", { reason: "driver-named" }, false, true],
+  ["after standby", { reason: "peer-gone" }, false, false],
+  ["of a node-wide registrar", { reason: "driver-named" }, true, false],
+  ["after another publication", { facts: { ...publishing.facts, everPublished: true } }, false, false],
+] as const)(
+  "whether a failure of the first publication %s ends a registrar",
+  (_what, state, isNodeWide, expected) => {
+    const facts = { ...publishing.facts, everPublished: false };
+    expect(planPublication({ ...publishing, facts, ...state }, isNodeWide).failureIsFatal).toBe(expected);
+  },
+);
 
 const asked = stateNamed("asked") as InPlaceState;
 
