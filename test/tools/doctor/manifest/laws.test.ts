@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { findingsOf } from "../../../../src/tools/doctor/findings/finding";
+import { MANIFEST_CHECKS } from "../../../../src/tools/doctor/manifest/judge/checks";
+import { readDeployments } from "../../../../src/tools/doctor/manifest/read/deployments";
+import { type Changes, daemonSet } from "./one-daemon-set";
+
+// What holds whatever the objects are: of healthy and of sick ones.
+
+const NAMES = ["x", "x-y", "registrar"];
+const changes: fc.Arbitrary<Changes> = fc.record({
+  name: fc.constantFrom(...NAMES),
+  args: fc.subarray(["--nope", "--http-endpoint=:9809", "--v=x"], { maxLength: 1 }),
+  container: fc.constantFrom({}, { resources: { limits: { memory: "32Mi" } } }, { image: "a:v1" }),
+  pod: fc.constantFrom({}, { hostNetwork: true }, { securityContext: { runAsUser: 7 } }),
+  registry: fc.constantFrom("/var/lib/kubelet/plugins_registry", "/data/plugins"),
+});
+const objects = fc
+  .array(changes, { minLength: 1, maxLength: 4 })
+  .map((all) => all.map((one, at) => daemonSet({ ...one, name: `${one.name}-${at}` })));
+
+/** The findings without those that are ok, each in a line. */
+const said = (all: readonly object[]) =>
+  findingsOf(MANIFEST_CHECKS, readDeployments(all.map((object) => ({ file: "a.yaml", object }))))
+    .filter(({ status }) => status !== "ok")
+    .map(({ code, status, subject, text, fix }) => [code, status, subject, text, fix].join(" "));
+
+/** Several that are in one finding are named in the order of the file. */
+const asSet = (lines: readonly string[]) =>
+  lines
+    .map((line) =>
+      line
+        .split(/[\s,]+/)
+        .sort()
+        .join(" "),
+    )
+    .sort();
+
+test("the order of documents changes nothing", () => {
+  const shuffled = objects.chain((all) =>
+    fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+  );
+  fc.assert(fc.property(shuffled, ([all, others]) => expect(asSet(said(others))).toEqual(asSet(said(all)))));
+});
+
+test("a renaming changes only names", () => {
+  const rename = (text: string) => text.replaceAll(/\b(x|x-y|registrar)-(\d)\b/g, "renamed.$1-$2");
+  fc.assert(
+    fc.property(objects, (all) => {
+      const renamed = all.map((one) => ({
+        ...one,
+        metadata: { ...one.metadata, name: rename(one.metadata.name) },
+      }));
+      expect(said(renamed)).toEqual(said(all).map(rename));
+    }),
+  );
+});
+
+test("one more object that is well and unrelated changes nothing", () => {
+  const args = [
+    "--csi-address=/csi/csi.sock",
+    "--kubelet-registration-path=/var/lib/kubelet/plugins/w.csi/csi.sock",
+  ];
+  const plugin = { hostPath: { path: "/var/lib/kubelet/plugins/w.csi" } };
+  const well = [
+    daemonSet({ name: "well", container: { args }, plugin }),
+    { kind: "ConfigMap", metadata: { name: "c" }, data: { a: "b" } },
+  ];
+  fc.assert(fc.property(objects, (all) => expect(said([...all, ...well])).toEqual(said(all))));
+});
