@@ -4,6 +4,10 @@ const CONNECTION_NOTES = /(?: \(\d{4}-\d\d-\d\dT[\d:.]+Z\))?\. Resolution note: 
 const DEADLINE = /Deadline exceeded after [\d.]+s.*/s;
 const TOO_LARGE = /Received message larger than max \((\d+) vs (\d+)\)/;
 
+/** Whether a call failed because its answer has more bytes than the client takes, by grpc-js' own words. */
+export const isTooLarge = (error: unknown): boolean =>
+  error instanceof Error && "details" in error && TOO_LARGE.test(String(error.details));
+
 /**
  * The text of a failed call without times of day and measured milliseconds, because the log writes equal lines once a
  * minute. It says where a call found no HTTP/2 connection before its deadline.

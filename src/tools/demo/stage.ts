@@ -11,7 +11,7 @@ export const DRIVER_NAME = "demo.csi";
 
 type Role = "driver" | "kubelet" | "registrar" | "second registrar";
 
-/** Which process says it, and fields of what it says: of an event, or of a line of a registrar's log. */
+/** A process, and fields of an event or of a log line that it writes. */
 export type Sign = { readonly role: Role } & Readonly<Record<string, unknown>>;
 
 /** A directory that stands for a node, and the processes of `cli` on it: none yet. Throws INVALID_OPTION if it cannot be made. */

@@ -10,6 +10,7 @@ const GROUPS = {
 } as const;
 
 export type Resource = keyof typeof GROUPS;
+type UnreadList = ListFailure & { readonly apiGroup: string };
 
 /** Takes the objects of a list; a list that begins again gets a new one. */
 export interface Collector<Value> {
@@ -39,7 +40,7 @@ export function createReader(
   api: Pick<ListApi, "list">,
   onProgress: (resource: string, count: number) => void,
 ) {
-  const unread = new Map<Resource, ListFailure & { readonly apiGroup: string }>();
+  const unread = new Map<Resource, UnreadList>();
   const unreadObjects: Unread[] = [];
   const incomplete = new Set<Resource>();
   let beganMs: number | undefined;
@@ -82,7 +83,7 @@ export function createReader(
       if (failure !== undefined || bad.length > 0) incomplete.add(resource);
       return collector.values;
     },
-    unread: unread as ReadonlyMap<Resource, ListFailure & { readonly apiGroup: string }>,
+    unread: unread as ReadonlyMap<Resource, UnreadList>,
     unreadObjects: unreadObjects as readonly Unread[],
     incomplete: incomplete as ReadonlySet<Resource>,
     /** Whether any list could be read. */

@@ -144,8 +144,7 @@ const driverNodeInfo = driverCheck("CSI006", "driver-node-info", ({ nodeInfo, na
     Unimplemented: "name the socket of the driver's node plugin, not the controller's",
   };
   const text = `${failureText("NodeGetInfo", nodeInfo)}; kubelet refuses the driver`;
-  const isTooLarge = nodeInfo.message.includes("its answer has ");
-  const fix = isTooLarge ? FEWER_SEGMENTS : (fixes[nodeInfo.code] ?? SEE_DRIVER);
+  const fix = nodeInfo.isTooLarge ? FEWER_SEGMENTS : (fixes[nodeInfo.code] ?? SEE_DRIVER);
   return problem(subject, text, fix, cause);
 });
 

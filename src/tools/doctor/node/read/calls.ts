@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { type ChannelOptions, type Client, status } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../../../base/errors";
+import { isTooLarge } from "../../../../grpc/client/answer";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../../../grpc/client/unary";
 import { protos, type Unary } from "../../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
@@ -74,7 +75,12 @@ async function ask<Value>(
       const code = statusCodeOf(error);
       const wasReady = waitedMs() - beforeMs >= options.timeoutMs / 2;
       if (code !== status.DEADLINE_EXCEEDED || wasReady || tried === MOST_TRIES)
-        return { kind: "failed", code: grpcCodeName(code), message: messageOf(error) };
+        return {
+          kind: "failed",
+          code: grpcCodeName(code),
+          message: messageOf(error),
+          isTooLarge: isTooLarge(error),
+        };
     }
   }
 }

@@ -44,8 +44,14 @@ export type SocketFacts = {
 
 export type Answer<Value> =
   | { readonly kind: "answered"; readonly value: Value }
-  /** `code` as Go writes it: `DeadlineExceeded`. */
-  | { readonly kind: "failed"; readonly code: string; readonly message: string };
+  | {
+      readonly kind: "failed";
+      /** As Go writes it: `DeadlineExceeded`. */
+      readonly code: string;
+      readonly message: string;
+      /** The answer came, and has more bytes than are read. */
+      readonly isTooLarge?: boolean;
+    };
 
 /** What a driver answers; undefined where no process listens, or an earlier call failed. */
 export interface SeenDriver {
