@@ -15,7 +15,7 @@ module.exports = {
     "<rootDir>/test/drivers/",
     "<rootDir>/test/image/",
     "<rootDir>/test/kubelet/",
-    "<rootDir>/test/node-readiness/api-server/",
+    "<rootDir>/test/api-server/",
     "<rootDir>/test/projects/",
     ...slow.map((path) => `<rootDir>/${path}`),
   ],

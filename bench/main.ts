@@ -21,7 +21,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   soak,
 };
 
-const USAGE = `usage: node --require ./bench/typescript.cjs bench/main.ts ${Object.keys(MEASUREMENTS).join("|")} [FLAGS]
+const USAGE = `usage: node --require ./scripts/typescript.cjs bench/main.ts ${Object.keys(MEASUREMENTS).join("|")} [FLAGS]
 
 Measures this registrar, beside the official one where its path is given, and prints the figures. npm run has a script for
 each measurement. Best on a machine that does nothing else.

@@ -22,7 +22,7 @@ const MEASURED = {
     code: ["Dockerfile", "scripts/release", "package-lock.json"],
   },
   "npm run test:cluster": { method: ["test/cluster/suite"], code: RUNS_ON_A_NODE },
-  "npm run test:e2e": { method: ["test/e2e"], code: RUNS_ON_A_NODE },
+  "npm run test:storage": { method: ["test/storage-tests"], code: RUNS_ON_A_NODE },
   "npm run interop": { method: ["test/interop"], code: RUNS_ON_A_NODE },
   "npm run soak": { method: ["bench/soak"], code: RUNS_ON_A_NODE },
 };

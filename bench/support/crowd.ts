@@ -21,7 +21,11 @@ export async function startCrowd(count: number): Promise<Crowd> {
   const folder = await createTempFolder();
   const plugins = folder.at("plugins");
   mkdirSync(plugins);
-  const words = ["--require", join(__dirname, "..", "typescript.cjs"), join(__dirname, "drivers.ts")];
+  const words = [
+    "--require",
+    join(__dirname, "..", "..", "scripts", "typescript.cjs"),
+    join(__dirname, "drivers.ts"),
+  ];
   const drivers = await startChildProcess(process.execPath, [...words, plugins, `${count}`], String);
   await drivers.stdout.waitFor((line) => line === "started");
 

@@ -1,4 +1,4 @@
-// node --require bench/typescript.cjs drivers.ts FOLDER COUNT: simulated CSI drivers in one process, each with a folder
+// node --require scripts/typescript.cjs drivers.ts FOLDER COUNT: simulated CSI drivers in one process, each with a folder
 // of its own, until stdin ends. Says on stdout when all listen.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

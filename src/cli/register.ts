@@ -18,7 +18,7 @@ import { resolveOptions } from "../registrar/model/options";
 import type { Registration } from "../registrar/registration/registration";
 import { only, type Registrations } from "../registrar/registration/registrations";
 import type { NodeRegistrar } from "../registrar/start-node-registrar";
-import { registerDriver } from "../registrar/start-registrar";
+import { startDriverRegistration } from "../registrar/start-registrar";
 import { createCliLogger } from "../runtime/cli-logger";
 import { collectWhenQuiet, keepHeapSmall } from "../runtime/garbage";
 import { abortOnSignals } from "../runtime/signals";
@@ -95,7 +95,7 @@ async function start(
     const csiAddress = absoluteCsiAddress(flags.csiAddress);
     const given = { ...common, csiAddress, endpoint, driverTimeoutMs };
     const { signal, logger: log, ...options } = resolveOptions(given);
-    return registerDriver({ ...options, onRegistrationFailure }, { signal, log });
+    return startDriverRegistration({ ...options, onRegistrationFailure }, { signal, log });
   }
   const { driverGoneAfterMs } = flags;
   const { startNodeRegistrar } = await import("../registrar/start-node-registrar");

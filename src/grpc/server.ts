@@ -77,9 +77,9 @@ function isUnderstood([name, value]: [string, unknown]): boolean {
   return /^[ -~]*$/.test(text) && !(name === "grpc-timeout" && timeoutMs() > LONGEST_WAIT_MS);
 }
 
-interface GrpcServerOptions<Listener> {
-  /** The server for a connection whose client has sent its first bytes; `listener` is what it was accepted with. */
-  readonly newServer: (listener: Listener | undefined, client: Connection) => Server;
+interface GrpcServerOptions<Origin> {
+  /** The server for a connection whose client has sent its first bytes; `origin` is what it was accepted with. */
+  readonly newServer: (origin: Origin | undefined, client: Connection) => Server;
   readonly log: Logger;
   readonly limits?: Partial<GrpcServerLimits> | undefined;
 }
@@ -114,11 +114,11 @@ interface Connection extends GuardedClient {
  * oldest: kubelet's calls take milliseconds, and the newest may be kubelet's. Each has 250 ms to call before that, unless
  * there are twice as many, or no descriptor is left.
  */
-export function startGrpcServer<Listener>({
+export function startGrpcServer<Origin>({
   newServer,
   log: parentLog,
   ...options
-}: GrpcServerOptions<Listener>) {
+}: GrpcServerOptions<Origin>) {
   const bounds = { ...DEFAULT_GRPC_SERVER_LIMITS, ...options.limits, unfinishedBytes: 0 };
   const log = parentLog.named("server");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that broke HTTP/2 or a limit");
@@ -145,14 +145,14 @@ export function startGrpcServer<Listener>({
   let closing: Promise<void> | undefined;
 
   /** Serves a connection that the caller accepted. Destroys it after `close()`. */
-  function accept(socket: Socket, listener?: Listener): void {
+  function accept(socket: Socket, origin?: Origin): void {
     if (closing !== undefined || socket.destroyed) {
       socket.destroy();
       return;
     }
     tally.accepted += 1;
     const connection: Connection = guardFromClient(socket, bounds, (stream) => {
-      connection.injector = newServer(listener, connection).createConnectionInjector(credentials);
+      connection.injector = newServer(origin, connection).createConnectionInjector(credentials);
       connection.injector.injectConnection(stream);
     });
     crowd.admit(connection);

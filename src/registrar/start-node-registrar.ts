@@ -13,7 +13,7 @@ import { createNodeDrivers } from "./node-wide/node-drivers";
 import { type NodeRegistrarOptions, resolveNodeOptions } from "./node-wide/options";
 import type { Changes } from "./node-wide/scan";
 import type { Registrations, RegistrationsEvent } from "./registration/registrations";
-import { registerDriver } from "./start-registrar";
+import { startDriverRegistration } from "./start-registrar";
 
 /** The registrations of every driver of a node, and what happens to each. */
 export interface NodeRegistrar
@@ -60,7 +60,7 @@ export async function startNodeRegistrar(options: NodeRegistrarOptions): Promise
   const register = (csiAddress: string, endpoint: string) => {
     const owner = { csiAddress };
     const driver = { ...resolve(csiAddress, endpoint), isNodeWide: true };
-    const registration = registerDriver(driver, {
+    const registration = startDriverRegistration(driver, {
       admit: (name, log, onWithheld) => admission.request(name, owner, log, onWithheld),
       log: logger.with({ csiAddress }),
       remindEveryMs: REMIND_EVERY_MS,

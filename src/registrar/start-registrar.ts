@@ -3,7 +3,7 @@ import { refuseAborted } from "../options/start-options";
 import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
 import { createRegistrarEvents } from "./model/events";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
-import { openRegistration, type Registration, type RegistrationParts } from "./registration/registration";
+import { assembleRegistration, type Registration, type RegistrationParts } from "./registration/registration";
 import { warnIfUnheard } from "./warn-if-unheard";
 
 /**
@@ -25,7 +25,7 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
   const { signal, logger: log, ...resolved } = resolveOptions(options);
   hostSocketPath.read(resolved.endpoint, "startRegistrar: endpoint");
   refuseAborted("the registrar", signal);
-  return warnIfUnheard(registerDriver(resolved, { signal, log }));
+  return warnIfUnheard(startDriverRegistration(resolved, { signal, log }));
 }
 
 /** The node-wide registrar sets more than the sidecar. */
@@ -33,12 +33,12 @@ type RegisterContext = Pick<RegistrationParts, "log" | "signal"> &
   Pick<FollowContext, "remindEveryMs" | "admit">;
 
 /** The same with any text as `endpoint`: like the official registrar, it leaves the judgement to kubelet. */
-export function registerDriver(
+export function startDriverRegistration(
   options: ResolvedRegistrarOptions,
   { signal, log: parentLog, ...follow }: RegisterContext,
 ): Registration {
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
   const driver = createDriverFollower(options, { log, events, ...follow });
-  return openRegistration(options, { driver, events, log, signal });
+  return assembleRegistration(options, { driver, events, log, signal });
 }

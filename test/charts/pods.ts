@@ -4,7 +4,7 @@ import { findingsOf } from "../../src/tools/doctor/findings/finding";
 import { MANIFEST_CHECKS } from "../../src/tools/doctor/manifest/judge/checks";
 import { judgeSwap, readSwap } from "../../src/tools/doctor/manifest/judge/swap";
 import { readDeployments } from "../../src/tools/doctor/manifest/read/deployments";
-import type { OurImage } from "../../src/tools/images/program";
+import type { OurImage } from "../../src/tools/program";
 
 /**
  * What a public chart or manifest deploys with a registrar. A chart was rendered by `helm template` with its defaults, or

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
+import { dialRegistration } from "../support/dial-registration";
 import { eventually } from "../support/eventually";
-import { dialRegistration } from "../support/fake-kubelet";
 import { startForeignSocket } from "../support/foreign-socket";
 import { DRIVER, serveRegistrar } from "./support";
 

@@ -4,7 +4,7 @@ import { silentLogger } from "../../src/logging/logger";
 import type { Registration } from "../../src/registrar/registration/registration";
 import type { Registrations, RegistrationsEvent } from "../../src/registrar/registration/registrations";
 import { PROCESS_FACTS } from "../support/diagnostics";
-import { registerOnce } from "../support/fake-kubelet";
+import { registerOnce } from "../support/dial-registration";
 import { DRIVER, serveRegistrar } from "./support";
 
 const driver = [{ name: DRIVER }];

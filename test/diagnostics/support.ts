@@ -1,6 +1,6 @@
 import type { RegistrarOptions } from "../../src/registrar/model/options";
 import { serveDiagnostics } from "../support/diagnostics";
-import { registerOnce } from "../support/fake-kubelet";
+import { registerOnce } from "../support/dial-registration";
 import { createTestNode, startTestRegistrar } from "../support/registrar-node";
 import { type Answer, startScriptedDriver } from "../support/scripted-driver";
 

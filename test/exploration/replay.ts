@@ -160,7 +160,7 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
     }),
   }),
   "../../src/registrar/registration/registration-service": () => ({
-    createRegistrationServers: (_options: unknown, given: RegistrationCalls) => {
+    createRegistrationService: (_options: unknown, given: RegistrationCalls) => {
       calls = given;
     },
   }),
@@ -191,11 +191,11 @@ for (const [path, standIn] of Object.entries(STAND_INS))
 const loading = import("../../src/registrar/start-registrar");
 
 async function start({ ours: [policy] }: Setup): Promise<void> {
-  const { registerDriver } = await loading;
+  const { startDriverRegistration } = await loading;
   const { signal, logger, ...options } = resolveOptions({ csiAddress: "/csi.sock", endpoint: "/host.sock" });
   const onRegistrationFailure = policy === "exit" ? "exit" : "retry";
   const given = { ...options, onRegistrationFailure, isNodeWide: policy === "node-wide" } as const;
-  registration = registerDriver(given, { log: silentLogger });
+  registration = startDriverRegistration(given, { log: silentLogger });
 }
 
 /** Kubelet and signals reach the real registration in its world, the explorer's in its own. */

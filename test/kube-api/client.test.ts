@@ -96,7 +96,7 @@ async function askWithNodesDoorsOpen(access: ApiAccess) {
     "--tls-min-v1.0",
     "--tls-cipher-list=DEFAULT@SECLEVEL=0",
     "--require",
-    "./bench/typescript.cjs",
+    "./scripts/typescript.cjs",
   ];
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
   const { stdout } = await run(process.execPath, [...flags, "-e", script, JSON.stringify(access)], {

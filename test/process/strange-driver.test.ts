@@ -3,8 +3,8 @@ import { FrameType } from "../../src/grpc/guard/frames";
 import { DRIVER, nodeTest, onNode, registered } from "../end-to-end/support/node";
 import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "../end-to-end/support/resources";
 import { frame, PING } from "../grpc/wire";
+import { registerOnce } from "../support/dial-registration";
 import { eventually } from "../support/eventually";
-import { registerOnce } from "../support/fake-kubelet";
 import { startForeignSocket } from "../support/foreign-socket";
 import {
   answering,

@@ -4,12 +4,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { resolveOptions } from "../../src/registrar/model/options";
 import type { StateName } from "../../src/registrar/model/state";
-import { registerDriver, startRegistrar } from "../../src/registrar/start-registrar";
+import { startDriverRegistration, startRegistrar } from "../../src/registrar/start-registrar";
 import { connectRaw } from "../grpc/served-grpc";
 import { frame, GOAWAY, getInfoCall, HELLO, PING, RAW_PATH } from "../grpc/wire";
+import { dialRegistration, registerOnce } from "../support/dial-registration";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { dialRegistration, registerOnce } from "../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../support/foreign-socket";
 import { createTestNode, startTestRegistrar, type TestRegistrar } from "../support/registrar-node";
 import { expectNothingLeft } from "../support/resources";
@@ -181,7 +181,7 @@ test.each(["rel/csi.sock", "unix:///csi/csi.sock", `/${"a".repeat(200)}`, "/csi\
       message: expect.stringMatching(/^startRegistrar: endpoint (is|has 201 bytes)/),
     });
     const { signal, logger: log, ...resolved } = resolveOptions(options);
-    const sidecar = registerDriver(resolved, { signal, log });
+    const sidecar = startDriverRegistration(resolved, { signal, log });
     expect(sidecar.endpoint).toBe(endpoint);
     await sidecar.close();
   },

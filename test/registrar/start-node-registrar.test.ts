@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { startNodeRegistrar } from "../../src/registrar/start-node-registrar";
+import { registerOnce } from "../support/dial-registration";
 import { eachTest } from "../support/each-test";
 import { eventually } from "../support/eventually";
-import { registerOnce } from "../support/fake-kubelet";
 import { createFleetNode, startTestFleet } from "../support/fleet-node";
 import { startScriptedDriver } from "../support/scripted-driver";
 import { startStuckSocket } from "../support/stuck-socket";

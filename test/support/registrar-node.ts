@@ -8,7 +8,7 @@ import type { CsiDriverOptions } from "../../src/simulator/driver/options";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
 import type { KubeletOptions } from "../../src/simulator/kubelet/options";
 import { type FakeRegistrarOptions, startFakeRegistrar } from "../simulator/fake-registrar";
-import { registerOnce } from "./fake-kubelet";
+import { registerOnce } from "./dial-registration";
 import { PATIENCE_MS } from "./history";
 import { createNodeFolder } from "./node-folder";
 import { recordLog } from "./recorded-log";

@@ -22,11 +22,11 @@ export interface FollowContext extends Pick<WatchDriverContext, "log" | "remindE
  * another driver, and the new one must be admitted.
  */
 export function nameEvent(
-  registeredAs: string | undefined,
+  admittedAs: string | undefined,
   driverName: string,
   isNodeWide: boolean,
 ): LoopEvent {
-  if (registeredAs === undefined) return { kind: "driver-named", driverName };
+  if (admittedAs === undefined) return { kind: "driver-named", driverName };
   if (!isNodeWide) return { kind: "driver-renamed", driverName };
   return { kind: "stop", reason: "driver-renamed", outcome: { kind: "stopped" } };
 }
@@ -49,11 +49,11 @@ export function createDriverFollower(
       inbox.put({ kind: "stop", reason: "failed", outcome: failedBy(error) });
     };
 
-    let registeredAs: string | undefined;
+    let admittedAs: string | undefined;
     const onNamed = async (name: string) => {
-      const event = nameEvent(registeredAs, name, options.isNodeWide);
+      const event = nameEvent(admittedAs, name, options.isNodeWide);
       if (event.kind === "stop") {
-        const was = registeredAs;
+        const was = admittedAs;
         log.info("CSI driver came back under another name, starting over", { was, csiDriverName: name });
         return inbox.put(event);
       }
@@ -61,7 +61,7 @@ export function createDriverFollower(
         trouble = why;
       });
       trouble = undefined;
-      registeredAs = name;
+      admittedAs = name;
       inbox.put(event, signal);
     };
 

@@ -39,7 +39,7 @@ const ACTIVITIES: { readonly [Kind in StateName]: readonly Activity<Kind>[] } = 
  * One driver's registration with kubelet: the loop does what the state asks for, takes the next event, ends what it did,
  * and goes to the state that follows. Resolves after a `stop` event, when nothing is left behind; never rejects.
  */
-export async function runRegistration(
+export async function runLoop(
   context: RegistrationContext,
   inbox: Inbox<LoopEvent>,
   onTransition: (state: RegistrationState, event: LoopEvent, from: RegistrationState) => void,

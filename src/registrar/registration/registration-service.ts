@@ -23,7 +23,7 @@ export interface RegistrationCalls {
  * Creates gRPC servers with kubelet's `Registration` service, one for each connection, because grpc-js does not tell a handler
  * over which its call came. The listeners run after the answer, so that kubelet gets it even if a refusal ends this process.
  */
-export function createRegistrationServers(
+export function createRegistrationService(
   { type, supportedVersions, endpoint }: ResolvedOptions,
   calls: RegistrationCalls,
   parentLog: Logger,

@@ -9,8 +9,8 @@ import { errorOf, type RegistrationOutcome } from "../model/outcome";
 import type { LoopEvent } from "../model/state";
 import type { DriverHealth, DriverStatus } from "../model/status";
 import { infoAnswer, statusEvent } from "./decisions";
-import { runRegistration } from "./loop";
-import { createRegistrationServers, type RegistrationCalls } from "./registration-service";
+import { runLoop } from "./loop";
+import { createRegistrationService, type RegistrationCalls } from "./registration-service";
 import { checkRegistrationSocket, createCachedCheck, createKeptAsk, type SelfCheck } from "./self-check";
 import { mayReregister } from "./transition";
 import { createView, type RegistrationView } from "./view";
@@ -65,14 +65,14 @@ export interface RegistrationParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Starts the registration of one driver, in state `waiting`. */
-export function openRegistration(options: ResolvedOptions, parts: RegistrationParts): Registration {
+/** Assembles the registration of one driver from its parts, and starts its loop in state `waiting`. */
+export function assembleRegistration(options: ResolvedOptions, parts: RegistrationParts): Registration {
   const { driver, events, log, signal } = parts;
   const inbox = createInbox<LoopEvent>();
   const view = createView(options, driver, events);
   events.subscribe(options.onEvent);
   const calls = answerKubelet(view, options, { inbox, ...parts }, () => server.silent);
-  const server = startGrpcServer({ log, newServer: createRegistrationServers(options, calls, log) });
+  const server = startGrpcServer({ log, newServer: createRegistrationService(options, calls, log) });
   const socket = createSocketFile(server.accept, log);
   const context = { options, log, server, socket, onUnpublished: view.onUnpublished };
 
@@ -81,7 +81,7 @@ export function openRegistration(options: ResolvedOptions, parts: RegistrationPa
   signal?.addEventListener("abort", stop, { once: true });
   const following = driver.follow(inbox, stopFollowing.signal);
   const run = async () => {
-    const end = await runRegistration(context, inbox, view.onTransition);
+    const end = await runLoop(context, inbox, view.onTransition);
     signal?.removeEventListener("abort", stop);
     stopFollowing.abort();
     await following;

@@ -94,16 +94,16 @@ function createCsiRegistrationHandler(context: KubeletContext): PluginHandler {
         validateVersions("ValidatePlugin", name, versions, listed.get(name)?.version, versionsWording);
         return undefined;
       } catch (error) {
-        return `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${reasonOf(error)}`;
+        return `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${textOf(error)}`;
       }
     },
-    register: (plugin) => register(plugin).then(() => undefined, reasonOf),
+    register: (plugin) => register(plugin).then(() => undefined, textOf),
     deregister: ({ driverName: name }, because) => remove(name, because),
   };
 }
 
 /** The text of a refusal; any other error is a bug of ours and is thrown again. */
-function reasonOf(error: unknown): string {
+function textOf(error: unknown): string {
   if (error instanceof RegistrarError) return error.message;
   throw error;
 }

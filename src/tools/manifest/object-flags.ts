@@ -3,7 +3,7 @@ import type { FlagValues } from "../../flags/grammar";
 import { choiceFlag, countFlag, listFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { DISTRIBUTIONS } from "../../host-path/kubelet-roots";
 import { OLDEST_SUPPORTED_MINOR } from "../../kubelet-rules/versions";
-import { parseOurImage } from "../images/program";
+import { parseOurImage } from "../program";
 
 const ofDriver = <Row extends CommandFlag>(row: Row) => ({ ...row, conflicts: "node-wide" }) as const;
 

@@ -4,7 +4,7 @@ import { EXAMPLE, exampleObjects, OURS, objectsIn, podWith } from "../support/ob
 import { createStage } from "../support/stage";
 import { cluster, startStage } from "../support/use-cluster";
 
-// Dynamic volumes: test/e2e.
+// Dynamic volumes: test/storage-tests.
 
 const STATIC_VOLUME = objectsIn(`
 apiVersion: v1

@@ -45,7 +45,7 @@ export async function inOwnCluster(
 }
 
 export const nodeCommand = (path: string): readonly string[] => [
-  ...[process.execPath, "--require", "./bench/typescript.cjs", path],
+  ...[process.execPath, "--require", "./scripts/typescript.cjs", path],
 ];
 
 async function run([program = "", ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {

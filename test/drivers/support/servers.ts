@@ -46,7 +46,7 @@ async function installPython(): Promise<readonly string[]> {
 }
 
 async function findNode(): Promise<readonly string[]> {
-  const typescript = join(FOLDER, "..", "..", "bench", "typescript.cjs");
+  const typescript = join(FOLDER, "..", "..", "scripts", "typescript.cjs");
   return [process.execPath, "--require", typescript, join(FOLDER, "node", "server.ts")];
 }
 

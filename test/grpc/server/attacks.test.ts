@@ -1,5 +1,5 @@
+import { dialRegistration } from "../../support/dial-registration";
 import { eventually } from "../../support/eventually";
-import { dialRegistration } from "../../support/fake-kubelet";
 import type { Attack, Outcome } from "../attacks";
 import { ATTACKS } from "../attacks";
 import { INFO, serveGrpc } from "../served-grpc";

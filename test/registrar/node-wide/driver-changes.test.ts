@@ -1,9 +1,9 @@
 import { renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { controlWaits } from "../../support/controlled-waits";
+import { dialRegistration } from "../../support/dial-registration";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
-import { dialRegistration } from "../../support/fake-kubelet";
 import type { startTestFleet as startFleet } from "../../support/fleet-node";
 import { expectNothingLeft } from "../../support/resources";
 

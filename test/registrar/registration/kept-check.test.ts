@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { startGrpcServer } from "../../../src/grpc/server";
 import { resolveOptions } from "../../../src/registrar/model/options";
 import {
-  createRegistrationServers,
+  createRegistrationService,
   type RegistrationCalls,
 } from "../../../src/registrar/registration/registration-service";
 import { checkRegistrationSocket, createKeptAsk } from "../../../src/registrar/registration/self-check";
@@ -27,7 +27,7 @@ async function publish(keepMs?: number) {
   const calls = {
     report: () => ({ name: NAME, report: { state: "registered" } }),
   } as unknown as RegistrationCalls;
-  const newServer = createRegistrationServers(resolveOptions(node.options), calls, logger);
+  const newServer = createRegistrationService(resolveOptions(node.options), calls, logger);
   const server = node.keep(startGrpcServer({ log: logger, newServer }));
   const socket = createSocketFile(server.accept, logger);
   node.keep({ [Symbol.asyncDispose]: socket.withdraw });

@@ -3,7 +3,7 @@ import { createInbox } from "../../../src/registrar/model/inbox";
 import { refusedFor } from "../../../src/registrar/model/outcome";
 import type { LoopEvent, RegistrationState } from "../../../src/registrar/model/state";
 import type { RegistrationContext } from "../../../src/registrar/registration/context";
-import { runRegistration } from "../../../src/registrar/registration/loop";
+import { runLoop } from "../../../src/registrar/registration/loop";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
@@ -33,7 +33,7 @@ async function startLoop(socket: Partial<Socket>) {
     way.push(`${event.kind} ${next.kind}`);
     if (event.kind === "published") published.push(basename(event.socketPath));
   };
-  const ended = runRegistration(context, inbox, onTransition);
+  const ended = runLoop(context, inbox, onTransition);
   return { inbox, log, way, published, ended, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 

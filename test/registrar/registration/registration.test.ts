@@ -2,9 +2,9 @@ import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { tryConnect } from "../../../src/unix/unix-socket";
+import { dialRegistration, registerOnce } from "../../support/dial-registration";
 import { eachTest } from "../../support/each-test";
 import { eventually } from "../../support/eventually";
-import { dialRegistration, registerOnce } from "../../support/fake-kubelet";
 import { createRandom } from "../../support/random";
 import {
   createTestNode,

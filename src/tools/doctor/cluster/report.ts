@@ -1,4 +1,4 @@
-import { tagOf } from "../../images/program";
+import { tagOf } from "../../program";
 import { type Finding, findingsOf, grouped } from "../findings/finding";
 import { CLUSTER_SCHEMA, reportFindings } from "../findings/report";
 import { judgeSwap, readSwap } from "../manifest/judge/swap";

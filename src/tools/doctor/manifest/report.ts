@@ -1,7 +1,7 @@
 import { invalidOption } from "../../../base/errors";
 import { plain } from "../../../logging/escape";
-import { lastPart, type OurImage } from "../../images/program";
 import { imagePattern } from "../../manifest/image-policy/recognise";
+import { lastPart, type OurImage } from "../../program";
 import { type Finding, findingsOf, unread as unreadVerdict } from "../findings/finding";
 import { type Report, reportOf } from "../findings/report";
 import { renderReport, type TableLook } from "../findings/table";

@@ -1,5 +1,5 @@
 import { isLabelValue, isQualifiedName } from "../../../kubelet-rules/api-validation";
-import { lastPart } from "../../images/program";
+import { lastPart } from "../../program";
 import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
 import { type BasicOptions, resolveBasics } from "../options";
 import { object, scalar, type Yaml, yaml } from "../template";

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { controlWaits } from "../../../support/controlled-waits";
+import { dialRegistration } from "../../../support/dial-registration";
 import { eventually } from "../../../support/eventually";
-import { dialRegistration } from "../../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
 import type { startListening, TestNode } from "../../../support/registrar-node";

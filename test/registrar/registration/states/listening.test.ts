@@ -1,9 +1,9 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { controlWaits } from "../../../support/controlled-waits";
+import { dialRegistration, registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
-import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { watchNames } from "../../../support/owned-socket";
 import { startScriptedDriver } from "../../../support/scripted-driver";

@@ -1,9 +1,9 @@
 import fs, { lstatSync, mkdirSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { startNodeRegistrar } from "../../../../src/registrar/start-node-registrar";
+import { registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
-import { registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { recordLog } from "../../../support/recorded-log";
 import { createTestNode, ENDPOINT, startTestRegistrar } from "../../../support/registrar-node";

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
+import { dialRegistration, registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
-import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 
 const waits = controlWaits({ fromMs: 1_000 });
 const loading = import("../../../support/registrar-node");

@@ -2,9 +2,9 @@ import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlink
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { controlWaits } from "../../../support/controlled-waits";
+import { dialRegistration, registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
-import { dialRegistration, registerOnce } from "../../../support/fake-kubelet";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
 import type { TestRegistrar } from "../../../support/registrar-node";

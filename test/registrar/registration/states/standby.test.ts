@@ -6,9 +6,9 @@ import type { RegistrationContext } from "../../../../src/registrar/registration
 import { tryConnect } from "../../../../src/unix/unix-socket";
 import { startFakeRegistrar } from "../../../simulator/fake-registrar";
 import { controlWaits } from "../../../support/controlled-waits";
+import { registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
-import { registerOnce } from "../../../support/fake-kubelet";
 import { type ForeignSocket, startForeignSocket } from "../../../support/foreign-socket";
 import { identityOf } from "../../../support/identity-of";
 import { createOwnedSocket } from "../../../support/owned-socket";

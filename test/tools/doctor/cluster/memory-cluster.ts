@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ClusterTarget, readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
 import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
-import type { OurImage } from "../../../../src/tools/images/program";
+import type { OurImage } from "../../../../src/tools/program";
 import {
   csiDriver,
   daemonSet,

@@ -4,7 +4,7 @@ import { createTempFolder, type TempFolder } from "../../../support/temp-folder"
 import { startCommand } from "../../support/command";
 
 const FAKE = join(__dirname, "fake-kubectl.cjs");
-/** What a real API server answered: test/node-readiness/api-server/doctor-cluster.test.ts wrote it. */
+/** What a real API server answered: test/api-server/doctor-cluster.test.ts wrote it. */
 export const RECORDED = join(__dirname, "recorded", "sick-cluster.json");
 
 /** What doctor says of the recorded cluster when it answers otherwise to the URLs with this part. */

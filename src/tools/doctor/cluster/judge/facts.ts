@@ -1,4 +1,4 @@
-import type { OurImage } from "../../../images/program";
+import type { OurImage } from "../../../program";
 import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding";
 import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
 import type { Deployment, ManifestFacts } from "../../manifest/read/deployments";

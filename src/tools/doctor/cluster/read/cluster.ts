@@ -1,6 +1,6 @@
 import { invalidOption } from "../../../../base/errors";
 import { type Tree, tree } from "../../../../kube-api/objects";
-import type { OurImage } from "../../../images/program";
+import type { OurImage } from "../../../program";
 import { nameOf } from "../../manifest/read/objects";
 import type { ListApi } from "./list-api";
 import {

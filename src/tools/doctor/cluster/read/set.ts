@@ -7,7 +7,7 @@ import {
   timeOrNone,
   tree,
 } from "../../../../kube-api/objects";
-import type { OurImage } from "../../../images/program";
+import type { OurImage } from "../../../program";
 import { deploymentsIn } from "../../manifest/read/deployments";
 import { foundIn, nameOf } from "../../manifest/read/objects";
 

@@ -1,5 +1,5 @@
-import { lastPart, type OurImage } from "../../../images/program";
 import { imagePattern } from "../../../manifest/image-policy/recognise";
+import { lastPart, type OurImage } from "../../../program";
 import { findingsOf, keyOf } from "../../findings/finding";
 import { reportFindings } from "../../findings/report";
 import { counted } from "../../findings/words";

@@ -1,7 +1,7 @@
 import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
-import { isRegistrar, type OurImage, programOf } from "../../../images/program";
+import { isRegistrar, type OurImage, programOf } from "../../../program";
 import type { FoundObject } from "../../findings/finding";
 import { driverSocketOf, mountsOf } from "./mounts";
 import { foundIn, placeText, type ReadObject, type Unread, unreadAt } from "./objects";

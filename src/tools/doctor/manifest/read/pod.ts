@@ -1,6 +1,6 @@
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { isWindowsImage } from "../../../images/program";
 import { OS_LABELS, WINDOWS_BUILD, WINDOWS_LABELS } from "../../../manifest/image-policy/recognise";
+import { isWindowsImage } from "../../../program";
 
 export function podIn(object: Tree): Tree {
   const spec = tree(object.spec);

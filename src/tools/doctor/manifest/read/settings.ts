@@ -5,7 +5,7 @@ import { askOfficial, correctArgument } from "../../../../flags/official";
 import { ACCEPTED_FLAGS, isProbeMode, nearestFlag, parseFlags } from "../../../../flags/table";
 import { parseBool } from "../../../../flags/values";
 import { parseCsiAddress } from "../../../../unix/socket-path";
-import type { Program } from "../../../images/program";
+import type { Program } from "../../../program";
 import { isTemplate } from "../../findings/words";
 
 export interface RegistrarSettings {

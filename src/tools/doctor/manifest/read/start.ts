@@ -1,7 +1,7 @@
 import { invalidOption } from "../../../../base/errors";
 import { nearWord } from "../../../../base/near-word";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { behindRegistrar, itemsOf, type Program } from "../../../images/program";
+import { behindRegistrar, itemsOf, type Program } from "../../../program";
 
 /** A `$(NAME)` whose value is not in the object. */
 interface OpenVariable {

@@ -9,7 +9,7 @@ import { callFileSystem } from "../../../../unix/file-calls";
 import { isSameFile } from "../../../../unix/files";
 import { mountPlaceOf, parseMountinfo } from "../../../../unix/mounts";
 import { parseCsiAddress } from "../../../../unix/socket-path";
-import { behindRegistrar } from "../../../images/program";
+import { behindRegistrar } from "../../../program";
 import { errnoIn, lookAtSocket, statsOrErrno } from "./files";
 
 /** A process' short name, which can be read without waiting for the process. */

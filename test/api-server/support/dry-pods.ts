@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { eventually } from "../../../support/eventually";
-import { runCommand } from "../../../support/run-command";
+import { eventually } from "../../support/eventually";
+import { runCommand } from "../../support/run-command";
 import type { Cluster } from "./cluster";
 
 export type PodSpec = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-import { createApiClient } from "../../../../src/kube-api/client";
-import type { Outcome } from "../../../../src/kube-api/failure";
-import { eventually } from "../../../support/eventually";
+import { createApiClient } from "../../../src/kube-api/client";
+import type { Outcome } from "../../../src/kube-api/failure";
+import { eventually } from "../../support/eventually";
 import type { Cluster } from "./cluster";
 
 export const merge = { type: "strategic-merge-patch" };

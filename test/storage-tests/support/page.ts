@@ -61,7 +61,7 @@ export function writePage(outcomesFile: string): void {
       `Left out: ${leftOut.map(([why, tests]) => `${tests} ${why}`).join("; ")}.`,
     ].join("\n\n");
     const isDefault = kubernetes === KUBERNETES_VERSION;
-    const command = `npm run test:e2e${isDefault ? "" : ` -- --kubernetes ${kubernetes}`}`;
+    const command = `npm run test:storage${isDefault ? "" : ` -- --kubernetes ${kubernetes}`}`;
     writeFigures(command, figures);
   }
 }

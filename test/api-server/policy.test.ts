@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { createApiClient } from "../../../src/kube-api/client";
-import { text, tree } from "../../../src/kube-api/objects";
-import { createNodeApi } from "../../../src/node-readiness/node-api";
-import { eventually } from "../../support/eventually";
-import { runCommand } from "../../support/run-command";
-import { DRIVER } from "../support/controlled-registrations";
-import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
+import { createApiClient } from "../../src/kube-api/client";
+import { text, tree } from "../../src/kube-api/objects";
+import { createNodeApi } from "../../src/node-readiness/node-api";
+import { DRIVER } from "../node-readiness/support/controlled-registrations";
+import { FOREIGN_TAINT, STARTUP_TAINT } from "../node-readiness/support/fixture";
+import { eventually } from "../support/eventually";
+import { runCommand } from "../support/run-command";
 import { ACCOUNT, useCluster } from "./support/cluster";
 import { nodeFields } from "./support/node-fields";
 import {

@@ -1,6 +1,6 @@
 import { parseAllDocuments } from "yaml";
-import { DISTRIBUTIONS } from "../../../src/host-path/kubelet-roots";
-import { runCommand } from "../../support/run-command";
+import { DISTRIBUTIONS } from "../../src/host-path/kubelet-roots";
+import { runCommand } from "../support/run-command";
 import { useCluster } from "./support/cluster";
 import { dryRun } from "./support/dry-pods";
 

@@ -1,6 +1,6 @@
-import { list, type Tree, text, tree } from "../../kube-api/objects";
-import { boundText } from "../../logging/escape";
-import { version } from "../../runtime/version";
+import { list, type Tree, text, tree } from "../kube-api/objects";
+import { boundText } from "../logging/escape";
+import { version } from "../runtime/version";
 
 /** What runs in a registrar's container. What is true of one program says nothing about another. */
 export type Program =

@@ -1,6 +1,6 @@
-import { eventually } from "../../support/eventually";
-import { DRIVER } from "../support/controlled-registrations";
-import { FOREIGN_TAINT, STARTUP_TAINT } from "../support/fixture";
+import { DRIVER } from "../node-readiness/support/controlled-registrations";
+import { FOREIGN_TAINT, STARTUP_TAINT } from "../node-readiness/support/fixture";
+import { eventually } from "../support/eventually";
 import { startKeeper, useCluster } from "./support/cluster";
 
 const cluster = useCluster();

@@ -1,15 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { programPath } from "../../cluster/support/build";
-import { type ControlPlane, startControlPlane } from "../../cluster/support/control-plane";
-import { fencesIn, isShownBy, readText } from "../../docs/markdown";
-import { createApiWriter } from "../../support/api-writer";
-import { csiDriver } from "../../support/cluster-objects";
-import { createTempFolder, type TempFolder } from "../../support/temp-folder";
-import { makeSickCluster, SHARES } from "../../tools/doctor/cluster/sick-cluster";
-import { startCommand } from "../../tools/support/command";
+import { programPath } from "../cluster/support/build";
+import { type ControlPlane, startControlPlane } from "../cluster/support/control-plane";
+import { fencesIn, isShownBy, readText } from "../docs/markdown";
+import { createApiWriter } from "../support/api-writer";
+import { csiDriver } from "../support/cluster-objects";
+import { createTempFolder, type TempFolder } from "../support/temp-folder";
+import { makeSickCluster, SHARES } from "../tools/doctor/cluster/sick-cluster";
+import { startCommand } from "../tools/support/command";
 
-const DOCTOR = join(__dirname, "..", "..", "tools", "doctor", "cluster");
+const DOCTOR = join(__dirname, "..", "tools", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
 const RECORDED = () =>
   process.env.RECORD ? join(DOCTOR, "recorded", "sick-cluster.json") : folder.at("recorded.json");

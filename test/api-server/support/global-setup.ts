@@ -1,4 +1,4 @@
-import { buildPrograms } from "../../../cluster/support/build";
+import { buildPrograms } from "../../cluster/support/build";
 
 export default async function globalSetup(): Promise<void> {
   await buildPrograms();

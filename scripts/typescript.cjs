@@ -1,4 +1,4 @@
-// `node --require ./bench/typescript.cjs FILE.ts` runs TypeScript, compiled as jest compiles it, with no output folder.
+// `node --require ./scripts/typescript.cjs FILE.ts` runs TypeScript, compiled as jest compiles it, with no output folder.
 const { readFileSync } = require("node:fs");
 const transformer = require("../test/support/esbuild-transform.js");
 

@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import type { ApiAccess } from "../../../../src/kube-api/access";
-import { type ApiClient, createApiClient } from "../../../../src/kube-api/client";
-import type { Outcome } from "../../../../src/kube-api/failure";
-import { parseNode, type Taint } from "../../../../src/node-readiness/node-api";
-import { startControlPlane } from "../../../cluster/support/control-plane";
-import { objectsIn } from "../../../cluster/support/objects";
-import { csiNode } from "../../../support/cluster-objects";
-import { runCommand } from "../../../support/run-command";
-import { createTempFolder } from "../../../support/temp-folder";
-import { DRIVER } from "../../support/controlled-registrations";
-import { type FixtureOptions, startReadiness } from "../../support/fixture";
+import type { ApiAccess } from "../../../src/kube-api/access";
+import { type ApiClient, createApiClient } from "../../../src/kube-api/client";
+import type { Outcome } from "../../../src/kube-api/failure";
+import { parseNode, type Taint } from "../../../src/node-readiness/node-api";
+import { startControlPlane } from "../../cluster/support/control-plane";
+import { objectsIn } from "../../cluster/support/objects";
+import { DRIVER } from "../../node-readiness/support/controlled-registrations";
+import { type FixtureOptions, startReadiness } from "../../node-readiness/support/fixture";
+import { csiNode } from "../../support/cluster-objects";
+import { runCommand } from "../../support/run-command";
+import { createTempFolder } from "../../support/temp-folder";
 
 const NODES = ["node-1", "node-2"];
 export const ACCOUNT = "disk-csi-example-com-node";

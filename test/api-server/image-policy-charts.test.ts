@@ -1,4 +1,4 @@
-import { PODS } from "../../charts/pods";
+import { PODS } from "../charts/pods";
 import { useCluster } from "./support/cluster";
 import { applyPolicy, changesOf, enforced, IMAGE, OURS, onNode, type PodSpec } from "./support/dry-pods";
 

@@ -1,4 +1,4 @@
-import { readText } from "../../docs/markdown";
+import { readText } from "../docs/markdown";
 import { useCluster } from "./support/cluster";
 import { installCrd } from "./support/install-crd";
 

@@ -23,7 +23,7 @@ import {
   testsOf,
 } from "./support/selection";
 
-const USAGE = `usage: npm run test:e2e -- [--quick|--external|--focus PATTERN] [--registrar ours|official] [--break sockets|restarts]
+const USAGE = `usage: npm run test:storage -- [--quick|--external|--focus PATTERN] [--registrar ours|official] [--break sockets|restarts]
                           [--kubernetes VERSION]
 
 Runs Kubernetes' own storage tests of the drivers csi-hostpath and csi-mock, unchanged, in a cluster of one node on this machine,
@@ -38,7 +38,7 @@ with our image under the official registrar's name. Needs root on Linux; builds 
   --kubernetes VERSION whose tests, manifests, control plane and kubelet (${KUBERNETES_VERSION})
   --procs N            tests beside each other (6)
   --minutes N          ends the run after so long (180): a test that has not ended by then has failed
-  --reports DIRECTORY  where the reports are written, in the forms of JUnit and of ginkgo (test/e2e/reports)
+  --reports DIRECTORY  where the reports are written, in the forms of JUnit and of ginkgo (test/storage-tests/reports)
   --outcomes FILE      adds the outcome to this file; of two runs of one kind the later counts
   --write              writes what the file of --outcomes has into docs/measurements.md
 
@@ -69,7 +69,7 @@ const OPTIONS = {
   kubernetes: { type: "string", default: KUBERNETES_VERSION },
   procs: { type: "string", default: "6" },
   minutes: { type: "string", default: "180" },
-  reports: { type: "string", default: join(ROOT, "test", "e2e", "reports") },
+  reports: { type: "string", default: join(ROOT, "test", "storage-tests", "reports") },
   outcomes: { type: "string" },
   write: { type: "boolean", default: false },
 } as const;
@@ -80,7 +80,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const { kubernetes } = values;
   const busybox = whereIs("busybox") ? [] : ["busybox, linked statically (apt package busybox-static)"];
   const lacked = [...missingFromMachine(), ...busybox].join("; ");
-  if (lacked) throw new Error(`npm run test:e2e cannot run here, because this machine lacks ${lacked}`);
+  if (lacked) throw new Error(`npm run test:storage cannot run here, because this machine lacks ${lacked}`);
   const sources = await findSources(kubernetes, givenProgram, registrar === "official");
   if (sources.missing.length > 0)
     throw new Error(`build with CGO_ENABLED=0, see E2E_PROGRAMS in --help: ${sources.missing}`);
@@ -111,7 +111,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const report = join(reports, "report.json");
   rmSync(report, { force: true });
   const env = { ...process.env, E2E_PLAN: planFile };
-  const code = await inOwnCluster(nodeCommand("test/e2e/inside.ts"), images, env);
+  const code = await inOwnCluster(nodeCommand("test/storage-tests/inside.ts"), images, env);
   if (!existsSync(report)) return code || 1;
   const outcome: Outcome = {
     kubernetes,
