@@ -49,13 +49,15 @@ export function conditionFor(
       if (listing === "orphaned")
         return no("CSINodeOfDeletedNode", `kubelet has registered ${driver}, but ${ORPHANED}`);
       return { type, status: "True", reason: "Registered", message: `kubelet has registered ${driver}` };
-    case "refused":
-      return no("Refused", `kubelet refused ${driver}: ${(refusal ?? "").slice(0, MAX_REFUSAL)}`);
     case "waiting":
       return no("DriverNotAnswering", `${driver} has not answered the registrar`);
+    case "refused":
     case "publishing":
     case "listening":
     case "asked":
+      // Also during the next try: kubelet has said nothing else.
+      if (refusal !== undefined)
+        return no("Refused", `kubelet refused ${driver}: ${refusal.slice(0, MAX_REFUSAL)}`);
       return no("NotRegistered", `kubelet has not registered ${driver}`);
     case "gone":
       return no(GONE_REASON, `${driver} is gone from this node`);

@@ -70,6 +70,17 @@ test("a condition that another client changes back is written three times at onc
   expect(play.said()).toEqual(["False Refused"]);
 });
 
+test("a refusal is one write, however often the registrar tries again", async () => {
+  const play = createPlay();
+  for (const state of ["refused", "publishing", "listening", "asked", "refused", "publishing"] as const) {
+    play.registrations = [{ ...registrationIn(state), refusal: "topology clash" }];
+    await play.pass();
+  }
+  expect(play.writes).toMatchObject([{ said: "False Refused" }]);
+  await play.turn("registered");
+  expect(play.said()).toEqual(["True Registered"]);
+});
+
 test("a Node that is created again gets its condition at once", async () => {
   const play = createPlay();
   for (play.uid of ["2", "3", "4", "5", "6", "7"]) {
