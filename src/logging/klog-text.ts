@@ -24,7 +24,11 @@ export function createTextLine(pid: number): (record: LogRecord, timeMs: number)
 }
 
 /** A klog line without its header: the quoted message, `err` when there is one, the fields in their order. */
-export function klogMessage({ message, error, fields }: LogRecord): string {
+export function klogMessage({
+  message,
+  error,
+  fields,
+}: Pick<LogRecord, "message" | "error" | "fields">): string {
   const pairs = error === undefined ? fields : { err: messageOf(error), ...fields };
   const texts = Object.entries(pairs).map(([key, value]) => ` ${escapeGo(key)}=${valueText(value)}`);
   return quoteGo(message) + texts.join("");

@@ -92,10 +92,9 @@ export function untilStopped(): AbortSignal {
   return AbortSignal.any([abortOnSignals(() => {}), unread.signal]);
 }
 
-/** Resolves when the signal is aborted, or after `ms` if that is more than 0; keeps the process alive until then. */
-export async function untilAborted(signal: AbortSignal, ms = 0): Promise<void> {
-  do await pause(ms || LONGEST_WAIT_MS, signal);
-  while (ms === 0 && !signal.aborted);
+/** Resolves when the signal is aborted; keeps the process alive until then. */
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  while (await pause(LONGEST_WAIT_MS, signal));
 }
 
 export async function unlessStopped<Started>(starting: Promise<Started>): Promise<Started | undefined> {

@@ -1,20 +1,21 @@
 import { escapeJson } from "../logging/escape";
+import { klogMessage } from "../logging/klog-text";
 import type { EventStream, SimulatorEvent } from "../simulator/event-stream";
 
-/** Puts an event into one line of words; undefined if people need not see it. */
-export type Narrator<Event> = (event: Event) => string | undefined;
-
-/** Reports every event of a simulated part, past and future: in JSON as an object, in text as a line with the time. */
+/** Reports every event of a simulated part, past and future: in JSON as an object, in text as the log does, behind the time. */
 export function tellEvents<Event extends SimulatorEvent>(
   stream: EventStream<Event>,
   output: "text" | "json",
-  narrate: Narrator<Event>,
+  whatItIs: string,
 ): void {
   const tell = (event: Event) => {
     if (output === "json") return writeLine(JSON.stringify(event));
-    const line = narrate(event);
-    if (line !== undefined) writeLine(`${timeOfDay(event.atMs)}  ${line.replaceAll("\n", "\\n")}`);
+    const { kind, atMs, ...fields } = event;
+    const [clock] = new Date(atMs).toTimeString().split(" ");
+    const ms = String(Math.trunc(atMs) % 1000).padStart(3, "0");
+    writeLine(`${clock}.${ms}  ${klogMessage({ message: kind, error: undefined, fields })}`);
   };
+  if (output === "text") writeLine(whatItIs);
   for (const event of stream.history()) tell(event);
   stream.subscribe(tell);
 }
@@ -27,19 +28,5 @@ export function writeLine(line: string): void {
 /** Makes what writes objects as YAML documents. Loads the YAML library, because most runs print no object. */
 export async function createObjectPrinter() {
   const { stringify } = await import("yaml");
-  return (object: object, comment?: string) => {
-    writeLine("---");
-    if (comment !== undefined) writeLine(`# ${comment}`);
-    for (const line of stringify(object, { lineWidth: 0 }).trimEnd().split("\n")) writeLine(line);
-  };
-}
-
-export function durationText(ms: number): string {
-  if (ms >= 1000) return `${Math.round(ms / 100) / 10} s`;
-  return ms >= 10 ? `${Math.round(ms)} ms` : `${Math.round(ms * 10) / 10} ms`;
-}
-
-function timeOfDay(atMs: number): string {
-  const [clock] = new Date(atMs).toTimeString().split(" ");
-  return `${clock}.${String(Math.trunc(atMs) % 1000).padStart(3, "0")}`;
+  return (object: object) => writeLine(`---\n${stringify(object, { lineWidth: 0 }).trimEnd()}`);
 }

@@ -2,7 +2,6 @@ import { styleText } from "node:util";
 import { RegistrarError } from "../../base/errors";
 import { monotonicMs } from "../../base/pause";
 import { wrap } from "../../base/wrap";
-import { durationText } from "../event-lines";
 import { type Sign, startStage } from "./stage";
 
 const WIDTH = 110;
@@ -17,11 +16,11 @@ export type Play = ReturnType<typeof startPlay>;
 export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: number) {
   const stage = startStage(cli, signal);
   const startedAt = monotonicMs();
+  const seconds = () => ((monotonicMs() - startedAt) / 1000).toFixed(2);
   let steps = 0;
 
   const tell = (mark: string, text: string) => {
-    const time = `${((monotonicMs() - startedAt) / 1000).toFixed(2).padStart(5)} s`;
-    say(`${INDENT}${mark}  ${coloured("dim", time)}  ${wrapped(text, HANGING)}`);
+    say(`${INDENT}${mark}  ${coloured("dim", `${seconds().padStart(5)} s`)}  ${wrapped(text, HANGING)}`);
   };
   const tellStep = (text: string) => {
     steps += 1;
@@ -43,7 +42,7 @@ export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: n
     /** Waits for what follows from the latest deed. */
     step: async (sign: Sign, text: string) => {
       const report = await stage.when(sign, stepMs);
-      const missed = `did not happen within ${durationText(stepMs)}: ${text} ${stage.lastLineOf(sign.role)}`;
+      const missed = `did not happen within ${stepMs / 1000} s: ${text} ${stage.lastLineOf(sign.role)}`;
       if (report === undefined) throw new RegistrarError("TIMEOUT", missed);
       tellStep(text);
       return report;
@@ -57,7 +56,7 @@ export function startPlay(cli: readonly string[], signal: AbortSignal, stepMs: n
       const { stringify } = await import("yaml");
       say(`\n${stringify(object, { lineWidth: 0 }).trimEnd().replace(/^/gm, HANGING)}`);
     },
-    finish: () => say(`\nEverything happened as described, in ${durationText(monotonicMs() - startedAt)}.`),
+    finish: () => say(`\nEverything happened as described, in ${seconds()} s.`),
   };
 }
 

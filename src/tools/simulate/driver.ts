@@ -2,7 +2,6 @@ import { status } from "@grpc/grpc-js";
 import { RegistrarError } from "../../base/errors";
 import {
   countFlag,
-  durationFlag,
   eventOutputFlag,
   listFlag,
   pairsFlag,
@@ -14,11 +13,11 @@ import {
   timesOf,
 } from "../../flags/kinds";
 import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
-import { type CsiDriverEvent, startCsiDriver } from "../../simulator/driver/csi-driver";
+import { startCsiDriver } from "../../simulator/driver/csi-driver";
 import { CSI_METHODS, type CsiDriverFault, DEFAULT_ANSWERS } from "../../simulator/driver/options";
 import { tryConnect } from "../../unix/unix-socket";
 import { createCommand } from "../command-line";
-import { durationText, type Narrator, tellEvents, writeLine } from "../event-lines";
+import { tellEvents } from "../event-lines";
 
 const WHAT_IT_IS_NOT = "it provisions, attaches and mounts nothing.";
 
@@ -35,7 +34,6 @@ export const runDriver = createCommand(
       delay: listFlag("answer later, METHOD=DURATION[:TIMES]; repeatable", parseDelay),
       error: listFlag("answer with a gRPC error, METHOD=CODE[:TIMES]; repeatable", parseError),
       hang: listFlag("never answer, METHOD[:TIMES]; repeatable", parseHang),
-      "restart-every": durationFlag("stop and start again at this interval"),
       output: eventOutputFlag,
     },
     examples: [
@@ -48,23 +46,20 @@ export const runDriver = createCommand(
     ],
   },
   async (flags) => {
-    const { csiAddress, name, nodeId, maxVolumes, topology, output, restartEvery } = flags;
-    const { delay = [], error = [], hang = [] } = flags;
-    const options = { csiAddress, name, nodeId, maxVolumes, topology, faults: [...delay, ...error, ...hang] };
+    const { delay = [], error = [], hang = [], output, ...options } = flags;
+    const { csiAddress } = options;
     if ((await tryConnect(csiAddress)) === undefined)
       throw new RegistrarError(
         "SOCKET_UNUSABLE",
         `a process listens on ${csiAddress} already: stop that driver first, or give another --csi-address`,
       );
     const signal = untilStopped();
-    for (let starts = 0; !signal.aborted; starts++) {
-      const driver = await unlessStopped(startCsiDriver({ ...options, signal }));
-      if (driver === undefined) break;
-      if (output === "text" && starts === 0) writeLine(`A simulated CSI driver; ${WHAT_IT_IS_NOT}`);
-      tellEvents(driver.events, output, createNarrator(name));
-      await untilAborted(signal, restartEvery);
-      await driver.close();
-    }
+    const faults = [...delay, ...error, ...hang];
+    const driver = await unlessStopped(startCsiDriver({ ...options, faults, signal }));
+    if (driver === undefined) return 0;
+    tellEvents(driver.events, output, `A simulated CSI driver; ${WHAT_IT_IS_NOT}`);
+    await untilAborted(signal);
+    await driver.close();
     return 0;
   },
 );
@@ -95,25 +90,3 @@ function parseHang(text: string): CsiDriverFault {
   const [method = "", times] = text.split(":");
   return { kind: "hang", method: parseChoice(method, CSI_METHODS), ...timesOf(times) };
 }
-
-/** One line for each call when it ends. */
-const createNarrator =
-  (name: string): Narrator<CsiDriverEvent> =>
-  (event) => {
-    switch (event.kind) {
-      case "listening":
-        return `listening on ${event.csiAddress} as ${name}`;
-      case "called":
-        return isServed(event.method) ? undefined : `${event.method}: not implemented here`;
-      case "answered": {
-        const outcome = event.result.kind === "ok" ? "answered" : `failed, ${event.result.error},`;
-        return `${event.method}: ${outcome} after ${durationText(event.durationMs)}`;
-      }
-      case "fault-applied":
-        return `applies the fault ${JSON.stringify(event.fault)}`;
-      default:
-        return event.kind;
-    }
-  };
-
-const isServed = (method: string) => (CSI_METHODS as readonly string[]).includes(method);
