@@ -1,4 +1,4 @@
-import { backoffMs, REMINDERS, reminderMs } from "../../src/base/backoff";
+import { BACKOFF, backoffMs, REMINDERS, reminderMs } from "../../src/base/backoff";
 
 const seconds = { initialMs: 1_000, maxMs: 30_000 };
 
@@ -16,6 +16,15 @@ test.each([
   [1, 9, 0, 30_000],
 ])("with a jitter of %d, attempt %i waits at chance %d for %d ms", (jitter, attempt, chance, expected) => {
   expect(backoffMs({ ...seconds, jitter }, attempt, () => chance)).toBe(expected);
+});
+
+test("what the nodes of a cluster ask of the API server, each for itself, has a random share", () => {
+  const { apiServer, unlistedDriver, reregistration, taintFight, conditionFight } = BACKOFF;
+  for (const own of [apiServer, unlistedDriver, reregistration, taintFight, conditionFight])
+    expect(backoffMs(own, 0, () => 1)).toBe(own.initialMs / 2);
+  // Kubelet asks it about each publication.
+  for (const kubelets of [BACKOFF.refused, BACKOFF.refusedForLong])
+    expect(backoffMs(kubelets, 0, () => 1)).toBe(kubelets.initialMs * 0.8);
 });
 
 test("a socket that is waited for is told of less and less often: in a day some 50 lines", () => {

@@ -104,6 +104,8 @@ const REQUEST = grpcHeaders("localhost");
 const request = headerBlock(...REQUEST);
 const block = (...parts: Buffer[]) => frame(HEADERS, END_HEADERS, 1, Buffer.concat(parts));
 const headers = (...parts: Buffer[]) => block(request, ...parts);
+/** Node's own limit, and what it answers beyond that. */
+export const MAX_FIELDS = 128;
 const ENHANCE_YOUR_CALM = 11;
 const TOO_MUCH = "header fields of more than 65536 bytes";
 const TABLE_SIZES = times(500, () => bytesOf("20 3f e1 1f"));
@@ -202,10 +204,12 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     attack("HPACK bomb: 4000 bytes, repeated 60 times", headers(bigEntry, Buffer.alloc(60, 0xbe)), TOO_MUCH),
   ],
   "more than 128 header fields": [
-    attack("200 small ones", headers(Buffer.alloc(200, 0x90)), { reset: ENHANCE_YOUR_CALM }),
+    attack("one more", headers(Buffer.alloc(MAX_FIELDS - REQUEST.length + 1, 0x90)), {
+      reset: ENHANCE_YOUR_CALM,
+    }),
     attack("10000 small ones", headers(Buffer.alloc(10_000, 0x90)), TOO_MUCH),
   ],
-  "a large HPACK table": [attack("65536 bytes", block(bytesOf("3f e1 ff 03"), request), /^HTTP\/2 error/)],
+  "a large HPACK table": [attack("4097 bytes", block(bytesOf("3f e2 1f"), request), /^HTTP\/2 error/)],
   "HPACK table sizes, over and over": [attack("1000 of them", block(TABLE_SIZES, request), "ignored")],
   "HPACK that means nothing": [
     attack("Huffman garbage", headers(bytesOf("00 01 78 84 ff ff ff ff")), /^HTTP\/2 error/),

@@ -4,10 +4,10 @@ import { ROOT } from "../package/support/packed-package";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 const COPIED = [
-  ...["src", "test", "proto", "docs", "examples", "bench", "scripts"],
+  ...["src", "test", "proto", "docs", "examples", "bench", "scripts", "dist"],
   ...["jest.config.js", "package.json", "tsconfig.json"],
 ];
-const LINKED = ["node_modules", "dist"];
+const LINKED = ["node_modules"];
 const SKIPPED = /\/(?:node_modules|built|bin)$/;
 
 /** What the tests of a copy start: the project's own build. They would refuse one that is older than a changed file. */

@@ -194,6 +194,8 @@ test("a driver that CSINode lost is told after the delay, from what was read las
   expect(play.said()).toEqual(["True Registered"]);
   await play.spend(2_000);
   expect(play.said()).toEqual(["False NotInCSINode"]);
+  // CSINode is not watched.
+  expect(await play.pass()).toBe(10_000);
   play.lists(DRIVER);
   await play.pass();
   expect(play.said()).toEqual(["True Registered"]);

@@ -24,6 +24,7 @@ afterEach(() => {
 
 const NODE = { uid: "1", resourceVersion: "1", taints: [], conditions: [] };
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** What becomes of each watch that the API server opens. */
 interface Ending {
@@ -31,16 +32,18 @@ interface Ending {
   readonly failure?: ApiFailure;
 }
 
-/** Opens watches that end so, for so long: how many, and how far apart the last ones were. */
-async function watchesIn(ms: number, endingOf: (watch: number) => Ending) {
+/** Opens watches that end so, for so long: how many, how far apart the last ones were, and how long they may last. */
+async function watchesIn(ms: number, endingOf: (watch: number) => Ending, chance = 0.5) {
   const { createNodeStore, startNodeWatch } = watching;
   const stop = new AbortController();
   const begun: number[] = [];
+  let lastSeconds = 0;
   const { ended } = startNodeWatch({
     api: {
       getNode: async () => ({ kind: "done", value: NODE }),
-      watchNode: async (...[{ onOpen }, signal]: Parameters<NodeApi["watchNode"]>) => {
+      watchNode: async (...[{ onOpen, seconds }, signal]: Parameters<NodeApi["watchNode"]>) => {
         begun.push(performance.now());
+        lastSeconds = seconds;
         const { afterMs, failure } = endingOf(begun.length);
         onOpen();
         let end = () => {};
@@ -57,13 +60,13 @@ async function watchesIn(ms: number, endingOf: (watch: number) => Ending) {
     pace,
     signal: stop.signal,
     onHealth: () => {},
-    random: () => 0.5,
+    random: () => chance,
   });
   await jest.advanceTimersByTimeAsync(ms);
   stop.abort();
   await jest.advanceTimersByTimeAsync(0);
   await ended;
-  return { count: begun.length, lastPauseMs: (begun.at(-1) ?? 0) - (begun.at(-2) ?? 0) };
+  return { count: begun.length, lastPauseMs: (begun.at(-1) ?? 0) - (begun.at(-2) ?? 0), lastSeconds };
 }
 
 test.each<[string, Ending]>([
@@ -84,4 +87,17 @@ test("a watch that ends when its time is over is begun anew soon, and after one 
   const after = await watchesIn(10 * MINUTE_MS, (watch) => ({ afterMs: watch === 20 ? MINUTE_MS : 0 }));
   const short = await watchesIn(10 * MINUTE_MS, () => ({ afterMs: 0 }));
   expect(after.count).toBeGreaterThan(short.count);
+});
+
+test("nodes whose watches end in one moment come back spread over seconds, and those watches end spread over half an hour", async () => {
+  const ending = { afterMs: 10 * MINUTE_MS };
+  const [first, last] = [
+    await watchesIn(HOUR_MS, () => ending, 0),
+    await watchesIn(HOUR_MS, () => ending, 1),
+  ];
+  expect(last.lastPauseMs - first.lastPauseMs).toBe(pace.spreadMs);
+  expect(last.lastSeconds - first.lastSeconds).toBe(1_800);
+  const away = (chance: number) => watchesIn(HOUR_MS, () => ({ afterMs: 0 }), chance);
+  const apartMs = (await away(0)).lastPauseMs - (await away(1)).lastPauseMs;
+  expect(apartMs).toBe(pace.retry.maxMs - pace.spreadMs);
 });

@@ -191,7 +191,7 @@ test.each<[string, number, (driver: ServedCsiDriver) => Promise<RegistrationOutc
   client.close();
 });
 
-test("a client that gives up many calls keeps its connection, and what runs on it", async () => {
+test("a client that gives up many calls keeps its connection, and what runs on it, also when the socket is gone", async () => {
   const { driver, client, calls, call } = await serveSlow();
   const bystander = await call();
   for (let given = 0; given < 120; given++) {
@@ -200,10 +200,12 @@ test("a client that gives up many calls keeps its connection, and what runs on i
     cancel.abort();
     await expect(result).rejects.toMatchObject({ code: status.CANCELLED });
   }
+  const closed = driver.close();
+  await eventually(() => expect(existsSync(node.csiAddress)).toBe(false));
   calls[0]?.answer(null, {});
   expect(await bystander.result).toEqual({ ready: null });
   client.close();
-  await driver.close();
+  await closed;
 });
 
 test("grpc-js keeps no server of a driver that was closed", async () => {

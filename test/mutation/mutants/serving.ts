@@ -35,6 +35,10 @@ export const SERVING_MUTANTS: readonly Mutant[] = [
     ],
   }),
   ...mutantsOf("src/serving/serve-csi-driver.ts", ["test/serving/serve-csi-driver"], {
+    "its socket stays until the last call has ended, and takes new clients": [
+      "    await socket?.withdraw();\n    await driver.close({ graceMs: resolved.graceMs });\n",
+      "    await driver.close({ graceMs: resolved.graceMs });\n    await socket?.withdraw();\n",
+    ],
     "a handler that answers by its promise leaves its caller waiting": [
       "!isAnswered && value !== undefined && answer(null, value)",
       "void value",
