@@ -56,7 +56,7 @@ test.each<readonly [what: string, text: string, said: RegExp]>([
   [
     "more than an API server takes",
     keys(300_000),
-    /it has more than 2 MiB in one object, which no API server takes$/,
+    /it has more than 2 MiB in one YAML document: give it as JSON, as kubectl get -o json writes it$/,
   ],
   [
     "aliases of aliases",
@@ -119,7 +119,10 @@ test.each([undefined, 2])(
 
 test.each([
   [["none.yaml"], /^registrar doctor: cannot read .*none\.yaml: ENOENT/],
-  [["empty.yaml"], /^registrar doctor: no registrar in these files: .* name its image with --image=IMAGE$/m],
+  [
+    ["empty.yaml"],
+    /^registrar doctor: no registrar in these files: .* name its image with --image=IMAGE; .*--cluster/m,
+  ],
   [["driver.yaml", "pod.yaml"], /^registrar doctor: no registrar in these files/],
   [["all"], /no \.yaml, \.yml or \.json file, and the directories below it are not read/],
   [["binary.yaml"], /cannot read .*binary\.yaml: it is a template: \{\{\\u001b\[31m\\u009b, line 2; /],
@@ -136,15 +139,8 @@ test.each([
   expect(stderr).toMatch(said);
 });
 
-const anchors = (count: number) => Array.from({ length: count }, (_, n) => `- &a${n} x\n- *a${n}\n`).join("");
 const openQuotes = (count: number) => Array.from({ length: count }, (_, n) => `k${n}: "`).join("\n");
-/** As kubectl writes it, with more than 2 MiB. */
-const list = (more: string) =>
-  `apiVersion: v1\nitems:\n${`- kind: ConfigMap\n  data: {a: ${"x".repeat(200)}}\n`.repeat(12_000)}- ${more}\nkind: List\n`;
-
 test.each<readonly [what: string, text: string, registrars: number]>([
-  ["a List of more than an object's size", list(GOOD), 2],
-  ["anchors and aliases", anchors(20_000), 1],
   // An expression that searched it again from each letter took minutes.
   [
     "the longest argument that a program can have",
@@ -162,17 +158,10 @@ test.each<readonly [what: string, text: string, registrars: number]>([
   expect([unread, judged.length]).toEqual([[], registrars]);
 });
 
-test.each([false, true])("a file in UTF-16 with a byte order mark is read, big-endian: %s", async (isBig) => {
-  const bytes = Buffer.from(`\ufeff${GOOD}`, "utf16le");
-  writeFileSync(folder.at("a.yaml"), isBig ? bytes.swap16() : bytes);
-  expect((await runCommand("doctor", "-f", folder.at("a.yaml"))).stdout).toMatch(/^No problem found/m);
-});
-
 const TOO_MANY = /cannot read .*: it has more than 250,000 YAML tokens in one document$/m;
 
 // As a process: the bound is on what all of it takes. A parser without a bound takes 3 to 12 s and 240 MB to 1 GB for these.
 test.each<readonly [what: string, text: string, said: RegExp]>([
-  ["60,000 anchors and aliases", anchors(60_000), TOO_MANY],
   ["200,000 open quotes", openQuotes(200_000), TOO_MANY],
   ["as many open quotes as a document may have", openQuotes(40_000), /: Missing closing "quote, line 1$/m],
   ["a million items", `a: [${"a,".repeat(1_000_000)}]`, TOO_MANY],

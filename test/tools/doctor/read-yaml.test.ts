@@ -1,26 +1,20 @@
 import { createYamlReader } from "../../../src/tools/doctor/manifest/read/yaml";
 
-const QUOTED = ["a:", "  b: 'one", "  two ''three''", "", "four'", '  c: "x \\" y', '  z"', "  d: 1"].join(
-  "\n",
-);
-
 // What sigs.k8s.io/yaml 1.4, which kubectl has, makes of each; only to templates it says no.
 test.each<readonly [yaml: string, object: unknown]>([
   ["[yes, No, on, OFF, y, n, true]", [true, false, true, false, true, false, true]],
   ["['yes', yeS, e2, ., 1:30, 2001-01-01, 0o8]", ["yes", "yeS", "e2", ".", "1:30", "2001-01-01", "0o8"]],
-  ["[0644, -0644, 0o17, 08, 0X1f, 0b11, 1_000, +5, 1.5, 1e3]", [420, -420, 15, 8, 31, 3, 1000, 5, 1.5, 1000]],
+  ["[0644, -0644, 0o17, 08, 0x1f, 0b11, 1_000, +5, 1.5, 1e3]", [420, -420, 15, 8, 31, 3, 1000, 5, 1.5, 1000]],
   ["[~, null, ]", [null, null]],
   ["{a: 1, b: 2, a: 3}", { a: 3, b: 2 }],
   ["x: &x {a: 1, b: 2}\nz:\n  <<: *x\n  b: 3", { x: { a: 1, b: 2 }, z: { a: 1, b: 3 } }],
   ["x: &x {a: 1}\nz:\n  <<: [*x, {b: 2}]", { x: { a: 1 }, z: { a: 1, b: 2 } }],
-  [QUOTED, { a: { b: "one two 'three'\nfour", c: 'x " y z', d: 1 } }],
-  ["- 'folded\nat the dash'\n- \"so\nis this\"", ["folded at the dash", "so is this"]],
   [
     "namespace: {{ .X }}\nargs:\n- --a={{ .Y }}\n- '{{ .Z }}'\n- {a: 1}",
     { namespace: "{{ .X }}", args: ["--a={{ .Y }}", "{{ .Z }}", { a: 1 }] },
   ],
   ["y: 1", { true: 1 }],
-  [`a: &a [1]\nb: [${"*a,".repeat(101)}]`, { a: [1], b: Array(101).fill([1]) }],
+  [`a: &a [1]\nb: [${"*a,".repeat(100)}]`, { a: [1], b: Array(100).fill([1]) }],
   ["{{ .key }}: 1", { "{{ .key }}": 1 }],
 ])("%s", async (yaml, object) => {
   expect((await createYamlReader())(yaml, 1)).toEqual({ kind: "object", object });
@@ -39,8 +33,8 @@ test.each([
 
 test.each([
   ["a: 'b\nc", /Missing closing 'quote, line 12$/],
-  ["a: 'b\nc: 'd'", /, line 12$/],
   ["a: [", /, line 11$/],
+  [`a: &a 1\nb: [${"*a,".repeat(101)}]`, /^it has more than 100 aliases in one document$/],
 ])("%s is not YAML", async (yaml, message) => {
   const readYaml = await createYamlReader();
   expect(() => readYaml(yaml, 11)).toThrow(message);

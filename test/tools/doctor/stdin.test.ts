@@ -1,9 +1,7 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { LONGEST_LIFE_MS } from "../../support/child-process";
 import { registrarCommand } from "../../support/registrar-command";
-import { createTempFolder } from "../../support/temp-folder";
 
 /** More than a pipe holds: who has got rid of it knows that it is read. */
 const LONG_COMMENT = `${"#".repeat(2 ** 20)}\n`;
@@ -13,11 +11,11 @@ metadata: { name: x }
 spec: { selector: {}, template: { spec: { containers: [{ name: registrar, image: registrar, args: [--kubelet-registration-path=] }] } } }
 `;
 
-/** A doctor that has read the first part of its stdin, or waits for another file. Its disposal kills it. */
-async function startDoctor(first: string, file = "-") {
+/** A doctor that has read the first part of its stdin. Its disposal kills it. */
+async function startDoctor(first: string) {
   const [program, ...before] = registrarCommand();
   const limit = { timeout: LONGEST_LIFE_MS, killSignal: "SIGKILL" } as const;
-  const doctor = spawn(program, [...before, "doctor", "-f", file], limit);
+  const doctor = spawn(program, [...before, "doctor", "-f", "-"], limit);
   const said = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const)
     doctor[name].setEncoding("utf8").on("data", (text: string) => {
@@ -50,19 +48,6 @@ test("what comes on stdin in parts is judged when it ends", async () => {
   expect(doctor.said.stdout).toMatch(
     /^stdin: DaemonSet x, container registrar\n {2}PROBLEM {2}CSI101 +mani/m,
   );
-});
-
-test("a named pipe without a writer: stderr says what the doctor waits for", async () => {
-  await using folder = await createTempFolder();
-  const pipe = folder.at("pipe.yaml");
-  execFileSync("mkfifo", [pipe]);
-  using doctor = await startDoctor("", pipe);
-  await once(doctor.stderr, "data");
-  expect(doctor.said.stderr).toBe(
-    `registrar doctor: reading the pipe ${pipe} until the program that writes to it closes it\n`,
-  );
-  writeFileSync(pipe, DAEMON_SET);
-  expect(await once(doctor, "close")).toEqual([1, null]);
 });
 
 test("an empty stdin is said", async () => {

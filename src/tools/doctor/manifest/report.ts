@@ -59,7 +59,7 @@ function factsOf({ objects, unread }: FilesRead, ours: OurImage): ManifestFacts 
   const facts = { ...read, unread: [...unread, ...read.unread] };
   if (facts.deployments.length === 0 && facts.unread.length === 0)
     throw invalidOption(
-      "no registrar in these files: no container has its arguments, or its image without another command; if one is this registrar's, name its image with --image=IMAGE",
+      "no registrar in these files: no container has its arguments, or its image without another command; if one is this registrar's, name its image with --image=IMAGE; registrar doctor --cluster judges what an operator creates",
     );
   return facts;
 }

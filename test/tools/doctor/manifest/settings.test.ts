@@ -1,4 +1,4 @@
-import { type Changes, daemonSet, expectSaid, OFFICIAL, said, saidOf } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, OFFICIAL, saidOf } from "./one-daemon-set";
 
 /** The package, in another image. */
 const IN_NODE_IMAGE = { image: "node:24", command: ["node", "/node_modules/registrar/dist/cli.js"] };
@@ -44,37 +44,6 @@ test("a patch is not judged", () => {
   expectSaid(saidOf({ args: ["--nope"], spec: { selector: undefined } }), [
     /^CSI113 unknown: cannot be judged: it has no selector, .*kubectl kustomize/,
   ]);
-});
-
-const IMAGE = "docker.io/longhornio/csi-node-driver-registrar:v2.16.0-20260428";
-const operator = (env: object, image = "operator:v1") => ({
-  kind: "Deployment",
-  spec: { template: { spec: { containers: [{ name: "operator", image, env: [env] }] } } },
-});
-
-test.each([
-  operator({ name: "CSI_NODE_DRIVER_REGISTRAR_IMAGE", value: IMAGE }),
-  { kind: "ConfigMap", data: { ROOK_CSI_REGISTRAR_IMAGE: IMAGE } },
-  // Piraeus': a file with names and tags.
-  {
-    kind: "ConfigMap",
-    data: { "0.yaml": "components:\n  a:\n    tag: v1\n    image: csi-node-driver-registrar\n" },
-  },
-  { kind: "HPECSIDriver", spec: { images: { csiNodeDriverRegistrar: IMAGE.replace(/:.*/, "@sha256:0") } } },
-])("an operator's %j", (object) => {
-  expectSaid(said(object), [
-    /^CSI113 unknown: cannot be judged: an operator creates this registrar, .* doctor --cluster$/,
-  ]);
-});
-
-test.each([
-  operator({ name: "NAME", value: "csi-node-driver-registrar" }),
-  operator({}, "quay.io/k8scsi/csi-cluster-driver-registrar:v1.0.1"),
-  { kind: "CustomResourceDefinition", spec: { default: IMAGE } },
-  { kind: "Kustomization", images: [{ newName: IMAGE }] },
-  { kind: "ClusterPolicy", spec: { image: `${IMAGE}*` } },
-])("no operator's %j", (object) => {
-  expect(said(object)).toEqual([]);
 });
 
 const ROOT = { runAsUser: 0 };

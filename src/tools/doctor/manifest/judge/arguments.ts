@@ -2,48 +2,17 @@ import { isPattern } from "../../../../host-path/path-pattern";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { NODE_NAME_VARIABLES } from "../../../../node-readiness/options";
-import { flat, type Nested } from "../../findings/finding";
+import { flat } from "../../findings/finding";
 import type { Deployment } from "../read/deployments";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {
-  const found = flat([judgeTypes(one), judgeJoined(one), judgeInit(one), judgePatterns(one)]);
+  const found = flat([judgeJoined(one), judgeInit(one), judgePatterns(one)]);
   const judged = judgeStart(one);
   // What one text of several arguments lacks may be in it.
   const isMoot = judged.status === "ok" || one.joined !== undefined;
   return found.length > 0 && isMoot ? found : [found, judged];
 });
-
-/** YAML reads a number or a boolean where quotes are missing; and people write a text in the place of a list. */
-function judgeTypes({ source: { container } }: Deployment): Nested<Statement> {
-  const { command, args, env, image } = container;
-  const lists = Object.entries({ command, args });
-  const words = [
-    ...lists.flatMap(([name, values]) => list(values).map((value) => ({ value, where: `in ${name}` }))),
-    ...list(env).map((one) => ({ value: tree(one).value, where: `as value of ${text(tree(one).name)}` })),
-  ].filter(({ value }) => typeof value !== "string" && value !== null && value !== undefined);
-  const [unfilled] = /%!.\(.*?\)|<no value>/s.exec(text(image)) ?? [];
-  const has = (value: unknown) => `has ${boundText(JSON.stringify(value))}`;
-  return [
-    unfilled === undefined
-      ? undefined
-      : problem(
-          `has the image ${boundText(text(image))}: a value of its chart is missing where ${unfilled} stands`,
-          "set that value, and render the chart again",
-        ),
-    lists
-      .filter(([, value]) => typeof value === "string")
-      .map(([name, value]) =>
-        problem(
-          `${has(value)} as ${name}: the API server refuses it`,
-          "write a list with one item for each argument",
-        ),
-      ),
-    words.map(({ value, where }) =>
-      problem(`${has(value)} ${where}, which is not a string: the API server refuses it`, "quote it"),
-    ),
-  ];
-}
 
 function judgeJoined({ joined }: Deployment): Statement | undefined {
   if (joined === undefined) return undefined;
@@ -67,14 +36,17 @@ function judgePatterns({ program, unseen, settings }: Deployment): Statement | u
   return problem(text, "write the paths of one driver, or use this registrar's image");
 }
 
+export const defineFirst = (variable: string) => `define ${variable} in its env, before what uses it`;
+
 function judgeStart({ program, unseen, settings, literals, source }: Deployment): Statement {
   const { refusal, doubtful, ignored, kubeletRegistrationPath: told } = settings;
   if (unseen !== undefined) return unknown(unseen.why, unseen.advice);
   if (program.kind === "unknown")
     return unknown(`runs an unknown program: ${program.why}`, "if it is this registrar's, use --image");
   if (refusal !== undefined) {
-    const literal = literals.find(({ name }) => refusal.problem.includes(`$(${name})`));
-    return problem(`does not start: ${refusal.problem}`, (literal ?? refusal).advice);
+    const literal = literals.find((name) => refusal.problem.includes(`$(${name})`));
+    const advice = literal === undefined ? refusal.advice : defineFirst(literal);
+    return problem(`does not start: ${refusal.problem}`, advice);
   }
   if (doubtful !== undefined)
     return unknown(

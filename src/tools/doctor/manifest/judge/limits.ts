@@ -1,42 +1,49 @@
-import { list, text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 import { LEAST } from "../../../manifest/image-policy/changes";
 import { flat } from "../../findings/finding";
 import { isTemplate, RENDER_FIRST } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
-import { amountOf, exceeds, type Limits, limitIn, limitsOn, quantityOf } from "../read/limits";
+import { amountOf, type LimitedResource, limitsOn } from "../read/limits";
 import type { ProbeFacts } from "../read/probes";
 import { eachDeployment, problem, type Statement, unknown, warning } from "./each-deployment";
 
-type Resource = Limits["resource"];
-type Bound = Limits["bounds"][number];
-const NAMES = { memory: "memory", cpu: "CPU" };
 /** What fixes propose, and what they ask for at least. */
 const ENOUGH = { memory: "100Mi", cpu: "200m" };
 const ASKED = { memory: LEAST.memory, cpu: ENOUGH.cpu };
 
-/** Judges the least of the limits on a container, unless the API server refuses one whatever the program. */
+interface Bound {
+  readonly most: string;
+  readonly amount: number;
+}
+
+/** Whether a limit bounds an amount: one of 0 bounds nothing. */
+const isBelow = (limit: string, amount: string) => amountOf(limit) > 0 && amountOf(limit) < amountOf(amount);
+
+/** Judges the least of the limits on a container. */
 const limitCheck = (
   code: string,
-  resource: Resource,
+  resource: LimitedResource,
   judgeBound: (bound: Bound, one: Deployment) => Statement | undefined,
 ) =>
   eachDeployment(code, `manifest-${resource}`, (one, facts) => {
-    const limits = limitsOn(one, facts, resource);
-    const refused = judgeRefused(limits);
-    if (refused !== undefined) return refused;
-    const [bound] = limits.bounds.filter(({ amount }) => amount > 0).sort((a, b) => a.amount - b.amount);
-    const found = bound && judgeBound(bound, one);
-    if (found)
-      return {
-        ...found,
-        text: `${textOf(resource, bound)}: ${found.text}`,
-        fix: fixOf(limits, bound, found.fix),
-      };
-    const template = limits.bounds.find(({ most }) => isTemplate(most));
-    if (one.program.kind !== "ours" || template === undefined) return undefined;
-    const what = `${boundText(textOf(resource, template))}, which is a template`;
-    return { ...unknown(what, RENDER_FIRST), isUnread: true };
+    const { bounds, maxima } = limitsOn(one, facts, resource);
+    const known = bounds.flatMap(({ amount = 0, ...bound }) => (amount > 0 ? { ...bound, amount } : []));
+    const [least] = known.sort((a, b) => a.amount - b.amount);
+    const found = least && judgeBound(least, one);
+    if (found) {
+      // With the limit itself, a fix raises whatever else has too little room for it.
+      const asked = ASKED[resource];
+      const small = [...known, ...maxima].filter(
+        ({ raise, most }) => raise !== undefined && isBelow(most, asked),
+      );
+      const raised = [...new Set(small.map(({ raise }) => `raise ${raise} to ${asked} at least`))];
+      const fix = [...(least.raise === undefined && found.fix ? [found.fix] : []), ...raised].join("; ");
+      return { ...found, text: `${least.what}: ${found.text}`, fix };
+    }
+    const unread = bounds.find(({ amount }) => amount === undefined);
+    if (one.program.kind !== "ours" || unread === undefined) return undefined;
+    const fix = isTemplate(unread.most) ? RENDER_FIRST : `write ${ENOUGH[resource]}, for example`;
+    return { ...unknown(`${boundText(unread.what)}, which is not a quantity`, fix), isUnread: true };
   });
 
 const manifestMemory = limitCheck("CSI105", "memory", ({ most, amount }, { program }) => {
@@ -96,70 +103,6 @@ const patienceOf = ({ timing: { initialDelaySeconds, failureThreshold, periodSec
 
 function range({ least, most }: typeof START, cpus: number): string {
   return `${(least / cpus).toFixed(1)} to ${(most / cpus).toFixed(1)} s`;
-}
-
-const textOf = (resource: Resource, { lead, of, most }: Bound): string =>
-  `${lead} a ${NAMES[resource]} limit of ${most}${lead === "gets" ? ` from ${of}` : ""}`;
-
-/** With the limit itself, a fix raises whatever else has too little room for it. */
-function fixOf(limits: Limits, bound: Bound, own = ""): string {
-  const { one, resource, ofPod, request, ranges, podRanges } = limits;
-  const { pod, container } = one.source;
-  const asked = amountOf(ASKED[resource]);
-  const isOwn = bound.most === limits.own;
-  const requested = amountOf(request) > 0 ? request : bound.most;
-  const others = list(pod.containers).filter((other) => other !== container);
-  const ofAll = others.reduce<number>((sum, other) => sum + amountOf(limitIn(tree(other), resource)), asked);
-  const shown = (amount: number) =>
-    resource === "cpu" ? `${Math.ceil(amount * 1000 - 1e-6)}m` : `${Math.ceil(amount / 2 ** 20)}Mi`;
-  const raise = (what: string, has: string, needed = asked) =>
-    exceeds(needed, has) ? `raise ${what} to ${shown(needed)} at least` : "";
-  const fixes = [
-    isOwn ? own : "",
-    raise("the limit of its pod", ofPod),
-    ...ranges.flatMap(({ of, most, given, ratio }) => [
-      raise(`default in ${of}`, isOwn ? "" : given),
-      raise(`max in ${of}`, most),
-      ratio && raise(`the request, for maxLimitRequestRatio in ${of},`, requested, asked / amountOf(ratio)),
-    ]),
-    ...podRanges.map(({ of, most }) => raise(`max of a pod in ${of}`, most, ofAll)),
-  ];
-  return fixes.filter(Boolean).join("; ");
-}
-
-/** A limit or request that the API server takes from no program. */
-function judgeRefused({ one, resource, own, request, ranges, bounds }: Limits): Statement | undefined {
-  const refused = (text: string, fix: string) => problem(`${text}: the API server refuses it`, fix);
-  const { limits } = tree(one.source.container.resources);
-  if (limits !== undefined && limits !== null && tree(limits) !== limits && !isTemplate(text(limits)))
-    return resource === "memory"
-      ? refused(
-          `has resources.limits ${boundText(JSON.stringify(limits))}, which is not a map`,
-          `write {memory: ${ENOUGH.memory}}, for example`,
-        )
-      : undefined;
-  const judge = (what: string, value: string) => {
-    if (isTemplate(value)) return undefined;
-    const has = `has a ${NAMES[resource]} ${what} of`;
-    const amount = quantityOf(value) ?? -1;
-    if (amount < 0)
-      return refused(
-        `${has} ${boundText(JSON.stringify(value))}, which is not a quantity of 0 or more`,
-        `write ${ENOUGH[resource]}, for example`,
-      );
-    const low = ranges.find(({ least }) => amount > 0 && amount < amountOf(least));
-    if (low) return refused(`${has} ${value}, and ${low.of} has min ${low.least}`, `raise it`);
-    const high = [...bounds, ...ranges].find(({ most }) => exceeds(amount, most));
-    const fix = `lower the ${what}, or raise that limit`;
-    return high && refused(`${has} ${value}, and ${high.of} allows ${high.most}`, fix);
-  };
-  const wrong = ranges.find(({ most, byDefault }) => exceeds(amountOf(byDefault), most));
-  return (
-    judge("limit", own) ??
-    (wrong &&
-      refused(`is in the namespace of ${wrong.of}: its default is above its max`, "raise that max")) ??
-    judge("request", request)
-  );
 }
 
 export const limitChecks = [manifestMemory, manifestCpu];

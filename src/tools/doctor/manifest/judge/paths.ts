@@ -8,6 +8,7 @@ import { isTemplate, RENDER_FIRST, tooLong } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
 import { type MountedDirectory, mountOf, mountsOf, onHost, placeOf } from "../read/mounts";
 import { wordsOf } from "../read/start";
+import { defineFirst } from "./arguments";
 import { eachDeployment, isReadable, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one) => {
@@ -15,7 +16,9 @@ const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one
   const { csiAddress, kubeletRegistrationPath: told } = settings;
   if (!isReadable(one)) return undefined;
   if (literals.length > 0)
-    return literals.map(({ name, why, advice }) => problem(`takes $(${name}), ${why}`, advice));
+    return literals.map((name) =>
+      problem(`takes $(${name}), which its env does not define before it`, defineFirst(name)),
+    );
   if (!csiAddress.startsWith("/") && !isTemplate(csiAddress))
     return warning(
       `has the relative --csi-address=${csiAddress}: where that is on the host is not known`,

@@ -1,6 +1,5 @@
 import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { boundText } from "../../../../logging/escape";
 import { isRegistrar, type OurImage, programOf } from "../../../program";
 import type { FoundObject } from "../../findings/finding";
 import { driverSocketOf, mountsOf } from "./mounts";
@@ -40,7 +39,7 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
         const owner = foundIn(file, object);
         read(owner, () => {
           const found = deploymentsIn(owner, object, ours);
-          const reason = found.length > 0 ? judgedLater(object) : writtenByOperator(object);
+          const reason = found.length > 0 ? judgedLater(object) : undefined;
           if (reason === undefined) deployments.push(...found);
           else unread.push({ place: placeText(owner), object: owner, ...reason });
           if (object.kind === "LimitRange") limitRanges.push(object);
@@ -48,34 +47,6 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
       }
     });
   return { deployments, limitRanges, unread };
-}
-
-/** With a repository and a tag or digest: a name alone may be of anything. */
-const OFFICIAL_IMAGE =
-  /^[\w.-][\w.:-]*\/[\w./-]*node-driver-(?:win-)?registrar(?::[\w.-]+(?:@sha256:\w+)?|@sha256:\w+)$/;
-
-/** In the text of a file with the names and tags of images. */
-const NAMED_IMAGE = /^ *image: *(?:[\w./-]*\/)?([\w-]*node-driver-registrar)$/m;
-
-/** Of an object whose settings have the registrar's image: a variable, a ConfigMap, an operator's own resource. */
-function writtenByOperator({ kind, spec, data }: Tree) {
-  // The schema of an operator's resource may have such images as defaults.
-  const image = kind === "CustomResourceDefinition" ? undefined : imageIn([spec, data]);
-  if (image === undefined) return undefined;
-  return {
-    why: `an operator creates this registrar, ${boundText(image)}`,
-    advice: "apply it, and then use registrar doctor --cluster",
-  };
-}
-
-function imageIn(value: unknown): string | undefined {
-  if (typeof value === "string") return OFFICIAL_IMAGE.test(value) ? value : NAMED_IMAGE.exec(value)?.[1];
-  if (typeof value !== "object" || value === null) return undefined;
-  for (const part of Object.values(value)) {
-    const image = imageIn(part);
-    if (image !== undefined) return image;
-  }
-  return undefined;
 }
 
 /** Of a patch: the API server requires a selector. */
@@ -153,7 +124,7 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
         program.kind === "unknown"
           ? undefined
           : start.args.find((word) => /^--?[a-z]\S*\s+--?[a-z]/.test(word.trim())),
-      literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open, container),
+      literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, program),
       nodes,

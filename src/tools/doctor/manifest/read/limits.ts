@@ -1,10 +1,8 @@
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
-import { isTemplate } from "../../findings/words";
 import type { Deployment, ManifestFacts } from "./deployments";
 import { nameOf } from "./objects";
 
-type Resource = "memory" | "cpu";
-export type Limits = ReturnType<typeof limitsOn>;
+export type LimitedResource = "memory" | "cpu";
 
 const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
@@ -22,46 +20,41 @@ export function quantityOf(quantity: string): number | undefined {
 }
 
 export const amountOf = (quantity: string) => quantityOf(quantity) ?? 0;
-/** Whether an amount is above a bound; one that is missing or 0 bounds nothing. */
-export const exceeds = (amount: number, bound: string) =>
-  amount > (amountOf(bound) || Number.POSITIVE_INFINITY);
 
 /** A limit of a container or a pod. A missing limit is `0`, which Kubernetes takes for no limit, too. */
-export function limitIn({ resources }: Tree, resource: Resource): string {
+function limitIn({ resources }: Tree, resource: LimitedResource): string {
   const { limits } = tree(resources);
-  const template = [resources, limits].find((whole) => typeof whole === "string" && isTemplate(whole));
-  return text(template ?? tree(limits)[resource] ?? "0");
+  const whole = [resources, limits].find((one) => typeof one === "string");
+  return text(whole ?? tree(limits)[resource] ?? "0");
 }
 
-/** The limits on a container: its own, or its namespace's default, and its pod's. */
-export function limitsOn(one: Deployment, { limitRanges }: ManifestFacts, resource: Resource) {
+const NAMES = { memory: "memory", cpu: "CPU" };
+
+/**
+ * The limits on a container: its own, or its namespace's default, and its pod's; and the maxima beside them. `raise` is undefined
+ * for its own.
+ */
+export function limitsOn(one: Deployment, { limitRanges }: ManifestFacts, resource: LimitedResource) {
   const { container, pod } = one.source;
   const [own, ofPod] = [limitIn(container, resource), limitIn(pod, resource)];
-  const beside = limitRanges.filter(
-    ({ metadata }) => (tree(metadata).namespace ?? "default") === (one.object.namespace ?? "default"),
-  );
-  const items = beside.flatMap((object) =>
-    list(tree(object.spec).limits).map((item) => {
-      const amountIn = (field: string) => text(tree(tree(item)[field])[resource]);
-      return {
-        of: `LimitRange ${nameOf(object)}`,
-        type: tree(item).type,
-        most: amountIn("max"),
-        least: amountIn("min"),
-        given: amountIn("default"),
-        ratio: amountIn("maxLimitRequestRatio"),
-        // The API server takes the maximum for a default that is missing.
-        byDefault: amountIn("default") || amountIn("max"),
-      };
-    }),
-  );
-  const ranges = items.filter(({ type }) => type === "Container");
+  const ranges = limitRanges
+    .filter(({ metadata }) => (tree(metadata).namespace ?? "default") === (one.object.namespace ?? "default"))
+    .flatMap((object) => list(tree(object.spec).limits).map((item) => ({ object, item: tree(item) })))
+    .filter(({ item }) => item.type === "Container")
+    .map(({ object, item }) => {
+      const of = `LimitRange ${nameOf(object)}`;
+      const [max, byDefault] = [item.max, item.default].map((amounts) => text(tree(amounts)[resource]));
+      return { of, max: { raise: `max in ${of}`, most: max || "0" }, byDefault };
+    });
+  const limitOf = (most: string) => `a ${NAMES[resource]} limit of ${most}`;
   const bounds = [
-    { lead: "has", of: "its limit", most: own },
-    { lead: "is in a pod with", of: "its pod", most: ofPod },
-    ...(own === "0" ? ranges : []).map(({ of, byDefault: most }) => ({ lead: "gets", of, most })),
-  ].map((bound) => ({ ...bound, amount: amountOf(bound.most) }));
-  const request = text(tree(tree(container.resources).requests)[resource] ?? "0");
-  const podRanges = items.filter(({ type }) => type === "Pod");
-  return { one, resource, own, ofPod, request, ranges, podRanges, bounds };
+    { what: `has ${limitOf(own)}`, raise: undefined, most: own },
+    { what: `is in a pod with ${limitOf(ofPod)}`, raise: "the limit of its pod", most: ofPod },
+    // The API server takes the maximum for a default that is missing.
+    ...(own === "0" ? ranges : []).map(({ of, max, byDefault }) => {
+      const bound = byDefault ? { raise: `default in ${of}`, most: byDefault } : max;
+      return { what: `gets ${limitOf(bound.most)} from ${of}`, ...bound };
+    }),
+  ].map((bound) => ({ ...bound, amount: quantityOf(bound.most) }));
+  return { bounds, maxima: ranges.map(({ max }) => max) };
 }

@@ -1,5 +1,4 @@
 import { invalidOption } from "../../../../base/errors";
-import { nearWord } from "../../../../base/near-word";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { behindRegistrar, itemsOf, type Program } from "../../../program";
 
@@ -77,25 +76,10 @@ export function environmentOf({ env, envFrom }: Tree): (word: string) => FilledI
   return fill;
 }
 
-/** No author of a DaemonSet writes more of them, or longer ones, by mistake. */
+/** The variables in these words that have no value: no author of a DaemonSet writes more of them by mistake. */
+export const literalsIn = (words: readonly string[], open: readonly OpenVariable[]): readonly string[] => {
+  const names = open.flatMap(({ name, isElsewhere }) => (isElsewhere ? [] : name));
+  const found = names.filter((name) => words.some((word) => word.includes(`$(${name})`)));
+  return [...new Set(found)].slice(0, MAX_LITERALS);
+};
 const MAX_LITERALS = 10;
-const MAX_NAMES = 100;
-const MAX_NAME_LENGTH = 100;
-
-/** The variables in these words that have no value. */
-export function literalsIn(words: readonly string[], open: readonly OpenVariable[], { env }: Tree) {
-  const names = list(env).map((one) => text(tree(one).name));
-  const known = names.filter(({ length }) => length <= MAX_NAME_LENGTH).slice(0, MAX_NAMES);
-  const literals = open.filter(
-    ({ name, isElsewhere }) => !isElsewhere && words.some((word) => word.includes(`$(${name})`)),
-  );
-  return [...new Set(literals.map(({ name }) => name))].slice(0, MAX_LITERALS).map((name) => {
-    if (names.includes(name)) {
-      const why = "which is defined after the variable that uses it";
-      return { name, why, advice: `put ${name} first in its env` };
-    }
-    const meant = nearWord(name, known);
-    const advice = meant === undefined ? `add ${name} to its env` : `did you mean $(${meant})?`;
-    return { name, why: "and the container has no variable of that name", advice };
-  });
-}
