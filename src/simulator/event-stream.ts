@@ -1,8 +1,7 @@
-import { setMaxListeners } from "node:events";
 import { invalidOption, RegistrarError } from "../base/errors";
 import { createEventSource, type EventOf, type Events } from "../base/event-source";
 import { isPromise } from "../base/guarded-call";
-import { fakeTimersHint, startTimer, stopTimer } from "../base/pause";
+import { fakeTimersHint, followSignal, startTimer, stopTimer } from "../base/pause";
 import { escapeUnprintable } from "../logging/escape";
 import { callbackOf, milliseconds, oneOf, signal } from "../options/option-kinds";
 import { type OptionTable, optional, readOptions } from "../options/read-options";
@@ -77,66 +76,49 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string, wait
     });
   });
   const history: Event[] = [];
-  const ended = new AbortController();
-  setMaxListeners(0, ended.signal); // Any number of callers may wait, and Node would warn about a leak.
 
   const wait = async <Kind extends Event["kind"]>(
     kind: Kind,
     given: WhenOptions<EventOf<Event, Kind>>,
-    { awaited, refusalIn = () => undefined }: WaitWording<Event> = {},
-  ) => {
+    { awaited = `"${kind}"`, refusalIn = () => undefined }: WaitWording<Event> = {},
+  ): Promise<EventOf<Event, Kind>> => {
     type Wanted = EventOf<Event, Kind>;
     const place: { readonly stack?: string } = {};
     Error.captureStackTrace(place, wait); // Of the line that waits: a timer or another event makes the error.
-    const options = readOptions<WhenOptions<Wanted>>("when", given, {
+    const { where, from, ...options } = readOptions<WhenOptions<Wanted>>("when", given, {
       ...WAIT_OPTIONS,
       where: optional(callbackOf<(event: Wanted) => boolean>()),
       from: optional(oneOf(["start", "now"])),
     });
-    const { where, signal, timeoutMs = waitTimeoutMs } = options;
+    const { signal = new AbortController().signal, timeoutMs = waitTimeoutMs } = options;
     const wanted = (event: Event): event is Wanted =>
       event.kind === kind && (where === undefined || answerOf(where(event as Wanted)));
-    const past = options.from === "now" ? undefined : history.find(wanted);
+    const inVain = (code: "ABORTED" | "REFUSED" | "TIMEOUT", why: string, cause?: unknown) => {
+      const seen = code === "REFUSED" ? "" : `; ${tellLatest(history)}`; // Which would tell the refusal again.
+      const text = `${awaited} of ${whose} did not happen: ${why}${seen}`;
+      const error = new RegistrarError(code, escapeUnprintable(text), { cause });
+      error.stack += /\n.*/s.exec(place.stack ?? "")?.[0] ?? "";
+      return error;
+    };
+    const past = from === "now" ? undefined : history.find(wanted);
     if (past) return past;
-    return new Promise<Wanted>((resolve, reject) => {
-      const settled = new AbortController();
-      const settle = () => {
-        stopTimer(timer);
-        settled.abort();
-        unsubscribe();
-      };
-      const giveUp = (code: "ABORTED" | "REFUSED" | "TIMEOUT", why: string, cause?: unknown) => {
-        settle();
-        const seen = code === "REFUSED" ? "" : `; ${tellLatest(history)}`; // Which would tell the refusal again.
-        const text = `${awaited ?? `"${kind}"`} of ${whose} did not happen: ${why}${seen}`;
-        const error = new RegistrarError(code, escapeUnprintable(text), { cause });
-        error.stack += /\n.*/s.exec(place.stack ?? "")?.[0] ?? "";
-        reject(error);
-      };
-      const timer = startTimer(() => {
-        giveUp("TIMEOUT", `it did not come within ${timeoutMs} ms${fakeTimersHint()}`);
-      }, timeoutMs);
-      const unsubscribe = source.subscribe((event) => {
-        try {
-          const refusal = refusalIn(event);
-          if (refusal !== undefined) return giveUp("REFUSED", refusal);
-          if (!wanted(event)) return;
-          settle();
-          resolve(event);
-        } catch (error) {
-          settle();
-          reject(error); // Of the caller's `where`.
+    using until = followSignal(signal);
+    const timer = startTimer(() => until.abort(), timeoutMs);
+    try {
+      let refusal = refusalIn();
+      if (refusal === undefined)
+        for await (const event of source.iterate({ signal: until.signal })) {
+          refusal = refusalIn(event);
+          if (refusal !== undefined) break;
+          if (wanted(event)) return event;
         }
-      });
-      const whenAborted = (by: AbortSignal | undefined, end: () => void) => {
-        if (by?.aborted) end();
-        else by?.addEventListener("abort", end, { signal: settled.signal });
-      };
-      whenAborted(ended.signal, () => giveUp("ABORTED", `${whose} was closed`));
-      whenAborted(signal, () => giveUp("ABORTED", "the caller gave up", signal?.reason));
-      const refusal = refusalIn();
-      if (refusal !== undefined) giveUp("REFUSED", refusal);
-    });
+      if (refusal !== undefined) throw inVain("REFUSED", refusal);
+      if (signal.aborted) throw inVain("ABORTED", "the caller gave up", signal.reason);
+      if (!until.signal.aborted) throw inVain("ABORTED", `${whose} was closed`);
+      throw inVain("TIMEOUT", `it did not come within ${timeoutMs} ms${fakeTimersHint()}`);
+    } finally {
+      stopTimer(timer);
+    }
   };
 
   const stream: EventStream<Event> = {
@@ -155,10 +137,7 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string, wait
       if (history.length > HISTORY) history.shift();
       source.emit(stamped);
     },
-    end: (): void => {
-      ended.abort();
-      source.end();
-    },
+    end: source.end,
   };
 }
 
