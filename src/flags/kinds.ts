@@ -93,17 +93,6 @@ export function parseChoice<Choice extends string>(text: string, choices: readon
   return refuse(`"${text}" is not one of its values${hint}`);
 }
 
-/** `CALL=VALUE`, or `CALL=VALUE:3` for the first three calls. Throws for any other text. */
-export function parseFault<Call extends string>(text: string, calls: readonly Call[], example: string) {
-  const { call, value, times } =
-    /^(?<call>\w+)=(?<value>\w[\w.]*)(?::(?<times>\w+))?$/.exec(text)?.groups ?? {};
-  if (call === undefined || value === undefined) return refuse(`"${text}" must have the form ${example}`);
-  return { call: parseChoice(call, calls), value, times: timesOf(times) };
-}
-
-/** How often a fault occurs; nothing given: at every call. */
-export const timesOf = (text?: string) => (text === undefined ? {} : { times: parseCount(text) });
-
 function parseSwitch(text: string): boolean {
   return (
     attempt(() => parseBool(text)) ?? refuse(`"${text}" is not true or false; leave the value out for true`)

@@ -57,17 +57,10 @@ export const WAIT_OPTIONS: OptionTable<WaitOptions> = {
   signal: optional(signal),
 };
 
-interface WaitWording<Event> {
-  /** How the error names what was awaited, if not by its kind. */
-  readonly awaited?: string;
-  /** Why, at the start or after an event, it will not happen any more; the wait rejects with REFUSED and that text. */
-  readonly refusalIn?: (event?: Event) => string | undefined;
-}
-
 const HISTORY = 1000;
 const EVENTS_TOLD = 8;
 
-/** Makes the log of one simulated part. The error of a wait that failed has `whose` for its name, and the latest events. */
+/** Makes the log of one simulated part. The error of a wait that failed has `awaited`, `whose` name, and the latest events. */
 export function createEventLog<Event extends SimulatorEvent>(whose: string, waitTimeoutMs = WAIT_TIMEOUT_MS) {
   // A listener's failed assertion must fail the test: every test runner reports an uncaught error.
   const source = createEventSource<Event>((error) => {
@@ -80,7 +73,7 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string, wait
   const wait = async <Kind extends Event["kind"]>(
     kind: Kind,
     given: WhenOptions<EventOf<Event, Kind>>,
-    { awaited = `"${kind}"`, refusalIn = () => undefined }: WaitWording<Event> = {},
+    awaited = `"${kind}"`,
   ): Promise<EventOf<Event, Kind>> => {
     type Wanted = EventOf<Event, Kind>;
     const place: { readonly stack?: string } = {};
@@ -93,9 +86,8 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string, wait
     const { signal = new AbortController().signal, timeoutMs = waitTimeoutMs } = options;
     const wanted = (event: Event): event is Wanted =>
       event.kind === kind && (where === undefined || answerOf(where(event as Wanted)));
-    const inVain = (code: "ABORTED" | "REFUSED" | "TIMEOUT", why: string, cause?: unknown) => {
-      const seen = code === "REFUSED" ? "" : `; ${tellLatest(history)}`; // Which would tell the refusal again.
-      const text = `${awaited} of ${whose} did not happen: ${why}${seen}`;
+    const inVain = (code: "ABORTED" | "TIMEOUT", why: string, cause?: unknown) => {
+      const text = `${awaited} of ${whose} did not happen: ${why}; ${tellLatest(history)}`;
       const error = new RegistrarError(code, escapeUnprintable(text), { cause });
       error.stack += /\n.*/s.exec(place.stack ?? "")?.[0] ?? "";
       return error;
@@ -105,14 +97,7 @@ export function createEventLog<Event extends SimulatorEvent>(whose: string, wait
     using until = followSignal(signal);
     const timer = startTimer(() => until.abort(), timeoutMs);
     try {
-      let refusal = refusalIn();
-      if (refusal === undefined)
-        for await (const event of source.iterate({ signal: until.signal })) {
-          refusal = refusalIn(event);
-          if (refusal !== undefined) break;
-          if (wanted(event)) return event;
-        }
-      if (refusal !== undefined) throw inVain("REFUSED", refusal);
+      for await (const event of source.iterate({ signal: until.signal })) if (wanted(event)) return event;
       if (signal.aborted) throw inVain("ABORTED", "the caller gave up", signal.reason);
       if (!until.signal.aborted) throw inVain("ABORTED", `${whose} was closed`);
       throw inVain("TIMEOUT", `it did not come within ${timeoutMs} ms${fakeTimersHint()}`);

@@ -1,10 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
-import { BACKOFF } from "../../src/base/backoff";
 import { eachTest } from "../support/each-test";
 import { recordLog } from "../support/recorded-log";
-import { createTestNode, DRIVER, startTestRegistrar } from "../support/registrar-node";
+import { createTestNode, DRIVER } from "../support/registrar-node";
 import { untilNotified } from "../support/until-notified";
 
 const node = eachTest(createTestNode);
@@ -74,51 +71,6 @@ test("its signal closes it, also in the middle of a restart, and starts none aft
   expect(kubelet.events.history("started")).toHaveLength(1);
   await expect(node.kubelet({ signal: stop.signal })).rejects.toMatchObject({ code: "ABORTED" });
 });
-
-test("registered() ends, with kubelet's words, when the registrar of a refused driver gives up", async () => {
-  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room", times: 1 }] });
-  mkdirSync(join(kubelet.pluginRegistrationPath, "other")); // Not a socket on which it might try again.
-  const registered = kubelet.registered(DRIVER);
-  await node.driver();
-  node.keep(await startTestRegistrar(node, { onRegistrationFailure: "end" }));
-  await expect(registered).rejects.toMatchObject({
-    code: "REFUSED",
-    message: expect.stringMatching(/^registered\("x.csi"\) of the sim.* gave up: Regis.* no room$/),
-  });
-  // Also for a caller that comes later, until the next registrar has come.
-  const late = kubelet.registered(DRIVER);
-  await expect(late).rejects.toMatchObject({ code: "REFUSED", message: expect.stringContaining(" no room") });
-  const next = node.keep(await startTestRegistrar(node, { endpoint: node.csiAddress }));
-  await next.log.when("Registration Server started");
-  await kubelet.registered(DRIVER);
-});
-
-test("registered() does not end while the registrar of a refused driver tries again", async () => {
-  jest.replaceProperty(BACKOFF.refused as { initialMs: number }, "initialMs", 1);
-  const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room", times: 3 }] });
-  const registered = kubelet.registered(DRIVER);
-  await node.driver();
-  const retrying = { endpoint: node.csiAddress, onRegistrationFailure: "retry" } as const;
-  node.keep(await startTestRegistrar(node, retrying));
-  await expect(registered).resolves.toMatchObject({ driverName: DRIVER });
-  expect(kubelet.events.history("refused")).toHaveLength(3);
-  jest.restoreAllMocks();
-});
-
-test.each(["x.csi", "x.csi-_2"])(
-  "registered() does not end when a registrar leaves after another has come, as %s",
-  async (name) => {
-    const kubelet = await node.kubelet({ faults: [{ kind: "refuse", reason: "no room", times: 1 }] });
-    await node.driver();
-    const first = await node.plugin();
-    const registered = kubelet.registered(DRIVER);
-    await kubelet.refused(DRIVER);
-    const socketPath = node.socketPath(name);
-    await node.plugin({ socketPath });
-    await first.close();
-    await expect(registered).resolves.toMatchObject({ socketPath });
-  },
-);
 
 test("fake timers stop nothing of it but what gRPC needs", async () => {
   jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });

@@ -53,7 +53,7 @@ test.each<readonly [words: string, complaint: string]>([
   [`${DRIVER} --topology zone`, '--topology: "zone" must have the form KEY=VALUE'],
   [`${DRIVER} --delay NodeGetInf=1s`, `--delay: "NodeGetInf" ${NO_VALUE}; did you mean NodeGetInfo?`],
   [`${DRIVER} --error Probe=unavailable`, `--error: "unavailable" ${NO_VALUE}; did you mean UNAVAILABLE?`],
-  [`${DRIVER} --hang Probe:often`, '--hang: "often" is not a whole number'],
+  [`${DRIVER} --hang Probe:often`, '--hang: "Probe:often" must have the form METHOD[:TIMES]'],
   [`${KUBELET} --kubelet-version 1.12`, "is not a kubelet's version from 1.13 on"],
   [
     `${KUBELET} --print csinode -o json`,

@@ -1,6 +1,5 @@
 import { status } from "@grpc/grpc-js";
 import {
-  kindOf,
   listOf,
   milliseconds,
   type OptionKind,
@@ -93,16 +92,14 @@ export type ResolvedCsiDriverOptions = Resolved<CsiDriverOptions>;
 
 const method = required(oneOf(CSI_METHODS));
 
-const failureCode = kindOf('the name of a gRPC status, such as "UNAVAILABLE"', (given) =>
-  typeof given === "string" && given !== "OK" && Number.isNaN(Number(given)) && given in status
-    ? (given as FailureCode)
-    : undefined,
+export const FAILURE_CODES = Object.keys(status).filter(
+  (name): name is FailureCode => /^[A-Z]/.test(name) && name !== "OK",
 );
 
 export const CSI_DRIVER_FAULTS: OptionKind<readonly CsiDriverFault[]> = listOf(
   variant<CsiDriverFault>({
     slow: { method, delayMs: required(milliseconds({ orZero: true })), times: faultTimes },
-    error: { method, code: required(failureCode), message: optional(textKind), times: faultTimes },
+    error: { method, code: required(oneOf(FAILURE_CODES)), message: optional(textKind), times: faultTimes },
     hang: { method, times: faultTimes },
     "not-ready": { times: faultTimes },
   }),

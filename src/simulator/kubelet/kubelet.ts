@@ -1,7 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { readdirSync } from "node:fs";
-import { basename } from "node:path";
-import { attempt, RegistrarError } from "../../base/errors";
+import { RegistrarError } from "../../base/errors";
 import type { EventOf } from "../../base/event-source";
 import { behaviourOf } from "../../kubelet-rules/versions";
 import { quoteText } from "../../logging/escape";
@@ -41,10 +39,7 @@ export interface SimulatedKubelet extends AsyncDisposable {
   readonly pluginRegistrationPath: string;
   /** Every step, in order. */
   readonly events: EventStream<KubeletEvent>;
-  /**
-   * Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. Rejects with
-   * REFUSED if its registration ends, or has ended: kubelet refused it, its registrar removed its socket, and there is no other.
-   */
+  /** Resolves once the driver is registered, at once if it is now. From a restart on it is not, until it is again. */
   registered(driverName: string, options?: WaitOptions): Promise<EventOf<KubeletEvent, "registered">>;
   /** Resolves when the driver is not registered, at once if it is not. A restart deregisters nothing. */
   deregistered(driverName: string, options?: WaitOptions): Promise<void>;
@@ -82,7 +77,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     log.info("Simulating the kubelet that behaves like this version", { version, simulated });
 
   const steps = createEventLog<KubeletEvent>("the simulated kubelet", waitTimeoutMs);
-  const drivers = followDrivers(steps.stream, pluginRegistrationPath);
+  const drivers = followDrivers(steps.stream);
   const behaviour = behaviourOf(simulated);
   const nodeInfo = createNodeInfoManager(resolved, behaviour, steps.append);
   const faults = createFaultScript(resolved.faults, (fault, socketPath) => {
@@ -138,9 +133,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
     const bounds = readOptions(kind, options, WAIT_OPTIONS);
     const where = (event: { readonly driverName: string }) => event.driverName === driverName;
     const awaited = `${kind}(${quoteText(driverName)})`;
-    const wording =
-      kind === "registered" ? { awaited, refusalIn: drivers.refusalIn(driverName) } : { awaited };
-    return known ?? steps.wait(kind, { ...bounds, from: "now", where }, wording);
+    return known ?? steps.wait(kind, { ...bounds, from: "now", where }, awaited);
   };
 
   return {
@@ -165,7 +158,7 @@ export async function startKubelet(options: KubeletOptions): Promise<SimulatedKu
 }
 
 /** The latest word on each driver. */
-function followDrivers(events: EventStream<KubeletEvent>, pluginRegistrationPath: string) {
+function followDrivers(events: EventStream<KubeletEvent>) {
   const registered = new Map<string, EventOf<KubeletEvent, "registered">>();
   const refused = new Map<string, EventOf<KubeletEvent, "refused">>();
   events.subscribe((event) => {
@@ -182,18 +175,6 @@ function followDrivers(events: EventStream<KubeletEvent>, pluginRegistrationPath
     forget: () => {
       registered.clear();
       refused.clear();
-    },
-    /** Kubelet's words to a registrar that gave up. One that tries again has bound its next socket already, under a dot name. */
-    refusalIn: (driverName: string) => (event?: KubeletEvent) => {
-      const refusal = refused.get(driverName);
-      if (refusal === undefined) return undefined;
-      if (event && (event.kind !== "socket-gone" || event.socketPath !== refusal.socketPath))
-        return undefined;
-      const others = [...registered.values(), ...refused.values()].filter((one) => one !== refusal);
-      const settled = others.map(({ socketPath }) => basename(socketPath));
-      const files = attempt(() => readdirSync(pluginRegistrationPath, { withFileTypes: true })) ?? [];
-      const mayFollow = files.some((file) => file.isSocket() && !settled.includes(file.name));
-      return mayFollow ? undefined : `its registrar gave up: ${refusal.reason}`;
     },
   };
 }

@@ -1,5 +1,4 @@
-import { status } from "@grpc/grpc-js";
-import { RegistrarError } from "../../base/errors";
+import { RegistrarError, refuse } from "../../base/errors";
 import {
   countFlag,
   eventOutputFlag,
@@ -7,19 +6,32 @@ import {
   pairsFlag,
   parseChoice,
   parseDuration,
-  parseFault,
   socketFlag,
   textFlag,
-  timesOf,
 } from "../../flags/kinds";
 import { unlessStopped, untilAborted, untilStopped } from "../../runtime/signals";
 import { startCsiDriver } from "../../simulator/driver/csi-driver";
-import { CSI_METHODS, type CsiDriverFault, DEFAULT_ANSWERS } from "../../simulator/driver/options";
+import { CSI_METHODS, DEFAULT_ANSWERS, FAILURE_CODES } from "../../simulator/driver/options";
 import { tryConnect } from "../../unix/unix-socket";
 import { createCommand } from "../command-line";
 import { tellEvents } from "../event-lines";
 
 const WHAT_IT_IS_NOT = "it provisions, attaches and mounts nothing.";
+
+/** Takes the form with a method, for its first calls if `:TIMES` follows. */
+const faultFlag = <const Fault extends object>(
+  describe: string,
+  form: string,
+  make: (value: string) => Fault,
+) => {
+  const pattern = form.includes("=") ? /^(\w+)=(\w[\w.]*)(?::(\d{1,15}))?$/ : /^(\w+)()(?::(\d{1,15}))?$/;
+  return listFlag(`${describe}, ${form}[:TIMES]; repeatable`, (text) => {
+    const [, method = "", value = "", times] =
+      pattern.exec(text) ?? refuse(`"${text}" must have the form ${form}[:TIMES]`);
+    const often = times === undefined ? {} : { times: Number(times) };
+    return { ...make(value), method: parseChoice(method, CSI_METHODS), ...often };
+  });
+};
 
 export const runDriver = createCommand(
   {
@@ -31,9 +43,15 @@ export const runDriver = createCommand(
       "node-id": { ...textFlag("node ID for NodeGetInfo; may be empty"), default: DEFAULT_ANSWERS.nodeId },
       topology: pairsFlag("topology segment, KEY=VALUE; repeatable", parseSegment),
       "max-volumes": { ...countFlag("volume limit of the node; 0: no limit"), default: "0" },
-      delay: listFlag("answer later, METHOD=DURATION[:TIMES]; repeatable", parseDelay),
-      error: listFlag("answer with a gRPC error, METHOD=CODE[:TIMES]; repeatable", parseError),
-      hang: listFlag("never answer, METHOD[:TIMES]; repeatable", parseHang),
+      delay: faultFlag("answer later", "METHOD=DURATION", (text) => ({
+        kind: "slow",
+        delayMs: parseDuration(text),
+      })),
+      error: faultFlag("answer with a gRPC error", "METHOD=CODE", (text) => ({
+        kind: "error",
+        code: parseChoice(text, FAILURE_CODES),
+      })),
+      hang: faultFlag("never answer", "METHOD", () => ({ kind: "hang" })),
       output: eventOutputFlag,
     },
     examples: [
@@ -68,25 +86,4 @@ function parseSegment(text: string): readonly [key: string, value: string] {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (key === undefined || value === undefined) throw new Error(`"${text}" must have the form KEY=VALUE`);
   return [key, value];
-}
-
-type FailureCode = Extract<CsiDriverFault, { readonly kind: "error" }>["code"];
-const FAILURE_CODES = Object.keys(status).filter(
-  (name): name is FailureCode => /^[A-Z]/.test(name) && name !== "OK",
-);
-
-function parseDelay(text: string): CsiDriverFault {
-  const { call: method, value, times } = parseFault(text, CSI_METHODS, "NodeGetInfo=500ms");
-  return { kind: "slow", method, delayMs: parseDuration(value), ...times };
-}
-
-function parseError(text: string): CsiDriverFault {
-  const { call: method, value, times } = parseFault(text, CSI_METHODS, "GetPluginInfo=UNAVAILABLE:3");
-  return { kind: "error", method, code: parseChoice(value, FAILURE_CODES), ...times };
-}
-
-/** `NodeGetInfo`, or `NodeGetInfo:1` for the first call. */
-function parseHang(text: string): CsiDriverFault {
-  const [method = "", times] = text.split(":");
-  return { kind: "hang", method: parseChoice(method, CSI_METHODS), ...timesOf(times) };
 }
