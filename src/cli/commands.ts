@@ -33,25 +33,12 @@ export const COMMANDS: readonly Command[] = Object.entries(SUMMARIES).map(([name
   run: async (argv) => (await LOADERS[name as keyof typeof SUMMARIES]())(argv),
 }));
 
-/** What other programs' commands are here. */
-const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
-  "--help": ["help"],
-  "--version": ["version"],
-  doctor: ["check", "diagnose"],
-  "doctor -f FILE": ["analyze"],
-  "--mode=health-probe": ["health"],
-  "--mode=ready-probe": ["ready", "probe"],
-  "with flags and no word": ["run", "start", "serve", "register"],
-};
-
 /** The usage error for a first word that looks like a command. The official registrar ends with an error there, too. */
 export function correctCommand(firstWord: string | undefined): string | undefined {
   if (firstWord === undefined || !/^[a-z][a-z-]*$/i.test(firstWord) || /^(?:true|false)$/i.test(firstWord))
     return undefined;
   const names = COMMANDS.map(({ name }) => name);
-  const word = firstWord.toLowerCase();
-  const line = Object.keys(SYNONYMS).find((one) => SYNONYMS[one]?.includes(word)) ?? nearWord(word, names);
-  const advice =
-    line === undefined ? `the commands are ${names.join(", ")}` : `did you mean: registrar ${line}?`;
-  return `there is no command "${firstWord}"; ${advice}`;
+  const near = nearWord(firstWord.toLowerCase(), names);
+  const advice = near === undefined ? `the commands are ${names.join(", ")}` : `did you mean ${near}?`;
+  return `there is no command "${firstWord}"; ${advice}; see registrar --help`;
 }

@@ -1,16 +1,12 @@
 /** The default of kubelet's --root-dir. */
 export const DEFAULT_KUBELET_ROOT = "/var/lib/kubelet";
 
-/** Kubelet's root directory as distributions set it, by a word for each. */
+/** Kubelet's root directory in distributions that set it, or whose pods need more rights, by a word for each. */
 export const KUBELET_ROOTS = {
   microk8s: "/var/snap/microk8s/common/var/lib/kubelet",
   k0s: "/var/lib/k0s/kubelet",
   openshift: DEFAULT_KUBELET_ROOT,
-  rke2: DEFAULT_KUBELET_ROOT,
-  k3s: DEFAULT_KUBELET_ROOT,
   tanzu: "/var/vcap/data/kubelet",
-  talos: DEFAULT_KUBELET_ROOT,
-  bottlerocket: DEFAULT_KUBELET_ROOT,
   nixos: "/var/lib/kubernetes",
 } as const;
 

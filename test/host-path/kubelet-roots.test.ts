@@ -14,21 +14,11 @@ const FACTS: Readonly<Record<Distribution, Facts>> = {
   microk8s: ["/var/snap/microk8s/common/var/lib/kubelet", ANY],
   // k0sproject/k0s pkg/config/cfgvars.go
   k0s: ["/var/lib/k0s/kubelet", ANY],
-  // k3s-io/k3s pkg/daemons/agent/agent_linux.go; only on Windows it gives kubelet a root.
-  k3s: [USUAL, ANY],
-  // rancher/rke2 pkg/executor/staticpod/staticpod.go; its agent is that of k3s.
-  rke2: [USUAL, ANY],
   // openshift/csi-operator assets/base/node.yaml; coreos/fedora-coreos-docs modules/ROOT/pages/storage.adoc
   openshift: [USUAL, ["/var", "/etc"]],
   // The edition that was Pivotal's: cloudfoundry-incubator/kubo-release spec/kubelet_drain_spec.rb; Velero's page has it,
   // too: site/content/docs/main/file-system-backup.md.
   tanzu: ["/var/vcap/data/kubelet", ["/var/vcap/data"]],
-  // siderolabs/talos internal/app/machined/pkg/system/services/kubelet.go; EphemeralMountPoint in
-  // pkg/machinery/constants/constants.go
-  talos: [USUAL, ["/var"]],
-  // bottlerocket-os/bottlerocket-core-kit packages/kubernetes-1.31/kubelet-exec-start-conf; var.mount, opt.mount and
-  // mnt.mount in packages/release
-  bottlerocket: [USUAL, ["/var", "/opt", "/mnt"]],
   // NixOS/nixpkgs nixos/modules/services/cluster/kubernetes/kubelet.nix: --root-dir is the option dataDir.
   nixos: ["/var/lib/kubernetes", ["/var"]],
 };

@@ -1,7 +1,7 @@
 import { invalidOption } from "../../base/errors";
 import { print } from "../../runtime/print";
 import { createCommand, EXIT_USAGE } from "../command-line";
-import { isImagePolicy, policyOnlyFlags, runImagePolicy } from "./image-policy-command";
+import { isImagePolicy, runImagePolicy } from "./image-policy-command";
 import { type ObjectValues, objectFlags } from "./object-flags";
 import { makeManifests, makeNodeWideManifests } from "./objects";
 
@@ -10,7 +10,7 @@ const runObjects = createCommand(
     name: "manifest",
     describe:
       "Writes the DaemonSet of a CSI driver with this registrar, and its rights, for kubectl apply -f -",
-    flags: { ...policyOnlyFlags, ...objectFlags } as typeof objectFlags,
+    flags: objectFlags,
     failureExitCode: EXIT_USAGE,
     examples: [
       "manifest --driver-name x.csi.example.com --image registrar:v1 --driver-image x:v2",

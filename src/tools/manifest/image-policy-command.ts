@@ -1,5 +1,5 @@
-import { attempt, invalidOption, refuse } from "../../base/errors";
-import { httpEndpointOf, startProblemOf } from "../../flags/checks";
+import { attempt, invalidOption } from "../../base/errors";
+import { startProblemOf } from "../../flags/checks";
 import type { CommandFlag } from "../../flags/command-flags";
 import type { FlagValues } from "../../flags/grammar";
 import { choiceFlag, choicesFlag, listFlag, pairsFlag, switchFlag, textFlag } from "../../flags/kinds";
@@ -25,7 +25,7 @@ const flags = {
   "image-policy": switchFlag("this form of the command"),
   image: { ...textFlag("image of the registrar, with a tag or digest", parseOurImage), required: true },
   name: { ...textFlag("name of the policy"), defaultDescription: "registrar-image, or registrar-drop" },
-  "kubernetes-version": objectFlags["kubernetes-version"],
+  "kubernetes-version": textFlag("the cluster's version, before 1.36", parseMinor),
   namespace: listFlag("only this namespace's pods, repeatable"),
   "namespace-label": textFlag("only namespaces with this label: KEY, KEY=VALUE"),
   nodes: textFlag(
@@ -52,16 +52,6 @@ const flags = {
   "kubelet-root": forDrop(objectFlags["kubelet-root"]),
   "http-port": forDrop(objectFlags["http-port"]),
 } as const;
-
-/** Flags of this form only: without --image-policy they say so. */
-export const policyOnlyFlags = Object.fromEntries(
-  Object.entries<CommandFlag>(flags)
-    .filter(([name]) => !Object.hasOwn(objectFlags, name))
-    .map(([name, { bare }]): readonly [string, CommandFlag] => {
-      const parse = () => refuse("it needs --image-policy beside it");
-      return [name, { describe: "", hidden: true, parse, ...(bare !== undefined && { bare }) }];
-    }),
-);
 
 /** Whether the words have --image-policy, also with an invalid value, which this form of the command refuses. */
 export const isImagePolicy = (argv: readonly string[]) =>
@@ -90,6 +80,16 @@ export const runImagePolicy = createCommand(
   async (values) => print(makeImagePolicy(values)),
 );
 
+/** The minor version in `1.36`, `v1.36.4` or `1.36.4+k3s1`. */
+function parseMinor(version: string): number {
+  const [, digits] = /^v?1\.(\d+)(?:[.+-]|$)/.exec(version) ?? [];
+  if (digits === undefined)
+    throw new Error(`"${version}" is not a version of Kubernetes: write 1.${OLDEST_SUPPORTED_MINOR}`);
+  const minor = Number(digits);
+  if (minor >= OLDEST_SUPPORTED_MINOR) return minor;
+  throw new Error(`Kubernetes 1.${minor} is not supported: 1.${OLDEST_SUPPORTED_MINOR} is the oldest`);
+}
+
 const OWN_NETWORK = "a pod's own network";
 
 /** `9809`, or `host:NAMESPACE/NAME=9810` for a DaemonSet or StatefulSet on the host's network. */
@@ -102,10 +102,8 @@ function parseMetricsPort(text: string): readonly [owner: string, port: number] 
 }
 
 /** Throws INVALID_OPTION for one port of two workloads: they may be on one node. */
-function metricsPortsOf({ metricsPort, arg = [] }: FlagValues<typeof flags>): MetricsPorts | undefined {
+function metricsPortsOf({ metricsPort }: FlagValues<typeof flags>): MetricsPorts | undefined {
   if (metricsPort === undefined) return undefined;
-  if (arg.some((word) => /^--?http-endpoint(=|$)/.test(word)))
-    throw invalidOption("give --metrics-port or --arg=--http-endpoint, not both");
   const { [OWN_NETWORK]: port, ...host } = metricsPort;
   if (new Set(Object.values(host)).size < Object.keys(host).length)
     throw invalidOption(
@@ -163,14 +161,14 @@ const NOT_FOR_ALL: readonly FlagName[] = [
   ...(["csi-address", "kubelet-registration-path", "plugin-registration-path", "node-name"] as const),
   ...(["driver-gone-after", "allow-drivers", "deny-drivers", "version", "mode"] as const),
 ];
-/** What gives them the rights that they need, too. */
+/** What gives them the rights or the port that they need, too. */
 const INSTEAD: Readonly<Partial<Record<FlagName, string>>> = {
+  "http-endpoint": "--metrics-port",
   "remove-startup-taint": "--startup-taint",
   "node-condition": "--node-condition",
 };
 /** Flags that exclude each other: with both the registrar does not start. */
 const EXCLUDED: Readonly<Partial<Record<FlagName, readonly FlagName[]>>> = {
-  "http-endpoint": ["health-port"],
   "logging-format": ["vmodule"],
   vmodule: ["logging-format"],
 };
@@ -206,7 +204,6 @@ function sidecarArgument(word: string): AddedArgument {
     return refuse("has no effect, or is deprecated: leave it out");
   if (name === undefined) return refuse("is not a flag: write --arg=--FLAG=VALUE");
   if (NOT_FOR_ALL.includes(name)) return refuse("cannot be set for every driver of a cluster");
-  if (INSTEAD[name]) return refuse(`needs rights, too: give ${INSTEAD[name]}`);
-  const port = Number(httpEndpointOf(line.flags)?.replace(/.*:/, "")) || undefined;
-  return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false, port };
+  if (INSTEAD[name]) return refuse(`has a flag of its own: give ${INSTEAD[name]}`);
+  return { words: [word], unless: [name, ...(EXCLUDED[name] ?? [])], needsToken: false };
 }

@@ -59,20 +59,8 @@ export function checkDriverName(flag: string, value: string): void {
   checkNamed("subdomain", flag, value);
 }
 
-/** What names of nodes take up beside themselves, and how much of it fits. */
-const ROOM_FOR_NODES = {
-  /** CEL compiles expressions of 100,000 characters at most. */
-  policy: { perName: 6, most: 99_900 },
-  /** `kubectl apply` keeps the object in annotations, which may have 256 KiB together. */
-  daemonset: { perName: 80, most: 250_000 },
-} as const;
-
-/** Throws INVALID_OPTION for names that no Node can have, and for more than fit. */
-export function checkNodes(nodes: readonly string[], object: keyof typeof ROOM_FOR_NODES): void {
+/** Throws INVALID_OPTION for names that no Node can have. */
+export function checkNodes(nodes: readonly string[]): void {
   const wrong = nodes.find((node) => !isSubdomain(node));
   if (wrong !== undefined) throw invalidOption(`node ${quoteText(wrong)} ${RULES.subdomain[1]}`);
-  const { perName, most } = ROOM_FOR_NODES[object];
-  const size = nodes.reduce((sum, { length }) => sum + length + perName, 0);
-  const names = `their names take ${size} of ${most} characters`;
-  if (size > most) throw invalidOption(`${nodes.length} nodes do not fit into the ${object}: ${names}`);
 }

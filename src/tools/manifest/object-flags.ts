@@ -2,7 +2,6 @@ import type { CommandFlag } from "../../flags/command-flags";
 import type { FlagValues } from "../../flags/grammar";
 import { choiceFlag, countFlag, listFlag, switchFlag, textFlag } from "../../flags/kinds";
 import { DISTRIBUTIONS } from "../../host-path/kubelet-roots";
-import { OLDEST_SUPPORTED_MINOR } from "../../kubelet-rules/versions";
 import { parseOurImage } from "../program";
 
 const ofDriver = <Row extends CommandFlag>(row: Row) => ({ ...row, conflicts: "node-wide" }) as const;
@@ -37,17 +36,6 @@ export const objectFlags = {
   "http-port": { ...countFlag("port for health and metrics"), defaultDescription: "9809" },
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect"),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),
-  "kubernetes-version": textFlag("the cluster's version: refuses one that is not supported", parseMinor),
 } as const;
 
 export type ObjectValues = FlagValues<typeof objectFlags>;
-
-/** The minor version in `1.36`, `v1.36.4` or `1.36.4+k3s1`. */
-function parseMinor(version: string): number {
-  const [, digits] = /^v?1\.(\d+)(?:[.+-]|$)/.exec(version) ?? [];
-  if (digits === undefined)
-    throw new Error(`"${version}" is not a version of Kubernetes: write 1.${OLDEST_SUPPORTED_MINOR}`);
-  const minor = Number(digits);
-  if (minor >= OLDEST_SUPPORTED_MINOR) return minor;
-  throw new Error(`Kubernetes 1.${minor} is not supported: 1.${OLDEST_SUPPORTED_MINOR} is the oldest`);
-}

@@ -24,7 +24,7 @@ export function makeManifests(options: ManifestOptions): string {
 /** The same for one registrar that serves every driver of a node. Throws INVALID_OPTION. */
 export function makeNodeWideManifests(options: NodeWideOptions): string {
   const { allowDrivers, nodes } = options;
-  if (nodes !== undefined) checkNodes(nodes, "daemonset");
+  if (nodes !== undefined) checkNodes(nodes);
   const basics = { ...resolveBasics(options, "csi-registrar"), allowDrivers, nodes };
   const access = accessOf(basics, options, allowedNames(nameListsFrom({ allowDrivers })), true);
   return write(basics, nodeWideDaemonSet(basics, access), access);

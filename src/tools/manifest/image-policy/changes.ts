@@ -16,8 +16,6 @@ export interface AddedArgument {
   readonly unless: readonly string[];
   /** Whether it needs the API server: it is not added to containers without a token. */
   readonly needsToken: boolean;
-  /** The port that it listens on: it is not added where another process may have the port. */
-  readonly port?: number | undefined;
 }
 
 export const RAISES = ["memory", "cpu", "probe-timeouts"] as const;
@@ -55,21 +53,6 @@ const RAISING: Readonly<Record<Raise, readonly Change[]>> = {
   })),
 };
 
-/** The JSON Patch that lowers the limits that `swapPatch` raised to `variables.max`; empty if it raises none. */
-export function lowerPatch(image: string, keep: readonly Raise[]): string {
-  const resources = (["memory", "cpu"] as const).filter((resource) => !keep.includes(resource));
-  return resources
-    .map((resource) => {
-      const least = LEAST[resource];
-      return `variables.containers.filter(r, r.is.?image.orValue('') == ${celText(image)} &&
-    r.is.?resources.?limits[?'${resource}'].orValue('') == '${least}' &&
-    quantity(variables.max[?'${resource}'].orValue('${least}')).isLessThan(quantity('${least}')))
-  .map(r, JSONPatch{op: 'replace', path: '/spec/' + r.list + '/' + string(r.at) + '/resources/limits/${resource}',
-    value: variables.max['${resource}']})`;
-    })
-    .join(" +\n");
-}
-
 /** Adds arguments right behind the program, because flags behind a plain word do not count. */
 const ADD_ARGUMENTS: readonly Change[] = [
   {
@@ -97,19 +80,12 @@ const addTo = (field: "env" | "ports", when: string, item: string): Change => ({
 
 const HAS_NO_TOKEN = `!r.is.?volumeMounts.orValue([]).exists(m, m.mountPath == ${celText(SERVICE_ACCOUNT_DIRECTORY)})`;
 
-/** Whether a container `c` names a port in its ports, command, arguments or variables; `port` is CEL. */
-const namesPort = (port: string) => `(c.is.?ports.orValue([]).exists(p, p.containerPort == ${port}) ||
+/** Whether a container `c` names the port in its ports, command, arguments or variables. */
+const NAMES_PORT = `(c.is.?ports.orValue([]).exists(p, p.containerPort == port) ||
     (c.is.?command.orValue([]) + c.is.?args.orValue([]) + c.is.?env.orValue([]).map(e, e.?value.orValue('')))
-      .exists(t, t.matches('(^|[:=])' + string(${port}) + '$')))`;
+      .exists(t, t.matches('(^|[:=])' + string(port) + '$')))`;
 
 const IS_ON_HOST_NETWORK = "object.spec.?hostNetwork.orValue(false)";
-
-/** Whether another process may listen on the port: on the host's network, a second registrar, or a container that names the port. */
-const mayBeTaken = (port: number) =>
-  [
-    `${IS_ON_HOST_NETWORK} || size(variables.registrars) > 1`,
-    `variables.containers.exists(c, c.is.name != r.is.name && ${namesPort(`${port}`)})`,
-  ].join(" ||\n  ");
 
 export interface MetricsPorts {
   /** In pods with a network of their own. Undefined: they get none. */
@@ -133,18 +109,17 @@ export function metricsPort({ port = 0, host }: MetricsPorts): string {
     !r.words.exists(w, w.matches('^--?(http-endpoint|health-port)(=|$)')) &&
     !r.is.?ports.orValue([]).exists(p, p.?name.orValue('') == '${METRICS_PORT_NAME}'))
   .map(r, ${wanted})
-  .filter(port, port > 0 && !variables.containers.exists(c, ${namesPort("port")}))`;
+  .filter(port, port > 0 && !variables.containers.exists(c, ${NAMES_PORT}))`;
 }
 
 const PORT = `{'name': dyn('${METRICS_PORT_NAME}'), 'containerPort': dyn(variables.port[0])}`;
 /** The list of words that is added to a registrar `r`, in CEL. */
 export function addedWords(args: readonly AddedArgument[], metrics: MetricsPorts | undefined): string {
-  const lists = args.map(({ words, unless, needsToken, port }) => {
+  const lists = args.map(({ words, unless, needsToken }) => {
     const names = unless.map(literal).join("|");
     const tests = [
       `r.words.exists(w, w.matches(${celText(`^--?(${names})(=|$)`)}))`,
       ...(needsToken ? [HAS_NO_TOKEN] : []),
-      ...(port === undefined ? [] : [mayBeTaken(port)]),
     ];
     return `(${tests.join(" ||\n  ")} ? [] : ${celList(words)})`;
   });

@@ -1,9 +1,8 @@
 import { isLabelValue, isQualifiedName } from "../../../kubelet-rules/api-validation";
-import { lastPart } from "../../program";
 import { checkNamed, checkNodes, checkPinned, refuseFlag } from "../names";
 import { type BasicOptions, resolveBasics } from "../options";
 import { object, scalar, type Yaml, yaml } from "../template";
-import { addedWords, lowerPatch, metricsPort, type Swap, swapPatch } from "./changes";
+import { addedWords, metricsPort, type Swap, swapPatch } from "./changes";
 import {
   celText,
   containersVariable,
@@ -35,7 +34,7 @@ const APPARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 
 /** Gives every registrar the image at the creation of its pod. Throws INVALID_OPTION. */
 export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
-  const { image, name = "registrar-image", args, keep, metrics } = options;
+  const { name = "registrar-image", args, metrics } = options;
   checkScope(name, options);
   const port = yaml`
     # The port for the metrics of the pod's registrar, if nothing in the pod may have it.
@@ -43,7 +42,7 @@ export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
       expression: |-
         ${metrics && metricsPort(metrics)}
   `;
-  const swap = objectsOf(name, options, {
+  return objectsOf(name, options, {
     about: yaml`
       # Gives the official CSI registrars of the pods that it selects another image, as the pods are created: DaemonSets and what
       # owns them stay as they are. To go back, delete the policy and restart the DaemonSets.
@@ -59,19 +58,6 @@ export function swapPolicy(options: PolicyScope & Swap): readonly Yaml[] {
     `,
     patch: swapPatch(options),
   });
-  const patch = lowerPatch(image, keep);
-  if (patch === "") return swap;
-  // A policy can read a LimitRange as its parameter only. API servers evaluate policies in any order.
-  const limits = objectsOf(`${name}-limits`, options, {
-    about: yaml`# Lowers a limit that the policy above raised to the maximum of each LimitRange in the pod's namespace.`,
-    isOfLimits: true,
-    variables: yaml`
-      - name: max
-        expression: params.spec.limits.filter(l, l.type == 'Container').map(l, l.?max.orValue({}))[?0].orValue({})
-    `,
-    patch,
-  });
-  return [...swap, ...limits];
 }
 
 type DropOptions = PolicyScope & Pick<BasicOptions, "distribution" | "kubeletRoot">;
@@ -120,22 +106,16 @@ function checkScope(name: string, { image, matchImages, namespaces, nodes }: Pol
     if (isOtherSidecar(one))
       refuseFlag("match-image", one, "is another sidecar, which a registrar cannot replace");
   }
-  if (nodes !== undefined) checkNodes(nodes, "policy");
+  if (nodes !== undefined) checkNodes(nodes);
   for (const namespace of namespaces) checkNamed("label", "namespace", namespace);
 }
 
 interface PolicyParts extends Readonly<Record<"about" | "variables", Yaml>> {
   readonly patch: string;
-  /** Reads each LimitRange, after the policy whose image it knows. */
-  readonly isOfLimits?: boolean;
 }
 
 /** The policy and its binding. */
-function objectsOf(
-  name: string,
-  scope: PolicyScope,
-  { isOfLimits = false, ...parts }: PolicyParts,
-): readonly Yaml[] {
+function objectsOf(name: string, scope: PolicyScope, parts: PolicyParts): readonly Yaml[] {
   const { minor = IMAGE_POLICY_MINOR } = scope;
   const isStable = minor >= IMAGE_POLICY_MINOR;
   const apiVersion = `admissionregistration.k8s.io/${isStable ? "v1" : "v1beta1"}`;
@@ -148,9 +128,8 @@ function objectsOf(
       # ${needs} If the API server cannot evaluate it for a pod, that pod is created unchanged.
       ${object(apiVersion, "MutatingAdmissionPolicy", name)}
       spec:
-        ${isOfLimits && yaml`paramKind: {apiVersion: v1, kind: LimitRange}`}
         failurePolicy: Ignore
-        reinvocationPolicy: ${isOfLimits ? "IfNeeded" : "Never"}
+        reinvocationPolicy: Never
         matchConstraints:
           resourceRules:
             - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
@@ -160,10 +139,10 @@ function objectsOf(
               - {key: registrar-image-policy, operator: NotIn, values: [ignore]}
           ${namespaceSelector(scope)}
         matchConditions:
-          ${matchConditions(isOfLimits ? [...scope.matchImages, lastPart(scope.image)] : scope.matchImages)}
+          ${matchConditions(scope.matchImages)}
         variables:
           ${containersVariable(scope.nodes)}
-          ${!isOfLimits && registrarsVariable(scope.matchImages)}
+          ${registrarsVariable(scope.matchImages)}
           ${parts.variables}
         mutations:
           - patchType: JSONPatch
@@ -175,7 +154,6 @@ function objectsOf(
       ${object(apiVersion, "MutatingAdmissionPolicyBinding", name)}
       spec:
         policyName: ${scalar(name)}
-        ${isOfLimits && yaml`paramRef: {selector: {}, parameterNotFoundAction: Allow}`}
     `,
   ];
 }
