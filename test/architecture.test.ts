@@ -121,7 +121,6 @@ const TIME_OF_DAY: Readonly<Record<string, string>> = {
   "registrar/model/tally.ts": "when kubelet called, for people",
   "registrar/registration/view.ts": "when a state changed, for people",
   "logging/klog-sink.ts": "the time on a log line",
-  "tools/status/command.ts": "when it was asked, for people",
   "node-readiness/condition-keeper.ts": "when a condition changed, as it is written",
   "node-readiness/csi-node-keeper.ts": "since when CSINode lacks a driver, for people",
   "node-readiness/taint-keeper.ts": "how long after its registration a driver's taint went, for people",

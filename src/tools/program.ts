@@ -6,8 +6,6 @@ import { version } from "../runtime/version";
 export type Program =
   | {
       readonly kind: "ours";
-      /** False: another image has the package in it. */
-      readonly isOurBuild: boolean;
       /** It takes the place of another image. */
       readonly isSwapped: boolean;
     }
@@ -27,7 +25,7 @@ export interface OurImage {
   readonly swapped?: ReadonlySet<string> | undefined;
 }
 
-const OURS = { kind: "ours", isOurBuild: true, isSwapped: false } as const;
+const OURS = { kind: "ours", isSwapped: false } as const;
 
 /** Ours, the official one or the all-in-one sidecar (KEP-4958), as the images and the package call it. */
 const REGISTRAR = /(?:^|[\\/])(?:[\w.-]*driver-(?:win-)?registrar|registrar|csi-sidecars|cli\.js)(?:\.exe)?$/;
@@ -54,8 +52,7 @@ export function programOf(container: Tree, ours: OurImage): Program {
     if (release !== undefined) return { kind: "official", release: Number(major) * 100 + Number(minor) };
     if (ours.version !== undefined && tag.replace(/^v?/, "v") === ours.version) return OURS;
     if (OFFICIAL_REPOSITORY.test(image)) return { kind: "official", release: undefined };
-  } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program))
-    return { ...OURS, isOurBuild: false };
+  } else if (OUR_PROGRAM.test(splitCommand(list(container.command).map(text)).program)) return OURS;
   const other = "neither this registrar's nor an official release";
   const what = name === ALL_IN_ONE ? "the all-in-one sidecar of KEP-4958" : other;
   return { kind: "unknown", why: `its image ${boundText(image) || "(none)"} is ${what}` };

@@ -119,11 +119,6 @@ function stateOf(change: ContainerChange) {
   return { ...waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container"), ...lastState };
 }
 
-export function node(name: string, architecture: string) {
-  const labels = { "kubernetes.io/arch": architecture };
-  return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
-}
-
 export const nodeStatus = (isReady: boolean) => {
   const [status, reason] = isReady ? ["True", "KubeletReady"] : ["Unknown", "NodeStatusUnknown"];
   return { conditions: [{ type: "Ready", status, reason }] };

@@ -7,10 +7,6 @@ const CLUSTER = ["report", "whole-report"].map((name) => `${AT}/${name}`);
 export const DOCTOR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/tools/doctor/cluster/judge/registrations.ts", CLUSTER, {
     "a registrar that its liveness probe ends gets no hint of the probe": [" || exitCode === 143", ""],
-    "an image of another architecture is two problems": [
-      "ofRegistrar && !isForOtherMachine(place, facts)",
-      "ofRegistrar",
-    ],
   }),
   ...mutantsOf("src/tools/doctor/cluster/judge/places.ts", [`${AT}/unread`, `${AT}/ordinary`], {
     "without DaemonSets a driver has no registrar": [

@@ -45,9 +45,6 @@ export const GLUE_MUTANTS: readonly Mutant[] = [
     "a pod that is deleted early has a registrar that failed": "  endOnSignals(0);\n",
     "a signal in a command's first moments kills it": ["endOnSignals();\nmain(", "main("],
   }),
-  ...mutantsOf("src/tools/until-healthy.ts", ["test/tools/until-healthy"], {
-    "--wait ends while registrars start": " && !isStarting",
-  }),
   ...mutantsOf("src/runtime/termination-log.ts", ["test/runtime/termination-log"], {
     "a file is made where kubelet made none": "    if (!create) truncateSync(path);\n",
     "kubelet gets no reason, because it is too long": ".subarray(0, MAX_BYTES - 1)",

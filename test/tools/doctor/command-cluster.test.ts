@@ -29,7 +29,7 @@ test("JSON says the same to programs, in keys that stay", async () => {
     "node driver state reason code pod csiNode waitingPods volumeAttachments",
   );
   for (const finding of report.findings)
-    expect(keysOf(finding)).toBe("code check status subject text objects fix follows followsIndex nodes");
+    expect(keysOf(finding)).toBe("code check status subject text fix follows followsIndex nodes");
   expect(report.nodes.filter(({ state }: { state: string }) => state !== "registered")).toHaveLength(9);
   expect(code).toBe(1);
 });
@@ -92,13 +92,6 @@ test("a server that is away: kubectl's words", async () => {
   expect(code).toBe(3);
 });
 
-test("--wait ends where only rights are missing", async () => {
-  const words = ["--driver=shares.csi.example.com", "--wait=5m"];
-  const { code, text } = await withAnswer("csinodes", 403, { message: "no" }, ...words);
-  expect(text).toMatch(/^Not everything could be read: 0 problems, /m);
-  expect(code).toBe(3);
-});
-
 test("kubectl is told to pass on nothing that writes, and which cluster; and it is gone afterwards", () =>
   withKubectl(`echo $$ "$@" > "$TMPDIR/told"\n${REPLAYING}`, async (folder) => {
     await doctor(folder, RECORDED, "--context=blue", "--kubeconfig=/my/config");
@@ -135,7 +128,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
 
 test.each([
   ["--cluster -f x.yaml", "--file: cannot be used with --cluster"],
-  ...["wait=0s", "csi-address=/x", "host-root=/x", "timeout=1s", "allow-drivers=x"].map((flag) => [
+  ...["csi-address=/x", "host-root=/x", "timeout=1s", "allow-drivers=x"].map((flag) => [
     `-f=x.yaml --${flag}`,
     `--${flag.replace(/=.*/, "")}: cannot be used with -f`,
   ]),

@@ -7,7 +7,7 @@ import { type ClusterFacts, conclude, manifestsOf } from "./judge/facts";
 import { causeOf } from "./judge/groups";
 import { needChecks, rights } from "./judge/needs";
 import { isWithoutRegistrar, type Place } from "./judge/places";
-import { architectures, stateChecks } from "./judge/registrations";
+import { stateChecks } from "./judge/registrations";
 import { isGuess, notRead, PLACES, SETS } from "./judge/units";
 import type { ClusterReading } from "./read/cluster";
 
@@ -25,11 +25,10 @@ export function reportOnCluster(reading: ClusterReading, swap?: string) {
     return reportOf(facts, [...facts.manifestFindings, ...findingsOf(CLUSTER_CHECKS, facts)]);
   const both = readSwap((ours) => manifestsOf(facts, ours), reading.images);
   const { findings, problemsWithEither } = judgeSwap(both);
-  const after = { ...facts, swapped: both.after.deployments };
-  const found = [...findings, ...findingsOf([rights, architectures], after)];
+  const found = [...findings, ...findingsOf([rights], facts)];
   const counts = { swapped: both.swapped, problemsWithEither };
   const isUnread = notRead(facts, ...SETS) !== undefined;
-  return reportOf(after, found, {
+  return reportOf(facts, found, {
     swap,
     ...(isUnread ? { swapped: null, problemsWithEither: null } : counts),
   });

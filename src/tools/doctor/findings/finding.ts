@@ -4,23 +4,12 @@
  */
 export type Status = "ok" | "unknown" | "warning" | "problem";
 
-/** The object that a finding is about, for programs. Null: it has none, as a file without a container. */
-export interface FoundObject {
-  readonly file: string | null;
-  readonly kind: string | null;
-  readonly namespace: string | null;
-  readonly name: string | null;
-  readonly container: string | null;
-}
-
 /** What a check says of one thing: subject and text make a sentence. */
 export interface Verdict {
   readonly status: Status;
   /** A path or a name, as found: it may hold anything. */
   readonly subject: string;
   readonly text: string;
-  /** What the subject names, where that is Kubernetes objects. */
-  readonly objects?: readonly FoundObject[] | undefined;
   /** What to do about it, in one line; undefined if there is nothing to do. */
   readonly fix?: string | undefined;
   /** Of the problems with the same cause, the first is the one to fix. */

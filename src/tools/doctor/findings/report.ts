@@ -43,18 +43,16 @@ function withFollowers(findings: readonly Finding[]) {
   const leading = new Map<string, number>();
   for (const [index, { cause }] of findings.entries())
     if (cause !== undefined && !leading.has(cause)) leading.set(cause, index);
-  return findings.map(
-    ({ code, check, status, subject, text, objects = [], fix = null, cause, nodes }, index) => {
-      const lead = cause === undefined ? index : (leading.get(cause) ?? index);
-      return {
-        ...{ code, check, status, subject, text, objects },
-        /** Null if there is nothing to do. */
-        fix,
-        /** The code of the problem that causes this one, and its index in `findings`; null if this one stands by itself. */
-        follows: lead === index ? null : (findings[lead]?.code ?? null),
-        followsIndex: lead === index ? null : lead,
-        ...(nodes && { nodes }),
-      };
-    },
-  );
+  return findings.map(({ code, check, status, subject, text, fix = null, cause, nodes }, index) => {
+    const lead = cause === undefined ? index : (leading.get(cause) ?? index);
+    return {
+      ...{ code, check, status, subject, text },
+      /** Null if there is nothing to do. */
+      fix,
+      /** The code of the problem that causes this one, and its index in `findings`; null if this one stands by itself. */
+      follows: lead === index ? null : (findings[lead]?.code ?? null),
+      followsIndex: lead === index ? null : lead,
+      ...(nodes && { nodes }),
+    };
+  });
 }

@@ -15,8 +15,6 @@ export interface TableLook {
 /** On a narrower terminal, the terminal breaks the lines. */
 const MIN_TEXT_WIDTH = 30;
 const GAP = "  ";
-/** So many findings with one code and status are listed, the others counted. Programs get all. */
-const MOST_ALIKE = 300;
 
 const LOOKS: Readonly<
   Record<Status, { readonly word: string; readonly many?: string; readonly sgr: string }>
@@ -58,19 +56,12 @@ export function renderReport(
     finding.fix === null &&
     finding.follows === null &&
     !layout.isListed?.(finding);
-  const alike = grouped(
-    report.findings.filter((one) => look.isVerbose || (one.status !== "ok" && !isUnseen(one))),
-    ({ status, code }) => `${LOOKS[status].word} ${code}`,
-  );
-  const listed = new Set([...alike.values()].flatMap((some) => some.slice(0, MOST_ALIKE)));
-  const shown = report.findings.filter((one) => listed.has(one));
+  const isShown = (one: ReportedFinding) => look.isVerbose || (one.status !== "ok" && !isUnseen(one));
+  const shown = report.findings.filter(isShown);
   const widths = columnsOf(shown);
   const findings = isBySubject
     ? bySubject(shown, look, widths)
-    : [findingTable(report.findings, look, widths, (one) => listed.has(one))];
-  const notListed = [...alike].flatMap(([kind, { length }]) =>
-    length > MOST_ALIKE ? `${(length - MOST_ALIKE).toLocaleString("en")} more ${kind}: see -o json.` : [],
-  );
+    : [findingTable(report.findings, look, widths, isShown)];
   const unseen = look.isVerbose ? 0 : report.findings.filter(isUnseen).length;
   const sum = sumLine(report, unseen, look, layout.isPartial);
   const isHarmless = swapped !== undefined && report.findings.length === 0;
@@ -79,7 +70,7 @@ export function renderReport(
     swapped &&
     `${many === null ? "An unknown number of registrars" : counted(many, "registrar")} swapped${swapped.swap && ` to ${plain(swapped.swap)}`}`;
   const last = isHarmless ? `${what}: no new problem.` : [what, sum].filter(Boolean).join(". ");
-  const blocks = [...tables, ...findings, [...notListed, last, ...next]].filter(({ length }) => length > 0);
+  const blocks = [...tables, ...findings, [last, ...next]].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
@@ -107,7 +98,7 @@ function findingTable(
   findings: readonly ReportedFinding[],
   look: TableLook,
   [codeWidth = 0, checkWidth = 0]: Widths,
-  isShown: (finding: ReportedFinding) => boolean = () => true,
+  isShown: (finding: ReportedFinding) => boolean | undefined = () => true,
 ): readonly string[] {
   const followers = grouped(findings, ({ followsIndex }) => String(followsIndex));
   const margin = " ".repeat(STATUS_WIDTH + codeWidth + checkWidth + 3 * GAP.length);

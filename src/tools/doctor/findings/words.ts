@@ -4,8 +4,6 @@ export function tooLong(bytes: number): string {
   return `has ${bytes} bytes, but a unix socket path has at most ${MAX_SOCKET_PATH_BYTES}`;
 }
 
-export const OUR_ARCHITECTURES: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
-
 /** `1 node`, `5,000 nodes`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
 import { invalidOption } from "../../../base/errors";
-import { durationFlag, NAME_LIST_FLAGS, textFlag, timeoutFlag } from "../../../flags/kinds";
+import { NAME_LIST_FLAGS, textFlag, timeoutFlag } from "../../../flags/kinds";
 import { nameListsFrom } from "../../../flags/paths";
 import { ACCEPTED_FLAGS, parseFlags } from "../../../flags/table";
 import { parseCsiAddress } from "../../../unix/socket-path";
-import { lookUntilHealthy } from "../../until-healthy";
 import { SCHEMA } from "../findings/report";
 import { createMode } from "../mode";
 
@@ -25,13 +24,12 @@ export const nodeMode = createMode(
       "host-root": textFlag("where the host's root is mounted: /host under kubectl debug node"),
       ...NAME_LIST_FLAGS,
       timeout: { ...timeoutFlag("limit of a call; ten times as long for NodeGetInfo"), default: "1s" },
-      wait: durationFlag("look again until no problem is found, at most this long"),
     },
     registrar: ACCEPTED_FLAGS,
     examples: [
       "doctor",
       "doctor --csi-address=/csi/csi.sock --kubelet-registration-path=/var/lib/kubelet/plugins/NAME/csi.sock",
-      "doctor --host-root=/host --wait=60s",
+      "doctor --host-root=/host",
     ],
     notes: [
       "More: doctor --cluster, every node of a cluster; doctor -f FILE, before it is applied. Each has its --help.",
@@ -39,7 +37,7 @@ export const nodeMode = createMode(
         "JSON: {schema, healthy, target,",
         "drivers: [{name, state, since, reason, csiSocket, registrationSocket}],",
         "summary: {problem, warning, unknown, ok},",
-        "findings: [{code, check, status, subject, text, objects, fix, follows, followsIndex}]}.",
+        "findings: [{code, check, status, subject, text, fix, follows, followsIndex}]}.",
         "docs/doctor.md has them, docs/doctor-codes.md every code.",
       ].join(" "),
     ],
@@ -67,8 +65,7 @@ export const nodeMode = createMode(
     const hostProblem = await hostRootProblem(target);
     if (hostProblem !== undefined) throw invalidOption(hostProblem);
     const how = { timeoutMs: flags.timeout, uid: process.getuid?.() };
-    const look = async () => reportOn(await gatherFacts(target, how));
-    const report = await lookUntilHealthy(look, flags.wait);
+    const report = reportOn(await gatherFacts(target, how));
     return { report, render: (look) => renderTable(report, look) };
   },
 );

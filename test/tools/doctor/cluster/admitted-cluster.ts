@@ -16,7 +16,6 @@ interface World {
   readonly set?: Container;
   readonly generations?: readonly [set: string, pod: string];
   readonly hasNodeWide?: boolean;
-  readonly architecture?: string;
 }
 
 function changed(set: Daemon, change: Container | null, labels = {}): Daemon {
@@ -39,7 +38,6 @@ export async function clusterOf({ inPod = {}, inOthers = [], ...world }: World) 
   const annotations = { "deprecated.daemonset.template.generation": ofSet };
   const inPods = new Map([inPod, ...inOthers].map((change, n) => [`node-${n + 1}`, change]));
   const cluster = await makeCluster({
-    ...(world.architecture && { architecture: world.architecture }),
     podsOn: [...inPods.keys()],
     daemon: { ...own, metadata: { ...own.metadata, ...{ annotations } } },
     admit: (set, node) => changed(set, inPods.get(node) ?? null, { "pod-template-generation": ofPod }),

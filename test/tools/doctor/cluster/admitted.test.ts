@@ -11,7 +11,7 @@ const DROPPED = { inPod: null, hasNodeWide: true } as const;
 test.each<readonly [what: string, expected: readonly RegExp[], Parameters<typeof clusterOf>[0]]>([
   ["a swapped pod", [], { inPod: { image: OURS } }],
   ["a dropped registrar", [/^CSI216 problem: disk.* -> apply the DaemonSet that registrar/], { inPod: null }],
-  ["the same on a node that is away", [/^CSI210/], { inOthers: [null] }],
+  ["the same on a node that is away", [], { inOthers: [null] }],
   ["a pod of a template without a registrar", [], { inPod: null, generations: ["2", "1"] }],
 ])("%s", async (_what, expected, world) => {
   await expectSaid(await clusterOf(world), ...expected);
@@ -37,28 +37,19 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
   expect(await said(await clusterOf({ set }))).toEqual([]);
 });
 
-test("--swap: what it would change in the DaemonSets and on their nodes, and nothing else", async () => {
-  const cluster = await clusterOf({
-    architecture: "riscv64",
-    set: { resources: { limits: { memory: "30Mi" } } },
-  });
+test("--swap: what it would change in the DaemonSets and nothing else", async () => {
+  const cluster = await clusterOf({ set: { resources: { limits: { memory: "30Mi" } } } });
   const report = await cluster.swapReport("registrar:v2");
   const { findings, target } = report;
-  expect(renderClusterTable(report, { width: 100, colors: false })).toContain(" on 1 node: node-1\n");
-  expect(findings.map(({ code, subject, nodes }) => [code, subject, ...nodes].join(" "))).toEqual([
+  expect(findings.map(({ code, subject }) => `${code} ${subject}`)).toEqual([
     "CSI105 DaemonSet storage/disk-node, container registrar",
-    "CSI217 DaemonSet storage/disk-node, container registrar node-1",
   ]);
   await expectSaid(cluster);
   expect(target).toMatchObject({ swap: "registrar:v2", swapped: 1 });
-  const [, onNode] = findings;
-  expect(onNode?.objects).toMatchObject([{ name: "disk-node", container: "registrar" }]);
-  const wrong = await clusterOf({ set: { resources: { limits: { memory: "lots" } } } });
+  const wrong = await clusterOf({ set: { args: ["--kubelet-registration-path=/csi/csi.sock"] } });
   expect(renderClusterTable(await wrong.swapReport(""), { width: 100, colors: false })).toMatch(
     /: no new problem\.\n1 problem is there with either image: registrar doctor --cluster\n/,
   );
-  const done = await clusterOf({ architecture: "riscv64", inPod: { image: OURS } });
-  expect((await done.swapReport("")).findings.map(({ code }) => code)).not.toContain("CSI217");
 });
 
 test("the registrar of the whole node: drivers that it has not found, and pods of its own that do not run", async () => {

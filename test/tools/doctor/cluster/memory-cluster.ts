@@ -88,7 +88,7 @@ export function createMemoryCluster() {
     const whole = { context: undefined, node: undefined, driver: undefined, ...target };
     pages = 0;
     reads.clear();
-    return readCluster({ list }, whole, ours, () => {});
+    return readCluster({ list }, whole, ours);
   };
   return {
     ...writer,
@@ -184,7 +184,6 @@ export const WELL = podStatus({ registrar: running, driver: running });
 export interface Changes {
   /** Of node-1; default: without a fault. */
   readonly inCsiNode?: Readonly<Record<string, string>>;
-  readonly architecture?: string;
   readonly isReady?: boolean;
   readonly status?: object;
   readonly isScheduled?: boolean;

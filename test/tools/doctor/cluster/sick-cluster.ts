@@ -5,7 +5,6 @@ import {
   daemonSet,
   failedMount,
   NAMESPACE,
-  node,
   nodeStatus,
   podStatus,
   registrarPod,
@@ -45,11 +44,10 @@ export async function addNode(
   writer: ClusterWriter,
   name: string,
   nodeIds: Readonly<Record<string, string>> = {},
-  { isReady = true, architecture = "amd64", metadata = {} } = {},
+  { isReady = true, metadata = {} } = {},
 ): Promise<void> {
-  const made = node(name, architecture);
-  const whole = { ...made, metadata: { ...made.metadata, ...metadata } };
-  const { uid } = (await writer.create("/api/v1/nodes", whole)).metadata;
+  const node = { apiVersion: "v1", kind: "Node", metadata: { name, ...metadata } };
+  const { uid } = (await writer.create("/api/v1/nodes", node)).metadata;
   await writer.setStatus(`/api/v1/nodes/${name}`, nodeStatus(isReady));
   await writer.create(`${STORAGE}/csinodes`, csiNode(name, nodeIds, uid));
 }

@@ -188,7 +188,7 @@ describe("an operator with half of the rights reads in the recorded cluster", ()
     [/CSI204 .* files\.csi.* is possibly registered: CSINodes could .*; needed by 1 pod/, ["csinodes"], {}],
     [/^shares\.csi.* 4 of \? +\? +storage\/shares-node$/m, ["nodes", "events", "csidrivers"], {}],
     [/^csi-shares \(guess\) +\? of \? +\? +storage\/shares-node$/m, ["csinodes"], {}],
-    [/^unknown +CSI210 .* node node-9 is in no list that could be read/m, ["nodes"], { node: "node-9" }],
+    [/^unknown +CSI212 .* node node-9 is in no list that could be read/m, ["nodes"], { node: "node-9" }],
     [/CSI208 .* in no CSINode.*\n.*only its CSIDriver/, ["volumeattachments"], { driver: BACKUP }],
     [/kubectl --kubeconfig='a'"'"' b' --context=c -n storage logs/, [], { kubeconfig: "a' b", context: "c" }],
   ])("%s without %p", async (expected, lists, target) => {

@@ -16,7 +16,6 @@ const finding = (changes: Partial<Report["findings"][number]> = {}): Report["fin
   status: "problem",
   follows: null,
   followsIndex: null,
-  objects: [],
   subject: "x.csi",
   text: "has no registration socket in /registration",
   fix: "see whether its registrar runs",

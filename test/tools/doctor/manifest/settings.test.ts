@@ -1,4 +1,4 @@
-import { type Changes, daemonSet, expectSaid, OFFICIAL, saidOf } from "./one-daemon-set";
+import { type Changes, daemonSet, expectSaid, saidOf } from "./one-daemon-set";
 
 /** The package, in another image. */
 const IN_NODE_IMAGE = { image: "node:24", command: ["node", "/node_modules/registrar/dist/cli.js"] };
@@ -16,11 +16,12 @@ const affinity = (...terms: readonly (readonly object[])[]): Changes => {
   const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
   return { pod: { affinity: { nodeAffinity } } };
 };
-const label =
-  (name: string) =>
-  (operator: string, ...values: readonly string[]) => ({ key: `kubernetes.io/${name}`, operator, values });
-const [os, arch] = [label("os"), label("arch")];
-const ARM = arch("In", "arm64");
+const os = (operator: string, ...values: readonly string[]) => ({
+  key: "kubernetes.io/os",
+  operator,
+  values,
+});
+const ARM = { key: "kubernetes.io/arch", operator: "In", values: ["arm64"] };
 
 test.each<Changes>([
   { pod: { os: { name: "windows" } } },
@@ -62,32 +63,15 @@ test.each<readonly [pod: object, container: object, what: string]>([
   ]);
 });
 
-test.each<readonly [expected: string, Changes]>([
-  [
-    "problem: runs on riscv64 nodes, .*amd64, arm64, ppc64le, s390x",
-    { pod: { nodeSelector: { "kubernetes.io/arch": "riscv64" } } },
-  ],
-  ["problem: runs on arm and loong64 nodes", affinity([arch("In", "arm")], [arch("In", "loong64")])],
-  ["problem: runs on riscv64 nodes", affinity([arch("In", "amd64", "riscv64"), arch("NotIn", "amd64")])],
-  ["warning: may run on loong64 and riscv64 nodes", affinity([arch("In", "amd64", "loong64", "riscv64")])],
-  ["warning: may run on arm nodes", affinity([arch("In", "arm")], [])],
-])("an architecture: %s", (expected, changes) => {
-  expectSaid(saidOf(changes), [`^CSI112 ${expected}`]);
-});
-
 test.each<Changes>([
   {},
   affinity([ARM, os("In", "windows", "linux")]),
   affinity([os("In", "windows")], [ARM]),
-  affinity([arch("In", "amd64", "riscv64"), arch("In", "amd64")]),
-  affinity([arch("NotIn", "riscv64")]),
-  { pod: { nodeSelector: { "kubernetes.io/arch": "{{ .arch }}" } } },
-  { ...affinity([arch("In", "riscv64")]), container: { image: OFFICIAL } },
   { pod: { os: { name: "linux" } }, container: { env: [{ name: "X", value: "C:\\x" }] } },
   { args: ["--csi-address=unix:/csi/csi.sock", "--v=$(LEVEL)"] },
   surge(0),
   surge("0%"),
-  { ...affinity([arch("In", "riscv64")]), container: IN_NODE_IMAGE },
+  { container: IN_NODE_IMAGE },
   {
     pod: { securityContext: { ...OTHER, ...NOT_ROOT } },
     container: { securityContext: { ...ROOT, runAsNonRoot: false } },

@@ -1,15 +1,12 @@
 import type { OurImage } from "../../../program";
 import { type Finding, findingsOf, grouped, keyOf } from "../../findings/finding";
 import { MANIFEST_CHECKS } from "../../manifest/judge/checks";
-import type { Deployment, ManifestFacts } from "../../manifest/read/deployments";
+import type { ManifestFacts } from "../../manifest/read/deployments";
 import type { ClusterReading } from "../read/cluster";
 import { placesIn } from "./places";
 import { isGuess, nameDrivers, type RegistrarUnit } from "./units";
 
-export type ClusterFacts = ReturnType<typeof conclude> & {
-  /** The registrars after a swap that is tried, in place of those of the pods. */
-  readonly swapped?: readonly Deployment[];
-};
+export type ClusterFacts = ReturnType<typeof conclude>;
 
 /** Names the drivers, and drops all but the one that is asked for. */
 export function conclude(reading: ClusterReading) {

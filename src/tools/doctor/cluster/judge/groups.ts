@@ -1,11 +1,9 @@
 import { check, grouped, problem, type Verdict } from "../../findings/finding";
-import { counted, OUR_ARCHITECTURES, podsText } from "../../findings/words";
-import type { Deployment } from "../../manifest/read/deployments";
+import { counted, podsText } from "../../findings/words";
 import type { ClusterTarget } from "../read/cluster";
 import type { ClusterFacts } from "./facts";
 import type { Place } from "./places";
 
-export const NODES_AWAY = "nodes away";
 const NODE_WIDE_AWAY = "node-wide registrar away";
 
 type IsMeant = (place: Place, facts: ClusterFacts) => boolean;
@@ -50,9 +48,7 @@ export function judgeGroups(
 export function causeOf(place: Place, facts: ClusterFacts): string {
   const { manifestFindings } = facts;
   const { state, unit, driver, node, pod } = place;
-  if (state.kind === "node-away") return NODES_AWAY;
   if (state.kind === "dropped") return NODE_WIDE_AWAY;
-  if (isForOtherMachine(place, facts)) return `${unit?.registrar.place} ${OTHER_MACHINE}`;
   const isOfRegistrar = state.kind === "unregistered" || state.container?.isRegistrar;
   const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
   const reason = pod?.trouble && state === pod.trouble ? pod.trouble.reason : "";
@@ -63,21 +59,6 @@ export function causeOf(place: Place, facts: ClusterFacts): string {
     .replace(/\b[0-9a-f]{8,}\b|\d+/gi, "#");
   return (isOfRegistrar && ofManifest) || `${driver} ${state.kind} ${said}`;
 }
-
-export const OTHER_MACHINE = "architecture";
-
-/** Whether a registrar of ours does not run because its image is not for the node's architecture. */
-export function isForOtherMachine({ node, unit, pod, state }: Place, { nodes }: ClusterFacts): boolean {
-  const own = pod?.running.registrars.find((one) => one.place === unit?.registrar.place);
-  const name = state.blocked ?? state.container?.name;
-  const isOfRegistrar = own !== undefined && name === own.container && isOurBuild(own);
-  return isOfRegistrar && isOther(nodes?.get(node ?? "")?.architecture);
-}
-
-export const isOurBuild = ({ program }: Deployment): boolean => program.kind === "ours" && program.isOurBuild;
-
-export const isOther = (architecture: string | undefined): architecture is string =>
-  architecture !== undefined && !OUR_ARCHITECTURES.includes(architecture);
 
 export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string[] {
   return [...new Set(places.flatMap(({ node }) => node ?? []))];

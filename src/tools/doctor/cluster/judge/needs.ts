@@ -3,7 +3,7 @@ import { check, grouped, problem, unknown, unread, type Verdict, warning } from 
 import { counted, firstOf, together } from "../../findings/words";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
+import { inState, judgeGroups, kubectlFor, nodesOf, problemsOf, whoWaits } from "./groups";
 import { isYoung, type Place, SETTLED } from "./places";
 import { EVERY_DRIVER, HINTS, notRead, SETS } from "./units";
 
@@ -17,7 +17,7 @@ const coverage = check<ClusterFacts>("CSI207", "coverage", (facts) => [
 
 /** Pods of a set that are not there, unless they may just be on their way: after a roll-out, or for a new node. */
 function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined {
-  const { kind, name, object, current, desired, uid } = set;
+  const { kind, name, current, desired, uid } = set;
   const { units, nodes, leaving, nowMs, target } = facts;
   if (current >= desired || !units.some((unit) => unit.set === set)) return undefined;
   const isChanging = isYoung(set, nowMs) || leaving.some(({ setUid }) => setUid === uid);
@@ -26,10 +26,8 @@ function judgePods(set: RegistrarSet, facts: ClusterFacts): Verdict | undefined 
   const fix = `see its events: ${kubectlFor(target, `describe ${kind.toLowerCase()}`, name)}`;
   // A node that joined a moment ago would explain it.
   const missing = notRead(facts, "nodes", "pods");
-  const verdict = missing
-    ? unknown(`${kind} ${name}`, `${text}, and ${missing}`)
-    : problem(`${kind} ${name}`, text, fix);
-  return { ...verdict, objects: [object] };
+  if (missing) return unknown(`${kind} ${name}`, `${text}, and ${missing}`);
+  return problem(`${kind} ${name}`, text, fix);
 }
 
 const providers = check<ClusterFacts>("CSI208", "providers", (facts) => {
@@ -65,24 +63,11 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
 });
 
 const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
-  const isMissed = (place: Place) => whoWaits([place]) !== "" && !SETTLED.includes(place.state.kind);
+  const isMissed = (place: Place) => whoWaits([place]) !== "" && !inState(...SETTLED, "node-away")(place);
   const fix = "fix what keeps the driver from being registered";
   return judgeGroups(facts, isMissed, ({ driver }, places) =>
     problem(driver, `has ${whoWaits(places)} waiting for it`, fix),
   );
-});
-
-const nodesReady = check<ClusterFacts>("CSI210", "nodes-ready", (facts) => {
-  const { places, nodes, csiNodes, pods, target } = facts;
-  const { node } = target;
-  const isSeen = nodes !== undefined || pods.some((pod) => pod.node === node);
-  if (node !== undefined && !isSeen && !csiNodes?.has(node))
-    return unknown(`node ${node}`, "is in no list that could be read: doctor cannot tell whether it exists");
-  const away = nodesOf(places.filter(({ state }) => state.kind === "node-away"));
-  if (away.length === 0) return [];
-  const text = "not ready or gone: what is known of their drivers is possibly out of date";
-  const fix = `see why kubelet does not report: ${kubectlFor(target, "describe node", away[0])}`;
-  return { ...warning("nodes", text, fix), cause: NODES_AWAY, nodes: away };
 });
 
 /** Kubelet's pkg/volume/csi/nodeinfomanager; kubernetes#120063. */
@@ -104,8 +89,8 @@ const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) =
 });
 
 /** Lists that failed alike are one finding: an API server that went away fails all. */
-export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists }) =>
-  [...grouped(lists, ({ kind, message }) => `${kind} ${message}`).values()].map((own) => {
+export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists, ...facts }) => [
+  ...[...grouped(lists, ({ kind, message }) => `${kind} ${message}`).values()].map((own) => {
     const [{ kind, message }] = own;
     const names = together(own.map(({ resource }) => resource));
     const fix = "run doctor again, or for one node only: --node";
@@ -115,6 +100,13 @@ export const rights = check<ClusterFacts>("CSI212", "rights", ({ unread: lists }
     );
     return unread(names, `cannot be listed: ${message}`, `add to your ClusterRole: ${rules.join(", ")}`);
   }),
-);
+  judgeNode(facts),
+]);
 
-export const needChecks = [coverage, providers, csiDrivers, waiting, nodesReady, csiNodeOwners, rights];
+function judgeNode({ nodes, csiNodes, pods, target: { node } }: Omit<ClusterFacts, "unread">) {
+  const isSeen = nodes !== undefined || pods.some((pod) => pod.node === node) || csiNodes?.has(node ?? "");
+  if (node === undefined || isSeen) return undefined;
+  return unknown(`node ${node}`, "is in no list that could be read: doctor cannot tell whether it exists");
+}
+
+export const needChecks = [coverage, providers, csiDrivers, waiting, csiNodeOwners, rights];

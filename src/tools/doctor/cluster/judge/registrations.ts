@@ -1,20 +1,7 @@
-import { check, grouped, ok, problem, unknown, type Verdict } from "../../findings/finding";
-import { counted, LEAVE_ONE, OUR_ARCHITECTURES, podsText } from "../../findings/words";
-import type { Deployment } from "../../manifest/read/deployments";
+import { check, grouped, ok, unknown, type Verdict } from "../../findings/finding";
+import { counted, LEAVE_ONE, podsText } from "../../findings/words";
 import type { ClusterFacts } from "./facts";
-import {
-  inState,
-  isForOtherMachine,
-  isOther,
-  isOurBuild,
-  judgeGroups,
-  kubectlFor,
-  nodesOf,
-  OTHER_MACHINE,
-  placeCheck,
-  problemsOf,
-  whoWaits,
-} from "./groups";
+import { inState, judgeGroups, kubectlFor, nodesOf, placeCheck, problemsOf, whoWaits } from "./groups";
 import { isWithoutRegistrar, type Place } from "./places";
 import { isGuess, notRead, PLACES } from "./units";
 
@@ -58,8 +45,10 @@ function healthyDrivers(facts: ClusterFacts): readonly Verdict[] {
 }
 
 const RESTARTING = "has a registrar that keeps restarting: ";
-const isRestarting = (ofRegistrar: boolean) => (place: Place, facts: ClusterFacts) =>
-  place.state.container?.isRegistrar === ofRegistrar && !isForOtherMachine(place, facts);
+const isRestarting =
+  (ofRegistrar: boolean) =>
+  ({ state }: Place): boolean =>
+    state.container?.isRegistrar === ofRegistrar;
 
 function adviceOn({ state, pod }: Place, { target }: ClusterFacts): string {
   const { name, exitCode, message } = state.container ?? {};
@@ -79,30 +68,6 @@ function seeEvents(place: Place, facts: ClusterFacts): string {
   return `see its events: ${kubectlFor(facts.target, "describe pod", place.pod?.name)}`;
 }
 
-/** Our image where its pods' nodes need another: as admission left the pods, or as `swapped` would have them. */
-export const architectures = check<ClusterFacts>("CSI217", "architectures", (facts) => {
-  const { podsOf, nodes, units, swapped } = facts;
-  return units.map(({ set, registrar }) => {
-    const { place } = registrar;
-    const isOurs = (ones: readonly Deployment[]) =>
-      ones.some((one) => one.place === place && isOurBuild(one));
-    const bad = (podsOf.get(set.uid) ?? []).flatMap(({ node, running }) => {
-      const architecture = nodes?.get(node ?? "")?.architecture;
-      if (!isOther(architecture)) return [];
-      const isHere = isOurs(running.registrars);
-      const isMeant = swapped === undefined ? isHere : !isHere && isOurs(swapped);
-      return isMeant ? [{ node, architecture }] : [];
-    });
-    if (bad.length === 0) return undefined;
-    const names = [...new Set(bad.map(({ architecture }) => architecture))].join(" and ");
-    const text = `is on ${counted(bad.length, "node")} of ${names}, and this registrar's image is for ${OUR_ARCHITECTURES.join(", ")}`;
-    const fix =
-      "leave these nodes to the official image: a DaemonSet of their own, with nodeSelector kubernetes.io/arch";
-    const cause = `${place} ${OTHER_MACHINE}`;
-    return { ...problem(place, text, fix, cause), objects: [registrar.object], nodes: nodesOf(bad) };
-  });
-});
-
 function haveNodeWide(_first: Place, { units, target }: ClusterFacts): string {
   const nodeWide = units.find(({ driver }) => driver.kind === "every");
   return nodeWide === undefined
@@ -110,15 +75,17 @@ function haveNodeWide(_first: Place, { units, target }: ClusterFacts): string {
     : `see why it has no ready pod on that node: ${kubectlFor(target, "describe daemonset", nodeWide.set.name)}`;
 }
 
-const doesNotStart = (place: Place, facts: ClusterFacts) =>
-  inState("unscheduled", "blocked")(place) && !isForOtherMachine(place, facts);
-
 export const stateChecks = [
   registered,
   placeCheck("CSI201", "registrar-pods", isRestarting(true), RESTARTING, adviceOn),
-  placeCheck("CSI202", "pods-start", doesNotStart, "has a pod that does not start: ", seeEvents),
+  placeCheck(
+    "CSI202",
+    "pods-start",
+    inState("unscheduled", "blocked"),
+    "has a pod that does not start: ",
+    seeEvents,
+  ),
   placeCheck("CSI203", "driver-pods", isRestarting(false), "keeps restarting: ", adviceOn),
   placeCheck("CSI206", "duplicates", inState("duplicate"), "has several registrars: ", () => LEAVE_ONE),
   placeCheck("CSI216", "dropped", inState("dropped"), "has no registrar: ", haveNodeWide),
-  architectures,
 ];

@@ -36,13 +36,8 @@ const SET_KUBECONFIG =
  * Reads a cluster's lists page by page and keeps the facts that the checks judge. Lists that cannot be read are in `unread`.
  * Rejects with INVALID_OPTION if no list can be read, or the target's node does not exist.
  */
-export async function readCluster(
-  api: Pick<ListApi, "list">,
-  target: ClusterTarget,
-  ours: OurImage,
-  onProgress: (resource: string, count: number) => void,
-) {
-  const reader = createReader(api, onProgress);
+export async function readCluster(api: Pick<ListApi, "list">, target: ClusterTarget, ours: OurImage) {
+  const reader = createReader(api);
   const [registrars, others] = await Promise.all([
     readRegistrars(reader, target, ours),
     readOthers(reader, target),

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { invalidOption, messageOf } from "../../../../base/errors";
+import { plain } from "../../../../logging/escape";
 import type { ClusterTarget } from "./cluster";
 
 /** The proxy refuses every request that could change the cluster. */
@@ -28,13 +29,13 @@ const NOT_FOUND = 127;
 
 /**
  * Starts `kubectl proxy` and resolves when it serves. Rejects with INVALID_OPTION if there is no kubectl, or it ends, as
- * without such a context or file. Leaves no process and no file behind, also when this process is killed. `onMessage` is called
- * with kubectl's messages to its user, such as where to log in.
+ * without such a context or file. Leaves no process and no file behind, also when this process is killed. What kubectl says to its
+ * user meanwhile, such as where to log in, goes to stderr.
  */
-export async function startKubectlProxy(
-  { context, kubeconfig }: Pick<ClusterTarget, "context" | "kubeconfig">,
-  onMessage: (line: string) => void,
-) {
+export async function startKubectlProxy({
+  context,
+  kubeconfig,
+}: Pick<ClusterTarget, "context" | "kubeconfig">) {
   const directory = makeDirectory();
   const socketPath = join(directory, "api.sock");
   const words = [
@@ -49,7 +50,7 @@ export async function startKubectlProxy(
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     const lines = text.split("\n").filter((line) => line !== "" && !KLOG_LINE.test(line));
-    if (isServing) lines.forEach(onMessage);
+    if (isServing) lines.forEach(passOn);
     if (said !== NO_CREDENTIALS) said = `${said}${text}`.slice(-4096);
   });
   const ended = new Promise<string>((resolve) => {
@@ -65,7 +66,7 @@ export async function startKubectlProxy(
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       if (SERVING.test(text)) resolve(undefined);
       else if (QUESTION.test(text)) said = NO_CREDENTIALS;
-      else onMessage(text.trimEnd());
+      else passOn(text.trimEnd());
     });
   });
   const failure = await Promise.race([serving, ended]);
@@ -81,6 +82,8 @@ export async function startKubectlProxy(
   isServing = true;
   return { socketPath, [Symbol.asyncDispose]: close };
 }
+
+const passOn = (line: string) => void process.stderr.write(`${plain(line)}\n`);
 
 function makeDirectory(): string {
   try {

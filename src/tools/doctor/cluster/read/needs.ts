@@ -101,15 +101,13 @@ export function needsIn(
 /** A row of `kubectl get nodes`, with the Node's metadata: whole objects are ten times as large. */
 export function readNodeRow(row: unknown) {
   const { cells, object } = tree(row);
-  const { name, uid, labels, creationTimestamp } = tree(tree(object).metadata);
+  const { name, uid, creationTimestamp } = tree(tree(object).metadata);
   const [status = ""] = text(list(cells)[1]).split(",");
   return {
     name: text(name),
     uid: textOrNone(uid),
     createdMs: timeOrNone(creationTimestamp) ?? 0,
     isReady: status === "Ready",
-    /** `amd64`; undefined if kubelet has not written the label. */
-    architecture: textOrNone(tree(labels)["kubernetes.io/arch"]),
   };
 }
 

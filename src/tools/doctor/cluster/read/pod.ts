@@ -27,8 +27,6 @@ export interface PodTrouble {
   /** The one that ends again and again, and the reason without its termination message. */
   readonly container?: Container;
   readonly ending?: string;
-  /** The name of the one that kubelet cannot start. */
-  readonly blocked?: string;
   /** What kubelet says of its volumes. */
   readonly mountFailure?: string;
 }
@@ -182,7 +180,7 @@ function blocked(container: string, why: string): PodTrouble {
 function blockOf({ name, waiting, waitingMessage }: Container, quietMs: number): PodTrouble | undefined {
   if (waiting === undefined || waiting === "CrashLoopBackOff") return undefined;
   if (ON_ITS_WAY.includes(waiting) && quietMs < CREATION_MS) return undefined;
-  return { ...blocked(name, [waiting, waitingMessage].filter(Boolean).join(": ")), blocked: name };
+  return blocked(name, [waiting, waitingMessage].filter(Boolean).join(": "));
 }
 
 function isRestarting(container: Container, nowMs: number): boolean {

@@ -34,12 +34,8 @@ export type Reader = ReturnType<typeof createReader>;
 
 /**
  * Reads lists. Why one could not be read to its end is in `unread`, each object that could not be parsed in `unreadObjects`.
- * `onProgress` is called with the number of objects of a list that were read so far.
  */
-export function createReader(
-  api: Pick<ListApi, "list">,
-  onProgress: (resource: string, count: number) => void,
-) {
+export function createReader(api: Pick<ListApi, "list">) {
   const unread = new Map<Resource, UnreadList>();
   const unreadObjects: Unread[] = [];
   const incomplete = new Set<Resource>();
@@ -58,20 +54,17 @@ export function createReader(
       const path = `${root}${namespace ? `/namespaces/${namespace}` : ""}/${resource}`;
       let collector = start();
       let bad: Unread[] = [];
-      let count = 0;
       // Of Nodes the metadata and what kubectl shows are enough.
       const request = { path, query, asTable: resource === "nodes" };
       const failure = await api.list(request, (items, dateMs, isFirst) => {
         beganMs ??= dateMs;
-        if (isFirst) [collector, bad, count] = [start(), [], 0];
+        if (isFirst) [collector, bad] = [start(), []];
         for (const item of items)
           try {
             collector.add(item);
           } catch (error) {
             bad.push(unreadAt(`${resource} ${nameOf(item)}`, error));
           }
-        count += items.length;
-        onProgress(resource, count);
       });
       unreadObjects.push(...bad);
       if (failure !== undefined)

@@ -9,18 +9,18 @@ import {
 } from "../../../../kube-api/objects";
 import type { OurImage } from "../../../program";
 import { deploymentsIn } from "../../manifest/read/deployments";
-import { foundIn, nameOf } from "../../manifest/read/objects";
+import { nameOf, placeIn } from "../../manifest/read/objects";
 
 export type RegistrarSet = NonNullable<ReturnType<typeof readRegistrarSet>>;
 
 /** Undefined for a set without a registrar. Throws INVALID_OPTION for one that cannot be judged. */
 export function readRegistrarSet(object: unknown, kind: "DaemonSet" | "StatefulSet", ours?: OurImage) {
   const whole = { ...tree(object), kind };
-  const found = foundIn(null, whole);
-  const registrars = deploymentsIn(found, whole, ours);
+  const place = placeIn(undefined, whole);
+  const registrars = deploymentsIn(place, whole, ours);
   if (registrars.length === 0) return undefined;
   const { metadata, spec, status } = tree(object);
-  const { uid, annotations, creationTimestamp } = tree(metadata);
+  const { uid, namespace, annotations, creationTimestamp } = tree(metadata);
   const { desiredNumberScheduled, currentNumberScheduled, replicas } = tree(status);
   const template = tree(tree(spec).template);
   return {
@@ -28,11 +28,11 @@ export function readRegistrarSet(object: unknown, kind: "DaemonSet" | "StatefulS
     uid: text(uid),
     name: nameOf(object),
     createdMs: timeOrNone(creationTimestamp) ?? 0,
-    namespace: found.namespace ?? "",
-    object: found,
+    namespace: text(namespace),
+    place,
     selector: selectorOf(tree(spec).selector),
     registrars,
-    registrarsWith: (images: OurImage) => deploymentsIn(found, whole, images),
+    registrarsWith: (images: OurImage) => deploymentsIn(place, whole, images),
     /** How its pods name the template that they are made from. */
     generation: textOrNone(tree(annotations)["deprecated.daemonset.template.generation"]),
     /** The number of pods that it wants, and has. */
@@ -80,7 +80,7 @@ const MAX_SPECS = 100;
  */
 export function createRunningReader(ours?: OurImage) {
   const read = (set: RegistrarSet, spec: Tree, namespace: unknown, generation: unknown) => ({
-    registrars: deploymentsIn(set.object, { kind: "Pod", metadata: { namespace }, spec }, ours),
+    registrars: deploymentsIn(set.place, { kind: "Pod", metadata: { namespace }, spec }, ours),
     /** The containers with a registrar that the DaemonSet has, and the pod made from it has not. */
     dropped: droppedFrom(spec, set, generation),
   });

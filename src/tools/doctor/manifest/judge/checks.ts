@@ -7,10 +7,9 @@ import { podChecks } from "./pod";
 import { manifestProbes } from "./probes";
 
 export const manifestReadable = check<ManifestFacts>("CSI113", "manifest-readable", (facts) =>
-  facts.unread.map(({ place, object, why, advice = "correct it, or leave it out" }) => ({
-    ...unread(place, `cannot be judged: ${why}`, advice),
-    objects: object && [object],
-  })),
+  facts.unread.map(({ place, why, advice = "correct it, or leave it out" }) =>
+    unread(place, `cannot be judged: ${why}`, advice),
+  ),
 );
 
 export const MANIFEST_CHECKS: readonly Check<ManifestFacts>[] = [

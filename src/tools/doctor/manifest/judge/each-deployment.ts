@@ -14,13 +14,9 @@ export const eachDeployment = (
   isMeant = isForLinux,
 ) =>
   check<ManifestFacts>(code, name, (facts) =>
-    facts.deployments.filter(isMeant).flatMap((one) =>
-      flat(judge(one, facts)).map((statement) => ({
-        ...statement,
-        subject: one.place,
-        objects: [one.object],
-      })),
-    ),
+    facts.deployments
+      .filter(isMeant)
+      .flatMap((one) => flat(judge(one, facts)).map((statement) => ({ ...statement, subject: one.place }))),
   );
 
 /** Whether the registrar starts with its arguments, as far as they tell, and gets the paths in them. */

@@ -1,10 +1,9 @@
 import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isRegistrar, type OurImage, programOf } from "../../../program";
-import type { FoundObject } from "../../findings/finding";
 import { driverSocketOf, mountsOf } from "./mounts";
-import { foundIn, placeText, type ReadObject, type Unread, unreadAt } from "./objects";
-import { isForWindows, nodeRulesOf, podIn } from "./pod";
+import { placeIn, type ReadObject, type Unread, unreadAt } from "./objects";
+import { isForWindows, podIn } from "./pod";
 import { probesOf } from "./probes";
 import { type RegistrarSettings, settingsOf } from "./settings";
 import { literalsIn, startOf } from "./start";
@@ -25,23 +24,23 @@ export function readDeployments(objects: readonly ReadObject[], ours?: OurImage)
   const deployments: Deployment[] = [];
   const limitRanges: Tree[] = [];
   const unread: Unread[] = [];
-  const read = (found: FoundObject, act: () => void) => {
+  const read = (place: string, act: () => void) => {
     try {
       act();
     } catch (error) {
-      unread.push(unreadAt(placeText(found), error, found));
+      unread.push(unreadAt(place, error));
     }
   };
   for (const { file, object: root } of objects)
-    read(foundIn(file), () => {
+    read(file, () => {
       refuseHuge(root, OF_LIST);
       for (const object of unfold(root)) {
-        const owner = foundIn(file, object);
-        read(owner, () => {
-          const found = deploymentsIn(owner, object, ours);
+        const place = placeIn(file, object);
+        read(place, () => {
+          const found = deploymentsIn(place, object, ours);
           const reason = found.length > 0 ? judgedLater(object) : undefined;
           if (reason === undefined) deployments.push(...found);
-          else unread.push({ place: placeText(owner), object: owner, ...reason });
+          else unread.push({ place, ...reason });
           if (object.kind === "LimitRange") limitRanges.push(object);
         });
       }
@@ -89,7 +88,7 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
 export type Deployment = ReturnType<typeof deploymentsIn>[number];
 
 /** The containers with a registrar in one object. Throws INVALID_OPTION for a pod that takes too long to judge. */
-export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage = {}) {
+export function deploymentsIn(place: string, object: Tree, ours: OurImage = {}) {
   const pod = podIn(object);
   const init = list(pod.initContainers).map(tree);
   const containers = [...list(pod.containers).map(tree), ...init];
@@ -101,21 +100,19 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
   const drivers = containers.filter((one) => !registrars.includes(one) && isRunning(one));
   // With several registrars it is not known which driver is whose.
   const driverSocket = registrars.length > 1 ? undefined : driverSocketOf(drivers, pod);
-  const nodes = nodeRulesOf(pod);
   return registrars.map((container) => {
-    const found = { ...owner, container: text(container.name) };
+    const name = text(container.name);
     const program = programOf(container, ours);
     const start = startOf(container, program);
     const settings = settingsOf(start.args, program);
     return {
-      object: found,
-      place: placeText(found),
+      place: `${place}, container ${name}`,
       /** Where a check reads what no other one asks for. */
       source: { object, pod, container },
-      container: found.container,
+      container: name,
       image: text(container.image),
       program,
-      isForWindows: isForWindows(pod, container, nodes),
+      isForWindows: isForWindows(pod, container),
       /** Why the settings are not known, for example because a shell starts the registrar. */
       unseen: unseenOf(start, settings),
       settings,
@@ -127,7 +124,6 @@ export function deploymentsIn(owner: FoundObject, object: Tree, ours: OurImage =
       literals: literalsIn([settings.csiAddress, settings.kubeletRegistrationPath], start.open),
       mounts: mountsOf(container, pod),
       probes: probesOf(container, program),
-      nodes,
       driverSocket,
       /** The pod has a container that is not a registrar. */
       hasDriver: containers.length > registrars.length,

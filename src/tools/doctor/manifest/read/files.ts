@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, invalidOption } from "../../../../base/errors";
 import { readBody } from "../../../../kube-api/request";
-import { type FilesRead, foundIn, type ReadObject, type Unread, unreadAt } from "./objects";
+import { type FilesRead, type ReadObject, type Unread, unreadAt } from "./objects";
 import { createYamlReader, type ReadYaml, type YamlReader } from "./yaml";
 
 const MEBIBYTE = 2 ** 20;
@@ -23,7 +23,7 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
     try {
       return await act();
     } catch (error) {
-      unread.push(unreadAt(place, error, foundIn(file)));
+      unread.push(unreadAt(place, error));
       return undefined;
     }
   };
@@ -39,7 +39,7 @@ export async function readFiles(names: readonly string[]): Promise<FilesRead> {
         else if (one !== undefined && one.object !== null) objects.push({ file, object: one.object });
       }
       const why = `it is a template: ${template}`;
-      if (template !== undefined) unread.push({ place: file, object: foundIn(file), why, advice: RENDER_IT });
+      if (template !== undefined) unread.push({ place: file, why, advice: RENDER_IT });
     }
   return { files: names, objects, unread };
 }

@@ -35,10 +35,11 @@ const NAMES = { memory: "memory", cpu: "CPU" };
  * for its own.
  */
 export function limitsOn(one: Deployment, { limitRanges }: ManifestFacts, resource: LimitedResource) {
-  const { container, pod } = one.source;
+  const { container, pod, object: owner } = one.source;
+  const namespaceOf = ({ metadata }: Tree) => text(tree(metadata).namespace) || "default";
   const [own, ofPod] = [limitIn(container, resource), limitIn(pod, resource)];
   const ranges = limitRanges
-    .filter(({ metadata }) => (tree(metadata).namespace ?? "default") === (one.object.namespace ?? "default"))
+    .filter((range) => namespaceOf(range) === namespaceOf(owner))
     .flatMap((object) => list(tree(object.spec).limits).map((item) => ({ object, item: tree(item) })))
     .filter(({ item }) => item.type === "Container")
     .map(({ object, item }) => {

@@ -1,7 +1,6 @@
 import { messageOf } from "../../../../base/errors";
 import { text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
-import type { FoundObject } from "../../findings/finding";
 
 export interface ReadObject {
   readonly file: string;
@@ -14,23 +13,14 @@ export function nameOf(object: unknown): string {
   return [namespace, name].map(text).filter(Boolean).join("/");
 }
 
-export function foundIn(file: string | null, object: unknown = {}): FoundObject {
-  const { kind, metadata } = tree(object);
-  const { namespace, name } = tree(metadata);
-  const field = (value: unknown) => text(value) || null;
-  return { file, kind: field(kind), namespace: field(namespace), name: field(name), container: null };
-}
-
-/** `daemonset.yaml: DaemonSet kube-system/csi-x-node, container registrar`. */
-export function placeText({ file, kind, namespace, name, container }: FoundObject): string {
-  const object = [kind, [namespace, name].filter(Boolean).join("/")].filter(Boolean).join(" ");
-  const place = [file, object].filter(Boolean).join(": ");
-  return container === null ? place : `${place}, container ${container}`;
+/** `daemonset.yaml: DaemonSet kube-system/csi-x-node`. */
+export function placeIn(file: string | undefined, object: unknown): string {
+  const named = [text(tree(object).kind), nameOf(object)].filter(Boolean).join(" ");
+  return [file, named].filter(Boolean).join(": ");
 }
 
 export interface Unread {
   readonly place: string;
-  readonly object?: FoundObject;
   readonly why: string;
   readonly advice?: string;
 }
@@ -41,7 +31,7 @@ export interface FilesRead {
   readonly unread: readonly Unread[];
 }
 
-export function unreadAt(place: string, error: unknown, object?: FoundObject): Unread {
+export function unreadAt(place: string, error: unknown): Unread {
   const why = error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500);
-  return { place, ...(object && { object }), why };
+  return { place, why };
 }

@@ -7,11 +7,8 @@ export function podIn(object: Tree): Tree {
   return object.kind === "Pod" ? spec : tree(tree(spec.template).spec);
 }
 
-/** Alternatives: a node fits if it meets every requirement of one of them. */
-export type NodeRules = ReturnType<typeof nodeRulesOf>;
-
-/** The nodes on which a pod may run, by its node selector and its required affinity. */
-export function nodeRulesOf(pod: Tree) {
+/** The nodes on which a pod may run: alternatives, of which a node fits if it meets every requirement of one. */
+function nodeRulesOf(pod: Tree) {
   const selected = Object.entries(tree(pod.nodeSelector)).map(([key, value]) =>
     requirementOf({ key, operator: "In", values: [value] }),
   );
@@ -37,7 +34,7 @@ export function requiredNodeTerms({ affinity }: Tree): readonly Tree[] {
 const OF_WINDOWS = /(?:^|=)(?:unix:\/*)?[a-z]:[\\/]|\.exe(?:["'\s]|$)/i;
 
 /** Whether a container is for Windows nodes: by its pod, its image, its words or its paths. */
-export function isForWindows(pod: Tree, container: Tree, nodes: NodeRules): boolean {
+export function isForWindows(pod: Tree, container: Tree): boolean {
   const os = text(tree(pod.os).name);
   if (os !== "") return os === "windows";
   const { command, args, env, volumeMounts, image } = container;
@@ -48,7 +45,7 @@ export function isForWindows(pod: Tree, container: Tree, nodes: NodeRules): bool
   ];
   const securities = [pod.securityContext, container.securityContext].map(tree);
   return (
-    requiresWindows(nodes) ||
+    requiresWindows(pod) ||
     securities.some(({ windowsOptions }) => windowsOptions !== undefined) ||
     isWindowsImage(image) ||
     words.some((word) => OF_WINDOWS.test(word))
@@ -56,8 +53,8 @@ export function isForWindows(pod: Tree, container: Tree, nodes: NodeRules): bool
 }
 
 /** Each alternative requires a label of Windows, or excludes that of Linux. */
-function requiresWindows(nodes: NodeRules): boolean {
-  return nodes.every((term) =>
+function requiresWindows(pod: Tree): boolean {
+  return nodeRulesOf(pod).every((term) =>
     term.some(
       ({ key, operator, values }) =>
         (key === WINDOWS_BUILD && ["In", "Exists"].includes(operator)) ||
