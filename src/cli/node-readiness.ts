@@ -2,12 +2,11 @@ import { nodeNameFrom, nodeReadinessTargetsOf } from "../flags/checks";
 import type { Flags } from "../flags/table";
 import { type Environment, inClusterAccess } from "../kube-api/access";
 import type { Logger } from "../logging/logger";
-import type { ObservedRegistrations } from "../node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../node-readiness/options";
 import { type NodeReadiness, startNodeReadiness } from "../node-readiness/start-node-readiness";
 import type { Registrations } from "../registrar/registration/registrations";
 
-const NONE_YET: ObservedRegistrations = { all: () => [], subscribe: () => () => {} };
+const NONE_YET: Registrations = { scope: "one-driver", all: [], subscribe: () => () => {} };
 
 /** Checks what needs the environment, and returns the function that starts it. Rejects with INVALID_OPTION. */
 export async function prepareNodeReadiness(

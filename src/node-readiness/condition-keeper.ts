@@ -1,17 +1,10 @@
 import { BACKOFF } from "../base/backoff";
 import type { Logger } from "../logging/logger";
-import {
-  type ConditionSubject,
-  conditionFor,
-  findGone,
-  GONE_FOR_GOOD_MS,
-  MAX_CONDITIONS,
-  planCondition,
-} from "./condition";
+import { type ConditionSubject, conditionFor, MAX_CONDITIONS, planCondition } from "./condition";
 import type { Listing } from "./csi-node";
-import { DRIVER_PLACEHOLDER, fillIn } from "./driver-template";
+import { DRIVER_PLACEHOLDER, fillIn, patternOf } from "./driver-template";
 import { createRewritePace, earliest, type Keeper, type Pass, valueAt } from "./keeper";
-import { done, type NodeAnswer } from "./node-api";
+import { done, type NodeAnswer, type NodeView } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 
 /** One condition of the Node. */
@@ -39,12 +32,24 @@ export function createConditionKeeper(
   random = Math.random,
 ): Keeper<ConditionStatus> {
   const log = parentLog.named("condition-keeper");
-  const subjects = createConditionSubjects(template, log);
+  const subjects = createConditionSubjects(template);
   const missingSince = new Map<string, number>();
-  /** Since when this keeper has known the condition of a driver that is gone, by type. */
-  const goneSince = new Map<string, number>();
   const writes = new Map<string, number>();
   const pace = createRewritePace(BACKOFF.conditionFight, { random });
+  const pattern = new RegExp(patternOf(template));
+  let isFullLogged = false;
+
+  /** Whether a Node has no room for one more condition. */
+  const isFull = ({ conditions }: NodeView, type: string): boolean => {
+    const ours = conditions.filter((condition) => pattern.test(condition.type));
+    if (ours.length < MAX_CONDITIONS || ours.some((condition) => condition.type === type)) return false;
+    if (!isFullLogged)
+      log.warn(`Limit of ${MAX_CONDITIONS} driver conditions reached, further drivers get none`, {
+        check: "which drivers register under ever new names? --allow-drivers keeps them out",
+      });
+    isFullLogged = true;
+    return true;
+  };
 
   const passFor = async (subject: ConditionSubject, pass: Pass): Promise<NodeAnswer<number | undefined>> => {
     const { registration, driverName, type } = subject;
@@ -75,6 +80,7 @@ export function createConditionKeeper(
 
     const planned = plan(listing);
     if (planned === undefined || planned.waitMs > 0) return done(earliest(planned?.waitMs, lookAgainMs));
+    if (isFull(node, type)) return done(undefined);
     const { wanted, patch, value } = planned;
     const patched = await pass.api.patchStatus(patch, pass.signal);
     if (patched.kind === "failed") return patched;
@@ -91,33 +97,14 @@ export function createConditionKeeper(
     return done(lookAgainMs);
   };
 
-  /** Removes the conditions of drivers that have been gone for an hour, and the oldest where there are too many. */
-  const forget = async (live: readonly string[], pass: Pass): Promise<NodeAnswer<number | undefined>> => {
-    const { node } = pass.store;
-    if (node === undefined || !template.includes(DRIVER_PLACEHOLDER)) return done(undefined);
-    const dues = duesOf(findGone(node, template, live), live.length, goneSince, pass.now);
-    const types = dues.filter(({ inMs }) => inMs <= 0).map(({ type }) => type);
-    const nextInMs = earliest(...dues.map(({ inMs }) => inMs).filter((ms) => ms > 0));
-    if (types.length === 0) return done(nextInMs);
-    const conditions = types.map((type) => ({ $patch: "delete", type }));
-    const patched = await pass.api.patchStatus({ status: { conditions } }, pass.signal);
-    if (patched.kind === "failed") return patched;
-    pass.store.see(patched.value);
-    subjects.forget(types);
-    for (const condition of types) log.info("Node condition removed, its driver is gone", { condition });
-    return done(nextInMs);
-  };
-
   return {
     pass: async (registrations, pass) => {
-      const all = subjects.update(registrations, pass.now);
+      const all = subjects.update(registrations);
       const types = all.map(({ type }) => type);
       for (const memory of [missingSince, writes])
         for (const type of memory.keys()) if (!types.includes(type)) memory.delete(type);
       const answers: NodeAnswer<number | undefined>[] = [];
       for (const subject of all) answers.push(await passFor(subject, pass));
-      const live = all.flatMap(({ type, registration }) => (registration.state === "gone" ? [] : type));
-      answers.push(await forget(live, pass));
       const waits = answers.map((answer) => (answer.kind === "done" ? answer.value : undefined));
       return answers.find(({ kind }) => kind === "failed") ?? done(earliest(...waits));
     },
@@ -129,22 +116,12 @@ export function createConditionKeeper(
   };
 }
 
-/** When the conditions of drivers that are gone, the oldest first, are removed: at once those that are too many. */
-function duesOf(gone: readonly string[], living: number, since: Map<string, number>, now: number) {
-  for (const type of since.keys()) if (!gone.includes(type)) since.delete(type);
-  return gone.map((type, place) => {
-    const leftMs = valueAt(since, type, () => now) + GONE_FOR_GOOD_MS - now;
-    return { type, inMs: place < living + gone.length - MAX_CONDITIONS ? 0 : leftMs };
-  });
-}
-
 /** States in which another registrar decides about the condition. */
 const NOT_OURS: readonly ObservedRegistration["state"][] = ["standby", "stopping", "stopped"];
 
-function createConditionSubjects(template: string, log: Logger) {
-  /** When each driver was last seen that was registered here, and not by another registrar since. */
-  const ours = new Map<string, number>();
-  let isFullLogged = false;
+function createConditionSubjects(template: string) {
+  /** The drivers that were registered here, and not by another registrar since; the one that was seen last is the last. */
+  const ours = new Set<string>();
 
   const list = (registrations: readonly ObservedRegistration[]): readonly ConditionSubject[] => {
     const [first] = registrations;
@@ -159,39 +136,25 @@ function createConditionSubjects(template: string, log: Logger) {
       if (known === undefined || NOT_OURS.includes(known.state)) byName.set(driverName, registration);
     }
     // Drivers that left come last: the number of conditions is limited.
-    for (const driverName of [...ours.keys()].reverse())
+    for (const driverName of ours)
       if (!byName.has(driverName)) byName.set(driverName, { state: "gone", refusal: undefined });
-    const subjects = Array.from(byName, ([driverName, registration]) => {
+    return [...byName].flatMap(([driverName, registration]) => {
       const type = fillIn(template, driverName);
       return type === undefined ? [] : { type, driverName, registration };
     });
-    return subjects.flat().slice(0, MAX_CONDITIONS);
   };
 
   return {
     list,
     /** The same, and remembers which drivers are registered here. */
-    update: (registrations: readonly ObservedRegistration[], now: number) => {
+    update: (registrations: readonly ObservedRegistration[]) => {
       for (const { driverName, state } of registrations) {
         if (driverName === undefined) continue;
-        if (state === "registered" || ours.has(driverName)) ours.set(driverName, now);
-        if (state === "standby") ours.delete(driverName);
+        const isOurs = ours.delete(driverName) || state === "registered";
+        if (isOurs && state !== "standby") ours.add(driverName);
       }
-      for (const [driverName, seenAt] of ours) {
-        const isOver = now - seenAt >= GONE_FOR_GOOD_MS;
-        if (isOver || (seenAt < now && ours.size > MAX_CONDITIONS)) ours.delete(driverName);
-      }
-      const all = list(registrations);
-      if (!isFullLogged && all.length === MAX_CONDITIONS)
-        log.warn(`Limit of ${MAX_CONDITIONS} driver conditions reached, further drivers get none`, {
-          check: "which drivers register under ever new names? --allow-drivers keeps them out",
-        });
-      isFullLogged ||= all.length === MAX_CONDITIONS;
-      return all;
-    },
-    forget: (types: readonly string[]): void => {
-      for (const driverName of ours.keys())
-        if (types.includes(fillIn(template, driverName) ?? "")) ours.delete(driverName);
+      for (const driverName of ours) if (ours.size > MAX_CONDITIONS) ours.delete(driverName);
+      return list(registrations);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { invalidOption } from "../base/errors";
 import { quoteText } from "../logging/escape";
 import type { Listing } from "./csi-node";
-import { patternOf, templateProblem } from "./driver-template";
+import { templateProblem } from "./driver-template";
 import type { NodeCondition, NodeView } from "./node-api";
 import type { ObservedRegistration } from "./observed-registrations";
 
@@ -28,8 +28,6 @@ export function parseConditionType(text: string): string {
 export const ORPHANED =
   "CSINode belongs to a deleted Node of the same name: restart kubelet on this node if it does not change soon";
 
-const GONE_REASON = "DriverGone";
-export const GONE_FOR_GOOD_MS = 60 * 60_000;
 /** A Node has room for about 1,000. The API server sends each to all clients that watch Nodes. */
 export const MAX_CONDITIONS = 64;
 /** The longest text of kubelet's in a condition, in characters. */
@@ -60,7 +58,7 @@ export function conditionFor(
         return no("Refused", `kubelet refused ${driver}: ${refusal.slice(0, MAX_REFUSAL)}`);
       return no("NotRegistered", `kubelet has not registered ${driver}`);
     case "gone":
-      return no(GONE_REASON, `${driver} is gone from this node`);
+      return no("DriverGone", `${driver} is gone from this node`);
     case "standby":
     case "stopping":
     case "stopped":
@@ -78,14 +76,4 @@ export function planCondition(node: NodeView, wanted: WantedCondition, now: Date
   const since = current?.status === wanted.status ? current.lastTransitionTime : undefined;
   const condition: NodeCondition = { ...wanted, lastHeartbeatTime: time, lastTransitionTime: since ?? time };
   return { status: { conditions: [condition] } };
-}
-
-/** The types of the conditions of drivers that are gone, the one that was written first at first. Not those in `live`. */
-export function findGone(node: NodeView, template: string, live: readonly string[]): readonly string[] {
-  const pattern = new RegExp(patternOf(template));
-  const writtenAt = ({ lastHeartbeatTime = "" }: NodeCondition) => Date.parse(lastHeartbeatTime) || 0;
-  return node.conditions
-    .filter(({ type, reason }) => reason === GONE_REASON && pattern.test(type) && !live.includes(type))
-    .toSorted((one, other) => writtenAt(one) - writtenAt(other))
-    .map(({ type }) => type);
 }

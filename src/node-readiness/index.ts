@@ -5,7 +5,6 @@ export { accessFromKubeconfig } from "../kube-api/kubeconfig";
 export type { Registrations } from "../registrar/registration/registrations";
 export type { ConditionStatus } from "./condition-keeper";
 export type { CsiNodeStatus } from "./csi-node-keeper";
-export type { Observable, ObservedRegistration, ObservedRegistrations } from "./observed-registrations";
 export type { NodeReadinessOptions } from "./options";
 export {
   type NodeReadiness,

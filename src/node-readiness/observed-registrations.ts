@@ -22,24 +22,17 @@ export interface ObservedRegistration {
   readonly reregister?: (() => boolean) | undefined;
 }
 
-/** Registrations to observe. Node readiness calls only their `reregister`. */
+/** Registrations at this moment, and a call after each change of them. */
 export interface ObservedRegistrations {
-  /** Default `one-driver`. */
-  readonly scope?: Registrations["scope"] | undefined;
-  /** The registrations at this moment. */
+  readonly scope: Registrations["scope"];
   all(): readonly ObservedRegistration[];
-  /** Calls `listener` after each change; returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;
 }
 
-/** What can be observed: one registration, those of a node-wide registrar, or a source of your own. */
-export type Observable = Registration | Registrations | ObservedRegistrations;
-
-/** Observes what a start returned, or what observes already; undefined for anything else. */
-export function observeRegistrations(given: Observable): ObservedRegistrations | undefined {
-  const { all, subscribe, reregister } = Object(given) as Partial<Registration & ObservedRegistrations>;
+/** Observes what a start returned; undefined for anything else. */
+export function observeRegistrations(given: Registration | Registrations): ObservedRegistrations | undefined {
+  const { all, subscribe, reregister } = Object(given) as Partial<Registration & Registrations>;
   if (typeof subscribe !== "function") return undefined;
-  if (typeof all === "function") return given as ObservedRegistrations;
   if (typeof reregister === "function") return observe(only(given as Registration));
   return Array.isArray(all) ? observe(given as Registrations) : undefined;
 }

@@ -5,9 +5,11 @@ import { quoteText } from "../logging/escape";
 import { flag, kindOf, listOf, milliseconds, textKind } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import { START_OPTIONS, type StartOptions } from "../options/start-options";
+import type { Registration } from "../registrar/registration/registration";
+import type { Registrations } from "../registrar/registration/registrations";
 import { parseConditionType } from "./condition";
 import { DRIVER_PLACEHOLDER } from "./driver-template";
-import { type Observable, observeRegistrations } from "./observed-registrations";
+import { observeRegistrations } from "./observed-registrations";
 import { parseStartupTaint } from "./startup-taint";
 
 /** The variables in which charts pass the name of the pod's node; the first that is set counts. */
@@ -15,8 +17,8 @@ export const NODE_NAME_VARIABLES = ["NODE_NAME", "KUBE_NODE_NAME"];
 
 /** The options of a node's readiness. */
 export interface NodeReadinessOptions extends StartOptions {
-  /** The registrations to keep the node in step with: one, a node-wide registrar, or a source of your own. */
-  readonly registrations: Observable;
+  /** The registrations to keep the node in step with: one, or those of a node-wide registrar. */
+  readonly registrations: Registration | Registrations;
   /** The name of the Node object of this node. */
   readonly nodeName: string;
   /** How to reach the API server: `inClusterAccess`, `accessFromKubeconfig`. */
@@ -31,9 +33,8 @@ export interface NodeReadinessOptions extends StartOptions {
   readonly severalDrivers?: boolean | undefined;
 }
 
-const registrations = kindOf(
-  "a registration, a node-wide registrar, or all() and subscribe(), awaited",
-  (given) => observeRegistrations(given as Observable),
+const registrations = kindOf("a registration or a node-wide registrar, awaited", (given) =>
+  observeRegistrations(given as Registration | Registrations),
 );
 
 /** Fills defaults and checks; throws INVALID_OPTION. */

@@ -1,7 +1,6 @@
 import {
   type ConditionSubject,
   conditionFor,
-  findGone,
   parseConditionType,
   planCondition,
 } from "../../src/node-readiness/condition";
@@ -75,24 +74,6 @@ test.each<[string, NodeView, object | undefined]>([
   ["the same in other words", nodeWith({ ...WANTED, message: "other" }), undefined],
 ])("the patch for %s", (_what, node, patch) => {
   expect(planCondition(node, WANTED, NOW)).toEqual(patch);
-});
-
-test("the conditions of drivers that are gone: not those of others, the oldest first", () => {
-  const gone = (type: string, lastHeartbeatTime: string): NodeCondition => ({
-    ...{ type, status: "False", reason: "DriverGone", lastHeartbeatTime },
-  });
-  const node = nodeWith(
-    gone("b.example/Registered", time),
-    gone("a.example/Registered", earlier),
-    gone("live.example/Registered", earlier),
-    gone("d.example/Other", earlier),
-    gone("Registered", earlier),
-    { ...gone("e.example/Registered", earlier), reason: "NotRegistered" },
-  );
-  expect(findGone(node, "{driver}/Registered", ["live.example/Registered"])).toEqual([
-    "a.example/Registered",
-    "b.example/Registered",
-  ]);
 });
 
 test.each(["CSIDriverRegistered", "example.com/CSIDriverRegistered", "{driver}/Registered"])("%s", (text) => {

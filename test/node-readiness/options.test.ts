@@ -2,9 +2,8 @@ import { type ApiAccess, inClusterAccess } from "../../src/kube-api/access";
 import { accessFromKubeconfig } from "../../src/kube-api/kubeconfig";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { startNodeReadiness } from "../../src/node-readiness/start-node-readiness";
-import { createRegistrations } from "./support/controlled-registrations";
+import { NO_REGISTRATIONS as registrations } from "./support/fixture";
 
-const registrations = createRegistrations();
 const ACCESS = { server: "https://10.0.0.1:443", authority: undefined };
 
 const refused = async (act: () => unknown) => {
@@ -56,7 +55,10 @@ test.each<[given: object, says: string]>([
   [{ startupTaints: ["a\u202eb"] }, String.raw`startup taint "a\u202eb": the key must be`],
   [{ condition: 5 }, "condition is 5; it takes a text"],
   [{ severalDrivers: "yes" }, 'severalDrivers is "yes"; it takes true or false'],
-  [{ registrations: undefined }, "registrations is missing; it takes a registration, a node-wide registrar"],
+  [
+    { registrations: undefined },
+    "registrations is missing; it takes a registration or a node-wide registrar",
+  ],
   [{ registrations: { status: () => ({}), subscribe: () => () => {} } }, "registrations is an object; it"],
   [{ registrations: Promise.resolve() }, "registrations is a Promise; it takes a registration"],
   [{ logger: 5 }, "logger is 5; it takes console"],

@@ -68,7 +68,7 @@ test("keeps what can be used as it is", () => {
 });
 
 /** It is called later, so it stays as it is. */
-const SOURCE = Object.create({ all: () => [], subscribe: () => () => {} });
+const SOURCE = Object.create({ all: [], subscribe: () => () => {} });
 const TOKEN = { kind: "value", value: "secret" };
 
 test.each<[of: string, resolve: (given: never) => object, given: object]>([

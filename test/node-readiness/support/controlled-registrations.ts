@@ -33,6 +33,7 @@ export function createRegistrations() {
     for (const listener of listeners) listener();
   };
   const observed: ObservedRegistrations = {
+    scope: "one-driver",
     all: () => [...byName.values()],
     subscribe: (listener) => {
       listeners.add(listener);

@@ -1,6 +1,7 @@
 import type { ApiAccess } from "../../../src/kube-api/access";
 import { type NodeReadinessOptions, resolveNodeReadinessOptions } from "../../../src/node-readiness/options";
 import { runNodeReadiness } from "../../../src/node-readiness/start-node-readiness";
+import type { Registrations } from "../../../src/registrar/registration/registrations";
 import { eventually } from "../../support/eventually";
 import { recordLog } from "../../support/recorded-log";
 import { createTempFolder } from "../../support/temp-folder";
@@ -21,6 +22,9 @@ export const QUICK_PACE = {
   taint: { unlisted: { initialMs: 10, maxMs: 50 }, fight: { initialMs: 10, maxMs: 50 } },
 };
 
+/** In the place of a start's result, where a test has registrations that it controls. */
+export const NO_REGISTRATIONS: Registrations = { scope: "one-driver", all: [], subscribe: () => () => {} };
+
 export type FixtureOptions = Partial<NodeReadinessOptions> & {
   readonly pace?: Parameters<typeof runNodeReadiness>[1];
 };
@@ -29,8 +33,9 @@ export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 export function startReadiness({ pace = QUICK_PACE, access, ...options }: FixtureOptions) {
   const registrations = createRegistrations();
   const log = recordLog();
-  const own = { registrations, nodeName: NODE_NAME, access: access as ApiAccess, logger: log.logger };
-  const readiness = runNodeReadiness(resolveNodeReadinessOptions({ ...own, ...options }), pace);
+  const own = { nodeName: NODE_NAME, access: access as ApiAccess, logger: log.logger };
+  const resolved = resolveNodeReadinessOptions({ registrations: NO_REGISTRATIONS, ...own, ...options });
+  const readiness = runNodeReadiness({ ...resolved, registrations }, pace);
   return { registrations, log, readiness, [Symbol.asyncDispose]: readiness[Symbol.asyncDispose] };
 }
 

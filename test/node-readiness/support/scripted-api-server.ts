@@ -188,12 +188,11 @@ function applyJsonPatch(
 
 function mergeConditions(
   node: StoredNode,
-  patch: { readonly status: { readonly conditions: readonly (NodeCondition & { $patch?: string })[] } },
+  patch: { readonly status: { readonly conditions: readonly NodeCondition[] } },
 ): StoredNode {
   const conditions = new Map(node.status.conditions.map((condition) => [condition.type, condition]));
-  for (const { $patch, ...given } of patch.status.conditions)
-    if ($patch === "delete") conditions.delete(given.type);
-    else conditions.set(given.type, { ...conditions.get(given.type), ...given });
+  for (const given of patch.status.conditions)
+    conditions.set(given.type, { ...conditions.get(given.type), ...given });
   return { ...node, status: { conditions: [...conditions.values()] } };
 }
 
