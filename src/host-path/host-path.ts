@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import { realPathOf } from "../unix/files";
 import { isWithin, type Mount, type MountPlace, mountPlaceOf, readMounts } from "../unix/mounts";
 import { DEFAULT_KUBELET_ROOT, KUBELET_ROOTS } from "./kubelet-roots";
-import { pathsThrough } from "./path-pattern";
+import { leadsThrough } from "./path-pattern";
 
 /** Both names of one driver socket, and the directory whose mount shows kubelet's root. */
 interface DriverPaths {
@@ -16,8 +16,6 @@ interface DriverPaths {
 /** The mount table joins both names. Paths are absolute, without symbolic links; a pattern's `*` is a character. */
 interface HostPathQuestion extends DriverPaths {
   readonly csiSocketPath: string;
-  /** Of a pattern's paths that are filled in: the mount that they lead through. */
-  readonly mountPoint?: string;
   readonly mounts: readonly Mount[];
 }
 
@@ -34,22 +32,17 @@ const wrong = (problem: string, fix: string): HostPathVerdict => ({ kind: "wrong
 const REGISTRY = "/plugins_registry";
 const USUAL_DIRECTORY = `${DEFAULT_KUBELET_ROOT}/plugins/NAME`;
 
-/** Judges the path that kubelet gets by the mounts of this container. */
+/** Judges the path that kubelet gets by the mounts of this container. Of a pattern only what one mount holds is known. */
 export async function judgeByMounts(
-  { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath }: DriverPaths,
+  { csiSocketPath: given, kubeletRegistrationPath, pluginRegistrationPath: directory }: DriverPaths,
   mounts = readMounts(),
 ): Promise<HostPathVerdict> {
-  if (!csiSocketPath?.startsWith("/") || mounts === undefined) return UNKNOWN;
-  const whole = { csiSocketPath: await realPathOf(csiSocketPath), kubeletRegistrationPath };
-  const around = { pluginRegistrationPath: await realPathOf(pluginRegistrationPath), mounts };
+  if (!given?.startsWith("/") || mounts === undefined) return UNKNOWN;
+  const [csiSocketPath, pluginRegistrationPath] = [await realPathOf(given), await realPathOf(directory)];
   const mountPoints = mounts.map(({ mountPoint }) => mountPoint);
-  const filled = pathsThrough(mountPoints, whole.csiSocketPath, kubeletRegistrationPath);
-  // Only the container's own layer holds what no mount was made for: no driver is there.
-  const isMounted = mountPlaceOf(whole.csiSocketPath, mounts)?.mountPoint !== "/";
-  const all = filled.length === 0 || isMounted ? [...filled, whole] : filled;
-  const verdicts = all.map((paths) => judgeHostPath({ ...paths, ...around }));
-  const find = (wanted: HostPathVerdict["kind"]) => verdicts.find(({ kind }) => kind === wanted);
-  return find("wrong") ?? find("unknown") ?? FITS;
+  const isMounted = mountPlaceOf(csiSocketPath, mounts)?.mountPoint !== "/";
+  if (!isMounted && leadsThrough(csiSocketPath, mountPoints)) return UNKNOWN;
+  return judgeHostPath({ csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, mounts });
 }
 
 /**
@@ -60,7 +53,7 @@ export async function judgeByMounts(
  * something like kubelet's root.
  */
 export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
-  const { csiSocketPath, mountPoint, mounts } = question;
+  const { csiSocketPath, mounts } = question;
   const given = question.kubeletRegistrationPath.replace(/\/{2,}/g, "/");
   const socket = mountPlaceOf(csiSocketPath, mounts);
   const registry = mountPlaceOf(question.pluginRegistrationPath, mounts);
@@ -91,9 +84,7 @@ export function judgeHostPath(question: HostPathQuestion): HostPathVerdict {
   const [place, found] = hostPath === undefined ? ["on its disk", path] : ["on the host", hostPath];
   return wrong(
     `${place} the driver's socket is ${found}`,
-    mountPoint === undefined
-      ? `write --kubelet-registration-path=${hostPath ?? below}`
-      : `correct --kubelet-registration-path, or the mount at ${mountPoint}`,
+    `write --kubelet-registration-path=${hostPath ?? below}`,
   );
 }
 

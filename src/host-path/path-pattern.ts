@@ -57,19 +57,9 @@ export function fillPattern({ text }: Pick<PathPattern, "text">, captures: reado
   return text.replace(/\*/g, (star) => captures[next++] ?? star);
 }
 
-/**
- * Both paths of a driver, filled in for each of these mount points that its pattern leads through: a container may mount each
- * driver's directory.
- */
-export function pathsThrough(mountPoints: readonly string[], csiAddress: string, forKubelet: string) {
-  return mountPoints.flatMap((mountPoint) => {
-    const stars = matchSegments(segmentsOf(csiAddress), segmentsOf(mountPoint)) ?? [];
-    const [csiSocketPath = "", kubeletRegistrationPath = ""] = [csiAddress, forKubelet].map((text) =>
-      fillPattern({ text }, stars),
-    );
-    return stars.length === 0 ? [] : { mountPoint, csiSocketPath, kubeletRegistrationPath };
-  });
-}
+/** Whether a path of the container may have a mount of its own below its first star. */
+export const leadsThrough = (path: string, mountPoints: readonly string[]): boolean =>
+  mountPoints.some((mountPoint) => matchSegments(segmentsOf(path), segmentsOf(mountPoint))?.length);
 
 export interface PatternPair {
   readonly csiAddress: PathPattern;

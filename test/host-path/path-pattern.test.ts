@@ -1,10 +1,10 @@
 import {
   fillPattern,
+  leadsThrough,
   matchPattern,
   matchSegment,
   pairPatterns,
   parsePattern,
-  pathsThrough,
 } from "../../src/host-path/path-pattern";
 
 test.each<[string, readonly string[], number]>([
@@ -67,14 +67,13 @@ test.each<[string, readonly string[], string]>([
   expect(fillPattern(parsePattern(pattern, "csiAddresses"), captures)).toBe(expected);
 });
 
-test("a pattern's paths through the mount points that are behind a star of it", () => {
-  const mountPoints = ["/", "/p", "/p/a", "/p/b/x", "/p/c/x/s", "/q/a"];
-  const filled = pathsThrough(mountPoints, "/p/*/*/s", "/k/*-*/s");
-  expect(filled.map(Object.values)).toEqual([
-    ["/p/a", "/p/a/*/s", "/k/a-*/s"],
-    ["/p/b/x", "/p/b/x/s", "/k/b-x/s"],
-    ["/p/c/x/s", "/p/c/x/s", "/k/c-x/s"],
-  ]);
+test.each([
+  [["/p/a"], true],
+  [["/p/b/x"], true],
+  [["/p/c/x/s"], true],
+  [["/", "/p", "/q/a", "/p/a/x/t"], false],
+])("a pattern leads through the mount points %j: %s", (mountPoints, expected) => {
+  expect(leadsThrough("/p/*/*/s", mountPoints)).toBe(expected);
 });
 
 test("patterns are paired, first with first, an address without its scheme", () => {

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path/posix";
-import { isPattern, pathsThrough } from "../../../../host-path/path-pattern";
+import { isPattern, leadsThrough } from "../../../../host-path/path-pattern";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { registrationSocketPath } from "../../../../registrar/model/socket-name";
 import { fitsSocketPath, MAX_SOCKET_PATH_BYTES } from "../../../../unix/socket-path";
@@ -13,7 +13,7 @@ import { eachDeployment, isReadable, ok, problem, type Statement, unknown, warni
 
 const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one) => {
   const { settings, literals, mounts } = one;
-  const { csiAddress, kubeletRegistrationPath: told } = settings;
+  const { csiAddress } = settings;
   if (!isReadable(one)) return undefined;
   if (literals.length > 0)
     return literals.map((name) =>
@@ -25,18 +25,13 @@ const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one
       "write an absolute path",
     );
   const mountPoints = mounts.map(({ mountPath }) => mountPath);
-  const filled = pathsThrough(mountPoints, csiAddress, told);
-  const isOnlyBelow = filled.length > 0 && mountOf(csiAddress, mounts) === undefined;
-  const whole = { csiSocketPath: csiAddress, kubeletRegistrationPath: told };
-  return (isOnlyBelow ? filled : [whole, ...filled]).map((paths) => judgePaths(paths, one));
+  return mountOf(csiAddress, mounts) === undefined && leadsThrough(csiAddress, mountPoints)
+    ? unknown("has mounts for single drivers below its patterns: their paths on the host are not compared")
+    : judgePath(one);
 });
 
-type Paths = Record<"csiSocketPath" | "kubeletRegistrationPath", string>;
-
-function judgePaths(
-  { csiSocketPath: csiAddress, kubeletRegistrationPath: told }: Paths,
-  { settings, mounts, driverSocket, place: subject }: Deployment,
-): Statement | undefined {
+function judgePath({ settings, mounts, driverSocket, place: subject }: Deployment): Statement | undefined {
+  const { csiAddress, kubeletRegistrationPath: told } = settings;
   const mount = mountOf(csiAddress, mounts);
   if (mount === undefined)
     return problem(
@@ -60,15 +55,13 @@ function judgePaths(
     );
   const place = placeOf(csiAddress, mounts);
   // Then CSI115 says what to do about both flags.
-  const isMadeElsewhere = !isPattern(settings.csiAddress) && (driverSocket?.place ?? place) !== place;
+  const isMadeElsewhere = !isPattern(csiAddress) && (driverSocket?.place ?? place) !== place;
   if (told.replace(/\/{2,}/g, "/") !== expected)
     return isMadeElsewhere
       ? undefined
       : problem(
           `tells kubelet ${told}, but on the host the driver's socket is ${expected}`,
-          csiAddress === settings.csiAddress
-            ? `write --kubelet-registration-path=${expected}`
-            : `correct --kubelet-registration-path, or the mount at ${mount.mountPath}`,
+          `write --kubelet-registration-path=${expected}`,
         );
   return (
     (isPattern(told) ? undefined : judgeDriverPlace(told, subject, "has the driver's socket")) ??
