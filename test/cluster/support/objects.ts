@@ -91,10 +91,6 @@ export function containerOf({ spec }: DaemonSet, name: string): Container {
 const TOLERATES_ALL: readonly object[] = [{ operator: "Exists" }];
 
 export function podWithVolume(name: string, driver: string, tolerations = TOLERATES_ALL): object {
-  return podWith(name, { csi: { driver, volumeAttributes: { size: "1Mi" } } }, tolerations);
-}
-
-export function podWith(name: string, volume: object, tolerations = TOLERATES_ALL) {
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -112,7 +108,7 @@ export function podWith(name: string, volume: object, tolerations = TOLERATES_AL
           volumeMounts: [{ name: "data", mountPath: "/data" }],
         },
       ],
-      volumes: [{ name: "data", ...volume }],
+      volumes: [{ name: "data", csi: { driver, volumeAttributes: { size: "1Mi" } } }],
     },
   };
 }

@@ -72,13 +72,9 @@ export function createStage(cluster: Cluster, contestant: Contestant, plugin: Pl
       const { containerID = "" } = await status(container);
       await cluster.node.killContainer(containerID);
     },
-    /** Applies the DaemonSet, changed, with the stage's registrar or another, and with another CSIDriver. */
-    apply: async (
-      change?: Change,
-      other = contestant,
-      csiDriver = exampleObjects(other, plugin)[0],
-    ): Promise<void> => {
-      const [, daemonSet] = exampleObjects(other, plugin);
+    /** Applies the DaemonSet, changed, with the stage's registrar or another. */
+    apply: async (change?: Change, other = contestant): Promise<void> => {
+      const [csiDriver, daemonSet] = exampleObjects(other, plugin);
       change?.(daemonSet);
       await cluster.apply([csiDriver, daemonSet]);
     },

@@ -86,17 +86,12 @@ export function describeSandbox(rootFolder: () => string): void {
 }
 
 /** The driver's socket in a folder of its own, which is all that the registrar has of it. */
-export const endpointOf = (node: TestNode) => join(dirname(node.csiAddress), "plugin", "csi.sock");
+const endpointOf = (node: TestNode) => join(dirname(node.csiAddress), "plugin", "csi.sock");
 
 type Pod = ReturnType<typeof makePod>;
 
-/** A test node whose registrar lives in a sandbox; `entrypoint` is what its image starts. */
-export function makePod(
-  node: TestNode,
-  rootFolder: string,
-  root: "ro" | "rw",
-  entrypoint: readonly string[] = [ENTRY],
-) {
+/** A test node whose registrar lives in a sandbox. */
+function makePod(node: TestNode, rootFolder: string, root: "ro" | "rw") {
   const plugin = dirname(endpointOf(node));
   const tools = join(dirname(node.csiAddress), "tools");
   mkdirSync(plugin);
@@ -113,7 +108,7 @@ export function makePod(
     node,
     /** Starts the DaemonSet's container with its own arguments, except the port and the host's path of the driver. */
     registrar: (...flags: readonly string[]) =>
-      node.cli([...args, ...flags], {}, { command: sandbox.run(...entrypoint), pidOf: pidInside }),
+      node.cli([...args, ...flags], {}, { command: sandbox.run(ENTRY), pidOf: pidInside }),
     probe: (registrar: CliProcess, mode: "health-probe" | "ready-probe") =>
       node.cli([...args, `--mode=${mode}`], {}, { command: sandbox.exec(registrar.pid, ENTRY) }),
   };

@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
 import { unseenRegistrations } from "../../../src/tools/status/command";
-import { eventually } from "../../support/eventually";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
@@ -34,10 +33,6 @@ function makeNode(folder: TempFolder) {
       const { status, stdout } = await runCommand("status", flag, "-o", "json", ...words);
       return { status, rows: JSON.parse(stdout) };
     },
-    findings: async (wanted: string, ...words: readonly string[]) => {
-      const { stdout } = await runCommand("doctor", flag, "-o", "json", ...words);
-      return JSON.parse(stdout).findings.filter(({ code }: { code: string }) => code === wanted);
-    },
   };
 }
 
@@ -61,38 +56,6 @@ nodeTest("a driver without a registrar, and one that is registered", async ({ fl
     expect(once.lines[1]).toMatch(/^x\.csi +registered +\d{4}-\S+Z +- +\/.*csi\.sock$/);
   }
 });
-
-nodeTest(
-  "registrars that are seen only as processes: one that waits for its driver, and two of one driver",
-  async ({ folder, flag, csiAddress, status, findings }) => {
-    const start = (directory: readonly string[], env = {}) => {
-      const paths = [`--csi-address=${folder.at("a.sock")}`, "--kubelet-registration-path=/k/plugins/a.sock"];
-      return startCommand([...directory, ...paths, `--termination-log=${folder.at("log")}`], env);
-    };
-    // Outside of a container the registrar has its directory from the environment.
-    using waiting = existsSync("/registration")
-      ? start([flag])
-      : start([], { KUBELET_ROOT_DIR: folder.path });
-    const row = { name: null, state: "waiting", csiSocket: "/k/plugins/a.sock" };
-    await eventually(async () => expect(await status()).toMatchObject({ status: 1, rows: [row] }));
-    const text = `(process ${waiting.pid}) waits for its driver: ${folder.at("a.sock")} is not there`;
-    // Registrars of other tests are seen, too.
-    const ours = (status: string) => expect.objectContaining({ status, subject: "a registrar", text });
-    expect(await findings("CSI024")).toContainEqual(ours("problem"));
-    const asWarning = await findings("CSI024", `--csi-address=${csiAddress}`);
-    expect(asWarning).toContainEqual(ours("warning"));
-
-    using second = start([flag]);
-    const both = [waiting.pid, second.pid].sort((one, other) => one - other).join(", ");
-    const two = {
-      subject: "/k/plugins/a.sock",
-      text: `has 2 registrars on this node: processes ${both}`,
-    };
-    await eventually(async () =>
-      expect(await findings("CSI024")).toContainEqual(expect.objectContaining(two)),
-    );
-  },
-);
 
 // Where /dev/fuse is missing, or this user may not mount, no file system can be made to hang.
 nodeTest(

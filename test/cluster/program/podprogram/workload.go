@@ -6,16 +6,12 @@ import (
 	"path/filepath"
 )
 
-// runWorkload uses the volume at its first argument: it writes a file, reads it again and says so, then stays. What an
-// earlier pod left there is told, too.
+// runWorkload uses the volume at its first argument: it writes a file, reads it again and says so, then stays.
 func runWorkload(args []string) error {
 	if len(args) != 2 {
 		return fmt.Errorf("usage: podprogram workload FOLDER TEXT")
 	}
 	file := filepath.Join(args[0], "text")
-	if former, err := os.ReadFile(file); err == nil {
-		fmt.Printf("found %s\n", former)
-	}
 	if err := os.WriteFile(file, []byte(args[1]), 0o644); err != nil {
 		return err
 	}

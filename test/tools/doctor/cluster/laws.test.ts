@@ -2,14 +2,14 @@ import * as fc from "fast-check";
 import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report";
 import { csiDriver, daemonSet, volumeAttachment, waitingPod } from "../../../support/cluster-objects";
 import { propertyTest } from "../../../support/fuzz";
-import { loadRecorded, type MemoryCluster, WELL } from "./memory-cluster";
+import { type MemoryCluster, sickCluster, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, SHARES, STORAGE } from "./sick-cluster";
 
 const order = fc.array(fc.nat({ max: 999 }), { minLength: 100, maxLength: 100 });
 
 propertyTest("the order of objects changes nothing", { runs: 15, given: order }, async (keys) => {
-  const whole = await loadRecorded().report();
-  const cluster = loadRecorded();
+  const whole = await (await sickCluster()).report();
+  const cluster = await sickCluster();
   cluster.edit((stored) =>
     stored
       .map((one, at) => ({ one, key: keys[at % keys.length] ?? 0 }))
@@ -64,9 +64,9 @@ function gistOf({ findings, nodes, drivers, registrars, healthy, summary }: Clus
 }
 
 propertyTest("a renaming changes only names", { runs: 25, given: renaming }, async (to) => {
-  const cluster = loadRecorded();
+  const cluster = await sickCluster();
   cluster.edit((stored) => JSON.parse(rename(JSON.stringify(stored), to)));
-  const whole = rename(JSON.stringify(await loadRecorded().report()), to);
+  const whole = rename(JSON.stringify(await (await sickCluster()).report()), to);
   expect(gistOf(await cluster.report())).toEqual(gistOf(JSON.parse(whole)));
 });
 
@@ -92,8 +92,8 @@ const ADDED: Readonly<Record<string, (cluster: MemoryCluster) => Promise<unknown
 };
 
 test.each(Object.entries(ADDED))("%s more changes nothing", async (_what, add) => {
-  const whole = await loadRecorded().report();
-  const cluster = loadRecorded();
+  const whole = await (await sickCluster()).report();
+  const cluster = await sickCluster();
   await add(cluster);
   const { drivers, nodes, findings, registrars } = await cluster.report();
   expect(drivers.filter(({ name }) => name !== NEW)).toEqual(whole.drivers);

@@ -1,17 +1,17 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { type ClusterTarget, readCluster } from "../../../../src/tools/doctor/cluster/read/cluster";
 import type { ListApi, ListFailure, ListRequest } from "../../../../src/tools/doctor/cluster/read/list-api";
 import { reportOnCluster } from "../../../../src/tools/doctor/cluster/report";
 import type { OurImage } from "../../../../src/tools/program";
+import { csiDriver, daemonSet, podStatus, type SetChanges } from "../../../support/cluster-objects";
 import {
-  csiDriver,
-  daemonSet,
-  nodeStatus,
-  podStatus,
-  type SetChanges,
-} from "../../../support/cluster-objects";
-import { addNode, type ClusterWriter, DISK, deploy, STORAGE, type Stored } from "./sick-cluster";
+  addNode,
+  type ClusterWriter,
+  DISK,
+  deploy,
+  makeSickCluster,
+  STORAGE,
+  type Stored,
+} from "./sick-cluster";
 
 export const NOW_MS = Date.parse("2026-11-22T12:00:00Z");
 /** So many minutes before {@link NOW_MS}. */
@@ -143,40 +143,12 @@ function rowOf(object: Any): object {
   };
 }
 
-/** What a real API server answered, as objects. */
-export function loadRecorded(): MemoryCluster {
-  const text = readFileSync(join(__dirname, "recorded", "sick-cluster.json"), "utf8");
-  const { date, answers } = JSON.parse(text) as {
-    readonly date: string;
-    readonly answers: Readonly<Record<string, { body: { items?: Any[]; rows?: Row[] } }>>;
-  };
-  const found = Object.entries(answers).flatMap(
-    ([
-      url,
-      {
-        body: { items = [], rows = [] },
-      },
-    ]) => {
-      const [path = ""] = url.split("?");
-      const objects = [...items, ...rows.map(({ cells, object }) => nodeOf(object, cells[1] === "Ready"))];
-      return objects.map((object) => {
-        const { namespace } = object.metadata;
-        const at = path.split("/").at(-1) ?? "";
-        const isWhole = namespace === undefined || path.includes("/namespaces/");
-        return { path: isWhole ? path : path.replace(`/${at}`, `/namespaces/${namespace}/${at}`), object };
-      });
-    },
-  );
+/** The cluster whose real API server recorded/sick-cluster.json has the answers of. */
+export async function sickCluster(): Promise<MemoryCluster> {
   const cluster = createMemoryCluster();
-  cluster.edit(() => [...new Map(found.map((one) => [one.object.metadata.uid, one])).values()]);
-  cluster.setNow(Date.parse(date));
+  await makeSickCluster(cluster, NOW_MS);
   return cluster;
 }
-interface Row {
-  readonly cells: readonly unknown[];
-  readonly object: Any;
-}
-const nodeOf = ({ metadata }: Any, isReady: boolean): Any => ({ metadata, status: nodeStatus(isReady) });
 
 export const running = { kind: "running", at: ago(30) } as const;
 export const WELL = podStatus({ registrar: running, driver: running });

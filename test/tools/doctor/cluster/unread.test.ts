@@ -3,7 +3,7 @@ import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report"
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
 import { clusterOf } from "./admitted-cluster";
-import { createMemoryCluster, type Fault, loadRecorded, type MemoryCluster, WELL } from "./memory-cluster";
+import { createMemoryCluster, type Fault, type MemoryCluster, sickCluster, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
 // Taking information away may turn a verdict into `unknown`, and nothing else.
@@ -26,7 +26,7 @@ async function makeHealthy(): Promise<MemoryCluster> {
 
 const WORLDS: readonly (readonly [what: string, make: () => Promise<MemoryCluster>])[] = [
   ["a healthy cluster", makeHealthy],
-  ["the recorded sick cluster", async () => loadRecorded()],
+  ["a sick cluster", sickCluster],
   [
     "a cluster whose registrars a policy removed",
     () => clusterOf({ inPod: null, inOthers: [{}], hasNodeWide: true }),
@@ -169,10 +169,10 @@ describe.each(WORLDS)("%s", (_what, make) => {
   });
 });
 
-describe("an operator with half of the rights reads in the recorded cluster", () => {
+describe("an operator with half of the rights reads in the sick cluster", () => {
   const BACKUP = "backup.csi.example.com";
   const said = async (lists: readonly string[], target: Partial<ClusterTarget>) => {
-    const cluster = loadRecorded();
+    const cluster = await sickCluster();
     for (const list of lists) cluster.refusals.set(list, { kind: "forbidden", message: `no ${list}` });
     return renderClusterTable(await cluster.report(target), { width: 1_000, colors: false });
   };

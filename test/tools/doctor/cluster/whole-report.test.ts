@@ -1,7 +1,16 @@
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { csiDriver, daemonSet, NAMESPACE, podStatus } from "../../../support/cluster-objects";
-import { ago, type Changes, createMemoryCluster, makeCluster, running, said, WELL } from "./memory-cluster";
-import { addNode, DISK, deploy, FILES, makeSickCluster, STORAGE } from "./sick-cluster";
+import {
+  ago,
+  type Changes,
+  createMemoryCluster,
+  makeCluster,
+  running,
+  said,
+  sickCluster,
+  WELL,
+} from "./memory-cluster";
+import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
 describe("what may not be read is unknown, and the rule that is missing is named", () => {
   test("the rest goes on", async () => {
@@ -41,8 +50,7 @@ test("--swap: what raised limits meet in their namespace, and what a driver's ow
 });
 
 test("a cluster with several troubles: of one node, of one driver, of one that is not there", async () => {
-  const cluster = createMemoryCluster();
-  await makeSickCluster(cluster, Date.parse(ago(0)));
+  const cluster = await sickCluster();
   const ofNode = await cluster.report({ node: "node-4", context: "east" });
   expect(ofNode.findings.filter(({ fix }) => /kubectl (?!--context=east )/.test(fix ?? ""))).toEqual([]);
   expect(new Set(ofNode.nodes.map(({ node }) => node))).toEqual(new Set(["node-4"]));

@@ -47,7 +47,6 @@ test.each<Case>([
 
   ["directory-writable", "ok", /is writable by user 0/, {}],
   ["directory-writable", "problem", /by user 65534: EACCES \(mode 0750/, unwritable("EACCES", 65534)],
-  ["directory-writable", "problem", /ENOSPC: .* no inode left/, unwritable("ENOSPC")],
   ["directory-writable", "unknown", /is not writable by user 1000/, OTHER_USER],
   ["directory-writable", "problem", /EPERM/, { folder: { unwritable: "EPERM", place: undefined } }],
   ["directory-writable", "problem", /mounted read-only/, unwritable("EROFS")],

@@ -1,12 +1,10 @@
-import fs, { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { lookAtDirectory, otherDirectories } from "../../../../src/tools/doctor/node/read/directory";
 import { eachTest } from "../../../support/each-test";
 import { startForeignSocket } from "../../../support/foreign-socket";
 import { createTempFolder } from "../../../support/temp-folder";
 
 const folder = eachTest(createTempFolder);
-
-afterEach(() => jest.restoreAllMocks());
 
 test("the directory's place is that of what a symbolic link leads to", async () => {
   const mountinfo = `1 0 8:1 / ${folder.path} rw - ext4 /dev/sda rw`;
@@ -19,16 +17,6 @@ test("the directory's place is that of what a symbolic link leads to", async () 
   expect(facts).toMatchObject({ kind: "directory", place: { path: "/kubelet" } });
   const unseen = await lookAtDirectory(folder.at("link"), folder.at("none"));
   expect(unseen).toMatchObject({ kind: "directory", place: undefined });
-});
-
-test.each([
-  [{ files: 100, ffree: 0 }, "ENOSPC"],
-  [{ files: 100, ffree: 1 }, undefined],
-  // A file system that counts no inodes.
-  [{ files: 0, ffree: 0 }, undefined],
-])("a directory whose file system has %j inodes", async (inodes, unwritable) => {
-  jest.spyOn(fs.promises, "statfs").mockResolvedValue(inodes as never);
-  expect(await lookAtDirectory(folder.path, "/proc")).toMatchObject({ unwritable });
 });
 
 test("a directory that is missing, and a file in its place; other directories are those that exist", async () => {

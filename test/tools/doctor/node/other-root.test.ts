@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fs, { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +10,9 @@ import { healthyFacts, placeAt, reporting, sayings } from "./healthy-facts";
 // Processes are read through links into the real /proc, so that those of other tests are not seen.
 
 /** A process that the doctor of `node` sees. */
-async function run(node: DoctorNode, [program = "", ...words]: readonly string[]): Promise<ChildProcess> {
-  const child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"] });
+async function run(node: DoctorNode, [program = "", ...words]: readonly string[], variables = {}) {
+  const env = { ...process.env, ...variables };
+  const child = spawn(program, words, { env, stdio: ["pipe", "pipe", "pipe"] });
   node.keep({
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGKILL");
@@ -31,20 +32,20 @@ async function runKubelet(node: DoctorNode, name: string, ...words: readonly str
 }
 
 /** A registrar that waits for its driver. */
-const runRegistrar = (node: DoctorNode, directory: string) => {
+const runRegistrar = (node: DoctorNode, words: readonly string[], variables = {}) => {
   const flags = ["--csi-address=/csi/x.sock", "--kubelet-registration-path=/csi/x.sock"];
-  return run(node, [...registrarCommand(), ...flags, `--plugin-registration-path=${directory}`]);
+  return run(node, [...registrarCommand(), ...flags, ...words], variables);
 };
 
 const node = eachTest(async () => {
   const made = await createDoctorNode();
   const other = made.at("other", "plugins_registry");
   mkdirSync(other, { recursive: true });
-  return { ...made, other };
+  return { ...made, other, flag: `--plugin-registration-path=${other}` };
 });
 
 test("a registrar of another kubelet root is named, with what kubelet watches", async () => {
-  const { pid } = await runRegistrar(node, node.other);
+  const { pid } = await runRegistrar(node, [node.flag]);
   const unsure = await node.look(WHOLE);
   expect(unsure.says("registrars")).toBe(
     `unknown: a registrar (process ${pid}) registers in ${node.other}, which is not ${node.directory}`,
@@ -63,13 +64,29 @@ test("a registrar of another kubelet root is named, with what kubelet watches", 
 });
 
 test("a registrar that another kubelet of this machine has is nobody's fault", async () => {
-  await runRegistrar(node, node.other);
+  await runRegistrar(node, [node.flag]);
   await runKubelet(node, "k3s-agent", `--kubelet-arg=root-dir=${node.at("other")}`);
   const { says, summary } = await node.look(WHOLE);
   expect(says("registrars")).toBe("");
   expect(summary.problem).toBe(0);
   expect(says("directory-kubelets")).toMatch(
     /^unknown: .* is not what kubelet \(process \d+\) watches: that is \S+other\/plugins_registry; fix: look there: --pl/,
+  );
+});
+
+test("a registrar that waits for its driver, with its directory from the environment; two of one driver", async () => {
+  const { pid } = await runRegistrar(node, [], { KUBELET_ROOT_DIR: join(node.other, "..") });
+  const pluginRegistrationPath = node.other;
+  const waits = `a registrar (process ${pid}) waits for its driver: /csi/x.sock is not there`;
+  const { says, drivers } = await node.look({ ...WHOLE, pluginRegistrationPath });
+  expect(says("registrars")).toContain(`problem: ${waits}`);
+  expect(drivers).toMatchObject([{ name: null, state: "waiting", csiSocket: "/csi/x.sock" }]);
+  await runRegistrar(node, [node.flag]);
+  await node.driver();
+  const both = (await node.look({ pluginRegistrationPath })).says("registrars");
+  expect(both).toContain(`warning: ${waits}`);
+  expect(both).toMatch(
+    /^warning: \/csi\/x\.sock has 2 registrars on this node: processes \d+, \d+; fix: keep/m,
   );
 });
 

@@ -47,8 +47,6 @@ const directoryWritable = check("CSI009", "directory-writable", ({ directory, ho
   if (unwritable === undefined) return ok(path, `is writable by user ${uid}`);
   if (unwritable === "EROFS")
     return problem(path, "is mounted read-only", "remove readOnly from the volume mount");
-  if (unwritable === "ENOSPC")
-    return problem(path, "has no room, ENOSPC: its file system has no inode left", "remove files: see df -i");
   const text = `is not writable by user ${uid}: ${unwritable} (${ownershipText(ownership)})`;
   // A mount of its own means that this is the registrar's container, with the registrar's user.
   return uid === 0 || directory.place?.isMountPoint

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, realpath, statfs } from "node:fs/promises";
+import { access, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { callFileSystem } from "../../../../unix/file-calls";
 import { isDirectory } from "../../../../unix/files";
@@ -10,7 +10,7 @@ import { listRegistrations } from "./registrations";
 
 export type DirectoryFacts = Awaited<ReturnType<typeof lookAtDirectory>>;
 
-/** Looks at the plugin registration directory. It asks the system for the right and the room to write, and writes nothing. */
+/** Looks at the plugin registration directory. It asks the system for the right to write, and writes nothing. */
 export async function lookAtDirectory(path: string, procfs: string) {
   const stats = await statsOrErrno(path);
   if (stats === "ENOENT") return { kind: "missing", path } as const;
@@ -24,20 +24,13 @@ export async function lookAtDirectory(path: string, procfs: string) {
     kind: "directory" as const,
     path,
     ownership: stats as Ownership,
-    /** Errno of asking for the right to write, ENOSPC without a free inode; undefined if a file could be made. */
-    unwritable:
-      (await callFileSystem(path, () => access(path, rights)).catch(errnoIn)) ?? (await fullIn(path)),
+    /** Errno of asking for the right to write; undefined: it is there. */
+    unwritable: await callFileSystem(path, () => access(path, rights)).catch(errnoIn),
     /** Its place in the mount table; undefined if that cannot be read. */
     place: mountPlaceOf(real, readMounts(procfs) ?? []),
     // Kubelet's root is one up. The socket has this place in the default root only (deviceplugin v1beta1, constants.go).
     kubeletSocket: await lookAtSocket(join(dirname(path), "device-plugins", "kubelet.sock")),
   };
-}
-
-/** Some file systems count no inodes: they have 0 of 0 left. */
-async function fullIn(path: string): Promise<string | undefined> {
-  const { files = 0, ffree } = (await callFileSystem(path, () => statfs(path)).catch(() => undefined)) ?? {};
-  return files > 0 && ffree === 0 ? "ENOSPC" : undefined;
 }
 
 export async function otherDirectories(path: string, directories: readonly string[]) {
