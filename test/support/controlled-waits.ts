@@ -3,7 +3,10 @@ import { eventually } from "./eventually";
 /** A wait until a moment is shorter by what has passed since that was set. */
 const BEGUN_MS = 1_000;
 
-/** A stand-in for `node:timers/promises`, for modules imported from now on. Waits of `fromMs` and more are ended by hand. */
+/**
+ * A stand-in for `node:timers/promises` and for intervals of `node:timers`, for modules imported from now on. Waits of `fromMs`
+ * and more are ended by hand.
+ */
 export function controlWaits({ fromMs = 2_500 } = {}) {
   const held: { readonly ms: number; readonly end: () => void }[] = [];
   jest.resetModules();
@@ -33,6 +36,19 @@ export function controlWaits({ fromMs = 2_500 } = {}) {
     };
     return { ...real, setTimeout: wait };
   });
+  jest.doMock("node:timers", () => ({
+    ...jest.requireActual("node:timers"),
+    setInterval: (call: () => void, ms: number) => {
+      const end = () => {
+        held.push(...held.splice(held.indexOf(entry), 1)); // Behind the others of its length.
+        call();
+      };
+      const entry = { ms, end };
+      held.push(entry);
+      return entry;
+    },
+    clearInterval: (entry: (typeof held)[number]) => held.splice(held.indexOf(entry), 1),
+  }));
   return {
     pending: (): readonly number[] => held.map(({ ms }) => ms),
     /** Ends one wait of `ms`, as soon as there is one; some of it may have passed when it began. */

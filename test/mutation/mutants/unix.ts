@@ -92,7 +92,11 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "directory !== path && !parent?.isDirectory()",
       "directory !== path && parent === undefined",
     ],
-    "a mount that hangs stops the process": ["mount === undefined || !isLocal(mount)", "mount === undefined"],
+    "a mount that hangs stops the process": ["mount !== undefined && isLocal(mount)", "mount !== undefined"],
+    "a mount that hangs, and comes later, stops the process": [
+      "if (mounts !== localAt.mounts) paths.clear();",
+      "",
+    ],
   }),
   ...mutantsOf("src/base/pause.ts", ["test/base/pause", "test/unix/path-watch"], {
     "a hint that comes while nobody waits is lost": ["if (!isCalled) {", "if (limitMs > 0) {"],
