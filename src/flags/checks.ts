@@ -22,11 +22,10 @@ export function wantsNodeReadiness({ removeStartupTaint, nodeCondition }: Flags)
   return removeStartupTaint.length > 0 || nodeCondition !== "";
 }
 
-export function nodeReadinessTargetsOf(flags: Pick<Flags, "removeStartupTaint" | "nodeCondition" | "every">) {
+export function nodeReadinessTargetsOf(flags: Pick<Flags, "removeStartupTaint" | "nodeCondition">) {
   return {
     startupTaints: flags.removeStartupTaint,
     condition: flags.nodeCondition === "" ? undefined : flags.nodeCondition,
-    severalDrivers: isNodeWide(flags),
   };
 }
 
@@ -42,7 +41,7 @@ export function checkFlags(flags: Flags): void {
   checkWait("driver-timeout", flags.driverTimeoutMs, "; 0 is no limit");
   if (isNodeWide(flags)) checkWait("driver-gone-after", flags.driverGoneAfterMs);
   if (wantsNodeReadiness(flags)) checkWait("node-condition-delay", flags.nodeConditionDelayMs);
-  parseTargets(nodeReadinessTargetsOf(flags));
+  parseTargets({ ...nodeReadinessTargetsOf(flags), severalDrivers: isNodeWide(flags) });
 }
 
 /** Throws INVALID_OPTION for paths and name lists with which no registrar starts. */

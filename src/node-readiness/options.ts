@@ -2,7 +2,7 @@ import { invalidOption } from "../base/errors";
 import { type ApiAccess, apiAccess } from "../kube-api/access";
 import { isSubdomain } from "../kubelet-rules/api-validation";
 import { quoteText } from "../logging/escape";
-import { flag, kindOf, listOf, milliseconds, textKind } from "../options/option-kinds";
+import { kindOf, listOf, milliseconds, textKind } from "../options/option-kinds";
 import { optional, readOptions, required } from "../options/read-options";
 import { START_OPTIONS, type StartOptions } from "../options/start-options";
 import type { Registration } from "../registrar/registration/registration";
@@ -29,8 +29,6 @@ export interface NodeReadinessOptions extends StartOptions {
   readonly condition?: string | undefined;
   /** How long a driver must be unregistered before the condition says so. Milliseconds. Default 30,000. */
   readonly conditionDelayMs?: number | undefined;
-  /** Requires `{driver}` in each taint and the condition. Default: true for a node-wide registrar. */
-  readonly severalDrivers?: boolean | undefined;
 }
 
 const registrations = kindOf("a registration or a node-wide registrar, awaited", (given) =>
@@ -46,10 +44,9 @@ export function resolveNodeReadinessOptions(options: NodeReadinessOptions) {
     startupTaints: optional(listOf(textKind), []),
     condition: optional(textKind),
     conditionDelayMs: optional(milliseconds({ orZero: true }), 30_000),
-    severalDrivers: optional(flag),
     ...START_OPTIONS,
   });
-  const { severalDrivers = given.registrations.scope === "node-wide" } = given;
+  const severalDrivers = given.registrations.scope === "node-wide";
   if (!isSubdomain(given.nodeName))
     throw invalidOption(`node name ${quoteText(given.nodeName)} is not a valid name of a Node`);
   return { ...given, ...parseTargets({ startupTaints, condition, severalDrivers }) };

@@ -13,7 +13,7 @@ async function makeContainer() {
     { device: "0:50", root: "/", mountPoint: "/", fileSystem: "overlay" },
     { device: "8:1", root: HOST_FOLDER, mountPoint: folder.at("csi"), fileSystem: "ext4" },
   ];
-  const fixesFor = async (csiAddress: string, kubeletRegistrationPath = "/csi/csi.sock") => {
+  const fixesFor = async (csiAddress: string, kubeletRegistrationPath: string) => {
     const every = { csiAddress: [csiAddress], kubeletRegistrationPath: [kubeletRegistrationPath] };
     const paths = { kubeletRegistrationPath, pluginRegistrationPath: folder.at("registration") };
     const advices = await adviceOnHostPaths({ csiAddress, every }, paths, mounts);
@@ -22,32 +22,21 @@ async function makeContainer() {
   return { folder, fixesFor };
 }
 
-test("a socket that is there, and one that comes later into its folder", async () => {
-  const { folder, fixesFor } = await makeContainer();
-  await using _folder = folder;
-  const fix = `write --kubelet-registration-path=${HOST_FOLDER}/csi.sock`;
-  expect(await fixesFor(folder.at("csi", "csi.sock"))).toEqual([fix]);
-  await leaveDeadSocket(folder.at("csi", "csi.sock"));
-  expect(await fixesFor(folder.at("csi", "csi.sock"))).toEqual([fix]);
-});
-
-test("an address where no socket can be says nothing about kubelet's path", async () => {
+test.each<readonly [csi: string, forKubelet: string, path: string | undefined]>([
+  ["csi.sock", "/csi/csi.sock", "csi.sock"],
+  ["dead.sock", "/csi/dead.sock", "dead.sock"],
+  ["*/s", "/x/*/s", "*/s"],
+  // Where no socket can be nothing is said of kubelet's path, and no advice repeats a pattern that is refused.
+  [".", "/csi/csi.sock", undefined],
+  ["file", "/csi/csi.sock", undefined],
+  ["no/csi.sock", "/csi/csi.sock", undefined],
+  ["**/s", "/x/**/s", undefined],
+  ["*/*/s", "/x/*/s", undefined],
+])("%s in the driver's folder, and %s for kubelet: write %s", async (csi, forKubelet, path) => {
   const { folder, fixesFor } = await makeContainer();
   await using _folder = folder;
   writeFileSync(folder.at("csi", "file"), "");
-  for (const name of [folder.at("csi"), folder.at("csi", "file"), folder.at("csi", "no", "csi.sock")])
-    expect(await fixesFor(name)).toEqual([]);
+  await leaveDeadSocket(folder.at("csi", "dead.sock"));
+  const fixes = path === undefined ? [] : [`write --kubelet-registration-path=${HOST_FOLDER}/${path}`];
+  expect(await fixesFor(folder.at("csi", csi), forKubelet)).toEqual(fixes);
 });
-
-test.each([
-  ["*", "*", [`write --kubelet-registration-path=${HOST_FOLDER}/*/s`]],
-  ["**", "**", []],
-  ["*/*", "*", []],
-])(
-  "a pattern that is refused, %s for %s, gets no advice to take one like it",
-  async (inside, host, fixes) => {
-    const { folder, fixesFor } = await makeContainer();
-    await using _folder = folder;
-    expect(await fixesFor(folder.at("csi", inside, "s"), `/x/${host}/s`)).toEqual(fixes);
-  },
-);

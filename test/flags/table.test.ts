@@ -107,18 +107,15 @@ test.each(NORMAL)("the mode %j is a normal run, as it is to the official", (mode
   expect(parseFlags([`--mode=${mode}`])).toMatchObject({ kind: "flags", flags: { mode } });
 });
 
-test.each([
-  ["helth-probe", "did you mean health-probe?"],
-  ["HEALTH_PROBE", "did you mean health-probe?"],
-  ["ready", "did you mean ready-probe?"],
-  ["Readyz", "did you mean ready-probe?"],
-  ["readiness", "did you mean ready-probe?"],
-  ["health", "did you mean health-probe?"],
-  ["healthz", "did you mean health-probe?"],
-  ["LIVENESS", "did you mean health-probe?"],
+test.each<readonly [mode: string, why: string]>([
+  ...["helth-probe", "HEALTH_PROBE", "health", "healthz", "LIVENESS"].map(
+    (mode) => [mode, "did you mean health-probe?"] as const,
+  ),
+  ...["ready", "Readyz", "readiness"].map((mode) => [mode, "did you mean ready-probe?"] as const),
   ["kubelet-registraton-probe", "did you mean kubelet-registration-probe?"],
-  ["livenessProbe", "the probes are health-probe, ready-probe, kubelet-registration-probe"],
-  ["probe", "the probes are health-probe, ready-probe, kubelet-registration-probe"],
+  ...["livenessProbe", "probe"].map(
+    (mode) => [mode, "the probes are health-probe, ready-probe, kubelet-registration-probe"] as const,
+  ),
 ])("the mode %s, meant as a probe, is no normal run: %s", (mode, why) => {
   expect(parseFlags([`--mode=${mode}`])).toEqual({
     kind: "error",

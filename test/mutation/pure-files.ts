@@ -33,7 +33,11 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("diagnostics/endpoint"),
   mirrored("grpc/client/answer"),
   mirrored("grpc/guard/frames", "grpc/guard/client-calls"),
-  mirrored("node-readiness/condition", "node-readiness/startup-taint", "node-readiness/keeper"),
+  mirrored("node-readiness/condition", "node-readiness/startup-taint"),
+  {
+    files: ["src/node-readiness/keeper.ts"],
+    tests: ["condition", "taint"].map((name) => `test/node-readiness/${name}-keeper.test.ts`),
+  },
   mirrored("base/near-word", "options/read-options"),
   mirrored("flags/grammar", "flags/values"),
   mirrored("logging/escape", "logging/json-line", "logging/klog-text"),

@@ -73,6 +73,13 @@ test("a condition that another client changes back is written three times at onc
   play.opponent = undefined;
   await play.turn("refused");
   expect(play.said()).toEqual(["False Refused"]);
+  // Peace for more than twice the longest pause makes all pauses short again.
+  play.now += 11 * MINUTE_MS;
+  play.opponent = FALSE;
+  const before = play.writes.length;
+  await play.turn("registered");
+  await play.spend(3_000);
+  expect(play.writes.slice(before)).toHaveLength(4);
 });
 
 test("a refusal is one write, however often the registrar tries again", async () => {

@@ -1,11 +1,8 @@
 import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
 import { parseCsiNode } from "../../src/node-readiness/node-api";
-import { observeRegistrations } from "../../src/node-readiness/observed-registrations";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
-
 import { startRegistrar } from "../../src/registrar/start-registrar";
-import { startRegistration } from "../../src/registrar/start-registration";
 import { PATIENCE_MS } from "../support/history";
 import { recordLog } from "../support/recorded-log";
 import { createTestNode, DRIVER } from "../support/registrar-node";
@@ -58,18 +55,4 @@ test("somebody deletes the CSINode: kubelet is made to register the driver anew,
   expect(readiness.status().csiNode).toEqual([
     { driverName: DRIVER, lackingSinceMs: undefined, reregistrations: 1 },
   ]);
-});
-
-test("plugins that CSINode does not list are not looked for in it", async () => {
-  await using node = await createTestNode();
-  const registration = node.keep(
-    await startRegistration({
-      type: "DRAPlugin",
-      name: "gpu.example.com",
-      supportedVersions: ["v1.DRAPlugin"],
-      endpoint: node.csiAddress,
-      pluginRegistrationPath: node.pluginDir,
-    }),
-  );
-  expect(observeRegistrations(registration)?.all()).toMatchObject([{ reregister: undefined }]);
 });

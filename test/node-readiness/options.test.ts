@@ -54,7 +54,6 @@ test.each<[given: object, says: string]>([
   [{ startupTaints: ["a b"] }, 'startup taint "a b": the key must be'],
   [{ startupTaints: ["a\u202eb"] }, String.raw`startup taint "a\u202eb": the key must be`],
   [{ condition: 5 }, "condition is 5; it takes a text"],
-  [{ severalDrivers: "yes" }, 'severalDrivers is "yes"; it takes true or false'],
   [
     { registrations: undefined },
     "registrations is missing; it takes a registration or a node-wide registrar",

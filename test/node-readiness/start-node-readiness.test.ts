@@ -12,7 +12,6 @@ import {
 import type { Fault, ScriptedApiServer } from "./support/scripted-api-server";
 
 const REMOVED = "Startup taint removed";
-const STAYS = "Startup taint stays: kubelet has registered the driver, but CSINode does not list it";
 const TAINTS = [FOREIGN_TAINT, STARTUP_TAINT];
 const failure = (code: number, message: string) => ({ kind: "status", code, message }) as const;
 
@@ -41,27 +40,6 @@ test("the taint goes when kubelet says that the driver is registered, not before
       { driverName: DRIVER, taint: STARTUP_TAINT.key, present: false, removals: 1 },
     ]);
   }));
-
-test("as long as CSINode lacks the driver the taint stays, with one warning (aws-efs#1936, aws-ebs#1945)", async () => {
-  await using fixture = await startTainted();
-  const { server, registrations, log, readiness } = fixture;
-  server.listed = ["other.csi.example.com"];
-  registrations.set("registered");
-  await log.when(STAYS);
-  expect(readiness.status().taints[0]).toMatchObject({
-    present: true,
-    hindrance: "CSINode does not list the driver",
-    overdueSinceMs: expect.any(Number),
-  });
-  const before = server.requests.length;
-  await eventually(() => expect(server.requests.length).toBeGreaterThan(before + 3));
-  expect(fixture.kinds()).not.toContain("patch-node");
-  expect(log.all(STAYS)).toHaveLength(1);
-
-  server.listed = [DRIVER];
-  await log.when(REMOVED);
-  expect(server.node?.spec.taints).toEqual([FOREIGN_TAINT]);
-});
 
 test("another client rewrites the list between read and patch: nothing of it is undone (aws-efs#1320, aws-efs#1491)", async () => {
   await using fixture = await startTainted();
@@ -94,19 +72,11 @@ test("a Node with a taint that is none is a failed request, not the end of the p
   await log.when(REMOVED);
 });
 
-test("a removal that is forbidden is not tried again at once", async () => {
-  await using fixture = await startTainted();
-  fixture.server.script = ({ kind }) => (kind === "patch-node" ? failure(403, "forbidden") : undefined);
-  fixture.register(DRIVER);
-  await fixture.log.when(IN_TROUBLE);
-  expect(fixture.kinds().slice(2)).toEqual(["get-csinode", "patch-node"]);
-});
-
 test("a driver with a name of others gets neither their taint removed nor their condition set", async () => {
   const options = { startupTaints: ["{driver}/not-ready"], condition: "{driver}/Ready", conditionDelayMs: 0 };
   const names = ["node.kubernetes.io", "node.cilium.io", "nfs.csi.k8s.io"];
   const taints = names.map((name) => ({ key: `${name}/not-ready`, effect: "NoExecute" }));
-  await using fixture = await startTainted({ ...options, severalDrivers: true }, taints);
+  await using fixture = await startTainted(options, taints);
   const { server, log, readiness } = fixture;
   fixture.register(...names);
   await log.when(REMOVED);

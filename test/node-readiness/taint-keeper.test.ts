@@ -53,14 +53,17 @@ test("a driver that CSINode lacks is not looked up without a pause while another
   expect(play.status()[0]).toMatchObject({ present: true, hindrance, overdueSinceMs: expect.any(Number) });
 });
 
-test("a Node that another client changes each time is tried five times at once", async () => {
+test.each([
+  ["conflict", 5],
+  ["forbidden", 1],
+])("a removal that ends with %s is tried %i times at once", async (kind, patches) => {
   const play = createPlay(FOUGHT);
-  play.failure = { kind: "failed", doing: "", failure: { kind: "conflict", message: "modified" } };
+  play.failure = { kind: "failed", doing: "", failure: { kind, message: "no" } };
   expect(await play.turn(FOUGHT)).toBe(play.failure);
-  expect(play.patches).toBe(5);
+  expect(play.patches).toBe(patches);
 });
 
-test("each driver that CSINode lacks gets its own warning, and its own short waits", async () => {
+test("each driver that CSINode lacks keeps its taint, with its own warning and short waits", async () => {
   const later = "later.csi.example.com";
   const play = createPlay(UNLISTED, later);
   for (let look = 0; look < 6; look += 1) await play.turn(UNLISTED);
@@ -68,6 +71,11 @@ test("each driver that CSINode lacks gets its own warning, and its own short wai
   for (let look = 0; look < 6; look += 1) await play.turn(UNLISTED, later);
   const warnings = play.log.records.filter(({ severity }) => severity === "warning");
   expect(warnings.map(({ fields }) => fields.csiDriverName)).toEqual([UNLISTED, later]);
+  expect(play.status()[0]).toMatchObject({ present: true, hindrance: "CSINode does not list the driver" });
+  expect(play.patches).toBe(0);
+  play.lists(UNLISTED);
+  await play.turn(UNLISTED, later);
+  expect(play.patches).toBe(1);
 });
 
 test("where CSINode belongs to a deleted Node, the status says so", async () => {

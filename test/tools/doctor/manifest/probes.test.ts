@@ -70,14 +70,6 @@ test.each<readonly [expected: RegExp, Changes]>([
   [NO_PATH, { container: exec("--mode=health-probe") }],
   [NO_PATH, { container: exec("--mode=kubelet-registration-probe") }],
   [NO_PATH, elsewhere({ image: OFFICIAL })],
-  [
-    /with --kubelet-registration-path=\/other\.sock, and the registrar has \/var\/.*\/csi\.sock -> give both/,
-    { container: exec("--mode=health-probe", "--kubelet-registration-path=/other.sock") },
-  ],
-  [
-    /with --plugin-registration-path=\/elsewhere, and the registrar has \/registration -> give both/,
-    { container: exec("--mode=ready-probe", TOLD, "--plugin-registration-path=/elsewhere/") },
-  ],
 ])("%s", (expected, changes) => {
   const [line = "", ...more] = saidOf(changes);
   expect(line).toMatch(/^CSI104 problem: has a /);
@@ -85,12 +77,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   expect(more).toEqual([]);
 });
 
-test.each([
-  [TOLD],
-  // It ends with 0 whatever it is given.
-  ["--kubelet-registration-path=/other.sock"],
-  ["--plugin-registration-path=/elsewhere", TOLD],
-])("the mode that proves nothing, with %j", (...words) => {
+test.each([[TOLD]])("the mode that proves nothing, with %j", (...words) => {
   expectSaid(saidOf({ container: exec("--mode=kubelet-registration-probe", ...words) }), [
     /^CSI104 warning: .* --mode=kubelet-registration-probe, which proves nothing/,
   ]);
@@ -119,8 +106,6 @@ test.each<Changes>([
       ],
     },
   },
-  { container: exec("--mode=health-probe", "--kubelet-registration-path={{ .path }}") },
-  { container: exec("--mode=health-probe", "--kubelet-registration-path=/x/*/csi.sock") },
   { container: { livenessProbe: { exec: { command: ["/csi/check", "--mode=healthprobe", "--nope"] } } } },
   { container: exec("--version") },
   { container: { livenessProbe: { exec: { command: ["/csi/check", "--mode=x"] } }, image: OFFICIAL } },
@@ -130,13 +115,6 @@ test.each<Changes>([
   serving(http({ path: "/healthz?verbose=1" })),
   { ...serving(http({ path: "/m" })), args: ["--http-endpoint=:2", "--metrics-path=/m"] },
   serving(http({ host: "localhost.example.com" })),
-  { container: exec("--mode=ready-probe", TOLD, "--plugin-registration-path={{ .path }}") },
-  {
-    container: {
-      ...exec("--mode=ready-probe", TOLD, "--plugin-registration-path=/other"),
-      volumeMounts: [PLUGIN, REGISTRY, { ...REGISTRY, mountPath: "/other" }],
-    },
-  },
 ])("no fault in %j", (changes) => {
   expect(saidOf(changes)).toEqual([]);
 });

@@ -1,8 +1,5 @@
-import { isPattern } from "../../../../host-path/path-pattern";
-import type { Nested } from "../../findings/finding";
 import { isTemplate } from "../../findings/words";
 import type { Deployment } from "../read/deployments";
-import { onHost } from "../read/mounts";
 import type { ProbeFacts } from "../read/probes";
 import { eachDeployment, isReadable, problem, type Statement, warning } from "./each-deployment";
 
@@ -63,7 +60,7 @@ const PASSES_SINCE = 209;
 const USE_HTTP = "use --http-endpoint and an httpGet on /healthz";
 
 /** Judges a probe that runs the registrar itself; nothing is known of other programs. */
-function judgeExec({ kind, command, settings: asked }: ProbeFacts, one: Deployment): Nested<Statement> {
+function judgeExec({ kind, command, settings: asked }: ProbeFacts, one: Deployment): Statement | undefined {
   if (asked === undefined) return undefined;
   const { program, mounts } = one;
   const { refusal, task } = asked;
@@ -82,11 +79,9 @@ function judgeExec({ kind, command, settings: asked }: ProbeFacts, one: Deployme
       `has a ${kind} that always fails: kubelet-registration-path is a required parameter`,
       "add the container's --kubelet-registration-path to it",
     );
-  if (mode === OFFICIAL_MODE)
-    return !isOfficial || (program.release ?? 0) >= PASSES_SINCE
-      ? warning(`has a ${kind} with --mode=${mode}, which proves nothing`, USE_HTTP)
-      : undefined;
-  return isReadable(one) && refusal === undefined ? judgePaths(kind, asked, one) : undefined;
+  return mode === OFFICIAL_MODE && (!isOfficial || (program.release ?? 0) >= PASSES_SINCE)
+    ? warning(`has a ${kind} with --mode=${mode}, which proves nothing`, USE_HTTP)
+    : undefined;
 }
 
 /** The last value of `--mode=VALUE` or `--mode VALUE`, also where this registrar does not have it. */
@@ -96,21 +91,4 @@ function modeIn(words: readonly string[]): string {
     return found ? (found[1] ?? words[at + 1] ?? "") : [];
   });
   return modes.at(-1) ?? "";
-}
-
-const PATHS = [
-  ["--kubelet-registration-path", "kubeletRegistrationPath"],
-  ["--plugin-registration-path", "pluginRegistrationPath"],
-] as const;
-
-/** A probe with other paths than the container's asks about another driver, or none. */
-function judgePaths(kind: string, asked: Deployment["settings"], { mounts, settings }: Deployment) {
-  const placeOf = (path: string) => onHost(path, mounts) ?? path;
-  return PATHS.map(([flag, key]) => {
-    const [path, own] = [asked[key], settings[key]];
-    const isKnown = [path, own].every((one) => one !== "" && !isTemplate(one) && !isPattern(one));
-    return isKnown && placeOf(path) !== placeOf(own)
-      ? problem(`has a ${kind} with ${flag}=${path}, and the registrar has ${own}`, "give both the same path")
-      : undefined;
-  });
 }
