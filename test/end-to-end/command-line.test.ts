@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createNodeFolder } from "../support/node-folder";
 import { runCommand } from "../support/run-command";
-import { startCommand } from "../tools/support/command";
 import { parseLogLine } from "./support/log-line";
 import { nodeTest, onNode, registered, registrarArguments } from "./support/node";
 import { allRegistered, driverFoldersOf, nameOf, socketOf, socketsIn } from "./support/node-wide";
@@ -115,22 +114,4 @@ test.each([
   const { status, stderr } = await runCommand(inContainer, "--csi-address=/p/*/s", ...flags.split(" "));
   expect(stderr).toContain(why);
   expect(status).toBe(1);
-});
-
-// GitOps tools deploy what differs, so the same words must write the same text at any time and place.
-test.each([
-  ["--namespace=n", "--driver-name=x.csi", "--image=r:1", "--driver-image=d:1"],
-  ["--image-policy", "--image=r:1", "--arg=--v=2", "--namespace=b", "--namespace=a"],
-])("manifest %s writes the same in every time zone and language", async (...words) => {
-  const writtenWith = async (env: NodeJS.ProcessEnv) => {
-    using command = startCommand(["manifest", ...words], env);
-    expect(await command.exitCode()).toBe(0);
-    return command.lines.join("\n");
-  };
-  const written = await writtenWith({ TZ: "Pacific/Kiritimati", LC_ALL: "tr_TR.UTF-8" });
-  expect(written).toMatch(/^kind: /m);
-  expect(await writtenWith({ TZ: "America/Los_Angeles", LC_ALL: "C" })).toBe(written);
-  expect(written).not.toMatch(/\b20\d\d-\d\d/); // Both ran on one day.
-  // Flux replaces such words where it is told to.
-  expect(written).not.toContain("${");
 });

@@ -45,7 +45,6 @@ nodeTest("--log-text-split-stream sends info lines to stdout, the rest to stderr
   expect(registrar.stderr).not.toMatch(/^I/m);
 });
 
-/** Each by itself, where it is said: test/logging/injection.test.ts. */
 const { "a great length": _LONG, ...OTHERS } = NASTY_TEXTS;
 const text = Object.values(OTHERS).join(" | ");
 

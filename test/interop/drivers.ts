@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { DRIVER_SERVERS } from "../drivers/support/servers";
 import { programPath } from "../kubelet/support/build";
 import { newestVersion } from "../kubelet/support/versions";
@@ -30,10 +31,15 @@ const ofOurs: CommandOf = (place) => [
   ...ourFlags(place, "csi-address"),
 ];
 
+const ofJavaScript: CommandOf = (place) => [
+  ...[place.node.path, "--require", join(__dirname, "..", "..", "scripts", "typescript.cjs")],
+  ...[join(__dirname, "driver.ts"), ...ourFlags(place, "socket")],
+];
+
 export const DRIVERS: readonly (Omit<Driver, "command"> & { prepare(): Promise<CommandOf> })[] = [
   { name: "Go", refusesPaths: false, prepare: async () => ofGo },
   { name: "registrar driver", refusesPaths: false, prepare: async () => ofOurs },
-  { name: "JavaScript", refusesPaths: true, prepare: () => prepareServer("JavaScript") },
+  { name: "JavaScript", refusesPaths: true, prepare: async () => ofJavaScript },
   { name: "Python", refusesPaths: false, prepare: () => prepareServer("Python") },
   { name: "Rust", refusesPaths: true, prepare: () => prepareServer("Rust") },
 ];
@@ -45,8 +51,7 @@ async function prepareServer(language: string): Promise<CommandOf> {
   const server = DRIVER_SERVERS.find((one) => one.language === language);
   if (!server) throw new Error(`there is no driver in ${language} among test/drivers`);
   const [program = "", ...words] = await server.prepare();
-  return ({ socketPath, name, nodeId, node }) => [
-    ...[language === "JavaScript" ? node.path : program, ...words],
-    ...["--socket", socketPath, "--name", name, "--node-id", nodeId],
+  return ({ socketPath, name, nodeId }) => [
+    ...[program, ...words, "--socket", socketPath, "--name", name, "--node-id", nodeId],
   ];
 }

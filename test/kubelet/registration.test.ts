@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
-import { replaceDriver, startDriverPod, startRegisteredPod } from "./support/driver-pod";
+import { replaceDriver, startDriverPod } from "./support/driver-pod";
 import { nodeIds } from "./support/kubelet";
 import { startNode } from "./support/node-folder";
 import { PUBLISHED } from "./support/registrar";
-import { settled } from "./support/settled";
 import { kubeletVersions } from "./support/versions";
 
 const name = "disk.csi.example.com";
@@ -44,20 +43,6 @@ describe.each(kubeletVersions())("kubelet %s", (version) => {
     const failure = await node.kubelet.log.waitFor((line) => line.includes("No retries permitted until"));
     expect(failure).toContain(text);
     expect(failure).not.toContain("rpc error");
-  });
-
-  test.concurrent("the driver is killed and comes back: it stays registered as it was", async () => {
-    await using node = await startNode(version);
-    await using pod = await startRegisteredPod(node, { name, nodeId: "before" });
-
-    await using _returned = await replaceDriver(pod, { name, nodeId: "after" });
-    await pod.registrar.says("Connection restored");
-    await settled(node);
-
-    expect(nodeIds(node.kubelet.objects().node)).toEqual({ [name]: "before" });
-    expect(pod.registrar.count(PUBLISHED)).toBe(1);
-    const about = node.kubelet.events.all().filter((event) => "plugin" in event && event.plugin === name);
-    expect(about.map(({ event }) => event)).toEqual(["validate", "register"]);
   });
 
   test.concurrent("--reregister-on-driver-restart: kubelet reads what the driver says of the node anew", async () => {

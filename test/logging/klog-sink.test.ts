@@ -1,7 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
-import { join } from "node:path";
-import { buildSync } from "esbuild";
 import { createJsonLine } from "../../src/logging/json-line";
 import { createKlogSink, createLineWriter, createPreciseClock } from "../../src/logging/klog-sink";
 import { createTextLine } from "../../src/logging/klog-text";
@@ -53,77 +50,14 @@ test("verbosity by -v, raised for some files by -vmodule; warnings and errors go
   expect(written(lines)).toBe("warning, warning, error");
 });
 
-test("every line is out before an exit on the next statement, in the zone of TZ", () => {
-  const resolveDir = join(__dirname, "../../src/logging");
-  const stdin = { contents: PROGRAM, resolveDir, loader: "ts" } as const;
-  const { outputFiles } = buildSync({ stdin, bundle: true, platform: "node", write: false });
-  const env = { ...process.env, TZ: "Asia/Kolkata" };
-  const { pid, status, stderr } = spawnSync(process.execPath, ["-e", outputFiles[0]?.text ?? ""], { env });
-  const lines = String(stderr).trimEnd().split("\n");
-  expect([status, lines.length]).toEqual([3, 1001]);
-  expect(lines[0]).toBe(
-    `I1115 03:43:20.000000 ${String(pid).padStart(7)} main.ts:7] "Msg" n=0 pad="${"x".repeat(200)}"`,
-  );
-  expect(lines[1000]).toMatch(/^E1115 .* main\.ts:9\] "last" err="boom"$/);
-});
-
-const PROGRAM = `
-import { createKlogSink, createLineWriter } from "./klog-sink";
-import { createTextLine } from "./klog-text";
-import { createLogger } from "./logger";
-
-Date.now = () => 1700000000000;
-const writeLine = createLineWriter(2);
-const options = { lineOf: createTextLine(process.pid), verbosity: 0, vmodule: [], writeLine, writeInfo: writeLine };
-const log = createLogger(createKlogSink(options)).named("main");
-for (let n = 0; n < 1000; n += 1) log.at(7).info("Msg", { n, pad: "x".repeat(200) });
-log.at(9).error(new Error("boom"), "last");
-process.exit(3);
-`;
-
-const { O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 const folder = eachTest(createTempFolder);
-const descriptors: number[] = [];
-afterEach(() => {
-  jest.restoreAllMocks();
-  for (const fd of descriptors.splice(0)) fs.closeSync(fd);
-});
-
-function open(path: string, flags: number | string): number {
-  const fd = fs.openSync(path, flags);
-  descriptors.push(fd);
-  return fd;
-}
-
-/** Both ends of a pipe that never blocks. */
-function openPipe() {
-  const path = folder.at("pipe");
-  execFileSync("mkfifo", [path]);
-  return { reader: open(path, O_RDONLY | O_NONBLOCK), writer: open(path, O_WRONLY | O_NONBLOCK) };
-}
-
-function read(fd: number): string {
-  const buffer = Buffer.alloc(1 << 20);
-  return buffer.toString("utf8", 0, fs.readSync(fd, buffer));
-}
-
-test("a full pipe costs the line, not the process, and the next line is written again", () => {
-  const { reader, writer } = openPipe();
-  const filler = Buffer.alloc(1 << 20, "x");
-  expect(() => {
-    for (;;) fs.writeSync(writer, filler);
-  }).toThrow(expect.objectContaining({ code: "EAGAIN" }));
-  const write = createLineWriter(writer);
-  write("lost\n");
-  expect(read(reader)).toMatch(/^x+$/);
-  write("found\n");
-  expect(read(reader)).toBe("found\n");
-});
+afterEach(() => void jest.restoreAllMocks());
 
 /** What is in a file after lines whose writes have these outcomes: the most bytes that one takes, or its error. */
 function writtenWith(outcomes: readonly (number | string)[], ...lines: readonly string[]): string {
   const path = folder.at("log");
-  const write = createLineWriter(open(path, "a"));
+  const fd = fs.openSync(path, "a");
+  const write = createLineWriter(fd);
   const { writeSync } = fs;
   const left = [...outcomes];
   jest.spyOn(fs, "writeSync").mockImplementation(((fd: number, bytes: Buffer) => {
@@ -132,28 +66,30 @@ function writtenWith(outcomes: readonly (number | string)[], ...lines: readonly 
     return writeSync(fd, bytes, 0, Math.min(outcome, bytes.length));
   }) as typeof writeSync);
   for (const line of lines) write(line);
+  fs.closeSync(fd);
   return fs.readFileSync(path, "utf8");
 }
 
 const SLOW = Array.from({ length: 50 }, (_, index) => (index % 2 ? 4 : "EAGAIN"));
+const TEXT = `é${"0123456789".repeat(9)}`;
 
-test("a slow reader gets the whole line, in as many pieces as it takes", () => {
-  const text = `é${"0123456789".repeat(9)}`;
-  expect(writtenWith(SLOW, text)).toBe(text);
-});
-
-test("the line behind one that was torn begins on a line of its own", () => {
-  const lines = ["torn line\n", "lost line\n", "third\n", "fourth\n"];
-  expect(writtenWith([4, "ENOSPC", "ENOSPC"], ...lines)).toBe("torn\nthird\nfourth\n");
-});
-
-test("a reader that went away is no error", () => {
-  const { reader, writer } = openPipe();
-  fs.closeSync(reader);
-  descriptors.splice(descriptors.indexOf(reader), 1);
-  expect(() => fs.writeSync(writer, "x")).toThrow(expect.objectContaining({ code: "EPIPE" }));
-  expect(() => createLineWriter(writer)("x\n")).not.toThrow();
-  expect(() => createLineWriter(1_000_000)("a descriptor that is closed\n")).not.toThrow();
+test.each<[string, readonly (number | string)[], readonly string[], string]>([
+  ["a slow reader gets the whole line, in as many pieces as it takes", SLOW, [TEXT], TEXT],
+  [
+    "a full pipe costs the line, and the next one is written",
+    Array(20).fill("EAGAIN"),
+    ["a\n", "b\n"],
+    "b\n",
+  ],
+  ["a reader that went away is no error", ["EPIPE"], ["a\n"], ""],
+  [
+    "the line behind one that was torn begins on a line of its own",
+    [4, "ENOSPC", "ENOSPC"],
+    ["torn line\n", "lost line\n", "third\n", "fourth\n"],
+    "torn\nthird\nfourth\n",
+  ],
+])("%s", (_what, outcomes, lines, written) => {
+  expect(writtenWith(outcomes, ...lines)).toBe(written);
 });
 
 test("the clock tells fractions of a millisecond, and follows the system's where it is set", () => {

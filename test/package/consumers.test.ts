@@ -1,9 +1,5 @@
-import { join } from "node:path";
-import { build } from "esbuild";
 import { allTests } from "../support/each-test";
-import { createTempFolder } from "../support/temp-folder";
 import { createConsumer } from "./support/consumer";
-import { run } from "./support/run";
 
 const consumer = allTests(createConsumer);
 
@@ -49,34 +45,6 @@ test("a wait that times out is told though no caller awaits it; a kit that was n
   const unheard = await runProgram("unheard", `${program}; kubelet.registered("y.csi", { timeoutMs: 50 });`);
   const stderr = expect.stringContaining('registered("y.csi") of the simulated kubelet did not happen');
   expect(unheard).toEqual({ code: 1, stdout: "registered\n", stderr });
-});
-
-test("an ES module bundled of it needs no node_modules; test/projects has one in CommonJS", async () => {
-  await consumer.write(
-    "bundled.mjs",
-    `import { startRegistration } from "registrar";
-     import { startKubelet } from "registrar/testing";
-     const main = async () => {
-       const pluginRegistrationPath = process.cwd();
-       const kubelet = await startKubelet({ pluginRegistrationPath, reconcilePeriodMs: 20 });
-       const registration = await startRegistration({ name: "x.csi", endpoint: "/none.sock", pluginRegistrationPath });
-       const { reason } = await kubelet.events.when("refused", { timeoutMs: 60000 });
-       console.log(reason.split(":")[0]);
-       await registration.close();
-       await kubelet.close();
-     };
-     main();`,
-  );
-  await using folder = await createTempFolder();
-  const js = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
-  await build({
-    ...{ entryPoints: [join(consumer.folder, "bundled.mjs")], outdir: folder.path, bundle: true },
-    ...{ format: "esm", outExtension: { ".js": ".mjs" }, banner: { js } },
-    ...{ platform: "node", target: "node20", logLevel: "silent" },
-  });
-  const finished = await run(process.execPath, [folder.at("bundled.mjs")], { cwd: folder.path });
-  const stdout = "RegisterPlugin error -- plugin registration failed with err\n";
-  expect(finished).toEqual({ code: 0, stdout, stderr: "" });
 });
 
 test("a module that is not exported cannot be loaded", async () => {

@@ -13,6 +13,7 @@ interface Registry {
   /** The hash of each, by default that of the tarball to publish. Undefined: it does not know the package. */
   readonly versions?: Readonly<Record<string, string>>;
   readonly takes: boolean;
+  readonly isAway?: boolean;
 }
 
 async function startRegistry({ versions, takes }: Registry, own = "") {
@@ -51,6 +52,7 @@ async function step(registry: Registry, verb: "check" | "publish") {
   const tarball = folder.at(`${name}-${version}.tgz`);
   const own = `sha512-${createHash("sha512").update(readFileSync(tarball)).digest("base64")}`;
   using started = await startRegistry(registry, own);
+  if (registry.isAway) started[Symbol.dispose]();
   const url = `//127.0.0.1:${started.port}/`;
   const env = { ...process.env, npm_config_registry: `http:${url}`, npm_config_fetch_retries: "0" };
   const script = `${__dirname}/../../scripts/release/package.mjs`;
@@ -59,50 +61,34 @@ async function step(registry: Registry, verb: "check" | "publish") {
 }
 
 const FIRST = { takes: false };
+const known = { versions: { "0.0.0": "" }, takes: true };
+const published = { versions: { [version]: "" }, takes: false };
+const other = { versions: { [version]: "sha512-other" }, takes: false };
+const away = { takes: false, isAway: true };
+const says = (text: string) => new RegExp(`^scripts/release/package\\.mjs: ${text}`);
 
-test("the first release ends before anything is built: npm takes no workflow's identity for a new package", async () => {
-  expect(await step(FIRST, "check")).toMatchObject({
-    failed: true,
-    text: expect.stringMatching(
-      /^scripts\/release\/package\.mjs: the registry does not know \w+: .*RELEASING\.md/,
-    ),
-  });
-  // What the step would have prevented: npm's refusal.
-  const { failed, text, put } = await step(FIRST, "publish");
-  expect([failed, put]).toEqual([true, [`/${name}`]]);
-  expect(text).toMatch(/E404/);
-});
-
-test("a package that npm knows is published, and once", async () => {
-  const known = { versions: { "0.0.0": "" }, takes: true };
-  expect(await step(known, "check")).toMatchObject({ failed: false });
-  expect(await step(known, "publish")).toMatchObject({ failed: false, put: [`/${name}`] });
-});
-
-test("a second run of a release that ended half done goes on; another tarball of that version ends it", async () => {
-  const published = { versions: { [version]: "" }, takes: false };
-  expect(await step(published, "publish")).toMatchObject({
-    ...{ failed: false, put: [] },
-    text: `${name}@${version} is published already\n`,
-  });
-  const other = { versions: { [version]: "sha512-other" }, takes: false };
-  expect(await step(other, "publish")).toMatchObject({
-    ...{ failed: true, put: [] },
-    text: expect.stringContaining("is published with sha512-other, and "),
-  });
-});
-
-test("a registry that is away is no answer", async () => {
-  using gone = await startRegistry(FIRST);
-  gone[Symbol.dispose]();
-  const env = {
-    ...process.env,
-    npm_config_registry: `http://127.0.0.1:${gone.port}/`,
-    npm_config_fetch_retries: "0",
-  };
-  const words = [`${__dirname}/../../scripts/release/package.mjs`, "check"];
-  const text = await new Promise((resolve) =>
-    execFile(process.execPath, words, { env }, (_, __, stderr) => resolve(stderr)),
-  );
-  expect(text).toMatch(/^scripts\/release\/package\.mjs: npm view \w+: .*ECONNREFUSED/);
+test.each<[string, "check" | "publish", Registry, boolean, readonly string[], RegExp]>([
+  [
+    "a first release, which npm takes of no workflow",
+    "check",
+    FIRST,
+    true,
+    [],
+    says("the .* not know \\w+: .*RELEASING"),
+  ],
+  ["npm's refusal of it, which the step prevents", "publish", FIRST, true, [`/${name}`], /E404/],
+  ["a package that npm knows", "check", known, false, [], /^/],
+  ["the next version of it", "publish", known, false, [`/${name}`], /^/],
+  ["a release that ended half done", "publish", published, false, [], /^\S+ is published already\n$/],
+  ["another tarball of that version", "publish", other, true, [], /is published with sha512-other, and /],
+  [
+    "a registry that is away, which is no answer",
+    "check",
+    away,
+    true,
+    [],
+    says("npm view \\w+: .*ECONNREFUSED"),
+  ],
+])("%s: %s", async (_what, verb, registry, failed, put, text) => {
+  expect(await step(registry, verb)).toEqual({ failed, put, text: expect.stringMatching(text) });
 });

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import type { Client } from "@grpc/grpc-js";
 import { callUnary, createUnixClient } from "../../src/grpc/client/unary";
 import { protos, type Unary } from "../../src/grpc/protos";
@@ -132,14 +132,4 @@ test("listens when its time has come, unless stopped before; its signal closes i
   await expect(getPluginInfo()).resolves.toMatchObject({ name: "x.csi" });
   next.abort();
   await expect(events.when("stopped")).resolves.toMatchObject({ because: "close" });
-});
-
-test("does not take the place of a file, nor a path that is too long or has no folder", async () => {
-  writeFileSync(folder.csiAddress, "precious");
-  const message = expect.stringContaining("is not a socket");
-  await expect(start()).rejects.toMatchObject({ code: "SOCKET_UNUSABLE", message });
-  const tooLong = start({ csiAddress: `${folder.csiAddress}${"x".repeat(100)}` });
-  await expect(tooLong).rejects.toMatchObject({ code: "INVALID_OPTION" });
-  const folderless = start({ csiAddress: `${folder.pluginDir}/no/such/folder` });
-  await expect(folderless).rejects.toMatchObject({ code: "SOCKET_UNUSABLE" });
 });

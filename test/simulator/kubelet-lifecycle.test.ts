@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { eachTest } from "../support/each-test";
 import { recordLog } from "../support/recorded-log";
 import { createTestNode, DRIVER } from "../support/registrar-node";
@@ -70,22 +69,6 @@ test("its signal closes it, also in the middle of a restart, and starts none aft
   await kubelet.close();
   expect(kubelet.events.history("started")).toHaveLength(1);
   await expect(node.kubelet({ signal: stop.signal })).rejects.toMatchObject({ code: "ABORTED" });
-});
-
-test("fake timers stop nothing of it but what gRPC needs", async () => {
-  jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
-  try {
-    const kubelet = await node.kubelet({ timings: { backoffInitialMs: 20, dialMs: 50, nodeGetInfoMs: 50 } });
-    await using mute = createServer((socket) => socket.resume()).listen(node.socketPath("mute"));
-    await kubelet.events.when("failed", { where: ({ socketPath }) => socketPath === mute.address() });
-    await node.driver({ listenAfterMs: 1, faults: [{ kind: "hang", method: "NodeGetInfo", times: 1 }] });
-    await node.plugin();
-    const { reason } = await kubelet.refused(DRIVER);
-    expect(reason).toContain("rpc error: code = DeadlineExceeded desc = context deadline exceeded");
-    await kubelet.registered(DRIVER);
-  } finally {
-    jest.useRealTimers();
-  }
 });
 
 test("fake timers that were there before the import stop no wait", async () => {

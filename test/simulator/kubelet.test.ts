@@ -117,18 +117,6 @@ test.each<[version: KubeletVersion, listed: string[], watched: string | undefine
   );
 });
 
-test.each(["registered", "refused", "deregistered"] as const)(
-  "%s() checks what it is given",
-  async (wait) => {
-    const kubelet = await node.kubelet();
-    const text = `${wait}: there is no option "where"; there are timeoutMs, signal`;
-    await expect(kubelet[wait]("x.csi", { where: () => true } as never)).rejects.toThrow(text);
-    await expect(kubelet[wait](undefined as never)).rejects.toThrow(
-      `${wait}: driverName is missing; it takes`,
-    );
-  },
-);
-
 // What else kubelet refuses, the comparison with its own code plays: test/kubelet/fidelity.
 test.each<[problem: string, text: string, driver: Partial<CsiDriverOptions>]>([
   ["its topology is no label", "metadata.labels: Invalid value", { topology: { zone: "not this" } }],

@@ -8,7 +8,6 @@ export const DRIVER_SERVERS = [
   { language: "Go", library: "grpc-go", prepare: buildGo },
   { language: "Python", library: "grpcio", prepare: installPython },
   { language: "Rust", library: "tonic", prepare: buildRust },
-  { language: "JavaScript", library: "grpc-js", prepare: findNode },
 ] as const;
 
 const FOLDER = join(__dirname, "..");
@@ -43,11 +42,6 @@ async function installPython(): Promise<readonly string[]> {
     await writeFile(stamp, madeOf);
   }
   return [python, join(FOLDER, "python", "server.py")];
-}
-
-async function findNode(): Promise<readonly string[]> {
-  const typescript = join(FOLDER, "..", "..", "scripts", "typescript.cjs");
-  return [process.execPath, "--require", typescript, join(FOLDER, "node", "server.ts")];
 }
 
 const execute = promisify(execFile);

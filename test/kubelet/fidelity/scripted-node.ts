@@ -127,8 +127,6 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     restart: () => whileDown(async () => {}),
     /** Acts in between. Kubelet deals with all that it leaves in its first round. */
     whileDown,
-    asked: (times: number) =>
-      until({ about: `driver, ${elsewhere("x.csi")}`, what: "hears NodeGetInfo" }, times),
     failed: (socketName: string) => until(kubeletStep.failsSomehow(at(socketName))),
     deregistered,
     /** Resolves when kubelet has dealt with all that happened until now: another driver came and went. */
