@@ -142,18 +142,13 @@ function answerOf(given: boolean): boolean {
   throw invalidOption("when: where returned a promise; it takes a function that returns true or false");
 }
 
-/** The latest events: how far a simulated part came, and what it failed with. */
+/** The latest events by their kinds and texts: how far a simulated part came, and what it failed with. */
 function tellLatest(history: readonly SimulatorEvent[]): string {
   if (history.length === 0) return "nothing was seen";
-  const told = history.slice(-EVENTS_TOLD).map(textOfEvent);
-  return `seen: ${history.length > EVENTS_TOLD ? "… " : ""}${told.join(", ")}`;
-}
-
-/** The kind of an event, and its texts. */
-export function textOfEvent(event: SimulatorEvent): string {
   const textOf = (value: unknown) => (typeof value === "object" ? Object(value).kind : value);
-  return Object.values(event)
-    .map(textOf)
-    .filter((value) => typeof value === "string")
-    .join(" ");
+  const told = history.slice(-EVENTS_TOLD).map((event) => {
+    const texts = Object.values(event).map(textOf);
+    return texts.filter((text) => typeof text === "string").join(" ");
+  });
+  return `seen: ${history.length > EVENTS_TOLD ? "… " : ""}${told.join(", ")}`;
 }

@@ -18,6 +18,7 @@ import {
   PING,
   RST_STREAM,
   SETTINGS,
+  WINDOW_UPDATE,
 } from "./wire";
 
 /**
@@ -81,7 +82,6 @@ function uint32(value: number): Buffer {
 
 const PRIORITY_FRAME = 2;
 const PUSH_PROMISE = 5;
-const WINDOW_UPDATE = 8;
 const CANCEL = 8;
 const REFUSED_STREAM = 7;
 

@@ -9,6 +9,7 @@ export const { DATA, HEADERS, RST_STREAM, GOAWAY, CONTINUATION } = FrameType;
 export const { END_STREAM, END_HEADERS, PADDED, PRIORITY } = FrameFlag;
 export const SETTINGS = 4;
 export const PING = 6;
+export const WINDOW_UPDATE = 8;
 
 export const RAW_PATH = "/var/lib/kubelet/plugins_registry/hostpath.csi.k8s.io-reg.sock";
 

@@ -75,18 +75,13 @@ export const FrameType = {
   DATA: 0,
   HEADERS: 1,
   RST_STREAM: 3,
-  SETTINGS: 4,
-  PUSH_PROMISE: 5,
-  PING: 6,
   GOAWAY: 7,
-  WINDOW_UPDATE: 8,
   CONTINUATION: 9,
 } as const;
 
 /** The flags that matter here; a bit means something only on the frame types that define it. */
 export const FrameFlag = {
   END_STREAM: 0x1,
-  ACK: 0x1,
   END_HEADERS: 0x4,
   PADDED: 0x8,
   PRIORITY: 0x20,

@@ -78,7 +78,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   const log = createEventLog<CsiDriverEvent>(`the simulated CSI driver ${driver.name}`, driver.waitTimeoutMs);
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   let answers: ResolvedCsiDriverAnswers = driver;
-  const handlers = createHandlers({ name: driver.name, answers: () => answers, faults, emit: log.append });
+  const handlers = createHandlers(driver.name, () => answers, faults, log.append);
   const server = startGrpcServer({
     log: logger,
     newServer: (_publication, client) => {
@@ -176,14 +176,12 @@ type Answers = {
   readonly [Method in CsiMethod]: () => ReturnType<Methods[Method]["responseDeserialize"]>;
 };
 
-interface HandlerOptions {
-  readonly name: string;
-  readonly answers: () => ResolvedCsiDriverAnswers;
-  readonly faults: FaultScript<CsiDriverFault>;
-  readonly emit: (event: WithoutTime<CsiDriverEvent>) => void;
-}
-
-function createHandlers({ name, answers: present, faults, emit }: HandlerOptions) {
+function createHandlers(
+  name: string,
+  present: () => ResolvedCsiDriverAnswers,
+  faults: FaultScript<CsiDriverFault>,
+  emit: (event: WithoutTime<CsiDriverEvent>) => void,
+) {
   const hasTopology = () => Object.keys(present().topology).length > 0;
   const answers: Answers = {
     GetPluginInfo: () => ({ name, vendorVersion: present().vendorVersion, manifest: {} }),

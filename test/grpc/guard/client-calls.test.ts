@@ -1,9 +1,7 @@
 import { createClientCalls } from "../../../src/grpc/guard/client-calls";
-import { FrameFlag, FrameType } from "../../../src/grpc/guard/frames";
+import { DATA, END_STREAM, HEADERS, PING, RST_STREAM, WINDOW_UPDATE } from "../wire";
 
 const TOO_MANY = "200 frames that lead to no call";
-const { DATA, HEADERS, PING, RST_STREAM, WINDOW_UPDATE } = FrameType;
-const { END_STREAM } = FrameFlag;
 type Played = ReturnType<typeof play>;
 
 function play(bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinishedBytes: 0 }) {

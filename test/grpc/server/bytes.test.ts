@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { callUnary, createUnixClient } from "../../../src/grpc/client/unary";
-import { CLIENT_PREFACE, FrameType, MAX_MESSAGE_BYTES } from "../../../src/grpc/guard/frames";
+import { CLIENT_PREFACE, MAX_MESSAGE_BYTES } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
 import { eventually } from "../../support/eventually";
 import { connectRaw, INFO, serveGrpc } from "../served-grpc";
-import { bytesOf, frame, getInfoCall, HELLO, PING, SETTINGS } from "../wire";
+import { bytesOf, frame, getInfoCall, HELLO, PING, SETTINGS, WINDOW_UPDATE } from "../wire";
 
 test("nothing is sent to, nor decoded for, a client that has not said what every client begins with", async () => {
   await using served = await serveGrpc();
@@ -39,7 +39,7 @@ test("a client that reads no answer is not read any further, and keeps few of th
   client.socket.pause();
   const windows = Buffer.concat([
     frame(SETTINGS, 0, 0, bytesOf("0004 7fffffff")),
-    frame(FrameType.WINDOW_UPDATE, 0, 0, bytesOf("7fff0000")),
+    frame(WINDOW_UPDATE, 0, 0, bytesOf("7fff0000")),
   ]);
   const calls = [1, 3, 5, 7].map((streamId) => getInfoCall(streamId, "localhost"));
   client.socket.write(Buffer.concat([HELLO, windows, ...calls]));
