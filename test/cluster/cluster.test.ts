@@ -1,8 +1,6 @@
 // One cluster for all, as each takes half a minute; what stops parts of it comes last.
 import "./suite/example-driver";
-import "./suite/volumes";
-import "./suite/confinement";
-import "./suite/doctor";
+import "./suite/example-daemonset";
 import "./suite/node-wide";
 import "./suite/image-policy";
 import "./suite/ready-to-schedule";

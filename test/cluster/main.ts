@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { runMain } from "../support/run-main";
+import { runWithFlags } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import { buildPrograms } from "./support/build";
 import { makeImages } from "./support/images";
 import { missingFromMachine } from "./support/machine";
 import { inOwnCluster } from "./support/own-cluster";
-import { writePage } from "./support/page";
+import { rolesOf } from "./support/play";
+import { writePage } from "./support/results";
+import { SCENARIOS } from "./support/scenarios";
 
 const USAGE = `usage: npm run test:cluster -- [--plays N] [--only PATTERN] [--write]
 
@@ -23,20 +24,14 @@ Runs the suite in a cluster of its own, which needs root on Linux and builds Kub
                             program/kubernetes, built with another release in go.mod: for a control plane newer than the node
 `;
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      plays: { type: "string", default: "1" },
-      only: { type: "string" },
-      outcomes: { type: "string" },
-      write: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) {
-    process.stdout.write(USAGE);
-    return 0;
-  }
+const OPTIONS = {
+  plays: { type: "string", default: "1" },
+  only: { type: "string" },
+  outcomes: { type: "string" },
+  write: { type: "boolean", default: false },
+} as const;
+
+runWithFlags(USAGE, OPTIONS, async (values) => {
   const only = values.only ? [`--testNamePattern=${values.only}`] : [];
   const flags = ["--config=test/cluster/jest.config.js", "--runInBand", ...only];
   const jest = [process.execPath, "node_modules/jest/bin/jest.js", ...flags];
@@ -47,8 +42,7 @@ async function main(): Promise<number> {
   if (missing.length > 0) throw new Error(`it needs what this machine lacks: ${missing.join("; ")}`);
   await buildPrograms();
   const code = await inOwnCluster(jest, await makeImages(), env);
-  if (values.write) writePage(outcomes);
+  const titles = [...new Set(SCENARIOS.flatMap(rolesOf).map(({ title }) => title))];
+  if (values.write) writePage(outcomes, titles);
   return code;
-}
-
-runMain(main);
+});

@@ -5,7 +5,7 @@ import { makeExampleDriver } from "../cluster/support/images";
 import { missingFromMachine } from "../cluster/support/machine";
 import { exampleDriverObjects } from "../cluster/support/objects";
 import { inOwnCluster, nodeCommand } from "../cluster/support/own-cluster";
-import { conditions } from "../cluster/support/page";
+import { conditions } from "../cluster/support/results";
 import { ROOT } from "../docs/markdown";
 import { print, runWithFlags, say } from "../support/run-main";
 import { whereIs } from "../support/sandbox/program-files";

@@ -5,8 +5,6 @@ import { podNamed, podRuns } from "../support/stage";
 import { until } from "../support/until";
 import { cluster, untilListed } from "../support/use-cluster";
 
-const VOLUME_LIMIT = 7;
-
 type Events = { readonly items: readonly { readonly reason: string; readonly message: string }[] };
 
 const written = (driver: string, ...flags: readonly string[]) => [
@@ -21,11 +19,7 @@ async function tryPod(driver: string, isTainted: boolean) {
   const { kubectl, apply, remove, nodeName } = cluster();
   const taint = `${driver}/agent-not-ready`;
   const pod = `user-of-${driver.replaceAll(".", "-")}`;
-  const flags = [
-    "--startup-taint={driver}/agent-not-ready",
-    `--driver-arg=--maxvolumespernode=${VOLUME_LIMIT}`,
-  ];
-  const objects = written(driver, ...flags);
+  const objects = written(driver, "--startup-taint={driver}/agent-not-ready");
   const plugin = objects.filter(({ kind }) => kind === "DaemonSet");
   const removeAll = async () => {
     // The pod first: without the driver kubelet could not unmount the volume.
@@ -42,7 +36,6 @@ async function tryPod(driver: string, isTainted: boolean) {
     await apply(plugin);
     await podRuns(cluster(), pod);
     const podMs = performance.now() - begin;
-    if (isTainted) await expectComplete(driver, taint);
     return { failedMounts: await countFailedMounts(pod, driver), podMs, removed: removeAll() };
   } catch (error) {
     await removeAll();
@@ -56,20 +49,6 @@ const schedulerSees = (pod: string, isKeptAway: boolean): Promise<void> =>
     const isWaiting = status.conditions?.some(({ reason }) => reason === "Unschedulable") ?? false;
     expect([isWaiting, spec.nodeName]).toEqual([isKeptAway, isKeptAway ? undefined : cluster().nodeName]);
   }, `the scheduler has seen ${pod}`);
-
-/** At the revision with which CSINode listed the driver it had the limit too, and the taint was still on. */
-async function expectComplete(driver: string, taint: string): Promise<void> {
-  const { get, record, nodeName } = cluster();
-  const then = `resourceVersionMatch=Exact&resourceVersion=${record.revision(driver)}`;
-  const only = `fieldSelector=metadata.name=${nodeName}&${then}`;
-  const listed = expect.objectContaining({ name: driver, allocatable: { count: VOLUME_LIMIT } });
-  expect(await get(`/apis/storage.k8s.io/v1/csinodes?${only}`)).toMatchObject({
-    items: [{ spec: { drivers: expect.arrayContaining([listed]) } }],
-  });
-  expect(await get(`/api/v1/nodes?${only}`)).toMatchObject({
-    items: [{ spec: { taints: expect.arrayContaining([expect.objectContaining({ key: taint })]) } }],
-  });
-}
 
 /** Counted once kubelet has reported that the container started: it reports events in order. */
 async function countFailedMounts(pod: string, driver: string): Promise<number> {

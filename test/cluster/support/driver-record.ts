@@ -3,11 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 interface Moment {
   readonly at: number;
   readonly drivers: ReadonlySet<string>;
-  readonly revision: string;
 }
 
 interface CSINode {
-  readonly metadata: { readonly resourceVersion: string };
   readonly spec?: { readonly drivers?: readonly { readonly name: string }[] | null };
 }
 
@@ -20,9 +18,9 @@ export async function recordDrivers(proxy: string, node: string) {
   const first = new Promise<void>((resolve) => {
     known = resolve;
   });
-  const add = (csiNode: CSINode | undefined, revision: string) => {
+  const add = (csiNode: CSINode | undefined) => {
     const drivers = new Set((csiNode?.spec?.drivers ?? []).map(({ name }) => name));
-    moments.push({ at: performance.now(), drivers, revision });
+    moments.push({ at: performance.now(), drivers });
     known();
   };
   const following = follow();
@@ -41,9 +39,10 @@ export async function recordDrivers(proxy: string, node: string) {
     const answer = await fetch(`${url}?${only}`, { signal });
     if (!answer.ok) throw new Error(`${answer.status}`);
     const list = (await answer.json()) as { metadata: { resourceVersion: string }; items: CSINode[] };
-    const version = list.metadata.resourceVersion;
-    add(list.items[0], list.items[0]?.metadata.resourceVersion ?? version);
-    const watched = await fetch(`${url}?${only}&watch=1&resourceVersion=${version}`, { signal });
+    add(list.items[0]);
+    const watched = await fetch(`${url}?${only}&watch=1&resourceVersion=${list.metadata.resourceVersion}`, {
+      signal,
+    });
     let rest = "";
     for await (const chunk of (watched.body ?? []) as AsyncIterable<Uint8Array>) {
       const lines = (rest + Buffer.from(chunk).toString()).split("\n");
@@ -51,8 +50,7 @@ export async function recordDrivers(proxy: string, node: string) {
       for (const line of lines) {
         const { type, object } = JSON.parse(line) as { type: string; object: CSINode };
         if (type === "ERROR") return;
-        if (type !== "BOOKMARK")
-          add(type === "DELETED" ? undefined : object, object.metadata.resourceVersion);
+        if (type !== "BOOKMARK") add(type === "DELETED" ? undefined : object);
       }
     }
   }
@@ -67,7 +65,6 @@ export async function recordDrivers(proxy: string, node: string) {
     /** For how long it has been listed, of the time since `from`; 0: it is not. */
     listedMs: (driver: string, from: number) =>
       isListed(driver) ? performance.now() - Math.max(lastChange(driver)?.at ?? 0, from) : 0,
-    revision: (driver: string) => lastChange(driver)?.revision ?? "",
     missingMs: (driver: string, from: number, to: number) =>
       moments.reduce((sum, { at, drivers }, index) => {
         if (drivers.has(driver)) return sum;

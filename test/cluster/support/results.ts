@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { grid } from "../../../bench/figures";
+import { cpus, loadavg, release } from "node:os";
+import { grid, writeFigures } from "../../../bench/figures";
+import { KUBERNETES_VERSION } from "./build";
+import { imageNode } from "./images";
 import type { Outcome } from "./play";
 
 export function keepOutcome(outcome: Outcome): void {
@@ -29,19 +33,19 @@ export function keepTries(tries: MountTries): void {
   keep(`${title}: ${tries.failedMounts} of ${tries.tries} with FailedMount, pod ${seconds(podMs)}`, tries);
 }
 
-export function readOutcomes(file: string): readonly Outcome[] {
+function readOutcomes(file: string): readonly Outcome[] {
   const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
   return lines.map((line) => JSON.parse(line) as Outcome);
 }
 
-export function triesTable(lines: readonly object[]): string {
+function triesTable(lines: readonly object[]): string {
   const rows = lines
     .filter((line): line is MountTries => "failedMounts" in line)
     .map(({ title, tries, failedMounts, podMs }) => [title, `${tries}`, `${failedMounts}`, seconds(podMs)]);
   return grid(["", "tries", "with a FailedMount event", "apply of the driver to the running pod"], rows);
 }
 
-export function outcomeTable(titles: readonly string[], outcomes: readonly Outcome[]): string {
+function outcomeTable(titles: readonly string[], outcomes: readonly Outcome[]): string {
   const rows = titles.flatMap((title) => {
     const of = (name: Outcome["contestant"]) =>
       outcomes.filter((outcome) => outcome.title === title && outcome.contestant === name);
@@ -78,4 +82,27 @@ function range(values: readonly number[], digits = 0): string {
   if (low === high || high === undefined) return low;
   // Of an even number no play is the middle one.
   return sorted.length % 2 === 0 ? `${low} to ${high}` : `${median} (${low} to ${high})`;
+}
+
+/** Writes the figures if something was kept in the file: a row for each title. */
+export function writePage(outcomesFile: string, titles: readonly string[]): void {
+  const outcomes = readOutcomes(outcomesFile);
+  if (!outcomes.some(({ title }) => titles.includes(title))) return;
+  const pods =
+    "A pod with an inline volume and no toleration, created before its driver, which the node had never had:";
+  const figures = [conditions(), outcomeTable(titles, outcomes), pods, triesTable(outcomes)];
+  writeFigures("npm run test:cluster", figures.join("\n\n"));
+}
+
+export function conditions(kubernetes = KUBERNETES_VERSION): string {
+  const day = new Date().toISOString().slice(0, 10);
+  const first = (program: string, ...words: readonly string[]) =>
+    execFileSync(program, words, { encoding: "utf8" }).split("\n", 1)[0] ?? "";
+  const [containerd, runc] = ["containerd", "runc"].map((one) =>
+    /\d+\.\d+\.\d+/.exec(first(one, "--version")),
+  );
+  return [
+    `Played on ${day}: Kubernetes ${kubernetes}, containerd ${containerd}, runc ${runc}, Linux ${release()},`,
+    `${cpus().length} processors (load ${loadavg()[1]?.toFixed(1)} at the end), Node ${first(imageNode(), "--version").slice(1)} in our image.`,
+  ].join("\n");
 }

@@ -57,7 +57,6 @@ export function writePage(outcomesFile: string): void {
     const figures = [
       conditions.replace("Played", "The last of these runs was played"),
       table(outcomes),
-      ...failures(outcomes),
       `Left out: ${leftOut.map(([why, tests]) => `${tests} ${why}`).join("; ")}.`,
     ].join("\n\n");
     const isDefault = kubernetes === KUBERNETES_VERSION;
@@ -89,14 +88,4 @@ function table(outcomes: readonly Outcome[]): string {
   });
   const measures = ["passed, ours", "time, ours", "registrars and restarts, ours"];
   return grid(["tests", ...measures.flatMap((measure) => [measure, "official"])], rows);
-}
-
-/** Which tests failed with ours: alone, or also with the official one, because of the cluster. */
-function failures(outcomes: readonly Outcome[]): readonly string[] {
-  return pairsOf(outcomes).flatMap(({ title, ours, official }) => {
-    const told = ours?.failed.map(
-      (name) => `- ${official?.failed.includes(name) ? "both" : "ours"}: ${name}`,
-    );
-    return told?.length ? [`Failed, ${title}:\n\n${told.join("\n")}`] : [];
-  });
 }

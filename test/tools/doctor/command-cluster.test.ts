@@ -4,7 +4,7 @@ import { eventually } from "../../support/eventually";
 import { runCommand } from "../../support/run-command";
 import { startCommand } from "../support/command";
 import { expectUsageError } from "../support/usage-error";
-import { doctor, RECORDED, REPLAYING, withAnswer, withKubectl } from "./cluster/replay";
+import { doctor, RECORDED, REPLAYING, withKubectl } from "./cluster/replay";
 
 const onSickCluster = (...words: readonly string[]) =>
   withKubectl(REPLAYING, (folder) => doctor(folder, RECORDED, ...words));
@@ -45,7 +45,6 @@ test("a driver that is well everywhere it can be seen: exit code 0, and the warn
 test.each([
   ["--cluster", "registrar.doctor.cluster/1", /^kubectl is not in PATH: /],
   ["-f=/nowhere.yaml", "registrar.doctor/1", /^cannot read \/nowhere\.yaml: ENOENT/],
-  ["--host-root=/nowhere", "registrar.doctor/1", /is not there: cannot inspect the host$/],
 ])("%s without a report: JSON says why", async (words, schema, error) => {
   using command = startCommand(["doctor", words, "--output=json"], { PATH: "/nowhere" });
   expect(await command.exitCode()).toBe(3);
@@ -81,15 +80,6 @@ test("no directory for kubectl's socket: one line, and exit code 3", async () =>
   using command = startCommand(["doctor", "--cluster"], { TMPDIR: "/nonexistent" });
   expect(await command.exitCode()).toBe(3);
   expect(command.stderr).toMatch(/^registrar doctor: cannot create a directory for kubectl.*: ENOENT.*\n$/);
-});
-
-test("a server that is away: kubectl's words", async () => {
-  const message = "dial tcp 127.0.0.1:8080: connect: connection refused";
-  const { code, stderr } = await withAnswer("", 502, { message });
-  expect(stderr).toMatch(
-    /^registrar doctor: cannot read the cluster: kubectl cannot reach the API server: dial tcp .*: connection refused; .* set KUBECONFIG/,
-  );
-  expect(code).toBe(3);
 });
 
 test("kubectl is told to pass on nothing that writes, and which cluster; and it is gone afterwards", () =>

@@ -27,7 +27,6 @@ type driver struct {
 	csi.UnimplementedIdentityServer
 	csi.UnimplementedNodeServer
 	name, nodeID, dataDir string
-	volumeLimit           int64
 	// While there is a file of this name NodeGetInfo waits, and another one, NAME.waits, says that it does.
 	holdFile string
 }
@@ -38,14 +37,13 @@ func runDriver(args []string) error {
 	name := flags.String("drivername", "hostpath.csi.k8s.io", "what GetPluginInfo answers")
 	nodeID := flags.String("nodeid", "", "what NodeGetInfo answers")
 	dataDir := flags.String("statedir", "/csi-data-dir", "where persistent volumes are folders")
-	volumeLimit := flags.Int64("maxvolumespernode", 0, "what NodeGetInfo answers; 0: no limit")
 	holdFile := flags.String("hold-node-info", "", "while there is such a file NodeGetInfo waits; FILE.waits says that it does")
 	leave := flags.Bool("leave-socket", false, "leaves its socket when it ends, as after SIGKILL")
 	flags.Bool("remove-socket", true, "removes the socket of that name when it ends, whoever made it: what Go does unasked")
 	flags.Int("v", 0, "taken and ignored")
 	flags.Parse(args)
 
-	served := &driver{name: *name, nodeID: *nodeID, dataDir: *dataDir, volumeLimit: *volumeLimit, holdFile: *holdFile}
+	served := &driver{name: *name, nodeID: *nodeID, dataDir: *dataDir, holdFile: *holdFile}
 	path := strings.TrimPrefix(*endpoint, "unix://")
 	// A socket that a killed driver left behind.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -91,7 +89,7 @@ func (d *driver) NodeGetInfo(ctx context.Context, _ *csi.NodeGetInfoRequest) (*c
 		}
 	}
 	topology := &csi.Topology{Segments: map[string]string{topologyKey: d.nodeID}}
-	return &csi.NodeGetInfoResponse{NodeId: d.nodeID, AccessibleTopology: topology, MaxVolumesPerNode: d.volumeLimit}, nil
+	return &csi.NodeGetInfoResponse{NodeId: d.nodeID, AccessibleTopology: topology}, nil
 }
 
 func (d *driver) isHeld() bool {

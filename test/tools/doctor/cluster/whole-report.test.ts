@@ -27,6 +27,8 @@ describe("what may not be read is unknown, and the rule that is missing is named
     const cluster = await makeCluster();
     cluster.refusals.set("*", { kind: "forbidden", message: "you may not" });
     await expect(cluster.report()).rejects.toThrow("cannot read the cluster: you may not");
+    cluster.refusals.set("*", { kind: "unavailable", message: "dial tcp 127.0.0.1:8080: refused" });
+    await expect(cluster.report()).rejects.toThrow(/refused; .* set KUBECONFIG, or give --kubeconfig/);
   });
 });
 

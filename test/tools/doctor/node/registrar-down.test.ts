@@ -53,17 +53,6 @@ test("hanging, and its driver is nowhere to be seen: a problem all the same", as
   expect(troubles).toContain("problem CSI015");
 });
 
-test("of another driver than the one named: a warning, and the same advice", async () => {
-  await node.driver({ csiAddress: node.at("y.sock"), name: "y.csi" });
-  await leaveDeadSocket(node.socketPath);
-  const { says, troubles } = await node.look({
-    csiSocketPath: node.at("y.sock"),
-    kubeletRegistrationPath: node.at("y.sock"),
-  });
-  expect(says("other-registrations")).toMatch(DEAD);
-  expect(troubles).toEqual(["problem CSI015", "warning CSI019"]);
-});
-
 const REMOVE = /was left behind .*remove the socket only if/;
 
 test("what is left of a driver that is denied, or beside a socket that is answered on, may go", async () => {
