@@ -43,7 +43,8 @@ const OF_TOOLS = {
     "tools/simulate/kubelet",
     "tools/simulate/driver",
   ],
-  grpc: ["@grpc/grpc-js", "@grpc/proto-loader"],
+  grpc: ["@grpc/grpc-js"],
+  "proto-loader": ["@grpc/proto-loader"],
   kubeconfig: ["kube-api/read-kubeconfig"],
   yaml: ["yaml"],
 };

@@ -71,7 +71,7 @@ const registrar = await startRegistrar({
 await registered;
 const look = `--plugin-registration-path=${pluginRegistrationPath}`;
 await run("status", look);
-await run("doctor", look);
+await run("doctor", look, `--csi-address=${csiAddress}`);
 await run("doctor", "-f", fileURLToPath(new URL("../examples/daemonset.yaml", import.meta.url)));
 await run("manifest", "--node-wide", "--image=registrar:v1");
 await registrar.close();

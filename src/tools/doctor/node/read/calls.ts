@@ -4,12 +4,14 @@ import { type ChannelOptions, type Client, status } from "@grpc/grpc-js";
 import { attempt, messageOf } from "../../../../base/errors";
 import { isTooLarge } from "../../../../grpc/client/answer";
 import { callUnary, createUnixClient, type UnaryCallOptions } from "../../../../grpc/client/unary";
-import { protos, type Unary } from "../../../../grpc/protos";
+import { identityMethods, registrationMethods } from "../../../../grpc/methods";
+import type { Unary } from "../../../../grpc/protos";
 import { grpcCodeName, statusCodeOf } from "../../../../grpc/status";
 import { decodeReport, REPORT_KEY, SELF_CHECK_KEY } from "../../../../registrar/registration/self-check";
 import type { Answer, SeenDriver, SocketFacts } from "./facts";
 
-// Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most.
+// Calls that kubelet and registrars make, none of which changes anything. Each takes `timeoutMs` at most. Loaded when a socket
+// is there to be called, and what reads any message, which takes as long to load again, when NodeGetInfo is.
 
 /** Kubelet gives NodeGetInfo 2 minutes (`csiTimeout` in `csi_plugin.go`), other calls a second. */
 const NODE_GET_INFO_FACTOR = 10;
@@ -24,12 +26,13 @@ const MOST_TRIES = 10;
 
 export async function askIdentity(socket: SocketFacts, timeoutMs: number) {
   if (socket.kind !== "accepting") return undefined;
-  return withClient(socket.path, (client) => ask(client, protos.identity.GetPluginInfo, { timeoutMs }));
+  return withClient(socket.path, (client) => ask(client, identityMethods.GetPluginInfo, { timeoutMs }));
 }
 
 export async function askDriver(socket: SocketFacts, timeoutMs: number): Promise<SeenDriver> {
   const identity = await askIdentity(socket, timeoutMs);
   if (identity?.kind !== "answered") return { socket, identity };
+  const { protos } = await import("../../../../grpc/protos");
   const options = { timeoutMs: timeoutMs * NODE_GET_INFO_FACTOR };
   const askNode = (client: Client) => ask(client, protos.node.NodeGetInfo, options);
   return { socket, identity, nodeInfo: await withClient(socket.path, askNode, MAX_NODE_INFO) };
@@ -43,7 +46,7 @@ export function askRegistration(socketPath: string, timeoutMs: number) {
       report = decodeReport(headers[REPORT_KEY]);
     };
     const options = { timeoutMs, metadata: { [SELF_CHECK_KEY]: "1" }, onHeaders };
-    const info = await ask(client, protos.registration.GetInfo, options);
+    const info = await ask(client, registrationMethods.GetInfo, options);
     return { info, report };
   });
 }

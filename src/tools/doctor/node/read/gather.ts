@@ -2,9 +2,8 @@ import { basename, join } from "node:path";
 import { type HostPathVerdict, judgeByMounts } from "../../../../host-path/host-path";
 import { isHiddenSocket } from "../../../../unix/socket-file";
 import { KNOWN_DIRECTORIES } from "../../findings/registration-directory";
-import { askDriver } from "./calls";
 import { lookAtDirectory, otherDirectories } from "./directory";
-import { hasNoSocket, type SeenDriver, type Target } from "./facts";
+import { hasNoSocket, type SeenDriver, type SocketFacts, type Target } from "./facts";
 import { lookAtSocket } from "./files";
 import { findProcesses } from "./processes";
 import { listRegistrations, lookAtRegistration } from "./registrations";
@@ -34,7 +33,7 @@ export type RegistrationFacts = Facts["registrations"][number];
 export async function gatherFacts(target: Target, options: GatherOptions) {
   const { timeoutMs, uid, knownDirectories = KNOWN_DIRECTORIES, procfs = "/proc" } = options;
   const { csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, hostRoot = "/" } = target;
-  const ask = (socket: Parameters<typeof askDriver>[0]) => askDriver(socket, timeoutMs);
+  const ask = async (socket: SocketFacts) => (await import("./calls")).askDriver(socket, timeoutMs);
   const known = knownDirectories.map((path) => join(hostRoot, path));
   const listed = await listRegistrations(pluginRegistrationPath);
   const lookAt = (paths: readonly string[]) =>

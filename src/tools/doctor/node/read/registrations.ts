@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SOCKET_TAIL } from "../../../../registrar/model/socket-name";
 import { isHiddenSocket } from "../../../../unix/socket-file";
 import { tryConnect } from "../../../../unix/unix-socket";
-import { askIdentity, askRegistration } from "./calls";
+import type { askRegistration } from "./calls";
 import { answerIn } from "./facts";
 import { lookAtSocket, walk } from "./files";
 
@@ -17,12 +17,14 @@ export async function listRegistrations(directory: string) {
   return { ...rest, paths: paths.sort() };
 }
 
+const loadCalls = () => import("./calls");
+
 /** Looks at a registration socket and at the endpoint of its CSI driver, a path of the host below `hostRoot`. */
 export async function lookAtRegistration(path: string, timeoutMs: number, hostRoot: string) {
   let answer: Awaited<ReturnType<typeof askRegistration>> | undefined;
   const socket = await lookAtSocket(path, async () => {
     // The registrar would take a connection that ends without a call for kubelet's.
-    answer = await askRegistration(path, timeoutMs);
+    answer = await (await loadCalls()).askRegistration(path, timeoutMs);
     return answer.info.kind === "answered" ? undefined : tryConnect(path);
   });
   const plugin = answerIn(answer?.info);
@@ -36,6 +38,6 @@ export async function lookAtRegistration(path: string, timeoutMs: number, hostRo
     /** Undefined for other registrars, such as the official one. */
     report: answer?.report,
     /** What is at a CSI driver's endpoint; undefined without an absolute endpoint. */
-    endpoint: there && { socket: there, identity: await askIdentity(there, timeoutMs) },
+    endpoint: there && { socket: there, identity: await (await loadCalls()).askIdentity(there, timeoutMs) },
   };
 }
