@@ -62,7 +62,7 @@ const ofTally = (help: string, count: "driverReconnects" | "getInfoCalls" | "tak
   ofDriver(help, ({ tally }) => tally[count]);
 
 const ofTime = (help: string, time: "lastGetInfoAtMs" | "lastStatusAtMs"): Metric =>
-  ofDriver(help, ({ tally }) => seconds(tally[time]));
+  ofDriver(help, ({ tally }) => tally[time] && tally[time] / 1000);
 
 /** Absent while it is not known. */
 const ofProcess = (help: string, read: (facts: ProcessFacts) => number): Metric => ({
@@ -75,8 +75,6 @@ const ofProcess = (help: string, read: (facts: ProcessFacts) => number): Metric 
 
 const ofUsage = (help: string, field: keyof ReturnType<ProcessFacts["usage"]>): Metric =>
   ofProcess(help, ({ usage }) => usage()[field]);
-
-const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
 
 /** Every metric but the histogram of calls. Names and labels are a contract with dashboards: see docs/operations.md. */
 export const METRICS = metricRows({

@@ -1,8 +1,3 @@
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
-import { join } from "node:path";
-import { pipeline } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { DRIVER, nodeTest, onNode, registered } from "../end-to-end/support/node";
 import { inEachLanguage } from "./support/driver";
 
@@ -57,47 +52,4 @@ inEachLanguage((start) => {
       await registered(kubelet);
     }),
   );
-
-  nodeTest("whose answer comes byte by byte is registered", async (node) => {
-    const socket = join(node.pluginDir, "..", "driver.sock");
-    const slow = { manifest: { key: "value" }, headersFirst: true };
-    await using _driver = await start({ socket, name: DRIVER, ...slow });
-    await using line = await startSlowLine(node.csiAddress, socket);
-    const kubelet = await node.kubelet();
-    const registrar = node.registrar("-v=5", "--timeout=10s");
-    await registered(kubelet);
-    expect(registrar.lines(FAILED)).toEqual([]);
-    expect(line.pieces()).toBeGreaterThan(100);
-  });
 });
-
-/** A socket that leads to another one, over a line that carries what comes back in pieces of one byte. */
-async function startSlowLine(path: string, target: string) {
-  let pieces = 0;
-  async function* byteByByte(chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      for (const byte of chunk) {
-        pieces += 1;
-        yield Buffer.of(byte);
-        await nextTurn();
-      }
-    }
-  }
-  const clients = new Set<Socket>();
-  const server = createServer((client) => {
-    clients.add(client);
-    const upstream = connect(target);
-    pipeline(client, upstream, () => {});
-    pipeline(upstream, byteByByte, client, () => {});
-  });
-  server.listen(path);
-  await once(server, "listening");
-  return {
-    pieces: () => pieces,
-    [Symbol.asyncDispose]: async () => {
-      for (const client of clients) client.destroy();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}

@@ -1,17 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type HttpClient, httpOf } from "../end-to-end/support/http";
-import { nodeTest, type TestNode } from "../end-to-end/support/node";
+import { nodeTest } from "../end-to-end/support/node";
 import { descriptorsOf, MUCH_MEMORY_KB, residentKilobytes } from "../end-to-end/support/resources";
 import { eventually } from "../support/eventually";
-
-async function serve(node: TestNode, ...flags: readonly string[]) {
-  await node.driver();
-  await node.kubelet();
-  const registrar = node.registrar("--http-endpoint=localhost:0", ...flags);
-  await registrar.reached("registered");
-  return { registrar, http: await httpOf(registrar) };
-}
 
 async function dial({ port }: HttpClient, times: number): Promise<readonly Socket[]> {
   const to = { port, host: "127.0.0.1" };
@@ -31,7 +23,11 @@ const HELD = {
 };
 
 nodeTest("clients that hold their connections, 200 of each kind, keep no probe out", async (node) => {
-  const { registrar, http } = await serve(node);
+  await node.driver();
+  await node.kubelet();
+  const registrar = node.registrar("--http-endpoint=localhost:0");
+  await registrar.reached("registered");
+  const http = await httpOf(registrar);
   const before = descriptorsOf(registrar);
   const all: Socket[] = [];
   for (const sent of Object.values(HELD)) {
@@ -49,16 +45,4 @@ nodeTest("clients that hold their connections, 200 of each kind, keep no probe o
   expect(registrar.lines().filter(({ severity }) => severity !== "I").length).toBeLessThan(4);
   for (const socket of all) socket.destroy();
   await eventually(() => expect(descriptorsOf(registrar)).toBeLessThan(before + 10));
-});
-
-nodeTest("profiles are taken one at a time, however many ask and do not read them", async (node) => {
-  const { registrar, http } = await serve(node, "--enable-pprof");
-  const [slow] = await dial(http, 1);
-  slow?.pause().write("GET /debug/pprof/heap HTTP/1.1\r\nhost: x\r\n\r\n");
-  const others = await Promise.all([1, 2, 3, 4].map(() => http.get("/debug/pprof/heap")));
-  expect(others.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
-  slow?.destroy();
-  await eventually(async () => expect((await http.get("/debug/pprof/heap")).status).toBe(200));
-  expect(await http.get("/readyz")).toMatchObject({ status: 200 });
-  expect(registrar.lines().filter(({ severity }) => severity === "E")).toEqual([]);
 });
