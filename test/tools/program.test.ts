@@ -58,6 +58,15 @@ test.each<readonly [container: object, isFound: boolean]>([
   expect(isRegistrar(one, {})).toBe(false);
 });
 
+test.each([
+  ["registrar", "/registration/", true],
+  ["localhost:5000/x/registrar@sha256:0", "/registration", true],
+  ["registrar", "/csi", false],
+  ["registry:2", "/registration", false],
+])("%s with a mount at %s is a registrar without its arguments: %s", (image, mountPath, isFound) => {
+  expect(isRegistrar({ name: "my-registrar", image, volumeMounts: [{ mountPath }] }, {})).toBe(isFound);
+});
+
 test("a SIP registrar is none, whatever its container is called", () => {
   const sip = { name: "registrar", image: "example.com/sip/registrar:v1", args: ["--listen=:5060"] };
   expect(isRegistrar(sip, {})).toBe(false);
