@@ -28,8 +28,8 @@ const taken = (...kinds: readonly string[]) => kinds.map((kind) => ({ kind, erro
 test.each<readonly [string, Partial<ManifestOptions>]>([
   ["as it is by default", {}],
   ["at another port", { httpPort: 1 }],
-  ["at its shortest", { driverName: "x", name: "y", namespace: "z", pluginFolder: "p", driverArg: [] }],
-  ["at its longest", { driverName: "x".repeat(63), pluginFolder: "p", namespace: "n".repeat(63) }],
+  ["at its shortest", { driverName: "x", name: "y", namespace: "z", driverArg: [] }],
+  ["at its longest", { driverName: "x".repeat(63), namespace: "n".repeat(63) }],
   ["with a name of many parts", { driverName: "a.b-c.d0.example.com" }],
   ...Object.entries(KUBELET_ROOTS).map(([name, kubeletRoot]) => [`on ${name}`, { kubeletRoot }] as const),
 ])("the API server takes what `registrar manifest` writes: %s", (_, options) => {

@@ -37,7 +37,6 @@ const RULES = {
     matches(/^(?:\/(?!\.\.?(?:\/|$))[^/:\s]+)+$/),
     "must be an absolute path below '/', without '..', ':' and spaces",
   ],
-  "directory name": [matches(/^[A-Za-z0-9][\w.-]*$/), "must be letters, digits, '-', '_' and '.', no '/'"],
 } as const satisfies Readonly<Record<string, Rule>>;
 
 export function checkNamed(kind: keyof typeof RULES, flag: string, value: string): void {

@@ -29,10 +29,6 @@ export const objectFlags = {
     defaultDescription: "/var/lib/kubelet",
     conflicts: "distribution",
   },
-  "plugin-folder": {
-    ...ofDriver(textFlag("directory of the driver's socket")),
-    defaultDescription: "the driver's name",
-  },
   "http-port": { ...countFlag("port for health and metrics"), defaultDescription: "9809" },
   "startup-taint": listFlag("taint that the registrar removes, repeatable: KEY, KEY:Effect"),
   "node-condition": textFlag("type of a condition of the node that the registrar keeps"),

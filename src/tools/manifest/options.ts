@@ -27,10 +27,10 @@ export type ResolvedManifestOptions = ReturnType<typeof resolveManifestOptions>;
 
 /** Fills defaults and checks everything that the API server or kubelet would refuse; throws INVALID_OPTION. */
 export function resolveManifestOptions(options: ManifestOptions) {
-  const { driverName, driverImage, pluginFolder = driverName } = options;
+  const { driverName, driverImage } = options;
   checkDriverName("driver-name", driverName);
   const basics = resolveBasics(options, nameFrom(driverName));
-  const pluginPath = `${basics.kubeletRoot}/plugins/${pluginFolder}`;
+  const pluginPath = `${basics.kubeletRoot}/plugins/${driverName}`;
   const resolved = {
     ...{ ...basics, driverName, driverImage, pluginPath },
     /** The driver's socket on the host: the path that kubelet dials. */
@@ -38,8 +38,7 @@ export function resolveManifestOptions(options: ManifestOptions) {
     driverArgs: options.driverArg ?? ["--endpoint=unix:///csi/csi.sock", "--nodeid=$(NODE_NAME)"],
   };
   checkNamed("image", "driver-image", driverImage);
-  checkNamed("directory name", "plugin-folder", pluginFolder);
-  checkPathLengths(resolved);
+  checkPathLength(basics.kubeletRoot, driverName);
   return resolved;
 }
 
@@ -58,15 +57,12 @@ export function resolveBasics(options: BasicOptions, defaultName: string) {
   return { image, name, namespace, distribution, kubeletRoot, httpPort };
 }
 
-/** Kubelet connects to both sockets by their paths on the host: a shorter mount point in a container does not help. */
-function checkPathLengths({ kubeletRegistrationPath, kubeletRoot, driverName }: ResolvedManifestOptions) {
-  const registrationPath = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
-  const long = [kubeletRegistrationPath, registrationPath].find((path) => !fitsSocketPath(path));
-  if (long === undefined) return;
-  const bytes = `${Buffer.byteLength(long)} bytes of ${MAX_SOCKET_PATH_BYTES}`;
-  throw invalidOption(
-    `a socket on the host would be ${long}, ${bytes}: shorten --plugin-folder or --driver-name`,
-  );
+/** Kubelet connects to the registration socket by its path on the host, which is longer than that of the driver's socket. */
+function checkPathLength(kubeletRoot: string, driverName: string): void {
+  const path = registrationSocketPath(`${kubeletRoot}/plugins_registry`, driverName);
+  const bytes = `${Buffer.byteLength(path)} bytes of ${MAX_SOCKET_PATH_BYTES}`;
+  if (!fitsSocketPath(path))
+    throw invalidOption(`a socket on the host would be ${path}, ${bytes}: shorten --driver-name`);
 }
 
 /** Begins with `csi-` unless the driver's name contains that. At most 63 characters, because it becomes a label. */

@@ -50,7 +50,7 @@ const OF_BOTH = [
   ...["", "--kubelet-root=/data/kubelet", "--http-port=10000", "--name=other --namespace=storage"],
   ...["--startup-taint={driver}/agent-not-ready", "--node-condition={driver}/Registered"],
 ];
-const OF_DRIVER = ["--plugin-folder=csi-x", "--driver-arg=--endpoint=/csi/csi.sock --driver-arg=--v=5"];
+const OF_DRIVER = ["--driver-arg=--endpoint=/csi/csi.sock --driver-arg=--v=5"];
 
 test.each([
   ...FORMS.flatMap((form) => OF_BOTH.map((flags) => `${form} ${flags}`.trim())),

@@ -28,7 +28,6 @@ test.each([
 test("each flag reaches the DaemonSet", async () => {
   const { stdout, stderr } = await run(
     ...["--name=n", "--namespace=ns", "--distribution=microk8s"],
-    "--plugin-folder=p",
     "--http-port=1234",
     ...["--driver-arg=--endpoint=unix:///csi/csi.sock", "--driver-arg=-x"],
   );
@@ -38,7 +37,7 @@ test("each flag reaches the DaemonSet", async () => {
   const [registrar, driver] = daemonSet.spec.template.spec.containers;
   const root = "/var/snap/microk8s/common/var/lib/kubelet";
   expect(registrar.image).toBe("registrar:v1");
-  expect(registrar.args).toContain(`--kubelet-registration-path=${root}/plugins/p/csi.sock`);
+  expect(registrar.args).toContain(`--kubelet-registration-path=${root}/plugins/x.csi.example.com/csi.sock`);
   expect(registrar.args).toContain("--http-endpoint=:1234");
   expect(driver).toMatchObject({ image: "x:v1", args: ["--endpoint=unix:///csi/csi.sock", "-x"] });
   expect(stdout).not.toContain("path: /var/lib/kubelet");

@@ -32,9 +32,9 @@ test.each<readonly [given: Partial<ManifestOptions>, resolved: Partial<ResolvedM
   [{ driverName: "disk" }, { name: "csi-disk-node" }],
   [{ driverName: "csi.example.com" }, { name: "csi-example-com-node" }],
   [{ driverName: "scsi.example.com" }, { name: "csi-scsi-example-com-node" }],
-  [{ driverName: `${"a".repeat(60)}.io`, pluginFolder: "x" }, { name: `csi-${"a".repeat(54)}-node` }],
-  [{ driverName: `${"a".repeat(52)}--b`, pluginFolder: "x" }, { name: `csi-${"a".repeat(52)}-node` }],
-  [{ driverName: `${"a".repeat(53)}.e.com`, pluginFolder: "x" }, { name: `csi-${"a".repeat(53)}-node` }],
+  [{ driverName: `${"a".repeat(60)}.io` }, { name: `csi-${"a".repeat(54)}-node` }],
+  [{ driverName: `${"a".repeat(52)}--b` }, { name: `csi-${"a".repeat(52)}-node` }],
+  [{ driverName: `${"a".repeat(53)}.e.com` }, { name: `csi-${"a".repeat(53)}-node` }],
 ])("%j becomes %j", (given, resolved) => {
   expect(resolve(given)).toMatchObject(resolved);
 });
@@ -54,8 +54,6 @@ test.each<readonly [Partial<ManifestOptions>, RegExp]>([
   ...["/", "/var//", "/a/../b", "/a:b", "/a/.", "/./a"].map(
     (kubeletRoot) => [{ kubeletRoot }, /^--kubelet-root/] as const,
   ),
-  [{ pluginFolder: ".." }, /^--plugin-folder ".." must be letters, digits/],
-  [{ pluginFolder: "a/b" }, /^--plugin-folder/],
   [{ httpPort: 0 }, /^--http-port "0" must be from 1 to 65535/],
   [{ httpPort: 65_536 }, /^--http-port/],
   [{ httpPort: 1.5 }, /^--http-port/],
@@ -99,15 +97,11 @@ test("the name of a node is checked", () => {
   expect(() => checkNodes(["a.b", "a_b"])).toThrow(/^node "a_b" must be lower case letters, digits/);
 });
 
-test("paths that are too long for a socket on the host are refused: 107 bytes pass", () => {
+test("a name that makes a socket's path on the host too long is refused: 107 bytes pass", () => {
   const kubeletRoot = "/var/snap/microk8s/common/var/lib/kubelet";
-  const folderOf = (bytes: number) => "f".repeat(bytes - `${kubeletRoot}/plugins//csi.sock`.length);
-  expect(resolve({ kubeletRoot, pluginFolder: folderOf(107) }).kubeletRegistrationPath).toHaveLength(107);
-  expect(() => resolve({ kubeletRoot, pluginFolder: folderOf(108) })).toThrow(
-    /108 bytes of 107: shorten --plug/,
-  );
-  const driverName = "d".repeat(60);
-  expect(() => resolve({ kubeletRoot, driverName, pluginFolder: "x" })).toThrow(
-    /d+-reg\.sock, 128 bytes of 107/,
+  const nameOf = (bytes: number) => "d".repeat(bytes - `${kubeletRoot}/plugins_registry/-reg.sock`.length);
+  expect(() => resolve({ kubeletRoot, driverName: nameOf(107) })).not.toThrow();
+  expect(() => resolve({ kubeletRoot, driverName: nameOf(108) })).toThrow(
+    /d+-reg\.sock, 108 bytes of 107: shorten --driver-name$/,
   );
 });

@@ -193,6 +193,6 @@ test.each<[Changes, expected?: string]>([
   [rooted("/x", "/opt/plugins_registry", "/opt/pods")],
   // Kubelet registers from a subdirectory, too.
   [{ registry: "/var/lib/kubelet/plugins_registry/x" }],
-])("kubelet's root in %j", (changes, expected) => {
-  expectSaid(saidOf(changes), expected === undefined ? [] : [expected]);
+])("kubelet's root in %j", (changes, expected = "") => {
+  expectSaid(saidOf(changes), expected ? [expected] : []);
 });
