@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
+import { attempt } from "../../src/base/errors";
 import { parseWords } from "../../src/flags/grammar";
-import { parseBool, parseDurationMs, parseInt64 } from "../../src/flags/values";
+import { parseBool, parseDurationMs, parseInt64, parseQuantity } from "../../src/flags/values";
 import { startChildProcess } from "../support/child-process";
 import { propertyTest } from "../support/fuzz";
 import { programPath } from "./support/build";
@@ -13,7 +14,7 @@ interface Answer {
   readonly rest?: readonly string[];
 }
 
-/** Go's package flag, in a process. */
+/** Go's package flag and Kubernetes' quantities, in a process. */
 let go: Awaited<ReturnType<typeof startGo>>;
 beforeAll(async () => {
   go = await startGo();
@@ -24,8 +25,8 @@ async function startGo() {
   const child = await startChildProcess<Answer>(programPath("values", newestVersion), [], JSON.parse);
   let asked = 0;
   return {
-    ask: async (words: readonly string[]): Promise<Answer> => {
-      child.writeLine(JSON.stringify(words));
+    ask: async (question: object): Promise<Answer> => {
+      child.writeLine(JSON.stringify(question));
       return child.stdout.waitFor(() => true, asked++);
     },
     close: child.close,
@@ -81,10 +82,49 @@ propertyTest(
   "flags are read as by Go's package flag, with its errors",
   { runs: 3_000, given: fc.array(word, { maxLength: 4 }) },
   async (words): Promise<void> => {
-    const { rest = [], flags, ...told } = await go.ask(words);
+    const { rest = [], flags, ...told } = await go.ask({ words });
     const { rest: ownRest = [], flags: ownFlags, ...own } = ours(words);
     // Go stops at the digit or at the letter, whichever comes first; we look at the letters first.
     if (told.error?.endsWith("value out of range")) return expect(own.error).toMatch(/^invalid value /);
     expect({ ...own, flags: ownFlags ?? {}, rest: ownRest }).toEqual({ ...told, flags: flags ?? {}, rest });
+  },
+);
+
+/** Without a digit apimachinery takes some suffixes and not others: `Ki` is 0, `Ei` an error. */
+const quantity = pieces(
+  ...[
+    "0",
+    "1",
+    "12",
+    ".",
+    "-",
+    "+",
+    "k",
+    "Ki",
+    "M",
+    "Mi",
+    "n",
+    "u",
+    "m",
+    "E",
+    "Ei",
+    "e",
+    "e3",
+    "E-2",
+    " ",
+    "x",
+  ],
+).filter((text) => !/^[+-]?\.?[A-Za-z]/.test(text));
+
+propertyTest(
+  "a quantity is taken or refused as by apimachinery",
+  {
+    runs: 2_000,
+    given: quantity,
+  },
+  async (text) => {
+    const { error } = await go.ask({ quantity: text });
+    const failure = attempt(() => parseQuantity(text)) === undefined;
+    expect(failure).toBe(error !== undefined);
   },
 );

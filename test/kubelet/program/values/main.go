@@ -1,5 +1,4 @@
-// Program values reads words as Go does, with the flags -s (string), -b (bool), -i (int64) and -d (duration): a JSON array a line
-// on stdin, its answer on stdout.
+// Program values reads texts as Go and Kubernetes do: one JSON object a line on stdin, its answer on stdout.
 package main
 
 import (
@@ -10,13 +9,22 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
+
+type question struct {
+	// Words for a program with the flags -s (string), -b (bool), -i (int64) and -d (duration).
+	Words    []string `json:"words"`
+	Quantity *string  `json:"quantity"`
+}
 
 type answer struct {
 	Error string                 `json:"error,omitempty"`
 	Help  bool                   `json:"help,omitempty"`
 	Flags map[string]interface{} `json:"flags,omitempty"`
 	Rest  []string               `json:"rest,omitempty"`
+	Value string                 `json:"value,omitempty"`
 }
 
 func main() {
@@ -24,11 +32,15 @@ func main() {
 	lines.Buffer(nil, 1<<20)
 	out := json.NewEncoder(os.Stdout)
 	for lines.Scan() {
-		var words []string
-		if err := json.Unmarshal(lines.Bytes(), &words); err != nil {
+		var asked question
+		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil {
 			panic(err)
 		}
-		out.Encode(readFlags(words))
+		if asked.Quantity != nil {
+			out.Encode(readQuantity(*asked.Quantity))
+		} else {
+			out.Encode(readFlags(asked.Words))
+		}
 	}
 }
 
@@ -49,4 +61,12 @@ func readFlags(words []string) answer {
 		values[given.Name] = map[string]interface{}{"s": *s, "b": *b, "i": *i, "d": float64(*d) / float64(time.Millisecond)}[given.Name]
 	})
 	return answer{Flags: values, Rest: set.Args()}
+}
+
+func readQuantity(text string) answer {
+	quantity, err := resource.ParseQuantity(text)
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	return answer{Value: quantity.AsDec().String()}
 }
