@@ -1,13 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  loadPackageDefinition,
-  type Server,
-  type ServerUnaryCall,
-  type ServiceClientConstructor,
-  type sendUnaryData,
-} from "@grpc/grpc-js";
+import { loadPackageDefinition, type Server, type ServiceClientConstructor } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { serveCsiDriver } from "../../src/serving/serve-csi-driver";
 import { startNode } from "./support/node-folder";
@@ -21,37 +15,29 @@ const { v1 } = csi as unknown as {
   readonly v1: Readonly<Record<"Identity" | "Node", ServiceClientConstructor>>;
 };
 
-interface PublishRequest {
-  readonly targetPath: string;
-  readonly volumeContext: Readonly<Record<string, string>>;
+interface PublishCall {
+  readonly request: { readonly targetPath: string; readonly volumeContext: Readonly<Record<string, string>> };
 }
-
-/** A method by a function of the request. */
-const answering =
-  (answer: (request: PublishRequest) => object | Promise<object>) =>
-  ({ request }: ServerUnaryCall<PublishRequest, object>, callback: sendUnaryData<object>) => {
-    Promise.resolve(answer(request)).then((response) => callback(null, response), callback);
-  };
 
 function createDriver() {
   const published: Readonly<Record<string, string>>[] = [];
   const addServices = (server: Server) => {
     server.addService(v1.Identity.service, {
-      GetPluginInfo: answering(() => ({ name, vendorVersion: "1.0.0" })),
-      Probe: answering(() => ({})),
+      GetPluginInfo: async () => ({ name, vendorVersion: "1.0.0" }),
+      Probe: async () => ({}),
     });
     server.addService(v1.Node.service, {
-      NodeGetInfo: answering(() => ({ nodeId: "vm-42" })),
-      NodeGetCapabilities: answering(() => ({})),
-      NodePublishVolume: answering(async ({ targetPath, volumeContext }) => {
+      NodeGetInfo: async () => ({ nodeId: "vm-42" }),
+      NodeGetCapabilities: async () => ({}),
+      NodePublishVolume: async ({ request: { targetPath, volumeContext } }: PublishCall) => {
         published.push(volumeContext);
         await mkdir(targetPath);
         return {};
-      }),
-      NodeUnpublishVolume: answering(async ({ targetPath }) => {
+      },
+      NodeUnpublishVolume: async ({ request: { targetPath } }: PublishCall) => {
         await rm(targetPath, { recursive: true });
         return {};
-      }),
+      },
     });
   };
   return { published, addServices };
