@@ -4,16 +4,14 @@ import { programPath } from "../cluster/support/build";
 import { type ControlPlane, startControlPlane } from "../cluster/support/control-plane";
 import { fencesIn, isShownBy, readText } from "../docs/markdown";
 import { createApiWriter } from "../support/api-writer";
-import { csiDriver } from "../support/cluster-objects";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
-import { makeSickCluster, SHARES } from "../tools/doctor/cluster/sick-cluster";
+import { makeSickCluster } from "../tools/doctor/cluster/sick-cluster";
 import { startCommand } from "../tools/support/command";
 
 const DOCTOR = join(__dirname, "..", "tools", "doctor", "cluster");
 /** What the same test without Go plays again; RECORD=1 writes it anew. */
 const RECORDED = () =>
   process.env.RECORD ? join(DOCTOR, "recorded", "sick-cluster.json") : folder.at("recorded.json");
-const STORAGE = "/apis/storage.k8s.io/v1";
 
 let folder: TempFolder;
 let controlPlane: ControlPlane;
@@ -98,13 +96,4 @@ test("a context that is not there, and a server that is away, in kubectl's words
   expect((await doctor(`--kubeconfig=${folder.at("away.kubeconfig")}`)).stderr).toMatch(
     /^registrar doctor: cannot read the cluster: .*127\.0\.0\.1:1: connect: connection refused\n$/,
   );
-});
-
-test("a list of several pages is read to its end", async () => {
-  const warned = async () => (await doctor(asAdmin())).text.includes(`${SHARES} has no CSIDriver object`);
-  expect(await warned()).toBe(true);
-  // By name it comes after all the others.
-  for (let n = 0; n < 600; n++) await writer.create(`${STORAGE}/csidrivers`, csiDriver(`a-${n}.csi`));
-  await writer.create(`${STORAGE}/csidrivers`, csiDriver(SHARES));
-  expect(await warned()).toBe(false);
 });

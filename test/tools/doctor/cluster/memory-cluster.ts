@@ -20,7 +20,7 @@ export const ago = (minutes: number) => new Date(NOW_MS - minutes * 60_000).toIS
 type Any = Stored & { readonly [field: string]: unknown };
 
 /** What happens to a read, or to all that fit, after some pages. */
-export interface Fault {
+interface Fault {
   readonly read: string | RegExp;
   readonly page: number;
   readonly failure: ListFailure;
@@ -31,8 +31,6 @@ export type MemoryCluster = ReturnType<typeof createMemoryCluster>;
 /** An API server's lists without a server: it stores what is created, and picks by the selectors that the doctor uses. */
 export function createMemoryCluster() {
   const stored: { path: string; object: Any }[] = [];
-  /** By resource or path, or for all: the failure in place of the list. */
-  const refusals = new Map<string, ListFailure>();
   /** Each read of the present reading, and how many pages it has. */
   const reads = new Map<string, number>();
   let fault: Fault | undefined;
@@ -50,9 +48,6 @@ export function createMemoryCluster() {
   };
   const list: ListApi["list"] = async (request, onPage) => {
     const { path, query = {} } = request;
-    const resource = path.split("/").at(-1) ?? "";
-    const refusal = refusals.get(resource) ?? refusals.get(path) ?? refusals.get("*");
-    if (refusal !== undefined) return refusal;
     // A page for each, so that nothing is lost between pages, and an empty one at the end.
     const items = [...find(request).map((one) => [one]), []];
     const read = `${path} ${Object.values(query).join()}`;
@@ -92,7 +87,6 @@ export function createMemoryCluster() {
   };
   return {
     ...writer,
-    refusals,
     reads: reads as ReadonlyMap<string, number>,
     find,
     /** All objects, as JSON: to change the names in them, their order, or one of them. */
@@ -114,6 +108,9 @@ export function createMemoryCluster() {
     /** Lists fail so from now on. */
     setFault: (wanted?: Fault) => {
       fault = wanted;
+    },
+    refuse: (lists: readonly string[], message: string, kind: ListFailure["kind"] = "forbidden") => {
+      fault = { failure: { kind, message }, page: 0, read: new RegExp(`/(?:${lists.join("|")}) `) };
     },
   };
 }

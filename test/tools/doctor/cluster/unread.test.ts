@@ -3,7 +3,7 @@ import type { ClusterReport } from "../../../../src/tools/doctor/cluster/report"
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
 import { csiDriver, daemonSet, volumeAttachment } from "../../../support/cluster-objects";
 import { clusterOf } from "./admitted-cluster";
-import { createMemoryCluster, type Fault, type MemoryCluster, sickCluster, WELL } from "./memory-cluster";
+import { createMemoryCluster, type MemoryCluster, sickCluster, WELL } from "./memory-cluster";
 import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 
 // Taking information away may turn a verdict into `unknown`, and nothing else.
@@ -101,9 +101,6 @@ const LISTS =
   "nodes csinodes csidrivers daemonsets statefulsets pods events volumeattachments limitranges".split(" ");
 const FORBIDDEN = { kind: "forbidden", message: "you may not" } as const;
 const KINDS = ["not-found", "unauthorized", "unavailable", "unreachable", "expired", "unexpected"] as const;
-const forbid = (...lists: readonly string[]): Fault => ({
-  ...{ failure: FORBIDDEN, page: 0, read: new RegExp(`/(?:${lists.join("|")}) `) },
-});
 /** What operators with half of the rights may not list. */
 const HALVES = [
   "pods daemonsets",
@@ -147,7 +144,7 @@ describe.each(WORLDS)("%s", (_what, make) => {
         cluster.setFault();
         const all = await cluster.report({ node, driver });
         for (const lists of HALVES) {
-          cluster.setFault(forbid(...lists.split(" ")));
+          cluster.refuse(lists.split(" "), "you may not");
           const report = await cluster.report({ node, driver });
           const what = [node, driver, lists];
           expect([what, tooMuchIn(report, all), wrongIn(report)]).toEqual([what, [], []]);
@@ -158,7 +155,7 @@ describe.each(WORLDS)("%s", (_what, make) => {
   test("a swap counts nothing that could not be read", async () => {
     const { target } = await cluster.swapReport("");
     for (const list of LISTS) {
-      cluster.setFault(forbid(list));
+      cluster.refuse([list], "you may not");
       const report = await cluster.swapReport("");
       const isUnread = list.endsWith("sets");
       const counts = isUnread ? { swapped: null, problemsWithEither: null } : {};
@@ -173,7 +170,7 @@ describe("an operator with half of the rights reads in the sick cluster", () => 
   const BACKUP = "backup.csi.example.com";
   const said = async (lists: readonly string[], target: Partial<ClusterTarget>) => {
     const cluster = await sickCluster();
-    for (const list of lists) cluster.refusals.set(list, { kind: "forbidden", message: `no ${list}` });
+    if (lists.length > 0) cluster.refuse(lists, "no");
     return renderClusterTable(await cluster.report(target), { width: 1_000, colors: false });
   };
 

@@ -15,7 +15,7 @@ import { addNode, DISK, deploy, FILES, STORAGE } from "./sick-cluster";
 describe("what may not be read is unknown, and the rule that is missing is named", () => {
   test("the rest goes on", async () => {
     const cluster = await makeCluster({ inCsiNode: {} });
-    cluster.refusals.set("csinodes", { kind: "forbidden", message: "csinodes is forbidden" });
+    cluster.refuse(["csinodes"], "csinodes is forbidden");
     const rule = '{apiGroups: ["storage.k8s.io"], resources: ["csinodes"], verbs: ["list"]}';
     expect(await said(cluster)).toEqual([
       expect.stringMatching(/^CSI204 unknown: .*is possibly registered: CSINodes could not be listed/),
@@ -25,9 +25,9 @@ describe("what may not be read is unknown, and the rule that is missing is named
 
   test("nothing at all: that is no report", async () => {
     const cluster = await makeCluster();
-    cluster.refusals.set("*", { kind: "forbidden", message: "you may not" });
+    cluster.refuse([".*"], "you may not");
     await expect(cluster.report()).rejects.toThrow("cannot read the cluster: you may not");
-    cluster.refusals.set("*", { kind: "unavailable", message: "dial tcp 127.0.0.1:8080: refused" });
+    cluster.refuse([".*"], "dial tcp 127.0.0.1:8080: refused", "unavailable");
     await expect(cluster.report()).rejects.toThrow(/refused; .* set KUBECONFIG, or give --kubeconfig/);
   });
 });
@@ -176,7 +176,7 @@ describe("of one driver", () => {
     const set = { path: "/var/lib/kubelet/plugins/*/csi.sock" };
     const nodeWide = await makeCluster({ set, inCsiNode: {} });
     expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208 problem");
-    nodeWide.refusals.set("csinodes", { kind: "forbidden", message: "no" });
+    nodeWide.refuse(["csinodes"], "no");
     expect(await codes(nodeWide, OTHER.driver)).toContain("CSI208 unknown");
     const names = { "f.csi": "i", "e.csi": "i", "d.csi": "i", "c.csi": "i", "b.csi": "i" };
     const mistyped = await (await makeCluster({ inCsiNode: names })).report({ driver: "disc.csi.example" });
@@ -191,7 +191,7 @@ describe("of one driver", () => {
     const cluster = await makeCluster({ inCsiNode: {}, set });
     await deploy(cluster, daemonSet(FILES, { name: "other", folder: "guess" }), ["node-1"], () => WELL);
     expect((await cluster.report(OTHER)).findings[0]?.fix).toMatch(new RegExp(`doctor found ${DISK}$`));
-    cluster.refusals.set("csidrivers", { kind: "forbidden", message: "no" });
+    cluster.refuse(["csidrivers"], "no");
     expect(toldBy(await cluster.report({ driver: DISK }))).toContain(`CSI208 unknown ${DISK} -`);
   });
 
@@ -199,7 +199,7 @@ describe("of one driver", () => {
     const cluster = await makeCluster({ desired: 3 });
     expect(toldBy(await cluster.report(OTHER))).toEqual(["CSI208 problem nobody.csi -"]);
     expect(toldBy(await cluster.report())).toEqual(["CSI207 problem storage/disk-node -"]);
-    cluster.refusals.set("csidrivers", { kind: "unexpected", message: "busy" });
+    cluster.refuse(["csidrivers"], "busy", "unexpected");
     expect((await said(cluster)).slice(1)).toEqual([
       expect.stringMatching(/^CSI212 unknown: csidrivers could not be listed: busy -> run doctor again/),
     ]);

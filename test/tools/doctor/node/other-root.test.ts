@@ -90,17 +90,20 @@ test("a registrar that waits for its driver, with its directory from the environ
   );
 });
 
-test("where a kubelet may not be traced, what it watches is unknown", async () => {
+test.each([
+  ["stat", "/root/", "kubelet (process"],
+  ["readFile", "/comm", "the processes of this node cannot be inspected: EACCES"],
+] as const)("where %s of a kubelet's %s is denied, what it watches is unknown", async (call, file, said) => {
   const { pid } = await runKubelet(node, "kubelet", `--root-dir=${node.at("other")}`);
-  const stat = fs.promises.stat as (path: string) => Promise<fs.Stats>;
-  jest.spyOn(fs.promises, "stat").mockImplementation((async (path: string) => {
-    if (path.includes(`/${pid}/root/`)) throw Object.assign(new Error("EACCES"), { code: "EACCES" });
-    return stat(path);
+  const real = fs.promises[call] as (...words: readonly unknown[]) => Promise<unknown>;
+  jest.spyOn(fs.promises, call).mockImplementation((async (path: string, ...more: readonly unknown[]) => {
+    if (path.includes(`/${pid}${file}`)) throw Object.assign(new Error("EACCES"), { code: "EACCES" });
+    return real(path, ...more);
   }) as never);
   const { says } = await node.look(WHOLE);
   jest.restoreAllMocks();
   expect(says("directory-kubelets")).not.toContain("is not what kubelet");
-  expect(says("registrars")).toContain(`kubelet (process ${pid})`);
+  expect(says("registrars")).toContain(said);
 });
 
 test("a node on which nothing was found to judge is not said to have no problem", async () => {

@@ -65,43 +65,31 @@ function addProcess({ procfs }: DoctorNode, pid: number, ...words: readonly stri
   for (const [name, text] of Object.entries(files)) fs.writeFileSync(join(procfs, `${pid}`, name), text);
 }
 
-async function worlds() {
-  const [healthy, sick] = [await createDoctorNode(), await createDoctorNode()];
-  const csiAddress = await healthy.driverUnder("x.csi");
-  const kubelet = await healthy.kubelet();
-  await healthy.registrar({ csiAddress, endpoint: csiAddress });
+async function makeHealthy(node: DoctorNode, csiAddress: string) {
+  const kubelet = await node.kubelet();
+  await node.registrar({ csiAddress, endpoint: csiAddress });
   await kubelet.registered("x.csi");
-  await sick.driverUnder("x.csi");
-  await (
-    await sick.driver({ csiAddress: await sick.driverUnder("y.csi"), name: "z.csi" }).catch(() => undefined)
-  )?.close();
-  await sick.plugin("lost-reg.sock", { name: "lost.csi", endpoint: sick.at("nowhere.sock") });
-  for (const node of [healthy, sick]) {
-    addProcess(node, 1, "kubelet", `--root-dir=${node.path}`);
-    addProcess(
-      node,
-      2,
-      "registrar",
-      `--csi-address=${csiAddress}`,
-      `--kubelet-registration-path=${csiAddress}`,
-      `--plugin-registration-path=${node.directory}`,
-    );
-  }
-  return { healthy, sick };
 }
 
-test("each read that fails takes findings away, and adds none", async () => {
-  const { healthy, sick } = await worlds();
-  await using _nodes = {
-    [Symbol.asyncDispose]: async () =>
-      void (await Promise.all([healthy, sick].map((one) => one[Symbol.asyncDispose]()))),
-  };
-  const states = ({ drivers }: Awaited<ReturnType<DoctorNode["look"]>>) =>
-    drivers
-      .map(({ name, state }) => `${name} ${state}`)
-      .sort()
-      .join();
-  for (const node of [healthy, sick]) {
+async function makeSick(node: DoctorNode) {
+  await node.driverUnder("y.csi", { name: "z.csi" });
+  await node.plugin("lost-reg.sock", { name: "lost.csi", endpoint: node.at("nowhere.sock") });
+}
+
+test.each([makeHealthy, makeSick])(
+  "each read that fails takes findings away, and adds none: %p",
+  async (make) => {
+    await using node = await createDoctorNode();
+    const csiAddress = await node.driverUnder("x.csi");
+    await make(node, csiAddress);
+    addProcess(node, 1, "kubelet", `--root-dir=${node.path}`);
+    const paths = [`--csi-address=${csiAddress}`, `--kubelet-registration-path=${csiAddress}`];
+    addProcess(node, 2, "registrar", ...paths, `--plugin-registration-path=${node.directory}`);
+    const states = ({ drivers }: Awaited<ReturnType<DoctorNode["look"]>>) =>
+      drivers
+        .map(({ name, state }) => `${name} ${state}`)
+        .sort()
+        .join();
     const reads = new Map<string, Read>();
     spy((read) => {
       if ([node.path, node.procfs].some((path) => read[1].startsWith(path))) reads.set(read.join(" "), read);
@@ -121,5 +109,5 @@ test("each read that fails takes findings away, and adds none", async () => {
         if (states(look) !== states(whole))
           expect([way, call, path, look.healthy]).toEqual([way, call, path, false]);
       }
-  }
-});
+  },
+);

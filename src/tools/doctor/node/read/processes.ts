@@ -20,6 +20,10 @@ const ROOT_FLAG = /^(?:--kubelet-arg=)?(?:--?)?root-dir=(.*)$/;
 
 export type RunningRegistrar = Awaited<ReturnType<typeof findProcesses>>["registrars"][number];
 
+/** Of the files of a process that has ended. */
+const GONE = ["ENOENT", "ESRCH"];
+const ALL_PROCESSES = "the processes of this node";
+
 type ProcessFiles = Awaited<ReturnType<typeof filesOf>>;
 
 /** What /proc has of a process. */
@@ -59,19 +63,26 @@ export async function findProcesses(directory: string, procfs: string) {
         return (await look(await filesOf(procfs, pid))) ?? [];
       } catch (error) {
         const errno = errnoIn(error);
-        // A process that has ended is gone.
-        if (errno !== "ENOENT" && errno !== "ESRCH") unread.push({ what: `${what} (process ${pid})`, errno });
+        if (!GONE.includes(errno)) unread.push({ what: `${what} (process ${pid})`, errno });
         return [];
       }
     });
     return (await Promise.all(found)).flat() as Found[];
   };
   const all = await callFileSystem(procfs, () => readdir(procfs)).catch((error: unknown) => {
-    unread.push({ what: "the processes of this node", errno: errnoIn(error) });
+    unread.push({ what: ALL_PROCESSES, errno: errnoIn(error) });
     return [];
   });
   const pids = all.filter((pid) => /^\d+$/.test(pid));
-  const names = await Promise.all(pids.map((pid) => textOf(join(procfs, pid, "comm")).catch(() => "")));
+  const errnos: string[] = [];
+  const nameOf = (pid: string) =>
+    textOf(join(procfs, pid, "comm")).catch((error: unknown) => {
+      errnos.push(errnoIn(error));
+      return "";
+    });
+  const names = await Promise.all(pids.map(nameOf));
+  const denied = errnos.find((errno) => !GONE.includes(errno));
+  if (denied !== undefined) unread.push({ what: ALL_PROCESSES, errno: denied });
   const called = (pattern: RegExp) => pids.filter((_, at) => pattern.test(names[at]?.trim() ?? ""));
   const ours = await statsOrErrno(directory);
   if (typeof ours === "string" && ours !== "ENOENT")
