@@ -2,7 +2,6 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
-import { untilState } from "../support/registrar-node";
 import type { Kubelet } from "./support/kubelet";
 import { type Node, type NodeFolder, startNode } from "./support/node-folder";
 import { kubeletVersions } from "./support/versions";
@@ -69,17 +68,5 @@ describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (ve
     await patient.ready;
     // This kubelet tries again by itself, too: where both do at once, it says yes twice.
     expect(patient.status()).toMatchObject({ state: "registered", tally: { refused: 2 } });
-  });
-
-  test("has the newer of two registrars of a driver; the older stands by, and takes over", async () => {
-    await using older = await start(node);
-    await older.ready;
-    const newer = await start(node);
-    await newer.ready;
-    await untilState(older, "standby");
-    const before = await node.kubelet.eventsSoFar();
-    await newer.close();
-    expect(await node.kubelet.answered("register", name, before)).toMatchObject(accepted);
-    await untilState(older, "registered");
   });
 });

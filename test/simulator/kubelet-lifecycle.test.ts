@@ -1,6 +1,6 @@
 import { eachTest } from "../support/each-test";
 import { recordLog } from "../support/recorded-log";
-import { createTestNode, DRIVER } from "../support/registrar-node";
+import { createTestNode } from "../support/registrar-node";
 import { untilNotified } from "../support/until-notified";
 
 const node = eachTest(createTestNode);
@@ -69,21 +69,6 @@ test("its signal closes it, also in the middle of a restart, and starts none aft
   await kubelet.close();
   expect(kubelet.events.history("started")).toHaveLength(1);
   await expect(node.kubelet({ signal: stop.signal })).rejects.toMatchObject({ code: "ABORTED" });
-});
-
-test("fake timers that were there before the import stop no wait", async () => {
-  jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate"] });
-  try {
-    await jest.isolateModulesAsync(async () => {
-      const kit: typeof import("../../src/testing") = require("../../src/testing");
-      const kubelet = await kit.startKubelet({ pluginRegistrationPath: node.pluginDir });
-      const wait = kubelet.registered(DRIVER, { timeoutMs: 20 });
-      await expect(wait).rejects.toThrow(/did not come within 20 ms; seen: started/);
-      await kubelet.close();
-    });
-  } finally {
-    jest.useRealTimers();
-  }
 });
 
 describe("faults", () => {
