@@ -4,7 +4,6 @@ import { DRIVER, onNode, registered } from "../end-to-end/support/node";
 import { DEPLOYMENTS, type Deployment, relocate } from "./deployments";
 
 const complete = DEPLOYMENTS.filter(({ args }) => args.join(" ").includes("kubelet-registration-path"));
-const incomplete = DEPLOYMENTS.filter((deployment) => !complete.includes(deployment));
 /** An address from a ConfigMap is not in the manifest. */
 const hasAddress = ({ args, env = {} }: Deployment) =>
   args.every((word) => env[/^--?csi-address=\$\((\w+)\)$/.exec(word)?.[1] ?? ""] !== "");
@@ -47,13 +46,3 @@ describe("the arguments of a real deployment register its driver", () => {
     }),
   );
 });
-
-test.each(rows(incomplete))(
-  "%s: %s, written for a release that could do without, is told what is missing",
-  onNode(async (node, _repository, _driver, deployment) => {
-    const { args, env } = relocate(deployment, dirname(node.pluginDir));
-    const registrar = node.cli(args, env);
-    await registrar.line("kubelet-registration-path is a required parameter");
-    expect(await registrar.exit()).toMatchObject({ code: 1 });
-  }),
-);

@@ -50,8 +50,15 @@ const table = {
 const read = (given: unknown) => readOptions("startX", given, table);
 
 test("fills in defaults, makes paths absolute, leaves out what nobody gave", () => {
-  expect(read({ name: "x", folder: "a/../b", count: undefined })).toEqual({
-    ...{ name: "x", folder: `${process.cwd()}/b`, waitMs: 1_000, limitMs: 0, isOn: false },
+  expect(read({ name: "x", folder: "a/../b", socket: "unix:csi.sock", count: undefined })).toEqual({
+    ...{
+      name: "x",
+      folder: `${process.cwd()}/b`,
+      socket: `${process.cwd()}/csi.sock`,
+      waitMs: 1_000,
+      limitMs: 0,
+      isOn: false,
+    },
     logger: expect.anything(),
   });
   expect(Object.keys(read({ name: "x" }))).toEqual(["name", "waitMs", "limitMs", "isOn", "logger"]);
@@ -137,13 +144,6 @@ test("a signal is followed, and gets no listener; an imitation is taken as it is
   expect(signal).toMatchObject({ aborted: true, reason: "the end" });
   const imitation = { aborted: false, addEventListener: () => {} };
   expect(read({ name: "x", signal: imitation }).signal).toBe(imitation);
-});
-
-test.each([
-  ["unix:csi.sock", `${process.cwd()}/csi.sock`],
-  ["csi.sock", `${process.cwd()}/csi.sock`],
-])("a socket given as %j is %s", (socket, path) => {
-  expect(read({ name: "x", socket })).toMatchObject({ socket: path });
 });
 
 const SIGNAL = new AbortController();

@@ -144,7 +144,6 @@ export async function startScriptedApiServer(
     csiNode: undefined as object | null | undefined,
     script: (_request: SeenRequest): Fault | undefined => undefined,
     setTaints: (taints: readonly Taint[]) => change({ spec: { taints } }),
-    setConditions: (conditions: readonly NodeCondition[]) => change({ status: { conditions } }),
     createNode,
     deleteNode: () => {
       revision += 1;

@@ -146,16 +146,6 @@ test.each<readonly [what: string, Changes, expected: readonly RegExp[]]>([
   expectSaid(saidOf(changes), expected);
 });
 
-test.each<readonly [more: object, args: readonly string[], expected: readonly RegExp[]]>([
-  [{}, [], [/^CSI101 problem: is an init container, and never ends: .* -> move it to containers, or/]],
-  [{ restartPolicy: "Always" }, [], []],
-  [{}, ["--version"], []],
-])("an init container with %j and %j", (more, args, expected) => {
-  const [registrar = {}, driver = {}] = daemonSet({ args }).spec.template.spec.containers;
-  const pod = { initContainers: [{ ...registrar, ...more }], containers: [driver] };
-  expectSaid(saidOf({ pod }), expected);
-});
-
 test.each(["Pod", "Deployment"])("a registrar in a %s is judged", (kind) => {
   const { spec, ...other } = daemonSet({ args: ["--nope"] });
   const one = { ...other, kind, spec: kind === "Pod" ? spec.template.spec : spec };

@@ -7,7 +7,7 @@ import type { Deployment } from "../read/deployments";
 import { eachDeployment, ok, problem, type Statement, unknown, warning } from "./each-deployment";
 
 export const manifestArguments = eachDeployment("CSI101", "manifest-arguments", (one) => {
-  const found = flat([judgeJoined(one), judgeInit(one), judgePatterns(one)]);
+  const found = flat([judgeJoined(one), judgePatterns(one)]);
   const judged = judgeStart(one);
   // What one text of several arguments lacks may be in it.
   const isMoot = judged.status === "ok" || one.joined !== undefined;
@@ -18,14 +18,6 @@ function judgeJoined({ joined }: Deployment): Statement | undefined {
   if (joined === undefined) return undefined;
   const text = `has several arguments in one item: ${boundText(joined.trim())}`;
   return problem(text, "write each as an item of its own");
-}
-
-/** Kubelet starts the other containers beside an init container that always restarts. */
-function judgeInit({ source: { pod, container }, settings, program }: Deployment): Statement | undefined {
-  const isPlain = list(pod.initContainers).includes(container) && container.restartPolicy !== "Always";
-  if (!isPlain || settings.task !== "register" || program.kind === "unknown") return undefined;
-  const text = "is an init container, and never ends: the containers of its pod never start";
-  return problem(text, "move it to containers, or give it restartPolicy: Always");
 }
 
 /** The official registrar dials the path as it is written, and ends when no driver answers or kubelet refuses the path. */
