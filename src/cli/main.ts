@@ -65,7 +65,6 @@ async function main(argv: readonly string[]): Promise<number> {
     );
     return EXIT_USAGE;
   }
-  endOnSignals(0);
   // Before a registration is loaded: without memory a start hardly gets beyond that. Node answers 0 for no limit.
   const problem = memoryProblem(process.constrainedMemory() || Number.POSITIVE_INFINITY, "/sys/block");
   if (problem !== undefined) {

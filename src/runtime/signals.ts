@@ -30,14 +30,14 @@ export function endNow(code: number): never {
 }
 
 /**
- * Ends the process at once at a signal, by default with the exit code of a process that the signal ended. Holds until
- * {@link abortOnSignals}. Process 1 of a container gets no signal for which it has no handler (pid_namespaces(7)).
+ * Ends the process at once at a signal, with the exit code of a process that the signal ended. Holds until
+ * {@link abortOnSignals}; nothing waits between a registrar's first line and that. Process 1 of a container gets no signal for which it has no handler (pid_namespaces(7)).
  */
-export function endOnSignals(exitCode?: number): void {
+export function endOnSignals(): void {
   for (const name of STOP_SIGNALS) {
     listenOnly(name, () => {
       import("node:os").then(
-        ({ constants }) => endProcess(exitCode ?? 128 + constants.signals[name]),
+        ({ constants }) => endProcess(128 + constants.signals[name]),
         () => endProcess(1),
       );
     });
