@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, unlinkSync } from "node:fs";
+import { existsSync, mkdirSync, unlinkSync } from "node:fs";
 import { keepListening } from "../../src/serving/driver-socket";
 import { tryConnect } from "../../src/unix/unix-socket";
 import { eachTest } from "../support/each-test";
@@ -29,15 +29,6 @@ test("a socket that somebody removes is put back, leaves nothing of the former o
     await socket.withdraw();
     expect(existsSync(path)).toBe(false);
   }));
-
-test("its folder may be made anew", async () => {
-  const { log, socket } = await keep();
-  renameSync(folder.at("csi"), folder.at("former"));
-  mkdirSync(folder.at("csi"));
-  await log.when(AGAIN);
-  expect(await tryConnect(path)).toBeUndefined();
-  await socket.withdraw();
-});
 
 test("another driver's socket is left alone as long as it lives, and then there is ours again", async () => {
   const { log, socket } = await keep();

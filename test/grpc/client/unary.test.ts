@@ -108,21 +108,18 @@ describe("what bounds a call", () => {
   });
 });
 
-describe("what a handler throws is answered", () => {
-  const boom = (code?: number) => Object.assign(new Error("boom"), { code });
-  test.each<[string, unknown, string]>([
-    ["an error", boom(), "13 INTERNAL: boom"],
-    ["a gRPC status", boom(status.NOT_FOUND), "5 NOT_FOUND: boom"],
-    ["OK, which is no failure", boom(status.OK), "13 INTERNAL: boom"],
-    ["a code that gRPC does not have", boom(99), "13 INTERNAL: boom"],
-    ["something else than an error", "text", "13 INTERNAL: text"],
-    ["other letters, and lines", "größer\nals 5 %", "13 INTERNAL: größer\nals 5 %"],
-    ["half of a surrogate pair", "a\ud83db", "13 INTERNAL: a\ufffdb"],
-    ["a text too long for a header", "x".repeat(1_000_000), `13 INTERNAL: ${"x".repeat(1_000)}`],
-  ])("%s", async (_name, thrown, message) => {
-    await using server = await clientOf(() => Promise.reject(thrown));
-    expect(await outcomeOf(server.call())).toEqual([Number.parseInt(message, 10), message]);
-  });
+const boom = (code?: number) => Object.assign(new Error("boom"), { code });
+// Others are in test/serving.
+test.each<[string, unknown, string]>([
+  ["an error", boom(), "13 INTERNAL: boom"],
+  ["OK, which is no failure", boom(status.OK), "13 INTERNAL: boom"],
+  ["a code that gRPC does not have", boom(99), "13 INTERNAL: boom"],
+  ["other letters, and lines", "größer\nals 5 %", "13 INTERNAL: größer\nals 5 %"],
+  ["half of a surrogate pair", "a\ud83db", "13 INTERNAL: a\ufffdb"],
+  ["a text too long for a header", "x".repeat(1_000_000), `13 INTERNAL: ${"x".repeat(1_000)}`],
+])("what a handler throws is answered: %s", async (_name, thrown, message) => {
+  await using server = await clientOf(() => Promise.reject(thrown));
+  expect(await outcomeOf(server.call())).toEqual([Number.parseInt(message, 10), message]);
 });
 
 test("metadata goes both ways, and an answered call is not cancelled", async () => {

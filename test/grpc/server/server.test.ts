@@ -33,20 +33,17 @@ test("a call whose timeout is longer than a timer can be is not late at once", a
   expect((await bareCall(served.path, path, { timeoutMs: 10_000, fields })).grpcStatus).toBe("0");
 });
 
-describe.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])("serves %s", (name) => {
-  const sent = fixture(name);
-  const goodbye = sent.lastIndexOf(Buffer.from([GOAWAY, 0, 0, 0, 0, 0])) - 3;
-  const calls = goodbye < 0 ? sent : sent.subarray(0, goodbye);
-
-  test.each([
-    ["at once", (bytes: Buffer) => [bytes]],
-    ["in pieces of 7 bytes", (bytes: Buffer) => chunksOf(bytes, 7)],
-  ])("%s", async (_how, cut) => {
+test.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])(
+  "serves %s, cut into pieces of 7 bytes",
+  async (name) => {
+    const sent = fixture(name);
+    const goodbye = sent.lastIndexOf(Buffer.from([GOAWAY, 0, 0, 0, 0, 0])) - 3;
+    const calls = goodbye < 0 ? sent : sent.subarray(0, goodbye);
     await using served = await serveGrpc();
     using kubelet = connectRaw(served.path);
     const [[socket]] = await Promise.all([served.accepted(), once(kubelet.socket, "connect")]);
     // As if the kernel had cut it so.
-    for (const chunk of cut(Buffer.concat([HELLO, calls.subarray(CLIENT_PREFACE.length)])))
+    for (const chunk of chunksOf(Buffer.concat([HELLO, calls.subarray(CLIENT_PREFACE.length)]), 7))
       socket.emit("data", chunk);
     for (const streamId of [1, 3, 5]) expect(await kubelet.statusOf(streamId)).toBe("0");
     expect(served.notices).toEqual([{ pluginRegistered: true, error: "" }]);
@@ -56,5 +53,5 @@ describe.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])("ser
     await eventually(() => expect(served.server.connections.open).toBe(0));
     expect(served.server.connections).toEqual({ accepted: 1, open: 0, cutBeforeCall: 0, rejected: 0 });
     expect(served.records).toEqual([]);
-  });
-});
+  },
+);
