@@ -14,7 +14,7 @@ export const KUBELET_ROOTS = {
   nixos: "/var/lib/kubernetes",
 } as const;
 
-export type Distribution = keyof typeof KUBELET_ROOTS;
+type Distribution = keyof typeof KUBELET_ROOTS;
 
 export const DISTRIBUTIONS = Object.keys(KUBELET_ROOTS) as readonly Distribution[];
 

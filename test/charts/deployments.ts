@@ -20,7 +20,7 @@ export interface Deployment {
 }
 
 /** Those whose flags no row of `PODS` has; `commit` says where each was found. */
-export const OTHER_DEPLOYMENTS = table as readonly Deployment[];
+const OTHER_DEPLOYMENTS = table as readonly Deployment[];
 
 export const DEPLOYMENTS = [...OTHER_DEPLOYMENTS, ...PODS.flatMap(deploymentsOf)];
 

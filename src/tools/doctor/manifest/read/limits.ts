@@ -8,7 +8,7 @@ const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 /** A Kubernetes quantity as bytes or CPUs, by the grammar of `ParseQuantity`; undefined if it is invalid or missing. */
-export function quantityOf(quantity: string): number | undefined {
+function quantityOf(quantity: string): number | undefined {
   const [, digits, exponent, unit = ""] =
     /^([+-]?(?:\d+(?:\.\d*)?|\.\d*)?)(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE]?))$/.exec(quantity.trim()) ??
     [];
