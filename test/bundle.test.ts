@@ -75,5 +75,9 @@ test("our pool of connections has what channels call", () => {
 test("docs/security.md says what a node runs: npm run build brings it up to date", () => {
   const table: string = evaluate(`await (await import("./scripts/cli-parts.mjs")).readClosure()`);
   expect(readText("docs/security.md")).toContain(`<!-- closure: written by npm run build -->\n${table}<!--`);
-  expect(table.match(/^\| every registration \| \d+00 \| \d+0 \| @grpc\/grpc-js \|$/m)).not.toBeNull();
+  expect(
+    table.match(
+      /^\| every registration, its probes and `--http-endpoint` \| \d+00 \| \d+0 \| @grpc\/grpc-js \|$/m,
+    ),
+  ).not.toBeNull();
 });

@@ -37,7 +37,7 @@ export const BACKOFF = {
   conditionFight: { initialMs: 1_000, maxMs: 300_000, jitter: 0.5 },
 } as const satisfies Readonly<Record<string, Backoff>>;
 
-/** How many refusals are followed by the pace `refused`: for two minutes it tries at even distances. */
+/** How many refusals are followed by the pace `refused`: some two minutes in all. */
 export const FIRST_REFUSALS = 9;
 
 /** The wait before attempt number `attempt` (the first retry is 0): doubles each time up to the cap. */

@@ -8,7 +8,7 @@ interface Command {
 
 const SUMMARIES = {
   demo: "watch registrations happen, with a simulated driver and kubelet",
-  kubelet: "simulate kubelet's side of a registration, with faults",
+  kubelet: "simulate kubelet at a registration, with faults",
   driver: "simulate a CSI driver",
   doctor: "find out why a driver is not registered, on a node or in a cluster; changes nothing",
   status: "show the drivers of this node and the state of their registrations",

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf, messageOf } from "../base/errors";
 import { boundText, escapeUnprintable } from "../logging/escape";
 import type { Logger } from "../logging/logger";
-import { createCrowd } from "../unix/crowd";
+import { createConnectionLimit } from "../unix/connection-limit";
 import { type ListenAddress, parseListenAddress } from "./endpoint";
 import {
   type HttpAnswer,
@@ -35,7 +35,7 @@ export function startDiagnosticsServer(
   const log = parentLog.named("server");
   const address = parseListenAddress(endpoint);
   const stop = new AbortController();
-  const crowd = createCrowd<HttpConnection>({
+  const crowd = createConnectionLimit<HttpConnection>({
     max: MAX_CONNECTIONS,
     evictionOrder: { "oldest idle": ({ isAnswering }) => !isAnswering },
     messages: {

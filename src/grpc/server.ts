@@ -14,7 +14,7 @@ import { attempt, messageOf } from "../base/errors";
 import { LONGEST_WAIT_MS, startTimer, stopTimer } from "../base/pause";
 import type { Logger } from "../logging/logger";
 import { createPacedWarning } from "../logging/repeats";
-import { createCrowd } from "../unix/crowd";
+import { createConnectionLimit } from "../unix/connection-limit";
 import { MAX_MESSAGE_BYTES } from "./guard/frames";
 import { type GuardedClient, guardFromClient } from "./guard/guards";
 import { statusCodeOf } from "./status";
@@ -112,9 +112,9 @@ interface Connection extends GuardedClient {
  * `destroy`. It never ends because it is idle or old: kubelet's may be both. When there are more than `maxConnections`,
  * or file descriptors run short, it closes the oldest that never made a call, else the oldest without a running call, else the
  * oldest: kubelet's calls take milliseconds, and the newest may be kubelet's. Each has 250 ms to call before that, unless
- * there are twice as many, or no descriptor is left.
+ * there are twice as many, or descriptors run short.
  */
-export function startGrpcServer<Origin>({
+export function createGrpcServer<Origin>({
   newServer,
   log: parentLog,
   ...options
@@ -123,7 +123,7 @@ export function startGrpcServer<Origin>({
   const log = parentLog.named("server");
   const warnOfViolation = createPacedWarning(log, "Closed a connection that broke HTTP/2 or a limit");
   const credentials = ServerCredentials.createInsecure();
-  const crowd = createCrowd<Connection>({
+  const crowd = createConnectionLimit<Connection>({
     max: bounds.maxConnections,
     settleMs: SETTLE_MS,
     evictionOrder: {

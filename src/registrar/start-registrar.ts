@@ -1,9 +1,13 @@
 import { hostSocketPath } from "../options/option-kinds";
 import { refuseAborted } from "../options/start-options";
-import { createDriverFollower, type FollowContext } from "./driver/follow-driver";
+import { createDriverEvents, type DriverEventsContext } from "./driver/driver-events";
 import { createRegistrarEvents } from "./model/events";
 import { type RegistrarOptions, type ResolvedRegistrarOptions, resolveOptions } from "./model/options";
-import { assembleRegistration, type Registration, type RegistrationParts } from "./registration/registration";
+import {
+  type Registration,
+  type RegistrationParts,
+  startRegistrationLoop,
+} from "./registration/registration";
 import { warnIfUnheard } from "./warn-if-unheard";
 
 /**
@@ -29,16 +33,16 @@ export async function startRegistrar(options: RegistrarOptions): Promise<Registr
 }
 
 /** The node-wide registrar sets more than the sidecar. */
-type RegisterContext = Pick<RegistrationParts, "log" | "signal"> &
-  Pick<FollowContext, "remindEveryMs" | "admit">;
+type DriverStartContext = Pick<RegistrationParts, "log" | "signal"> &
+  Pick<DriverEventsContext, "remindEveryMs" | "admit">;
 
 /** The same with any text as `endpoint`: like the official registrar, it leaves the judgement to kubelet. */
 export function startDriverRegistration(
   options: ResolvedRegistrarOptions,
-  { signal, log: parentLog, ...follow }: RegisterContext,
+  { signal, log: parentLog, ...follow }: DriverStartContext,
 ): Registration {
   const log = parentLog.named("registrar");
   const events = createRegistrarEvents(log);
-  const driver = createDriverFollower(options, { log, events, ...follow });
-  return assembleRegistration(options, { driver, events, log, signal });
+  const driver = createDriverEvents(options, { log, events, ...follow });
+  return startRegistrationLoop(options, { driver, events, log, signal });
 }

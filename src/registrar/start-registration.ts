@@ -4,7 +4,11 @@ import { admitPluginName } from "./driver/driver-name";
 import { createRegistrarEvents } from "./model/events";
 import { type RegistrationOptions, resolveRegistrationOptions } from "./model/options";
 import { errorOf } from "./model/outcome";
-import { assembleRegistration, type Registration, type RegistrationParts } from "./registration/registration";
+import {
+  type Registration,
+  type RegistrationParts,
+  startRegistrationLoop,
+} from "./registration/registration";
 import { warnIfUnheard } from "./warn-if-unheard";
 
 /**
@@ -50,7 +54,7 @@ export async function registerPlugin(
     follow: async (inbox) => inbox.put({ kind: "driver-named", driverName: name }),
     status: () => ({ identity, connected: true, trouble: undefined }),
   };
-  const registration = assembleRegistration({ ...rest, isNodeWide: false }, { driver, events, log, signal });
+  const registration = startRegistrationLoop({ ...rest, isNodeWide: false }, { driver, events, log, signal });
   const ended = await Promise.race([published, registration.closed]);
   if (ended) throw errorOf(ended, signal?.reason);
   return registration;

@@ -4,7 +4,7 @@ import { isPromise } from "../base/guarded-call";
 import { fakeTimersHint } from "../base/pause";
 import { callUnary, createUnixClient } from "../grpc/client/unary";
 import { type PluginIdentity, protos } from "../grpc/protos";
-import { errorStatus, hardenServer, startGrpcServer } from "../grpc/server";
+import { createGrpcServer, errorStatus, hardenServer } from "../grpc/server";
 import { statusCodeOf } from "../grpc/status";
 import { escapeUnprintable } from "../logging/escape";
 import { refuseAborted } from "../options/start-options";
@@ -64,7 +64,7 @@ export async function serveCsiDriver(options: CsiServingOptions): Promise<Served
   const { signal, logger, ...resolved } = resolveServingOptions(options);
   refuseAborted("the CSI driver", signal);
   const server = hardenServer(new Server(resolved.serverOptions));
-  const driver = startGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
+  const driver = createGrpcServer({ newServer: () => server, log: logger, limits: UNLIMITED });
   let socket: KeptSocket | undefined;
   let registration: Registration;
   let identity: PluginIdentity;

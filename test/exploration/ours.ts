@@ -1,4 +1,4 @@
-import { nameEvent } from "../../src/registrar/driver/follow-driver";
+import { nameEvent } from "../../src/registrar/driver/driver-events";
 import type { LoopEvent, RegistrationState, StateOf } from "../../src/registrar/model/state";
 import {
   infoAnswer,

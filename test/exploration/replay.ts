@@ -152,7 +152,7 @@ const STAND_INS: Readonly<Record<string, (actual: never) => object>> = {
     randomWord: () => "000",
   }),
   "../../src/grpc/server": () => ({
-    startGrpcServer: () => ({
+    createGrpcServer: () => ({
       get hasCaller() {
         return hasCallerAt(world, 0);
       },

@@ -5,9 +5,9 @@ import { createChunkConsumer, type FrameHeader, readFrameHeader } from "../../sr
 import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
 import {
   type CallContext,
+  createGrpcServer,
   createSmallServer,
   type GrpcServerLimits,
-  startGrpcServer,
   unaryHandler,
 } from "../../src/grpc/server";
 import { recordLog } from "../support/recorded-log";
@@ -46,7 +46,7 @@ export async function serveGrpc({ limits, getInfo = () => INFO }: ServeOptions =
   const path = folder.at("s");
   const { logger, records } = recordLog();
   const notices: RegistrationStatus[] = [];
-  const grpc = startGrpcServer({
+  const grpc = createGrpcServer({
     limits,
     log: logger,
     newServer: () => {

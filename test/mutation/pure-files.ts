@@ -32,7 +32,7 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   mirrored("diagnostics/http/request-head"),
   mirrored("diagnostics/endpoint"),
   mirrored("grpc/client/answer"),
-  mirrored("grpc/guard/frames", "grpc/guard/client-calls"),
+  mirrored("grpc/guard/frames", "grpc/guard/call-allowance"),
   mirrored("node-readiness/condition", "node-readiness/startup-taint"),
   {
     files: ["src/node-readiness/keeper.ts"],

@@ -59,14 +59,14 @@ export function tell(event: RegistrarEvent): string {
   switch (event.kind) {
     case "state-changed":
       return event.change.to;
-    case "notified":
+    case "registration-status":
       return event.error;
     case "published":
       return event.socketPath;
     case "driver-call":
     case "driver-answered":
     case "driver-lost":
-    case "asked":
+    case "get-info":
       return event.kind;
     default:
       return event satisfies never;

@@ -37,7 +37,13 @@ test("registers a driver: kubelet learns all it needs, listeners and the log hea
     tally: { getInfoCalls: 1, accepted: 1, refused: 0, publications: { "driver-named": 1 } },
   });
   const isCall = (kind: string) => kind !== "state-changed";
-  expect(events.filter(isCall)).toEqual(["driver-call", "driver-answered", "published", "asked", "notified"]);
+  expect(events.filter(isCall)).toEqual([
+    "driver-call",
+    "driver-answered",
+    "published",
+    "get-info",
+    "registration-status",
+  ]);
   expect(events.slice(0, 3)).toEqual(["driver-call", "driver-answered", "state-changed"]);
   const socket = node.socketPath(name);
   expect(started.log.all("Registration state changed").map(({ fields }) => fields)).toEqual([

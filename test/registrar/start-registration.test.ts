@@ -161,7 +161,7 @@ test("whatever listeners do, the driver is registered, and the log has what they
     })();
     await registerOnce(node.socketPath(name));
     await registration.ready;
-    await expect(looping).rejects.toThrow("broken off at asked");
+    await expect(looping).rejects.toThrow("broken off at get-info");
     expect(await registration.close()).toEqual({ kind: "stopped" });
     expect(log.all(FAILED)[0]).toMatchObject({ severity: "error", fields: { event: "state-changed" } });
   }));

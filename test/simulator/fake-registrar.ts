@@ -1,5 +1,5 @@
 import { type PluginInfo, protos, type RegistrationStatus } from "../../src/grpc/protos";
-import { startGrpcServer, unaryHandler } from "../../src/grpc/server";
+import { createGrpcServer, unaryHandler } from "../../src/grpc/server";
 import { silentLogger } from "../../src/logging/logger";
 import { createObservedServer, listenUntilCrash } from "../../src/simulator/driver/csi-driver";
 import { createEventLog } from "../../src/simulator/event-stream";
@@ -30,7 +30,7 @@ export async function startFakeRegistrar(options: FakeRegistrarOptions) {
     ...options.info,
   };
   const cut = () => socket.crash();
-  const server = startGrpcServer({
+  const server = createGrpcServer({
     log: silentLogger,
     newServer: (_publication, client) => {
       const server = createObservedServer(client, (request) => log.append({ kind: "called", ...request }));

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { RegistrarError } from "../../base/errors";
 import { quoteGo } from "../../logging/escape";
-import { type ClientBounds, createClientCalls } from "./client-calls";
+import { type ClientBounds, createCallAllowance } from "./call-allowance";
 import {
   type ChunkReader,
   CLIENT_PREFACE,
@@ -27,12 +27,12 @@ export type GuardedClient = ReturnType<typeof guardFromClient>;
 const STREAM_ID_BYTES = 4;
 
 /**
- * Guards Node's HTTP/2 against a client of a server: against what `createClientCalls` bounds, endless header blocks, and
+ * Guards Node's HTTP/2 against a client of a server: against what `createCallAllowance` bounds, endless header blocks, and
  * whatever is not HTTP/2. `serve` gets the stream to be served once the client has sent HTTP/2's preface: a silent client costs
  * no session. An `:authority` that Node refuses is replaced (`createFieldReader`).
  */
 export function guardFromClient(socket: Socket, bounds: ClientBounds, serve: (stream: Duplex) => void) {
-  const calls = createClientCalls(bounds);
+  const calls = createCallAllowance(bounds);
   const readFields = createFieldReader();
   /** One of both said GOAWAY without an error. */
   let isLeaving = false;

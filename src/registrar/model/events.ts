@@ -25,8 +25,8 @@ export type RegistrarEvent =
   | { readonly kind: "driver-lost" }
   | { readonly kind: "state-changed"; readonly change: StateChange }
   | { readonly kind: "published"; readonly socketPath: string; readonly reason: PublishReason }
-  | { readonly kind: "asked" }
-  | { readonly kind: "notified"; readonly registered: boolean; readonly error: string };
+  | { readonly kind: "get-info" }
+  | { readonly kind: "registration-status"; readonly registered: boolean; readonly error: string };
 
 export const createRegistrarEvents = <Event extends RegistrarEvent = RegistrarEvent>(log: Logger) =>
   createEventSource<Event>((error, { kind }) =>

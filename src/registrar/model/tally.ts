@@ -53,9 +53,9 @@ export function createTally(now: () => number = Date.now) {
 
 function whatChanges(tally: Tally, event: RegistrarEvent, now: () => number): Partial<Tally> {
   switch (event.kind) {
-    case "asked":
+    case "get-info":
       return { getInfoCalls: tally.getInfoCalls + 1, lastGetInfoAtMs: now() };
-    case "notified":
+    case "registration-status":
       return {
         lastStatusAtMs: now(),
         accepted: tally.accepted + (event.registered ? 1 : 0),

@@ -1,6 +1,6 @@
 import { BACKOFF, backoffMs } from "../../base/backoff";
 import { pause } from "../../base/pause";
-import type { startGrpcServer } from "../../grpc/server";
+import type { createGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import type { SocketFile } from "../../unix/socket-file";
 import { fitsSocketPath } from "../../unix/socket-path";
@@ -13,7 +13,7 @@ export interface RegistrationContext {
   readonly options: ResolvedOptions;
   readonly log: Logger;
   readonly socket: SocketFile;
-  readonly server: Pick<ReturnType<typeof startGrpcServer>, "hasCaller" | "connections" | "close">;
+  readonly server: Pick<ReturnType<typeof createGrpcServer>, "hasCaller" | "connections" | "close">;
   /** Called with the reason when our socket could not be published and is tried again. */
   readonly onUnpublished: (reason: string) => void;
 }

@@ -1,5 +1,5 @@
 import type { EventSource, Events } from "../../base/event-source";
-import { startGrpcServer } from "../../grpc/server";
+import { createGrpcServer } from "../../grpc/server";
 import type { Logger } from "../../logging/logger";
 import { createSocketFile, type Publication, type SocketFile } from "../../unix/socket-file";
 import type { RegistrarEvent } from "../model/events";
@@ -66,13 +66,13 @@ export interface RegistrationParts {
 }
 
 /** Assembles the registration of one driver from its parts, and starts its loop in state `waiting`. */
-export function assembleRegistration(options: ResolvedOptions, parts: RegistrationParts): Registration {
+export function startRegistrationLoop(options: ResolvedOptions, parts: RegistrationParts): Registration {
   const { driver, events, log, signal } = parts;
   const inbox = createInbox<LoopEvent>();
   const view = createView(options, driver, events);
   events.subscribe(options.onEvent);
   const calls = answerKubelet(view, options, { inbox, ...parts }, () => server.silent);
-  const server = startGrpcServer({ log, newServer: createRegistrationService(options, calls, log) });
+  const server = createGrpcServer({ log, newServer: createRegistrationService(options, calls, log) });
   const socket = createSocketFile(server.accept, log);
   const context = { options, log, server, socket, onUnpublished: view.onUnpublished };
 
@@ -141,10 +141,14 @@ function answerKubelet(
         isWithdrawn: publication?.withdrawn.aborted ?? true,
         isOwn: publication?.path === view.socketPath(),
       }),
-    onGetInfo: (publication) => take(publication, { kind: "asked" }, { kind: "get-info" }),
+    onGetInfo: (publication) => take(publication, { kind: "get-info" }, { kind: "get-info" }),
     onRegistrationStatus: (status, publication) => {
       const { pluginRegistered: registered, error } = status;
-      take(publication, { kind: "notified", registered, error }, statusEvent(onRegistrationFailure, status));
+      take(
+        publication,
+        { kind: "registration-status", registered, error },
+        statusEvent(onRegistrationFailure, status),
+      );
     },
   };
 }

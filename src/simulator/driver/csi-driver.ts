@@ -5,7 +5,7 @@ import { messageOf, RegistrarError } from "../../base/errors";
 import { monotonicMs, pause } from "../../base/pause";
 import type { GuardedClient } from "../../grpc/guard/guards";
 import { protos } from "../../grpc/protos";
-import { createSmallServer, startGrpcServer, unaryHandler } from "../../grpc/server";
+import { createGrpcServer, createSmallServer, unaryHandler } from "../../grpc/server";
 import { silentLogger } from "../../logging/logger";
 import { readOptions } from "../../options/read-options";
 import { refuseAborted } from "../../options/start-options";
@@ -79,7 +79,7 @@ export async function startCsiDriver(options: CsiDriverOptions): Promise<Simulat
   const faults = createFaultScript(driver.faults, (fault) => log.append({ kind: "fault-applied", fault }));
   let answers: ResolvedCsiDriverAnswers = driver;
   const handlers = createHandlers(driver.name, () => answers, faults, log.append);
-  const server = startGrpcServer({
+  const server = createGrpcServer({
     log: logger,
     newServer: (_publication, client) => {
       const server = createObservedServer(client, (request) => log.append({ kind: "called", ...request }));

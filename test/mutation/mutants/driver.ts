@@ -47,7 +47,7 @@ export const DRIVER_MUTANTS: readonly Mutant[] = [
     "a driver that restarts while it is dialled is taken for the one before":
       "      if (problem === undefined && file !== (await fileAt(path))) continue;\n",
   }),
-  ...mutantsOf("src/registrar/driver/follow-driver.ts", ["test/registrar/start-registrar"], {
+  ...mutantsOf("src/registrar/driver/driver-events.ts", ["test/registrar/start-registrar"], {
     "a driver that came back as another version is not registered anew": [
       "(awayMs !== undefined || isOtherVersion)",
       "awayMs !== undefined",

@@ -2,27 +2,31 @@ import { type Mutant, mutantsOf } from "../mutant";
 
 /** Mutants of the gRPC server: who is let in, what each may use, and how it ends. */
 export const GRPC_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/unix/crowd.ts", ["test/grpc/server/bounds"], {
+  ...mutantsOf("src/unix/connection-limit.ts", ["test/grpc/server/bounds"], {
     "of hundreds of clients in one moment kubelet, or its probe, is closed before it was read": [
       "setImmediate(() => setImmediate(trim));",
       "trim();",
-      ["test/unix/crowd"],
+      ["test/unix/connection-limit"],
     ],
     "the newest connection, which may be kubelet's, is closed at once": [
       "const others = [...open].slice(0, -1);",
       "const others = [...open].toReversed();",
     ],
     "clients may be any number": "    while (open.size > max && closeOne()) {}\n",
-    "who is young stays, however many there are": [" || open.size > 2 * max", "", ["test/unix/crowd"]],
+    "who is young stays, however many there are": [
+      " || open.size > 2 * max",
+      "",
+      ["test/unix/connection-limit"],
+    ],
     "kubelet's idle connection goes because the strangers are young": [
       "      if (victim === undefined && ofClass.length > 0) return false; // Rather than close one of the next class.\n",
       "",
-      ["test/unix/crowd"],
+      ["test/unix/connection-limit"],
     ],
     "nobody goes once all that are too many were young": [
       "    if (open.size > max) whenSettled = setTimeout(trim, settleMs).unref();\n",
       "",
-      ["test/unix/crowd"],
+      ["test/unix/connection-limit"],
     ],
   }),
   ...mutantsOf("src/grpc/server.ts", ["test/grpc/server/bounds"], {
@@ -63,7 +67,7 @@ export const GRPC_MUTANTS: readonly Mutant[] = [
       ["test/grpc/server/attacks.test"],
     ],
   }),
-  ...mutantsOf("src/grpc/guard/client-calls.ts", ["test/grpc/guard/client-calls"], {
+  ...mutantsOf("src/grpc/guard/call-allowance.ts", ["test/grpc/guard/call-allowance"], {
     "a call in many frames is a flood": ["!mayEnd || call === undefined", "true || call === undefined"],
     "who only begins calls counts as kubelet": [
       "    if (!endsRequest) return;\n",

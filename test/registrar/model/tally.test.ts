@@ -9,11 +9,15 @@ const published = (reason: "driver-named" | "peer-gone" | "socket-gone"): Regist
 });
 
 test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
-  ["GetInfo", [{ kind: "asked" }, { kind: "asked" }], { getInfoCalls: 2, lastGetInfoAtMs: 7 }],
-  ["a success", [{ kind: "notified", registered: true, error: "" }], { accepted: 1, lastStatusAtMs: 7 }],
+  ["GetInfo", [{ kind: "get-info" }, { kind: "get-info" }], { getInfoCalls: 2, lastGetInfoAtMs: 7 }],
+  [
+    "a success",
+    [{ kind: "registration-status", registered: true, error: "" }],
+    { accepted: 1, lastStatusAtMs: 7 },
+  ],
   [
     "a refusal",
-    [{ kind: "notified", registered: false, error: "no" }],
+    [{ kind: "registration-status", registered: false, error: "no" }],
     { refused: 1, refusal: "no", lastStatusAtMs: 7 },
   ],
   [
@@ -37,10 +41,10 @@ test.each<[string, readonly RegistrarEvent[], Partial<Tally>]>([
     [
       { kind: "driver-answered", identity, awayMs: undefined },
       published("driver-named"),
-      { kind: "asked" },
-      { kind: "notified", registered: false, error: "no" },
+      { kind: "get-info" },
+      { kind: "registration-status", registered: false, error: "no" },
       { kind: "driver-answered", identity: { ...identity, name: "y.csi" }, awayMs: 5 },
-      { kind: "asked" },
+      { kind: "get-info" },
     ],
     { getInfoCalls: 1, lastGetInfoAtMs: 7 },
   ],

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
-import { startGrpcServer } from "../../../src/grpc/server";
+import { createGrpcServer } from "../../../src/grpc/server";
 import { resolveOptions } from "../../../src/registrar/model/options";
 import {
   createRegistrationService,
@@ -28,7 +28,7 @@ async function publish(keepMs?: number) {
     report: () => ({ name: NAME, report: { state: "registered" } }),
   } as unknown as RegistrationCalls;
   const newServer = createRegistrationService(resolveOptions(node.options), calls, logger);
-  const server = node.keep(startGrpcServer({ log: logger, newServer }));
+  const server = node.keep(createGrpcServer({ log: logger, newServer }));
   const socket = createSocketFile(server.accept, logger);
   node.keep({ [Symbol.asyncDispose]: socket.withdraw });
   const path = node.socketPath(NAME);

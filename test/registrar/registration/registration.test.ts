@@ -55,7 +55,7 @@ test("what kubelet says over a socket that was replaced since is not of the new 
   const ignored = "Kubelet's call came over a socket that was replaced since, ignored";
   await started.log.when(ignored, 2);
   const calls = started.log.all(ignored).map(({ fields }) => fields.call);
-  expect(calls).toEqual(["notified", "notified"]);
+  expect(calls).toEqual(["registration-status", "registration-status"]);
   const { state, tally } = started.registrar.status();
   expect({ state, ...tally }).toMatchObject({ state: "listening", accepted: 0, refused: 0, getInfoCalls: 0 });
   await registerOnce(node.socketPath("y.csi"));
@@ -64,7 +64,7 @@ test("what kubelet says over a socket that was replaced since is not of the new 
 
 test("kubelet's status counts before what a listener does about it", async () => {
   await using started = await startListening(node);
-  started.registrar.subscribe("notified", () => void started.registrar.close());
+  started.registrar.subscribe("registration-status", () => void started.registrar.close());
   await registerOnce(node.socketPath(name));
   await started.registrar.closed;
   expect(started.registrar.status().history.map(({ to }) => to)).toContain("registered");

@@ -21,11 +21,11 @@ import { type Answering, isInSight, type Published, pathFix, type View } from ".
 
 const NO_CONNECTION = { accepted: 0, open: 0, cutBeforeCall: 0, rejected: 0 };
 
-const registrationCheck = check("CSI015", "registration", (view: View) => {
+const kubeletStateCheck = check("CSI015", "registration", (view: View) => {
   const { directory, registrations, isWhole, targetName } = view;
   if (directory.kind !== "directory") return undefined;
   const { path } = directory;
-  const theirs = registrations.filter((one) => one.isTargets);
+  const theirs = registrations.filter((one) => one.isAskedFor);
   if (theirs.length > 0) return theirs.map((one) => judgeRegistration(one, view));
   if (isWhole)
     return (driversIn(view).length === 0 ? unread : unknown)(
@@ -81,8 +81,8 @@ function causeOfRefusal(name: string, refusal: string, { driver, hostPath }: Vie
 }
 
 const otherRegistrations = check("CSI019", "other-registrations", (view: View) =>
-  view.registrations.map(({ isTargets, plugin, trouble, path, socket }) => {
-    if (isTargets || plugin !== undefined) return undefined;
+  view.registrations.map(({ isAskedFor, plugin, trouble, path, socket }) => {
+    if (isAskedFor || plugin !== undefined) return undefined;
     const { text, fix } = trouble;
     if (isUnread(socket)) return unknown(path, text, fix);
     return view.isWhole && view.isDeserted
@@ -98,19 +98,19 @@ const registrationEndpoint = check("CSI016", "registration-endpoint", (view: Vie
   view.answering.map((one) => judgeEndpoint(one, view)),
 );
 
-function judgeEndpoint({ plugin, isTargets, endpoint, path }: Answering, view: View): Verdict | undefined {
+function judgeEndpoint({ plugin, isAskedFor, endpoint, path }: Answering, view: View): Verdict | undefined {
   const { target, isWhole, hostPath, drivers, socketsOnHost } = view;
   const { name } = plugin;
   const own = drivers.filter((driver) => driver.name === name);
   const inode = own.length === 1 ? own[0]?.socket.inode : undefined;
   const fixPath = pathFix(inode, view, CORRECT_PATH);
   const told = target.kubeletRegistrationPath;
-  const bad = isTargets ? problem : warning;
-  const ifTargets = (verdict: Verdict) => (isTargets ? verdict : undefined);
+  const bad = isAskedFor ? problem : warning;
+  const ifTargets = (verdict: Verdict) => (isAskedFor ? verdict : undefined);
   const place = plugin.endpoint === "" ? `${path}, its registration socket` : plugin.endpoint;
   const saidAt = `is said to be at ${place}`;
   if (endpoint === undefined) return bad(name, `${saidAt}, which is not an absolute path`, fixPath);
-  if (isTargets && !isWhole && told !== undefined && told !== plugin.endpoint)
+  if (isAskedFor && !isWhole && told !== undefined && told !== plugin.endpoint)
     return problem(name, `${saidAt}, not at ${told}`, fixPath);
   const { socket, identity } = endpoint;
   const isOnHost = isInSight(socket.path, view) || (inode !== undefined && socketsOnHost.has(inode));
@@ -129,28 +129,28 @@ function judgeEndpoint({ plugin, isTargets, endpoint, path }: Answering, view: V
   if (identity && identity.value.name !== name)
     return bad(name, `${saidAt}, where the driver ${identity.value.name} answers`, fixPath);
   // What answers at this path in the container may be nothing on the host.
-  if (isTargets && told === plugin.endpoint && hostPath.kind === "wrong")
+  if (isAskedFor && told === plugin.endpoint && hostPath.kind === "wrong")
     return problem(name, `${saidAt}; ${hostPath.problem}`, hostPath.fix, "host-path");
   return ifTargets(ok(name, `is at the path that kubelet gets: ${place}`));
 }
 
 const registrationDuplicates = check("CSI018", "registration-duplicates", ({ answering }: View) =>
   [...grouped(answering, ({ plugin }) => plugin.name)].map(([name, ones]) => {
-    const isTargets = ones.some((one) => one.isTargets);
+    const isAskedFor = ones.some((one) => one.isAskedFor);
     const [{ plugin, path, report }] = ones;
     const cause = duplicatesCause(plugin.endpoint);
     const { standbys = 0 } = report ?? {};
     const paths = ones.map((one) => one.path).join(", ");
     const living = `has ${ones.length} living registration sockets, of which kubelet refuses all but one: ${paths}`;
-    if (ones.length > 1) return (isTargets ? problem : warning)(name, living, LEAVE_ONE, cause);
+    if (ones.length > 1) return (isAskedFor ? problem : warning)(name, living, LEAVE_ONE, cause);
     const more = `has ${counted(standbys, "more registrar")} on standby for the one on ${path}`;
     if (standbys > 0) return warning(name, more, LEAVE_ONE, cause);
-    return isTargets ? ok(name, "has one living registration socket") : undefined;
+    return isAskedFor ? ok(name, "has one living registration socket") : undefined;
   }),
 );
 
 export const registrationChecks = [
-  registrationCheck,
+  kubeletStateCheck,
   otherRegistrations,
   registrationEndpoint,
   registrationDuplicates,

@@ -125,7 +125,7 @@ function publishedOf(
     /** Whether a driver that is there has no other registration socket, and this one does not answer. */
     isLeft,
     /** Whether the doctor was called for this registration. */
-    isTargets: isWhole ? isOfAny : targetName !== undefined && name === targetName,
+    isAskedFor: isWhole ? isOfAny : targetName !== undefined && name === targetName,
   };
 }
 

@@ -11,7 +11,7 @@ import type { DriverHealth, DriverTrouble } from "../model/status";
 import { admitDriverName } from "./driver-name";
 import { type WatchDriverContext, watchCsiDriver } from "./watch-driver";
 
-export interface FollowContext extends Pick<WatchDriverContext, "log" | "remindEveryMs"> {
+export interface DriverEventsContext extends Pick<WatchDriverContext, "log" | "remindEveryMs"> {
   readonly events: EventSource<RegistrarEvent>;
   /** Resolves when the driver may be registered under this name; a rename starts over. @default at once */
   readonly admit?: (name: string, log: Logger, onWithheld: (why: DriverTrouble) => void) => Promise<void>;
@@ -32,11 +32,11 @@ export function nameEvent(
 }
 
 /** Follows the driver of `options`; a name names its registration, a failure to learn it ends that. */
-export function createDriverFollower(
+export function createDriverEvents(
   options: ResolvedRegistrarOptions,
-  { log: parentLog, events, remindEveryMs, admit }: FollowContext,
+  { log: parentLog, events, remindEveryMs, admit }: DriverEventsContext,
 ) {
-  const log = parentLog.named("follow-driver");
+  const log = parentLog.named("driver-events");
   let identity: PluginIdentity | undefined;
   let connected = false;
   let trouble: DriverTrouble | undefined;

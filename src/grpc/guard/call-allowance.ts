@@ -25,7 +25,7 @@ export interface ClientBounds {
  * rule against floods of SETTINGS, PING or calls that are given up (CVE-2019-9512, 9515, 2023-44487). An answer renews the
  * allowance, and frames of a running call cost nothing, so a busy client is not cut off. `now` is in milliseconds.
  */
-export function createClientCalls(bounds: ClientBounds, now: () => number = () => performance.now()) {
+export function createCallAllowance(bounds: ClientBounds, now: () => number = () => performance.now()) {
   const running = new Map<number, Call>();
   let newest = 0;
   let everCalled = false;

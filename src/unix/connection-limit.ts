@@ -9,9 +9,9 @@ const ALWAYS_ALLOWED_CONNECTIONS = 4;
 const SHORTAGE_CHECK =
   "who holds connections to this process (ss -xp, ss -tp), and its limit: ulimit -n, LimitNOFILE of the container runtime";
 
-export interface CrowdOptions<Connection> {
+export interface ConnectionLimitOptions<Connection> {
   readonly max: number;
-  /** Each connection has this time to send, unless there are more than twice `max`. @default 0 */
+  /** Each connection has this time to send, unless there are more than twice `max`, or descriptors run short. @default 0 */
   readonly settleMs?: number;
   /** The order in which connections are closed, by their name in the log. The first non-empty class loses one. */
   readonly evictionOrder: Readonly<Record<string, (connection: Connection) => boolean>>;
@@ -25,8 +25,8 @@ export interface CrowdOptions<Connection> {
  * accepted connection had a chance to send: of hundreds that connect at once kubelet's may be among the oldest. A client that
  * waits for our first bytes needs `settleMs` for that.
  */
-export function createCrowd<Connection extends { readonly socket: Socket }>(
-  options: CrowdOptions<Connection>,
+export function createConnectionLimit<Connection extends { readonly socket: Socket }>(
+  options: ConnectionLimitOptions<Connection>,
 ) {
   const { max, settleMs = 0, evictionOrder, messages, log } = options;
   const warnOfCrowd = createPacedWarning(log, messages.crowd);

@@ -1,4 +1,4 @@
-import { createClientCalls } from "../../../src/grpc/guard/client-calls";
+import { createCallAllowance } from "../../../src/grpc/guard/call-allowance";
 import { DATA, END_STREAM, HEADERS, PING, RST_STREAM, WINDOW_UPDATE } from "../wire";
 
 const TOO_MANY = "200 frames that lead to no call";
@@ -6,7 +6,7 @@ type Played = ReturnType<typeof play>;
 
 function play(bounds = { maxFrames: 200, maxUnfinishedBytes: 100_000, unfinishedBytes: 0 }) {
   const clock = { ms: 0 };
-  const calls = createClientCalls(bounds, () => clock.ms);
+  const calls = createCallAllowance(bounds, () => clock.ms);
   const frame = (type: number, streamId = 0, flags = 0, length = 0) => {
     return { type, flags, streamId, length, bytes: Buffer.alloc(0) };
   };

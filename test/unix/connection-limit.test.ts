@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type CrowdOptions, createCrowd } from "../../src/unix/crowd";
+import { type ConnectionLimitOptions, createConnectionLimit } from "../../src/unix/connection-limit";
 import { recordLog } from "../support/recorded-log";
 
 const SETTLE_MS = 250;
@@ -16,8 +16,8 @@ beforeEach(() => jest.useFakeTimers({ doNotFake: ["setImmediate"] }));
 afterEach(() => jest.useRealTimers());
 
 /** A crowd of two, and of guests that are no sockets but end like them. */
-function openHouse(options: Partial<CrowdOptions<Guest>> = {}) {
-  const crowd = createCrowd<Guest>({
+function openHouse(options: Partial<ConnectionLimitOptions<Guest>> = {}) {
+  const crowd = createConnectionLimit<Guest>({
     max: 2,
     settleMs: SETTLE_MS,
     evictionOrder: { idle: ({ isBusy }) => !isBusy },
