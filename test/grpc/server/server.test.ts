@@ -5,7 +5,7 @@ import { CLIENT_PREFACE } from "../../../src/grpc/guard/frames";
 import { protos } from "../../../src/grpc/protos";
 import { eventually } from "../../support/eventually";
 import { connectRaw, INFO, serveGrpc } from "../served-grpc";
-import { chunksOf, fixture, GOAWAY, HELLO } from "../wire";
+import { chunksOf, fixture, GOAWAY, HELLO, ONE_CALL } from "../wire";
 
 test("serves a grpc-js client", async () => {
   await using served = await serveGrpc();
@@ -55,3 +55,18 @@ test.each(["kubelet-1.24.hex", "kubelet-1.28.hex", "kubelet-1.36.hex"])(
     expect(served.records).toEqual([]);
   },
 );
+
+test("answers a client that takes its time over every byte, and others meanwhile", async () => {
+  await using served = await serveGrpc();
+  using slow = connectRaw(served.path);
+  await Promise.all([served.accepted(), once(slow.socket, "connect")]);
+  for (const byte of ONE_CALL) {
+    slow.socket.write(Buffer.of(byte));
+    await new Promise((resolve) => setImmediate(resolve));
+    if (byte === 0xff || byte === 0x2f) {
+      using quick = served.connect(ONE_CALL);
+      expect(await quick.statusOf(1)).toBe("0");
+    }
+  }
+  expect(await slow.statusOf(1)).toBe("0");
+});
