@@ -36,7 +36,7 @@ test.each<readonly [expected: RegExp, Changes]>([
   ],
   [/on port 1, and the registrar serves 2/, serving(http({ port: 1 }))],
   [
-    /on the port http, and no port of the container has that name -> add ports: \[\{name: http, containerPort: 2\}\], or write port: 2/,
+    /on port http, and the registrar serves 2/,
     serving({ ...http({ port: "http" }), ports: [{ name: "web", containerPort: 2 }] }),
   ],
   [/has a startupProbe on port 3, and .* serves 2/, serving({ startupProbe: { tcpSocket: { port: 3 } } })],

@@ -11,10 +11,7 @@ export const manifestProbes = eachDeployment("CSI104", "manifest-probes", (one) 
     : one.probes.map((probe) => (probe.asks === "exec" ? judgeExec : judgePort)(probe, one)),
 );
 
-function judgePort(
-  { kind, asks, port, isUnnamed, path, host }: ProbeFacts,
-  one: Deployment,
-): Statement | undefined {
+function judgePort({ kind, asks, port, path, host }: ProbeFacts, one: Deployment): Statement | undefined {
   const { http, metricsPath } = one.settings;
   const isOnNode = one.source.pod.hostNetwork === true;
   if (http === undefined)
@@ -24,15 +21,10 @@ function judgePort(
           `add --http-endpoint=:${Number(port) || 9809}`,
         )
       : undefined;
-  if (isUnnamed && !isTemplate(port))
-    return problem(
-      `has a ${kind} on the port ${port}, and no port of the container has that name`,
-      `add ports: [{name: ${port}, containerPort: ${http.port}}], or write port: ${http.port}`,
-    );
   if (port !== "" && port !== `${http.port}` && !isTemplate(port))
     return problem(
       `has a ${kind} on port ${port}, and the registrar serves ${http.port}`,
-      "use one for both",
+      "use one for both, by its number or a name of the container's ports",
     );
   if (asks !== "HTTP" && asks !== "TCP")
     return problem(

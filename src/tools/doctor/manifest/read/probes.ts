@@ -26,8 +26,6 @@ export function probesOf(container: Tree, program: Program) {
       host: textOrNone(asked.host),
       /** A number, or the name of a port that the container does not have. */
       port: text(ports.get(asked.port) ?? asked.port),
-      /** A name that none of the container's ports has. */
-      isUnnamed: typeof asked.port === "string" && !/^\d+$/.test(asked.port) && !ports.has(asked.port),
       path: httpGet ? text(asked.path ?? "/") : undefined,
       command,
       timing: timingOf(probe),
