@@ -39,7 +39,7 @@ export async function playRegistration({ kubelet: version, node, cli, driver }: 
   assert.deepEqual([answer.endpoint, ...answer.versions], [endpoint, "1.0.0"], "what GetInfo answered");
   if (driver.refusesPaths && sendsPathToDrivers(version)) {
     assert.match(answer.error ?? "it was registered", /RST_STREAM with error code: PROTOCOL_ERROR/);
-    await registrar.says("a path as :authority");
+    await registrar.says("RST_STREAM with error code: PROTOCOL_ERROR");
     assert.deepEqual(await registrar.exited, { code: 1, signal: null }, "how the registrar ended");
     assert.deepEqual(await place.visibleSockets(), [], "what is left of the socket");
     return "refused";

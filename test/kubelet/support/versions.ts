@@ -19,19 +19,20 @@ export const BETAS: Readonly<Record<string, string>> = {
 
 export const minorOf = (version: string) => Number(version.split(".")[1]);
 
-/** Every kubelet release that can be built, oldest first: those with a file in program/versions. */
+/** Every kubelet that can be built, oldest first: those with a file in program/versions, and the betas. */
 export function allVersions(): readonly string[] {
   return readdirSync(join(programFolder, "versions"))
     .filter((name) => name.endsWith(".mod"))
     .map((name) => name.slice(0, -".mod".length))
+    .concat(Object.keys(BETAS))
     .sort((a, b) => minorOf(a) - minorOf(b));
 }
 
-/** The releases that this run tests: those named in KUBELET_VERSIONS (comma-separated, or `all`), else three. */
+/** The kubelets that this run tests: those named in KUBELET_VERSIONS (comma-separated, or `all`), else three. */
 export function kubeletVersions(): readonly string[] {
   const chosen = process.env.KUBELET_VERSIONS;
   if (!chosen) return defaultVersions;
-  const known = [...allVersions(), ...Object.keys(BETAS)];
+  const known = allVersions();
   if (chosen === "all") return known;
   const versions = chosen.split(",");
   const unknown = versions.find((version) => !known.includes(version));
