@@ -38,6 +38,11 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
       "    events.emit(call);\n    inbox.put(event, publication?.withdrawn);\n",
       ["test/registrar/registration/registration.test"],
     ],
+    "a status over a socket that was replaced counts": [
+      "if (publication?.withdrawn.aborted) {",
+      "if (!publication) {",
+      ["test/registrar/registration/registration.test"],
+    ],
     "a socket that was withdrawn answers": [
       "isWithdrawn: publication?.withdrawn.aborted ?? true",
       "isWithdrawn: publication === undefined",

@@ -18,6 +18,14 @@ export const STATES_MUTANTS: readonly Mutant[] = [
       ],
       "kubelet sees two sockets of a driver that another registrar serves":
         "  await takeAway(context.socket.withdraw, log, signal);\n",
+      "a peer that touches its socket is taken for gone": [
+        "if (peerIsGone(await context.socket.look(path))) return;",
+        "return;",
+      ],
+      "a peer that is gone is waited for, for ever": [
+        "if (peerIsGone(await context.socket.look(path))) return;",
+        "await context.socket.look(path);",
+      ],
       "another driver's registrar is stood by for": [
         "info?.name === facts.driverName &&",
         "info !== undefined &&",
@@ -31,6 +39,10 @@ export const STATES_MUTANTS: readonly Mutant[] = [
       "an official registrar that removes our socket finds it back before it has bound its own, and fails": [
         'if (found === "gone" && (await pause(ANOTHER_BINDS_WITHIN_MS, signal)))',
         'if (found === "gone")',
+      ],
+      "a dead socket in the place of ours stays there": [
+        "if (event) return event;",
+        'if (event && event.kind !== "socket-dead") return event;',
       ],
       "each state leaves its inotify watches": [
         "using watch",
@@ -46,6 +58,10 @@ export const STATES_MUTANTS: readonly Mutant[] = [
       "that a socket cannot be published is nobody's trouble": "      onUnpublished(messageOf(error));\n",
       "a directory that is away is tried again a hundred times a second":
         "      await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));\n",
+      "a registrar that found its place taken says that it serves": [
+        '      if (event.kind !== "published") return event;\n',
+        "",
+      ],
       "the name under which kubelet knows the driver is not found": [
         "await findAlias(pluginRegistrationPath,",
         'await findAlias(pluginRegistrationPath + "-",',
@@ -69,6 +85,16 @@ export const STATES_MUTANTS: readonly Mutant[] = [
         "await watch.wait(signal, backoffMs(BACKOFF.publish, attempt));",
         "await new Promise(() => {});",
         ["test/registrar/registration/states/in-place"],
+      ],
+    },
+  ),
+  ...mutantsOf(
+    "src/registrar/registration/states/listening.ts",
+    ["test/registrar/registration/states/listening"],
+    {
+      "the socket moves while kubelet works on an earlier one": [
+        "if (!movesFromBackoff(facts, server.hasCaller)) return undefined;",
+        "",
       ],
     },
   ),

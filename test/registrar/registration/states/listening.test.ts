@@ -1,11 +1,14 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import type { RegistrationContext } from "../../../../src/registrar/registration/context";
 import { controlWaits } from "../../../support/controlled-waits";
 import { dialRegistration, registerOnce } from "../../../support/dial-registration";
 import { eachTest } from "../../../support/each-test";
 import { eventually } from "../../../support/eventually";
 import { leaveDeadSocket } from "../../../support/foreign-socket";
 import { watchNames } from "../../../support/owned-socket";
+import { recordLog } from "../../../support/recorded-log";
+import { facts, stateNamed } from "../../../support/registration-states";
 import { startScriptedDriver } from "../../../support/scripted-driver";
 
 const waits = controlWaits();
@@ -66,6 +69,21 @@ describe("a socket that was left behind", () => {
     await eventually(() => expect(waits.pending()).toContain(30_000));
     expect(waits.pending()).not.toContain(MOVE_AFTER_MS);
   });
+});
+
+/** Kubelet called over a socket of ours that another registrar replaced, and that one has gone. */
+test.each([
+  [true, undefined],
+  [false, "kubelet-silent"],
+])("is given up if kubelet works on an earlier publication %s: %s", async (hasCaller, expected) => {
+  const { moveFromBackoff } = await import("../../../../src/registrar/registration/states/listening");
+  const options = { pluginRegistrationPath: node.pluginRegistrationPath, type: "CSIPlugin" };
+  const context = { options, server: { hasCaller }, log: recordLog().logger };
+  const state = { ...stateNamed("listening"), facts: { ...facts, foundDeadSocket: true } };
+  const { signal } = new AbortController();
+  const moving = moveFromBackoff(state, context as unknown as RegistrationContext, signal);
+  await waits.end(MOVE_AFTER_MS);
+  expect((await moving)?.kind).toBe(expected);
 });
 
 test("a name that is too long for another is kept", async () => {

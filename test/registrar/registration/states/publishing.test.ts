@@ -83,6 +83,7 @@ describe("later on", () => {
       logger: log.logger,
     });
     await log.when("Standing by for the registrar that holds the socket");
+    expect(log.all("Registration Server started")).toEqual([]);
     rmSync(node.pluginRegistrationPath, { recursive: true });
     await peer.kill();
     await log.when("Failed to listen on socket");

@@ -107,6 +107,7 @@ test("leaves a peer that keeps our connection alone until something happens", as
     rounds += 1;
     expect(rounds).toBeLessThan(MANY);
   }
+  expect(started.registrar.status().history.map(({ reason }) => reason)).not.toContain("peer-gone");
   await started[Symbol.asyncDispose]();
   await peer.kill();
 });
