@@ -1,6 +1,7 @@
 import { isQuiet, kubeletSteps, type RegistrarSide, restartKubelet } from "./kubelet";
 import { answerInfo, hearStatus, oursOf, oursSteps, take } from "./ours";
 import {
+  copyOf,
   endProcess,
   initialWorld,
   keyOf,
@@ -19,6 +20,8 @@ export interface Exploration {
   readonly depth: number;
   /** Of CPU. */
   readonly seconds: number;
+  /** Whether it went to the end. */
+  readonly isWhole: boolean;
   /** What must not happen, and the shortest way to it. */
   readonly counterexample?: { readonly what: string; readonly story: readonly string[] } | undefined;
 }
@@ -31,6 +34,8 @@ export const isKubeletAtIt = ({ kubelet: { queue, operations } }: World) =>
 interface ExploreOptions {
   /** Goes no further from states that are so many steps away. @default to the end */
   readonly deepest?: number;
+  /** Ends after so many seconds of CPU. @default at the end */
+  readonly withinSeconds?: number;
   /** Gets each step between two states, by their numbers in the order in which they are found. */
   readonly onStep?: (from: number, label: string, to: number) => void;
 }
@@ -38,59 +43,96 @@ interface ExploreOptions {
 /** Goes through every order of steps, the shortest ways first, until something must not happen. */
 export function explore(
   setup: Setup,
-  { deepest = Number.POSITIVE_INFINITY, onStep = () => {} }: ExploreOptions = {},
+  {
+    deepest = Number.POSITIVE_INFINITY,
+    withinSeconds = Number.POSITIVE_INFINITY,
+    onStep = () => {},
+  }: ExploreOptions = {},
 ): Exploration {
   const startedAt = process.cpuUsage();
-  const keys = [keyOf(initialWorld(setup))];
-  const ids = new Map([[keys[0], 0]]);
-  const parents: [from: number, label: string][] = [[-1, ""]];
-  const depths = [0];
-  /** The states after each by what is no fault. */
-  const next: number[][] = [];
-  const storyTo = (id: number, last?: string): string[] => {
-    const story = last === undefined ? [] : [last];
-    for (let at = id; at > 0; at = parents[at]?.[0] ?? 0) story.unshift(parents[at]?.[1] ?? "");
-    return story;
+  const secondsNow = () => process.cpuUsage(startedAt).user / 1e6;
+  const orders = ordersOf(setup);
+  const keyIn = (world: World) =>
+    orders.map((order) => keyOf(world, order)).reduce((one, other) => (other < one ? other : one));
+  const ids = new Map<string, number>();
+  /** Those whose steps are not taken yet. */
+  const worlds: (World | undefined)[] = [];
+  const wells: boolean[] = [];
+  const depths: number[] = [];
+  const parents: number[] = [];
+  /** Which of the parent's steps leads to each. */
+  const choices: number[] = [];
+  const add = (world: World, key: string, from: number, choice: number) => {
+    ids.set(key, worlds.length);
+    wells.push(isWell(world));
+    parents.push(from);
+    choices.push(choice);
+    depths.push((depths[from] ?? -1) + 1);
+    return worlds.push(world) - 1;
   };
-  const result = (what?: string, story: readonly string[] = []): Exploration => ({
-    states: keys.length,
+  /** The labels of the steps that lead to a state, and of the last one if that is no state. */
+  const storyTo = (id: number, last?: string): string[] => {
+    const taken: number[] = [];
+    for (let at = id; at > 0; at = parents[at] ?? 0) taken.unshift(choices[at] ?? 0);
+    let world = initialWorld(setup);
+    const story = taken.map((choice) => {
+      const step = stepsFrom(world, setup)[choice];
+      world = copyOf(world);
+      if (step?.isFault) world.faults -= 1;
+      step?.act(world);
+      return step?.label ?? "";
+    });
+    return last === undefined ? story : [...story, last];
+  };
+  const result = (isWhole: boolean, what?: string, story: readonly string[] = []): Exploration => ({
+    states: worlds.length,
     depth: Math.max(0, depths.at(-1) ?? 0),
-    seconds: process.cpuUsage(startedAt).user / 1e6,
+    seconds: secondsNow(),
+    isWhole,
     counterexample: what === undefined ? undefined : { what, story },
   });
 
-  for (let id = 0; id < keys.length && (depths[id] ?? 0) < deepest; id++) {
-    const key = keys[id] ?? "";
+  /** The states after each by what is no fault. */
+  const next: number[][] = [];
+  const first = initialWorld(setup);
+  add(first, keyIn(first), -1, 0);
+  for (let id = 0; id < worlds.length; id++) {
+    if ((depths[id] ?? 0) >= deepest || (id % 1_000 === 0 && secondsNow() > withinSeconds))
+      return result(false);
+    const before = worlds[id] as World;
+    worlds[id] = undefined;
     const after: number[] = [];
-    for (const { label, isFault, act } of stepsFrom(JSON.parse(key) as World, setup)) {
-      const world = JSON.parse(key) as World;
+    for (const [choice, { label, isFault, act }] of stepsFrom(before, setup).entries()) {
+      const world = copyOf(before);
       if (isFault) world.faults -= 1;
       try {
         act(world);
       } catch (error) {
         if (!(error instanceof Violation)) throw error;
-        return result(error.message, storyTo(id, label));
+        return result(false, error.message, storyTo(id, label));
       }
-      const reached = keyOf(world);
-      let known = ids.get(reached);
-      if (known === undefined) {
-        known = keys.length;
-        ids.set(reached, known);
-        keys.push(reached);
-        parents.push([id, label]);
-        depths.push((depths[id] ?? 0) + 1);
-      }
-      onStep(id, label, known);
-      if (!isFault && known !== id) after.push(known);
+      const key = keyIn(world);
+      const to = ids.get(key) ?? add(world, key, id, choice);
+      onStep(id, label, to);
+      if (!isFault && to !== id && !after.includes(to)) after.push(to);
     }
     next.push(after);
   }
-  const stuck = finalComponents(next).find((id) => !isWell(JSON.parse(keys[id] ?? "") as World));
-  if (stuck === undefined) return result();
-  return result(
-    `the driver stays unregistered, or a registrar does not hear of it: ${keys[stuck]}`,
-    storyTo(stuck),
-  );
+  const stuck = finalComponents(next).find((id) => !wells[id]);
+  if (stuck === undefined) return result(true);
+  return result(true, "the driver stays unregistered, or a registrar does not hear of it", storyTo(stuck));
+}
+
+/** The orders of processes that are equal to each other: nothing tells which of them has a number. */
+function ordersOf({ ours, officials }: Setup): readonly (readonly number[])[] {
+  const kinds = [...ours, ...Array.from({ length: officials }, () => "official")];
+  const extended = (order: readonly number[]): (readonly number[])[] =>
+    order.length === kinds.length
+      ? [order]
+      : kinds.flatMap((kind, id) =>
+          kind === kinds[order.length] && !order.includes(id) ? extended([...order, id]) : [],
+        );
+  return extended([]);
 }
 
 /** Whether kubelet has registered the driver, and no registrar of ours waits to hear so. */

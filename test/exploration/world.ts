@@ -104,8 +104,10 @@ export function unlink(world: World, path: string): void {
 export const isLive = (world: World, socket: number | undefined): boolean =>
   socket !== undefined && world.sockets[socket]?.live === true;
 
+/** Its connections are cut: a process that is started later does not get what comes over them. */
 export function endProcess(world: World, owner: number): void {
-  for (const socket of Object.values(world.sockets)) if (socket.owner === owner) socket.live = false;
+  for (const socket of Object.values(world.sockets))
+    if (socket.owner === owner) Object.assign(socket, { owner: -1, live: false });
 }
 
 export function initialWorld({ ours, officials, deadFile, faults }: Setup): World {
@@ -130,47 +132,105 @@ export function initialWorld({ ours, officials, deadFile, faults }: Setup): Worl
   };
 }
 
-/** The world as a text that is equal for equal worlds: sockets get numbers by where they are first found. */
-export function keyOf(world: World): string {
-  const numbers = new Map<number, number>();
-  const sockets: World["sockets"] = {};
-  const number = (socket: number | undefined) => {
-    if (socket === undefined) return undefined;
-    let known = numbers.get(socket);
-    if (known === undefined) {
-      known = numbers.size + 1;
-      numbers.set(socket, known);
-      sockets[known] = world.sockets[socket] ?? { owner: -1, live: false };
-    }
-    return known;
+/** The sockets that are there for anyone, in the order in which they are found. */
+function socketsIn({ files, registrars, kubelet }: World, order: readonly number[]): readonly number[] {
+  const found = new Set<number | undefined>();
+  for (const path of Object.keys(files).sort()) found.add(files[path]);
+  for (const id of order) {
+    const one = registrars[id];
+    if (one?.kind === "official") found.add(one.socket);
+    else found.add(one?.published?.socket).add(one?.publication?.bound).add(one?.publication?.judged);
+  }
+  for (const path of Object.keys(kubelet.operations).sort()) found.add(kubelet.operations[path]?.socket);
+  found.delete(undefined);
+  return [...found] as number[];
+}
+
+const inOrder = ({ registrars }: World) => registrars.map((_one, id) => id);
+
+/** A world to be changed, without the sockets that are gone. States of registrations are never changed. */
+export function copyOf(world: World): World {
+  const { files, sockets, registrars, driver, kubelet, faults } = world;
+  const copied = <Value extends object>(record: Record<string, Value>) => {
+    const copy: Record<string, Value> = {};
+    for (const key of Object.keys(record)) copy[key] = { ...(record[key] as Value) };
+    return copy;
   };
-  const sorted = <Value>(record: Record<string, Value>, map: (value: Value) => unknown) => {
-    const inOrder: Record<string, unknown> = {};
-    for (const key of Object.keys(record).sort()) inOrder[key] = map(record[key] as Value);
-    return inOrder;
+  const kept: World["sockets"] = {};
+  for (const socket of socketsIn(world, inOrder(world))) {
+    const one = sockets[socket];
+    if (one) kept[socket] = { ...one };
+  }
+  return {
+    files: { ...files },
+    sockets: kept,
+    registrars: registrars.map((one) =>
+      one.kind === "ours" && one.publication
+        ? { ...one, publication: { ...one.publication, answers: [...one.publication.answers] } }
+        : { ...one },
+    ),
+    driver: { ...driver },
+    kubelet: {
+      queue: [...kubelet.queue],
+      desired: { ...kubelet.desired },
+      actual: copied(kubelet.actual),
+      drivers: { ...kubelet.drivers },
+      operations: copied(kubelet.operations),
+    },
+    faults,
   };
-  const same = (value: unknown) => value;
-  const { queue, desired, actual, drivers, operations } = world.kubelet;
-  const files = sorted(world.files, number);
-  const registrars = world.registrars.map((one) =>
-    one.kind === "official"
-      ? { ...one, socket: number(one.socket) }
-      : {
-          ...one,
-          published: one.published && { ...one.published, socket: number(one.published.socket) },
-          publication: one.publication && {
-            ...one.publication,
-            bound: number(one.publication.bound),
-            judged: number(one.publication.judged),
-          },
-        },
-  );
-  const kubelet = {
-    queue,
-    desired: sorted(desired, same),
-    actual: sorted(actual, same),
-    drivers: sorted(drivers, same),
-    operations: sorted(operations, (one) => ({ ...one, socket: number(one.socket) })),
+}
+
+/** States of registrations by their text, and what was looked up before. */
+const stateNumbers = new Map<string, number>();
+const knownStates = new WeakMap<object, number>();
+function numberOf(state: RegistrationState): number {
+  let number = knownStates.get(state);
+  if (number === undefined) {
+    const text = JSON.stringify(state);
+    number = stateNumbers.get(text) ?? stateNumbers.size;
+    stateNumbers.set(text, number);
+    knownStates.set(state, number);
+  }
+  return number;
+}
+
+/** A short text that is equal for equal worlds: sockets get numbers by where they are first found. `order` is of processes. */
+export function keyOf(world: World, order: readonly number[] = inOrder(world)): string {
+  const { files, registrars, driver, kubelet } = world;
+  const sockets = socketsIn(world, order);
+  const number = (socket: number | undefined) => (socket === undefined ? "" : sockets.indexOf(socket));
+  const sorted = <Value>(record: Record<string, Value>, textOf: (value: Value) => unknown) => {
+    let text = "";
+    for (const key of Object.keys(record).sort()) text += `${key}=${textOf(record[key] as Value)},`;
+    return text;
   };
-  return JSON.stringify({ files, registrars, kubelet, driver: world.driver, faults: world.faults, sockets });
+  const bit = (is: boolean | undefined) => (is ? 1 : 0);
+  const processes = order.map((id) => {
+    const one = registrars[id] as Ours | Official;
+    const up = `${bit(one.up)}${bit(one.frozen)}`;
+    if (one.kind === "official") return `${up}${one.step}${one.name},${number(one.socket)}`;
+    const { state, published, publication } = one;
+    const bound = publication && [number(publication.bound), number(publication.judged)];
+    const socket = published && `${published.path}=${number(published.socket)}`;
+    return `${up}${numberOf(state)},${socket},${publication?.alias},${bound},${publication?.answers}`;
+  });
+  return [
+    sorted(files, number),
+    ...processes,
+    kubelet.queue,
+    sorted(kubelet.desired, bit),
+    sorted(kubelet.actual, ({ name, stale }) => name + bit(stale)),
+    sorted(kubelet.drivers, (step) => step[0]),
+    sorted(
+      kubelet.operations,
+      ({ kind, step, stale, socket, name, ok }) =>
+        `${kind[0]}${step}${bit(stale)}${number(socket)}${name}${bit(ok)}`,
+    ),
+    driver.name + bit(driver.up) + world.faults,
+    sockets.map((socket) => {
+      const { owner = -1, live = false } = world.sockets[socket] ?? {};
+      return `${order.indexOf(owner)}${bit(live)}`;
+    }),
+  ].join("|");
 }
