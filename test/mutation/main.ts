@@ -16,7 +16,7 @@ tests notice too few, or if a change no longer fits the code. Takes an hour and 
 
   --table       only the changes written by hand, of files that live on sockets: ${FLOORS.table * 100} % must be noticed
   --pure        only the changes that Stryker makes, of pure files: ${FLOORS.pure * 100} % must be noticed
-  --only TEXT   those changes only whose file has this text; may be repeated
+  --only TEXT   those changes only whose file or description has this text; may be repeated
 `;
 
 const OPTIONS = {
@@ -29,7 +29,7 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const isChosen = (file: string) => values.only?.some((text) => file.includes(text)) ?? true;
   const isAll = values.table === values.pure;
   if (values.table || isAll) {
-    const chosen = MUTANTS.filter(({ file }) => isChosen(file));
+    const chosen = MUTANTS.filter(({ file, what }) => isChosen(`${file}: ${what}`));
     if (chosen.length > 0) finish("table", await runTable(chosen, print));
   }
   if (values.pure || isAll) {

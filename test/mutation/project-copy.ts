@@ -1,6 +1,7 @@
-import { cpSync, symlinkSync } from "node:fs";
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../package/support/packed-package";
+import { ROOT, succeeded } from "../package/support/packed-package";
+import { run } from "../package/support/run";
 import { createTempFolder, type TempFolder } from "../support/temp-folder";
 
 const COPIED = [
@@ -19,4 +20,44 @@ export async function copyProject(): Promise<TempFolder> {
     cpSync(join(ROOT, name), folder.at(name), { recursive: true, filter: (path) => !SKIPPED.test(path) });
   for (const name of LINKED) symlinkSync(join(ROOT, name), folder.at(name));
   return folder;
+}
+
+const TEST_TIMEOUT_MS = 40_000;
+const DONE_WITHIN_MS = 15 * 60_000;
+
+/** What only the built CLI runs: it is bundled anew for each of their mutants, whose tests start that. */
+const OF_PROCESS = /^src\/(?:cli\/|runtime\/signals)/;
+const BUNDLE = 'import("./scripts/cli-parts.mjs").then((m) => m.bundleCli({ name: "none", setup() {} }))';
+
+export function runTests(
+  folder: string,
+  tests: readonly string[],
+  reporter = "default",
+  env: Readonly<Record<string, string>> = BUILT_BEFORE,
+) {
+  const program = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+  // Last: all that follows would be reporters.
+  const flags = ["--forceExit", "--maxWorkers=2", `--testTimeout=${TEST_TIMEOUT_MS}`];
+  const args = [program, ...tests, ...flags, `--reporters=${reporter}`];
+  return run(process.execPath, args, { cwd: folder, env, withinMs: DONE_WITHIN_MS });
+}
+
+/** Whether tests of a copy fail with a change of this file. */
+export async function isNoticed(
+  folder: string,
+  file: string,
+  change: (text: string) => string,
+  tests: readonly string[],
+): Promise<boolean> {
+  const path = join(folder, file);
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, change(text));
+  const isBuilt = OF_PROCESS.test(file);
+  if (isBuilt) succeeded(await run(process.execPath, ["--eval", BUNDLE], { cwd: folder }));
+  const env = isBuilt
+    ? { REGISTRAR_COMMAND: `${process.execPath} ${join(folder, "dist", "cli.js")}` }
+    : BUILT_BEFORE;
+  const { code } = await runTests(folder, tests, "<rootDir>/test/mutation/first-failure.js", env);
+  writeFileSync(path, text);
+  return code !== 0;
 }

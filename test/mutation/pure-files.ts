@@ -1,7 +1,10 @@
 /** Files without I/O, and the tests that are to notice each mutant of them; the fewer, the sooner it is done. */
 export interface PureGroup {
+  /** Paths; after a `#` the one function of that file which is pure. */
   readonly files: readonly string[];
   readonly tests: readonly string[];
+  /** Tests of minutes, for what the others do not notice. */
+  readonly deeper?: readonly string[];
 }
 
 const REGISTRATION = "registrar/registration";
@@ -16,7 +19,14 @@ function mirrored(...names: readonly string[]): PureGroup {
 
 /** What decides, parses and counts: those first that keep registrations alive. */
 export const PURE_GROUPS: readonly PureGroup[] = [
-  mirrored(`${REGISTRATION}/transition`),
+  {
+    ...mirrored(`${REGISTRATION}/decisions`, `${REGISTRATION}/transition`, "unix/publish-steps"),
+    deeper: ["test/exploration/exploration.test.ts", "test/exploration/replay.test.ts"],
+  },
+  {
+    files: ["src/registrar/driver/follow-driver.ts#nameEvent", "src/registrar/node-wide/scan.ts#diff"],
+    tests: ["test/registrar/driver/follow-driver.test.ts", "test/registrar/node-wide/scan.test.ts"],
+  },
   mirrored(`${REGISTRATION}/hints`),
   mirrored(`${MODEL}/inbox`),
   mirrored(`${MODEL}/tally`),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { run } from "../package/support/run";
 import { createTempFolder } from "../support/temp-folder";
 import type { Result } from "./mutant";
-import { BUILT_BEFORE, copyProject } from "./project-copy";
+import { BUILT_BEFORE, copyProject, isNoticed } from "./project-copy";
 import type { PureGroup } from "./pure-files";
 
 const DONE_WITHIN_MS = 60 * 60_000;
@@ -20,12 +20,18 @@ export async function runPure(groups: readonly PureGroup[], say: (line: string) 
 
   const result: Result = { mutants: 0, noticed: 0 };
   for (const group of groups)
-    for (const { file, noticed, survivors } of await runGroup(group, stryker.path, folder.path, say)) {
-      for (const { line, from, to } of survivors) say(`SURVIVED  ${file}:${line}\n  - ${from}\n  + ${to}`);
-      const mutants = noticed + survivors.length;
-      say(`${noticed} of ${mutants} noticed  ${file}`);
+    for (const { file, noticed, others } of await runGroup(group, stryker.path, folder.path, say)) {
+      const mutants = noticed + others.length;
+      let more = 0;
+      for (const { line, from, to, text } of others) {
+        const isLater = group.deeper && (await isNoticed(folder.path, file, () => text, group.deeper));
+        if (isLater) more += 1;
+        say(`${isLater ? "THEN     " : "SURVIVED "} ${file}:${line}\n  - ${from}\n  + ${to}`);
+      }
+      const then = group.deeper ? `, ${more} more by ${group.deeper.join(", ")}` : "";
+      say(`${noticed} of ${mutants} noticed${then}  ${file}`);
       result.mutants += mutants;
-      result.noticed += noticed;
+      result.noticed += noticed + more;
     }
   return result;
 }
@@ -40,7 +46,7 @@ async function runGroup(
   const settings = {
     // The copy is there to be changed; Jest would not find the tests in a sandbox of Stryker's own.
     inPlace: true,
-    mutate: files,
+    mutate: files.map((file) => placeOf(file, folder)),
     mutator: { excludedMutations: ["StringLiteral"] },
     testRunner: "jest",
     plugins: [at("jest-runner", "dist", "src", "index.js")],
@@ -65,6 +71,16 @@ async function runGroup(
     if (line.includes("tested")) say(line);
   });
   return readStrykerReport(JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as StrykerReport);
+}
+
+/** A file, or its lines that have one function, as Stryker takes them. */
+function placeOf(file: string, folder: string): string {
+  const [path = "", name] = file.split("#");
+  if (name === undefined) return path;
+  const lines = readFileSync(join(folder, path), "utf8").split("\n");
+  const first = lines.findIndex((line) => line.includes(`function ${name}(`));
+  if (first === -1) throw new Error(`${path} has no function ${name}`);
+  return `${path}:${first + 1}-${lines.indexOf("}", first) + 1}`;
 }
 
 async function mustEnd(
@@ -108,7 +124,7 @@ function readStrykerReport({ files }: StrykerReport) {
   return Object.entries(files).map(([file, { source, mutants }]) => ({
     file,
     noticed: mutants.filter(({ status }) => NOTICED.includes(status)).length,
-    survivors: mutants
+    others: mutants
       .filter(({ status }) => UNNOTICED.includes(status))
       .map((mutant) => ({ line: mutant.location.start.line, ...changedLines(source, mutant) }))
       .filter(({ from }) => !UNREACHABLE.test(from)),
@@ -117,9 +133,15 @@ function readStrykerReport({ files }: StrykerReport) {
 
 function changedLines(source: string, { location, replacement = "" }: ReportedMutant) {
   const { start, end } = location;
-  const lines = source.split("\n").slice(start.line - 1, end.line);
+  const all = source.split("\n");
+  const lines = all.slice(start.line - 1, end.line);
   const before = lines[0]?.slice(0, start.column - 1) ?? "";
   const after = lines.at(-1)?.slice(end.column - 1) ?? "";
+  const changed = `${before}${replacement}${after}`;
   const inOneLine = (text: string) => text.replace(/\s+/g, " ").trim();
-  return { from: inOneLine(lines.join("\n")), to: inOneLine(`${before}${replacement}${after}`) };
+  return {
+    from: inOneLine(lines.join("\n")),
+    to: inOneLine(changed),
+    text: [...all.slice(0, start.line - 1), changed, ...all.slice(end.line)].join("\n"),
+  };
 }
