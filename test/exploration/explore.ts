@@ -52,8 +52,7 @@ export function explore(
   const startedAt = process.cpuUsage();
   const secondsNow = () => process.cpuUsage(startedAt).user / 1e6;
   const orders = ordersOf(setup);
-  const keyIn = (world: World) =>
-    orders.map((order) => keyOf(world, order)).reduce((one, other) => (other < one ? other : one));
+  const keyIn = (world: World) => keyOf(world, orders);
   const ids = new Map<string, number>();
   /** Those whose steps are not taken yet. */
   const worlds: (World | undefined)[] = [];
@@ -118,7 +117,9 @@ export function explore(
     }
     next.push(after);
   }
-  const stuck = finalComponents(next).find((id) => !wells[id]);
+  const stuck = finalComponents(next)
+    .sort((one, other) => one - other)
+    .find((id) => !wells[id]);
   if (stuck === undefined) return result(true);
   return result(true, "the driver stays unregistered, or a registrar does not hear of it", storyTo(stuck));
 }

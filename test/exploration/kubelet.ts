@@ -9,11 +9,18 @@ export interface RegistrarSide {
 
 export const PEER = "already registered with a higher supported version";
 
-/** Whether kubelet, which looks each second, has nothing to do that it does at once: so it is after some seconds. */
-export function isQuiet({ kubelet }: World): boolean {
+/**
+ * Whether kubelet, which looks each second, has nothing to do that it does at once, and no registrar is within a publication:
+ * so it is after some seconds.
+ */
+export function isQuiet({ kubelet, registrars }: World): boolean {
   const { queue, desired, actual, operations } = kubelet;
+  const isPublishing = registrars.some(
+    (one) => !one.frozen && (one.kind === "ours" ? one.publication !== undefined : one.step === "unlinked"),
+  );
   return (
     queue.length === 0 &&
+    !isPublishing &&
     Object.values(operations).every(({ kind }) => kind !== "unregister") &&
     Object.entries(actual).every(
       ([path, { stale }]) => operations[path]?.step === "added" || (desired[path] && !stale),

@@ -15,6 +15,7 @@ import { type PublishStep, publishSteps } from "../../src/unix/publish-steps";
 import type { SocketFound } from "../../src/unix/unix-socket";
 import { isQuiet } from "./kubelet";
 import {
+  aliasAfter,
   driverOf,
   endProcess,
   isLive,
@@ -41,6 +42,8 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
     return [go(`registrar ${id} goes on`, (w) => Object.assign(oursOf(w, id), { frozen: false }))];
 
   const steps: Step[] = [];
+  const another = ({ facts }: StateOf<"listening" | "refused">) =>
+    aliasAfter(facts.driverName, facts.alias, id);
   const { driver } = world;
   const isEnding = state.kind === "stopping" || state.kind === "stopped";
   const known = "facts" in state ? state.facts?.driverName : undefined;
@@ -71,7 +74,7 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
         steps.push(
           event(`registrar ${id} moves from the backoff`, {
             kind: "kubelet-silent",
-            alias: aliasAfter(state),
+            alias: another(state),
           }),
         );
       const isLost = state.kind === "asked" && !hasCaller && isQuiet(world);
@@ -86,7 +89,7 @@ export function oursSteps(world: World, id: number, setup: Setup): Step[] {
           event(`registrar ${id} ends by the refusal`, { kind: "stop", reason: "refused", outcome: REFUSED }),
         ];
       if (isQuiet(world))
-        steps.push(event(`registrar ${id} tries again`, { kind: "retry", alias: aliasAfter(state) }));
+        steps.push(event(`registrar ${id} tries again`, { kind: "retry", alias: another(state) }));
       return steps;
     case "standby": {
       const isHeld = hasPeer(world, one, state);
@@ -117,11 +120,6 @@ const START = {
 export const oursOf = (world: World, id: number): Ours => world.registrars[id] as Ours;
 const pathOf = ({ facts }: { readonly facts: StateOf<"publishing">["facts"] }) =>
   facts.alias ?? facts.driverName;
-
-/** An alias of two: the real ones are 36, so that kubelet's backoff is over when the first comes again. */
-function aliasAfter({ facts }: StateOf<"listening" | "refused">): string {
-  return facts.alias?.endsWith("_1") ? `${facts.driverName}_2` : `${facts.driverName}_1`;
-}
 
 /** A connection of kubelet's on which it has called. */
 export function hasCallerAt({ kubelet, sockets }: World, id: number): boolean {
@@ -160,13 +158,21 @@ export function take(world: World, id: number, event: LoopEvent, setup: Setup): 
     throw new Violation("a refusal ends a registrar that is to stay");
 }
 
-/** Without what only grows, or only tells when. */
+/** Without what only grows, only tells when, or decides nothing any more. */
 export function bounded(state: RegistrationState): RegistrationState {
   if (!("facts" in state) || state.facts === undefined) return state;
-  const refusals = state.facts.refusals && { text: "no", count: 1, repeats: 0 };
-  const facts = { ...state.facts, refusals, lostStatuses: 0 };
+  const facts = {
+    ...state.facts,
+    refusals: undefined,
+    lostStatuses: 0,
+    foundDeadSocket: movesFromBackoff(state.facts, false),
+    hasMoved: false,
+    everRegistered: false,
+  };
+  if (state.kind === "publishing")
+    return { ...state, facts, reason: state.reason === "driver-renamed" ? state.reason : "socket-gone" };
   return state.kind === "refused"
-    ? { ...state, facts, refusals: facts.refusals ?? state.refusals, waitMs: 0 }
+    ? { ...state, facts, refusals: { text: "no", count: 1, repeats: 0 }, waitMs: 0 }
     : { ...state, facts };
 }
 
@@ -260,7 +266,9 @@ export function replaceOwn(world: World, one: Ours, path: string, socket: number
 
 /** The alias under which another registrar published the driver: a living one first. */
 function findAlias(world: World, { facts }: StateOf<"publishing">): string | undefined {
-  const aliases = Object.keys(world.files).filter((path) => path.startsWith(`${facts.driverName}_`));
+  const aliases = Object.keys(world.files)
+    .filter((path) => path.startsWith(`${facts.driverName}_`))
+    .sort();
   return aliases.find((path) => isLive(world, world.files[path])) ?? aliases[0];
 }
 

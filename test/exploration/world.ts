@@ -132,18 +132,47 @@ export function initialWorld({ ours, officials, deadFile, faults }: Setup): Worl
   };
 }
 
+/** Each registrar of ours has two aliases: the real ones are 36, so that kubelet's backoff is over when the first comes again. */
+export function aliasAfter(driverName: string, alias: string | undefined, id: number): string {
+  const number = alias === undefined ? 2 * id + 1 : ((Number(alias.slice(-1)) - 1) ^ 1) + 1;
+  return `${driverName}_${number}`;
+}
+
+/** How a name is called where processes have this order: each takes its aliases with it. */
+function renaming(order: readonly number[]): (name: string) => string {
+  if (order.every((id, place) => id === place)) return (name) => name;
+  const renamed = (_: string, digit: string) => {
+    const nth = Number(digit) - 1;
+    return `_${2 * order.indexOf(nth >> 1) + (nth & 1) + 1}`;
+  };
+  return (name) => (name.includes("_") ? name.replace(/_(\d)/g, renamed) : name);
+}
+
+function sortedKeys(record: object, rename = renaming([])): readonly string[] {
+  const keys = Object.keys(record);
+  return keys.length > 1 ? keys.sort((one, other) => (rename(one) < rename(other) ? -1 : 1)) : keys;
+}
+
 /** The sockets that are there for anyone, in the order in which they are found. */
-function socketsIn({ files, registrars, kubelet }: World, order: readonly number[]): readonly number[] {
-  const found = new Set<number | undefined>();
-  for (const path of Object.keys(files).sort()) found.add(files[path]);
+function socketsIn(
+  { files, registrars, kubelet }: World,
+  order: readonly number[],
+  rename?: (name: string) => string,
+): readonly number[] {
+  const found: number[] = [];
+  const find = (socket: number | undefined) => {
+    if (socket !== undefined && !found.includes(socket)) found.push(socket);
+  };
+  for (const path of sortedKeys(files, rename)) find(files[path]);
   for (const id of order) {
     const one = registrars[id];
-    if (one?.kind === "official") found.add(one.socket);
-    else found.add(one?.published?.socket).add(one?.publication?.bound).add(one?.publication?.judged);
+    if (one?.kind === "official") find(one.socket);
+    else if (one)
+      for (const socket of [one.published?.socket, one.publication?.bound, one.publication?.judged])
+        find(socket);
   }
-  for (const path of Object.keys(kubelet.operations).sort()) found.add(kubelet.operations[path]?.socket);
-  found.delete(undefined);
-  return [...found] as number[];
+  for (const path of sortedKeys(kubelet.operations, rename)) find(kubelet.operations[path]?.socket);
+  return found;
 }
 
 const inOrder = ({ registrars }: World) => registrars.map((_one, id) => id);
@@ -181,13 +210,13 @@ export function copyOf(world: World): World {
   };
 }
 
-/** States of registrations by their text, and what was looked up before. */
+/** States of registrations by their text without an alias, and what was looked up before. */
 const stateNumbers = new Map<string, number>();
 const knownStates = new WeakMap<object, number>();
 function numberOf(state: RegistrationState): number {
   let number = knownStates.get(state);
   if (number === undefined) {
-    const text = JSON.stringify(state);
+    const text = JSON.stringify(state, (key, value: unknown) => (key === "alias" ? undefined : value));
     number = stateNumbers.get(text) ?? stateNumbers.size;
     stateNumbers.set(text, number);
     knownStates.set(state, number);
@@ -195,14 +224,34 @@ function numberOf(state: RegistrationState): number {
   return number;
 }
 
-/** A short text that is equal for equal worlds: sockets get numbers by where they are first found. `order` is of processes. */
-export function keyOf(world: World, order: readonly number[] = inOrder(world)): string {
+const aliasIn = (state: RegistrationState) => ("facts" in state ? state.facts?.alias : undefined) ?? "";
+
+/** Which of two equal processes is the first one, as far as that can be seen without names and sockets. */
+const rankOf = (one: Ours | Official): string =>
+  one.kind === "official"
+    ? `${one.up}${one.step}`
+    : `${one.up}${one.frozen}${numberOf(one.state)},${one.published === undefined}`;
+
+/** A text that is equal for worlds that are equal in one of these orders of their processes. */
+export function keyOf(world: World, orders: readonly (readonly number[])[] = [inOrder(world)]): string {
+  const [only] = orders;
+  if (only && orders.length === 1) return keyInOrder(world, only);
+  const ranks = world.registrars.map(rankOf);
+  const ranked = orders.map((order) => order.map((id) => ranks[id]).join());
+  const least = ranked.reduce((one, other) => (other < one ? other : one));
+  const keys = orders.filter((_order, at) => ranked[at] === least).map((order) => keyInOrder(world, order));
+  return keys.reduce((one, other) => (other < one ? other : one));
+}
+
+/** Sockets get numbers by where they are first found. */
+function keyInOrder(world: World, order: readonly number[]): string {
   const { files, registrars, driver, kubelet } = world;
-  const sockets = socketsIn(world, order);
+  const rename = renaming(order);
+  const sockets = socketsIn(world, order, rename);
   const number = (socket: number | undefined) => (socket === undefined ? "" : sockets.indexOf(socket));
   const sorted = <Value>(record: Record<string, Value>, textOf: (value: Value) => unknown) => {
     let text = "";
-    for (const key of Object.keys(record).sort()) text += `${key}=${textOf(record[key] as Value)},`;
+    for (const key of sortedKeys(record, rename)) text += `${rename(key)}=${textOf(record[key] as Value)},`;
     return text;
   };
   const bit = (is: boolean | undefined) => (is ? 1 : 0);
@@ -212,13 +261,14 @@ export function keyOf(world: World, order: readonly number[] = inOrder(world)): 
     if (one.kind === "official") return `${up}${one.step}${one.name},${number(one.socket)}`;
     const { state, published, publication } = one;
     const bound = publication && [number(publication.bound), number(publication.judged)];
-    const socket = published && `${published.path}=${number(published.socket)}`;
-    return `${up}${numberOf(state)},${socket},${publication?.alias},${bound},${publication?.answers}`;
+    const socket = published && `${rename(published.path)}=${number(published.socket)}`;
+    const alias = rename(`${aliasIn(state)},${publication?.alias}`);
+    return `${up}${numberOf(state)},${alias},${socket},${bound},${publication?.answers}`;
   });
   return [
     sorted(files, number),
     ...processes,
-    kubelet.queue,
+    rename(kubelet.queue.join()),
     sorted(kubelet.desired, bit),
     sorted(kubelet.actual, ({ name, stale }) => name + bit(stale)),
     sorted(kubelet.drivers, (step) => step[0]),

@@ -19,10 +19,10 @@ function mirrored(...names: readonly string[]): PureGroup {
 
 /** What decides, parses and counts: those first that keep registrations alive. */
 export const PURE_GROUPS: readonly PureGroup[] = [
-  {
-    ...mirrored(`${REGISTRATION}/decisions`, `${REGISTRATION}/transition`, "unix/publish-steps"),
+  ...[`${REGISTRATION}/decisions`, `${REGISTRATION}/transition`, "unix/publish-steps"].map((name) => ({
+    ...mirrored(name),
     deeper: ["test/exploration/exploration.test.ts", "test/exploration/replay.test.ts"],
-  },
+  })),
   {
     files: ["src/registrar/driver/follow-driver.ts#nameEvent", "src/registrar/node-wide/scan.ts#diff"],
     tests: ["test/registrar/driver/follow-driver.test.ts", "test/registrar/node-wide/scan.test.ts"],
