@@ -80,7 +80,7 @@ test.each<[string, boolean, ends: boolean]>([
 const asked = stateNamed("asked") as InPlaceState;
 
 test.each([
-  ["while it has a connection on which it asked", 1_000, true, true],
+  ["while it has a connection on which it asked", 150_999, true, true],
   ["no more when that is gone", 1_000, false, false],
   ["no more when its status is overdue", 151_000, true, false],
 ])("kubelet is busy, %s", (_when, nowMs, hasCaller, expected) => {
