@@ -24,8 +24,8 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     deeper: ["test/exploration/exploration.test.ts", "test/exploration/replay.test.ts"],
   })),
   {
-    files: ["src/registrar/driver/follow-driver.ts#nameEvent", "src/registrar/node-wide/scan.ts#diff"],
-    tests: ["test/registrar/driver/follow-driver.test.ts", "test/registrar/node-wide/scan.test.ts"],
+    files: ["src/registrar/driver/driver-events.ts#nameEvent", "src/registrar/node-wide/scan.ts#diff"],
+    tests: ["test/registrar/driver/driver-events.test.ts", "test/registrar/node-wide/scan.test.ts"],
   },
   mirrored(`${REGISTRATION}/hints`),
   mirrored(`${MODEL}/inbox`),

@@ -2,7 +2,7 @@ import { refusedFor } from "../../../src/registrar/model/outcome";
 import type { LoopEvent, RegistrationState, StateName } from "../../../src/registrar/model/state";
 import { STATE_NAMES } from "../../../src/registrar/model/state";
 import { isSameRound } from "../../../src/registrar/registration/loop";
-import { isStateChange, transition } from "../../../src/registrar/registration/transition";
+import { isStateChange, mayReregister, transition } from "../../../src/registrar/registration/transition";
 import { EVENT_KINDS, eventOf, facts, leadsTo, stateNamed } from "../../support/registration-states";
 
 const P = "publishing";
@@ -225,6 +225,15 @@ describe("refusals", () => {
     expect(isSameRound(reached(twice, ...round, accepted), accepted)).toBe(false);
     expect(isSameRound(stateNamed("waiting"), retry)).toBe(false);
   });
+});
+
+test.each([
+  [stateNamed("registered"), true],
+  [{ ...stateNamed("registered"), askedAtMs: 1_000 }, false],
+  [{ ...stateNamed("registered"), again: "reregister" as const }, false],
+  [stateNamed("listening"), false],
+])("whether an owner may have the driver registered anew in %j: %s", (state, expected) => {
+  expect(mayReregister(state)).toBe(expected);
 });
 
 test("an outcome is handed from the stop to the end", () => {

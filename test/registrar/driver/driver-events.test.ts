@@ -1,4 +1,4 @@
-import { nameEvent } from "../../../src/registrar/driver/follow-driver";
+import { nameEvent } from "../../../src/registrar/driver/driver-events";
 
 test.each([
   [undefined, false, { kind: "driver-named", driverName: "y.csi" }],
