@@ -72,6 +72,8 @@ export const PURE_GROUPS: readonly PureGroup[] = [
   },
   {
     files: ["src/tools/doctor/findings/table.ts", "src/tools/doctor/findings/words.ts"],
-    tests: ["test/tools/doctor/findings/table.test.ts", "test/tools/doctor/manifest/table.test.ts"],
+    tests: ["tools/doctor/findings/table", "tools/doctor/manifest/table", "docs/doctor-page"].map(
+      (name) => `test/${name}.test.ts`,
+    ),
   },
 ];

@@ -1,6 +1,12 @@
 import type { Report } from "../../../../src/tools/doctor/findings/report";
-import { renderColumns } from "../../../../src/tools/doctor/findings/table";
-import { isTemplate } from "../../../../src/tools/doctor/findings/words";
+import { renderColumns, renderReport } from "../../../../src/tools/doctor/findings/table";
+import {
+  counted,
+  isTemplate,
+  podsText,
+  together,
+  tooLong,
+} from "../../../../src/tools/doctor/findings/words";
 import { renderTable } from "../../../../src/tools/doctor/node/report";
 
 const finding = (changes: Partial<Report["findings"][number]> = {}): Report["findings"][number] => ({
@@ -71,6 +77,48 @@ test("what follows stands below the one that it follows from, not below all with
   expect(text.indexOf("causes CSI016")).toBeGreaterThan(text.indexOf("y.csi has no"));
 });
 
+describe("a report of a swap, by subject", () => {
+  const look = { width: 60, colors: false };
+  const summary = { problem: 0, warning: 0, unknown: 1, ok: 0 };
+  const swapped = { swap: "example.com/registrar:v1", swapped: 2 };
+
+  test("without findings it has the tables, what was swapped or the sum, and the next step", () => {
+    const none = { ...report(), summary };
+    expect(renderReport(none, look, { swapped, next: ["Apply it."] })).toBe(
+      "2 registrars swapped to example.com/registrar:v1: no new problem.\nApply it.\n",
+    );
+    expect(renderReport(none, look, { tables: [["NAME"], []] })).toBe(
+      "NAME\n\nNot everything could be read: 0 problems, 0 warnings, 1 unknown.\n",
+    );
+  });
+
+  test("the worst subject stands last, each finding with its remarks, also one that follows", () => {
+    const nodes = ["node-1", "node-2"];
+    const bad = finding({ subject: "bad", text: "is bad", fix: null, nodes });
+    const warned = finding({ subject: "good", status: "warning", text: "is odd", fix: "look" });
+    const worse = finding({ subject: "bad", status: "warning", text: "is odd", fix: null });
+    const follows = { follows: "CSI015", followsIndex: 0, fix: null };
+    const follower = finding({ code: "CSI016", subject: "bad", text: "waits", nodes, ...follows });
+    const layout = { isBySubject: true, swapped };
+    const text = renderReport(report(bad, worse, warned, follower), look, layout);
+    expect(text.split("\n")).toEqual([
+      "good",
+      "  WARNING  CSI015  registration  is odd",
+      "                                 -> look",
+      "",
+      "bad",
+      "  WARNING  CSI015  registration  is odd",
+      "  PROBLEM  CSI015  registration  is bad",
+      "                                 on 2 nodes: node-1, node-2",
+      "                                 causes CSI016: waits; on 2",
+      "                                        nodes: node-1, node-2",
+      "",
+      "2 registrars swapped to example.com/registrar:v1. 1 problem, 0 warnings, 0 unknown, 1 ok.",
+      "",
+    ]);
+  });
+});
+
 test("rows stand under their headings; the last column is wrapped within the width, never below 30", () => {
   const long = "one two three four five six seven eight nine";
   expect(renderColumns(["NAME", "WHY"], [["a", long], ["bbbbbb"]], 44)).toEqual([
@@ -83,7 +131,12 @@ test("rows stand under their headings; the last column is wrapped within the wid
   expect(renderColumns(["NAME", "WHY"], [["a", long]])).toHaveLength(2);
 });
 
-test("placeholders", () => {
+test("words", () => {
+  expect(tooLong(120)).toBe("has 120 bytes, but a unix socket path has at most 107");
+  expect([0, 1, 5000].map((count) => counted(count, "node"))).toEqual(["0 nodes", "1 node", "5,000 nodes"]);
+  expect(podsText(["a", "b", "c"])).toBe("3 pods (a, b, c)");
+  expect(podsText([..."abcdefgh"])).toBe("8 pods (a, b, c, d, e and 3 more)");
+  expect(together(["a", "b", "c", "d"])).toBe("a, b, c and d");
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the shell
   for (const text of ["{{ x }}", "x}}", "$(NAME)", "${name}", "<name>", "$NAME"])
     expect([text, isTemplate(text)]).toEqual([text, true]);
