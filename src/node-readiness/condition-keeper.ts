@@ -55,7 +55,7 @@ export function createConditionKeeper(
     const { registration, driverName, type } = subject;
     const { store, now } = pass;
     const { node } = store;
-    if (node === undefined) return done(undefined);
+    if (node === undefined || isFull(node, type)) return done(undefined);
     const plan = (listing: Listing) => {
       const wanted = conditionFor(subject, listing);
       const patch = wanted && planCondition(node, wanted, new Date());
@@ -80,7 +80,6 @@ export function createConditionKeeper(
 
     const planned = plan(listing);
     if (planned === undefined || planned.waitMs > 0) return done(earliest(planned?.waitMs, lookAgainMs));
-    if (isFull(node, type)) return done(undefined);
     const { wanted, patch, value } = planned;
     const patched = await pass.api.patchStatus(patch, pass.signal);
     if (patched.kind === "failed") return patched;

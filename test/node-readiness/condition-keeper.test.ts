@@ -156,6 +156,9 @@ test("the number of conditions is limited, and a driver without a name gets none
   play.registrations = [registrationIn("registered", nameOf(0)), registrationIn("registered", nameOf(99))];
   play.lists(nameOf(0), nameOf(99));
   await play.pass();
+  const { reads } = play;
+  await play.pass();
+  expect(play.reads).toBe(reads);
   expect(play.store.node?.conditions.filter(({ status }) => status === "True")).toMatchObject([
     { type: `${nameOf(0)}/Registered` },
   ]);
