@@ -52,6 +52,12 @@ describe("/healthz", () => {
   });
 });
 
+test("/livez is ok, whatever happens", async () => {
+  await using served = await serveRegistrar();
+  expect(await served.ask("/livez")).toMatchObject(ok);
+  expect((await served.ask("/livez?verbose")).body).toBe("[+]ping ok\nlivez check passed\n");
+});
+
 test("/readyz is ok when kubelet has registered the driver, and not before", async () => {
   await using served = await serveRegistrar();
   const waiting = await served.ask("/readyz");

@@ -69,6 +69,12 @@ test("a condition that another client changes back is written three times at onc
   // While it waits it says how long, and asks nothing.
   expect(play.reads).toBe(play.writes.length);
   expect(await play.pass()).toBeGreaterThan(0);
+  // A pass that comes late leaves the pauses as they are.
+  play.now += 301_000;
+  await play.pass();
+  const late = play.writes.length;
+  await play.spend(MINUTE_MS);
+  expect(play.writes).toHaveLength(late);
   // A new value is written at once.
   play.opponent = undefined;
   await play.turn("refused");

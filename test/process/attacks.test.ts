@@ -114,3 +114,24 @@ nodeTest("10 clients that ping without end, and read no answer, do not keep kube
   expect(residentKilobytes(registrar)).toBeLessThan(150_000);
   for (const client of clients) client.destroy();
 });
+
+nodeTest("1000 connections, opened and dropped, while kubelet registers the driver", async (node) => {
+  await node.driver();
+  const registrar = node.registrar();
+  await registrar.reached("listening");
+  const descriptors = descriptorsOf(registrar);
+  const registration = node.kubelet().then((kubelet) => registered(kubelet));
+  let left = 1_000;
+  const come = async () => {
+    for (; left > 0; left--) {
+      const socket = connect(node.socketPath);
+      // A full queue of the listener is an error here, and kubelet tries again.
+      await new Promise((resolve) => socket.once("connect", resolve).once("error", resolve));
+      socket.destroy();
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, come));
+  await registration;
+  await registrar.reached("registered");
+  await eventually(() => expect(descriptorsOf(registrar)).toBeLessThanOrEqual(descriptors + 1));
+});

@@ -46,3 +46,16 @@ nodeTest("clients that hold their connections, 200 of each kind, keep no probe o
   for (const socket of all) socket.destroy();
   await eventually(() => expect(descriptorsOf(registrar)).toBeLessThan(before + 10));
 });
+
+nodeTest("profiles are taken one at a time, however many ask and do not read them", async (node) => {
+  await node.driver();
+  const registrar = node.registrar("--http-endpoint=localhost:0", "--enable-pprof");
+  await registrar.reached("listening");
+  const http = await httpOf(registrar);
+  const [slow] = await dial(http, 1);
+  slow?.pause().write("GET /debug/pprof/heap HTTP/1.1\r\nhost: x\r\n\r\n");
+  const others = await Promise.all([1, 2, 3, 4].map(() => http.get("/debug/pprof/heap")));
+  expect(others.map(({ status }) => status)).toEqual([409, 409, 409, 409]);
+  slow?.destroy();
+  await eventually(async () => expect((await http.get("/debug/pprof/heap")).status).toBe(200));
+});

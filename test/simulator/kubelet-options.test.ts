@@ -12,3 +12,11 @@ test.each<[Partial<KubeletOptions>, string]>([
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(text) }),
   );
 });
+
+test("its times are kubelet's own", () => {
+  const { timings } = resolveKubeletOptions({ pluginRegistrationPath: "/reg", timings: { dialMs: 30 } });
+  expect(timings).toEqual({
+    ...{ reconcilePeriodMs: 1_000, dialMs: 30, getInfoMs: 1_000, notifyMs: 5_000, nodeGetInfoMs: 120_000 },
+    ...{ backoffInitialMs: 500, backoffMaxMs: 122_000 },
+  });
+});

@@ -71,3 +71,12 @@ test("one of a later class does not go because those before it are young", async
   jest.advanceTimersByTime(SETTLE_MS);
   expect(inside()).toEqual([2, 4]);
 });
+
+test("more than twice as many there are not, however young, and the newest stays", async () => {
+  const { come, inside } = openHouse();
+  come(9);
+  await listenedToOnce();
+  expect(inside()).toEqual([6, 7, 8, 9]);
+  jest.advanceTimersByTime(SETTLE_MS);
+  expect(inside()).toEqual([8, 9]);
+});

@@ -1,5 +1,6 @@
 import { parseAllDocuments } from "yaml";
 import { runCommand } from "../../support/run-command";
+import { startCommand } from "../support/command";
 import { expectUsageError } from "../support/usage-error";
 
 const REQUIRED = ["--driver-name=x.csi.example.com", "--image=registrar:v1", "--driver-image=x:v1"];
@@ -24,6 +25,22 @@ test.each([
   const { status, stdout, stderr } = await runCommand("manifest", ...words.split(" "));
   expect([status, stderr, kindsIn(stdout)]).toEqual([0, "", kinds]);
 });
+
+// GitOps tools deploy what differs, so the same words must write the same text at any time and place.
+test.each([LINE, "--image-policy --image=r:1 --arg=--v=2 --namespace=b --namespace=a"])(
+  "%s writes the same in every time zone and language, and no word that Flux replaces",
+  async (words) => {
+    const writtenWith = async (TZ: string, LC_ALL: string) => {
+      using command = startCommand(["manifest", ...words.split(" ")], { TZ, LC_ALL });
+      expect(await command.exitCode()).toBe(0);
+      return command.lines.join("\n");
+    };
+    const written = await writtenWith("Pacific/Kiritimati", "tr_TR.UTF-8");
+    expect(await writtenWith("America/Los_Angeles", "C")).toBe(written);
+    expect(written).toMatch(/^kind: /m);
+    expect(written).not.toMatch(/\b20\d\d-\d\d|\$\{/);
+  },
+);
 
 test("each flag reaches the DaemonSet", async () => {
   const { stdout, stderr } = await run(

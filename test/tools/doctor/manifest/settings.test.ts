@@ -69,6 +69,7 @@ test.each<Changes>([
   affinity([os("In", "windows")], [ARM]),
   { pod: { os: { name: "linux" } }, container: { env: [{ name: "X", value: "C:\\x" }] } },
   { args: ["--csi-address=unix:/csi/csi.sock", "--v=$(LEVEL)"] },
+  { args: ["--csi-address=/csi/csi.sock", `--v=\${LEVEL}`] },
   surge(0),
   surge("0%"),
   { container: IN_NODE_IMAGE },
