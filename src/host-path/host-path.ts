@@ -41,8 +41,10 @@ export async function judgeByMounts(
   const [csiSocketPath, pluginRegistrationPath] = [await realPathOf(given), await realPathOf(directory)];
   const mountPoints = mounts.map(({ mountPoint }) => mountPoint);
   const isMounted = mountPlaceOf(csiSocketPath, mounts)?.mountPoint !== "/";
-  if (!isMounted && leadsThrough(csiSocketPath, mountPoints)) return UNKNOWN;
-  return judgeHostPath({ csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, mounts });
+  const verdict = judgeHostPath({ csiSocketPath, kubeletRegistrationPath, pluginRegistrationPath, mounts });
+  // A driver with a mount of its own may have its socket elsewhere.
+  const isOpen = !isMounted || verdict.kind === "fits";
+  return isOpen && leadsThrough(csiSocketPath, mountPoints) ? UNKNOWN : verdict;
 }
 
 /**

@@ -181,7 +181,8 @@ test.each<[what: string, path: string, rows: readonly Row[], verdict: string]>([
   ["all drivers", TOLD, podWith(`8:1 ${K}/plugins /plugins`), "fits"],
   ["all drivers, by the container's path", PATTERN, podWith(`8:1 ${K}/plugins /plugins`), write(TOLD)],
   ["each driver's folder", TOLD, podWith(`8:1 ${K}/plugins/disk /plugins/disk`), "unknown"],
-  ["all drivers, and one", TOLD, podWith(`8:1 ${K}/plugins /plugins`, "8:1 /x /plugins/disk"), "fits"],
+  ["all drivers, and one", TOLD, podWith(`8:1 ${K}/plugins /plugins`, "8:1 /x /plugins/disk"), "unknown"],
+  ["another directory, and one driver", TOLD, podWith("8:1 /x /plugins", "8:1 /y /plugins/disk"), write("/x/*/csi.sock")],
   ["nothing", TOLD, [CONTAINER, REGISTRATION], `mount the hostPath ${K}/plugins/NAME there`],
 ])("mounted is %s: kubelet gets %s", async (_, kubeletRegistrationPath, rows, expected) => {
   const paths = { csiSocketPath: PATTERN, kubeletRegistrationPath, pluginRegistrationPath: "/registration" };

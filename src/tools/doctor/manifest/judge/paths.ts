@@ -25,9 +25,11 @@ const manifestDriverPath = eachDeployment("CSI102", "manifest-driver-path", (one
       "write an absolute path",
     );
   const mountPoints = mounts.map(({ mountPath }) => mountPath);
-  return mountOf(csiAddress, mounts) === undefined && leadsThrough(csiAddress, mountPoints)
+  const isMounted = mountOf(csiAddress, mounts) !== undefined;
+  const said = judgePath(one);
+  return (!isMounted || said?.status === "ok") && leadsThrough(csiAddress, mountPoints)
     ? unknown("has mounts for single drivers below its patterns: their paths on the host are not compared")
-    : judgePath(one);
+    : said;
 });
 
 function judgePath({ settings, mounts, driverSocket, place: subject }: Deployment): Statement | undefined {
