@@ -6,12 +6,6 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
     "the alias of a killed registrar is preferred to that of a living one":
       '    if (found === "taken") return alias;\n',
   }),
-  ...mutantsOf("src/registrar/registration/transition.ts", ["test/registrar/registration/transition"], {
-    "a driver that was renamed keeps the alias of its former name": [
-      "{ alias: undefined, foundDeadSocket",
-      "{ foundDeadSocket",
-    ],
-  }),
   ...mutantsOf("src/registrar/registration/loop.ts", ["test/registrar/registration/loop"], {
     "what a state that was left has ended with is taken for news": [
       'inbox.put(event, event.kind === "stop" ? undefined : signal);',
@@ -66,48 +60,4 @@ export const REGISTRATION_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/registrar/registration/view.ts", ["test/registrar/registration/registration.test"], {
     "the history grows without end": ["[...history, change].slice(-HISTORY_LENGTH)", "[...history, change]"],
   }),
-  ...mutantsOf(
-    "src/registrar/registration/decisions.ts",
-    ["test/registrar/registration/decisions", "test/registrar/registration/states", "test/exploration"],
-    {
-      "with policy retry, a driver that another registrar serves is fought over": [
-        'policy === "retry" && meansPeer(error)',
-        "Object.is(policy, meansPeer(error))",
-      ],
-      "kubelet's registration is broken while it runs": "  if (seen.isKubeletBusy) return undefined;\n",
-      "a kubelet that asked and died keeps a lost socket from being published": [
-        " KUBELET_BUSY_MS && hasCaller",
-        " KUBELET_BUSY_MS",
-      ],
-      "a kubelet that asked and never tells keeps a lost socket from being published for ever": [
-        "nowMs - askedAtMs < KUBELET_BUSY_MS && ",
-        "",
-      ],
-      "kubelet keeps the former node information of a driver that restarted meanwhile": [
-        "return again && { kind: again, kubeletIsIdle: true };",
-        "return undefined;",
-        ["test/registrar/start-registrar"],
-      ],
-      "a peer's socket is published over while kubelet is busy": [
-        'if (found === "taken") return',
-        'if (found === "taken" && !seen.isKubeletBusy) return',
-      ],
-      "a slow restart of kubelet makes a registered socket move": [" && !facts.everRegistered", ""],
-      "the socket moves again and again": [" && !facts.hasMoved", ""],
-      "a driver that was renamed leaves its new name's place to a registrar that is about to go": [
-        'const isNewName = isFirst || reason === "driver-renamed";',
-        "const isNewName = isFirst && !!reason;",
-      ],
-      "a sidecar that stood by ends where the folder is away for a moment": [
-        'isFirst && reason !== "peer-gone" &&',
-        "isFirst &&",
-      ],
-      "a node-wide registrar takes a driver from its own sidecar": [
-        "isNewName && !isNodeWide",
-        "isNewName",
-        ["test/registrar/registration/states/publishing", "test/registrar/node-wide"],
-      ],
-      "a replaced socket answers with the new name": ["publication.isWithdrawn || ", ""],
-    },
-  ),
 ];

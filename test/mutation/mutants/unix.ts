@@ -48,12 +48,6 @@ export const UNIX_MUTANTS: readonly Mutant[] = [
       "",
     ],
   }),
-  ...mutantsOf("src/unix/publish-steps.ts", ["test/unix/socket-file", "test/exploration"], {
-    "a registrar that starts in the same moment is replaced": [
-      '  if (!overLiving && !(yield "isSame")) return "taken";\n  yield "rename";',
-      '  yield "rename";',
-    ],
-  }),
   ...mutantsOf("src/unix/files.ts", ["test/unix"], {
     "of two that find one dead socket both replace it, where the inode's number is used again": [
       "idOf(one) === idOf(other);",
