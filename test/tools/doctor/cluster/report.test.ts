@@ -186,6 +186,21 @@ test("a pod that waits where the DaemonSet has none, by the event; and not one t
   expect(findings[1]).toMatchObject({ follows: "CSI207", followsIndex: 0, nodes: ["node-1"] });
 });
 
+test("what waits on a node that does not report is named, and no driver is blamed", async () => {
+  const cluster = await makeCluster({ isReady: false });
+  await cluster.create(`${STORAGE}/volumeattachments`, volumeAttachment("a", DISK, "node-gone"));
+  const waits = await cluster.create("/api/v1/namespaces/default/pods", waitingPod("db", "node-1"));
+  for (const driver of [DISK, "other.csi"])
+    await cluster.create("/api/v1/namespaces/default/events", failedMount(waits, driver, "node-1"));
+  await expectSaid(
+    cluster,
+    /^CSI211 unknown: nodes are not ready or gone, with 1 pod \(default\/db\) and 1 VolumeAttachment waiting there -> see why kubelet does not report: kubectl describe node node-1$/,
+  );
+  const { healthy, findings, nodes } = await cluster.report();
+  expect([healthy, findings.at(-1)?.nodes]).toEqual([false, ["node-1", "node-gone"]]);
+  expect(nodes.map(({ state, code }) => `${state} ${code}`)).toEqual(Array(3).fill("node-away CSI211"));
+});
+
 test("a DaemonSet that cannot be judged is named, and the others are", async () => {
   const cluster = await makeCluster(none);
   await deploy(cluster, daemonSet("bomb.csi", { name: "bomb", path: "x".repeat(2 ** 17) }), [], () => WELL);

@@ -5,6 +5,7 @@ import type { ClusterFacts } from "./facts";
 import type { Place } from "./places";
 
 const NODE_WIDE_AWAY = "node-wide registrar away";
+export const NODES_AWAY = "nodes away";
 
 type IsMeant = (place: Place, facts: ClusterFacts) => boolean;
 type FixOf = (first: Place, facts: ClusterFacts) => string;
@@ -49,6 +50,7 @@ export function causeOf(place: Place, facts: ClusterFacts): string {
   const { manifestFindings } = facts;
   const { state, unit, driver, node, pod } = place;
   if (state.kind === "dropped") return NODE_WIDE_AWAY;
+  if (state.kind === "node-away" && whoWaits([place]) !== "") return NODES_AWAY;
   const isOfRegistrar = state.kind === "unregistered" || state.container?.isRegistrar;
   const ofManifest = manifestFindings.find(({ cause }) => cause && cause === unit?.registrar.place)?.cause;
   const reason = pod?.trouble && state === pod.trouble ? pod.trouble.reason : "";
@@ -67,7 +69,7 @@ export function nodesOf(places: readonly Pick<Place, "node">[]): readonly string
 /** What waits for a driver: `1 pod (shop/a) and 1 VolumeAttachment`; empty: nothing is known to. */
 export function whoWaits(places: readonly Place[]): string {
   const needs = places.flatMap(({ need }) => need ?? []);
-  const pods = needs.flatMap((need) => need.pods);
+  const pods = [...new Set(needs.flatMap((need) => need.pods))];
   const attachments = needs.reduce((sum, need) => sum + need.attachments, 0);
   const who = [
     pods.length > 0 ? podsText(pods) : "",

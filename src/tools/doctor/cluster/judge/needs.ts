@@ -3,7 +3,7 @@ import { check, grouped, problem, unknown, unread, type Verdict, warning } from 
 import { counted, firstOf, together } from "../../findings/words";
 import type { RegistrarSet } from "../read/set";
 import type { ClusterFacts } from "./facts";
-import { inState, judgeGroups, kubectlFor, nodesOf, problemsOf, whoWaits } from "./groups";
+import { inState, judgeGroups, kubectlFor, NODES_AWAY, nodesOf, problemsOf, whoWaits } from "./groups";
 import { isYoung, type Place, SETTLED } from "./places";
 import { EVERY_DRIVER, HINTS, notRead, SETS } from "./units";
 
@@ -65,10 +65,21 @@ const csiDrivers = check<ClusterFacts>("CSI209", "csi-drivers", (facts) => {
 const waiting = check<ClusterFacts>("CSI211", "waiting", (facts) => {
   const isMissed = (place: Place) => whoWaits([place]) !== "" && !inState(...SETTLED, "node-away")(place);
   const fix = "fix what keeps the driver from being registered";
-  return judgeGroups(facts, isMissed, ({ driver }, places) =>
+  const missed = judgeGroups(facts, isMissed, ({ driver }, places) =>
     problem(driver, `has ${whoWaits(places)} waiting for it`, fix),
   );
+  return [missed, judgeAway(facts)];
 });
+
+/** Whether a driver is registered there is only known when kubelet reports again. */
+function judgeAway({ places, target }: ClusterFacts): Verdict | undefined {
+  const away = places.filter((place) => inState("node-away")(place) && whoWaits([place]) !== "");
+  const [first] = nodesOf(away);
+  if (first === undefined) return undefined;
+  const text = `are not ready or gone, with ${whoWaits(away)} waiting there`;
+  const fix = `see why kubelet does not report: ${kubectlFor(target, "describe node", first)}`;
+  return { ...unread("nodes", text, fix), cause: NODES_AWAY, nodes: nodesOf(away) };
+}
 
 /** Kubelet's pkg/volume/csi/nodeinfomanager; kubernetes#120063. */
 const csiNodeOwners = check<ClusterFacts>("CSI218", "csi-node-owners", (facts) => {
