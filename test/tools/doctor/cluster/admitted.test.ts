@@ -1,5 +1,6 @@
+import { createRunningReader, readRegistrarSet } from "../../../../src/tools/doctor/cluster/read/set";
 import { renderClusterTable } from "../../../../src/tools/doctor/cluster/table";
-import { podStatus, volumeAttachment } from "../../../support/cluster-objects";
+import { daemonSet, podStatus, volumeAttachment } from "../../../support/cluster-objects";
 import { clusterOf, OFFICIAL, OURS } from "./admitted-cluster";
 import { ago, expectSaid, said } from "./memory-cluster";
 import { DISK } from "./sick-cluster";
@@ -35,6 +36,20 @@ test("a swapped pod is judged as this registrar, the DaemonSet as the official o
     /^CSI105 problem: DaemonSet storage\/disk/,
   );
   expect(await said(await clusterOf({ set }))).toEqual([]);
+});
+
+test("pods that admission makes unique do not fill the memory: one result for the same images", () => {
+  const set = readRegistrarSet(daemonSet(DISK), "DaemonSet");
+  const readRunning = createRunningReader();
+  const podOf = (n: number, image = OURS) => ({
+    metadata: {},
+    spec: { containers: [{ name: "registrar", image, env: [{ name: "ID", value: `${n}` }] }] },
+  });
+  const read = (pod: object) => set && readRunning(pod as never, set);
+  const first = read(podOf(0));
+  expect(new Set(Array.from({ length: 300 }, (_, n) => read(podOf(n)))).size).toBe(101);
+  expect(read(podOf(0))).toBe(first);
+  expect(read(podOf(301, OFFICIAL))?.registrars).toMatchObject([{ image: OFFICIAL }]);
 });
 
 test("--swap: what it would change in the DaemonSets and nothing else", async () => {

@@ -71,6 +71,9 @@ const GENERATION = "pod-template-generation";
 
 export type ReadRunning = ReturnType<typeof createRunningReader>;
 
+/** So many different specs of the pods of a set are kept, as many as admission makes; with more, one for the same images. */
+const MAX_SPECS = 100;
+
 /**
  * Reads the registrars of a running pod, as admission left them. Pods of one template that it changed in the same way share
  * one result, which keeps 25,000 pods small.
@@ -82,16 +85,25 @@ export function createRunningReader(ours?: OurImage) {
     dropped: droppedFrom(spec, set, generation),
   });
   const known = new Map<string, ReturnType<typeof read>>();
+  const specs = new Map<RegistrarSet, number>();
   return (pod: Tree, set: RegistrarSet) => {
     const { nodeName, affinity, ...spec } = tree(pod.spec);
     const { labels, namespace } = tree(pod.metadata);
     const generation = tree(labels)[GENERATION];
-    const key = JSON.stringify([set.uid, generation, spec]).replace(/kube-api-access-\w+/g, "");
+    const keyOf = (what: unknown) =>
+      JSON.stringify([set.uid, generation, what]).replace(/kube-api-access-\w+/g, "");
+    const count = specs.get(set) ?? 0;
+    const whole = keyOf(spec);
+    const key = known.has(whole) || count < MAX_SPECS ? whole : keyOf(imagesIn(spec));
     const running = known.get(key) ?? read(set, spec, namespace, generation);
+    if (!known.has(key)) specs.set(set, count + 1);
     known.set(key, running);
     return running;
   };
 }
+
+const imagesIn = ({ containers, initContainers }: Tree) =>
+  [...list(containers), ...list(initContainers)].map((one) => [tree(one).name, tree(one).image]);
 
 /** A pod of an older template may never have had the container. */
 function droppedFrom(spec: Tree, set: RegistrarSet, generation: unknown): readonly string[] {
