@@ -51,7 +51,7 @@ export const runStatus = createCommand(
     let rows = driversIn(viewOf(facts));
     const isHealthy = () => rows.length > 0 && rows.every(({ state }) => WELL.includes(state));
     while (!isHealthy() && performance.now() < until) {
-      await delay(LOOK_EVERY_MS);
+      await delay(Math.min(LOOK_EVERY_MS, until - performance.now()));
       facts = await gatherFacts(target, options);
       rows = driversIn(viewOf(facts));
     }

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import timers from "node:timers/promises";
 import { startCsiDriver, startKubelet } from "../../../src/testing";
-import { unseenRegistrations } from "../../../src/tools/status/command";
+import { runStatus, unseenRegistrations } from "../../../src/tools/status/command";
 import { mayMount, mountHanging } from "../../support/hanging-mount";
 import { startTestRegistrar } from "../../support/registrar-node";
 import { runCommand } from "../../support/run-command";
@@ -113,6 +114,17 @@ test.each([
     stdout: "",
     stderr: expect.stringMatching(why),
   });
+});
+
+test("--wait is no longer than it says", async () => {
+  await using folder = await createTempFolder();
+  jest.spyOn(process.stderr, "write").mockReturnValue(true);
+  const waits: number[] = [];
+  jest.spyOn(performance, "now").mockImplementation(() => waits.reduce((a, b) => a + b, 0));
+  jest.spyOn(timers, "setTimeout").mockImplementation(async (ms = 0) => void waits.push(ms));
+  expect(await runStatus([`--plugin-registration-path=${folder.path}`, "--wait=1500ms"])).toBe(1);
+  jest.restoreAllMocks();
+  expect(waits).toEqual([1000, 500]);
 });
 
 test("a directory that may not be read is no directory without drivers", async () => {
