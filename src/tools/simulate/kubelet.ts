@@ -1,4 +1,3 @@
-import { LONGEST_WAIT_MS } from "../../base/pause";
 import {
   choiceFlag,
   countFlag,
@@ -39,6 +38,7 @@ export const runKubelet = createCommand(
       timeout: {
         ...timeoutFlag("end with 1 if --until has not happened after this time"),
         implies: "until",
+        default: "5m",
       },
       print: choiceFlag("the object to print as YAML when it changes", ["csinode"]),
       output: eventOutputFlag,
@@ -70,7 +70,7 @@ export const runKubelet = createCommand(
       await kubelet.close();
       return 0;
     }
-    const failure = await kubelet.registered(until, { timeoutMs: flags.timeout ?? LONGEST_WAIT_MS }).then(
+    const failure = await kubelet.registered(until, { timeoutMs: flags.timeout }).then(
       ({ socketPath }) => untilToldOutcome(kubelet, socketPath),
       (error: Error) => error.message,
     );

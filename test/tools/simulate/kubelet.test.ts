@@ -84,4 +84,5 @@ test("--until ends it with 1 if that has not happened after --timeout", async ()
     status: 1,
     stderr: expect.stringMatching(/^registrar kubelet: x\.csi is not registered: .*100/m),
   });
+  expect((await runCommand("kubelet", "--help")).stdout).toMatch(/--timeout .*\[default: 5m\]/);
 });
