@@ -68,8 +68,12 @@ function declarationsOf(one, seen) {
   return [found.text, ...inThem];
 }
 
-const codeOf = (text) =>
-  text.replace(/\/\*.*?\*\//gs, "").replace(/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g, '""');
+/** Without comments; a string in a type may be one of its values. */
+const typesOf = (text) =>
+  text
+    .replace(/\/\*.*?\*\/|("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)/gs, "$1")
+    .replace(/import\("[^"]*"\)\./g, "");
+const codeOf = (text) => typesOf(text).replace(/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g, '""');
 
 function isComplete(text) {
   const code = codeOf(text);
@@ -89,7 +93,7 @@ const exported = new Set(all.map((one) => find(one).text));
 /** A type's name is not where it was declared: it may move from file to file. */
 const digestOf = (one) =>
   createHash("sha256")
-    .update(codeOf(declarationsOf(one, new Set()).sort().join("\n")).replace(/\s+/g, " "))
+    .update(typesOf(declarationsOf(one, new Set()).sort().join("\n")).replace(/\s+/g, " "))
     .digest("hex")
     .slice(0, 6);
 
