@@ -42,13 +42,11 @@ test("pods that admission makes unique do not fill the memory: one result for th
   const set = readRegistrarSet(daemonSet(DISK), "DaemonSet");
   const readRunning = createRunningReader();
   const podOf = (n: number, image = OURS) => ({
-    metadata: {},
     spec: { containers: [{ name: "registrar", image, env: [{ name: "ID", value: `${n}` }] }] },
   });
   const read = (pod: object) => set && readRunning(pod as never, set);
-  const first = read(podOf(0));
-  expect(new Set(Array.from({ length: 300 }, (_, n) => read(podOf(n)))).size).toBe(101);
-  expect(read(podOf(0))).toBe(first);
+  const all = Array.from({ length: 300 }, (_, n) => read(podOf(n)));
+  expect([new Set(all).size, all.indexOf(read(podOf(0)))]).toEqual([101, 0]);
   expect(read(podOf(301, OFFICIAL))?.registrars).toMatchObject([{ image: OFFICIAL }]);
 });
 

@@ -157,10 +157,8 @@ test("the registrar of all drivers counts the nodes where it runs, and is no dri
 });
 
 test("a driver beside which a container crashes is registered where CSINode lists it", async () => {
-  const report = await (
-    await makeCluster({ status: podStatus({ registrar: running, driver: crashLoop({}) }) })
-  ).report();
-  expect(report.drivers).toMatchObject([{ name: DISK, nodes: 1, registered: 1 }]);
+  const cluster = await makeCluster({ status: podStatus({ registrar: running, driver: crashLoop({}) }) });
+  expect((await cluster.report()).drivers).toMatchObject([{ name: DISK, nodes: 1, registered: 1 }]);
 });
 
 test("two DaemonSets of one driver on a node", async () => {
