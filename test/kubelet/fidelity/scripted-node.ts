@@ -23,6 +23,8 @@ export type Scripts = Readonly<Record<string, Script | Omit<Scenario, "name">>>;
 export type ScriptedNode = ReturnType<typeof createScriptedNode>;
 export type ScriptedRegistrar = Awaited<ReturnType<ScriptedNode["registrar"]>>;
 
+type RegistrarOptions = Partial<Omit<FakeRegistrarOptions, "socketPath">> & { readonly name?: string };
+
 interface ScriptedNodeOptions {
   readonly folder: string;
   readonly pluginDir: string;
@@ -60,11 +62,7 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
   };
 
   /** Publishes a registration socket, in place of one that is there. `info` is what differs from x.csi. */
-  const registrar = async ({
-    name = "a.sock",
-    info,
-    before,
-  }: Partial<Omit<FakeRegistrarOptions, "socketPath">> & { readonly name?: string } = {}) => {
+  const registrar = async ({ name = "a.sock", info, before }: RegistrarOptions = {}) => {
     const path = at(name);
     const since = steps.all().length;
     const endpoint = elsewhere(info?.name ?? "x.csi");
@@ -91,6 +89,13 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     };
   };
 
+  /** A registrar that kubelet registers, so many times. */
+  const accepted = async (options?: RegistrarOptions, times?: number) => {
+    const one = await registrar(options);
+    await one.registered(times);
+    return one;
+  };
+
   const deregistered = async (driverName = "x.csi", socketName = "a.sock") => {
     await until(objectStep.node(driverName, undefined));
     // Kubelet logs that it has started this after it did, which may be when it is done.
@@ -100,8 +105,7 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
   async function settled(): Promise<void> {
     const name = `marker-${++markers}`;
     await driver({ name });
-    const marker = await registrar({ name: `${name}.sock`, info: { name } });
-    await marker.registered();
+    const marker = await accepted({ name: `${name}.sock`, info: { name } });
     await marker.close();
     await deregistered(name, `${name}.sock`);
   }
@@ -118,10 +122,28 @@ export function createScriptedNode(options: ScriptedNodeOptions) {
     driver,
     registrar,
     /** Starts both, and resolves when kubelet has registered them. */
-    registered: async (options: Partial<CsiDriverOptions> = {}) => {
-      const started = { driver: await driver(options), registrar: await registrar() };
-      await started.registrar.registered();
-      return started;
+    registered: async (options: Partial<CsiDriverOptions> = {}) => ({
+      driver: await driver(options),
+      registrar: await accepted(),
+    }),
+    accepted,
+    /** A registrar that kubelet fails to register, so many times. */
+    refused: async (options?: RegistrarOptions, times?: number) => {
+      const one = await registrar(options);
+      await one.failed(times);
+      return one;
+    },
+    /** The same of several, all of them in kubelet's first look. */
+    allRefused: async (all: readonly RegistrarOptions[]) => {
+      const registrars = await whileDown(() =>
+        Promise.all(
+          all.map(({ info, ...rest }, index) => {
+            const name = `n${index}.csi`;
+            return registrar({ name, info: { name, ...info }, ...rest });
+          }),
+        ),
+      );
+      await Promise.all(registrars.map((one) => one.failed()));
     },
     refuse: kubelet.refuse,
     restart: () => whileDown(async () => {}),

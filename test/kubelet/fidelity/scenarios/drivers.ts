@@ -43,37 +43,24 @@ export const drivers: Scripts = {
   },
   "refuses a driver without a node ID": async (node) => {
     await node.driver({ nodeId: "" });
-    const registrar = await node.registrar();
-    await registrar.failed();
+    await node.refused();
   },
   "refuses a driver whose topology contradicts a label of the node": async (node) => {
     await node.registered({ topology: { zone: "z1" } });
     await node.driver({ name: "y.csi", topology: { zone: "z2", rack: "r1" } });
-    const other = await node.registrar({ name: "b.sock", info: { name: "y.csi" } });
-    await other.failed();
+    await node.refused({ name: "b.sock", info: { name: "y.csi" } });
   },
   "caps a limit of volumes, and takes a negative one for none": async (node) => {
     await node.driver({ name: "x.csi", maxVolumes: 2 ** 31 });
     await node.registered({ name: "y.csi", maxVolumes: -1 });
-    const other = await node.registrar({ name: "b.sock", info: { name: "y.csi" } });
-    await other.registered();
+    await node.accepted({ name: "b.sock", info: { name: "y.csi" } });
   },
   "refuses a driver without a name": async (node) => {
     await node.driver();
-    const registrar = await node.registrar({ info: { name: "", endpoint: node.elsewhere("x.csi") } });
-    await registrar.failed();
+    await node.refused({ info: { name: "", endpoint: node.elsewhere("x.csi") } });
   },
 };
 
-/** A registrar for each endpoint, all of them in kubelet's first look. Resolves when each was refused once. */
-async function eachFails(node: ScriptedNode, endpoints: readonly string[]): Promise<void> {
-  const registrars = await node.whileDown(() =>
-    Promise.all(
-      endpoints.map((endpoint, index) => {
-        const name = `n${index}.csi`;
-        return node.registrar({ name, info: { name, endpoint } });
-      }),
-    ),
-  );
-  await Promise.all(registrars.map((registrar) => registrar.failed()));
-}
+/** A registrar for each endpoint. */
+const eachFails = (node: ScriptedNode, endpoints: readonly string[]) =>
+  node.allRefused(endpoints.map((endpoint) => ({ info: { endpoint } })));

@@ -22,8 +22,7 @@ export const files: Scripts = {
     await run("mkfifo", [node.at("pipe")]);
     await node.settled();
     await rm(node.at("a.sock"));
-    const registrar = await node.registrar();
-    await registrar.registered();
+    await node.accepted();
   },
   "finds a folder with a socket, and one that comes into it, until the folder goes": async (node) => {
     await node.driver({ name: "x.csi" });
@@ -32,8 +31,7 @@ export const files: Scripts = {
     const first = await node.registrar({ name: "../folder/in/it/a.sock" });
     await rename(node.elsewhere("folder"), node.at("folder"));
     await first.registered();
-    const second = await node.registrar({ name: "folder/in/b.sock", info: { name: "y.csi" } });
-    await second.registered();
+    const second = await node.accepted({ name: "folder/in/b.sock", info: { name: "y.csi" } });
     await second.close();
     await node.deregistered("y.csi", "folder/in/b.sock");
     await rm(node.at("folder"), { recursive: true });

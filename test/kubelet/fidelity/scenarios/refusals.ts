@@ -24,40 +24,27 @@ export const refusals: Scripts = {
   "tries again what it refused to register, by itself or when the socket is made anew": async (node) => {
     await node.refuse({ stage: "register", text: TEXT });
     await node.driver();
-    const refused = await node.registrar();
-    await refused.failed();
+    await node.refused();
     await node.triedAgain();
-    const anew = await node.registrar();
-    await anew.registered();
+    await node.accepted();
   },
   "refuses a plugin of a type that it does not know, again and again": async (node) => {
-    const registrar = await node.registrar({ info: { type: "Mystery" } });
-    await registrar.failed(2);
+    await node.refused({ info: { type: "Mystery" } }, 2);
   },
   "takes the highest version 1.x of those offered": async (node) => {
     await node.driver();
     for (const [index, supportedVersions] of GOOD_VERSIONS.entries()) {
       const info = { name: `n${index}.csi`, endpoint: node.elsewhere("x.csi"), supportedVersions };
-      const registrar = await node.registrar({ name: `n${index}.sock`, info });
-      await registrar.registered();
+      await node.accepted({ name: `n${index}.sock`, info });
     }
   },
   "refuses a driver that offers no version 1.x": async (node) => {
-    const registrars = await node.whileDown(() =>
-      Promise.all(
-        BAD_VERSIONS.map((supportedVersions, index) => {
-          const name = `n${index}.csi`;
-          return node.registrar({ name, info: { name, supportedVersions } });
-        }),
-      ),
-    );
-    await Promise.all(registrars.map((registrar) => registrar.failed()));
+    await node.allRefused(BAD_VERSIONS.map((supportedVersions) => ({ info: { supportedVersions } })));
   },
   "refuses an equal version at another path and endpoint until the first is gone": async (node) => {
     await node.driver();
     const { registrar: first } = await node.registered({ name: "y.csi" });
-    const second = await node.registrar({ name: "b.sock", info: { endpoint: node.elsewhere("y.csi") } });
-    await second.failed();
+    const second = await node.refused({ name: "b.sock", info: { endpoint: node.elsewhere("y.csi") } });
     await first.close();
     await second.registered();
   },
@@ -65,8 +52,7 @@ export const refusals: Scripts = {
     await node.driver({ nodeId: "node of y.csi" });
     const { registrar: first } = await node.registered({ name: "y.csi" });
     const info = { endpoint: node.elsewhere("y.csi"), supportedVersions: ["1.1.0"] };
-    const second = await node.registrar({ name: "b.sock", info });
-    await second.registered();
+    const second = await node.accepted({ name: "b.sock", info });
     await first.close();
     await node.deregistered();
     await second.close();
@@ -75,7 +61,6 @@ export const refusals: Scripts = {
   "deregisters what was registered when a higher version fails": async (node) => {
     await node.registered();
     const info = { endpoint: node.elsewhere("nowhere"), supportedVersions: ["1.1.0"] };
-    const second = await node.registrar({ name: "b.sock", info });
-    await second.failed();
+    await node.refused({ name: "b.sock", info });
   },
 };

@@ -23,22 +23,18 @@ export const registrars: Scripts = {
     hangs: "GetInfo",
     script: async (node) => {
       await node.driver();
-      const registrar = await node.registrar({ before: atFirst("GetInfo", hangs) });
-      await registrar.registered();
+      await node.accepted({ before: atFirst("GetInfo", hangs) });
     },
   },
   "tries GetInfo again after longer and longer waits, which are the path's and outlive the socket": async (
     node,
   ) => {
     await node.driver();
-    const failing = await node.registrar({ before: fails });
-    await failing.failed(3);
-    const registrar = await node.registrar();
-    await registrar.registered();
+    await node.refused({ before: fails }, 3);
+    await node.accepted();
   },
   "loses a registrar that dies in GetInfo": async (node) => {
-    const registrar = await node.registrar({ before: dies });
-    await registrar.failed();
+    await node.refused({ before: dies });
   },
   "dials a dead socket for ten seconds, waits, and finds a living one at its path": async (node) => {
     await node.driver();
@@ -54,39 +50,29 @@ export const registrars: Scripts = {
     await node.driver();
     const dead = await deadSocket(node);
     await dead.dialled();
-    const registrar = await node.registrar();
-    await registrar.registered(2);
+    await node.accepted({}, 2);
   },
   [UNTOLD_SUCCESS]: async (node) => {
     await node.driver();
-    const failing = await node.registrar({ before: atFirst("NotifyRegistrationStatus", fails) });
-    await failing.failed();
+    await node.refused({ before: atFirst("NotifyRegistrationStatus", fails) });
     await node.triedAgain();
-    const anew = await node.registrar();
-    await anew.registered();
+    await node.accepted();
   },
   "cannot tell a registrar of its refusal": async (node) => {
     const before = always("NotifyRegistrationStatus", fails);
-    const refused = await node.whileDown(() =>
-      Promise.all([
-        node.registrar({ before, info: { type: "Mystery" } }),
-        node.registrar({ before, name: "b.sock", info: { supportedVersions: [] } }),
-        node.registrar({ before, name: "c.sock", info: { name: "nobody" } }),
-      ]),
+    await node.allRefused(
+      [{ type: "Mystery" }, { supportedVersions: [] }, { name: "nobody" }].map((info) => ({ before, info })),
     );
-    await Promise.all(refused.map((registrar) => registrar.failed()));
   },
   "loses a registrar that dies when it is told": async (node) => {
     await node.driver();
-    const registrar = await node.registrar({ before: always("NotifyRegistrationStatus", dies) });
-    await registrar.failed();
+    await node.refused({ before: always("NotifyRegistrationStatus", dies) });
   },
   "gives a registrar five seconds to hear of its success": {
     hangs: "NotifyRegistrationStatus",
     script: async (node) => {
       await node.driver();
-      const registrar = await node.registrar({ before: always("NotifyRegistrationStatus", hangs) });
-      await registrar.failed();
+      await node.refused({ before: always("NotifyRegistrationStatus", hangs) });
     },
   },
 };
