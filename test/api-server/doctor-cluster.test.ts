@@ -41,6 +41,13 @@ async function doctor(...words: readonly string[]) {
   return { code, text: `${command.lines.join("\n")}\n`, stderr: command.stderr };
 }
 
+/** A kubeconfig that is the administrator's but for this. */
+async function changed(change: object): Promise<string> {
+  const own = JSON.parse(await controlPlane.kubectl("config", "view", "--raw", "-o", "json"));
+  writeFileSync(folder.at("changed.kubeconfig"), JSON.stringify({ ...own, ...change }));
+  return `--kubeconfig=${folder.at("changed.kubeconfig")}`;
+}
+
 const asAdmin = () => `--kubeconfig=${controlPlane.kubeconfig("admin")}`;
 
 test("a real cluster in which several things are wrong: docs/doctor.md has what it says", async () => {
@@ -65,11 +72,8 @@ test("one node, by the selectors of the server", async () => {
 });
 
 test("who may list little is told the rules that are missing", async () => {
-  const own = JSON.parse(await controlPlane.kubectl("config", "view", "--raw", "-o", "json"));
   const token = (await controlPlane.kubectl("create", "token", "default", "--namespace=shop")).trim();
-  const config = { ...own, users: [{ name: "user", user: { token } }] };
-  writeFileSync(folder.at("reader.kubeconfig"), JSON.stringify(config));
-  const reader = `--kubeconfig=${folder.at("reader.kubeconfig")}`;
+  const reader = await changed({ users: [{ name: "user", user: { token } }] });
   const nothing = await doctor(reader);
   expect(nothing.stderr).toMatch(/^registrar doctor: cannot read the cluster: .* is forbidden: /);
   expect([nothing.code, nothing.text]).toEqual([3, "\n"]);
@@ -90,10 +94,8 @@ test("a context that is not there, and a server that is away, in kubectl's words
   expect((await doctor(asAdmin(), "--context=blue")).stderr).toBe(
     'registrar doctor: kubectl proxy: context "blue" does not exist\n',
   );
-  const own = JSON.parse(await controlPlane.kubectl("config", "view", "--raw", "-o", "json"));
   const clusters = [{ name: "cluster", cluster: { server: "https://127.0.0.1:1" } }];
-  writeFileSync(folder.at("away.kubeconfig"), JSON.stringify({ ...own, clusters }));
-  expect((await doctor(`--kubeconfig=${folder.at("away.kubeconfig")}`)).stderr).toMatch(
+  expect((await doctor(await changed({ clusters }))).stderr).toMatch(
     /^registrar doctor: cannot read the cluster: .*127\.0\.0\.1:1: connect: connection refused\n$/,
   );
 });

@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createApiClient } from "../../src/kube-api/client";
 import { text, tree } from "../../src/kube-api/objects";
@@ -22,6 +20,8 @@ import {
 const cluster = useCluster(policyEnforced);
 
 const { signal } = new AbortController();
+const got = async (...words: readonly string[]) =>
+  JSON.parse(await cluster.controlPlane.kubectl("get", ...words, "-o", "json"));
 const patch = (body: object, options?: PatchOptions) => patchNode(cluster, body, options);
 const OWN_CONDITION = `${DRIVER}/Registered`;
 const CONDITION = condition(OWN_CONDITION);
@@ -78,8 +78,7 @@ describe("the policy and RBAC that manifest writes", () => {
     const fields = await nodeFields(cluster);
     expect(fields.length).toBeGreaterThan(30);
     const stored = async () => {
-      const words = ["get", "node", "node-2", "-o", "json", "--show-managed-fields=false"];
-      const { metadata, ...node } = JSON.parse(await cluster.controlPlane.kubectl(...words));
+      const { metadata, ...node } = await got("node", "node-2", "--show-managed-fields=false");
       return { ...node, metadata: { ...metadata, resourceVersion: "" } };
     };
     const changed: string[] = [];
@@ -106,14 +105,10 @@ describe("the policy and RBAC that manifest writes", () => {
   });
 
   test("let nobody be made the owner of a field, who would remove it when he applies again", async () => {
-    const { controlPlane } = cluster;
     const applied = { apiVersion: "v1", kind: "Node", metadata: { name: "node-1", labels: { mine: "1" } } };
-    const file = join(cluster.folder, "node.json");
-    writeFileSync(file, JSON.stringify(applied));
-    await controlPlane.kubectl("apply", "--server-side", "--field-manager=somebody", "-f", file);
+    await cluster.controlPlane.apply([applied], "--field-manager=somebody");
     const managers = async () => {
-      const words = ["get", "node", "node-1", "-o", "json", "--show-managed-fields"];
-      const { managedFields } = JSON.parse(await controlPlane.kubectl(...words)).metadata;
+      const { managedFields } = (await got("node", "node-1", "--show-managed-fields")).metadata;
       return managedFields.filter(({ operation }: { readonly operation: string }) => operation === "Apply");
     };
     const before = await managers();
@@ -133,12 +128,10 @@ describe("the policy and RBAC that manifest writes", () => {
   });
 
   test("let the startup taint go that somebody applied", async () => {
-    const file = join(cluster.folder, "taint.json");
     const metadata = { name: "node-1", labels: { mine: "1" } };
     const spec = { taints: [FOREIGN_TAINT, STARTUP_TAINT] };
-    writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "Node", metadata, spec }));
-    const words = ["--server-side", "--force-conflicts", "--field-manager=somebody"];
-    await cluster.controlPlane.kubectl("apply", ...words, "-f", file);
+    const applied = { apiVersion: "v1", kind: "Node", metadata, spec };
+    await cluster.controlPlane.apply([applied], "--field-manager=somebody");
     expect(await patch([REMOVAL])).toMatchObject({ kind: "done" });
     expect((await cluster.node("node-1")).taints).toEqual([FOREIGN_TAINT]);
   });
@@ -197,9 +190,8 @@ describe("what manifest writes for every driver of a node", () => {
 
   test("passes the API server's validation, and leaves out what a driver's name would make others'", async () => {
     await cluster.apply(await nodeWide());
-    const words = ["get", "validatingadmissionpolicy", ACCOUNT, "-o", "json"];
-    const policy = await cluster.controlPlane.kubectl(...words);
-    expect(JSON.parse(policy).status?.typeChecking?.expressionWarnings ?? []).toEqual([]);
+    const policy = await got("validatingadmissionpolicy", ACCOUNT);
+    expect(policy.status?.typeChecking?.expressionWarnings ?? []).toEqual([]);
     await eventually(async () => expect(await removable([DRIVER])).toEqual([DRIVER]));
     expect(await removable(DOMAINS)).toEqual([DRIVER, "nfs.csi.k8s.io"]);
   });

@@ -147,15 +147,6 @@ interface Descriptor {
   readonly digest: string;
 }
 
-/** What an image says of itself (OCI image specification, `config.md`). */
-interface ImageConfig {
-  readonly User?: string;
-  readonly Entrypoint?: readonly string[];
-  readonly Cmd?: readonly string[];
-  readonly Env?: readonly string[];
-  readonly Labels?: Readonly<Record<string, string>>;
-}
-
 type Image = ReturnType<typeof readImage>;
 
 function readImage(folder: string) {
@@ -165,7 +156,8 @@ function readImage(folder: string) {
     blob(read(join(folder, "index.json")).manifests[0]),
   );
   return {
-    config: read(blob(manifest.config)).config as ImageConfig,
+    /** What it says of itself (OCI image specification, `config.md`). */
+    config: read(blob(manifest.config)).config,
     /** From the lowest to the topmost. */
     layers: manifest.layers.map((layer) => ({ files: filesIn(blob(layer)) })),
     unpack: (to: string) => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { startKubelet } from "../kubelet/support/kubelet";
 import { createNodeFolder } from "../kubelet/support/node-folder";
 import { startRegistrar } from "../kubelet/support/registrar";
+import { minorOf } from "../kubelet/support/versions";
 import type { NodeRelease } from "../matrix/nodes";
 import { type Exit, startChildProcess } from "../support/child-process";
 import type { History } from "../support/history";
@@ -59,9 +60,7 @@ export async function playRegistration({ kubelet: version, node, cli, driver }: 
  * Whether it calls drivers with their socket's path as :authority, as grpc-go did: `newGrpcConn` in
  * pkg/volume/csi/csi_client.go says `localhost` since 1.26.
  */
-function sendsPathToDrivers(kubelet: string): boolean {
-  return Number(kubelet.split(".")[1]) < 26;
-}
+const sendsPathToDrivers = (kubelet: string) => minorOf(kubelet) < 26;
 
 async function untimelyEnd(who: string, exited: Promise<Exit>, log: History<string>): Promise<never> {
   const { code, signal } = await exited;

@@ -1,3 +1,4 @@
+import { createKeeper } from "../../bench/keeper";
 import { CSI_NODE_PACE } from "../../src/node-readiness/csi-node-keeper";
 import { resolveNodeReadinessOptions } from "../../src/node-readiness/options";
 import { runNodeReadiness } from "../../src/node-readiness/start-node-readiness";
@@ -19,15 +20,11 @@ const keepsUid = (version: string) => minorOf(version) >= 35 && minorOf(version)
 
 /** A registered driver whose registrar sees, in an API server, the objects that kubelet has. */
 async function startScene(version: string) {
-  const started: AsyncDisposable[] = [];
-  const use = <Started extends AsyncDisposable>(one: Started) => {
-    started.unshift(one);
-    return one;
-  };
-  const node = use(await startNode(version));
+  const { keep, ...keeper } = createKeeper();
+  const node = keep(await startNode(version));
   const paths = await node.addDriver(NAME);
-  use(await startCsiDriver({ name: NAME, endpoint: paths.kubeletRegistrationPath }));
-  const server = use(await startScriptedApiServer(await makeTestCertificate()));
+  keep(await startCsiDriver({ name: NAME, endpoint: paths.kubeletRegistrationPath }));
+  const server = keep(await startScriptedApiServer(await makeTestCertificate()));
   const show = (kubelet: Kubelet) =>
     kubelet.events.follow(() => {
       const { node: shown, csiNode } = kubelet.objects();
@@ -38,7 +35,7 @@ async function startScene(version: string) {
     });
   show(node.kubelet);
   const log = recordLog();
-  const registrar = use(
+  const registrar = keep(
     await startRegistrar({
       csiAddress: paths.csiAddress,
       endpoint: paths.kubeletRegistrationPath,
@@ -46,7 +43,7 @@ async function startScene(version: string) {
       logger: log.logger,
     }),
   );
-  const readiness = use(
+  const readiness = keep(
     runNodeReadiness(
       resolveNodeReadinessOptions({
         ...{ registrations: registrar, nodeName: NODE_NAME, access: server.access },
@@ -63,9 +60,7 @@ async function startScene(version: string) {
         const [said] = server.node?.status.conditions ?? [];
         expect(`${said?.status} ${said?.reason}`).toBe(text);
       }),
-    [Symbol.asyncDispose]: async () => {
-      for (const one of started) await one[Symbol.asyncDispose]();
-    },
+    ...keeper,
   };
 }
 

@@ -2,12 +2,13 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RegistrationOptions } from "../../src/registrar/model/options";
 import { startRegistration } from "../../src/registrar/start-registration";
+import { eachTest } from "../support/each-test";
 import type { Kubelet } from "./support/kubelet";
-import { type Node, type NodeFolder, startNode } from "./support/node-folder";
-import { kubeletVersions } from "./support/versions";
+import { type NodeFolder, startNode } from "./support/node-folder";
+import { kubeletVersions, minorOf } from "./support/versions";
 
 const name = "gpu.example.com";
-const withDra = (version: string) => Number(version.split(".")[1]) >= 34;
+const withDra = (version: string) => minorOf(version) >= 34;
 
 type DraOptions = Extract<RegistrationOptions, { readonly type: string }>;
 
@@ -29,11 +30,7 @@ const deregistered = ({ events }: Kubelet, from: number) =>
 const accepted = { versions: ["v1.DRAPlugin", "v1.DRAResourceHealth"], error: null };
 
 describe.each(kubeletVersions().filter(withDra))("kubelet %s's DRA manager", (version) => {
-  let node: Node;
-  beforeEach(async () => {
-    node = await startNode(version);
-  });
-  afterEach(() => node[Symbol.asyncDispose]());
+  const node = eachTest(() => startNode(version));
 
   test("registers a driver, and it is ready and healthy; heals it; knows it after a restart; forgets it", async () => {
     const registration = await start(node);

@@ -3,6 +3,7 @@ import { attempt } from "../../src/base/errors";
 import { parseWords } from "../../src/flags/grammar";
 import { parseBool, parseDurationMs, parseInt64, parseQuantity } from "../../src/flags/values";
 import { startChildProcess } from "../support/child-process";
+import { allTests } from "../support/each-test";
 import { propertyTest } from "../support/fuzz";
 import { programPath } from "./support/build";
 import { newestVersion } from "./support/versions";
@@ -15,11 +16,7 @@ interface Answer {
 }
 
 /** Go's package flag and Kubernetes' quantities, in a process. */
-let go: Awaited<ReturnType<typeof startGo>>;
-beforeAll(async () => {
-  go = await startGo();
-});
-afterAll(() => go.close());
+const go = allTests(startGo);
 
 async function startGo() {
   const child = await startChildProcess<Answer>(programPath("values", newestVersion), [], JSON.parse);
@@ -29,7 +26,7 @@ async function startGo() {
       child.writeLine(JSON.stringify(question));
       return child.stdout.waitFor(() => true, asked++);
     },
-    close: child.close,
+    [Symbol.asyncDispose]: child.close,
   };
 }
 
@@ -75,37 +72,13 @@ propertyTest(
 );
 
 /** Without a digit apimachinery takes some suffixes and not others: `Ki` is 0, `Ei` an error. */
-const quantity = pieces(
-  ...[
-    "0",
-    "1",
-    "12",
-    ".",
-    "-",
-    "+",
-    "k",
-    "Ki",
-    "M",
-    "Mi",
-    "n",
-    "u",
-    "m",
-    "E",
-    "Ei",
-    "e",
-    "e3",
-    "E-2",
-    " ",
-    "x",
-  ],
-).filter((text) => !/^[+-]?\.?[A-Za-z]/.test(text));
+const quantity = pieces("0 1 12 . - + k Ki M Mi n u m E Ei e e3 E-2 x", " ").filter(
+  (text) => !/^[+-]?\.?[A-Za-z]/.test(text),
+);
 
 propertyTest(
   "a quantity is taken or refused as by apimachinery",
-  {
-    runs: 2_000,
-    given: quantity,
-  },
+  { runs: 2_000, given: quantity },
   async (text) => {
     const { error } = await go.ask({ quantity: text });
     const failure = attempt(() => parseQuantity(text)) === undefined;

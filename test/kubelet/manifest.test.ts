@@ -1,13 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { KUBELET_ROOTS } from "../../src/host-path/kubelet-roots";
 import { makeManifests } from "../../src/tools/manifest/objects";
 import type { ManifestOptions } from "../../src/tools/manifest/options";
+import { ROOT, readText } from "../docs/markdown";
 import { programPath } from "./support/build";
 import { newestVersion } from "./support/versions";
-
-const EXAMPLES = join(__dirname, "..", "..", "examples");
 
 /** What the API server says of each object of its own kinds, by its strict decoding and its validation. */
 function judge(yaml: string): readonly { readonly kind: string; readonly errors: readonly string[] }[] {
@@ -16,11 +15,7 @@ function judge(yaml: string): readonly { readonly kind: string; readonly errors:
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(stderr);
-  return stdout
-    .trimEnd()
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
+  return (stdout.match(/.+/g) ?? []).map((line) => JSON.parse(line));
 }
 
 const taken = (...kinds: readonly string[]) => kinds.map((kind) => ({ kind, errors: [] }));
@@ -37,9 +32,12 @@ test.each<readonly [string, Partial<ManifestOptions>]>([
   expect(judge(makeManifests({ ...required, ...options }))).toEqual(taken("DaemonSet"));
 });
 
-test.each(readdirSync(EXAMPLES).filter((name) => name.endsWith(".yaml")))("it takes examples/%s", (name) => {
-  expect(judge(readFileSync(join(EXAMPLES, name), "utf8")).flatMap(({ errors }) => errors)).toEqual([]);
-});
+test.each(readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".yaml")))(
+  "it takes examples/%s",
+  (name) => {
+    expect(judge(readText(`examples/${name}`)).flatMap(({ errors }) => errors)).toEqual([]);
+  },
+);
 
 test("it would say what it does not take", () => {
   const pod = (more: string) =>

@@ -30,11 +30,11 @@ runWithFlags(USAGE, OPTIONS, async (values) => {
   const isAll = values.table === values.pure;
   if (values.table || isAll) {
     const chosen = MUTANTS.filter(({ file, what }) => isChosen(`${file}: ${what}`));
-    if (chosen.length > 0) finish("table", await runTable(chosen, print));
+    if (chosen.length > 0) finish("table", await runTable(chosen));
   }
   if (values.pure || isAll) {
     const chosen = PURE_GROUPS.filter(({ files }) => files.some(isChosen));
-    if (chosen.length > 0) finish("pure", await runPure(chosen, print));
+    if (chosen.length > 0) finish("pure", await runPure(chosen));
   }
 });
 

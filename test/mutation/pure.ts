@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../package/support/run";
+import { print } from "../support/run-main";
 import { createTempFolder } from "../support/temp-folder";
 import type { Result } from "./mutant";
 import { BUILT_BEFORE, copyProject, isNoticed } from "./project-copy";
@@ -11,7 +12,7 @@ const CONFIG = "stryker.config.json";
 /** How much slower than without a mutant a test may be, before the mutant counts as one that never ends. */
 const SLOWER_BY_MS = 10_000;
 
-export async function runPure(groups: readonly PureGroup[], say: (line: string) => void): Promise<Result> {
+export async function runPure(groups: readonly PureGroup[]): Promise<Result> {
   await using stryker = await createTempFolder();
   for (const name of ["package.json", "package-lock.json"])
     cpSync(join(__dirname, "stryker", name), stryker.at(name));
@@ -20,28 +21,23 @@ export async function runPure(groups: readonly PureGroup[], say: (line: string) 
 
   const result: Result = { mutants: 0, noticed: 0 };
   for (const group of groups)
-    for (const { file, noticed, others } of await runGroup(group, stryker.path, folder.path, say)) {
+    for (const { file, noticed, others } of await runGroup(group, stryker.path, folder.path)) {
       const mutants = noticed + others.length;
       let more = 0;
       for (const { line, from, to, text } of others) {
         const isLater = group.deeper && (await isNoticed(folder.path, file, () => text, group.deeper));
         if (isLater) more += 1;
-        say(`${isLater ? "THEN     " : "SURVIVED "} ${file}:${line}\n  - ${from}\n  + ${to}`);
+        print(`${isLater ? "THEN     " : "SURVIVED "} ${file}:${line}\n  - ${from}\n  + ${to}`);
       }
       const then = group.deeper ? `, ${more} more by ${group.deeper.join(", ")}` : "";
-      say(`${noticed} of ${mutants} noticed${then}  ${file}`);
+      print(`${noticed} of ${mutants} noticed${then}  ${file}`);
       result.mutants += mutants;
       result.noticed += noticed + more;
     }
   return result;
 }
 
-async function runGroup(
-  { files, tests }: PureGroup,
-  stryker: string,
-  folder: string,
-  say: (line: string) => void,
-) {
+async function runGroup({ files, tests }: PureGroup, stryker: string, folder: string) {
   const at = (...names: readonly string[]) => join(stryker, "node_modules", "@stryker-mutator", ...names);
   const settings = {
     // The copy is there to be changed; Jest would not find the tests in a sandbox of Stryker's own.
@@ -68,7 +64,7 @@ async function runGroup(
   };
   writeFileSync(join(folder, CONFIG), JSON.stringify(settings));
   await mustEnd(process.execPath, [at("core", "bin", "stryker.js"), "run", CONFIG], folder, (line) => {
-    if (line.includes("tested")) say(line);
+    if (line.includes("tested")) print(line);
   });
   return readStrykerReport(JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as StrykerReport);
 }

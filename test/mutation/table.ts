@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { print } from "../support/run-main";
 import { type Mutant, mutated, type Result } from "./mutant";
 import { copyProject, isNoticed, runTests } from "./project-copy";
 
@@ -9,7 +10,7 @@ const IMPATIENT = {
   to: "PATIENCE_MS = 20_000",
 };
 
-export async function runTable(mutants: readonly Mutant[], say: (line: string) => void): Promise<Result> {
+export async function runTable(mutants: readonly Mutant[]): Promise<Result> {
   await using folder = await copyProject();
   const patience = folder.at(IMPATIENT.file);
   writeFileSync(patience, mutated(readFileSync(patience, "utf8"), IMPATIENT));
@@ -23,7 +24,7 @@ export async function runTable(mutants: readonly Mutant[], say: (line: string) =
     const { file, what, tests } = mutant;
     const noticed = await isNoticed(folder.path, file, (text) => mutated(text, mutant), tests);
     if (noticed) result.noticed += 1;
-    say(`${noticed ? "noticed " : "SURVIVED"}  ${file}: ${what}`);
+    print(`${noticed ? "noticed " : "SURVIVED"}  ${file}: ${what}`);
   }
   return result;
 }

@@ -1,23 +1,20 @@
-import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { transformSync } from "esbuild";
 import { startCsiDriver } from "../../src/simulator/driver/csi-driver";
 import { startKubelet } from "../../src/simulator/kubelet/kubelet";
+import { readText } from "../docs/markdown";
 import { allTests } from "../support/each-test";
 import { createTempFolder } from "../support/temp-folder";
 import { createConsumer } from "./support/consumer";
-import { ROOT } from "./support/packed-package";
 import type { RunOptions } from "./support/run";
 
 const DRIVER = "disk.example.com";
 
 const consumer = allTests(createConsumer);
 
-const textOf = (file: string) => readFileSync(join(ROOT, file), "utf8");
-
 const examplesIn = (page: string) =>
-  Array.from(textOf(page).matchAll(/^```(ts|mjs)\n(.*?)^```$/gms), ([, language, text = ""], index) => ({
+  Array.from(readText(page).matchAll(/^```(ts|mjs)\n(.*?)^```$/gms), ([, language, text = ""], index) => ({
     name: `example ${index + 1} of ${page}`,
     file: `${page.replaceAll("/", "-")}-${index + 1}`,
     text,
@@ -87,7 +84,7 @@ test("the examples have the right types", async () => {
 
 test("the library's page explains each code of an error, and no other", () => {
   const codesIn = (file: string, pattern: RegExp) =>
-    Array.from(textOf(file).matchAll(pattern), ([, code]) => code);
+    Array.from(readText(file).matchAll(pattern), ([, code]) => code);
   const codes = codesIn("src/base/errors.ts", /^ {2}\| "([A-Z_]+)"/gm);
   const explained = codesIn("docs/library.md", /^\| `([A-Z_]+)`/gm);
   expect(codes.length).toBeGreaterThan(0);

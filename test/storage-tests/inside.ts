@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setInterval as every } from "node:timers/promises";
 import { type Cluster, kubectlEnvironment, startCluster } from "../cluster/support/cluster";
 import { objectsIn } from "../cluster/support/objects";
+import type { ContainerStatus, Pod } from "../cluster/support/stage";
 import { runMain, say } from "../support/run-main";
 import type { Registrars } from "./support/page";
 import type { Plan } from "./support/selection";
@@ -113,27 +114,12 @@ async function watchRegistrars(cluster: Cluster, signal: AbortSignal): Promise<v
 }
 
 async function registrarsOf({ get }: Cluster) {
-  const { items } = await get<{ items: readonly PodObject[] }>("/api/v1/pods");
+  const { items } = await get<{ items: readonly Pod[] }>("/api/v1/pods");
   return items
     .flatMap(({ metadata: { uid }, status: { containerStatuses = [] } }) =>
       containerStatuses.map((one) => ({ ...one, pod: uid })),
     )
     .filter(({ image }) => /csi-node-driver-registrar/.test(image));
-}
-
-interface ContainerStatus {
-  readonly name: string;
-  readonly image: string;
-  readonly containerID?: string;
-  readonly restartCount: number;
-  readonly state: { readonly running?: object };
-  readonly lastState: {
-    readonly terminated?: { containerID: string; exitCode: number; reason: string; message?: string };
-  };
-}
-interface PodObject {
-  readonly metadata: { readonly uid: string };
-  readonly status: { readonly containerStatuses?: readonly ContainerStatus[] };
 }
 
 runMain(main);

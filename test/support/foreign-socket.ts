@@ -4,7 +4,9 @@ import { createServer, type Socket } from "node:net";
 
 export async function listenInPlace(path: string, onConnection: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
+  let connections = 0;
   const server = createServer((socket) => {
+    connections += 1;
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
@@ -25,20 +27,14 @@ export async function listenInPlace(path: string, onConnection: (socket: Socket)
     });
     return ending;
   };
-  return { openConnections: () => sockets.size, endConnections, kill, [Symbol.asyncDispose]: kill };
+  const counts = { connections: () => connections, openConnections: () => sockets.size };
+  return { ...counts, endConnections, kill, [Symbol.asyncDispose]: kill };
 }
 
 export type ForeignSocket = Awaited<ReturnType<typeof startForeignSocket>>;
 
-export async function startForeignSocket(path: string, onConnection: (socket: Socket) => void = () => {}) {
-  let connections = 0;
-  const listener = await listenInPlace(path, (socket) => {
-    connections += 1;
-    socket.resume();
-    onConnection(socket);
-  });
-  return { ...listener, connections: () => connections };
-}
+export const startForeignSocket = (path: string, onConnection: (socket: Socket) => void = () => {}) =>
+  listenInPlace(path, (socket) => onConnection(socket.resume()));
 
 export async function leaveDeadSocket(path: string): Promise<void> {
   await using _gone = await startForeignSocket(path);

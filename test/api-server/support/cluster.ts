@@ -57,11 +57,9 @@ async function startCluster() {
   const patch = (path: string, type: string, body: object, client = admin) =>
     client.call({ method: "PATCH", path, body, contentType: `application/${type}+json` }, signal);
   const create = (path: string, body: object) => must(admin.call({ method: "POST", path, body }, signal));
-  const createNode = (name: string, taints: readonly Taint[] = []) =>
-    create("/api/v1/nodes", { kind: "Node", apiVersion: "v1", metadata: { name }, spec: { taints } });
   const kubelets: Record<string, ApiClient> = {};
   for (const node of NODES) {
-    await createNode(node);
+    await create("/api/v1/nodes", { kind: "Node", apiVersion: "v1", metadata: { name: node } });
     const file = (kind: string) =>
       ({ kind: "file", path: join(folder.path, "pki", `node-${node}.${kind}`) }) as const;
     const identity = { certificate: file("crt"), key: file("key") };
@@ -99,7 +97,7 @@ async function startCluster() {
   const csiNodePath = "/apis/storage.k8s.io/v1/csinodes";
 
   return {
-    ...{ controlPlane, folder: folder.path, admin, patch, apply, createNode, node },
+    ...{ controlPlane, admin, patch, apply, node },
     accessFrom: async (name: string): Promise<ApiAccess> => ({
       server: controlPlane.url,
       authority,
@@ -109,13 +107,7 @@ async function startCluster() {
     writeCsiNode: async (name: string, drivers: readonly string[]) => {
       const kubelet = kubelets[name] ?? admin;
       const { uid } = await node(name);
-      const { spec, ...rest } = csiNode(name, Object.fromEntries(drivers.map((driver) => [driver, name])));
-      const ownerReferences = [{ apiVersion: "v1", kind: "Node", name, uid }];
-      const body = {
-        ...rest,
-        metadata: { name, ownerReferences },
-        spec,
-      };
+      const body = csiNode(name, Object.fromEntries(drivers.map((driver) => [driver, name])), uid);
       const created = await kubelet.call({ method: "POST", path: csiNodePath, body }, signal);
       if (created.kind === "failed")
         await must(patch(`${csiNodePath}/${name}`, "merge-patch", body, kubelet));

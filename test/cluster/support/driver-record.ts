@@ -1,12 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { CSINode } from "./stage";
 
 interface Moment {
   readonly at: number;
   readonly drivers: ReadonlySet<string>;
-}
-
-interface CSINode {
-  readonly spec?: { readonly drivers?: readonly { readonly name: string }[] | null };
 }
 
 /** CSINode, watched: which drivers a node has, over time. `proxy` is an API server without credentials. */
@@ -19,7 +16,7 @@ export async function recordDrivers(proxy: string, node: string) {
     known = resolve;
   });
   const add = (csiNode: CSINode | undefined) => {
-    const drivers = new Set((csiNode?.spec?.drivers ?? []).map(({ name }) => name));
+    const drivers = new Set((csiNode?.spec.drivers ?? []).map(({ name }) => name));
     moments.push({ at: performance.now(), drivers });
     known();
   };

@@ -25,15 +25,16 @@ export interface CSINode {
   readonly spec: { readonly drivers: readonly { readonly name: string }[] | null };
 }
 
-type ContainerState = { readonly terminated?: { readonly exitCode: number; readonly message?: string } };
-
-interface ContainerStatus {
+export interface ContainerStatus {
   readonly name: string;
+  readonly image: string;
   readonly ready: boolean;
   readonly restartCount: number;
   readonly containerID?: string;
-  readonly state: ContainerState;
-  readonly lastState: ContainerState;
+  readonly state: { readonly running?: object };
+  readonly lastState: {
+    readonly terminated?: { containerID: string; exitCode: number; reason: string; message?: string };
+  };
 }
 
 export type Change = (daemonSet: DaemonSet) => void;

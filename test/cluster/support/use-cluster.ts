@@ -1,6 +1,6 @@
 import { type Cluster, startCluster } from "./cluster";
-import { type Contestant, OURS } from "./objects";
-import { type Change, createStage, type Stage } from "./stage";
+import { OURS } from "./objects";
+import { createStage, type Stage } from "./stage";
 import { until } from "./until";
 
 let shared: Cluster | undefined;
@@ -17,10 +17,10 @@ export function cluster(): Cluster {
   return shared;
 }
 
-export async function startStage(contestant: Contestant = OURS, change?: Change): Promise<Stage> {
-  const stage = createStage(cluster(), contestant);
+export async function startStage(): Promise<Stage> {
+  const stage = createStage(cluster(), OURS);
   try {
-    await stage.apply(change);
+    await stage.apply();
     await stage.registered();
     return stage;
   } catch (error) {

@@ -1,7 +1,7 @@
-import { execFile } from "node:child_process";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { succeeded } from "../../package/support/packed-package";
+import { run as runTool } from "../../package/support/run";
 
 /** `prepare` builds for up to a minute, unless it was built before, and resolves with the command to which flags are added. */
 export const DRIVER_SERVERS = [
@@ -44,15 +44,7 @@ async function installPython(): Promise<readonly string[]> {
   return [python, join(FOLDER, "python", "server.py")];
 }
 
-const execute = promisify(execFile);
-
 async function run(tool: string, args: readonly string[], { folder = "", env = {} } = {}): Promise<string> {
-  const options = { cwd: join(FOLDER, folder), env: { ...process.env, ...env }, maxBuffer: 1 << 24 };
-  try {
-    return (await execute(tool, args, options)).stdout;
-  } catch (error) {
-    const { code, stdout, stderr } = error as Partial<Record<"code" | "stdout" | "stderr", string>>;
-    if (code === "ENOENT") throw new Error(`${tool} is not in PATH: a driver in test/drivers needs it`);
-    throw new Error(`${tool} ${args.join(" ")} failed: ${stderr || stdout || error}`, { cause: error });
-  }
+  const options = { cwd: join(FOLDER, folder), env, withinMs: 600_000 };
+  return succeeded(await runTool(tool, args, options)).stdout;
 }

@@ -22,8 +22,7 @@ export const reached = (registrar: CliProcess, driver: string, state: string, nt
     nth,
   });
 
-export const nameOf = (number: number) => `driver-${number}.csi.example.com`;
-export const namesOf = (count: number) => Array.from({ length: count }, (_, number) => nameOf(number));
+export { nameOf, namesOf } from "../../kubelet/support/crowd";
 
 /** The drivers of one node, each with a folder of its own, and a registrar of all of them. */
 export function driverFoldersOf(node: TestNode) {
