@@ -46,7 +46,8 @@ function lookAtAll(): void {
   for (const one of [...resting]) {
     const seen = lookNow(one.directory, looked);
     const isSame = isUnchanged(one.seen, seen);
-    if (!isSame || !one.isSettled) one.onChange();
+    // A listener that throws ends neither the others' looks nor the process.
+    if (!isSame || !one.isSettled) attempt(one.onChange);
     one.seen = seen;
     one.isSettled = isSame;
   }

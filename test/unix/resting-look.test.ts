@@ -51,6 +51,16 @@ test.each<[string, (path: string) => void]>([
   expect(await looking.look()).toBe(true);
 });
 
+test("a listener that throws ends neither another's looks nor the process", async () => {
+  const { lookAtRest } = await loading;
+  const end = lookAtRest(folder.at("d"), () => {
+    throw new Error("of a listener");
+  });
+  using looking = await startLooking();
+  for (const isCalled of [true, false]) expect(await looking.look()).toBe(isCalled);
+  end();
+});
+
 test("sees a directory that comes later, and calls once more for what its mtime cannot tell", async () => {
   using looking = await startLooking(folder.at("later", "d"));
   for (const isCalled of [true, false]) expect(await looking.look()).toBe(isCalled);
