@@ -2,7 +2,7 @@ import { invalidOption } from "../../../../base/errors";
 import { list, type Tree, text, tree } from "../../../../kube-api/objects";
 import { isRegistrar, type OurImage, programOf } from "../../../program";
 import { driverSocketOf, mountsOf } from "./mounts";
-import { placeIn, type ReadObject, type Unread, unreadAt } from "./objects";
+import { placeIn, type ReadObject, tooManyValues, type Unread, unreadAt } from "./objects";
 import { isForWindows, podIn } from "./pod";
 import { probesOf } from "./probes";
 import { type RegistrarSettings, settingsOf } from "./settings";
@@ -79,8 +79,7 @@ function refuseHuge(root: unknown, { values, textLength }: typeof OF_POD): void 
       throw invalidOption(`it has a text of ${value.length} characters`);
     const parts = typeof value === "object" && value !== null ? Object.values(value) : [];
     seen += parts.length;
-    if (seen > values)
-      throw invalidOption(`it has more than ${values.toLocaleString("en")} values, or holds itself`);
+    if (seen > values) throw tooManyValues(values);
     for (const part of parts) open.push(part);
   }
 }

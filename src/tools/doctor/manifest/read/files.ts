@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { attempt, invalidOption } from "../../../../base/errors";
 import { readBody } from "../../../../kube-api/request";
 import { type FilesRead, type ReadObject, type Unread, unreadAt } from "./objects";
-import { createYamlReader, type ReadYaml, type YamlReader } from "./yaml";
+import { createYamlReader, GIVE_JSON, type ReadYaml, type YamlReader } from "./yaml";
 
 const MEBIBYTE = 2 ** 20;
 /** A rendered chart with its CRDs has 1 to 5 MiB. */
@@ -95,6 +95,6 @@ function parseDocument({ text, line }: FileDocument, readYaml: YamlReader): Read
   if (json !== undefined) return { kind: "object", object: json };
   if (text.length <= MAX_DOCUMENT_LENGTH) return readYaml(text, line);
   throw invalidOption(
-    `it has more than ${MAX_DOCUMENT_LENGTH / MEBIBYTE} MiB in one YAML document: give it as JSON, as kubectl get -o json writes it`,
+    `it has more than ${MAX_DOCUMENT_LENGTH / MEBIBYTE} MiB in one YAML document: ${GIVE_JSON}`,
   );
 }

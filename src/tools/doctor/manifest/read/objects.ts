@@ -1,4 +1,4 @@
-import { messageOf } from "../../../../base/errors";
+import { invalidOption, messageOf } from "../../../../base/errors";
 import { text, tree } from "../../../../kube-api/objects";
 import { boundText } from "../../../../logging/escape";
 
@@ -30,6 +30,9 @@ export interface FilesRead {
   readonly objects: readonly ReadObject[];
   readonly unread: readonly Unread[];
 }
+
+export const tooManyValues = (most: number) =>
+  invalidOption(`it has more than ${most.toLocaleString("en")} values, or holds itself`);
 
 export function unreadAt(place: string, error: unknown): Unread {
   const why = error instanceof RangeError ? "it is nested too deeply" : boundText(messageOf(error), 500);

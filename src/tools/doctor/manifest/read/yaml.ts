@@ -1,6 +1,7 @@
 import type { Schema } from "yaml";
 import { invalidOption } from "../../../../base/errors";
 import { boundText } from "../../../../logging/escape";
+import { tooManyValues } from "./objects";
 
 /** `template`: it has `{{ }}` where YAML cannot have it; `where` is the first one. */
 export type ReadYaml =
@@ -9,8 +10,12 @@ export type ReadYaml =
 
 /** Of one document: a mebibyte of ordinary YAML has fewer, and the parser takes a second and 80 MB for so many. */
 const MAX_TOKENS = 250_000;
-/** The parser compares each alias with all anchors, and merges whole maps: no person writes more. */
+/** The parser compares each alias with all anchors: no person writes more. */
 const MAX_ALIASES = 100;
+/** With what each alias names in its place. */
+const MAX_NODES = 1_000_000;
+
+export const GIVE_JSON = "give it as JSON, as kubectl get -o json writes it";
 
 export type YamlReader = (text: string, line: number) => ReadYaml;
 
@@ -45,7 +50,7 @@ function readYaml(yaml: typeof import("yaml"), schema: Schema, text: string, lin
       if (tokens > MAX_TOKENS || aliases > MAX_ALIASES) {
         const tooMany = `${MAX_TOKENS.toLocaleString("en")} YAML tokens`;
         const what = aliases > MAX_ALIASES ? `${MAX_ALIASES} aliases` : tooMany;
-        throw invalidOption(`it has more than ${what} in one document`);
+        throw invalidOption(`it has more than ${what} in one document: ${GIVE_JSON}`);
       }
       yield* parser.next(token);
     }
@@ -84,5 +89,20 @@ function readYaml(yaml: typeof import("yaml"), schema: Schema, text: string, lin
       Map: (_, { flow, items, range }) =>
         flow && range && isMap(items[0]?.key) ? new Scalar(text.slice(range[0], range[1])) : undefined,
     });
+  if (countNodes(yaml, document.contents) > MAX_NODES) throw tooManyValues(MAX_NODES);
+  // The parser's own bound counts no merges of empty maps, and refuses a hundred aliases of one anchor.
   return { kind: "object", object: document.toJS({ maxAliasCount: -1 }) };
+}
+
+/** Each merge makes its maps anew, and merges of merges double that. Without end where a node holds itself. */
+function countNodes(yaml: typeof import("yaml"), node: unknown, counts = new Map<string, number>()): number {
+  if (yaml.isAlias(node)) return counts.get(node.source) ?? 1;
+  const count = (part: unknown) => countNodes(yaml, part, counts);
+  if (yaml.isPair(node)) return count(node.key) + count(node.value);
+  const anchor = yaml.isNode(node) ? node.anchor : undefined;
+  if (anchor !== undefined) counts.set(anchor, Number.POSITIVE_INFINITY);
+  let nodes = 1;
+  if (yaml.isCollection(node)) for (const item of node.items) nodes += count(item);
+  if (anchor !== undefined) counts.set(anchor, nodes);
+  return nodes;
 }
