@@ -1,7 +1,6 @@
 // Kubernetes objects of a cluster with CSI drivers, as `kubectl create` takes them; what an API server adds is not there.
 
 export const NAMESPACE = "storage";
-export const NODE_ID_ANNOTATION = "csi.volume.kubernetes.io/nodeid";
 
 /** A path of the registrar's arguments that is right for the volumes of {@link daemonSet}. */
 const pathOf = (driver: string) => `/var/lib/kubelet/plugins/${driver}/csi.sock`;
