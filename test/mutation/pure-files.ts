@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 /** Files without I/O, and the tests that are to notice each mutant of them; the fewer, the sooner it is done. */
 export interface PureGroup {
   /** Paths; after a `#` the one function of that file which is pure. */
@@ -10,12 +12,20 @@ export interface PureGroup {
 const REGISTRATION = "registrar/registration";
 const MODEL = "registrar/model";
 
-function mirrored(...names: readonly string[]): PureGroup {
+function groupOf(
+  folder: string,
+  files: readonly string[],
+  testFolder: string,
+  tests: readonly string[],
+): PureGroup {
   return {
-    files: names.map((name) => `src/${name}.ts`),
-    tests: names.map((name) => `test/${name}.test.ts`),
+    files: files.map((name) => join("src", folder, `${name}.ts`)),
+    tests: tests.map((name) => join("test", testFolder, `${name}.test.ts`)),
   };
 }
+
+const mirrored = (...names: readonly string[]) => groupOf("", names, "", names);
+const alone = (name: string) => mirrored(name);
 
 /** What decides, parses and counts: those first that keep registrations alive. */
 export const PURE_GROUPS: readonly PureGroup[] = [
@@ -27,53 +37,29 @@ export const PURE_GROUPS: readonly PureGroup[] = [
     files: ["src/registrar/driver/driver-events.ts#nameEvent", "src/registrar/node-wide/scan.ts#diff"],
     tests: ["test/registrar/driver/driver-events.test.ts", "test/registrar/node-wide/scan.test.ts"],
   },
-  mirrored(`${REGISTRATION}/hints`),
-  mirrored(`${MODEL}/inbox`),
-  mirrored(`${MODEL}/tally`),
-  mirrored("unix/socket-path"),
-  mirrored("host-path/path-pattern"),
-  mirrored("registrar/driver/driver-name"),
-  mirrored("registrar/node-wide/admission"),
-  mirrored("registrar/node-wide/name-lists"),
+  ...[`${REGISTRATION}/hints`, `${MODEL}/inbox`, `${MODEL}/tally`, "registrar/driver/driver-name"].map(alone),
+  ...["registrar/node-wide/admission", "registrar/node-wide/name-lists", "base/event-source"].map(alone),
+  ...["unix/socket-path", "unix/mounts", "host-path/path-pattern", "host-path/host-path"].map(alone),
+  ...["diagnostics/http/request-head", "diagnostics/endpoint", "grpc/client/answer"].map(alone),
   mirrored("base/backoff", "kubelet-rules/api-validation"),
-  mirrored("base/event-source"),
-  mirrored("unix/mounts"),
-  mirrored("host-path/host-path"),
-  mirrored("diagnostics/http/request-head"),
-  mirrored("diagnostics/endpoint"),
-  mirrored("grpc/client/answer"),
   mirrored("grpc/guard/frames", "grpc/guard/call-allowance"),
   mirrored("node-readiness/condition", "node-readiness/startup-taint"),
-  {
-    files: ["src/node-readiness/keeper.ts"],
-    tests: ["condition", "taint"].map((name) => `test/node-readiness/${name}-keeper.test.ts`),
-  },
+  groupOf("node-readiness", ["keeper"], "node-readiness", ["condition-keeper", "taint-keeper"]),
   mirrored("base/near-word", "options/read-options"),
   mirrored("flags/grammar", "flags/values"),
   mirrored("logging/escape", "logging/json-line", "logging/klog-text"),
   mirrored("logging/logging-options", "logging/repeats"),
-  {
-    files: ["names", "options", "template"].map((name) => `src/tools/manifest/${name}.ts`),
-    tests: ["options", "examples"].map((name) => `test/tools/manifest/${name}.test.ts`),
-  },
-  {
-    files: ["registrations", "places", "units", "needs", "groups"].map(
-      (name) => `src/tools/doctor/cluster/judge/${name}.ts`,
-    ),
-    tests: ["report", "whole-report", "admitted", "driver-names"].map(
-      (name) => `test/tools/doctor/cluster/${name}.test.ts`,
-    ),
-  },
-  {
-    files: ["limits", "probes"].map((name) => `src/tools/doctor/manifest/judge/${name}.ts`),
-    tests: ["limits", "settings", "probes", "paths"].map(
-      (name) => `test/tools/doctor/manifest/${name}.test.ts`,
-    ),
-  },
-  {
-    files: ["src/tools/doctor/findings/table.ts", "src/tools/doctor/findings/words.ts"],
-    tests: ["tools/doctor/findings/table", "tools/doctor/manifest/table", "docs/doctor-page"].map(
-      (name) => `test/${name}.test.ts`,
-    ),
-  },
+  groupOf("tools/manifest", ["names", "options", "template"], "tools/manifest", ["options", "examples"]),
+  groupOf(
+    "tools/doctor/cluster/judge",
+    ["registrations", "places", "units", "needs", "groups"],
+    "tools/doctor/cluster",
+    ["report", "whole-report", "admitted", "driver-names"],
+  ),
+  groupOf("tools/doctor/manifest/judge", ["limits", "probes"], "tools/doctor/manifest", [
+    ...["limits", "settings", "probes", "paths"],
+  ]),
+  groupOf("tools/doctor/findings", ["table", "words"], "", [
+    ...["tools/doctor/findings/table", "tools/doctor/manifest/table", "docs/doctor-page"],
+  ]),
 ];

@@ -2,11 +2,6 @@
 
 export const NAMESPACE = "storage";
 
-/** A path of the registrar's arguments that is right for the volumes of {@link daemonSet}. */
-const pathOf = (driver: string) => `/var/lib/kubelet/plugins/${driver}/csi.sock`;
-
-const shortOf = (driver: string) => driver.split(".")[0] ?? driver;
-
 export interface SetChanges {
   readonly name?: string;
   readonly namespace?: string;
@@ -17,8 +12,9 @@ export interface SetChanges {
 }
 
 export function daemonSet(driver: string, changes: SetChanges = {}) {
-  const { name = `${shortOf(driver)}-node`, namespace = NAMESPACE, folder = driver } = changes;
-  const { path = pathOf(folder), driverArgs = [], image = "registrar:v1" } = changes;
+  const { name = `${driver.split(".")[0]}-node`, namespace = NAMESPACE, folder = driver } = changes;
+  const plugin = `/var/lib/kubelet/plugins/${folder}`;
+  const { path = `${plugin}/csi.sock`, driverArgs = [], image = "registrar:v1" } = changes;
   const labels = { app: name };
   return {
     apiVersion: "apps/v1",
@@ -49,7 +45,7 @@ export function daemonSet(driver: string, changes: SetChanges = {}) {
         },
       ],
       volumes: [
-        { name: "plugin", hostPath: directory(`/var/lib/kubelet/plugins/${folder}`) },
+        { name: "plugin", hostPath: directory(plugin) },
         { name: "registration", hostPath: directory("/var/lib/kubelet/plugins_registry") },
       ],
     };

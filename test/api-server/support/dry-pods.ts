@@ -16,9 +16,6 @@ export const PATHS = [
   "--kubelet-registration-path=/var/lib/kubelet/plugins/x/csi.sock",
 ];
 export const REGISTRAR = { name: "r", image: OFFICIAL, args: PATHS };
-export const withDriver = (...containers: readonly object[]): PodSpec => ({
-  containers: [DRIVER, ...containers],
-});
 export const limits = (memory: string, cpu: string) => ({ resources: { limits: { memory, cpu } } });
 export const PROGRAM = "/csi-node-driver-registrar";
 export const PROBE = { exec: { command: [PROGRAM, "--mode=kubelet-registration-probe"] } };
@@ -34,12 +31,9 @@ export const onNode = (name: string, spec: PodSpec): PodSpec => ({
 
 /** Resolves when the policies of these namespaces are in force: seconds after the API server has stored them. */
 export async function enforced(cluster: Cluster, ...namespaces: readonly string[]): Promise<void> {
+  const pod = onNode("node-1", { containers: [DRIVER, REGISTRAR] });
   for (const namespace of namespaces)
-    await eventually(async () =>
-      expect(await changesOf(cluster, namespace, onNode("node-1", withDriver(REGISTRAR)))).not.toStrictEqual(
-        {},
-      ),
-    );
+    await eventually(async () => expect(await changesOf(cluster, namespace, pod)).not.toStrictEqual({}));
 }
 
 /** The version of CONTROL_PLANE_KUBERNETES where it is older, such as 1.34: the policies are written for it. */

@@ -1,8 +1,7 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { createInterface } from "node:readline";
 import { createKeeper } from "../../../bench/keeper";
+import { spawnProcess } from "../../support/child-process";
 import { kubernetesOf } from "./build";
 import { startControlPlane } from "./control-plane";
 import { recordDrivers } from "./driver-record";
@@ -50,20 +49,8 @@ export function kubectlEnvironment(folder: string, { controlPlane }: Cluster): N
 
 /** The API server over plain HTTP on a loopback port. It serves also while the API server itself is away. */
 async function startProxy([program = "", ...words]: readonly string[]) {
-  const child = spawn(program, [...words, "proxy", "--port=0"], { stdio: ["ignore", "pipe", "ignore"] });
-  const exited = new Promise<void>((resolve) => {
-    child.once("close", () => resolve());
-  });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const [address] = /127\.0\.0\.1:\d+/.exec(line) ?? [];
-    if (address !== undefined)
-      return {
-        url: `http://${address}`,
-        [Symbol.asyncDispose]: async () => {
-          child.kill();
-          await exited;
-        },
-      };
-  }
-  throw new Error("kubectl proxy ended before it served");
+  const { stdout, close } = spawnProcess(program, [...words, "proxy", "--port=0"]);
+  const ADDRESS = /127\.0\.0\.1:\d+/;
+  const line = await stdout.waitFor((text) => ADDRESS.test(text));
+  return { url: `http://${ADDRESS.exec(line)?.[0]}`, [Symbol.asyncDispose]: close };
 }

@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -32,13 +32,9 @@ function createClient(program: string, ...first: readonly string[]) {
     return stdout;
   };
   const kubectlWith = async (objects: readonly object[], ...words: readonly string[]): Promise<string> => {
-    const child = spawn(program, [...first, ...words, "--filename=-"], { stdio: "pipe" });
-    const said: string[] = [];
-    for (const output of [child.stdout, child.stderr]) output.on("data", (chunk) => said.push(String(chunk)));
-    child.stdin.end(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
-    const [code] = await once(child, "close");
-    if (code !== 0) throw new Error(`kubectl ${words.join(" ")} ended with ${code}: ${said.join("").trim()}`);
-    return said.join("");
+    const running = run(program, [...first, ...words, "--filename=-"], { maxBuffer: 1 << 26 });
+    running.child.stdin?.end(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+    return (await running).stdout;
   };
   return {
     kubectl,
