@@ -5,7 +5,7 @@ import { run } from "../../package/support/run";
 import { createGoBuilder } from "../../support/go-build";
 import { BETAS, minorOf, programFolder } from "./versions";
 
-export type Program = "kubelet" | "csidriver" | "manifestcheck" | "values";
+export type Program = "kubelet" | "csidriver" | "manifestcheck" | "values" | "probe";
 
 const go = createGoBuilder(programFolder);
 const binFolder = join(__dirname, "..", "bin");
